@@ -27,6 +27,7 @@ export const keys: Group = {
           'the secret of a key is nowhere but in the hands of who made it',
         ],
         ['test/idempotency/keys.test.ts', 'no secret stands in the table, also not sealed'],
+        ['test/keys/portal-forms.test.ts', 'the cookie of a secret opens for its session and key'],
       ],
       guards: [['src/access/keys/secret.ts', 'hashSecret']],
     },
@@ -223,19 +224,6 @@ export const keys: Group = {
         ['test/mcp/keys.test.ts', 'A key below is revoked at once'],
       ],
       guards: [['src/front/mcp/api/mcp-server.ts', 'callTool']],
-    },
-    {
-      id: 'A23',
-      severity: 'H',
-      promise:
-        'On its way to the page that shows it, a new secret is sealed for one session and key, for a minute.',
-      tests: [
-        [
-          'test/keys/portal-forms.test.ts',
-          'the cookie of a secret opens for its session and key alone, for a minute',
-        ],
-      ],
-      guards: [['src/access/keys/portal/secret.tsx', 'openSecret']],
     },
     {
       id: 'A20',

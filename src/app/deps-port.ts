@@ -53,7 +53,7 @@ import type { RunStore } from '../runs/runs.ts'
 import type { CountStore } from '../storage/counts/store.ts'
 import type { LeaseClock } from '../storage/db/lease-clock.ts'
 import type { ReadCache } from '../storage/db/read-cache.ts'
-import type { Replies } from '../storage/idempotency/call.ts'
+import type { Replies, Sealer } from '../storage/idempotency/call.ts'
 import type { CallStore } from '../storage/idempotency/store.ts'
 import type { TextStore } from '../storage/texts/store.ts'
 import type { Limiters } from '../web/http/limits.ts'
@@ -85,6 +85,8 @@ export type Deps = {
   /** What was called with an Idempotency-Key, and how those answers are sealed. */
   calls: CallStore
   replies: Replies
+  /** What else leaves the process for a while and comes back. */
+  sealer: Sealer
   passports: PassportStore
   plans: Plans
   subscriptions: SubscriptionStore

@@ -220,10 +220,10 @@ const storesOf = (db: Db) => ({
 })
 
 /** What was called with an Idempotency-Key, and what opens those answers. */
-const keptCalls = (db: Db, signer: Signer, random: Random) => ({
-  calls: callStore(db),
-  replies: makeReplies(makeSealer(signer, random)),
-})
+function keptCalls(db: Db, signer: Signer, random: Random) {
+  const sealer = makeSealer(signer, random)
+  return { calls: callStore(db), sealer, replies: makeReplies(sealer) }
+}
 
 /** In one turn, so that no request meets half of the new limits. */
 function takeOn(config: Config, settings: Settings, room: { admission: number }) {

@@ -1,4 +1,4 @@
-/** Takes toasts away: when asked, or after a while in which nobody was at them. */
+/** Takes toasts away: when asked, or after a while without the pointer or the focus. */
 
 /** How long a toast stays, in ms; one with a button long enough to get there. */
 const stayMs = 8_000

@@ -90,7 +90,7 @@ async function signInByHand(page: Page): Promise<void> {
 
 /** Makes a key with a cap of $5; its secret is on the page this once. */
 async function createKey(page: Page): Promise<string> {
-  await page.goto(new URL('/dashboard/keys', page.url()).href)
+  await page.goto(new URL('/dashboard/keys/new', page.url()).href)
   await page.getByLabel('Name', { exact: true }).fill('journey')
   await page.getByLabel('Cap, USD').fill('5')
   await page.getByRole('button', { name: 'Create key' }).click()

@@ -100,14 +100,17 @@ describe('the form of a new key', () => {
 
   test('the cookie of a secret opens for its session and key alone, for a minute', () => {
     const sent = { secret: 'sk-service-x', by: 'create' } as const
-    const sealed = sealSecret(w.deps, { id: 'sess_1' }, 'key_1', sent)
-    expect(openSecret(w.deps, { id: 'sess_1' }, 'key_1', sealed)).toEqual(sent)
-    expect(openSecret(w.deps, { id: 'sess_2' }, 'key_1', sealed)).toBeUndefined()
-    expect(openSecret(w.deps, { id: 'sess_1' }, 'key_2', sealed)).toBeUndefined()
-    expect(openSecret(w.deps, { id: 'sess_1' }, 'key_1', `A${sealed}`)).toBeUndefined()
-    expect(openSecret(w.deps, { id: 'sess_1' }, 'key_1', '')).toBeUndefined()
+    const place = { session: 'sess_1', keyId: 'key_1' }
+    const sealed = sealSecret(w.deps, place, sent)
+    expect(openSecret(w.deps, place, sealed)).toEqual(sent)
+    for (const other of [{ session: 'sess_2' }, { keyId: 'key_2' }]) {
+      expect(openSecret(w.deps, { ...place, ...other }, sealed)).toBeUndefined()
+    }
+    for (const other of [`A${sealed}`, '', 'x', sealed.slice(0, -4)]) {
+      expect(openSecret(w.deps, place, other)).toBeUndefined()
+    }
     const late = { ...w.deps, clock: { ...w.deps.clock, now: () => now + 60_001 } }
-    expect(openSecret(late, { id: 'sess_1' }, 'key_1', sealed)).toBeUndefined()
+    expect(openSecret(late, place, sealed)).toBeUndefined()
   })
 
   test('a form that a browser sends again leads to the page of the secret', async () => {

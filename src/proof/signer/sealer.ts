@@ -1,10 +1,12 @@
 /** Encrypts stored replies and fingerprints requests, with keys derived from the signer's. */
-import { decrypt, encrypt } from '../../kernel/aead.ts'
+import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { hmacSha256, sha256Hex } from '../../kernel/hash.ts'
 import type { Random } from '../../kernel/random.ts'
 import type { Sealer } from '../../storage/idempotency/call.ts'
 import type { Signer } from './signer.ts'
 
+const nonceBytes = 12
+const tagBytes = 16
 /** Shorter texts gain nothing from compression. */
 const packFrom = 512
 
@@ -15,10 +17,27 @@ export function makeSealer(signer: Pick<Signer, 'derive'>, random: Random): Seal
   return {
     name: sha256Hex(key).slice(0, 8),
     fingerprint: (text) => Buffer.from(hmacSha256(print, text)).toString('hex'),
-    seal: (text, place) => encrypt(key, pack(text), { place, random }),
+    seal(text, place) {
+      const nonce = random.bytes(nonceBytes)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce)
+      cipher.setAAD(Buffer.from(place))
+      const body = cipher.update(pack(text))
+      cipher.final()
+      return new Uint8Array(Buffer.concat([nonce, body, cipher.getAuthTag()]))
+    },
     open(sealed, place) {
-      const packed = decrypt(key, sealed, place)
-      return packed && unpack(packed)
+      if (sealed.length < nonceBytes + tagBytes) return undefined
+      const nonce = sealed.subarray(0, nonceBytes)
+      const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
+      decipher.setAAD(Buffer.from(place))
+      decipher.setAuthTag(sealed.subarray(-tagBytes))
+      const body = decipher.update(sealed.subarray(nonceBytes, -tagBytes))
+      try {
+        decipher.final()
+      } catch {
+        return undefined
+      }
+      return unpack(body)
     },
   }
 }

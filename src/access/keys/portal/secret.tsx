@@ -1,7 +1,6 @@
 /** The page of a new secret, and the sealed cookie that brings the secret there. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
-import { decrypt, encrypt } from '../../../kernel/aead.ts'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { SessionRow } from '../../../storage/db/schema.ts'
 import { addCookie, deleteBrief, readCookie, writeBrief } from '../../../web/http/cookies.ts'
@@ -35,7 +34,8 @@ export const secretPage = (deps: Deps, frame: Frame) =>
       const { baseUrl } = deps.settings
       const path = secretPath(key.id)
       const sealed = readCookie(request.headers, 'secret', baseUrl)
-      const sent = sealed === undefined ? undefined : openSecret(deps, session, key.id, sealed)
+      const place = { session: session.id, keyId: key.id }
+      const sent = sealed === undefined ? undefined : openSecret(deps, place, sealed)
       if (sealed !== undefined) addCookie(set.headers, deleteBrief('secret', { baseUrl, path }))
       const shown = await deps.keys.show(key.id, deps.clock.now())
       const reveal = sent && (await toReveal(deps, { key, secret: sent.secret }, sent.by))
@@ -48,7 +48,7 @@ type Shown = { made: Made; by: RevealView['by']; status: number }
 
 /**
  * Answers with a new secret. A browser is sent to its page, with the secret in a cookie for that
- * page alone; anybody else gets the page at once.
+ * page alone; other clients get the page at once.
  */
 export async function showSecret(
   deps: Deps,
@@ -60,7 +60,8 @@ export async function showSecret(
   const path = secretPath(made.key.id)
   if (navigates(request)) {
     const { baseUrl } = deps.settings
-    const sealed = sealSecret(deps, session, made.key.id, { secret: made.secret, by })
+    const place = { session: session.id, keyId: made.key.id }
+    const sealed = sealSecret(deps, place, { secret: made.secret, by })
     addCookie(set.headers, writeBrief('secret', sealed, { baseUrl, path, maxAgeS }))
     return reply(context, { fragment: <></>, seeOther: path })
   }
@@ -102,35 +103,26 @@ const WasShown = ({ id, isOver }: { id: string; isOver: boolean }) => (
 )
 
 type Sent = { secret: string; by: RevealView['by'] }
-type Sealing = Pick<Deps, 'signer' | 'random' | 'clock'>
+type Sealing = Pick<Deps, 'sealer' | 'clock'>
+type Place = { session: string; keyId: string }
 
-/** Of one session: the cookie of another one opens nothing. */
-const sealingKey = ({ signer }: Sealing, { id }: { id: string }): Uint8Array =>
-  signer.derive(`counterfoil secret shown once v1 ${id}`)
+/** What is sealed opens for this session and key alone. */
+const placeOf = ({ session, keyId }: Place): string => `secret of ${keyId} for ${session}`
 
 /** Seals a secret for the page of its key. */
-export function sealSecret(
-  deps: Sealing,
-  session: { id: string },
-  keyId: string,
-  { secret, by }: Sent,
-): string {
-  const text = JSON.stringify([deps.clock.now(), by, secret])
-  const place = { place: keyId, random: deps.random }
-  return Buffer.from(encrypt(sealingKey(deps, session), Buffer.from(text), place)).toString(
-    'base64url',
-  )
+export function sealSecret({ sealer, clock }: Sealing, place: Place, { by, secret }: Sent): string {
+  const text = JSON.stringify([clock.now(), by, secret])
+  return Buffer.from(sealer.seal(text, placeOf(place))).toString('base64url')
 }
 
 /** Opens it; undefined for another session or key, after a minute, and for what was not sealed. */
 export function openSecret(
-  deps: Sealing,
-  session: { id: string },
-  keyId: string,
+  { sealer, clock }: Sealing,
+  place: Place,
   sealed: string,
 ): Sent | undefined {
-  const text = decrypt(sealingKey(deps, session), Buffer.from(sealed, 'base64url'), keyId)
-  if (!text) return undefined
-  const [at, by, secret] = JSON.parse(Buffer.from(text).toString()) as [Millis, Sent['by'], string]
-  return deps.clock.now() - at <= maxAgeS * 1000 ? { by, secret } : undefined
+  const text = sealer.open(Buffer.from(sealed, 'base64url'), placeOf(place))
+  if (text === undefined) return undefined
+  const [at, by, secret] = JSON.parse(text) as [Millis, Sent['by'], string]
+  return clock.now() - at <= maxAgeS * 1000 ? { by, secret } : undefined
 }

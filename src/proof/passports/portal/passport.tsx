@@ -77,6 +77,7 @@ const actions = (deps: Deps, frame: Frame) => {
     }
     return answer(deps, context, passport, done)
   }
+  const issue = (asked: Asked) => issueStatement(deps, asked)
   const withBody = (request: Request) =>
     readFields(request, { limitBytes: deps.settings.bodyBytes })
 
@@ -136,10 +137,7 @@ const actions = (deps: Deps, frame: Frame) => {
     .post(
       '/api/portal/passports/:handle/statement',
       ({ params, request, set, account }) =>
-        act({ request, set, account }, params.handle, {
-          verb: (asked) => issueStatement(deps, asked),
-          done: 'statement_issued',
-        }),
+        act({ request, set, account }, params.handle, { verb: issue, done: 'statement_issued' }),
       { needsSession: 'action', parse: 'none' },
     )
     .post(
