@@ -5,7 +5,7 @@
  */
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
-import type { KeyRow } from '../storage/db/schema.ts'
+import type { HoldWindow, KeyRow } from '../storage/db/schema.ts'
 
 export type BrakeSpan = 'minute' | 'hour'
 
@@ -37,6 +37,13 @@ export function brakesOf({ brakeMinute, brakeHour }: KeyRow, now: Millis): Brake
 const startOf = (span: BrakeSpan, now: Millis): Millis => {
   const length = span === 'minute' ? minuteMs : hourMs
   return now - (now % length) + marks[span]
+}
+
+/** The key and its ancestors, each once: of a braked one a hold names several windows. */
+export function keysIn(windows: readonly HoldWindow[]): string[] {
+  const keys: string[] = []
+  for (const [keyId, start] of windows) if (!isBrakeWindow(start)) keys.push(keyId)
+  return keys
 }
 
 /** Whether a window is a brake's. Those are deleted when they are over; caps' are kept. */

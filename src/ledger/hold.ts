@@ -65,8 +65,10 @@ export type Passed = {
   isAlone: boolean
 }
 
+const refusePassed = (): never => refuse('key_paused')
+
 /** The first brake of the chain that a hold would pass, the key's own before its ancestors'. */
-export function passedBrake(
+function passedBrake(
   unit: UnitOfWork,
   chain: readonly KeyRow[],
   required: Nusd,
@@ -107,8 +109,9 @@ export type Shortage = {
 
 /**
  * Reserves `amount` on the key, every ancestor, their brakes and the account; returns the windows
- * it was taken from. {@link passedBrake} comes first. `explain` gives a refusal its words and adds
- * to its metadata.
+ * it was taken from. `explain` gives a refusal its words and adds to its metadata; `refuseRate`
+ * throws for a brake that it would pass. That is asked last: a hold which a cap refuses spends
+ * nothing, so it must not pause a key above.
  * @throws Refusal `cap_exceeded` or `insufficient_balance`, before any change.
  */
 export function takeHold(
@@ -116,6 +119,7 @@ export function takeHold(
   chain: readonly KeyRow[],
   amount: Nusd,
   explain: (shortage: Shortage) => RefusalDetail,
+  refuseRate: (passed: Passed) => never = refusePassed,
 ): HoldWindow[] {
   const accountId = chain[0]?.accountId ?? ''
   const account = unit.account(accountId)
@@ -131,6 +135,8 @@ export function takeHold(
     if (room.available >= amount) return
     refuseHold(shortageOf(unit, chain, amount, { room, depth, rooms }), explain)
   })
+  const passed = passedBrake(unit, chain, amount)
+  if (passed) refuseRate(passed)
   account.held += amount
   unit.changed('account', account)
   const taken: HoldWindow[] = []

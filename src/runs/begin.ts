@@ -12,7 +12,7 @@ import { maxNusd } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
 import type { Trace } from '../kernel/trace.ts'
-import { mostFor, passedBrake, takeHold } from '../ledger/hold.ts'
+import { mostFor, type Passed, type Shortage, takeHold } from '../ledger/hold.ts'
 import type { Once } from '../ledger/once.ts'
 import { isSet } from '../models/body.ts'
 import { type Bound, boundOf } from '../models/bound.ts'
@@ -106,9 +106,7 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
         const room = wish.fit ? mostFor(unit, caller.account, chain) : maxNusd
         const fitted = wish.fit ? fitBound(model, bound, room, discountBps) : bound
         const hold = holdOf(model, fitted, discountBps)
-        const passed = passedBrake(unit, chain, hold)
-        if (passed) throw new BrakePassed(passed)
-        const windows = takeHold(unit, chain, hold, (shortage) => {
+        const explain = (shortage: Shortage) => {
           lack = lackOf(unit, caller.account, shortage)
           return explainShortage(shortage, {
             model,
@@ -118,7 +116,8 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
             limit: wish.limit ?? limitIn(wish.body),
             depositUrl: `${deps.settings.baseUrl}/dashboard/deposits`,
           })
-        })
+        }
+        const windows = takeHold(unit, chain, hold, explain, throwPassed)
         const passport = chain[0]?.passport ?? ''
         const run = toRow({ passport, hold, discountBps, windows, at: unit.now })
         unit.addRun(run)
@@ -160,6 +159,10 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
   } finally {
     deps.live.unexpect(id)
   }
+}
+
+const throwPassed = (passed: Passed): never => {
+  throw new BrakePassed(passed)
 }
 
 const neverBegun = {

@@ -5,6 +5,7 @@ import type { Millis } from '../kernel/clock.ts'
 import { type Hex, toHex } from '../kernel/hex.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
+import { keysIn } from '../ledger/brake.ts'
 import { endHold } from '../ledger/hold.ts'
 import { costOf, type MeterLine, type Usage } from '../models/meter.ts'
 import { linesOf, type Prices, unpricedUnits } from '../models/rates.ts'
@@ -72,10 +73,7 @@ export async function finish(
     throw error
   } finally {
     deps.live.remove(live.id)
-    deps.live.release(
-      live.row.accountId,
-      live.row.windows.map(([keyId]) => keyId),
-    )
+    deps.live.release(live.row.accountId, keysIn(live.row.windows))
     live.tell(undefined)
   }
 }

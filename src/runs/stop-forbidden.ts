@@ -1,5 +1,6 @@
 /** Stops the runs in flight whose key, account or session lost its rights. */
 import type { Deps } from '../app/deps-port.ts'
+import { keysIn } from '../ledger/brake.ts'
 import type { LiveRun } from './live-run.ts'
 
 /** Ids in one query. */
@@ -31,7 +32,7 @@ export async function stopForbidden({
   }
 }
 
-const keysOf = ({ row }: LiveRun): string[] => row.windows.map(([keyId]) => keyId)
+const keysOf = ({ row }: LiveRun): string[] => keysIn(row.windows)
 const accountOf = ({ row }: LiveRun): string => row.accountId
 
 /** What a query finds of these ids, in batches. */

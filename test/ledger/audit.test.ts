@@ -129,8 +129,8 @@ describe.each(engines)('an audit on %s', (engine) => {
   test('finds a window that vanished, and one of nobody', async () => {
     const at = `key_id = '${keyId}' and window_start = ${open.windows[0]?.[1]}`
     const moved = await plant(
-      `update key_windows set window_start = 1 where ${at}`,
-      `update key_windows set window_start = ${open.windows[0]?.[1]} where window_start = 1`,
+      `update key_windows set window_start = 5 where ${at}`,
+      `update key_windows set window_start = ${open.windows[0]?.[1]} where window_start = 5`,
     )
     expect(moved.whole.length).toBe(4)
     expect(moved.sinceLast.length).toBe(2)

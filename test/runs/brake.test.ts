@@ -166,6 +166,36 @@ describe.each(engines)('the brake of a key, on %s', (engine) => {
     expect((await keyRow(key.id)).pausedAt).toBeNull()
   })
 
+  test('a hold that a cap below refuses anyway pauses no key above', async () => {
+    const hold = await holdOf((await w.key()).secret)
+    const { key, secret } = await w.key({ brakeMinute: hold * 2n - 1n })
+    const below = await w.key({ parentId: key.id, capLimit: hold - 1n })
+    isHeld = true
+    const running = ask(secret)
+    await until('the run', () => waiting.length === 1)
+    const refused = await ask(below.secret)
+    expect([refused.status, (await refused.json()).error.metadata.limited_by]).toEqual([402, 'key'])
+    expect((await keyRow(key.id)).pausedAt).toBeNull()
+    release()
+    expect((await running).status).toBe(200)
+  })
+
+  test('a run of it gives back one place, so that concurrency stays limited', async () => {
+    const { secret } = await w.key({ concurrency: 2, brakeMinute: usd, brakeHour: usd })
+    isHeld = true
+    const running = [ask(secret), ask(secret)]
+    await until('two runs', () => waiting.length === 2)
+    waiting.shift()?.end(said)
+    await Promise.race(running)
+    running.push(ask(secret))
+    await until('the next run', () => waiting.length === 2)
+    const beyond = ask(secret)
+    const answer = await Promise.race([beyond, until('a fourth run', () => waiting.length === 3)])
+    release()
+    expect(answer instanceof Response && answer.status).toBe(429)
+    await Promise.all([...running, beyond])
+  })
+
   test('open runs finish, or are stopped where the owner chose it', async () => {
     const hold = await holdOf((await w.key()).secret)
     for (const [brakeRunning, status] of [
@@ -215,9 +245,15 @@ describe.each(engines)('the brake of a key, on %s', (engine) => {
       const found = await w.db.read((q) => rows(q.select().from(keyWindows)))
       return found.filter(({ windowStart }) => windowStart > 0).length
     }
+    const { secret } = await w.key({ balance: usd, brakeHour: usd })
+    expect((await ask(secret)).status).toBe(200)
     expect(await counted()).toBeGreaterThan(3)
     w.advance(3 * 60 * minute)
     await dropPastBrakes(w.db, w.deps.clock.now())
     expect(await counted()).toBe(0)
+    // A clock that was wrong and is right again comes to the same hour a second time.
+    w.advance(-3 * 60 * minute)
+    expect((await ask(secret)).status).toBe(200)
+    expect(await auditStore(w.db).faults(w.deps.clock.now())).toEqual([])
   })
 })
