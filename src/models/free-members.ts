@@ -21,6 +21,11 @@ const longestSeal = 16 * 1024
 /** Members that say a text in parts, each part with a few labels around it. */
 export const inParts: ReadonlySet<string> = new Set(['content', 'reasoning_details'])
 
+/** What servers call reasoning. Some say the same under two names: it counts once. */
+export const reasoningNames: ReadonlySet<string> = new Set([
+  ...['reasoning', 'reasoning_content', 'reasoning_details'],
+])
+
 /** The usual names of members; another one is output itself. */
 const usual = new Set([
   ...['message', 'content', 'reasoning', 'reasoning_content', 'refusal', 'tool_calls'],
@@ -42,8 +47,26 @@ function addTexts(texts: string[], value: Json): void {
   if (typeof value === 'string') texts.push(value)
   else if (Array.isArray(value)) for (const item of value) addTexts(texts, item)
   else if (typeof value !== 'object' || value === null) texts.push(String(value ?? ''))
-  else for (const name in value) addMember(texts, { name, member: value[name] ?? '', of: value })
+  else addMembers(texts, value)
 }
+
+function addMembers(texts: string[], of: { [member: string]: Json }): void {
+  let reasoned: string[] = []
+  for (const name in of) {
+    const member = of[name] ?? ''
+    if (!reasoningNames.has(name)) {
+      addMember(texts, { name, member, of })
+      continue
+    }
+    const said: string[] = []
+    addMember(said, { name, member, of })
+    if (lengthOf(said) > lengthOf(reasoned)) reasoned = said
+  }
+  for (const text of reasoned) texts.push(text)
+}
+
+const lengthOf = (texts: readonly string[]): number =>
+  texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
 
 type Member = { name: string; member: Json; of: { [member: string]: Json } }
 

@@ -52,10 +52,28 @@ const sides: Record<'chat' | 'responses', { input: Side; output: Side }> = {
 export function readUsage(shape: UsageShape, usage: Json | undefined): Reported {
   if (!isObject(usage)) return nothing
   if (shape === 'messages') return readMessages(usage)
-  const input = readSide(usage, sides[shape].input)
   const { input: read, output: written } = sides[shape]
-  const output = readSide(usage, written, read.total)
-  return toReported(input, output)
+  const input = readSide(usage, read)
+  const apart = input.contradicts ? readApart(usage, read, written) : undefined
+  if (apart) return toReported(apart, readSide(usage, written))
+  return toReported(input, readSide(usage, written, read.total))
+}
+
+/**
+ * What was read where a server leaves its details out of `prompt_tokens`, as Anthropic does, and
+ * has them in `total_tokens`: else they would be taken for hidden output.
+ */
+function readApart(usage: JsonObject, read: Side, written: Side): ReadSide | undefined {
+  const details = usage[read.details]
+  const [plain, output] = [countIn(usage[read.total]), countIn(usage[written.total])]
+  if (plain === undefined || output === undefined || !isObject(details)) return undefined
+  let all = plain
+  for (const [name] of read.classes) all += countIn(details[name]) ?? 0
+  if (usage['total_tokens'] !== all + output) return undefined
+  return judged(
+    all,
+    read.classes.map(([name, as]) => [as, details[name]]),
+  )
 }
 
 const nothing: Reported = {

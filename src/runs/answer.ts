@@ -1,6 +1,6 @@
 /** Reads answers of model servers, whole or in chunks, into the form that receipts commit to. */
 import type { Json } from '../kernel/canonical.ts'
-import { isEmpty } from '../models/free-members.ts'
+import { isEmpty, reasoningNames } from '../models/free-members.ts'
 import type { TextFrames } from '../models/text-frames.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import { bytesOfName, Pieces, wellFormed } from './pieces.ts'
@@ -59,9 +59,6 @@ type Gathered = {
 const mostRecent = 16
 
 /** The usual names of what is said: they are not counted. */
-/** What servers call reasoning. Some say the same under two names: it counts once. */
-const reasoningNames = new Set(['reasoning', 'reasoning_content', 'reasoning_details'])
-
 const spoken = new Set(['content', 'refusal', ...reasoningNames])
 
 /** Gathers the chunks of a stream into the answer they make. */

@@ -25,6 +25,20 @@ test('A model with a tokenizer counts its output exactly, whoever chose its end.
   )
 })
 
+test('Reasoning that is said under two names counts once, by a tokenizer too.', async () => {
+  const tokenizer = await loadTokenizer('o200k_base')
+  const counting = { bytesPerToken: 4, tokenizer: 'o200k_base' } as const
+  const message = {
+    role: 'assistant',
+    content: 'Yes.',
+    reasoning: said,
+    reasoning_content: said,
+    reasoning_details: [{ type: 'reasoning.text', text: said, index: 0 }],
+  }
+  const counted = countOutput(counting, { bytes: 1000, choices: choicesOf(message) }, false)
+  expect(counted).toBe(tokenizer.count('Yes.') + tokenizer.count(said))
+})
+
 test('The input that the tokenizer counted for the hold is the one that is charged.', () => {
   const bound = { inputTokens: 90, outputTokens: 50, maxTokens: 50, n: 1, inputBytes: 80 }
   const { usage, source } = decideUsage({

@@ -123,6 +123,10 @@ describe('counting', () => {
     expect(decide({ ...xai, ...details })).toEqual([10, 35, 'reported', false])
     expect(decide(xai)).toEqual([10, 35, 'reported', false])
     expect(decide({ ...xai, total_tokens: 4500 })).toEqual([10, 50, 'reported', true])
+    // What was read from a cache is no output, where a server leaves it out of prompt_tokens.
+    const cached = { ...xai, prompt_tokens_details: { cached_tokens: 30 } }
+    expect(decide(cached)).toEqual([40, 5, 'reported', false])
+    expect(decide({ ...cached, total_tokens: 50 }).slice(0, 2)).toEqual([10, 40])
     for (const total_tokens of [15, 3, -1, 'many', null]) {
       expect(decide({ ...xai, total_tokens })).toEqual([10, 5, 'reported', false])
     }
