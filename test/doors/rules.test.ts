@@ -51,6 +51,25 @@ describe('the doors of Messages and Responses', () => {
       expect(counterfoil.cost_nusd).toBe(Number((await lastRun(w)).cost))
     })
 
+    test('a beta that widens the context beyond what a hold is bounded by does not go on', async () => {
+      const json = {
+        model: 'test/anthropic',
+        max_tokens: 50,
+        messages: [{ role: 'user', content: 'a' }],
+      }
+      const betas = 'some-beta, context-1m-2025-08-07,context-9k-2030-01-01'
+      const headers = { 'anthropic-beta': betas }
+      const answer = await w.call('/v1/messages', { key: secret, json, headers })
+      expect(answer.status).toBe(200)
+      // The model has a context of 10,000 tokens, and its hold no more.
+      expect(doors.seen.at(-1)?.headers['anthropic-beta']).toBe('some-beta,context-9k-2030-01-01')
+      expect(answer.headers.get('x-counterfoil-ignored')).toBe('context-1m-2025-08-07')
+      const counted = '/v1/messages/count_tokens'
+      await w.call(counted, { key: secret, json, headers: { 'anthropic-beta': 'context-1m-x' } })
+      expect(doors.seen.at(-1)?.path).toEndWith('/count_tokens')
+      expect(doors.seen.at(-1)?.headers['anthropic-beta']).toBeUndefined()
+    })
+
     test('members without effect are named in a header', async () => {
       const json = {
         model: 'test/openai',

@@ -19,6 +19,8 @@ export type Native = {
   body: JsonObject
   /** The headers of its protocol that came with it. */
   headers: Readonly<Record<string, string>>
+  /** Betas that came with it and do not go on. */
+  withheld?: readonly string[] | undefined
 }
 
 const passing: Record<Native['protocol'], readonly string[]> = {
@@ -26,17 +28,37 @@ const passing: Record<Native['protocol'], readonly string[]> = {
   responses: ['openai-beta'],
 }
 
-/** The headers of a request that a server of its protocol needs; no others go on. */
-export function nativeHeaders(
+/** A request with the headers that a server of its protocol needs; no others go on. */
+export function nativeOf(
   protocol: Native['protocol'],
-  headers: Headers,
-): Readonly<Record<string, string>> {
+  body: JsonObject,
+  { headers, contextTokens }: { headers: Headers; contextTokens: number },
+): Native {
   const found: Record<string, string> = {}
+  let withheld: readonly string[] | undefined
   for (const name of passing[protocol]) {
     const value = headers.get(name)
-    if (value !== null && /^[\t -~]{1,2048}$/.test(value)) found[name] = value
+    if (value === null || !/^[\t -~]{1,2048}$/.test(value)) continue
+    withheld = name === 'anthropic-beta' ? widening(value, contextTokens) : undefined
+    const kept = withheld ? betasOf(value).filter((one) => !withheld?.includes(one)) : [value]
+    if (kept.length > 0) found[name] = kept.join(',')
   }
-  return found
+  return { protocol, body, headers: found, withheld }
+}
+
+const betasOf = (value: string): string[] => value.split(',').map((beta) => beta.trim())
+
+/**
+ * The betas that widen a model's context beyond the one that bounds its holds: what it reads past
+ * that is billed to the operator alone. Undefined where there are none.
+ */
+function widening(value: string, contextTokens: number): string[] | undefined {
+  if (!value.includes('context-')) return undefined
+  const found = betasOf(value).filter((beta) => {
+    const [, count, unit] = /^context-(\d+)([km])(-|$)/i.exec(beta) ?? []
+    return Number(count) * (unit?.toLowerCase() === 'm' ? 1e6 : 1e3) > contextTokens
+  })
+  return found.length > 0 ? found : undefined
 }
 
 /** Gathers the events of a stream that is handed on. */
@@ -61,7 +83,14 @@ type Handling = {
 }
 
 /** Tools that the caller itself runs; a server that ran others would bill what has no bound. */
-const callersTools = new Set(['function', 'custom', 'namespace'])
+const callersTools = new Set(['function', 'custom'])
+
+/** A namespace is the caller's if all tools in it are. */
+const isCallers = (tool: Json): boolean => {
+  if (!isObject(tool)) return false
+  if (tool['type'] !== 'namespace') return callersTools.has(textOf(tool['type']))
+  return objectsIn(tool['tools']).every(({ type }) => callersTools.has(textOf(type)))
+}
 
 const handling: Record<Native['protocol'], Handling> = {
   messages: {
@@ -124,12 +153,10 @@ const handling: Record<Native['protocol'], Handling> = {
       }
       const { tools } = body
       if (!Array.isArray(tools)) return
-      const isOurs = (tool: Json): boolean =>
-        isObject(tool) && callersTools.has(textOf(tool['type']))
       for (const tool of tools) {
-        if (!isOurs(tool)) ignored.push(`tools.${textOf(isObject(tool) ? tool['type'] : null)}`)
+        if (!isCallers(tool)) ignored.push(`tools.${textOf(isObject(tool) ? tool['type'] : null)}`)
       }
-      const left = tools.filter(isOurs)
+      const left = tools.filter(isCallers)
       if (left.length > 0) body['tools'] = left
       else {
         for (const name of ['tools', 'tool_choice', 'parallel_tool_calls']) {
@@ -170,12 +197,12 @@ const ours = new Set(['model', 'stream', 'fit', 'store', 'tags', 'metadata'])
 
 /** The request as it goes to a server of its own protocol, under the server's name of the model. */
 export function nativeRequest(
-  { protocol, body }: Native,
+  { protocol, body, withheld = [] }: Native,
   to: { model: string; maxTokens: number; pass: readonly string[] },
 ): Translation {
   const { known, limit, adapt } = handling[protocol]
   const request: JsonObject = { model: to.model, [limit]: to.maxTokens }
-  const ignored: string[] = []
+  const ignored = [...withheld]
   for (const [name, value] of Object.entries(body)) {
     if (!isSet(value) || name === limit) continue
     if (known.has(name)) request[name] = value

@@ -5,12 +5,7 @@ import { boundOf } from '../../models/bound.ts'
 import { tokensOfBytes } from '../../models/count.ts'
 import type { Model } from '../../models/model.ts'
 import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
-import {
-  countRequest,
-  type Native,
-  nativeHeaders,
-  textBytesOf,
-} from '../../models/protocols/native.ts'
+import { countRequest, type Native, nativeOf, textBytesOf } from '../../models/protocols/native.ts'
 import { loadTokenizer } from '../../models/tokenizers/load.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import { findModelOf, readBody } from './asked.ts'
@@ -26,8 +21,8 @@ export async function countInput(deps: Deps, { caller, request }: Context) {
   const model = findModelOf(deps, 'chat', value)
   assertModelAllowed(caller.chain, model.id)
   const { body } = messagesToChat({ ...value, max_tokens: 1 })
-  const headers = nativeHeaders('messages', request.headers)
-  const native: Native = { protocol: 'messages', body: value, headers }
+  const { contextTokens } = model
+  const native = nativeOf('messages', value, { headers: request.headers, contextTokens })
   // Ours comes first: it refuses what a run would be refused for.
   const own = await ownCount(model, body, native)
   const [step] = model.route
@@ -35,7 +30,7 @@ export async function countInput(deps: Deps, { caller, request }: Context) {
   const theirs = await upstream?.countTokens?.({
     account: caller.account,
     body: countRequest(native, step?.model ?? ''),
-    passed: headers,
+    passed: native.headers,
     signal: new AbortController().signal,
   })
   return { input_tokens: theirs ?? own }

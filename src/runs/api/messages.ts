@@ -10,7 +10,7 @@ import { NativeEvent } from '../../models/native-event.ts'
 import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
 import { MessageEvents, toMessage } from '../../models/protocols/messages/write-answer.ts'
 import { messagesError } from '../../models/protocols/messages/write-error.ts'
-import { type Native, nativeHeaders } from '../../models/protocols/native.ts'
+import { nativeOf } from '../../models/protocols/native.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import { objects } from '../answer.ts'
 import type { Begun } from '../begin.ts'
@@ -49,8 +49,9 @@ const messages: Running = async (deps, context, received, call) => {
   refuseThread(received)
   const { body, ignored } = messagesToChat(received)
   const model = findModelOf(deps, 'chat', received)
-  const headers = nativeHeaders('messages', context.request.headers)
-  const native: Native = { protocol: 'messages', body: received, headers }
+  const { contextTokens } = model
+  const { headers } = context.request
+  const native = nativeOf('messages', received, { headers, contextTokens })
   assertSayable(deps, model, body, native)
   const live = await begin(deps, {
     caller: context.caller,

@@ -7,7 +7,7 @@ import { toUnixSeconds } from '../../kernel/clock.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { onceOf } from '../../ledger/once.ts'
 import { NativeEvent } from '../../models/native-event.ts'
-import { type Native, nativeHeaders } from '../../models/protocols/native.ts'
+import { nativeOf } from '../../models/protocols/native.ts'
 import { objectOf } from '../../models/protocols/reading.ts'
 import { responsesToChat } from '../../models/protocols/responses/read-request.ts'
 import {
@@ -50,8 +50,9 @@ const responses: Running = async (deps, context, received, call) => {
   checkSwitches(received)
   const { body, ignored } = responsesToChat(received)
   const model = findModelOf(deps, 'chat', received)
-  const headers = nativeHeaders('responses', context.request.headers)
-  const native: Native = { protocol: 'responses', body: received, headers }
+  const { contextTokens } = model
+  const { headers } = context.request
+  const native = nativeOf('responses', received, { headers, contextTokens })
   assertSayable(deps, model, body, native)
   const { upstreams } = deps
   const isSpoken = model.route.some(
