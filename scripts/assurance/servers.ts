@@ -68,7 +68,7 @@ export const servers: Group = {
       ],
       guards: [
         ['src/storage/db/lease-clock.ts', 'openLeaseClock'],
-        ['src/ledger/clock-guard.ts', 'clockGuarded'],
+        ['src/ledger/guard.ts', 'guarded'],
         ['src/kernel/skew.ts', 'skewOf'],
       ],
     },
