@@ -29,8 +29,8 @@ import { migrateSqlite } from '../src/storage/db/migrate.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { serve } from '../src/web/http/serve.ts'
 
-const owner = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
-const testPrivateKey = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+export const owner = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+export const testPrivateKey = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 const usd = 1_000_000_000n
 
 /** Bytes that follow from words: the same at every making, and in the test that opens it. */
@@ -159,7 +159,7 @@ async function live(deps: Awaited<ReturnType<typeof makeDeps>>, origin: string) 
 }
 
 /** The whole database as SQL, tables before what depends on them, in an order that stays. */
-function dump(raw: Database): string {
+export function dump(raw: Database): string {
   const objects = raw
     .query<{ type: string; name: string; sql: string }, []>(
       'select type, name, sql from sqlite_master where sql is not null ' +

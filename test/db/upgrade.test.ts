@@ -15,7 +15,7 @@ import { testPrivateKey } from '../support/world.ts'
 
 /** What releases left behind, one file each; `bun scripts/fixture.ts` makes that of the next. */
 const releases = readdirSync('test/fixtures/databases')
-  .filter((name) => name.endsWith('.sql'))
+  .filter((name) => /^\d.*\.sql$/.test(name))
   .map((name) => name.slice(0, -'.sql'.length))
 
 type Told = {
