@@ -1,10 +1,10 @@
 /**
- * `bun scripts/older-fixture.ts <checkout> <name> [empty PostgreSQL database]`: starts the program of
- * an older commit as people do, lets it live a little, and keeps what it leaves behind as
+ * `bun scripts/older-fixture.ts <checkout> <name> [empty PostgreSQL database]`: starts the program
+ * of an older commit as people do, lets it live a little, and keeps what it leaves behind as
  * test/fixtures/databases/<name>.sql (<name>.pg.sql of PostgreSQL), with what it told as JSON.
  *
  * Its signer is the first well-known test account. The secret of its key is thrown away: the test
- * that opens the database makes a new one.
+ * that opens the database rotates the key.
  */
 import { Database } from 'bun:sqlite'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
