@@ -115,7 +115,7 @@ async function runCommand(command: string): Promise<void> {
 const lostWords =
   'The connection broke and ended the run. What it used up to then is charged: see Runs.'
 
-const hungUpWords = 'You hung up before it was known whether it began: see Runs.'
+const hungUpWords = 'You stopped before the server confirmed a start: see Runs.'
 
 type Panel = ReturnType<typeof answerPanel>
 

@@ -6,17 +6,19 @@ const byCode: Record<number, string> = {
   4900: 'Your wallet is not connected. Nothing was sent: open it and try again.',
   4901: 'Your wallet cannot reach chain 4663. Nothing was sent: try again later.',
   4902: 'Your wallet does not know chain 4663. Nothing was sent: add it there, then try again.',
-  [-32000]: 'Your wallet refused the transfer: is there enough of the token, and ETH for the fee?',
+  [-32000]:
+    'Your wallet refused the transfer. Check that it has enough of the token, and ETH for the fee.',
   [-32002]: 'Your wallet already has a request open. Answer it there, then try again.',
-  [-32003]: 'Your wallet refused the transfer: is there enough of the token, and ETH for the fee?',
+  [-32003]:
+    'Your wallet refused the transfer. Check that it has enough of the token, and ETH for the fee.',
   [-32601]: 'This wallet cannot send a transfer from a page. Nothing was sent: use the address.',
 }
 
 const byReason: Record<string, string> = {
-  amount: 'Write an amount such as 25.00 first, not less than the least deposit.',
+  amount: 'Enter an amount first, such as 25.00, at or above the minimum.',
   locked: 'Your wallet is locked or shared no account. Nothing was sent: unlock it.',
   chain: 'Your wallet stayed on another chain. Nothing was sent: switch it to chain 4663.',
-  failed: 'The transfer failed on the chain. Nothing was deposited: is there enough of the token?',
+  failed: 'The transfer failed on the chain. Nothing was deposited. Check that you have enough.',
   none: 'There is no wallet in this browser. Send to the address with the wallet you have.',
 }
 
@@ -31,5 +33,5 @@ export function depositWordsOf(error: unknown): string {
   if (known !== undefined) return known
   if (/reject|denied|cancel/i.test(said)) return byCode[4001] ?? ''
   if (/insufficient|exceeds/i.test(said)) return byCode[-32000] ?? ''
-  return 'Your wallet did not answer as it should. Look into it whether something was sent.'
+  return 'Your wallet did not answer as it should. Check there whether anything was sent.'
 }

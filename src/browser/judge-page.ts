@@ -68,7 +68,7 @@ function slipFault(due: readonly Due[], isBrief: boolean): ShownCheck | undefine
     const [expected = 'nothing', said = 'nothing'] = [words[i], found[i]]
     if (expected === said || (isBrief && isShort(said, expected))) continue
     const detail = `Expected “${expected}” as in the file; found “${said}” on this page.`
-    return { result: 'bad', label: 'The slip is not of this file', detail }
+    return { result: 'bad', label: 'The slip does not match the file', detail }
   }
   return undefined
 }

@@ -49,7 +49,7 @@ async function run(command: string): Promise<void> {
     const error = await follow(command, turn)
     if (error !== undefined) turn.fail(error)
   } catch {
-    turn.fail('The connection broke before the answer was there. Run it again.')
+    turn.fail('The connection broke before the answer arrived. Run it again.')
   }
   if (turn.hasFailed() && field.value === '') field.value = command
   setRunning(false)

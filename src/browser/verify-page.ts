@@ -46,7 +46,7 @@ function check(): void {
   const entries = readEntries()
   if (!entries) {
     show([], [])
-    status.textContent = 'Nothing was checked: see the field that is marked.'
+    status.textContent = 'Nothing was checked: see the marked field.'
     form.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
     return
   }

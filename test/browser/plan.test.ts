@@ -44,7 +44,7 @@ describe.skipIf(noChromium)('the pages of the plan and the statement', () => {
       await page.getByRole('heading', { name: `${from} → ${to}` }).waitFor()
       expect(await page.getByText('You pay now').count()).toBe(1)
       const before = (await w.deps.accounts.find(testAccount))?.balance ?? 0n
-      await button(/^Pay \$[\d.]+ and begin/).click()
+      await button(/^Pay \$[\d.]+ and start/).click()
       await page.getByText(`${to} is paid until`).waitFor()
       const after = (await w.deps.accounts.find(testAccount))?.balance ?? 0n
       expect(after).toBeLessThan(before)

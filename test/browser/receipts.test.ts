@@ -120,7 +120,7 @@ describe.skipIf(noChromium)('receipts in Chromium', () => {
     [
       'the slip alone',
       (html) => html.replace('<dd>counterfoil/echo-1</dd>', '<dd>another/model</dd>'),
-      'The slip is not of this file',
+      'The slip does not match the file',
     ],
   ]
   test.each(tampered)(

@@ -226,7 +226,7 @@ describe('POST /api/portal/console/run', () => {
       const before = (await lastRun(w)).id
       const answer = await postForm(own, w, runPath, { ...fields, system: '', turns })
       expect(answer.status).toBe(400)
-      expect(readable(await answer.text())).toContain('The talk so far cannot be read.')
+      expect(readable(await answer.text())).toContain('The conversation cannot be read.')
       expect((await lastRun(w)).id).toBe(before)
     })
 

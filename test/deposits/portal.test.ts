@@ -87,7 +87,7 @@ describe('the deposits of an account in the dashboard', () => {
       const answer = await post('/api/portal/deposits', body, json)
       expect([answer.status, (await answer.json()).error.param]).toEqual([400, 'amount'])
       const part = await (await post('/api/portal/deposits', body, htmx)).text()
-      expect(part).toContain('Write decimal USD')
+      expect(part).toContain('Enter an amount in USD')
       expect(part).not.toContain('<script>')
     },
   )

@@ -137,10 +137,12 @@ describe('an answer', () => {
     await note(run, none, 'run_1')
     expect(await ask(plain)).toEqual([
       'conflict',
-      'This call was made, but its answer is not kept. Use a new Idempotency-Key.',
+      'This call was made, but its answer is not stored. Use a new Idempotency-Key.',
       0,
     ])
-    expect((await ask(run))[1]).toContain('not kept. GET /v1/runs/run_1 says how it ended. Use')
+    expect((await ask(run))[1]).toContain(
+      'no longer stored. GET /v1/runs/run_1 says how it ended. Use',
+    )
   })
 })
 

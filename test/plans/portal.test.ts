@@ -163,10 +163,10 @@ describe.each(engines)('the dashboard’s plans on %s', (engine) => {
       expect(answer.status).toBe(303)
       expect(answer.headers.get('location')).toBe('/dashboard/plan?to=scale')
       const { text } = await html('?to=scale')
-      expect(text).toContain('Pay $200.00 and begin Scale')
+      expect(text).toContain('Pay $200.00 and start Scale')
       const part = await (await form('scale/preview', '', htmx)).text()
       expect(part).not.toContain('<html')
-      expect(part).toContain('Pay $200.00 and begin Scale')
+      expect(part).toContain('Pay $200.00 and start Scale')
     })
   })
 
@@ -237,8 +237,8 @@ describe.each(engines)('the dashboard’s plans on %s', (engine) => {
       await post('builder/subscribe')
       const asked = (await html('?cancel=1')).text
       expect(asked).toContain('Cancel Builder on Dec 21, 2026')
-      expect(asked).toContain('Off every run: 5 % → Nothing')
-      expect((await html('?to=builder')).text).toContain('Kept, it goes on as it is.')
+      expect(asked).toContain('Discount on every run: 5 % → Nothing')
+      expect((await html('?to=builder')).text).toContain('It continues unchanged.')
       expect((await html('?to=gold')).status).toBe(404)
     })
 

@@ -165,7 +165,7 @@ describe.each(engines)('the dashboard’s statement on %s', (engine) => {
 
     test('200 and says what will stand there while nothing moved', async () => {
       const answer = await stranger.call('/dashboard/statement', { headers: page })
-      expect(await answer.text()).toContain('Nothing moved yet')
+      expect(await answer.text()).toContain('No entries yet')
     })
   })
 })

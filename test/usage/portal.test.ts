@@ -103,7 +103,7 @@ describe.each(engines)('the dashboard’s usage on %s', (engine) => {
       const { status, html } = await htmlOf('?from=2025-01-01&to=2025-01-02')
       expect(status).toBe(200)
       expect(html).toContain('Jan 1, 2025 to Jan 2, 2025')
-      expect(html).toContain('Nothing was used in these days')
+      expect(html).toContain('No usage in this period')
       expect(html).not.toContain('<footer></footer>')
       expect(html).toContain('Show the last 90 days')
       expect(html).not.toContain('/api/portal/usage/export')

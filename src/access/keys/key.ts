@@ -95,7 +95,7 @@ export const chainOf = (unit: UnitOfWork, lineage: readonly string[]): KeyRow[] 
 /** @throws Refusal `conflict` if the key or one above it is revoked */
 export function assertNotRevoked(chain: Chain): void {
   if (chain.every((key) => key.revokedAt === null)) return
-  refuse('conflict', 'The key is revoked for good. Create another key.')
+  refuse('conflict', 'The key is revoked permanently. Create another key.')
 }
 
 /** @throws Refusal `key_revoked`, `key_expired` or `key_paused`, in this order. */

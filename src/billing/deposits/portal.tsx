@@ -144,7 +144,7 @@ function payViewOf(
   if (typed === undefined || typed.trim() === '') return view
   const amount: Nusd | undefined = parseUsd(typed.trim())
   if (amount !== undefined && amount >= policy.minNusd && amount > 0n) return { ...view, amount }
-  const message = 'Write decimal USD such as 25.00, not less than the least deposit.'
+  const message = 'Enter an amount in USD, such as 25.00, at or above the minimum.'
   return { ...view, wrong: { typed, message } }
 }
 

@@ -63,7 +63,7 @@ export function readMarginDays(texts: RangeTexts, now: Millis): Period {
     if (period[edge] % dayMs === 0) continue
     refuse('invalid_request', {
       param: edge,
-      message: 'Margins are summed up by day: send a date.',
+      message: 'Margins are summed by day: send a date.',
     })
   }
   return period

@@ -19,7 +19,8 @@ export async function cancelPlan(
     subscribes: true,
     decide(unit) {
       const current = currentOf(unit.subscription(account), unit.now)
-      if (!current) return refuse('conflict', 'There is no plan to cancel: this is the free one.')
+      if (!current)
+        return refuse('conflict', 'There is no plan to cancel: you are on the free plan.')
       if (current.status === 'canceling') return { ...current }
       cancelSubscription(unit, current)
       const detail = { plan: current.plan }

@@ -22,8 +22,8 @@ export const planPages = (deps: Deps, frame: Frame) =>
       frame,
       title: 'Plans',
       description:
-        'The plans of this service: what each costs a month, what it takes off every run, and ' +
-        'what a key may do on it.',
+        'The plans of this service: what each costs a month, its discount on every run, and ' +
+        'the limits of its keys.',
       here: '/plans',
       main: <PlansPage plans={deps.plans} isSignedIn={'account' in reader} />,
       ...reader,
@@ -46,20 +46,20 @@ const PlansPage = ({ plans, isSignedIn }: { plans: Plans; isSignedIn: boolean })
     </PageHead>
     <Panel
       id="plans"
-      title="What you get for what"
+      title="Compare plans"
       foot={
         <span>
-          Of the limits of a key, of its plan and of this server the lowest holds. Every account
-          begins on {plans.find(freeId)?.name}.
+          The lowest limit of a key, its plan and this server applies. Every account starts on{' '}
+          {plans.find(freeId)?.name}.
         </span>
       }
     >
       <Table caption="Plans" columns={columnsOf(plans)} rows={rows} />
     </Panel>
     <p class="quiet">
-      A plan is paid from the balance; there is no card and no contract. If the balance is too
-      little on the day, the account goes back to {plans.find(freeId)?.name}, and nothing is owed.
-      Runs are paid by use: <a href="/models">models and their prices</a>.
+      A plan is paid from the balance; there is no card and no contract. If the balance does not
+      cover it on the day, the account returns to {plans.find(freeId)?.name}, and nothing is owed.
+      Runs are charged by use: <a href="/models">models and their prices</a>.
     </p>
   </>
 )
@@ -76,11 +76,11 @@ const rows: readonly Row[] = [
       </span>
     ),
   },
-  { head: 'Off every run', of: ({ discountBps }) => discountText(discountBps) },
+  { head: 'Discount on every run', of: ({ discountBps }) => discountText(discountBps) },
   { head: 'Requests a minute of a key', of: ({ limits }) => count(limits.rpm) },
   { head: 'Runs at once of a key', of: ({ limits }) => count(limits.concurrency) },
   { head: 'Active keys', of: ({ limits }) => count(limits.maxKeys) },
-  { head: 'Levels of keys', of: ({ limits }) => count(limits.maxDepth + 1) },
+  { head: 'Key levels', of: ({ limits }) => count(limits.maxDepth + 1) },
   { head: 'Days that lists go back', of: ({ limits }) => count(limits.historyDays) },
   { head: 'Models', of: ({ models }) => (models.length === 0 ? 'All' : models.join(', ')) },
 ]

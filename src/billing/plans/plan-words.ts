@@ -20,7 +20,7 @@ export function differences(from: Plan, to: Plan): [what: string, from: string, 
     ['Days that lists go back', 'historyDays'],
   ]
   const lines: [string, string, string][] = [
-    ['Off every run', discountText(from.discountBps), discountText(to.discountBps)],
+    ['Discount on every run', discountText(from.discountBps), discountText(to.discountBps)],
     ...limits.map(([what, name]): [string, string, string] => [
       what,
       from.limits[name].toLocaleString('en-US'),

@@ -19,7 +19,7 @@ export async function resumePlan(
     subscribes: true,
     decide(unit) {
       const current = currentOf(unit.subscription(account), unit.now)
-      if (!current) return refuse('conflict', 'No plan goes on. Choose one to begin again.')
+      if (!current) return refuse('conflict', 'No plan is active. Choose one to start again.')
       if (current.status === 'active' && current.nextPlan === null) return { ...current }
       keepSubscription(unit, current)
       const detail = { plan: current.plan }

@@ -78,7 +78,7 @@ function assertFresh(at: Millis, now: Millis, pricesSince: Millis): void {
   if (at <= now && at > now - quotedMs && at >= pricesSince) return
   refuse('conflict', {
     param: 'quoted_at',
-    message: 'What this costs was shown too long ago. Nothing was charged; look at it again.',
+    message: 'This price was shown too long ago. Nothing was charged; preview it again.',
   })
 }
 

@@ -39,8 +39,8 @@ export function RatesPanel({ models }: { models: readonly Model[] }) {
 export const rateId = ({ id }: Model): string => `rates-${id.replace(/[^\w-]/g, '-')}`
 
 const footWords =
-  'A band is for the whole run. Where a band and a tier name a rate, the dearer holds. A class ' +
-  'of input without a rate costs the dearest input rate; one of output is part of the output.'
+  'A band applies to the whole run. Where a band and a tier both set a rate, the higher applies. ' +
+  'Input without a rate of its own costs the highest input rate; such output counts as output.'
 
 const Section = ({ of: { when, rates } }: { of: RateSection }) => (
   <div class="stack rates">

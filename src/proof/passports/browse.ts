@@ -66,7 +66,7 @@ export async function findPublicPassport(
   const standing = isHandle(handle) ? await passports.stand(handle) : undefined
   const status = standing?.row.status
   if (status === 'retired') {
-    refuse('gone', 'This passport was retired. Its handle is never assigned again.')
+    refuse('gone', 'This passport was retired. Its handle is never reused.')
   }
   if (standing && status === 'public') return standing
   refuse('not_found', 'This passport does not exist.')

@@ -48,8 +48,8 @@ export const TextsPanel = ({ texts }: { texts: Texts | undefined }) => (
     <Pad>
       {texts === undefined ? (
         <p class="quiet">
-          The texts of this run are not kept. <a href="/dashboard/settings">Settings</a> say how
-          long texts are.
+          The texts of this run are not stored. Change that for later runs in{' '}
+          <a href="/dashboard/settings">Settings</a>.
         </p>
       ) : (
         <>

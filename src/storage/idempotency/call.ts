@@ -75,7 +75,7 @@ export const makeReplies = (sealer: Sealer): Replies => ({
 function refuseAgain({ runId }: IdempotentRow): never {
   const where = runId === null ? '' : ` GET /v1/runs/${runId} says how it ended.`
   refuse('conflict', {
-    message: `This call was made, but its answer is not kept.${where} Use a new Idempotency-Key.`,
+    message: `This call was made, but its answer is not stored.${where} Use a new Idempotency-Key.`,
     metadata: { run_id: runId },
     headers: { 'x-should-retry': 'false' },
   })

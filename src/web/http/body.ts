@@ -88,7 +88,7 @@ export async function readFileParts(
   const body = isCut ? wholeParts(start, type) : start
   const entries = await new Response(body, { headers: { 'content-type': type } })
     .formData()
-    .catch(() => refuse('invalid_request', 'The form is not one that can be read.'))
+    .catch(() => refuse('invalid_request', 'The form cannot be read.'))
   const parts = await Promise.all(
     [...entries].map(
       async ([name, part]): Promise<FormPart> =>

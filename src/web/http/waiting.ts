@@ -39,8 +39,8 @@ export function listenEarly(listen: Listen, ids: Ids): Waiting {
 
 const words: Record<Phase, string> = {
   starting: 'The server is starting.',
-  migrating: 'The database is brought to the schema of this release.',
-  checking: 'Money, the log and the chain are looked at before anything is served.',
+  migrating: 'The database is being upgraded to this release.',
+  checking: 'The ledger, the log and the chain are being checked.',
 }
 
 function answer(request: Request, phase: Phase, ids: Ids): Response {

@@ -64,7 +64,7 @@ const Framed = ({ refusal, requestId, account }: FramedProps) => (
     <Panel id="missing" title={String(refusal.status)}>
       <Empty hash={account} title={whatOf(refusal)} action={<WaysOn />}>
         {refusal.status === 404 ? (
-          'It may have moved, or the address has a slip of the pen.'
+          'It may have moved, or the address has a typo.'
         ) : (
           <>
             Request <code>{requestId}</code>
@@ -112,9 +112,9 @@ function titleOf({ status }: Refusal): string {
   if (status === 404 || status === 410) return 'Nothing here'
   if (status === 401 || status === 403) return 'Not allowed'
   if (status === 402) return 'Not enough money'
-  if (status === 405) return 'Not that way'
+  if (status === 405) return 'Method not allowed'
   if (status === 429) return 'Too many requests'
-  if (status === 503) return 'Not available now'
+  if (status === 503) return 'Not available right now'
   if (status >= 500) return 'Something broke on our side'
   return 'That did not work'
 }

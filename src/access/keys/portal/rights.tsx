@@ -72,7 +72,7 @@ export const RightsFields = ({ form, draft, refusal, withoutTags }: RightsProps)
           <SelectField
             {...field('fit')}
             label="When money is short"
-            hint="Requests may say otherwise by fit."
+            hint="A request can override this with fit."
             options={[
               { value: '', label: 'Refuse the run' },
               { value: 'true', label: 'Lower max_tokens' },
@@ -105,7 +105,7 @@ const BrakeFields = ({ field }: { field: (name: string) => Field }) => (
       {...field('brake_per_minute')}
       label="Brake, USD a minute"
       inputmode="decimal"
-      hint="A run beyond it pauses the key. A tenth of the cap is a good start."
+      hint="A run that would exceed it pauses the key. A tenth of the cap is a good start."
     />
     <TextField
       {...field('brake_per_hour')}

@@ -32,7 +32,7 @@ export const HistoryPanel = ({ view: { account, found, now, isFirst } }: { view:
     >
       <Panel
         id="history"
-        title="What came in"
+        title="Your deposits"
         aside={isFirst && found.items.length > 0 ? <Live /> : null}
         foot={
           found.items.length === 0 ? null : (
@@ -46,7 +46,7 @@ export const HistoryPanel = ({ view: { account, found, now, isFirst } }: { view:
         }
       >
         {found.items.length === 0 ? (
-          <Empty hash={account} title="Nothing came in yet">
+          <Empty hash={account} title="No deposits yet">
             A transfer from your wallet shows here within seconds of its block.
           </Empty>
         ) : (
@@ -75,7 +75,7 @@ const columnsFor = (now: Millis): Column<DepositRow>[] => [
     head: 'Amount',
     kind: 'number',
     at: 'cost',
-    cell: ({ amount }) => (amount === null ? 'Too much' : <Amount nusd={amount} />),
+    cell: ({ amount }) => (amount === null ? 'Above the maximum' : <Amount nusd={amount} />),
   },
   { head: 'From', kind: 'optional', at: 'who', cell: ({ from }) => <Address value={from} /> },
   { head: 'Transaction', at: 'what', cell: ({ txHash }) => <Hash value={txHash} /> },
@@ -88,29 +88,33 @@ export function wordsFor({ status, reason }: DepositRow): {
   hint: string
 } {
   if (reason === 'balance_full') {
-    const hint = 'The balance would pass the most it can hold. Spend some, and it is credited.'
+    const hint = 'The balance would exceed its maximum. Spend some, and it is credited.'
     return { tone: 'warn', label: 'No room', hint }
   }
   if (reason === 'below_minimum') {
-    return { tone: 'warn', label: 'Too small', hint: 'Below the least that is credited.' }
+    return {
+      tone: 'warn',
+      label: 'Below the minimum',
+      hint: 'Smaller than the smallest deposit that is credited.',
+    }
   }
   if (reason?.startsWith('second_') && status === 'confirming') {
-    const hint = 'Waits until a second look at the chain agrees; then it is credited by itself.'
+    const hint = 'Waits for a second check of the chain, then it is credited automatically.'
     return { tone: 'wait', label: 'Being checked', hint }
   }
   return words[status]
 }
 
 const words: Record<DepositRow['status'], { tone: Tone; label: string; hint: string }> = {
-  detected: { tone: 'wait', label: 'Seen', hint: 'In a block; credited after some more.' },
+  detected: { tone: 'wait', label: 'Seen', hint: 'In a block; credited a few blocks later.' },
   confirming: {
     tone: 'wait',
     label: 'Confirming',
     hint: 'Waits until its block is safe or final.',
   },
   credited: { tone: 'ok', label: 'Credited', hint: 'Part of the balance.' },
-  finalized: { tone: 'ok', label: 'Final', hint: 'Part of the balance; nothing changes it.' },
+  finalized: { tone: 'ok', label: 'Final', hint: 'Part of the balance, for good.' },
   orphaned: { tone: 'bad', label: 'Gone', hint: 'The chain dropped it before it was credited.' },
-  reversed: { tone: 'bad', label: 'Taken back', hint: 'The chain dropped it after its credit.' },
+  reversed: { tone: 'bad', label: 'Reversed', hint: 'The chain dropped it after its credit.' },
   ignored: { tone: 'warn', label: 'Not credited', hint: 'More than a balance can hold.' },
 }

@@ -57,7 +57,7 @@ export const PayPanel = ({ view }: { view: PayView }) => {
         </Notice>
         {view.trouble ? (
           <Notice tone="warn" title="Deposits are delayed.">
-            The chain cannot be read as it should now. What you send is credited afterwards.
+            The chain cannot be read right now. What you send is credited once it can.
           </Notice>
         ) : null}
       </Pad>

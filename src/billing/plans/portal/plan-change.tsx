@@ -35,15 +35,15 @@ export const PreviewPanel = ({ view, quote }: { view: PlanView; quote: Quote }) 
 }
 
 function sentenceOf({ plan: present }: PlanView, { change, plan, startsAt, paidUntil }: Quote) {
-  if (change === 'keep') return `${plan.name} is your plan. Kept, it goes on as it is.`
+  if (change === 'keep') return `${plan.name} is your plan. It continues unchanged.`
   if (change === 'later') {
     return (
-      `${plan.name} begins on ${dateText(startsAt)}, when what is paid for ${present.name} ends. ` +
+      `${plan.name} starts on ${dateText(startsAt)}, when ${present.name} is paid up. ` +
       `Nothing is charged now; ${amountText(plan.price)} ${priceText(plan)} from then on.`
     )
   }
   const after = paidUntil === null ? '' : ` and renews on ${dateText(paidUntil)}`
-  return `${plan.name} begins at once${after}. Runs that are in flight keep their price.`
+  return `${plan.name} starts now${after}. Runs in flight keep their price.`
 }
 
 /** The bill: the price, what is left of the present plan, and what comes off the balance. */
@@ -55,12 +55,12 @@ const Cost = ({ view, quote }: { view: PlanView; quote: Quote }) => {
       of={[
         [`${quote.plan.name}, ${priceText(quote.plan)}`, <Amount nusd={quote.plan.price} />],
         ...(quote.credit > 0n
-          ? [[`Left of ${present.name}`, <Amount nusd={-quote.credit} />] as const]
+          ? [[`Unused part of ${present.name}`, <Amount nusd={-quote.credit} />] as const]
           : []),
         [<strong>You pay now</strong>, <Amount nusd={quote.charge} />],
         ['Available', <Amount nusd={available} />],
         ...(available >= quote.charge
-          ? [['Left afterwards', <Amount nusd={available - quote.charge} />] as const]
+          ? [['Available afterwards', <Amount nusd={available - quote.charge} />] as const]
           : []),
       ]}
     />
@@ -92,7 +92,7 @@ const Decide = ({ view, quote }: { view: PlanView; quote: Quote }) => {
     return (
       <ErrorNote
         what={`The balance is ${amountText(missing)} short.`}
-        charged="Nothing is charged. Add money, then come back."
+        charged="Nothing was charged. Add money and try again."
         retry={<ButtonLink href={planPath}>Back to the plans</ButtonLink>}
       />
     )
@@ -103,8 +103,8 @@ const Decide = ({ view, quote }: { view: PlanView; quote: Quote }) => {
       : change === 'later'
         ? `Change to ${plan.name} on ${dateText(startsAt)}`
         : charge === 0n
-          ? `Begin ${plan.name}`
-          : `Pay ${amountText(charge)} and begin ${plan.name}`
+          ? `Start ${plan.name}`
+          : `Pay ${amountText(charge)} and start ${plan.name}`
   return (
     <ActionForm action={`/api/portal/plans/${plan.id}/subscribe`} target="#plan">
       <input type="hidden" name="quoted_at" value={toRfc3339(view.now)} />
@@ -130,9 +130,9 @@ export const CancelPanel = ({ view }: { view: PlanView }) => {
       consequence={
         <>
           {plan.name} ends <strong>{when}</strong>
-          {end === null ? '' : ', until when it is paid'}. Nothing is paid back, and nothing is
-          charged for it again. You can take this back until then. Keys, runs and receipts stay;
-          afterwards this changes:
+          {end === null ? '' : ', until when it is paid'}. Nothing is refunded, and you are not
+          charged for it again. You can undo this until then. Keys, runs and receipts stay. After
+          that, this changes:
         </>
       }
       affected={differences(plan, free).map(

@@ -35,9 +35,9 @@ export const PlanBody = ({ view }: { view: PlanView }) => (
       ))}
     </ul>
     <p class="quiet">
-      Of the limits of a key, of its plan and of this server the lowest holds. A plan is paid from
-      the balance; if that is too little on the day, the account goes back to {nameOf(view, freeId)}
-      , and nothing is owed.
+      The lowest limit of a key, its plan and this server applies. A plan is paid from the balance.
+      If the balance does not cover it on the day, the account returns to {nameOf(view, freeId)},
+      and nothing is owed.
     </p>
   </div>
 )
@@ -64,7 +64,7 @@ const Standings = ({ view }: { view: PlanView }) => {
         title={`${plan.name} ends on ${end}.`}
         action={<Resume label={`Keep ${plan.name}`} />}
       >
-        It is paid until then. Afterwards the account is on {nameOf(view, freeId)}.
+        It is paid until then. After that, your account is on {nameOf(view, freeId)}.
       </Notice>
     )
   }
@@ -112,12 +112,12 @@ const PlanPanel = ({ view, plan }: { view: PlanView; plan: Plan }) => (
       </p>
       <Facts
         of={[
-          ['Off every run', discountText(plan.discountBps)],
-          ['Requests a minute', count(plan.limits.rpm)],
-          ['Runs at once', count(plan.limits.concurrency)],
+          ['Discount on every run', discountText(plan.discountBps)],
+          ['Requests per minute', count(plan.limits.rpm)],
+          ['Concurrent runs', count(plan.limits.concurrency)],
           ['Active keys', count(plan.limits.maxKeys)],
-          ['Levels of keys', count(plan.limits.maxDepth + 1)],
-          ['Lists go back', `${count(plan.limits.historyDays)} days`],
+          ['Key levels', count(plan.limits.maxDepth + 1)],
+          ['History in lists', `${count(plan.limits.historyDays)} days`],
           ['Models', plan.models.length === 0 ? 'All' : plan.models.join(', ')],
         ]}
       />

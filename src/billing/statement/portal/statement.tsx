@@ -49,7 +49,7 @@ export const StatementPanel = ({ view }: { view: StatementView }) => {
   return (
     <Panel
       id="statement"
-      title="What moved the balance"
+      title="Balance history"
       aside={
         <Tabs
           label="Lines"
@@ -66,14 +66,14 @@ export const StatementPanel = ({ view }: { view: StatementView }) => {
             older={view.hasMore ? olderPath(view) : undefined}
             newest={view.isFirst ? undefined : isByDay ? statementPath : eachPath}
           >
-            {view.hasMore ? 'There are older ones.' : 'End of list.'}
+            {view.hasMore ? 'Older entries follow.' : 'End of list.'}
           </Pager>
         ) : null
       }
     >
       {view.account.moves === 0 ? (
-        <Empty hash={view.account.id} title="Nothing moved yet">
-          Every deposit, run and plan will stand here, with what the balance was after it.
+        <Empty hash={view.account.id} title="No entries yet">
+          Every deposit, run and plan appears here, with the balance after it.
         </Empty>
       ) : isByDay ? (
         <Table caption="Days" columns={dayColumns} rows={view.days.flatMap(linesOf)} />
@@ -98,7 +98,7 @@ type DayLine = { what: Child; amount: Nusd; when: Child; closing?: Nusd }
 
 function linesOf({ day, closing, runs, others, isMixed }: StatementDay): DayLine[] {
   const count = runs.count.toLocaleString('en-US')
-  const what = isMixed ? `${count} runs and others` : runs.count === 1 ? '1 run' : `${count} runs`
+  const what = isMixed ? `${count} runs and more` : runs.count === 1 ? '1 run' : `${count} runs`
   const lines: DayLine[] = [
     ...(runs.count > 0 ? [{ what, amount: runs.amount, when: <Day at={day} /> }] : []),
     ...others.map((one) => ({
@@ -126,7 +126,7 @@ const movementColumns: Column<Movement>[] = [
     cell: (line) => <Timed what={whatOf(line)} when={<ExactTime at={line.at} />} />,
   },
   { head: 'Amount', kind: 'number', at: 'cost', cell: (line) => <Signed nusd={changeOf(line)} /> },
-  { head: 'After it', kind: 'number', cell: ({ balance }) => <Amount nusd={balance} /> },
+  { head: 'Balance', kind: 'number', cell: ({ balance }) => <Amount nusd={balance} /> },
 ]
 
 /** The time below the words: on a phone the amounts need the width. */
@@ -156,7 +156,8 @@ function whatOf({ kind, ref, source }: Movement): Child {
       </a>
     )
   }
-  if (kind === 'claim') return source === 'user' ? 'Deposit, given away' : 'Deposit, claimed'
+  if (kind === 'claim')
+    return source === 'user' ? 'Deposit, assigned to another account' : 'Deposit, claimed'
   return words[kind]
 }
 
@@ -164,7 +165,7 @@ const words = {
   plan: 'Plan',
   grant: 'Credit',
   deposit: 'Deposit',
-  reversal: 'Deposit, taken back',
-  loss: 'Loss of the operator',
+  reversal: 'Deposit, reversed',
+  loss: 'Written off by the operator',
   refund: 'Refund',
 } as const

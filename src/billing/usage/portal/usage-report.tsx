@@ -29,7 +29,7 @@ export type UsageView = {
 export const UsagePage = ({ view }: { view: UsageView }) => (
   <>
     <PageHead title="Usage">
-      <p class="quiet">What your keys ran and what it cost. A day is one in UTC.</p>
+      <p class="quiet">What your keys ran and what it cost. Days are in UTC.</p>
     </PageHead>
     <Range view={view} />
     <UsageBody view={view} />
@@ -177,8 +177,8 @@ const yearOf = (at: number): number => new Date(at).getUTCFullYear()
 const labelOf = dateWords({ timeZone: 'UTC', month: 'short', day: 'numeric' })
 
 const formats = [
-  ['csv', 'CSV', 'One line a run, for spreadsheets.'],
-  ['jsonl', 'JSONL', 'One object a run, for programs.'],
+  ['csv', 'CSV', 'One line per run, for spreadsheets.'],
+  ['jsonl', 'JSONL', 'One object per run, for programs.'],
   ['focus', 'FOCUS', 'FinOps FOCUS 1.2, for cost tools.'],
 ] as const
 

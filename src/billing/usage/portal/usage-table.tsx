@@ -81,7 +81,7 @@ function Body({ account, query, report }: TableProps) {
 const NothingUsed = ({ account, query }: Pick<TableProps, 'account' | 'query'>) => (
   <Empty
     hash={account}
-    title="Nothing was used in these days"
+    title="No usage in this period"
     action={
       query.get('days') === '90' ? (
         <ButtonLink href="/dashboard/keys/new">Create a key</ButtonLink>
@@ -111,7 +111,7 @@ function Foot({ query, by: groupBy, table }: FootProps) {
       <span>
         {words}
         {groupBy.includes('tag')
-          ? ' A run with two tags is in both of their rows; the total has it once.'
+          ? ' A run with two tags counts in both rows and once in the total.'
           : null}
       </span>
       <span class="row">

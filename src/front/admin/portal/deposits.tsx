@@ -97,7 +97,7 @@ const columnsFor = (now: Millis): Column<DepositRow>[] => [
     head: 'Amount',
     kind: 'number',
     at: 'cost',
-    cell: ({ amount }) => (amount === null ? 'Too much' : <Amount nusd={amount} />),
+    cell: ({ amount }) => (amount === null ? 'Above the maximum' : <Amount nusd={amount} />),
   },
   { head: 'From', at: 'what', cell: ({ from }) => <Address value={from} /> },
   {
@@ -165,7 +165,7 @@ const DepositFacts = ({ row, now }: { row: DepositRow; now: Millis }) => (
   <Facts
     of={[
       ['Deposit', <code class="wrap">{row.id}</code>],
-      ['Amount', row.amount === null ? 'Too much' : <Amount nusd={row.amount} />],
+      ['Amount', row.amount === null ? 'Above the maximum' : <Amount nusd={row.amount} />],
       ['From', <code class="wrap">{row.from}</code>],
       ['State', row.status],
       ['Seen', <When at={row.seenAt} now={now} />],

@@ -137,7 +137,10 @@ export function toRequest(
 ): { model: Model; body: JsonObject } {
   const model = findModel(deps, { model: ask.model })
   if (model.kind !== 'chat') {
-    refuse('invalid_request', { param: 'model', message: 'One cannot talk to this model.' })
+    refuse('invalid_request', {
+      param: 'model',
+      message: 'This model does not take chat messages.',
+    })
   }
   const fault = filesFault(model.id, fileTokensOf(model), ask.files ?? [], earlierFiles(ask))
   if (fault !== undefined) refuse('invalid_request', { param: 'files', message: fault })
@@ -183,7 +186,7 @@ function readTurns(text: string): Turn[] {
   } catch {
     refuse('invalid_request', {
       param: 'turns',
-      message: 'The talk so far cannot be read. Start a new one.',
+      message: 'The conversation cannot be read. Start a new one.',
     })
   }
 }

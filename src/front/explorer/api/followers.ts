@@ -85,9 +85,13 @@ export function followers(deps: Deps, look: () => Promise<Scene>) {
       const network = networkOf(context, isTrusted)
       const own = [...all].filter((one) => one.network === network).length
       if (own >= followersOfOneMax) {
-        refuse('rate_limited', 'Too many pages of your network follow. Close some and try again.')
+        refuse(
+          'rate_limited',
+          'Too many pages are open from your network. Close some and try again.',
+        )
       }
-      if (all.size >= followersMax) refuse('unavailable', 'Too many follow. Load the page again.')
+      if (all.size >= followersMax)
+        refuse('unavailable', 'Too many pages are following. Load the page again.')
       const last = Number(context.request.headers.get('last-event-id') ?? after)
       const onBug = (error: unknown) => deps.log.error('explorer.follow_failed', error)
       return sseResponse(

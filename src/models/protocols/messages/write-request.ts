@@ -49,10 +49,13 @@ const inside = {
 export function unsayable(body: JsonObject): { param: string; message: string } | undefined {
   const { n, logprobs } = body
   if (typeof n === 'number' && n > 1) {
-    return { param: 'n', message: 'This model gives one answer a request. Leave "n" out.' }
+    return { param: 'n', message: 'This model gives one answer per request. Leave "n" out.' }
   }
   if (logprobs === true) {
-    return { param: 'logprobs', message: 'This model tells no logprobs. Leave "logprobs" out.' }
+    return {
+      param: 'logprobs',
+      message: 'This model does not return logprobs. Leave "logprobs" out.',
+    }
   }
   const { service_tier: tier } = body
   if (typeof tier === 'string' && !ordinaryTiers.has(tier)) {

@@ -44,15 +44,18 @@ const inside = {
 export function unsayable(body: JsonObject): { param: string; message: string } | undefined {
   const { n, logprobs, stop } = body
   if (typeof n === 'number' && n > 1) {
-    return { param: 'n', message: 'This model gives one answer a request. Leave "n" out.' }
+    return { param: 'n', message: 'This model gives one answer per request. Leave "n" out.' }
   }
   if (logprobs === true) {
-    return { param: 'logprobs', message: 'This model tells no logprobs. Leave "logprobs" out.' }
+    return {
+      param: 'logprobs',
+      message: 'This model does not return logprobs. Leave "logprobs" out.',
+    }
   }
   const old = oldCallIn(body)
   if (old) return old
   if (!isSet(stop)) return undefined
-  return { param: 'stop', message: 'This model knows no stop texts. Leave "stop" out.' }
+  return { param: 'stop', message: 'This model does not support stop texts. Leave "stop" out.' }
 }
 
 /** Call {@link unsayable} before a run begins. */

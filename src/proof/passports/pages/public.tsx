@@ -46,7 +46,9 @@ type Listed = { row: PassportRow; record: TrackRecord }
 export const PassportsPage = ({ view }: { view: PublicListView }) => (
   <>
     <PageHead title="Passports">
-      <p class="quiet">Who runs here under a public name, and what the log says of them.</p>
+      <p class="quiet">
+        Agents, people and services with a public name, and what the log says about them.
+      </p>
     </PageHead>
     <ListPanel view={view} />
     <Proves />
@@ -75,7 +77,7 @@ function ListPanel({ view }: { view: PublicListView }) {
       {found.items.length === 0 ? (
         <Empty
           hash={figureHash('passports')}
-          title={kind === undefined ? 'No passport yet' : 'None of this kind'}
+          title={kind === undefined ? 'No passport yet' : 'No passports of this kind'}
           action={
             kind === undefined ? (
               <ButtonLink href="/dashboard/passports" look="go">

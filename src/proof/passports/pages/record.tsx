@@ -36,7 +36,7 @@ export const RecordPanel = ({ record, note }: { record: TrackRecord; note?: Chil
           ['Succeeded', `${countText(record.succeeded)} of ${countText(record.runs)}`],
           ['First active', dayText(record.first_at)],
           ['Last active', dayText(record.last_at)],
-          ['Spent in all', bandWords[record.spend_band]],
+          ['Total spent', bandWords[record.spend_band]],
           ['Models', <Models of={record.models} />],
         ]}
       />

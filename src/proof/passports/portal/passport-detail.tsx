@@ -103,7 +103,7 @@ function Standing({ row: { status, handle } }: { row: PassportRow }) {
   if (status === 'retired') {
     return (
       <Notice tone="warn" title={`@${handle} is retired.`}>
-        Its page says so for ever, and the handle is never assigned again.
+        Its page says so permanently, and the handle is never reused.
       </Notice>
     )
   }

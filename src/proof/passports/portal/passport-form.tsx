@@ -20,7 +20,7 @@ export const CreatePanel = ({ view: { draft, refusal } }: { view: FormView }) =>
         label="Handle"
         value={draft['handle'] ?? ''}
         error={errorOf(refusal, 'handle')}
-        hint="3 to 30 of a–z, 0–9 and single hyphens. It is yours for ever and cannot be changed."
+        hint="3 to 30 of a–z, 0–9 and single hyphens. It stays yours and cannot be changed."
         placeholder="harbor-lab"
         maxlength={30}
         required
@@ -83,7 +83,7 @@ const ProfileFields = ({ form, draft, refusal }: FieldsProps) => (
       label="Links"
       value={draft['links'] ?? ''}
       error={errorOf(refusal, 'links')}
-      hint="At most 5, one a line, each https."
+      hint="Up to 5 https links, one per line."
       placeholder="https://example.com/"
       rows={2}
     />

@@ -112,9 +112,9 @@ const Rules = () => (
   <Panel id="rules" title="What a passport is">
     <ul class="pad stack rules">
       <li>Its record counts logged receipts of its keys, from the moment each key was bound.</li>
-      <li>Moving a key to another passport moves no history.</li>
+      <li>Moving a key to another passport does not move its history.</li>
       <li>Your wallet, keys and receipts stay hidden unless you show them.</li>
-      <li>A handle is never assigned twice, not even a retired one.</li>
+      <li>A handle is never reused, not even a retired one.</li>
       <li>You can have {maxPassports}, including retired ones.</li>
     </ul>
   </Panel>

@@ -143,7 +143,7 @@ function Reveal({ view, field }: { view: OwnView; field: string | undefined }) {
                 name={`reveal.${name}`}
                 label={name === 'input' ? 'Show the input' : 'Show the output'}
                 checked={asked ? `reveal.${name}` in asked : shown.includes(name)}
-                hint={isThere ? 'It is stored: nothing to paste.' : notKept[name]}
+                hint={isThere ? 'It is stored here: nothing to paste.' : notKept[name]}
               />
               {isThere ? null : <Paste name={name} value={asked?.[fieldOf(name)]} error={error} />}
             </>
