@@ -131,4 +131,4 @@ export async function pagesOf(showcase: Showcase): Promise<ShownPage[]> {
 }
 
 const nameOf = (route: string): string =>
-  route.replaceAll(/[/:*]+/g, '-').replace(/^-|-$/g, '') || 'landing'
+  route.replace('*', 'nowhere').replaceAll(/[/:]+/g, '-').replace(/^-|-$/g, '') || 'landing'

@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Browser, Page } from 'playwright-core'
 import { pagesOf, type ShownPage } from '../../scripts/showcase/pages.ts'
+import { callAt } from '../../scripts/showcase/people.ts'
 import { type Showcase, startShowcase } from '../../scripts/showcase/start.ts'
 import { createApp } from '../../src/app/routes.ts'
 import { wholeApp } from '../../src/web/http/lazy-mount.ts'
 import { noAnvil } from '../contracts/anvil.ts'
+import { noChromium, startChromium } from '../support/chromium.ts'
+import { injectWallet, signer } from './injected-wallet.ts'
+import { inspectPage } from './support.ts'
 
 setDefaultTimeout(120_000)
 
@@ -51,7 +56,117 @@ describe.skipIf(noAnvil)('the showcase', () => {
     const known = new Set(pages.map(({ route }) => route))
     expect(routes.map(({ path }) => path).filter((path) => !known.has(path))).toEqual([])
   })
+
+  describe.skipIf(noChromium)('in a real browser', () => {
+    let browser: Browser
+    let cookies: { name: string; value: string }[]
+    beforeAll(async () => {
+      browser = await startChromium()
+      cookies = (await showcase.people[0].signIn()).map((pair) => {
+        const [name = '', value = ''] = pair.split('=')
+        return { name, value }
+      })
+    })
+    afterAll(() => browser?.close())
+
+    // Each page's own tests look at it without script, in the other theme and at other widths.
+    test('no page with a month of data has a fault at 320 px', async () => {
+      const found: string[] = []
+      for (const { name, path, isSignedIn } of pages) {
+        const visit = { theme: 'light', width: 320, script: true } as const
+        const jar = isSignedIn ? { cookies } : {}
+        const faults = await inspectPage(browser, showcase.origin + path, { ...visit, ...jar })
+        // The page that does not exist answers 404.
+        const meant = faults.filter((line) => !/status of 404/.test(line))
+        found.push(...meant.map((line) => `${name}: ${line}`))
+      }
+      expect(found).toEqual([])
+    }, 600_000)
+
+    test('a first-time visitor asks the terminal, and the own browser verifies the answer', async () => {
+      const step = stepsOf('visitor')
+      const context = await browser.newContext()
+      const page = await context.newPage()
+      await page.goto(showcase.origin)
+      step('landing page')
+      await page.getByRole('link', { name: 'Try it now' }).click()
+      await page.getByRole('textbox', { name: 'Command' }).fill('ask Who signs this answer?')
+      await page.getByRole('button', { name: 'Run' }).click()
+      const link = page.getByRole('link', { name: 'Open the receipt' })
+      await link.waitFor()
+      step('answer')
+      await link.click()
+      await page.locator('#stamp').getByText('Verified').waitFor()
+      step('verified receipt')
+      await page.getByRole('link', { name: 'Connect wallet' }).first().click()
+      await page.waitForURL('**/signin*')
+      step('sign-in')
+      await context.close()
+    })
+
+    test('a new wallet gets from the sign-in to its first verified receipt', async () => {
+      const step = stepsOf('new wallet')
+      const context = await browser.newContext()
+      await injectWallet(context, { accounts: [signer.address.toLowerCase()] })
+      const page = await context.newPage()
+      const start = page.locator('#start')
+      const overview = async () => {
+        await page.getByRole('link', { name: 'Overview' }).first().click()
+        await start.waitFor()
+      }
+      await page.goto(`${showcase.origin}/signin`)
+      await page.getByRole('button', { name: 'Test Wallet' }).click()
+      await start.waitFor()
+      step('signed in')
+      await start.getByRole('link', { name: 'Deposit' }).click()
+      await page.waitForURL('**/dashboard/deposits')
+      await showcase.chain.pay(signer.address, 5)
+      await showcase.chain.mine(40)
+      await page
+        .getByText(/Credited|Finalized|Final/)
+        .first()
+        .waitFor()
+      step('deposit credited')
+      await overview()
+      await start.getByRole('link', { name: 'Create one' }).click()
+      await page.getByLabel('Name', { exact: true }).fill('first')
+      await page.getByLabel('Cap, USD').fill('1')
+      await page.keyboard.press('Enter')
+      const secret = (await page.getByLabel('Secret key').textContent()) ?? ''
+      await page.getByLabel('I have stored it somewhere safe').check()
+      await page.getByRole('button', { name: 'Done' }).click()
+      step('key')
+      await page.goto(`${showcase.origin}/dashboard/runs`)
+      const json = { model: 'acme/small', input: 'What is a receipt?' }
+      const answer = await callAt(showcase.origin, '/v1/runs', { key: secret, json })
+      const { id } = await answer.json()
+      await page.locator(`#${id}`).waitFor()
+      step('first run, seen live')
+      await overview()
+      await start.getByRole('link', { name: 'Verify' }).click()
+      await page.locator('#stamp').getByText('Verified').waitFor()
+      step('verified receipt')
+      await overviewWithoutSteps(page)
+      await context.close()
+    })
+  })
 })
+
+/** Prints how long each step of a path took; a path that has no way on ends in a timeout. */
+function stepsOf(path: string): (name: string) => void {
+  let since = performance.now()
+  return (name) => {
+    const now = performance.now()
+    console.log(`${path}: ${name} after ${Math.round(now - since)} ms`)
+    since = now
+  }
+}
+
+/** The first steps hide themselves once they are done. */
+async function overviewWithoutSteps(page: Page): Promise<void> {
+  await page.goto(`${new URL(page.url()).origin}/dashboard`)
+  expect(await page.getByText('Get your first receipt').count()).toBe(0)
+}
 
 /** What a GET answers that is not a page, or is another address of one. */
 const isFile =
