@@ -60,7 +60,7 @@ const tasks = ['support', 'reports', 'review', 'search', 'translation'] as const
 const stopsThisOften = 0.09
 
 export async function ask(origin: string, key: OwnKey, dice: Dice): Promise<Ran> {
-  const prompt = promptOf(dice.pick(questions), dice.chance(0.3) ? dice.between(40, 260) : 3)
+  const prompt = promptOf(dice.pick(questions), dice.chance(0.45) ? dice.between(40, 420) : 3)
   const tags = { task: dice.pick(tasks), ...(dice.chance(0.4) ? { team: 'north' } : {}) }
   // The first doors are used most.
   const door = doors[Math.min(dice.between(0, 9), dice.between(0, doors.length))] ?? doors[0]

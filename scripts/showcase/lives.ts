@@ -48,7 +48,7 @@ export function stepsOf({ people, chain, now }: Cast): Step[] {
     key.secret = (await ada.portal(`/keys/${key.id}/rotate`, {})).secret
   }
   const steps: Step[] = [
-    { at: 0, act: () => chain.pay(ada.wallet.address, 60) },
+    { at: 0, act: () => chain.pay(ada.wallet.address, 30) },
     { at: 0, act: () => chain.pay(ben.wallet.address, 25) },
     { at: 0, act: () => chain.pay(cleo.wallet.address, 8.5) },
     { at: 0.01, act: () => keysOfAda(ada, after) },
@@ -59,12 +59,12 @@ export function stepsOf({ people, chain, now }: Cast): Step[] {
     { at: 0.1, act: () => ada.portal('/plans/builder/subscribe', {}) },
     { at: 0.15, act: () => publish(cleo, 'cleo-writes', 'Cleo', ['notebook']) },
     { at: 0.2, act: () => publish(ben, 'papertrail', 'Papertrail', ['importer']) },
-    { at: 0.3, act: () => chain.pay(ada.wallet.address, 40) },
+    { at: 0.3, act: () => chain.pay(ada.wallet.address, 12.5) },
     { at: 0.35, act: () => claimOf(cleo, chain) },
     { at: 0.42, act: () => ben.portal('/plans/builder/subscribe', {}) },
     { at: 0.5, act: () => chain.pay(ben.wallet.address, 0.004) },
     { at: 0.55, act: () => ada.portal('/passports/harbor-support/statement', {}) },
-    { at: 0.6, act: () => chain.pay(ada.wallet.address, 120) },
+    { at: 0.6, act: () => chain.pay(ada.wallet.address, 20) },
     { at: 0.65, act: () => ada.portal(`/keys/${named(ada, 'staging').id}/pause`, {}) },
     { at: 0.7, act: () => ben.portal(`/keys/${named(ben, 'old laptop').id}/revoke`, {}) },
     { at: 0.8, act: () => ben.portal('/plans/cancel', {}) },
@@ -77,27 +77,30 @@ export function stepsOf({ people, chain, now }: Cast): Step[] {
 async function keysOfAda(ada: Person, after: (days: number) => string): Promise<void> {
   const production = await makeKey(ada, {
     name: 'production',
-    cap: 150,
+    cap: 12,
     more: { scopes, tags: { env: 'production' } },
   })
   const below = { parent: production, window: 'day' as const }
   const brake = { nusd_per_minute: 2_000_000_000, nusd_per_hour: 20_000_000_000 }
   const shares = { scopes: scopes.filter((scope) => scope !== 'keys:mint') }
-  await makeKey(ada, { ...below, name: 'support agent', cap: 8, more: shares })
-  await makeKey(ada, { ...below, name: 'nightly reports', cap: 5, more: { limits: { brake } } })
-  const review = await makeKey(ada, { ...below, name: 'code review', cap: 6 })
-  const europe = { models: ['acme/*', 'cobalt/*'], limits: { rpm: 60, concurrency: 4 } }
-  await makeKey(ada, { ...below, parent: review, name: 'reviewer eu', cap: 2, more: europe })
-  await makeKey(ada, { name: 'staging', cap: 20, window: 'lifetime' })
+  await makeKey(ada, { ...below, name: 'support agent', cap: 0.75, more: shares })
+  await makeKey(ada, { ...below, name: 'nightly reports', cap: 0.5, more: { limits: { brake } } })
+  const review = await makeKey(ada, { ...below, name: 'code review', cap: 0.6 })
+  const europe = {
+    models: ['acme/*', 'borealis/*', 'cobalt/*'],
+    limits: { rpm: 60, concurrency: 4 },
+  }
+  await makeKey(ada, { ...below, parent: review, name: 'reviewer eu', cap: 0.15, more: europe })
+  await makeKey(ada, { name: 'staging', cap: 2, window: 'lifetime' })
   const demo = { expires_at: after(6) }
-  await makeKey(ada, { name: 'demo day', cap: 3, window: 'lifetime', more: demo })
-  const trip = { limits: { brake: { nusd_per_minute: 30_000_000 } } }
-  await makeKey(ada, { name: 'crawler 01', cap: 10, window: 'week', more: trip })
+  await makeKey(ada, { name: 'demo day', cap: 0.5, window: 'lifetime', more: demo })
+  const trip = { limits: { brake: { nusd_per_minute: 90_000_000 } } }
+  await makeKey(ada, { name: 'crawler 01', cap: 1, window: 'week', more: trip })
 }
 
 async function keysOfBen(ben: Person): Promise<void> {
-  await makeKey(ben, { name: 'importer', cap: 30, more: { scopes } })
-  await makeKey(ben, { name: 'old laptop', cap: 5, window: 'lifetime' })
+  await makeKey(ben, { name: 'importer', cap: 4, more: { scopes } })
+  await makeKey(ben, { name: 'old laptop', cap: 1, window: 'lifetime' })
   await makeKey(ben, { name: 'weekend project', cap: 0.4, window: 'week' })
 }
 

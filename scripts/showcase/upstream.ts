@@ -39,7 +39,11 @@ export async function startModels(pace: Pace) {
     const wire = wires[name]
     const asked = wire.read(body)
     const words = answerOf(dice.between(30, asked.stream ? 170 : 320), dice.between(0, 50))
-    const units = unitsOf(wire, asked.text.length, Math.round(words.length * 1.3))
+    const units = unitsOf(
+      wire,
+      asked.text.length,
+      Math.round(words.length * 1.3 * (asked.stream ? 1 : 2.5)),
+    )
     const usage = wire.usage(units)
     const thought = 'reasoning' in units ? 'The cause must be in the retries.' : undefined
     const turn = { ...(thought ? { thought } : {}), words, calls: [] }

@@ -13,9 +13,7 @@ import type { PlanView } from './plan-page-view.ts'
 
 export const PlanPage = ({ view }: { view: PlanView }) => (
   <>
-    <PageHead title="Plan">
-      <ButtonLink href="/dashboard/statement">Statement</ButtonLink>
-    </PageHead>
+    <PageHead title="Plan" />
     <PlanBody view={view} />
   </>
 )
