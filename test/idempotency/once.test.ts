@@ -140,9 +140,7 @@ describe('an answer', () => {
       'This call was made, but its answer is not stored. Use a new Idempotency-Key.',
       0,
     ])
-    expect((await ask(run))[1]).toContain(
-      'no longer stored. GET /v1/runs/run_1 says how it ended. Use',
-    )
+    expect((await ask(run))[1]).toContain('not stored. GET /v1/runs/run_1 says how it ended. Use')
   })
 })
 
