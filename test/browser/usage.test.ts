@@ -102,6 +102,32 @@ describe.skipIf(noChromium)('the usage and the settings, in a real browser', () 
     60_000,
   )
 
+  test.each([true, false])(
+    'a bar says its value under the pointer and in focus, and leads to the runs of its day (script: %p)',
+    async (script) => {
+      const { page, faults } = await open(script, `${path}?group_by=model`)
+      const chart = page.locator('.chartbox')
+      const legend = await chart.getByRole('list', { name: 'Colours' }).textContent()
+      for (const name of ['acme/small', 'acme/large', 'acme/embed-1'])
+        expect(legend).toContain(name)
+      const bar = chart.locator('.chart a').nth(-3)
+      const said = bar.locator('.said')
+      expect(await said.isVisible()).toBe(false)
+      await bar.locator('.hit').hover()
+      expect(await said.isVisible()).toBe(true)
+      expect(await said.textContent()).toMatch(/^[A-Z][a-z]{2} \d+: \$[\d.,]+$/)
+      await page.mouse.move(0, 0)
+      await bar.focus()
+      expect(await said.isVisible()).toBe(true)
+      const date = dateOf(Date.now() - 2 * day)
+      await bar.press('Enter')
+      await page.waitForURL(`**/dashboard/runs?from=${date}&to=${date}`)
+      expect(await page.getByLabel('From').inputValue()).toBe(date)
+      expect(faults).toEqual([])
+    },
+    60_000,
+  )
+
   const expectTwin = async (page: Page, format: string) => {
     const link = page.getByRole('link', { name: format, exact: true })
     const [download] = await Promise.all([page.waitForEvent('download'), link.click()])

@@ -4,6 +4,7 @@ import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import type { Period } from './log-range.ts'
+import { readStack, type Stack } from './stack.ts'
 import { type Usage, type UsageRow, type UsageWish, usageOf } from './sum.ts'
 import { dayMs, dayOf, type Sums } from './usage.ts'
 
@@ -20,6 +21,8 @@ export type Report = Period & {
   totals: Sums
   asOf: number
   uncounted: number
+  /** Spending of each day by group; undefined where days are all that was asked for. */
+  stack: Stack | undefined
   /** The groups, or why they cannot be told. */
   table: ReportTable | Refusal
 }
@@ -55,7 +58,8 @@ export async function readReport(
   const costs = new Map(daily.rows.map(({ day, cost }) => [day, cost]))
   const days = daysIn({ from, to }).map((day) => ({ day, cost: costs.get(day) ?? 0n }))
   const table = usage instanceof Refusal ? usage : await tableOf(deps, wish.account, usage, page)
-  return { from, to, groupBy: wish.groupBy, days, totals, asOf, uncounted, table }
+  const stack = await readStack(deps, wish)
+  return { from, to, groupBy: wish.groupBy, days, totals, asOf, uncounted, stack, table }
 }
 
 function asRefusal(error: unknown): Refusal {

@@ -1,7 +1,7 @@
 /** Line and bar charts in SVG, with their table. */
 import { scaleBand, scaleLinear, scalePoint } from 'd3-scale'
 import { line } from 'd3-shape'
-import type { Markup } from './jsx-runtime.ts'
+import type { Child } from './jsx-runtime.ts'
 
 /** One point in time: how it is called on the axis, its size, and that size in words. */
 export type Point = {
@@ -10,7 +10,14 @@ export type Point = {
   words: string
   /** Not whole yet, as today is: drawn paler. */
   open?: boolean
+  /** What it is made of, where a click leads. */
+  href?: string
+  /** One part a series of the chart; they add up to the value. */
+  parts?: readonly { value: number; words: string }[]
 }
+
+/** What bars are stacked of: its name, and what it comes to in words. */
+export type Series = { name: Child; words: string }
 
 type ChartProps = {
   id: string
@@ -21,7 +28,12 @@ type ChartProps = {
   head: readonly [label: string, value: string]
   /** How a value reads on the axis. */
   tick: (value: number) => string
+  /** At most {@link seriesMax}, the lowest first. */
+  series?: readonly Series[] | undefined
 }
+
+/** Series with a colour of their own; more could not be told apart. */
+export const seriesMax = 6
 
 /** Pixels. The width is fluid: horizontal positions are percentages. */
 const height = 132
@@ -29,30 +41,87 @@ const below = 20
 /** Of one figure of the axis. */
 const digitWidth = 6.4
 
-/** Bars from zero, and the same as a table. */
+/** Bars with more neighbours than this are reached by keys in the table alone. */
+const stopsMax = 31
+
+/**
+ * Bars from zero, stacked where there are series, and the same as a table. Each says its value under
+ * the pointer and in focus, and leads to what it is made of.
+ */
 export function BarChart(props: ChartProps) {
   const band = scaleBand<number>()
     .domain(props.points.map((_, i) => i))
     .range([0, 100])
     .paddingInner(0.2)
   const y = valueScale(props.points)
+  const width = band.bandwidth()
+  const isStop = props.points.length <= stopsMax
   return (
     <Framed props={props} y={y}>
-      {props.points.map(({ label, value, words, open }, i) => (
-        <rect
-          class={['b', open && 'part']}
-          x={percent(band(i) ?? 0)}
-          y={y(value).toFixed(1)}
-          width={percent(band.bandwidth())}
-          height={(height - y(value)).toFixed(1)}
-        >
-          <title>
-            {label}: {words}
-          </title>
-        </rect>
-      ))}
+      <>
+        {props.points.map((point, i) => (
+          <Bar point={point} x={percent(band(i) ?? 0)} width={percent(width)} y={y} />
+        ))}
+        {props.points.map((point, i) => (
+          <Over point={point} x={band(i) ?? 0} width={width} y={y} isStop={isStop} />
+        ))}
+      </>
     </Framed>
   )
+}
+
+type BarProps = { point: Point; x: string; width: string; y: ValueScale }
+
+function Bar({ point: { value, open, parts }, x, width, y }: BarProps) {
+  let below = 0
+  const drawn = (parts ?? [{ value }]).map((part, i) => {
+    const top = y(below + part.value)
+    const bottom = y(below)
+    below += part.value
+    return (
+      <rect
+        class={['b', open && 'part', parts && `c${i + 1}`]}
+        x={x}
+        y={top.toFixed(1)}
+        width={width}
+        height={(bottom - top).toFixed(1)}
+      />
+    )
+  })
+  return <>{drawn}</>
+}
+
+type OverProps = { point: Point; x: number; width: number; y: ValueScale; isStop: boolean }
+
+/** What answers the pointer and keys, above all bars, so that none covers what it says. */
+function Over({ point: { label, value, words, href }, x, width, y, isStop }: OverProps) {
+  const at = { x: percent(x), width: percent(width) }
+  const top = y(value)
+  const content = (
+    <>
+      <title>
+        {label}: {words}
+      </title>
+      <rect class="hit" {...at} y="0" height={height} />
+      <rect class="lit" {...at} y={top.toFixed(1)} height={(height - top).toFixed(1)} />
+      <text class="said" {...saidAt(x, width)} y={Math.max(11, top - 6).toFixed(1)}>
+        {label}: {words}
+      </text>
+    </>
+  )
+  if (href === undefined) return <g tabindex={isStop ? '0' : undefined}>{content}</g>
+  return (
+    <a href={href} tabindex={isStop ? undefined : '-1'}>
+      {content}
+    </a>
+  )
+}
+
+/** Inside the chart also at its edges. */
+function saidAt(x: number, width: number) {
+  if (x < 20) return { x: percent(x), 'text-anchor': 'start' }
+  if (x > 80) return { x: percent(x + width), 'text-anchor': 'end' }
+  return { x: percent(x + width / 2), 'text-anchor': 'middle' }
 }
 
 /** A line from zero, and the same as a table. */
@@ -87,11 +156,11 @@ type ValueScale = ReturnType<typeof valueScale>
 const valueScale = (points: readonly Point[]) =>
   scaleLinear()
     .domain([0, Math.max(...points.map(({ value }) => value), 0) * 1.08 || 1])
-    .range([height, 5])
+    .range([height, 16])
 
 const percent = (share: number): string => `${share.toFixed(2)}%`
 
-type FramedProps = { props: ChartProps; y: ValueScale; children: Markup | Markup[] }
+type FramedProps = { props: ChartProps; y: ValueScale; children: Child }
 
 function Framed({ props, y, children }: FramedProps) {
   const ticks = y.ticks(3).map((value) => ({ at: y(value), text: props.tick(value) }))
@@ -103,7 +172,6 @@ function Framed({ props, y, children }: FramedProps) {
           class="chart"
           width="100%"
           height={height + below}
-          role="img"
           aria-labelledby={`${props.id}-finding`}
         >
           <title id={`${props.id}-finding`}>{props.finding}</title>
@@ -121,6 +189,7 @@ function Framed({ props, y, children }: FramedProps) {
           ))}
         </svg>
       </div>
+      {props.series ? <Legend series={props.series} /> : null}
       <details>
         <summary>As a table</summary>
         <Twin props={props} />
@@ -149,23 +218,42 @@ function AxisLabels({ points }: { points: readonly Point[] }) {
   )
 }
 
-const Twin = ({ props: { head, points } }: { props: ChartProps }) => (
-  <table class="bars twin">
-    <thead>
-      <tr>
-        <th scope="col">{head[0]}</th>
-        <th scope="col" class="num">
-          {head[1]}
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {points.map(({ label, words }) => (
+const Legend = ({ series }: { series: readonly Series[] }) => (
+  <ul class="legend bare" aria-label="Colours">
+    {series.map(({ name, words }, i) => (
+      <li>
+        <svg viewBox="0 0 10 10" aria-hidden="true">
+          <rect class={`c${i + 1}`} width="10" height="10" />
+        </svg>
+        {name} <small class="quiet">{words}</small>
+      </li>
+    ))}
+  </ul>
+)
+
+const Twin = ({ props: { head, points, series = [] } }: { props: ChartProps }) => (
+  <div class="twinscroll" tabindex={series.length > 0 ? '0' : undefined}>
+    <table class="bars twin">
+      <thead>
         <tr>
-          <td>{label}</td>
-          <td class="num">{words}</td>
+          {[head[0], head[1], ...series.map(({ name }) => name)].map((name, i) => (
+            <th scope="col" class={i > 0 ? 'num' : undefined}>
+              {name}
+            </th>
+          ))}
         </tr>
-      ))}
-    </tbody>
-  </table>
+      </thead>
+      <tbody>
+        {points.map(({ label, words, href, parts = [] }) => (
+          <tr>
+            <td>{href === undefined ? label : <a href={href}>{label}</a>}</td>
+            <td class="num">{words}</td>
+            {parts.map((part) => (
+              <td class="num">{part.words}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
 )

@@ -36,7 +36,7 @@ export function CapPanel({ view }: Props) {
 }
 
 /** The spending of the last windows, the current one last. */
-function History({ view: { shown, history } }: Props) {
+function History({ view: { shown, history, now } }: Props) {
   const { capWindow } = shown.key
   const oldestFirst = [...history].reverse()
   const sums = oldestFirst.map(({ window }) => window?.spent ?? 0n)
@@ -50,11 +50,21 @@ function History({ view: { shown, history } }: Props) {
         value: Number(sums[i] ?? 0n) / 1e9,
         words: amountText(sums[i] ?? 0n),
         open: i === oldestFirst.length - 1,
+        href: runsHref(shown.key.id, start, oldestFirst[i + 1]?.start ?? now + dayMs),
       }))}
       head={[capWindow === 'day' ? 'Day' : 'From', 'Spent']}
       tick={(value) => `$${value}`}
     />
   )
+}
+
+const dayMs = 86_400_000
+
+/** The runs of a key itself in a window that ends before `end`. */
+function runsHref(key: string, start: number, end: number): string {
+  const [from = '', to = ''] = [start, end - dayMs].map((at) => new Date(at).toISOString())
+  const query = new URLSearchParams({ key, from: from.slice(0, 10), to: to.slice(0, 10) })
+  return `/dashboard/runs?${query}`
 }
 
 /** The caps that a run must fit under: this key's first, then those above. */

@@ -1,18 +1,17 @@
 /** The page of a usage report. */
 import { toRfc3339 } from '../../../kernel/clock.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
-import { Amount, amountText } from '../../../web/ui/amount.tsx'
+import { Amount } from '../../../web/ui/amount.tsx'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
-import { BarChart } from '../../../web/ui/chart.tsx'
 import { Tabs } from '../../../web/ui/filters.tsx'
 import { TextField } from '../../../web/ui/form.tsx'
 import { ErrorNote, Notice } from '../../../web/ui/notice.tsx'
 import { Facts, Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
-import { dateText, dateWords } from '../../../web/ui/when.tsx'
 import { type RangeDays, rangeDays } from '../api/usage-query.ts'
 import type { Report } from '../report.ts'
-import { dayMs, dayOf } from '../usage.ts'
+import { dayMs } from '../usage.ts'
 import { toDate } from '../usage-view.ts'
+import { SpendChart } from './spend-chart.tsx'
 import { UsageTable } from './usage-table.tsx'
 
 export const usagePath = '/dashboard/usage'
@@ -135,46 +134,6 @@ function Spent({ of: { totals, days } }: { of: Report }) {
     </div>
   )
 }
-
-function SpendChart({ of: { days, from, to }, now }: { of: Report; now: number }) {
-  const top = days.reduce((most, day) => (day.cost > most.cost ? day : most), {
-    day: from,
-    cost: 0n,
-  })
-  const highest =
-    top.cost === 0n
-      ? 'Nothing was spent.'
-      : `Highest ${amountText(top.cost)} on ${labelOf(top.day)}.`
-  const edgeText = yearOf(from) === yearOf(now) ? labelOf : dateText
-  const range = `${edgeText(from)} to ${edgeText(to - 1)}`
-  return (
-    <div class="stack">
-      <div class="row apart">
-        <h2>Spend per day</h2>
-        <small class="quiet">{top.cost === 0n ? range : highest}</small>
-      </div>
-      <BarChart
-        id="spend"
-        finding={`Spend per day, ${range}. ${highest}`}
-        points={days.map(({ day, cost }) => ({
-          label: day === dayOf(now) ? 'Today' : labelOf(day),
-          value: Number(cost) / 1e9,
-          words: amountText(cost),
-          open: day === dayOf(now),
-        }))}
-        head={['Day', 'Spend']}
-        tick={tickText}
-      />
-    </div>
-  )
-}
-
-const tickText = (value: number): string =>
-  Number.isInteger(value) ? `$${value}` : amountText(BigInt(Math.round(value * 1e9)))
-
-const yearOf = (at: number): number => new Date(at).getUTCFullYear()
-
-const labelOf = dateWords({ timeZone: 'UTC', month: 'short', day: 'numeric' })
 
 const formats = [
   ['csv', 'CSV', 'One line per run, for spreadsheets.'],

@@ -154,12 +154,19 @@ function SpendChart({ spend: { days, total } }: { spend: Spend }) {
           value: Number(cost) / 1e9,
           words: amountText(cost),
           open: i === days.length - 1,
+          href: runsOf(day),
         }))}
         head={['Day', 'Spend']}
         tick={tickText}
       />
     </div>
   )
+}
+
+/** The runs of a day. */
+function runsOf(day: number): string {
+  const date = new Date(day).toISOString().slice(0, 10)
+  return `/dashboard/runs?${new URLSearchParams({ from: date, to: date })}`
 }
 
 const tickText = (value: number): string =>
