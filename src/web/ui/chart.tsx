@@ -58,14 +58,12 @@ export function BarChart(props: ChartProps) {
   const isStop = props.points.length <= stopsMax
   return (
     <Framed props={props} y={y}>
-      <>
-        {props.points.map((point, i) => (
-          <Bar point={point} x={percent(band(i) ?? 0)} width={percent(width)} y={y} />
-        ))}
-        {props.points.map((point, i) => (
-          <Over point={point} x={band(i) ?? 0} width={width} y={y} isStop={isStop} />
-        ))}
-      </>
+      {props.points.map((point, i) => (
+        <Bar point={point} x={percent(band(i) ?? 0)} width={percent(width)} y={y} />
+      ))}
+      {props.points.map((point, i) => (
+        <Over point={point} x={band(i) ?? 0} width={width} y={y} isStop={isStop} />
+      ))}
     </Framed>
   )
 }
