@@ -45,8 +45,8 @@ const digitWidth = 6.4
 const stopsMax = 31
 
 /**
- * Bars from zero, stacked where there are series, and the same as a table. Each says its value under
- * the pointer and in focus, and leads to what it is made of.
+ * Bars from zero, stacked where there are series, and the same as a table. Each says its value
+ * under the pointer and in focus, and leads to what it is made of.
  */
 export function BarChart(props: ChartProps) {
   const band = scaleBand<number>()
