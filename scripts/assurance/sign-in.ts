@@ -255,6 +255,17 @@ export const signIn: Group = {
       ],
     },
     {
+      id: 'B25',
+      severity: 'C',
+      promise: 'The test account of `serve --dev` is signed in over loopback only, by no proxy.',
+      tests: [
+        ['test/accounts/test-account.test.ts', 'without --dev it is a 404'],
+        ['test/accounts/test-account.test.ts', 'behind a proxy that sends'],
+        ['test/accounts/test-account.test.ts', 'a peer at %s is not offered it'],
+      ],
+      guards: [['src/access/accounts/api/test-account.ts', 'testAccountFor']],
+    },
+    {
       id: 'B20',
       severity: 'H',
       promise: 'A request for another Host is refused before any route.',

@@ -150,6 +150,8 @@ export type Reloaded = { problems: string[] } | { changed: string[]; restart: st
 export type Settings = {
   /** Wallets of the operators, in lower case; those of the configuration of now. */
   admins: readonly string[]
+  /** With `--dev` the test account, which clients on this machine may sign in as. */
+  devAccount?: string | undefined
   /** Public origin of links: lower case, no trailing slash. */
   baseUrl: string
   /** The origin of the current log, fixed at its first leaf; the issuer of every receipt. */

@@ -167,7 +167,11 @@ async function printDevKey(deps: Deps): Promise<void> {
     expiresAt: deps.clock.now() + devKeyLifeMs,
     actor: 'operator',
   })
-  say("For trials only: the private key of this key's account is public.")
+  deps.settings.devAccount = account
+  say(`The key belongs to the test account ${devAccount}.`)
+  say(
+    `For trials only: its private key is public. Sign in as it at ${deps.settings.baseUrl}/signin`,
+  )
   print(`COUNTERFOIL_KEY=${secret}`)
 }
 

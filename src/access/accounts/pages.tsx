@@ -5,6 +5,7 @@ import type { Refusal } from '../../kernel/refusal.ts'
 import { readCookie } from '../../web/http/cookies.ts'
 import { isLoopback } from '../../web/http/host.ts'
 import { queryOf, readText } from '../../web/http/query.ts'
+import { Address } from '../../web/ui/address.tsx'
 import { Button, CopyButton } from '../../web/ui/button.tsx'
 import { ActionForm, AreaField, TextField } from '../../web/ui/form.tsx'
 import type { Frame } from '../../web/ui/frame.ts'
@@ -13,13 +14,14 @@ import { type Page, publicPage } from '../../web/ui/layout.tsx'
 import { ErrorNote, Notice } from '../../web/ui/notice.tsx'
 import { Pad, Panel, Split } from '../../web/ui/panel.tsx'
 import { reply } from '../../web/ui/reply.ts'
+import { peerOf, testAccountFor, testAccountPath } from './api/test-account.ts'
 import { currentSession } from './needs-session.ts'
 import { nextPage } from './next-page.ts'
 import { hashToken, isToken } from './session.ts'
 import { sampleSiwe } from './siwe.ts'
 
 export const signInPages = (deps: Deps, frame: Frame) =>
-  new Elysia({ name: 'sign-in-pages' }).get('/signin', async ({ request, set }) => {
+  new Elysia({ name: 'sign-in-pages' }).get('/signin', async ({ request, server, set }) => {
     const { settings, nonces, clock } = deps
     const query = queryOf(request)
     const next = readText(query, 'next')
@@ -39,7 +41,9 @@ export const signInPages = (deps: Deps, frame: Frame) =>
         : undefined
     const message = asked?.message ?? undefined
     const note = query.has('changed') ? 'changed' : nonce && !message ? 'late' : undefined
-    const page = signInPage(frame, { baseUrl: settings.baseUrl, next, message, note })
+    const testAccount = testAccountFor(settings, request, peerOf(server, request))
+    const { baseUrl } = settings
+    const page = signInPage(frame, { baseUrl, next, message, note, testAccount })
     return reply({ request, set }, { page })
   })
 
@@ -59,6 +63,8 @@ type SignInView = {
   next?: string | undefined
   /** The text to sign by hand. */
   message?: string | undefined
+  /** Of `--dev`, for clients on this machine. */
+  testAccount?: string | undefined
   /** The wallet's account changed, or the text expired. */
   note?: 'changed' | 'late' | undefined
   /** Why the last attempt failed. */
@@ -109,6 +115,7 @@ const Sheet = ({ step, children }: { step: number; children: Child }) => (
 const Choose = ({ view }: { view: SignInView }) => (
   <Split>
     <section class="stack">
+      {view.testAccount === undefined ? null : <AsTest view={view} account={view.testAccount} />}
       <Wallets view={view} />
       <ByHand view={view} />
     </section>
@@ -120,6 +127,21 @@ const Choose = ({ view }: { view: SignInView }) => (
       </Pad>
     </Panel>
   </Split>
+)
+
+const AsTest = ({ view, account }: { view: SignInView; account: string }) => (
+  <Panel id="as-test" title="Try it out">
+    <ActionForm action={testAccountPath} look="stack">
+      <p>
+        This server runs with <code>--dev</code>. Its key belongs to the test account{' '}
+        <Address value={account} />, whose private key is public: send no money there.
+      </p>
+      <NextField next={view.next} />
+      <p>
+        <Button look="go">Sign in as the test account</Button>
+      </p>
+    </ActionForm>
+  </Panel>
 )
 
 /** What the wallet script fills. Space is reserved, so that nothing shifts when it loads. */

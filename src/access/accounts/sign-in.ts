@@ -138,10 +138,17 @@ export async function isSignatureOf(signed: SignedText): Promise<boolean> {
   return verifyMessage({ address, message, signature }).catch(() => false)
 }
 
+/** Opens a session of the test account, as if its wallet had signed. Only `--dev` has one. */
+export const signInAsTest = (
+  deps: Deps,
+  accountId: string,
+  { replaces, visitor }: Pick<Attempt, 'replaces' | 'visitor'>,
+): Promise<SignedIn> => openSession(deps, accountId, { replaces, visitor })
+
 async function openSession(
   deps: Deps,
   accountId: string,
-  { replaces, visitor }: Attempt,
+  { replaces, visitor }: Pick<Attempt, 'replaces' | 'visitor'>,
 ): Promise<SignedIn> {
   // The ledger opens an account once, also under concurrent first sign-ins.
   await deps.ledger.post({ account: accountId, opens: true, keys: [], decide: () => {} })

@@ -3,7 +3,7 @@ import { type Context, Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
 import type { Json } from '../../../kernel/canonical.ts'
 import { toRfc3339 } from '../../../kernel/clock.ts'
-import { Refusal } from '../../../kernel/refusal.ts'
+import { Refusal, refuse } from '../../../kernel/refusal.ts'
 import { toChecksumAddress } from '../../../verify/address.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { rateKey } from '../../../web/http/client-address.ts'
@@ -20,7 +20,8 @@ import { nonceLifeMs } from '../nonce.ts'
 import { signInPage } from '../pages.tsx'
 import { endOf, isToken, lifeMs, newToken, type Visitor } from '../session.ts'
 import { nonceBody, verifyBody } from '../shapes.ts'
-import { auditOf, beginSignIn, signIn } from '../sign-in.ts'
+import { auditOf, beginSignIn, signIn, signInAsTest } from '../sign-in.ts'
+import { peerOf, testAccountFor, testAccountPath } from './test-account.ts'
 
 /** A body holds a message of 2 KiB, its escapes and a signature. */
 const limitBytes = 8192
@@ -80,6 +81,19 @@ export const signInApi = (deps: Deps, frame: Frame) => {
       { sameOrigin: true, parse: 'none' },
     )
     .post(
+      testAccountPath,
+      async ({ request, server, set, visitor }) => {
+        const account = testAccountFor(settings, request, peerOf(server, request))
+        if (account === undefined) refuse('not_found')
+        const replaces = readCookie(request.headers, 'sid', settings.baseUrl)
+        const { value } = await readFields(request, { limitBytes })
+        const { token } = await signInAsTest(deps, account, { replaces, visitor })
+        set.headers['set-cookie'] = sessionCookies(token, settings.baseUrl)
+        return goOn(set, nextPage(wantedNext(value)))
+      },
+      { sameOrigin: true, parse: 'none' },
+    )
+    .post(
       '/api/auth/logout',
       async ({ request, set, visitor }) => {
         const { baseUrl } = settings
@@ -136,15 +150,18 @@ async function finish(deps: Deps, { request, set, visitor }: Asked, value: Json)
     replaces: readCookie(request.headers, 'sid', baseUrl),
     visitor,
   })
-  set.headers['set-cookie'] = [
-    writeCookie('sid', token, { baseUrl, maxAgeS: lifeMs / 1000 }),
-    deleteCookie('signin', baseUrl),
-  ]
+  set.headers['set-cookie'] = sessionCookies(token, baseUrl)
   return {
     json: { account: toChecksumAddress(accountId), expires_at: toRfc3339(expiresAt) },
     seeOther: nextPage(wish.next),
   }
 }
+
+/** The session's cookie, and the end of the sign-in's. */
+const sessionCookies = (token: string, baseUrl: string): string[] => [
+  writeCookie('sid', token, { baseUrl, maxAgeS: lifeMs / 1000 }),
+  deleteCookie('signin', baseUrl),
+]
 
 function goOn(set: Asked['set'], path: string): string {
   set.status = 303
