@@ -35,6 +35,7 @@ const ownRoutes = [
   '/dashboard/receipts/:id',
   '/dashboard/receipts/:id/erase',
   '/dashboard/keys',
+  '/dashboard/keys/new',
   '/dashboard/keys/:id',
   '/dashboard/keys/:id/revoke',
   '/dashboard/keys/:id/rotate',

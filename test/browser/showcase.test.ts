@@ -168,6 +168,6 @@ async function overviewWithoutSteps(page: Page): Promise<void> {
   expect(await page.getByText('Get your first receipt').count()).toBe(0)
 }
 
-/** What a GET answers that is not a page, or is another address of one. */
+/** What a GET answers that is not a page, is another address of one, or is shown once. */
 const isFile =
-  /^\/(v1|api|livez|readyz|assets|openapi|llms|robots|sitemap|docs\.md|r\/)|\.(html|csv|svg|png|ico|webmanifest)$|\/(file|proof|stream)$|\/:handle\/statement$/
+  /^\/(v1|api|operator|livez|readyz|assets|openapi|llms|robots|sitemap|docs\.md|r\/)|\.(html|csv|svg|png|ico|webmanifest)$|\/(file|proof|stream)$|\/:handle\/statement$|\/keys\/:id\/secret$/
