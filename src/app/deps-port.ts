@@ -14,6 +14,7 @@ import type { SubscriptionStore } from '../billing/plans/store.ts'
 import type { StatementStore } from '../billing/statement/store.ts'
 import type { ExportSlots } from '../billing/usage/export-slots.ts'
 import type { UsageStore } from '../billing/usage/store.ts'
+import type { VoucherStore } from '../billing/vouchers/vouchers.ts'
 import type { AdminStore } from '../front/admin/store.ts'
 import type { ConsoleStore } from '../front/console/store.ts'
 import type { ExplorerStore } from '../front/explorer/store.ts'
@@ -130,6 +131,7 @@ export type Deps = {
   sequencer: Sequencer
   live: LiveRuns
   usage: UsageStore
+  vouchers: VoucherStore
   /** What runs brought in and cost; for the operator alone. */
   margins: MarginStore
   counts: CountStore

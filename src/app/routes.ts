@@ -4,6 +4,7 @@ import { keysApi } from '../access/keys/api.ts'
 import { depositsApi } from '../billing/deposits/api.ts'
 import { plansApi } from '../billing/plans/api.ts'
 import { usageApi } from '../billing/usage/api.ts'
+import { vouchersApi } from '../billing/vouchers/api.ts'
 import { explorerApi } from '../front/explorer/api.ts'
 import { makePublicCache } from '../front/explorer/public-cache.ts'
 import { mcpApi } from '../front/mcp/api.ts'
@@ -56,6 +57,7 @@ export function createApp(deps: Deps) {
     .use(explorerApi(asked))
     .use(terminalApi(asked, slots))
     .use(usageApi(deps))
+    .use(vouchersApi(deps))
   app.use(mcpApi(deps, (request) => app.handle(request)))
   methodNotAllowed(app)
   const known = app.routes.length

@@ -6,13 +6,13 @@ import { sessionStore } from '../access/accounts/store/session.ts'
 import { accountStore } from '../access/accounts/store.ts'
 import { keyStore } from '../access/keys/store.ts'
 import { operatorTokenStore } from '../access/operators/store.ts'
-import type { DepositPolicy } from '../billing/deposits/deposit.ts'
 import { depositStore } from '../billing/deposits/store.ts'
 import { marginStore } from '../billing/margins/store.ts'
 import { subscriptionStore } from '../billing/plans/store.ts'
 import { statementStore } from '../billing/statement/store.ts'
 import { makeExportSlots } from '../billing/usage/export-slots.ts'
 import { usageStore } from '../billing/usage/store.ts'
+import { voucherStore } from '../billing/vouchers/store.ts'
 import type { Config } from '../config/config.ts'
 import { adminStore } from '../front/admin/store.ts'
 import { consoleStore } from '../front/console/store.ts'
@@ -215,6 +215,7 @@ const storesOf = (db: Db) => ({
   terminal: terminalStore(db),
   onboarding: onboardingStore(db),
   usage: usageStore(db),
+  vouchers: voucherStore(db),
   margins: marginStore(db),
   explorer: explorerStore(db),
 })

@@ -38,6 +38,7 @@ const commands: Record<string, () => Promise<(to: Command) => void>> = {
   restore: async () => (await import('./backup.ts')).backupCommands,
   export: async () => (await import('./export.ts')).exportCommands,
   db: async () => (await import('./database.ts')).databaseCommands,
+  vouchers: async () => (await import('./vouchers.ts')).voucherCommands,
   margins: async () => (await import('./margins.ts')).marginCommand,
   models: async () => (await import('./models.ts')).modelCommands,
   healthcheck: async () => (await import('./health.ts')).healthCommand,

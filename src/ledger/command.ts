@@ -32,6 +32,10 @@ export type Command<T> = {
   deposit?: string
   /** The scope of an idempotent call. */
   call?: string | undefined
+  /** The hash of a voucher to redeem for the account. */
+  voucher?: string
+  /** What earlier refunds are of: a run or a deposit of the account. */
+  refundsOf?: string
   /** Loads the live subscription of the account. */
   subscribes?: boolean
   decide(unit: UnitOfWork): T

@@ -20,6 +20,8 @@ import { windowId } from '../storage/holds/open-runs.ts'
 import type { NewEvent } from '../storage/outbox/event.ts'
 import type { RunText } from '../storage/texts/store.ts'
 import type { Brake } from './brake.ts'
+import { orFresh } from './fresh-window.ts'
+import type { SellingRows } from './selling-rows.ts'
 import { addEvent } from './tell.ts'
 import { windowStart } from './window.ts'
 
@@ -63,6 +65,8 @@ export type UnitOfWork = {
   addTransfer(row: NewTransfer): void
   addSubscription(row: SubscriptionRow): void
   addCall(row: IdempotentRow): void
+  /** Of a command that names a `voucher` or `refundsOf`. */
+  selling(): SellingRows
   /** Keeps the answer of a call whose run ends. */
   answerCall(scope: string, reply: Uint8Array): void
   /** Deletes the call that began a run, so that it can be repeated. */
@@ -101,6 +105,8 @@ export type TrackedRows = {
   subscriptions: Map<string, SubscriptionRow>
   /** By scope. */
   calls: Map<string, IdempotentRow>
+  /** Loaded for the seldom command that needs them. */
+  selling?: SellingRows
   written: {
     accounts: Set<AccountRow>
     keys: Set<KeyRow>
@@ -247,6 +253,10 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
       tracked.subscriptions.set(row.accountId, row)
       added.subscriptions.push(row)
     },
+    selling() {
+      if (!tracked.selling) throw new Error('vouchers and refunds were not loaded')
+      return tracked.selling
+    },
     addCall(row) {
       tracked.calls.set(row.scope, row)
       added.calls.push(row)
@@ -272,22 +282,6 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
     },
   }
   return unit
-}
-
-function orFresh(windows: Purses['windows'], { id }: KeyRow, start: Millis, limit: Nusd) {
-  const name = windowId(id, start)
-  const known = windows.get(name)
-  if (known) return known
-  const fresh: WindowRow = {
-    keyId: id,
-    windowStart: start,
-    limit,
-    spent: 0n,
-    held: 0n,
-    told: null,
-  }
-  windows.set(name, fresh)
-  return fresh
 }
 
 /** Empties what a hold in memory added and changed: none of it is written. */

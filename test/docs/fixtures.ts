@@ -1,6 +1,8 @@
 import { scopes } from '../../src/access/keys/key.ts'
 import { issueToken } from '../../src/access/operators/issue-token.ts'
 import { operatorScopes } from '../../src/access/operators/token.ts'
+import { sampleCode } from '../../src/billing/vouchers/api/voucher-body.ts'
+import { issueVouchers } from '../../src/billing/vouchers/issue-vouchers.ts'
 import { operatedWallet } from '../../src/front/operator/shapes.ts'
 import { type Example, isOperated, type Operation } from '../../src/front/reference/operation.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
@@ -39,12 +41,15 @@ export async function makeFixtures(
   const profile = { handle, displayName: 'Scout', kind: 'agent' } as const
   const passport = await createPassport(w.deps, { account, ...profile })
   await publishPassport(w.deps, { passport, actor: account })
+  const life = { lifeMs: 86_400_000, perAccount: null, actor: 'test' }
+  const { codes } = await issueVouchers(w.deps, { amount: usd, count: 1, ...life })
   const ids = {
     scout: handle,
     [sampleIds.key]: String(below['id']),
     [sampleIds.run]: String(run['id']),
     [sampleIds.rcpt]: receipt,
     [operatedWallet]: account,
+    [sampleCode]: codes[0] ?? 'none',
   }
   const token = { name: 'reference', scopes: operatorScopes, lifeMs: 86_400_000 }
   const { secret: operator } = await issueToken(w.deps, token)

@@ -5,7 +5,17 @@ import * as t from '../../web/http/shape.ts'
 const change = (about: string, example: number) =>
   t.integer(`${about} Nano-USD: 1 USD is 1,000,000,000. Negative for what was paid.`, example)
 
-const kinds = ['grant', 'run', 'deposit', 'plan', 'reversal', 'claim', 'refund', 'loss'] as const
+const kinds = [
+  'grant',
+  'run',
+  'deposit',
+  'plan',
+  'reversal',
+  'claim',
+  'refund',
+  'loss',
+  'voucher',
+] as const
 
 export const movementShape = t.answer('Movement', 'What changed the balance.', {
   id: t.text('Its place.', '1785585600000-1'),

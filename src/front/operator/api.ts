@@ -23,6 +23,7 @@ import { statusOf } from '../status/api.ts'
 import { readAccountOf, toAccount } from './api/named-account.ts'
 import { operatedAccountsApi } from './api/operated-accounts.ts'
 import { operatedKeysApi } from './api/operated-keys.ts'
+import { operatedRefundsApi } from './api/operated-refunds.ts'
 import { giveBody } from './shapes.ts'
 
 /** Nothing here reads a secret, a prompt or an answer: no store of texts is asked. */
@@ -30,6 +31,7 @@ export const operatorApi = (deps: Deps) =>
   new Elysia({ name: 'operator-api' })
     .use(operatedAccountsApi(deps))
     .use(operatedKeysApi(deps))
+    .use(operatedRefundsApi(deps))
     .use(figuresApi(deps))
     .use(depositsApi(deps))
 

@@ -39,6 +39,24 @@ export const creditShape = t.answer('OperatorGrant', 'Credit that an operator ga
   balance_nusd: t.nusd('What the account has now, holds included.', 25_000_000_000),
 })
 
+export const refundBody = t.body('OperatorRefundWish', 'Money to give back.', {
+  account,
+  ref: t.text('A run, or a final deposit.', t.sampleIds.run, { maxLength: 40 }),
+  amount_nusd: t.nusd('How much, at least 1 and at most what is left of it.', 1000),
+  reason,
+})
+
+export const refundShape = t.answer('OperatorRefund', 'What an operator gave back.', {
+  id: t.text('Its reference in the journal.', `${t.sampleIds.run}/1`),
+  object: t.only('refund'),
+  account: t.address('Whose it is.'),
+  ref: t.text('What it is of.', t.sampleIds.run),
+  amount_nusd: t.nusd('How much.', 1000),
+  refunded_nusd: t.nusd('All refunds of the reference so far.', 1000),
+  reason: t.text('Why.', 'invoice 17'),
+  balance_nusd: t.nusd('What the account has now, holds included.', 25_000_000_000),
+})
+
 export const operatorMintBody = t.body('OperatorKeyWish', 'A key to be made for an account.', {
   account,
   ...mintMembers,

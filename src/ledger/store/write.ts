@@ -26,6 +26,7 @@ import { type OpenRuns, windowId } from '../../storage/holds/open-runs.ts'
 import { freeCalls } from '../../storage/idempotency/store.ts'
 import { numberTransfers } from '../number-transfers.ts'
 import type { TrackedRows } from '../unit-of-work.ts'
+import { writeSelling } from './selling.ts'
 
 export function* writeBack(
   q: Query,
@@ -53,6 +54,7 @@ export function* writeBack(
   yield* insert(tables.subscriptions, added.subscriptions)
   yield* insert(tables.auditEntries, added.audits)
   yield* insert(tables.events, added.events)
+  if (tracked.selling) yield* writeSelling(tables, tracked.selling)
   yield* writeCalls(q, tables, open, tracked)
 }
 

@@ -12,9 +12,19 @@ export type StoredLine = { meter: string; quantity: number; price: string }
 /**
  * Where money comes from and goes to. `deposits` is the treasury on the chain, `loss` what the
  * operator bears of deposits that a reorg took away, `plans` what subscriptions cost, `terminal`
- * what the operator lets visitors of the terminal spend.
+ * what the operator lets visitors of the terminal spend, `refunds` what was given back of the cost
+ * of runs, `vouchers` what redeemed vouchers were worth.
  */
-export type LedgerSide = 'user' | 'revenue' | 'grants' | 'deposits' | 'loss' | 'plans' | 'terminal'
+export type LedgerSide =
+  | 'user'
+  | 'revenue'
+  | 'grants'
+  | 'deposits'
+  | 'loss'
+  | 'plans'
+  | 'terminal'
+  | 'refunds'
+  | 'vouchers'
 
 /** Why money moved. */
 export type TransferKind =
@@ -26,6 +36,7 @@ export type TransferKind =
   | 'claim'
   | 'plan'
   | 'refund'
+  | 'voucher'
 
 /** What is known of a run when it begins. */
 const begunColumns = (c: Columns) => ({

@@ -84,12 +84,15 @@ export type Limiters = {
   keyFailures: Limiter
   /** Requests by key. */
   keyRequests: Limiter
+  /** Vouchers that are not there, by account and by network. */
+  voucherFailures: Limiter
 }
 
 export const makeLimiters = (clock: Pick<Clock, 'monotonic'>): Limiters => ({
   keyless: makeLimiter(clock),
   keyFailures: makeLimiter(clock),
   keyRequests: makeLimiter(clock),
+  voucherFailures: makeLimiter(clock),
 })
 
 /** When a bucket is full again of which one more is taken; one that is not known is full now. */

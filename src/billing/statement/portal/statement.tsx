@@ -156,6 +156,7 @@ function whatOf({ kind, ref, source }: Movement): Child {
       </a>
     )
   }
+  if (kind === 'refund') return source === 'user' ? 'Deposit, paid back' : 'Refund'
   if (kind === 'claim')
     return source === 'user' ? 'Deposit, assigned to another account' : 'Deposit, claimed'
   return words[kind]
@@ -167,5 +168,5 @@ const words = {
   deposit: 'Deposit',
   reversal: 'Deposit, reversed',
   loss: 'Written off by the operator',
-  refund: 'Refund',
+  voucher: 'Voucher',
 } as const

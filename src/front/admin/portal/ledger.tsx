@@ -67,6 +67,8 @@ const meanings = {
   deposits: 'Deposits to the treasury',
   loss: 'Deposits reversed by a reorg',
   terminal: 'Spend of terminal visitors',
+  refunds: 'Cost of runs given back',
+  vouchers: 'Vouchers redeemed',
 } as const
 
 function sides({ sides: all }: Audited): Side[] {

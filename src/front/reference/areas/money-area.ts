@@ -2,6 +2,8 @@
 import { balanceShape } from '../../../access/keys/shapes.ts'
 import { depositPageShape } from '../../../billing/deposits/shapes.ts'
 import { plansShape } from '../../../billing/plans/shapes.ts'
+import { redeemBody, sampleCode } from '../../../billing/vouchers/api/voucher-body.ts'
+import { redemptionShape } from '../../../billing/vouchers/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
 import { area, ok, operation, pageQuery } from '../entry.ts'
 
@@ -25,6 +27,17 @@ export const moneyArea = area('money', 'programs', 'Balance, deposits, plans', {
       about: "The plans there are, and the one of the key's account.",
       access: 'any',
       answers: [ok('The plans.', plansShape)],
+    }),
+    operation('redeemVoucher', 'POST /v1/vouchers/redeem', 'Redeem a voucher', {
+      about:
+        'Credits the account of the key, once. Of codes that do not exist an account and a ' +
+        'network may try a few a minute.',
+      access: 'any',
+      isIdempotent: true,
+      body: { schema: redeemBody },
+      examples: [{ name: 'A voucher', body: { code: sampleCode }, status: 200 }],
+      answers: [ok('What it credited.', redemptionShape)],
+      refuses: ['not_found', 'conflict', 'gone'],
     }),
   ],
 })

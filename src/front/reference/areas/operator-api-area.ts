@@ -8,6 +8,8 @@ import {
   foundAccountShape,
   operatorKeysShape,
   operatorMintBody,
+  refundBody,
+  refundShape,
   operatedWallet as wallet,
   whyBody,
 } from '../../operator/shapes.ts'
@@ -69,6 +71,24 @@ const accounts = [
     ],
     answers: [ok('The grant.', creditShape)],
     refuses: ['conflict'],
+  }),
+  operation('refundOperated', 'POST /operator/v1/refunds', 'Refund a run or a deposit', {
+    about:
+      'Of a run: gives its cost back, or part of it. Of a final deposit: takes from the balance ' +
+      'what you pay back on the chain. All refunds of one `ref` together are at most what it ' +
+      'came to. The cap of a key and its receipts stay as they were.',
+    access: 'operator grants:write',
+    isIdempotent: true,
+    body: { schema: refundBody },
+    examples: [
+      {
+        name: 'A part of a run',
+        body: { account: wallet, ref: t.sampleIds.run, amount_nusd: 100, reason },
+        status: 200,
+      },
+    ],
+    answers: [ok('The refund.', refundShape)],
+    refuses: ['not_found', 'conflict'],
   }),
 ]
 

@@ -1,0 +1,36 @@
+/** POST /v1/vouchers/redeem: a key redeems a voucher for its account. */
+import { Elysia } from 'elysia'
+import { keyAuth } from '../../access/keys/needs-key.ts'
+import type { Deps } from '../../app/deps-port.ts'
+import { onceOf } from '../../ledger/once.ts'
+import type { Redeemed } from '../../ledger/selling.ts'
+import { answerOnce, callOf, jsonReply } from '../../storage/idempotency/api/answer-once.ts'
+import { readJson } from '../../web/http/body.ts'
+import { checkBody } from '../../web/http/check-body.ts'
+import { clientAddress, rateKey, trustedProxies } from '../../web/http/client-address.ts'
+import { guessesOf } from './api/guesses.ts'
+import { redeemBody } from './api/voucher-body.ts'
+import { redeemVoucher, toRedemptionView } from './redeem-voucher.ts'
+
+/** Every key may: it only adds to what its account has, up to caps that stay as they are. */
+export const vouchersApi = (deps: Deps) => {
+  const isTrusted = trustedProxies(deps.settings.trustedProxies)
+  return new Elysia({ name: 'vouchers-api' }).use(keyAuth(deps)).post(
+    '/v1/vouchers/redeem',
+    async ({ caller, request, server, set }) => {
+      const { value, text } = await readJson(request, { limitBytes: deps.settings.bodyBytes })
+      const route = 'POST /v1/vouchers/redeem'
+      const { account, key } = caller
+      const call = callOf(deps, { request, who: key.id, route, text })
+      return answerOnce(deps, { set }, call, async () => {
+        const { code } = checkBody(redeemBody, value)
+        const network = rateKey(clientAddress(request, server, isTrusted))
+        const guesses = guessesOf(deps, { account, network })
+        const view = (made: Redeemed) => toRedemptionView(account, made)
+        const once = call && onceOf<Redeemed>(deps, call, (made) => jsonReply(200, {}, view(made)))
+        return view(await redeemVoucher(deps, { account, code, actor: key.id, guesses, once }))
+      })
+    },
+    { needsKey: 'any', parse: 'none' },
+  )
+}

@@ -1,0 +1,43 @@
+/** Refunds through the operator API. */
+import { Elysia } from 'elysia'
+import { operatorAuth } from '../../../access/operators/needs-operator.ts'
+import type { Deps } from '../../../app/deps-port.ts'
+import { refund } from '../../../billing/refunds/refund.ts'
+import { toJsonInteger } from '../../../kernel/money.ts'
+import { onceOf } from '../../../ledger/once.ts'
+import type { RefundMade } from '../../../ledger/selling.ts'
+import { answerOnce, callOf, jsonReply } from '../../../storage/idempotency/api/answer-once.ts'
+import { toChecksumAddress } from '../../../verify/address.ts'
+import { readJson } from '../../../web/http/body.ts'
+import { checkBody } from '../../../web/http/check-body.ts'
+import { refundBody } from '../shapes.ts'
+import { toAccount } from './named-account.ts'
+
+export const operatedRefundsApi = (deps: Deps) =>
+  new Elysia({ name: 'operated-refunds-api' }).use(operatorAuth(deps)).post(
+    '/operator/v1/refunds',
+    async ({ request, set, token }) => {
+      const { value, text } = await readJson(request, { limitBytes: deps.settings.bodyBytes })
+      const route = 'POST /operator/v1/refunds'
+      const call = callOf(deps, { request, who: token.id, route, text })
+      return answerOnce(deps, { set }, call, async () => {
+        const { account: named, ref, amount_nusd, reason } = checkBody(refundBody, value)
+        const account = toAccount(named)
+        const amount = BigInt(amount_nusd)
+        const view = (made: RefundMade) => ({
+          id: made.ref,
+          object: 'refund' as const,
+          account: toChecksumAddress(account),
+          ref,
+          amount_nusd: toJsonInteger(amount),
+          refunded_nusd: toJsonInteger(made.refunded),
+          reason,
+          balance_nusd: toJsonInteger(made.balance),
+        })
+        const once =
+          call && onceOf<RefundMade>(deps, call, (made) => jsonReply(200, {}, view(made)))
+        return view(await refund(deps, { account, ref, amount, reason, actor: token.id, once }))
+      })
+    },
+    { needsOperator: 'grants:write', parse: 'none' },
+  )

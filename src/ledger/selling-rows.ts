@@ -1,0 +1,33 @@
+/** What commands that sell see of their batch: vouchers, and refunds made before. */
+import type { Nusd } from '../kernel/money.ts'
+import type { RedemptionRow, VoucherBatchRow, VoucherCodeRow } from '../storage/db/schema.ts'
+
+/** How much of a run or a deposit was refunded, and in how many refunds. */
+export type Refunded = { total: Nusd; count: number }
+
+/** Loaded rows by id, and the changes that the store writes. */
+export type SellingRows = {
+  /** By hash. */
+  codes: Map<string, VoucherCodeRow>
+  redemptions: Map<string, RedemptionRow>
+  batches: Map<string, VoucherBatchRow>
+  /** By {@link sellerOf}: redemptions of a batch by an account. */
+  redeemed: Map<string, number>
+  /** By {@link sellerOf}: of a reference by an account. */
+  refunded: Map<string, Refunded>
+  added: RedemptionRow[]
+  written: Set<VoucherBatchRow>
+}
+
+export const sellingRows = (): SellingRows => ({
+  codes: new Map(),
+  redemptions: new Map(),
+  batches: new Map(),
+  redeemed: new Map(),
+  refunded: new Map(),
+  added: [],
+  written: new Set(),
+})
+
+/** Names what an account has of a batch, or of a reference. */
+export const sellerOf = (account: string, of: string): string => `${account} ${of}`
