@@ -25,6 +25,7 @@ const nav: readonly NavItem[] = [
   { href: '/dashboard/usage', label: 'Usage', icon: 'usage', group: 'Account' },
   { href: billingPath, label: 'Billing', tab: 'Statement', icon: 'deposits', group: 'Account' },
   { href: depositsPath, label: 'Deposits', group: 'Account', within: billingPath },
+  { href: '/dashboard/vouchers', label: 'Vouchers', group: 'Account', within: billingPath },
   { href: '/dashboard/plan', label: 'Plan', group: 'Account', within: billingPath },
   { href: '/dashboard/passports', label: 'Passport', icon: 'passport', group: 'Account' },
   { href: settingsPath, label: 'Settings', icon: 'settings', group: 'Account' },

@@ -10,6 +10,7 @@ import { planPages } from '../billing/plans/pages.tsx'
 import { plansPortal } from '../billing/plans/portal.tsx'
 import { statementPortal } from '../billing/statement/portal.tsx'
 import { usagePortal } from '../billing/usage/portal.tsx'
+import { vouchersPortal } from '../billing/vouchers/portal.tsx'
 import { adminPortal } from '../front/admin/portal.tsx'
 import { consolePortal } from '../front/console/portal.tsx'
 import { explorerPages } from '../front/explorer/pages.tsx'
@@ -60,6 +61,7 @@ export function mountPages(app: AnyElysia, deps: PublicDeps, slots: Slots): Show
     .use(planPages(deps, frame))
     .use(plansPortal(deps, frame))
     .use(statementPortal(deps, frame))
+    .use(vouchersPortal(deps, frame))
     .use(signInApi(deps, frame))
     .use(signInPages(deps, frame))
     .use(sessionsPortal(deps, frame))

@@ -15,6 +15,8 @@ import {
 } from '../../../billing/plans/shapes.ts'
 import { movementPageShape, statementDayPageShape } from '../../../billing/statement/shapes.ts'
 import { usageShape } from '../../../billing/usage/shapes.ts'
+import { redeemBody, sampleCode } from '../../../billing/vouchers/api/voucher-body.ts'
+import { redemptionShape } from '../../../billing/vouchers/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
 import { done, shown } from '../browser-answers.ts'
 import { area, type Entry, media, operation, pageQuery } from '../entry.ts'
@@ -64,6 +66,20 @@ const deposits = [
       refuses: ['not_found', 'signature_invalid', 'conflict', 'chain_unavailable'],
     },
   ),
+]
+
+const vouchers = [
+  operation('redeemOwnVoucher', 'POST /api/portal/vouchers/redeem', 'Redeem a voucher by hand', {
+    about: 'Credits the account that is signed in, once.',
+    access: 'session',
+    body: { schema: redeemBody, form: redeemBody },
+    examples: [
+      { name: 'A voucher', body: { code: sampleCode }, status: 200 },
+      { name: 'From a form', form: { code: sampleCode }, status: 200 },
+    ],
+    answers: done('What it credited.', redemptionShape),
+    refuses: ['not_found', 'conflict', 'gone', 'rate_limited'],
+  }),
 ]
 
 const plans = [
@@ -175,7 +191,7 @@ const usage: readonly Entry[] = usageArea.operations.map((operation) => ({
 
 export const ownMoneyArea = area('own-money', 'dashboard', 'Money of an account', {
   about: 'Deposits, statement and usage of the signed-in account.',
-  operations: [...deposits, ...statement, ...usage],
+  operations: [...deposits, ...vouchers, ...statement, ...usage],
 })
 
 export const ownPlansArea = area('own-plans', 'dashboard', 'Plan of an account', {

@@ -1,0 +1,65 @@
+/** Vouchers in the dashboard: the page, and the form that redeems one. */
+import { Elysia } from 'elysia'
+import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
+import type { Deps } from '../../app/deps-port.ts'
+import type { Json } from '../../kernel/canonical.ts'
+import { Refusal } from '../../kernel/refusal.ts'
+import { checkBody } from '../../web/http/check-body.ts'
+import { rateKey } from '../../web/http/client-address.ts'
+import { readFields } from '../../web/http/fields.ts'
+import type { Frame } from '../../web/ui/frame.ts'
+import { dashboardPage } from '../../web/ui/layout.tsx'
+import { type ReplyContext, reply } from '../../web/ui/reply.ts'
+import { guessesOf } from './api/guesses.ts'
+import { redeemBody } from './api/voucher-body.ts'
+import { VoucherPage, VoucherPanel, type VoucherView, vouchersPath } from './portal/voucher.tsx'
+import { redeemVoucher, toRedemptionView } from './redeem-voucher.ts'
+
+type Context = ReplyContext & { account: string }
+
+/** Bytes of a body here. */
+const bodyBytes = 16_384
+
+export const vouchersPortal = (deps: Deps, frame: Frame) =>
+  new Elysia({ name: 'vouchers-portal' })
+    .use(sessionAuth(deps))
+    .get(vouchersPath, ({ request, set, account }) => show(frame, { request, set, account }, {}), {
+      needsSession: 'page',
+    })
+    .post(
+      '/api/portal/vouchers/redeem',
+      async ({ request, set, account, visitor }) => {
+        const { value } = await readFields(request, { limitBytes: bodyBytes })
+        try {
+          const { code } = checkBody(redeemBody, value)
+          const guesses = guessesOf(deps, { account, network: rateKey(visitor.clientAddress) })
+          const made = await redeemVoucher(deps, { account, code, actor: account, guesses })
+          if (wantsJson(request)) return toRedemptionView(account, made)
+          const fragment = <VoucherPanel view={{ made }} />
+          // Without a script the statement shows what came in.
+          return reply({ request, set }, { fragment, seeOther: '/dashboard/statement' })
+        } catch (error) {
+          if (!(error instanceof Refusal) || wantsJson(request)) throw error
+          const view = { typed: typedOf(value), wrong: error.message }
+          return show(frame, { request, set, account }, view, error.status)
+        }
+      },
+      { needsSession: 'action', parse: 'none' },
+    )
+
+function show(
+  frame: Frame,
+  { request, set, account }: Context,
+  view: VoucherView,
+  status?: number,
+) {
+  const parts = { frame, title: 'Vouchers', here: vouchersPath, account }
+  const page = dashboardPage({ ...parts, main: <VoucherPage view={view} /> })
+  const fragment = <VoucherPanel view={view} />
+  return reply({ request, set }, { page, fragment, ...(status === undefined ? {} : { status }) })
+}
+
+function typedOf(value: Json): string {
+  const { code } = typeof value === 'object' && value !== null ? (value as { code?: Json }) : {}
+  return typeof code === 'string' ? code.slice(0, 100) : ''
+}
