@@ -55,6 +55,18 @@ test('without the lease numbers nothing, and tells whoever has it', async () => 
   expect(one.asked).toMatchObject({ leases: 1, numbered: 0, told: 1 })
 })
 
+test('asks no more for a lease that another node holds, however many runs end, until its job comes', async () => {
+  const one = sequencerOn(none, false)
+  await one.flush()
+  for (const told of [2, 3]) {
+    one.wake()
+    await until('a pass', () => one.asked.told === told)
+  }
+  expect(one.asked).toMatchObject({ leases: 1, numbered: 0 })
+  await one.flush()
+  expect(one.asked.leases).toBe(2)
+})
+
 test('tries again at once when its lease was lost, and with nothing else', async () => {
   const lost = sequencerOn(async (time) => {
     if (time === 0) throw new LostLease('test')

@@ -12,7 +12,7 @@ export type Sequencer = {
   wake(): void
   /** Another node has a run to number: does the same if this node holds the lease. */
   hear(): void
-  /** Numbers all waiting runs; does nothing if another node holds the lease. */
+  /** Takes the lease if it is free, and numbers all waiting runs; else tells who holds it. */
   flush(): Promise<void>
   stop(): Promise<void>
 }
@@ -37,8 +37,13 @@ export function sequencer(deps: {
   let next: Promise<void> | undefined
   let stopped = false
 
+  // Whether the next pass may ask for a lease that another node held a moment ago. Each attempt
+  // locks the row that the holder renews: under load every ended run would be one.
+  let mayAsk = true
+
   const numberAll = async (): Promise<void> => {
-    if (!lease || clock.monotonic() - renewedAt > renewMs) {
+    if (lease ? clock.monotonic() - renewedAt > renewMs : mayAsk) {
+      mayAsk = false
       lease = await store.takeLease()
       renewedAt = clock.monotonic()
     }
@@ -52,6 +57,7 @@ export function sequencer(deps: {
         if (!(error instanceof LostLease)) throw error
         // The clock jumped or the process was suspended; the lease may still be free.
         lease = undefined
+        mayAsk = true
         return numberAll()
       })
       .catch((error: unknown) => {
@@ -67,7 +73,7 @@ export function sequencer(deps: {
   }
 
   // One pass at a time. Callers that arrive during a pass share the next one.
-  const flush = (): Promise<void> => {
+  const passOnce = (): Promise<void> => {
     if (!running) return pass()
     next ??= running.then(() => {
       next = undefined
@@ -75,12 +81,16 @@ export function sequencer(deps: {
     })
     return next
   }
+  const flush = (): Promise<void> => {
+    mayAsk = true
+    return passOnce()
+  }
 
   const wake = (): void => {
     if (timer || stopped) return
     timer = setTimeout(() => {
       timer = undefined
-      void flush()
+      void passOnce()
     }, gatherMs)
   }
 
