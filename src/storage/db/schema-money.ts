@@ -173,6 +173,8 @@ export function moneyTables(c: Columns) {
     },
     (t) => [
       c.index('keys_by_account').on(t.accountId, t.id),
+      // Counts and lists those in use, however many an account has revoked.
+      c.index('keys_in_use').on(t.accountId, t.expiresAt).where(sql`${t.revokedAt} is null`),
       c.index('keys_by_end').on(t.expiresAt).where(sql`${t.revokedAt} is null`),
       c.check('keys_capped', sql`${t.capLimit} >= 1 and ${t.capLimit} <= 9000000000000000`),
       c.check('keys_expire', sql`${t.expiresAt} > ${t.createdAt}`),

@@ -106,7 +106,9 @@ export function shownKeys({ tables, ...db }: Db): ShownKeys {
       db.read(function* (q) {
         const active = and(isNull(keys.revokedAt), gt(keys.expiresAt, now))
         const listed = and(eq(keys.accountId, account), active)
-        const found: Found[] = yield* rows(select(q, now).where(listed).orderBy(desc(keys.id)))
+        // Sorted here: an order by id would walk all keys that the account ever had.
+        const found: Found[] = yield* rows(select(q, now).where(listed))
+        found.sort((a, b) => (a.key.id < b.key.id ? 1 : -1))
         return inTreeOrder(yield* withChains(q, found, now))
       }),
     listAll: (account, { ended, name }, page, now) => {
