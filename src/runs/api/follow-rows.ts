@@ -58,6 +58,8 @@ export function followRows<Row>(
     const changed = moved.filter((row) => !isFresh(row))
     since = fresh[0] ?? since
     open = read.filter((row) => !rows.isSettled(row)).map(rows.idOf)
+    // A page can stay open for days: what is settled is not read again.
+    for (const id of marks.keys()) if (!open.includes(id)) marks.delete(id)
     if (moved.length > 0) count++
     const message = {
       rows: came.map(rows.draw),
