@@ -110,6 +110,8 @@ else
     'VECTORS_DIR=<folder with c2sp, eip712, jcs, rfc6962 and siwe>'
   [ -x /usr/sbin/pgbouncer ] || left_out 'nodes behind PgBouncer' 'apt-get install pgbouncer'
   command -v faketime >/dev/null || left_out 'executables with a wrong clock' 'apt-get install faketime'
+  [ -x /usr/sbin/haproxy ] && [ -x /usr/sbin/nginx ] || left_out 'configurations of haproxy and nginx' \
+    'apt-get install haproxy nginx'
   command -v openssl >/dev/null || left_out 'model servers over TLS' 'apt-get install openssl'
   command -v systemd-analyze >/dev/null || left_out "the check of systemd's unit" 'apt-get install systemd'
   [ -x "${CHROMIUM:-/usr/bin/chromium}" ] || left_out 'pages in a real browser' 'apt-get install chromium'
