@@ -42,7 +42,9 @@ function Reach({ view: { size, status, isOn, origin } }: { view: AnchorsView }) 
       id="reach"
       title="Anchoring"
       aside={
-        <Badge tone={isOn ? (status.isDegraded ? 'bad' : 'ok') : 'wait'}>{anchors.status}</Badge>
+        <Badge tone={isOn ? (status.isDegraded ? 'bad' : 'ok') : 'wait'}>
+          {capitalized(anchors.status)}
+        </Badge>
       }
     >
       <Pad>
@@ -126,7 +128,7 @@ const columnsFor = (now: Millis): Column<AnchorRow>[] => [
   {
     head: 'State',
     at: 'state',
-    cell: ({ status }) => <Badge tone={tones[status]}>{status}</Badge>,
+    cell: ({ status }) => <Badge tone={tones[status]}>{capitalized(status)}</Badge>,
   },
   { head: 'Size', kind: 'number', cell: ({ size }) => size.toLocaleString('en-US') },
   { head: 'Root', kind: 'optional', cell: ({ root }) => <Hash value={toHex(root)} /> },
@@ -138,3 +140,6 @@ const columnsFor = (now: Millis): Column<AnchorRow>[] => [
   },
   { head: 'Error', kind: 'optional', cell: ({ error }) => error ?? '' },
 ]
+
+/** A state as other pages write it. */
+const capitalized = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)

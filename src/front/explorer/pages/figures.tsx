@@ -56,10 +56,10 @@ const Share = ({ bps }: { bps: number | undefined }) =>
 
 const percentText = (bps: number): string => `${(bps / 100).toFixed(bps % 100 === 0 ? 0 : 2)}%`
 
-/** Rounds to cents from ten dollars on. */
+/** Rounds down to cents from one cent on: a figure of a tile has no room for more. */
 function Cents({ nusd }: { nusd: bigint }) {
   const cent = 10_000_000n
-  return <Amount nusd={nusd >= 1000n * cent ? (nusd / cent) * cent : nusd} />
+  return <Amount nusd={nusd >= cent ? (nusd / cent) * cent : nusd} />
 }
 
 const Median = ({ ms }: { ms: number | undefined }) =>
