@@ -1,4 +1,8 @@
-/** What every page needs beyond htmx: times that stay true, copy buttons, side panels, toasts. */
+/**
+ * What every page needs beyond htmx: times that stay true, copy buttons, side panels, toasts and
+ * the way to the command palette.
+ */
+import { listenForPalette } from './palette-key.ts'
 import { openSidePanels } from './side-panel.ts'
 import { keepTimes } from './times.ts'
 import { dropToasts } from './toasts.ts'
@@ -6,6 +10,7 @@ import { dropToasts } from './toasts.ts'
 keepTimes()
 openSidePanels()
 dropToasts()
+listenForPalette()
 
 // Without script a click selects the value.
 document.addEventListener('click', async (event) => {

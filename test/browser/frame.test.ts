@@ -5,6 +5,7 @@ import { noChromium, startChromium } from '../support/chromium.ts'
 import { lastRun, modelsToml, pricedBuiltins } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
+import { axe } from './support.ts'
 
 setDefaultTimeout(60_000)
 
@@ -126,6 +127,37 @@ describe.skipIf(noChromium)('what surrounds and lists, in a real browser', () =>
     await press('Make it private')
     await then('Receipt is private again.')
   }
+
+  test('the keyboard alone opens the palette, finds a key, opens an id that is pasted, and leaves', async () => {
+    await at('/dashboard', [1280, 800], async (page) => {
+      const scripts: string[] = []
+      page.on('request', (request) => scripts.push(new URL(request.url()).pathname))
+      const palette = page.getByRole('dialog', { name: 'Command palette' })
+      const box = page.getByRole('combobox', { name: 'Go to or do' })
+      const press = async () => {
+        await page.keyboard.press('Control+k')
+        await box.and(page.locator(':focus')).waitFor()
+      }
+      await press()
+      expect(scripts.filter((path) => path.startsWith('/assets/palette-')).length).toBe(1)
+      expect(await axe(page)).toEqual([])
+      await page.keyboard.press('ArrowUp')
+      const last = await palette.getByRole('option').last().getAttribute('id')
+      expect(await box.getAttribute('aria-activedescendant')).toBe(last)
+      await page.keyboard.press('Escape')
+      await palette.waitFor({ state: 'detached' })
+
+      await press()
+      await page.keyboard.type('research')
+      await palette.getByRole('option', { name: 'research-fleet' }).waitFor()
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`**/dashboard/keys/${fleet}`)
+      await press()
+      await page.keyboard.insertText(ended)
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`**/dashboard/runs/${ended}`)
+    })
+  })
 
   test('an unknown run keeps the frame of who is signed in, and offers ways on', async () => {
     const [status, here, ways] = await at(

@@ -54,6 +54,7 @@ const scripts = [
   'deposit',
   'terminal',
   'live-list',
+  'palette',
 ]
 
 /** Runs while Bun transpiles: bundles the browser's scripts and reads what goes to browsers. */

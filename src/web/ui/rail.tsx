@@ -1,4 +1,5 @@
 /** The navigation beside every page of a signed-in person; at the bottom on a phone. */
+import { assetPath } from '../http/assets.ts'
 import { Address } from './address.tsx'
 import { Tabs } from './filters.tsx'
 import type { Foot, Frame, NavItem } from './frame.ts'
@@ -22,6 +23,7 @@ export const Rail = ({ frame, here, account, reader }: RailProps) => {
   return (
     <nav class="rail" aria-label="Main">
       <Brand href="/dashboard" />
+      <PaletteButton frame={frame} account={account} />
       {group('Use')}
       <button class="more" type="button" popovertarget="more">
         <Icon name="more" />
@@ -38,6 +40,26 @@ export const Rail = ({ frame, here, account, reader }: RailProps) => {
         </footer>
       </div>
     </nav>
+  )
+}
+
+/** Opens the command palette, which a script fetches then; without script it is not there. */
+function PaletteButton({ frame, account }: { frame: Frame; account: string }) {
+  const open = frame.nav.filter(({ group }) => group !== 'Operator' || frame.isAdmin(account))
+  const pages = open.map(({ href, label }) => [href, label])
+  return (
+    <button
+      class="btn small scripted palettekey"
+      type="button"
+      data-palette={assetPath('palette.js')}
+      data-pages={JSON.stringify(pages)}
+      aria-haspopup="dialog"
+      aria-keyshortcuts="Control+K Meta+K"
+    >
+      <Icon name="search" />
+      Go to or do
+      <kbd>Ctrl K</kbd>
+    </button>
   )
 }
 
