@@ -231,6 +231,24 @@ export const money: Group = {
       ],
     },
     {
+      id: 'D34',
+      severity: 'H',
+      promise:
+        'A key and those below it hold no more in a minute or an hour than its brake allows, and ' +
+        'only a hold that every cap allows pulls it.',
+      tests: [
+        ['test/runs/brake.test.ts', 'holds at a rate, exactly, under a thousand calls at once'],
+        ['test/runs/brake.test.ts', 'counts the keys below together'],
+        ['test/runs/brake.test.ts', 'a hold that a cap below refuses anyway'],
+        ['test/runs/brake.test.ts', 'a run of it gives back one place'],
+      ],
+      guards: [
+        ['src/ledger/hold.ts', 'takeHold'],
+        ['src/ledger/brake.ts', 'keysIn'],
+        ['src/runs/brake.ts', 'pullBrake'],
+      ],
+    },
+    {
       id: 'D31',
       severity: 'H',
       promise: 'A 402 names the amounts and the ways out, and no number of it looks like a status.',

@@ -42,6 +42,17 @@ export const upstreams: Group = {
       absent: 'There is none: no webhook, no fetched picture, no link that the server follows.',
     },
     {
+      id: 'E16',
+      severity: 'H',
+      promise:
+        'No beta and no tool of a client lets a model read or run beyond what a hold covers.',
+      tests: [
+        ['test/doors/rules.test.ts', 'a beta that widens the context'],
+        ['test/protocols/native-tools.test.ts', 'A namespace of tools goes on only if'],
+      ],
+      guards: [['src/models/protocols/native.ts', 'nativeOf']],
+    },
+    {
       id: 'E15',
       severity: 'H',
       promise:
