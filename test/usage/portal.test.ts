@@ -67,7 +67,7 @@ describe.each(engines)('the dashboard’s usage on %s', (engine) => {
       expect(status).toBe(200)
       expect(html).toStartWith('<!doctype html>')
       expect(html).toContain('Spend per day, Oct 23 to Nov 21. Highest $0.00075 on Nov 21.')
-      expect(html.match(/<rect /g)?.length).toBe(30)
+      expect(html.match(/<rect class="hit"/g)?.length).toBe(30)
       expect(html).toContain('aria-current="page">30 days')
       expect(html).toContain('aria-current="page">Day')
       expect(html).toContain(

@@ -77,11 +77,11 @@ const rows: readonly Row[] = [
     ),
   },
   { head: 'Discount on every run', of: ({ discountBps }) => discountText(discountBps) },
-  { head: 'Requests a minute of a key', of: ({ limits }) => count(limits.rpm) },
-  { head: 'Runs at once of a key', of: ({ limits }) => count(limits.concurrency) },
+  { head: 'Requests per minute and key', of: ({ limits }) => count(limits.rpm) },
+  { head: 'Concurrent runs per key', of: ({ limits }) => count(limits.concurrency) },
   { head: 'Active keys', of: ({ limits }) => count(limits.maxKeys) },
   { head: 'Key levels', of: ({ limits }) => count(limits.maxDepth + 1) },
-  { head: 'Days that lists go back', of: ({ limits }) => count(limits.historyDays) },
+  { head: 'History in lists, days', of: ({ limits }) => count(limits.historyDays) },
   { head: 'Models', of: ({ models }) => (models.length === 0 ? 'All' : models.join(', ')) },
 ]
 

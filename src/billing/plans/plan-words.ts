@@ -13,11 +13,11 @@ export const discountText = (bps: number): string => (bps === 0 ? 'Nothing' : `$
 /** What is different between two plans, one line each: what, before, after. */
 export function differences(from: Plan, to: Plan): [what: string, from: string, to: string][] {
   const limits: [string, keyof PlanLimits][] = [
-    ['Requests a minute of a key', 'rpm'],
-    ['Runs at once of a key', 'concurrency'],
+    ['Requests per minute and key', 'rpm'],
+    ['Concurrent runs per key', 'concurrency'],
     ['Active keys', 'maxKeys'],
     ['Levels below a root key', 'maxDepth'],
-    ['Days that lists go back', 'historyDays'],
+    ['History in lists, days', 'historyDays'],
   ]
   const lines: [string, string, string][] = [
     ['Discount on every run', discountText(from.discountBps), discountText(to.discountBps)],

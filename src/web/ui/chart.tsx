@@ -93,16 +93,22 @@ type OverProps = { point: Point; x: number; width: number; y: ValueScale; isStop
 
 /** What answers the pointer and keys, above all bars, so that none covers what it says. */
 function Over({ point: { label, value, words, href }, x, width, y, isStop }: OverProps) {
-  const at = { x: percent(x), width: percent(width) }
+  const said = saidAt(x, width)
   const top = y(value)
   const content = (
     <>
       <title>
         {label}: {words}
       </title>
-      <rect class="hit" {...at} y="0" height={height} />
-      <rect class="lit" {...at} y={top.toFixed(1)} height={(height - top).toFixed(1)} />
-      <text class="said" {...saidAt(x, width)} y={Math.max(11, top - 6).toFixed(1)}>
+      <rect class="hit" x={percent(x)} width={percent(width)} y="0" height={height} />
+      <rect
+        class="lit"
+        x={percent(x)}
+        width={percent(width)}
+        y={top.toFixed(1)}
+        height={(height - top).toFixed(1)}
+      />
+      <text class="said" x={said.x} text-anchor={said.anchor} y={Math.max(11, top - 6).toFixed(1)}>
         {label}: {words}
       </text>
     </>
@@ -117,9 +123,9 @@ function Over({ point: { label, value, words, href }, x, width, y, isStop }: Ove
 
 /** Inside the chart also at its edges. */
 function saidAt(x: number, width: number) {
-  if (x < 20) return { x: percent(x), 'text-anchor': 'start' }
-  if (x > 80) return { x: percent(x + width), 'text-anchor': 'end' }
-  return { x: percent(x + width / 2), 'text-anchor': 'middle' }
+  if (x < 20) return { x: percent(x), anchor: 'start' }
+  if (x > 80) return { x: percent(x + width), anchor: 'end' }
+  return { x: percent(x + width / 2), anchor: 'middle' }
 }
 
 /** A line from zero, and the same as a table. */
