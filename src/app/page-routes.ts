@@ -4,6 +4,7 @@ import { signInApi } from '../access/accounts/api/sign-in.ts'
 import { signInPages } from '../access/accounts/pages.tsx'
 import { settingsPortal } from '../access/accounts/portal/settings.tsx'
 import { sessionsPortal } from '../access/accounts/portal.tsx'
+import { leaksApi } from '../access/keys/api/leaks.ts'
 import { keysPortal } from '../access/keys/portal.tsx'
 import { depositsPortal } from '../billing/deposits/portal.tsx'
 import { planPages } from '../billing/plans/pages.tsx'
@@ -69,6 +70,7 @@ export function mountPages(app: AnyElysia, deps: PublicDeps, slots: Slots): Show
     .use(keysPortal(deps, frame))
     .use(adminPortal(deps, frame))
     .use(operatorApi(deps))
+    .use(leaksApi(deps))
     .use(sitePages(deps, frame))
     .use(sitemapApi(deps, frame))
     .use(overviewPortal(deps, frame))

@@ -106,8 +106,17 @@ export function assertUsable(chain: Chain, now: Millis): void {
   if (status === 'paused') refuse('key_paused', pausedDetail(chain))
 }
 
-/** Says which brake was pulled, by the id of its key: keys below may not know its name. */
+/** Says which key was paused and why, by its id: keys below may not know its name. */
 function pausedDetail(chain: Chain): RefusalDetail {
+  const leaked = chain.find(({ pausedReason }) => pausedReason === 'leak')
+  if (leaked) {
+    return {
+      message:
+        `A secret of key ${leaked.id} was reported as leaked, and the key is paused. Its owner ` +
+        'can rotate the secret, then resume the key.',
+      metadata: { paused_reason: 'leak', blocking_key_id: leaked.id },
+    }
+  }
   const braked = chain.find(({ pausedReason }) => pausedReason === 'brake')
   if (!braked) return {}
   return {

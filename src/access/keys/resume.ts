@@ -8,7 +8,7 @@ import { noteKey } from './note.ts'
 /**
  * The key and those below work again unless another key of their chain is paused. Resuming a key
  * that is not paused changes nothing.
- * @throws Refusal `not_found`, `conflict` if it is revoked
+ * @throws Refusal `not_found`, `conflict` if it is revoked, or leaked and not rotated since
  */
 export async function resumeKey(
   { ledger, keys, ids }: Pick<Deps, 'ledger' | 'keys' | 'ids'>,
@@ -23,6 +23,9 @@ export async function resumeKey(
       assertNotRevoked(chain)
       const [key] = chain
       if (!key) throw new Error('a chain without a key')
+      if (key.pausedReason === 'leak') {
+        refuse('conflict', 'Its secret was reported as leaked. Rotate it, then resume the key.')
+      }
       if (key.pausedAt !== null) {
         key.pausedAt = null
         key.pausedReason = null

@@ -26,7 +26,7 @@ type RotateWish = {
  * older one ends now, so at most two work at a time. `from` is the fingerprint of the secret to
  * replace: a repeated request with it creates no second secret.
  * @throws Refusal `not_found`, `invalid_request` with `param`, `conflict` if the key is
- * revoked or its secret is no longer `from`.
+ * revoked, its secret is no longer `from`, or a leaked one would go on working
  */
 export async function rotateKey(
   { ledger, keys, random, ids }: Pick<Deps, 'ledger' | 'keys' | 'random' | 'ids'>,
@@ -53,6 +53,13 @@ export async function rotateKey(
       if (!key) throw new Error('a chain without a key')
       if (from !== undefined && from !== key.fingerprint) {
         refuse('conflict', 'The secret was rotated meanwhile. The new one was shown once.')
+      }
+      if (key.pausedReason === 'leak') {
+        if (overlapSeconds > 0) {
+          refuse('conflict', 'The old secret was reported as leaked: rotate it without an overlap.')
+        }
+        // It stays paused until its owner resumes it, as one that was paused by hand.
+        key.pausedReason = null
       }
       const overlapUntil = unit.now + overlapSeconds * 1000
       for (const old of unit.secrets(keyId)) {

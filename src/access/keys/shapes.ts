@@ -44,7 +44,10 @@ const keyMembers = {
   expires_at: t.time('From then on it is refused.'),
   paused_at: t.usuallyNull(t.time('When it was paused itself.')),
   paused_reason: t.usuallyNull(
-    t.oneOf('`brake`: its brake was pulled. Null for a pause by hand.', ['brake']),
+    t.oneOf(
+      '`brake`: its brake was pulled. `leak`: its secret was reported. Null for a pause by hand.',
+      ['brake', 'leak'],
+    ),
   ),
   revoked_at: t.usuallyNull(t.time('When it was revoked.')),
   revoked_by: t.usuallyNull(t.text('Who revoked it: a key id, or the account.', 'operator')),

@@ -102,7 +102,7 @@ export const metadataShapes: Partial<Record<RefusalType, t.TSchema>> = {
     ...optional(brake),
   }),
   key_paused: t.object('Where a brake was pulled.', {
-    'paused_reason?': t.only('brake'),
+    'paused_reason?': t.oneOf('Why, but for a pause by hand.', ['brake', 'leak']),
     'blocking_key_id?': t.id('key', 'The key that has it.'),
     ...optional(brake),
   }),

@@ -166,7 +166,7 @@ export function moneyTables(c: Columns) {
       expiresAt: c.ms('expires_at').notNull(),
       pausedAt: c.ms('paused_at'),
       /** Null for a pause by hand. */
-      pausedReason: c.text('paused_reason').$type<'brake'>(),
+      pausedReason: c.text('paused_reason').$type<'brake' | 'leak'>(),
       revokedAt: c.ms('revoked_at'),
       revokedBy: c.text('revoked_by'),
       lastUsedAt: c.ms('last_used_at'),

@@ -60,6 +60,7 @@ export function StateBadge({ shown: { key, chain }, now }: Shown) {
   if (status === 'revoked') return <Badge tone="bad">{words}</Badge>
   if (status === 'expired') return <Badge>{words}</Badge>
   if (status === 'paused') {
+    if (key.pausedReason === 'leak') return <Badge tone="bad">Paused: secret leaked</Badge>
     const isBraked = key.pausedReason === 'brake'
     return <Badge tone="warn">{isBraked ? 'Paused by its brake' : words}</Badge>
   }

@@ -1,8 +1,9 @@
 /** Reference entries of models and the service. */
+import { leakBody, leakShape } from '../../../access/keys/api/leak-body.ts'
 import { modelShape, modelsShape } from '../../../models/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
 import { aliveShape, statusShape } from '../../status/shapes.ts'
-import { area, media, ok, operation } from '../entry.ts'
+import { area, json, media, ok, operation } from '../entry.ts'
 
 const etag = t.text('Send it back as `If-None-Match`.', '"5c5c"')
 const unchanged = { status: 304, about: 'Unchanged since `If-None-Match`.', content: {} }
@@ -29,6 +30,16 @@ export const serviceArea = area('service', 'programs', 'Models and service', {
       about: 'Database, ledger, log, chain, deposits.',
       access: 'none',
       answers: [ok('The status.', statusShape)],
+    }),
+    operation('reportLeak', 'POST /leaks', 'Report a leaked secret', {
+      about:
+        'Pauses the key of a secret that works, at once, and tells its owner. The answer is the ' +
+        'same for any text, after the same time.',
+      access: 'none',
+      body: { schema: leakBody },
+      examples: [{ name: 'A secret', body: { secret: 'sk-service-…' }, status: 202 }],
+      answers: [{ status: 202, about: 'It was received.', content: json(leakShape) }],
+      refuses: ['rate_limited'],
     }),
     operation('livez', 'GET /livez', 'Is it alive?', {
       about: 'For supervisors: the process answers.',
