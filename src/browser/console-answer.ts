@@ -7,6 +7,7 @@ import { maxNusd, toUsd } from '../kernel/money.ts'
 import { outputUnitsOf } from '../models/meter.ts'
 import { callFolds, drawnImages, reasoningFold, sentFiles } from './console-parts.ts'
 import { byId, element } from './dom.ts'
+import { keepStub } from './stubs.ts'
 
 type Line = { meter: string; quantity: number }
 type EndedRun = {
@@ -53,6 +54,7 @@ export function answerPanel(talk: HTMLElement, { input, files = [] }: Asked, out
     put('run-receipt', element('a', { href }, shortId(receiptId)))
     const link = element('a', { href }, shortId(receiptId))
     talk.append(element('p', { class: 'cost quiet torn' }, `$${toUsd(cost)} · Receipt `, link))
+    keepStub({ href, name: shortId(receiptId), cost: `$${toUsd(cost)}` })
   }
 
   /** Adds what came; a piece is about a token. */

@@ -1,6 +1,6 @@
 /** Draws the receipt of the offline verifier. */
 import type { Json } from '../kernel/canonical.ts'
-import { rosettePaths } from '../kernel/rosette.ts'
+import { hueDegrees, rosetteHues, rosettePaths } from '../kernel/rosette.ts'
 import { isHidden, parseReceiptFile, type Receipt } from '../verify/receipt.ts'
 import { hiddenWords, slipLines, totalOf } from '../verify/slip-lines.ts'
 import type { Verdict } from '../verify/verify.ts'
@@ -27,7 +27,7 @@ export function slipOf(file: unknown, verdict: Verdict): Node[] {
   const paper = element(
     'article',
     { class: 'slip' },
-    drawing(400, rosettePaths(verdict.digest ?? digest), { class: 'rosette' }),
+    figureOf(verdict.digest ?? digest),
     head,
     element('dl', {}, ...rowsOf(receipt, verdict)),
     totalRow(receipt),
@@ -75,4 +75,14 @@ function footOf(verdict: Verdict): Node {
 function timeOf(ms: string): string {
   const time = new Date(Number(ms))
   return Number.isNaN(time.getTime()) ? `${ms} ms` : time.toISOString().replace('T', ' ')
+}
+
+/** The figure in its two hues: no style may stand on an element of the file. */
+function figureOf(hash: string): SVGElement {
+  const svg = drawing(400, rosettePaths(hash), { class: 'rosette' })
+  const [first, second] = rosetteHues(hash)
+  svg.querySelectorAll('path').forEach((path, ring) => {
+    path.setAttribute('stroke', `oklch(47% .13 ${hueDegrees(ring === 1 ? second : first)})`)
+  })
+  return svg
 }

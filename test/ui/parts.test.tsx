@@ -105,7 +105,7 @@ describe('hashes', () => {
 
   test.each(['', 'zz', '0x', '0', '<script>'])('%p has a figure too', (odd) => {
     expect(String(<RosetteMark hash={odd} />)).toMatch(
-      /^<svg [^<]*><path d="M[\d\s.l-]+z"><\/path><\/svg>$/,
+      /^<svg [^<]*><path d="M[\d\s.l-]+z"><\/path><circle [^>]+><\/circle><\/svg>$/,
     )
   })
 })

@@ -3,8 +3,8 @@ import { Elysia } from 'elysia'
 import { readerAccount } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import { rosettePaths } from '../../kernel/rosette.ts'
 import { queryOf, readChoice, readPage } from '../../web/http/query.ts'
+import { figure } from '../../web/pictures/drawing.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { publicPage } from '../../web/ui/layout.tsx'
 import { reply } from '../../web/ui/reply.ts'
@@ -87,9 +87,6 @@ export const passportPages = (deps: Deps, frame: Frame) =>
 
 /** The figure alone, for places that show no page of ours. */
 const pictureOf = (handle: string): string => {
-  const paths = rosettePaths(figureHash(handle)).map((path) => `<path d="${path}"/>`)
-  return (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 400" fill="none" stroke="#0b5a3c" ' +
-    `stroke-width="2.2">${paths.join('')}</svg>`
-  )
+  const box = 'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 400"'
+  return `<svg ${box}>${figure(figureHash(handle), 0, 0, 400)}</svg>`
 }

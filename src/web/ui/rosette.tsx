@@ -26,12 +26,13 @@ export const Rosette = ({ hash, label, plain }: RosetteProps) => (
   </svg>
 )
 
-/** The outermost ring alone, coarser, for the rows of a table. */
+/** The outermost ring alone, coarser, and a dot of the second hue, for the rows of a table. */
 export const RosetteMark = ({ hash, plain }: Omit<RosetteProps, 'label'>) => (
   <svg class={['ros tiny', plain ? false : dyeOf(hash)]} viewBox="0 0 400 400" aria-hidden="true">
     {rosetteMarkPaths(hash).map((path) => (
       <path d={path} />
     ))}
+    {plain ? null : <circle cx="200" cy="200" r="46" />}
   </svg>
 )
 

@@ -1,6 +1,7 @@
 /** The terminal's form and its list of commands. */
 import { Button } from '../../../web/ui/button.tsx'
 import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
+import { StubList } from '../../../web/ui/stubs.tsx'
 import type { Allowance } from '../allowance.ts'
 import { commands, type Usage, usageOf } from '../language.ts'
 
@@ -31,6 +32,7 @@ export const TerminalForm = ({ command = '', said, allowance }: FormProps) => (
     <div class="screen" id="terminal-said" role="log" aria-label="Answers" tabindex="0">
       {said ? <SaidView said={said} /> : <Greeting />}
     </div>
+    <StubList />
     <form class="prompt" id="terminal-form" method="post" action={terminalPath}>
       <label class="vh" for="terminal-command">
         Command
