@@ -18,9 +18,9 @@ export const stampOf = ({ words, against, isBad }: StampWords): HTMLElement =>
     element('small', {}, against),
   )
 
-/** Puts the stamp on the page's slip: it lands once. */
-export function landStamp(stamp: StampWords | undefined): void {
-  const place = document.getElementById('stamp')
+/** Puts the stamp on the page's slip, or into another place of its verdict: it lands once. */
+export function landStamp(stamp: StampWords | undefined, id = 'stamp'): void {
+  const place = document.getElementById(id)
   if (!stamp || !place) return
   const made = stampOf(stamp)
   made.classList.add('lands')

@@ -7,12 +7,12 @@ import type { Deps } from '../../app/deps-port.ts'
 import { Amount } from '../../web/ui/amount.tsx'
 import { ButtonLink } from '../../web/ui/button.tsx'
 import type { Frame } from '../../web/ui/frame.ts'
-import type { Child } from '../../web/ui/jsx-runtime.ts'
+import { type Child, renderChild } from '../../web/ui/jsx-runtime.ts'
 import { publicPage } from '../../web/ui/layout.tsx'
-import { PageHead, Panel } from '../../web/ui/panel.tsx'
+import { Facts, Pad, PageHead, Panel } from '../../web/ui/panel.tsx'
 import { reply } from '../../web/ui/reply.ts'
 import { type Column, Table } from '../../web/ui/table.tsx'
-import { discountText, planPath, priceText } from './plan-words.ts'
+import { discountText, paysFrom, planPath, priceText } from './plan-words.ts'
 
 /** `GET /plans`: every plan, without sign-in. */
 export const planPages = (deps: Deps, frame: Frame) =>
@@ -31,38 +31,88 @@ export const planPages = (deps: Deps, frame: Frame) =>
     return reply({ request, set }, { page })
   })
 
-const PlansPage = ({ plans, isSignedIn }: { plans: Plans; isSignedIn: boolean }) => (
-  <>
-    <PageHead title="Plans">
-      {isSignedIn ? (
-        <ButtonLink look="go" href={planPath}>
-          Your plan
-        </ButtonLink>
-      ) : (
-        <ButtonLink look="go" href={signInPath(planPath)}>
-          Connect a wallet to choose
-        </ButtonLink>
-      )}
-    </PageHead>
-    <Panel
-      id="plans"
-      title="Compare plans"
-      foot={
-        <span>
-          The lowest limit of a key, its plan and this server applies. Every account starts on{' '}
-          {plans.find(freeId)?.name}.
-        </span>
-      }
-    >
-      <Table caption="Plans" columns={columnsOf(plans)} rows={rows} />
+const PlansPage = ({ plans, isSignedIn }: { plans: Plans; isSignedIn: boolean }) => {
+  const { list } = plans
+  const same = list.length > 1 ? rows.filter((row) => isSame(list, row)) : []
+  const free = plans.find(freeId)?.name
+  return (
+    <>
+      <PageHead title="Plans">
+        {isSignedIn ? (
+          <ButtonLink look="go" href={planPath}>
+            Your plan
+          </ButtonLink>
+        ) : (
+          <ButtonLink look="go" href={signInPath(planPath)}>
+            Connect a wallet to choose
+          </ButtonLink>
+        )}
+      </PageHead>
+      <Panel
+        id="plans"
+        title="Compare plans"
+        foot={
+          <span>
+            The lowest limit of a key, its plan and this server applies. Every account starts on{' '}
+            {free}.
+          </span>
+        }
+      >
+        <Table
+          caption="Plans"
+          columns={columnsOf(plans)}
+          rows={rows.filter((row) => !same.includes(row))}
+        />
+      </Panel>
+      <PaysOff list={list} />
+      {same.length > 0 && list[0] ? (
+        <Panel id="same" title="The same on every plan">
+          <Pad>
+            <Facts of={same.map(({ head, of }) => [head, of(list[0] as Plan)] as const)} />
+          </Pad>
+        </Panel>
+      ) : null}
+      <p class="quiet">
+        A plan is paid from the balance; there is no card and no contract. If the balance does not
+        cover it on the day, the account returns to {free}, and nothing is owed. Runs are charged by
+        use: <a href="/models">models and their prices</a>.
+      </p>
+    </>
+  )
+}
+
+const isSame = (list: readonly Plan[], { of }: Row): boolean =>
+  new Set(list.map((plan) => renderChild(of(plan)))).size === 1
+
+/** From which month on a dearer plan is the cheaper one; nothing where discounts never pay. */
+function PaysOff({ list }: { list: readonly Plan[] }) {
+  const pairs = list.slice(1).flatMap((plan, i) => {
+    const cheaper = list[i]
+    const from = cheaper && paysFrom(cheaper, plan)
+    return cheaper && from !== undefined ? [{ plan, cheaper, from }] : []
+  })
+  if (pairs.length === 0) return null
+  return (
+    <Panel id="pays" title="Where they pay off">
+      <ul class="choices bare">
+        {pairs.map(({ plan, cheaper, from }) => (
+          <li>
+            <div>
+              <strong>{plan.name}</strong> costs less than {cheaper.name} in all
+              <small>
+                {discountText(plan.discountBps)} off every run makes up for the price. Below that,
+                it is worth its limits alone.
+              </small>
+            </div>
+            <span>
+              from <Amount nusd={from} /> of runs a month
+            </span>
+          </li>
+        ))}
+      </ul>
     </Panel>
-    <p class="quiet">
-      A plan is paid from the balance; there is no card and no contract. If the balance does not
-      cover it on the day, the account returns to {plans.find(freeId)?.name}, and nothing is owed.
-      Runs are charged by use: <a href="/models">models and their prices</a>.
-    </p>
-  </>
-)
+  )
+}
 
 type Row = { head: string; of: (plan: Plan) => Child }
 

@@ -10,6 +10,21 @@ export const priceText = ({ price, period }: Pick<Plan, 'price' | 'period'>): st
 
 export const discountText = (bps: number): string => (bps === 0 ? 'Nothing' : `${bps / 100} %`)
 
+/**
+ * The list price of a month's runs, in nano-USD and whole cents, from which the dearer of two plans costs less in
+ * all; undefined where it never does, or always.
+ */
+export function paysFrom(cheaper: Plan, dearer: Plan): bigint | undefined {
+  const price = dearer.price - cheaper.price
+  const bps = BigInt(dearer.discountBps - cheaper.discountBps)
+  if (price <= 0n || bps <= 0n) return undefined
+  const from = (price * 10_000n + bps - 1n) / bps
+  return ((from + cent - 1n) / cent) * cent
+}
+
+/** In nano-USD. */
+const cent = 10_000_000n
+
 /** What is different between two plans, one line each: what, before, after. */
 export function differences(from: Plan, to: Plan): [what: string, from: string, to: string][] {
   const limits: [string, keyof PlanLimits][] = [

@@ -1,7 +1,6 @@
 /** `/`: the landing page. */
 import { Elysia } from 'elysia'
 import { readerAccount } from '../../access/accounts/needs-session.ts'
-import type { Deps } from '../../app/deps-port.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { publicPage } from '../../web/ui/layout.tsx'
 import { reply } from '../../web/ui/reply.ts'
@@ -17,6 +16,7 @@ export const sitePages = (deps: PublicDeps, frame: Frame) => {
       readNewest(),
       deps.publicCache.stats('all'),
     ])
+    const models = deps.catalogue.list().filter(({ status }) => status === 'live')
     const page = publicPage({
       frame,
       title: 'An AI gateway that leaves receipts',
@@ -29,7 +29,8 @@ export const sitePages = (deps: PublicDeps, frame: Frame) => {
           view={{
             baseUrl: deps.settings.baseUrl,
             signer: deps.signer.address,
-            model: modelOf(deps),
+            model: models.find(({ kind }) => kind === 'chat')?.id ?? '',
+            models,
             isSignedIn: 'account' in reader,
             takesDeposits: deps.depositPolicy !== undefined,
             isAnchored: deps.anchoring.chain !== undefined,
@@ -44,7 +45,3 @@ export const sitePages = (deps: PublicDeps, frame: Frame) => {
     return reply({ request, set }, { page })
   })
 }
-
-/** A live chat model for the examples. */
-const modelOf = ({ catalogue }: Deps): string =>
-  catalogue.list().find(({ kind, status }) => kind === 'chat' && status === 'live')?.id ?? ''

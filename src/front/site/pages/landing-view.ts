@@ -1,4 +1,5 @@
 /** What the landing page shows. */
+import type { Model } from '../../../models/model.ts'
 import type { Judged } from '../../../proof/receipts/judge.ts'
 import type { Stats } from '../../explorer/stats.ts'
 
@@ -8,6 +9,8 @@ export type LandingView = {
   signer: string
   /** A chat model for the examples. */
   model: string
+  /** Those that answer now. */
+  models: readonly Model[]
   isSignedIn: boolean
   takesDeposits: boolean
   /** Whether a chain is configured for anchors. */

@@ -7,6 +7,8 @@ import { LiveFigures } from './figures.tsx'
 import type { LandingView } from './landing-view.ts'
 import { BlankSlip, NewestSlip } from './newest.tsx'
 import { CheckSteps } from './steps.tsx'
+import { Story } from './story.tsx'
+import { ModelPrices, Why } from './why.tsx'
 
 export const LandingPage = ({ view }: { view: LandingView }) => (
   <div class="landing">
@@ -19,7 +21,7 @@ export const LandingPage = ({ view }: { view: LandingView }) => (
           against a public log.
         </p>
         <p class="row">
-          <ButtonLink look="go" icon="console" href="#try">
+          <ButtonLink look="go" icon="console" href="#terminal-command">
             Try it now
           </ButtonLink>
           {view.isSignedIn ? (
@@ -31,6 +33,7 @@ export const LandingPage = ({ view }: { view: LandingView }) => (
       </div>
       {view.newest ? <NewestSlip newest={view.newest} /> : <BlankSlip view={view} />}
     </section>
+    {view.newest ? <Story newest={view.newest} /> : null}
     {view.stats.receipts > 0 ? (
       <LiveFigures stats={view.stats} isAnchored={view.isAnchored} />
     ) : null}
@@ -51,6 +54,8 @@ export const LandingPage = ({ view }: { view: LandingView }) => (
       </div>
       <TerminalForm />
     </section>
+    <Why view={view} />
+    <ModelPrices models={view.models} />
     <CheckSteps view={view} />
     <Audiences view={view} />
   </div>

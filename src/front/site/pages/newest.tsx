@@ -82,7 +82,7 @@ export const BlankSlip = ({ view: { signer, stats } }: { view: LandingView }) =>
       </article>
     </div>
     <figcaption>
-      <a href="#try">Make one now</a>
+      <a href="#terminal-command">Make one now</a>
     </figcaption>
   </figure>
 )
