@@ -30,9 +30,14 @@ describe.skipIf(noChromium)('the landing page in Chromium', () => {
       const page = await context.newPage()
       await page.goto(s.w.origin)
       await page.getByRole('link', { name: 'Try it now' }).click()
+      expect(await page.evaluate<string>('document.activeElement.id')).toBe('terminal-command')
       await page.getByRole('textbox', { name: 'Command' }).fill('ask Who signs what I get here?')
       await page.getByRole('button', { name: 'Run' }).click()
-      await page.getByRole('link', { name: 'Open the receipt' }).click()
+      const receipt = page.getByRole('link', { name: 'Open the receipt' })
+      await receipt.waitFor()
+      const stub = page.getByRole('list', { name: 'Receipts of this visit' }).getByRole('link')
+      expect(await stub.count()).toBe(javaScriptEnabled ? 1 : 0)
+      await receipt.click()
       await page.waitForURL(/\/receipts\/rcpt_/)
       const which = javaScriptEnabled ? 'Checked in your browser.' : 'Checked by the server.'
       await page.getByText(which).waitFor()
@@ -43,10 +48,14 @@ describe.skipIf(noChromium)('the landing page in Chromium', () => {
       await context.close()
     }, 60_000)
 
-    test('the newest public receipt leads to its own page', async () => {
+    test('the newest public receipt is stamped by the browser alone, and leads to its own page', async () => {
       const context = await browser.newContext({ javaScriptEnabled })
       const page = await context.newPage()
       await page.goto(s.w.origin)
+      const end = page.locator('#story-stamp')
+      await end.scrollIntoViewIfNeeded()
+      const word = javaScriptEnabled ? 'Verified' : 'Checked by the server'
+      await end.getByText(word).waitFor()
       await page.getByRole('link', { name: 'Check it in your own browser' }).click()
       await page.waitForURL(/\/receipts\/rcpt_/)
       expect(await page.locator('.slip h1').textContent()).toMatch(/^rcpt_\w{26}$/)

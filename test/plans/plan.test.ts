@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { makePlans, planFaults } from '../../src/access/plan.ts'
+import { paysFrom } from '../../src/billing/plans/plan-words.ts'
 import { currentOf, quoteOf } from '../../src/billing/plans/quote.ts'
 import { costOf, type MeterLine } from '../../src/models/meter.ts'
 import type { SubscriptionRow } from '../../src/storage/db/schema.ts'
@@ -72,6 +73,30 @@ describe('the plans there are', () => {
       '"team" needs price_nusd (0 if it is free)',
     ])
     expect(planFaults([{ id: 'builder', limits: {} }])).toEqual([])
+  })
+})
+
+describe('where a plan pays off', () => {
+  const [free, builder, scale] = makePlans([], wide).list
+
+  test('is the use at which its price less its discount is no more than that of the cheaper one', () => {
+    if (!free || !builder || !scale) throw new Error('there are three plans')
+    for (const [cheaper, dearer, from] of [
+      [free, builder, 400n * usd],
+      [builder, scale, 3600n * usd],
+    ] as const) {
+      expect(paysFrom(cheaper, dearer)).toBe(from)
+      const costOn = (plan: typeof free, used: bigint) =>
+        plan.price + used - (used * BigInt(plan.discountBps)) / 10_000n
+      expect(costOn(dearer, from)).toBe(costOn(cheaper, from))
+    }
+  })
+
+  test('is nowhere without a higher discount, and in whole cents', () => {
+    if (!free || !builder) throw new Error('there are three plans')
+    expect(paysFrom(builder, free)).toBeUndefined()
+    expect(paysFrom(free, { ...builder, discountBps: 0 })).toBeUndefined()
+    expect(paysFrom(free, { ...builder, price: 1n })).toBe(10_000_000n)
   })
 })
 

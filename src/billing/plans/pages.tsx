@@ -94,7 +94,7 @@ function PaysOff({ list }: { list: readonly Plan[] }) {
   if (pairs.length === 0) return null
   return (
     <Panel id="pays" title="Where they pay off">
-      <ul class="choices bare">
+      <ul class="choices pays bare">
         {pairs.map(({ plan, cheaper, from }) => (
           <li>
             <div>

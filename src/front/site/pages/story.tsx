@@ -56,7 +56,10 @@ function turnsOf(judged: Judged): Turn[] {
   const proof = proofIn(judged)
   const lines = charge.lines.map((line) => `${meterWords(line.meter)}: ${lineOf(line)}`)
   const turns: Turn[] = [
-    [`run ${run.model}`, ['The most it can cost is held.', `Outcome: ${run.outcome}, after ${seconds} s.`]],
+    [
+      `run ${run.model}`,
+      ['The most it can cost is held.', `Outcome: ${run.outcome}, after ${seconds} s.`],
+    ],
     ['charge', [...lines, `Total: ${totalOf(file.receipt)?.join('') ?? ''}, from the balance.`]],
     ['sign', [`Digest ${shortHash(file.digest)}, signed by ${shortHash(verdict.signer ?? '')}.`]],
   ]
