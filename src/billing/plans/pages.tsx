@@ -53,8 +53,8 @@ const PlansPage = ({ plans, isSignedIn }: { plans: Plans; isSignedIn: boolean })
         title="Compare plans"
         foot={
           <span>
-            The lowest limit of a key, its plan and this server applies. Every account starts on{' '}
-            {free}.
+            The lowest limit of a key, its plan and this server applies. Every account starts on
+            {` ${free}`}.
           </span>
         }
       >

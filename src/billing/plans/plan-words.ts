@@ -11,8 +11,8 @@ export const priceText = ({ price, period }: Pick<Plan, 'price' | 'period'>): st
 export const discountText = (bps: number): string => (bps === 0 ? 'Nothing' : `${bps / 100} %`)
 
 /**
- * The list price of a month's runs, in nano-USD and whole cents, from which the dearer of two plans costs less in
- * all; undefined where it never does, or always.
+ * The list price of a month's runs, in nano-USD and whole cents, from which the dearer of two plans
+ * costs less in all; undefined where it never does, or always.
  */
 export function paysFrom(cheaper: Plan, dearer: Plan): bigint | undefined {
   const price = dearer.price - cheaper.price
