@@ -142,7 +142,7 @@ describe.skipIf(noChromium || noAnvil)('deposits, in a real browser on a real ch
   test('without an amount it asks for one; without a wallet there is no button', async () => {
     const { page, asked } = await open(walletOn(4663, [4663]))
     await send(page, '')
-    await said(page).filter({ hasText: 'Write an amount' }).waitFor()
+    await said(page).filter({ hasText: 'Enter an amount' }).waitFor()
     expect(asked).not.toContain('eth_sendTransaction')
     await context?.close()
     const bare = await open(undefined)

@@ -50,7 +50,16 @@ describe('the deposits of an account in the dashboard', () => {
     const answer = await own.call('/dashboard/deposits', { headers: html })
     const page = await answer.text()
     expect(answer.status).toBe(200)
-    const order = ['not from an exchange', 'cannot be withdrawn', 'lose the account', treasury]
+    const order = [
+      'US dollars as a stablecoin',
+      'Amount in USD',
+      'not from an exchange',
+      'cannot be withdrawn',
+      'lose the account',
+      treasury,
+      'From another device',
+      'Your newest deposit',
+    ]
     const places = order.map((words) => page.indexOf(words))
     expect(places.every((place, i) => place > (places[i - 1] ?? 0))).toBe(true)
     expect(page).toContain('$5.00')

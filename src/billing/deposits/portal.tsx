@@ -151,7 +151,10 @@ function payViewOf(
 async function readHistory(deps: Deps, account: string, request: Request | undefined) {
   const page = readPage(request ? queryOf(request) : new URLSearchParams())
   const found = await listDeposits(deps, account, page)
-  return { account, found, now: deps.clock.now(), isFirst: page.after === undefined }
+  const { depositPolicy: policy, health } = deps
+  const newest = found.items[0]
+  const stages = policy && { newest, head: health.chain.head, policy }
+  return { account, found, now: deps.clock.now(), isFirst: page.after === undefined, stages }
 }
 
 /** What people paste has spaces around it. */

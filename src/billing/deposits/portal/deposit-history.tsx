@@ -10,6 +10,7 @@ import { Panel } from '../../../web/ui/panel.tsx'
 import { Badge, Live, type Tone } from '../../../web/ui/status.tsx'
 import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
+import { DepositStages, type StagesView } from './deposit-stages.tsx'
 
 export const depositsPath = '/dashboard/deposits'
 
@@ -18,10 +19,16 @@ export type HistoryView = {
   found: Page<DepositRow>
   now: Millis
   isFirst: boolean
+  /** How far the newest came; undefined where nothing is watched. */
+  stages?: StagesView | undefined
 }
 
 /** What came in, newest first. The first page is asked for again every other second. */
-export const HistoryPanel = ({ view: { account, found, now, isFirst } }: { view: HistoryView }) => {
+export const HistoryPanel = ({
+  view: { account, found, now, isFirst, stages },
+}: {
+  view: HistoryView
+}) => {
   const last = found.items.at(-1)
   return (
     <div
@@ -45,6 +52,7 @@ export const HistoryPanel = ({ view: { account, found, now, isFirst } }: { view:
           )
         }
       >
+        {isFirst && stages ? <DepositStages view={stages} /> : null}
         {found.items.length === 0 ? (
           <Empty hash={account} title="No deposits yet">
             A transfer from your wallet shows here within seconds of its block.

@@ -1,6 +1,7 @@
 /** The page that says how to deposit. */
 import { chainId } from '../../../kernel/chain.ts'
 import { type Nusd, toUsd } from '../../../kernel/money.ts'
+import { Address } from '../../../web/ui/address.tsx'
 import { amountText } from '../../../web/ui/amount.tsx'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { CopyBox } from '../../../web/ui/copy-box.tsx'
@@ -42,44 +43,60 @@ export const DepositsPage = ({ view }: { view: DepositsView }) => (
   </>
 )
 
-/** The warning, then how much, then where to: in the order in which it has to be read. */
+/** What is sent, how much of it, the warning, then where to: in the order of reading. */
 export const PayPanel = ({ view }: { view: PayView }) => {
   const { policy, amount } = view
   const payment = paymentOf(policy, amount)
   const sum = amount === undefined ? '' : ` of ${amountText(amount)}`
   return (
     <Panel id="pay" title="Add money">
-      <Pad>
-        <Notice tone="warn" title="Send from your own wallet, not from an exchange.">
-          A deposit is credited to the wallet that sends it: this account is yours because the
-          wallet is. A balance pays for runs and <strong>cannot be withdrawn</strong>. If you lose
-          the wallet, you lose the account: it cannot be recovered.
-        </Notice>
-        {view.trouble ? (
-          <Notice tone="warn" title="Deposits are delayed.">
-            The chain cannot be read right now. What you send is credited once it can.
-          </Notice>
-        ) : null}
-      </Pad>
+      <Coin policy={policy} token={payment.token} />
       <AmountForm view={view} />
       <Pad>
+        <WalletButton view={view} />
+        {view.trouble ? (
+          <Notice tone="warn" title="Deposits are delayed.">
+            The chain cannot be read as it should now. What you send is credited afterwards.
+          </Notice>
+        ) : null}
+        <Notice tone="warn" title="Send from your own wallet, not from an exchange.">
+          A balance <strong>cannot be withdrawn</strong>. If you lose the wallet, you lose the
+          account.
+        </Notice>
         <CopyBox id="treasury" label="Address to send to" value={payment.treasury} />
-        <Qr text={payment.link} label={`QR code: a transfer${sum} to ${payment.treasury}`} />
+        <details>
+          <summary>From another device</summary>
+          <Qr text={payment.link} label={`QR code: a transfer${sum} to ${payment.treasury}`} />
+        </details>
         <div class="row">
           <ButtonLink href={payment.link}>Open in a wallet app</ButtonLink>
         </div>
-        <WalletButton view={view} />
-        <Facts
-          of={[
-            ['Network', `Robinhood Chain, chain ${chainId}`],
-            ['Token', <code>{payment.token}</code>],
-            ['Least', amountText(policy.minNusd)],
-          ]}
-        />
       </Pad>
     </Panel>
   )
 }
+
+const dollar =
+  'M24.6 15.2c-.8-1.6-2.5-2.4-4.6-2.4-2.7 0-4.7 1.3-4.7 3.4 0 4.9 9.5 2.5 9.5 7.5 ' +
+  '0 2.2-2.1 3.6-4.9 3.6-2.4 0-4.3-1-5-2.8M20 10v20'
+
+/** The one coin that is credited. */
+const Coin = ({ policy, token }: { policy: DepositPolicy; token: string }) => (
+  <div class="pad coin">
+    <svg viewBox="0 0 40 40" aria-hidden="true">
+      <circle cx="20" cy="20" r="18.5" />
+      <circle class="rim" cx="20" cy="20" r="14.5" />
+      <path d={dollar} />
+    </svg>
+    <div>
+      <strong>US dollars as a stablecoin</strong>
+      <small class="quiet">
+        Token <Address value={token} /> with {policy.decimals} decimals, on Robinhood Chain (
+        {chainId}). At least {amountText(policy.minNusd)}.
+      </small>
+    </div>
+  </div>
+)
 
 const AmountForm = ({ view: { amount, wrong } }: { view: PayView }) => (
   <ActionForm action="/api/portal/deposits" target="#pay" look="stack">
