@@ -42,6 +42,7 @@ const ownRoutes = [
   '/dashboard/usage',
   '/dashboard/statement',
   '/dashboard/deposits',
+  '/dashboard/vouchers',
   '/dashboard/plan',
   '/dashboard/passports',
   '/dashboard/passports/:handle',
