@@ -1,4 +1,6 @@
 /** Every page of a showcase: an address for each route that answers one. */
+import { createApp } from '../../src/app/routes.ts'
+import { wholeApp } from '../../src/web/http/lazy-mount.ts'
 import { callAt } from './people.ts'
 import type { Showcase } from './start.ts'
 
@@ -11,61 +13,44 @@ export type ShownPage = {
   isSignedIn: boolean
 }
 
-const publicRoutes = [
-  '/',
-  '/signin',
-  '/explorer',
-  '/models',
-  '/plans',
-  '/passports',
+/** Routes of pages about one thing. Those that name none are found by themselves. */
+const routesOfOne = [
   '/passports/:handle',
   '/receipts/:id',
-  '/terminal',
-  '/verify',
-  '/docs',
   '/docs/:area',
-]
-
-const ownRoutes = [
-  '/dashboard',
-  '/dashboard/console',
-  '/dashboard/runs',
   '/dashboard/runs/:id',
-  '/dashboard/receipts',
   '/dashboard/receipts/:id',
   '/dashboard/receipts/:id/erase',
-  '/dashboard/keys',
-  '/dashboard/keys/new',
   '/dashboard/keys/:id',
   '/dashboard/keys/:id/revoke',
   '/dashboard/keys/:id/rotate',
-  '/dashboard/usage',
-  '/dashboard/statement',
-  '/dashboard/deposits',
-  '/dashboard/vouchers',
-  '/dashboard/plan',
-  '/dashboard/passports',
   '/dashboard/passports/:handle',
   '/dashboard/passports/:handle/retire',
-  '/dashboard/settings',
-  '/dashboard/settings/retention',
-  '/dashboard/sessions',
-  '/dashboard/sessions/others',
-  '/dashboard/admin',
-  '/dashboard/admin/accounts',
   '/dashboard/admin/accounts/:id',
   '/dashboard/admin/accounts/:id/suspend',
   '/dashboard/admin/accounts/:id/resume',
   '/dashboard/admin/accounts/:id/grant',
-  '/dashboard/admin/models',
-  '/dashboard/admin/margins',
-  '/dashboard/admin/anchors',
-  '/dashboard/admin/deposits',
   '/dashboard/admin/deposits/:id',
-  '/dashboard/admin/ledger',
-  '/dashboard/admin/audit-log',
   '/dashboard/*',
 ]
+
+/** What a GET answers that is not a page, is another address of one, or is shown once. */
+const isNoPage = new RegExp(
+  [
+    '^/(v1|api|operator|livez|readyz|assets|openapi|llms|robots|sitemap|docs\\.md|r/)',
+    '\\.(html|csv|svg|png|ico|webmanifest)$',
+    '/(file|proof|stream)$',
+    '/:handle/statement$',
+    '/keys/:id/secret$',
+  ].join('|'),
+)
+
+/** The routes of a service that answer a page. */
+export async function pageRoutes({ deps }: Pick<Showcase, 'deps'>): Promise<string[]> {
+  const app = await wholeApp(createApp(deps))
+  const pages = app.routes.filter(({ method, path }) => method === 'GET' && !isNoPage.test(path))
+  return [...new Set(pages.map(({ path }) => path))]
+}
 
 /** What some routes are asked with, so that they have something to show. */
 const queries: Record<string, string> = {
@@ -126,8 +111,9 @@ export async function pagesOf(showcase: Showcase): Promise<ShownPage[]> {
       .replace('*', 'nowhere')
     return { name, route, path: path + query, isSignedIn: route.startsWith('/dashboard') }
   }
+  const found = (await pageRoutes(showcase)).filter((route) => !/[:*]/.test(route))
   return [
-    ...[...publicRoutes, ...ownRoutes].map((route) => toPage(route)),
+    ...[...found, ...routesOfOne].map((route) => toPage(route)),
     ...more.map(([name, route, query]) => toPage(route, query, name)),
   ]
 }
