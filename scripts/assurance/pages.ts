@@ -166,5 +166,18 @@ export const pages: Group = {
       ],
       guards: [['src/front/console/said.ts', 'isRaster']],
     },
+    {
+      id: 'C17',
+      severity: 'H',
+      promise: 'A link picture shows nothing that an owner hides; a private receipt has none.',
+      tests: [
+        [
+          'test/public/pictures.test.ts',
+          'of a private receipt are what those of an unknown one are, also after it was shared',
+        ],
+        ['test/public/pictures.test.ts', 'show nothing that the owner hides, and never who paid'],
+      ],
+      guards: [['src/proof/receipts/api/receipt-picture.ts', 'receiptPictureApi']],
+    },
   ],
 }

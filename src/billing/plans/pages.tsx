@@ -98,7 +98,7 @@ function PaysOff({ list }: { list: readonly Plan[] }) {
         {pairs.map(({ plan, cheaper, from }) => (
           <li>
             <div>
-              <strong>{plan.name}</strong> costs less than {cheaper.name} in all
+              <strong>{plan.name}</strong> is cheaper than {cheaper.name} in total
               <small>
                 {discountText(plan.discountBps)} off every run makes up for the price. Below that,
                 it is worth its limits alone.
