@@ -167,7 +167,7 @@ export const pages: Group = {
       guards: [['src/front/console/said.ts', 'isRaster']],
     },
     {
-      id: 'C17',
+      id: 'C18',
       severity: 'H',
       promise: 'A link picture shows nothing that an owner hides; a private receipt has none.',
       tests: [
