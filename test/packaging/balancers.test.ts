@@ -1,9 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../binary/nodes.ts'
 import { until } from '../support/runs.ts'
+
+setDefaultTimeout(60_000)
 
 /** The balancers whose configurations we give away, with how they are started on one of them. */
 const balancers = [
