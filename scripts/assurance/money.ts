@@ -1,4 +1,5 @@
 import type { Group } from './row.ts'
+import { selling } from './selling.ts'
 
 export const money: Group = {
   title: 'Money',
@@ -268,5 +269,6 @@ export const money: Group = {
         ['src/kernel/status-safe.ts', 'notAStatus'],
       ],
     },
+    ...selling,
   ],
 }

@@ -1,7 +1,7 @@
 /** Reads the forms of keys, and fills them with the values of a key. */
 import type { Json } from '../../../kernel/canonical.ts'
 import type { Millis } from '../../../kernel/clock.ts'
-import { type Nusd, parseUsd, toUsd } from '../../../kernel/money.ts'
+import { max, type Nusd, parseUsd, toUsd } from '../../../kernel/money.ts'
 import { type Refusal, refuse } from '../../../kernel/refusal.ts'
 import { capWindows } from '../../../ledger/window.ts'
 import type { KeyRow } from '../../../storage/db/schema.ts'
@@ -237,10 +237,19 @@ const readMost = (text: string, field = 'max_cost_per_run'): Nusd | null =>
 function readBrake(draft: Draft): Pick<KeyChange, 'brakeMinute' | 'brakeHour' | 'brakeRunning'> {
   const { brake_per_minute: minute, brake_per_hour: hour, brake_running: running } = draft
   return {
-    ...(minute === undefined ? {} : { brakeMinute: readMost(minute, 'brake_per_minute') }),
-    ...(hour === undefined ? {} : { brakeHour: readMost(hour, 'brake_per_hour') }),
+    ...(minute === undefined ? {} : { brakeMinute: readBrakeMost(draft, 'brake_per_minute') }),
+    ...(hour === undefined ? {} : { brakeHour: readBrakeMost(draft, 'brake_per_hour') }),
     ...(running === undefined ? {} : { brakeRunning: readRunning(running) }),
   }
+}
+
+/** An amount, or a part of the cap in percent, as the form proposes it: `10%`. */
+function readBrakeMost(draft: Draft, field: string): Nusd | null {
+  const { [field]: text = '', cap } = draft
+  const [, percent] = /^\s*(100|[1-9]\d?)\s*%\s*$/.exec(text) ?? []
+  if (percent === undefined) return readMost(text, field)
+  if (cap === undefined) no(field, 'Enter an amount in USD.')
+  return max((readUsd('cap', cap) * BigInt(percent)) / 100n, 1n)
 }
 
 function readRunning(text: string): 'finish' | 'stop' {

@@ -104,8 +104,8 @@ const BrakeFields = ({ field }: { field: (name: string) => Field }) => (
     <TextField
       {...field('brake_per_minute')}
       label="Brake, USD a minute"
-      inputmode="decimal"
-      hint="A run that would exceed it pauses the key. A tenth of the cap is a good start."
+      placeholder="10%"
+      hint="A run that would exceed it pauses the key. Type 10% for a tenth of the cap: a start."
     />
     <TextField
       {...field('brake_per_hour')}
