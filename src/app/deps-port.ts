@@ -25,6 +25,7 @@ import type { Health } from '../front/status/health-port.ts'
 import type { StatusStore } from '../front/status/store.ts'
 import type { Telemetry } from '../front/telemetry/telemetry.ts'
 import type { TerminalStore } from '../front/terminal/store.ts'
+import type { WebhookStore } from '../front/webhooks/store.ts'
 import type { Chain } from '../kernel/chain.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
@@ -34,6 +35,7 @@ import type { Random } from '../kernel/random.ts'
 import type { Ledger } from '../ledger/post.ts'
 import type { AuditStore } from '../ledger/store/audit.ts'
 import type { Catalogue } from '../models/catalogue.ts'
+import type { Post, Reach } from '../models/upstream/checked-post.ts'
 import type { Upstreams } from '../models/upstream/live-upstreams.ts'
 import type { Anchoring } from '../proof/anchors/anchoring.ts'
 import type { AnchorStore } from '../proof/anchors/store.ts'
@@ -100,6 +102,13 @@ export type Deps = {
   /** Reads that are done again only after something was written. */
   readCache: ReadCache
   terminal: TerminalStore
+  webhooks: WebhookStore
+  /** Encrypts the secrets of webhooks, each for its own id. */
+  webhookSecrets: Pick<Sealer, 'seal' | 'open'>
+  /** Whether a webhook may name this URL, before its name is resolved. */
+  isWebhookTarget: (url: string) => boolean
+  /** Posts to a server that users name, at an address that was checked. */
+  postChecked: Post
   onboarding: OnboardingStore
   logs: Logs
   logStore: LogStore
@@ -181,6 +190,10 @@ export type Settings = {
   terminal: { dailyBudgetNusd: Nusd; asksPerDay: number }
   /** Whether a webhook of the operator wants the ends of runs, of all accounts. */
   tellsRuns: boolean
+  /** What signs the operator's webhooks, by their ids. */
+  webhookSecrets: ReadonlyMap<string, string>
+  /** Where webhooks may go beside the public internet. */
+  webhookReach: Reach
   /** This process among the nodes of one database. */
   node: string
   /** How many of them live, and share the limits of keys; a job keeps it up to date. */

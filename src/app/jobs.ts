@@ -2,8 +2,8 @@
 import { depositWatcher } from '../billing/deposits/watch.ts'
 import { planRenewer } from '../billing/plans/renew.ts'
 import { isClockWrong, tellSkew } from '../front/status/clock.ts'
-
 import { dropAllowances } from '../front/terminal/allowance.ts'
+import { deliverer } from '../front/webhooks/deliver.ts'
 import type { AuditStore } from '../ledger/store/audit.ts'
 import { dropPastBrakes } from '../ledger/store/brakes.ts'
 import { anchorWorker } from '../proof/anchors/pace.ts'
@@ -72,6 +72,7 @@ function jobsByClock(deps: Deps, db: Db): Job[] {
     { name: 'drop-sign-ins', everyMs: 60_000, tick: () => dropSignIns(deps) },
     { name: 'renew-plans', everyMs: 1000, atStart: true, tick: planRenewer(deps) },
     { name: 'drop-calls', everyMs: 60_000, tick: () => deps.calls.dropPast(deps.clock.now()) },
+    { name: 'webhooks', everyMs: 250, tick: deliverer(deps) },
     { name: 'drop-outputs', everyMs: 60_000, tick: () => deps.runs.dropOutputs(deps.clock.now()) },
     { name: 'drop-brakes', everyMs: 3_600_000, tick: () => dropPastBrakes(db, deps.clock.now()) },
     { name: 'drop-allowances', everyMs: 3_600_000, tick: () => dropAllowances(deps) },

@@ -11,6 +11,7 @@ import { mcpApi } from '../front/mcp/api.ts'
 import { statusApi } from '../front/status/api.ts'
 import { terminalApi } from '../front/terminal/api.ts'
 import { makeSlots } from '../front/terminal/slots.ts'
+import { webhooksApi } from '../front/webhooks/api.ts'
 import { modelsApi } from '../models/api.ts'
 import { messagesError } from '../models/protocols/messages/write-error.ts'
 import { anchorsApi } from '../proof/anchors/api.ts'
@@ -58,6 +59,7 @@ export function createApp(deps: Deps) {
     .use(terminalApi(asked, slots))
     .use(usageApi(deps))
     .use(vouchersApi(deps))
+    .use(webhooksApi(deps))
   app.use(mcpApi(deps, (request) => app.handle(request)))
   methodNotAllowed(app)
   const known = app.routes.length

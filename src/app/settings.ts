@@ -2,6 +2,7 @@
 import { toAccountId } from '../access/accounts/account.ts'
 import type { DepositPolicy } from '../billing/deposits/deposit.ts'
 import type { Config } from '../config/config.ts'
+import { type Block, parseBlock } from '../kernel/network-block.ts'
 
 /** What a running service keeps, and what it takes on again. */
 export const settingsOf = (config: Config) => ({
@@ -11,6 +12,7 @@ export const settingsOf = (config: Config) => ({
   treasury: config.chain.treasury ?? null,
   token: config.chain.token,
   maxAnchorDelayS: config.anchors.max_delay_s,
+  webhookReach: { allowed: blocksOf(config), isLoopbackAllowed: false },
   ...liveSettingsOf(config),
 })
 
@@ -18,6 +20,7 @@ export const settingsOf = (config: Config) => ({
 export const liveSettingsOf = (config: Config) => ({
   admins: config.admins.map(toAccountId),
   tellsRuns: false,
+  webhookSecrets: new Map<string, string>(),
   bodyBytes: config.limits.body_bytes,
   bodyTimeoutS: config.limits.body_timeout_s,
   slowBodies: config.limits.slow_bodies,
@@ -28,6 +31,9 @@ export const liveSettingsOf = (config: Config) => ({
     asksPerDay: config.terminal.asks_per_day,
   },
 })
+
+const blocksOf = ({ outbound }: Config): Block[] =>
+  outbound.allow_networks.flatMap((one) => parseBlock(one) ?? [])
 
 /** Undefined without a chain to watch or a treasury to send to: deposits are off. */
 export function depositPolicyOf({ chain, deposits }: Config): DepositPolicy | undefined {

@@ -24,11 +24,13 @@ import { siteStore } from '../front/site/store.ts'
 import { newHealth } from '../front/status/health.ts'
 import { statusStore } from '../front/status/store.ts'
 import { terminalStore } from '../front/terminal/store.ts'
+import { webhookStore } from '../front/webhooks/store.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { makeIds } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import { type Random, systemRandom } from '../kernel/random.ts'
 import { auditStore } from '../ledger/store/audit.ts'
+import { isTarget, makeCheckedPost } from '../models/upstream/checked-post.ts'
 import type { Sender } from '../proof/anchors/sender.ts'
 import { rpcChain } from '../proof/chain/rpc.ts'
 import { type HeadFile, type HeadsNeeds, makeHeads } from '../proof/log/heads.ts'
@@ -137,7 +139,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     subscriptions: subscriptionStore(db, { clock: leaseClock, node }),
     runs: runStore(db, node),
     ...storesOf(db),
-    ...keptCalls(db, signer, random),
+    ...keptCalls(db, { settings, signer, random, ids, clock: leaseClock }),
     texts: textStore(db, clock),
     logs,
     logStore: store,
@@ -220,10 +222,31 @@ const storesOf = (db: Db) => ({
   explorer: explorerStore(db),
 })
 
-/** What was called with an Idempotency-Key, and what opens those answers. */
-function keptCalls(db: Db, signer: Signer, random: Random) {
+/** What is stored encrypted: answers of calls with an Idempotency-Key, and webhooks' secrets. */
+function keptCalls(
+  db: Db,
+  {
+    settings,
+    signer,
+    random,
+    ids,
+    clock,
+  }: Pick<Deps, 'signer' | 'random' | 'ids'> & {
+    settings: Settings
+    clock: Deps['leaseClock']
+  },
+) {
+  const reach = () => settings.webhookReach
   const sealer = makeSealer(signer, random)
-  return { calls: callStore(db), sealer, replies: makeReplies(sealer) }
+  return {
+    calls: callStore(db),
+    sealer,
+    replies: makeReplies(sealer),
+    webhooks: webhookStore(db, { clock, node: settings.node, ids }),
+    webhookSecrets: makeSealer(signer, random, 'webhook secrets'),
+    isWebhookTarget: (url: string) => isTarget(url, reach()),
+    postChecked: makeCheckedPost(reach),
+  }
 }
 
 /** In one turn, so that no request meets half of the new limits. */

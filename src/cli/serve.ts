@@ -100,7 +100,13 @@ async function open(opening: Opening): Promise<Running> {
   const sender = openAnchorSender(config)
   const parts = { config, db, signer, log, headFile, sender, readProcess }
   // The key is printed before the server reports ready.
-  return startServer(parts, { waiting, prepare: isDev ? printDevKey : undefined })
+  return startServer(parts, { waiting, prepare: isDev ? tryOut : undefined })
+}
+
+/** While trying it out, webhooks may go to a receiver on the same machine. */
+async function tryOut(deps: Deps): Promise<void> {
+  deps.settings.webhookReach = { ...deps.settings.webhookReach, isLoopbackAllowed: true }
+  await printDevKey(deps)
 }
 
 type Read = { log: LevelledLog; config: Config }

@@ -135,6 +135,13 @@ export const table = {
     ),
     token_decimals: set(integer('digits', 0, 18), '6', 'Decimals that the token must report.'),
   },
+  outbound: {
+    allow_networks: set(
+      listOf(network),
+      '',
+      'Private networks that webhooks may reach, over TLS; else only public addresses.',
+    ),
+  },
   deposits: {
     min_nusd: set(amount('nUSD'), '10_000_000', 'Smallest deposit that is credited.'),
     soft_limit_nusd_per_day: set(

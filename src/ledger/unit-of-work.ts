@@ -14,6 +14,7 @@ import type {
   SecretRow,
   SubscriptionRow,
   TransferRow,
+  WebhookRow,
   WindowRow,
 } from '../storage/db/schema.ts'
 import { windowId } from '../storage/holds/open-runs.ts'
@@ -74,6 +75,7 @@ export type UnitOfWork = {
   addAudit(row: AuditRow): void
   /** Tells what this command makes true; the account is one that it names. */
   addEvent(event: NewEvent): void
+  addWebhook(row: WebhookRow): void
   /** Stores the texts of an ended run if its account keeps texts at the time of the write. */
   keepText(text: RunText): void
   changed(what: Changed, row: object): void
@@ -128,6 +130,7 @@ export type TrackedRows = {
     subscriptions: SubscriptionRow[]
     audits: AuditRow[]
     events: EventRow[]
+    webhooks: WebhookRow[]
     texts: RunText[]
     costs: RunCostRow[]
     calls: IdempotentRow[]
@@ -171,6 +174,7 @@ export const trackedRows = (purses?: Purses): TrackedRows => ({
     subscriptions: [],
     audits: [],
     events: [],
+    webhooks: [],
     texts: [],
     costs: [],
     calls: [],
@@ -265,6 +269,7 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
     freeCall: (runId) => void tracked.calledBack.freed.push(runId),
     addAudit: (row) => void added.audits.push(row),
     addEvent: (event) => addEvent(tracked, event, unit.now),
+    addWebhook: (row) => void added.webhooks.push(row),
     keepText: (text) => void added.texts.push(text),
     changed(what, row) {
       if (what === 'account') written.accounts.add(row as AccountRow)

@@ -43,8 +43,16 @@ export async function makeFixtures(
   await publishPassport(w.deps, { passport, actor: account })
   const life = { lifeMs: 86_400_000, perAccount: null, actor: 'test' }
   const { codes } = await issueVouchers(w.deps, { amount: usd, count: 1, ...life })
+  const hook = { url: 'https://example.com/hooks/counterfoil' }
+  const made = await sent(w.call('/v1/webhooks', { key: secret, json: hook }))
+  const other = await sent(w.call('/v1/webhooks', { key: secret, json: hook }))
+  const test = `/v1/webhooks/${made['id']}/test`
+  const delivery = await sent(w.call(test, { key: secret, method: 'POST' }))
   const ids = {
     scout: handle,
+    [sampleIds.whk]: String(made['id']),
+    [sampleIds.dlv]: String(delivery['id']),
+    whk_01k1j8dq00w9y7x5v3t1r8q6p4: String(other['id']),
     [sampleIds.key]: String(below['id']),
     [sampleIds.run]: String(run['id']),
     [sampleIds.rcpt]: receipt,

@@ -33,6 +33,7 @@ export const scopes = [
   'receipts:share',
   'keys:mint',
   'keys:read',
+  'webhooks:write',
 ] as const
 export type Scope = (typeof scopes)[number]
 
@@ -46,10 +47,11 @@ const bitOf = Object.fromEntries(needs.map((need, at) => [need, 1 << at])) as Re
   number
 >
 
-/** The scopes of a new key by default: all but minting and sharing. */
-export const defaultScopes: readonly Scope[] = scopes.filter(
-  (scope) => scope !== 'keys:mint' && scope !== 'receipts:share',
-)
+/** What a new key has only if its maker says so. */
+const askedScopes: readonly Scope[] = ['keys:mint', 'receipts:share', 'webhooks:write']
+
+/** The scopes of a new key by default: all but minting, sharing and webhooks. */
+export const defaultScopes: readonly Scope[] = scopes.filter((one) => !askedScopes.includes(one))
 
 export const dayMs = 86_400_000
 export const defaultLifeMs = 90 * dayMs

@@ -1,7 +1,7 @@
 /** The counters and histograms of this process. */
 import type { Posted } from '../../ledger/unit-of-work.ts'
 import type { FailureReason } from '../../models/upstream/upstream.ts'
-import type { RunRow } from '../../storage/db/schema.ts'
+import type { DeliveryRow, RunRow } from '../../storage/db/schema.ts'
 import type { Family } from './exposition.ts'
 import { counter, histogram } from './instrument.ts'
 
@@ -16,6 +16,8 @@ export type Meters = {
   unpriced(model: string, units: readonly (readonly [meter: string, units: number])[]): void
   /** An upstream was paused after failures. */
   upstreamOpened(upstream: string): void
+  /** A webhook was tried. */
+  delivered(status: DeliveryRow['status']): void
   wrote(seconds: number): void
   lagged(seconds: number): void
   families(): Family[]
@@ -49,6 +51,9 @@ export function makeMeters(): Meters {
     upstreamOpened: (upstream) => instruments.opened.add({ upstream }),
     unpriced(model, units) {
       for (const [meter, count] of units) instruments.unpriced.add({ model, meter }, count)
+    },
+    delivered: (status) => {
+      instruments.deliveries.add({ outcome: status === 'pending' ? 'retried' : status })
     },
     wrote: (seconds) => instruments.writes.observe({}, seconds),
     lagged: (seconds) => instruments.lags.observe({}, seconds),
@@ -103,6 +108,9 @@ function makeInstruments() {
       ['upstream'],
       runSeconds,
     ),
+    deliveries: counter('counterfoil_webhook_tries_total', 'Tries to deliver an event.', [
+      'outcome',
+    ]),
     writes: histogram(
       'counterfoil_database_write_seconds',
       'From a write to its COMMIT.',

@@ -10,7 +10,7 @@ export type Operation<S = Schema> = {
   /** Also its anchor in the pages. */
   id: string
   /** As the service routes it: `POST /v1/keys/:id/pause`. */
-  route: `${'GET' | 'POST' | 'PATCH'} /${string}`
+  route: `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`
   title: string
   about: string
   access: Access

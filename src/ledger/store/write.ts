@@ -55,6 +55,7 @@ export function* writeBack(
   yield* insert(tables.auditEntries, added.audits)
   yield* insert(tables.events, added.events)
   if (tracked.selling) yield* writeSelling(tables, tracked.selling)
+  yield* insert(tables.webhooks, added.webhooks)
   yield* writeCalls(q, tables, open, tracked)
 }
 

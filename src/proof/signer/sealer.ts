@@ -11,8 +11,12 @@ const tagBytes = 16
 const packFrom = 512
 
 /** Nodes with the same signer key can open each other's replies. */
-export function makeSealer(signer: Pick<Signer, 'derive'>, random: Random): Sealer {
-  const key = signer.derive('counterfoil idempotent replies v1')
+export function makeSealer(
+  signer: Pick<Signer, 'derive'>,
+  random: Random,
+  what = 'idempotent replies',
+): Sealer {
+  const key = signer.derive(`counterfoil ${what} v1`)
   const print = signer.derive('counterfoil idempotent requests v1')
   return {
     name: sha256Hex(key).slice(0, 8),

@@ -73,6 +73,9 @@ export const sampleIds = {
   psp: 'psp_01k1j8dq00s3r5t7v9x2z4b6d8',
   sess: 'sess_01k1j8dq00t2v4x6z8a1c3e5g7',
   req: 'req_01k1j8dq00n2q4s6v8x1z3b5d7',
+  evt: 'evt_01k1j8dq00e2g4j6k8m1n3p5q7',
+  whk: 'whk_01k1j8dq00w2x4y6z8a1b3c5d7',
+  dlv: 'dlv_01k1j8dq00d2e4f6g8h1j3k5m7',
 } as const
 
 /** 32 bytes as hex. */

@@ -26,6 +26,7 @@ import { serviceArea } from './service-area.ts'
 import { signInArea } from './sign-in-area.ts'
 import { terminalArea } from './terminal-area.ts'
 import { usageArea } from './usage-area.ts'
+import { webhooksArea } from './webhooks-area.ts'
 
 /** The whole reference, in the order of its pages. A new route is one entry in its area. */
 const written: readonly Area<TSchema>[] = [
@@ -38,6 +39,7 @@ const written: readonly Area<TSchema>[] = [
   logArea,
   usageArea,
   moneyArea,
+  webhooksArea,
   explorerArea,
   passportsArea,
   terminalArea,

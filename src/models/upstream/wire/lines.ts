@@ -40,7 +40,8 @@ export type Lines<User> = {
   send(line: Line<User>, request: string): void
 }
 
-export type Server = { hostname: string; port: number; isSecure: boolean }
+/** `name` is what its certificate says; `hostname` may be an address of it. */
+export type Server = { name: string; hostname: string; port: number; isSecure: boolean }
 
 /**
  * How long an idle connection is reused, in ms. Common servers close theirs after 5 s; a request
@@ -52,12 +53,12 @@ const reusedMs = 4000
 const closedSeconds = 4
 
 export function makeLines<User extends { readonly account: string }>(
-  { hostname, port, isSecure }: Server,
+  { name, hostname, port, isSecure }: Server,
   hears: Hears<User>,
 ): Lines<User> {
   type Own = Line<User>
   const idle = makeIdleLines<Own>()
-  const serverName = isIP(hostname) === 0 ? { serverName: hostname } : {}
+  const serverName = isIP(name) === 0 ? { serverName: name } : {}
   // Said aloud, because an environment variable could switch the default off.
   const tls = isSecure ? { tls: { rejectUnauthorized: true, ...serverName } } : {}
 

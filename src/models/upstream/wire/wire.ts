@@ -30,10 +30,11 @@ export const openWire = (url: string, isProxied: boolean): Wire =>
 /**
  * HTTP/1.1 over sockets of our own, with or without TLS. `fetch` reads on another thread, sets
  * 64 KiB aside for each body and makes objects for each read, which is most of what a stream costs;
- * it also shares its connections between accounts.
+ * it also shares its connections between accounts. With `address` it connects to that, whatever
+ * the name of the URL resolves to; the certificate is that of the name.
  */
-export function openDirect(address: string): Wire {
-  const { protocol, host, hostname, port, pathname, search } = new URL(address)
+export function openDirect(url: string, address?: string): Wire {
+  const { protocol, host, hostname, port, pathname, search } = new URL(url)
   const isSecure = protocol === 'https:'
   const standing = [
     `POST ${pathname}${search} HTTP/1.1`,
@@ -42,8 +43,10 @@ export function openDirect(address: string): Wire {
     'accept-encoding: identity',
   ]
   const start = `${standing.join('\r\n')}\r\n`
+  const name = hostname.replace(/^\[|\]$/g, '')
   const server = {
-    hostname: hostname.replace(/^\[|\]$/g, ''),
+    name,
+    hostname: address ?? name,
     port: Number(port || (isSecure ? 443 : 80)),
     isSecure,
   }

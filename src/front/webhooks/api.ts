@@ -1,0 +1,193 @@
+/** Routes under /v1/webhooks, and /v1/alerts: where an account's events go. */
+import { Elysia } from 'elysia'
+import type { Caller } from '../../access/keys/key.ts'
+import { keyAuth } from '../../access/keys/needs-key.ts'
+import type { Deps } from '../../app/deps-port.ts'
+import { isId } from '../../kernel/ids.ts'
+import { toJsonInteger } from '../../kernel/money.ts'
+import { toListView } from '../../kernel/pagination.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { onceOf } from '../../ledger/once.ts'
+import type { WebhookRow } from '../../storage/db/schema.ts'
+import { answerOnce, callOf, jsonReply } from '../../storage/idempotency/api/answer-once.ts'
+import type { Call } from '../../storage/idempotency/call.ts'
+import { readJson } from '../../web/http/body.ts'
+import { checkBody } from '../../web/http/check-body.ts'
+import { queryOf, readPage } from '../../web/http/query.ts'
+import {
+  alertsBody,
+  webhookBody,
+  webhookChangeBody,
+  webhookRotateBody,
+} from './api/webhook-body.ts'
+import { toDeliveryView, toWebhookView } from './webhook-view.ts'
+import {
+  type Asker,
+  changeWebhook,
+  createWebhook,
+  findWebhook,
+  removeWebhook,
+  rotateWebhook,
+  sendAgain,
+  setLowBalance,
+  testWebhook,
+} from './webhooks.ts'
+
+export const webhooksApi = (deps: Deps) =>
+  new Elysia({ name: 'webhooks-api' })
+    .use(keyAuth(deps))
+    .use(listsApi(deps))
+    .use(oneApi(deps))
+    .use(alertsApi(deps))
+
+const listsApi = (deps: Deps) =>
+  new Elysia({ name: 'webhook-lists-api' })
+    .use(keyAuth(deps))
+    .get(
+      '/v1/webhooks',
+      async ({ caller }) => {
+        const { account } = askerOf(caller)
+        const now = deps.clock.now()
+        const items = (await deps.webhooks.list(account)).map((row) => toWebhookView(row, now))
+        return toListView({ items, hasMore: false })
+      },
+      { needsKey: 'webhooks:write' },
+    )
+    .post(
+      '/v1/webhooks',
+      async ({ caller, request, set }) => {
+        const asker = askerOf(caller)
+        const { value, text } = await readBody(deps, request)
+        const route = 'POST /v1/webhooks'
+        const call = callOf(deps, { request, who: caller.key.id, route, text })
+        return answerOnce(deps, { set }, call, async () => {
+          const once = call && onceWithoutSecret(deps, call)
+          const wish = checkBody(webhookBody, value)
+          const { row, secret } = await createWebhook(deps, asker, wish, once)
+          set.status = 201
+          return { ...toWebhookView(row, deps.clock.now()), secret }
+        })
+      },
+      { needsKey: 'webhooks:write', parse: 'none' },
+    )
+    .get(
+      '/v1/webhooks/:id/deliveries',
+      async ({ caller, params, request }) => {
+        const { id } = await findWebhook(deps, askerOf(caller).account, params.id)
+        const page = readPage(queryOf(request))
+        if (page.after !== undefined && !isId('dlv', page.after)) {
+          refuse('invalid_request', { param: 'after', message: 'There is no such delivery.' })
+        }
+        const { items, hasMore } = await deps.webhooks.deliveries(id, page)
+        return toListView({ items: items.map(toDeliveryView), hasMore })
+      },
+      { needsKey: 'webhooks:write' },
+    )
+
+const oneApi = (deps: Deps) =>
+  new Elysia({ name: 'webhook-api' })
+    .use(keyAuth(deps))
+    .get(
+      '/v1/webhooks/:id',
+      async ({ caller, params }) => {
+        const row = await findWebhook(deps, askerOf(caller).account, params.id)
+        return toWebhookView(row, deps.clock.now())
+      },
+      { needsKey: 'webhooks:write' },
+    )
+    .patch(
+      '/v1/webhooks/:id',
+      async ({ caller, params, request }) => {
+        const change = checkBody(webhookChangeBody, (await readBody(deps, request)).value)
+        const row = await changeWebhook(deps, askerOf(caller), params.id, change)
+        return toWebhookView(row, deps.clock.now())
+      },
+      { needsKey: 'webhooks:write', parse: 'none' },
+    )
+    .delete(
+      '/v1/webhooks/:id',
+      async ({ caller, params }) => {
+        await removeWebhook(deps, askerOf(caller), params.id)
+        return { id: params.id, object: 'webhook' as const, deleted: true }
+      },
+      { needsKey: 'webhooks:write', parse: 'none' },
+    )
+    .post(
+      '/v1/webhooks/:id/test',
+      async ({ caller, params }) =>
+        toDeliveryView(await testWebhook(deps, askerOf(caller), params.id)),
+      { needsKey: 'webhooks:write', parse: 'none' },
+    )
+    .post(
+      '/v1/webhooks/:id/rotate',
+      async ({ caller, params: { id }, request }) => {
+        const isEmpty = request.body === null || request.headers.get('content-length') === '0'
+        const value = isEmpty ? {} : (await readBody(deps, request)).value
+        const { overlap_seconds: overlapSeconds } = checkBody(webhookRotateBody, value)
+        const { row, secret } = await rotateWebhook(deps, askerOf(caller), { id, overlapSeconds })
+        return { ...toWebhookView(row, deps.clock.now()), secret }
+      },
+      { needsKey: 'webhooks:write', parse: 'none' },
+    )
+    .post(
+      '/v1/webhooks/:id/deliveries/:delivery/redeliver',
+      async ({ caller, params: { id, delivery: deliveryId } }) =>
+        toDeliveryView(await sendAgain(deps, askerOf(caller), { id, deliveryId })),
+      { needsKey: 'webhooks:write', parse: 'none' },
+    )
+
+const alertsApi = (deps: Deps) =>
+  new Elysia({ name: 'alerts-api' })
+    .use(keyAuth(deps))
+    .get(
+      '/v1/alerts',
+      async ({ caller }) => toAlertsView(await lowBalanceOf(deps, askerOf(caller).account)),
+      { needsKey: 'webhooks:write' },
+    )
+    .patch(
+      '/v1/alerts',
+      async ({ caller, request }) => {
+        const asker = askerOf(caller)
+        const body = checkBody(alertsBody, (await readBody(deps, request)).value)
+        const low = toLow(body.balance_low_nusd)
+        await setLowBalance(deps, asker, low)
+        return toAlertsView(low)
+      },
+      { needsKey: 'webhooks:write', parse: 'none' },
+    )
+
+/** A repeated call gets the webhook again, and no secret. */
+const onceWithoutSecret = (deps: Deps, call: Call) =>
+  onceOf<WebhookRow>(deps, call, (row, now) =>
+    jsonReply(201, {}, { ...toWebhookView(row, now), secret: null }),
+  )
+
+const lowBalanceOf = async ({ accounts }: Pick<Deps, 'accounts'>, id: string) =>
+  (await accounts.find(id))?.lowBalance ?? null
+
+const toAlertsView = (low: bigint | null) => ({
+  object: 'alerts' as const,
+  balance_low_nusd: low === null ? null : toJsonInteger(low),
+})
+
+/** @throws Refusal `invalid_request` */
+function toLow(sent: number | null): bigint | null {
+  if (sent === null) return null
+  if (sent >= 0 && sent <= 9e15) return BigInt(sent)
+  const message = 'Send a threshold of 0 to 9,000,000 USD in nano-USD, or null.'
+  return refuse('invalid_request', { param: 'balance_low_nusd', message })
+}
+
+/**
+ * Events tell of the whole account, so only a key without a parent may choose where they go.
+ * @throws Refusal `scope_denied`
+ */
+function askerOf({ account, key }: Caller): Asker {
+  if (key.parentId !== null) {
+    refuse('scope_denied', 'Webhooks tell of the whole account: ask by a key without a parent.')
+  }
+  return { account, actor: key.id }
+}
+
+const readBody = ({ settings }: Deps, request: Request) =>
+  readJson(request, { limitBytes: settings.bodyBytes })

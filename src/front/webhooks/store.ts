@@ -1,0 +1,246 @@
+/** Stores webhooks and their deliveries; moves events from the outbox to those who want them. */
+import { and, asc, desc, eq, inArray, isNull, lt, lte, sql } from 'drizzle-orm'
+import type { Millis } from '../../kernel/clock.ts'
+import type { Ids } from '../../kernel/ids.ts'
+import { type Page, type PageRequest, toPage } from '../../kernel/pagination.ts'
+import type { Db } from '../../storage/db/db.ts'
+import { assertLease, type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
+import { first, insert, type Query, rows, update, type Work } from '../../storage/db/query-steps.ts'
+import type { AuditRow, DeliveryRow, EventRow, WebhookRow } from '../../storage/db/schema.ts'
+import { failWaiting, outcomes } from './store/outcomes.ts'
+import { pruneWork } from './store/prune.ts'
+import { maxWaiting, wants } from './webhook.ts'
+
+export type WebhookStore = ReturnType<typeof webhookStore>
+
+/** A delivery with what is sent and to whom. */
+export type Due = { delivery: DeliveryRow; event: EventRow; webhook: WebhookRow }
+
+/** Events that are routed in one transaction. */
+const routedAtOnce = 200
+const leaseName = 'webhooks'
+
+type Needs = { clock: LeaseTime; node: string; ids: Pick<Ids, 'make'> }
+
+export function webhookStore(db: Db, needs: Needs) {
+  return { ...webhookRows(db), ...deliveryReads(db), ...outbox(db, needs), ...outcomes(db) }
+}
+
+function webhookRows(db: Db) {
+  const { webhooks, webhookDeliveries: deliveries, auditEntries } = db.tables
+  const own = (account: string, id: string) =>
+    and(eq(webhooks.accountId, account), eq(webhooks.id, id))
+  return {
+    list: (account: string): Promise<WebhookRow[]> =>
+      db.read((q) =>
+        rows(
+          q
+            .select()
+            .from(webhooks)
+            .where(eq(webhooks.accountId, account))
+            .orderBy(desc(webhooks.id)),
+        ),
+      ),
+    find: (account: string, id: string): Promise<WebhookRow | undefined> =>
+      db.read((q) => first(q.select().from(webhooks).where(own(account, id)))),
+    change: (row: WebhookRow, fields: (keyof WebhookRow)[], audit: AuditRow): Promise<void> =>
+      db.write(function* (q) {
+        yield* update(webhooks, [row], fields)
+        if (row.disabledAt !== null) yield* failWaiting(db, q, row.id, row.disabledAt)
+        yield* insert(auditEntries, [audit])
+      }),
+    remove: ({ accountId, id }: WebhookRow, audit?: AuditRow): Promise<void> =>
+      db.write(function* (q) {
+        yield* rows(q.delete(webhooks).where(own(accountId, id)).returning())
+        yield* rows(q.delete(deliveries).where(eq(deliveries.webhookId, id)).returning())
+        if (audit) yield* insert(auditEntries, [audit])
+      }),
+    /** Makes the operator's webhooks those of the configuration; what is known of them stays. */
+    sync: (configured: readonly WebhookRow[]): Promise<void> =>
+      db.write(function* (q) {
+        const known = yield* rows(q.select().from(webhooks).where(eq(webhooks.accountId, '')))
+        const ids = configured.map(({ id }) => id)
+        const gone = known.filter(({ id }) => !ids.includes(id)).map(({ id }) => id)
+        if (gone.length > 0)
+          yield* rows(q.delete(webhooks).where(inArray(webhooks.id, gone)).returning())
+        const fresh = configured.filter(({ id }) => !known.some((one) => one.id === id))
+        yield* insert(webhooks, fresh)
+        const same = configured.filter((one) => !fresh.includes(one))
+        yield* update(webhooks, same, [
+          'url',
+          'events',
+          'description',
+          'format',
+          'disabledAt',
+          'disabledReason',
+        ])
+      }),
+  }
+}
+
+function deliveryReads(db: Db) {
+  const { webhookDeliveries: deliveries } = db.tables
+  return {
+    deliveries: (webhookId: string, page: PageRequest): Promise<Page<DeliveryRow>> =>
+      db.read(function* (q) {
+        const after = page.after === undefined ? undefined : lt(deliveries.id, page.after)
+        const named = and(eq(deliveries.webhookId, webhookId), after)
+        const listed = q.select().from(deliveries).where(named).orderBy(desc(deliveries.id))
+        return toPage(yield* rows(listed.limit(page.limit + 1)), page.limit)
+      }),
+    delivery: (webhookId: string, id: string): Promise<DeliveryRow | undefined> =>
+      db.read((q) => {
+        const named = and(eq(deliveries.webhookId, webhookId), eq(deliveries.id, id))
+        return first(q.select().from(deliveries).where(named))
+      }),
+    waiting: (webhookId: string): Promise<number> => db.read((q) => countWaiting(db, q, webhookId)),
+  }
+}
+
+function* countWaiting(db: Db, q: Query, webhookId: string): Work<number> {
+  const { webhookDeliveries: deliveries } = db.tables
+  const count = sql<number>`cast(count(*) as integer)`.mapWith(Number)
+  const named = and(eq(deliveries.webhookId, webhookId), eq(deliveries.status, 'pending'))
+  return (yield* first(q.select({ count }).from(deliveries).where(named)))?.count ?? 0
+}
+
+function outbox(db: Db, { clock, node, ids }: Needs) {
+  const { events, webhooks, webhookDeliveries: deliveries } = db.tables
+  const unrouted = isNull(events.routedAt)
+
+  /** Which of these subjects an endpoint already waits with. */
+  function* held(q: Query, hooks: string[], subjects: string[]): Work<Set<string>> {
+    const { webhookId, subject } = deliveries
+    const named = and(
+      inArray(webhookId, hooks),
+      inArray(subject, subjects),
+      eq(deliveries.status, 'pending'),
+    )
+    const found = yield* rows(
+      q.selectDistinct({ webhookId, subject }).from(deliveries).where(named),
+    )
+    return new Set(found.map((one) => `${one.webhookId} ${one.subject}`))
+  }
+
+  function* route(q: Query, found: EventRow[], now: Millis): Work<void> {
+    const accounts = [...new Set([...found.map(({ accountId }) => accountId), ''])]
+    const hooks = yield* rows(
+      q.select().from(webhooks).where(inArray(webhooks.accountId, accounts)),
+    )
+    const targets = found.flatMap((event) =>
+      hooks
+        .filter((hook) => hook.accountId === '' || hook.accountId === event.accountId)
+        .filter((hook) => wants(hook, event))
+        .map((hook) => ({ event, hook })),
+    )
+    const room = new Map<string, number>()
+    for (const { hook } of targets) {
+      if (!room.has(hook.id)) room.set(hook.id, maxWaiting - (yield* countWaiting(db, q, hook.id)))
+    }
+    const behind =
+      targets.length === 0
+        ? new Set<string>()
+        : yield* held(q, [...room.keys()], [...new Set(targets.map(({ event }) => event.subject))])
+    const added: DeliveryRow[] = []
+    const dropping = new Set<WebhookRow>()
+    for (const { event, hook } of targets) {
+      const left = room.get(hook.id) ?? 0
+      room.set(hook.id, left - 1)
+      if (left <= 0) {
+        hook.dropped += 1
+        dropping.add(hook)
+        continue
+      }
+      const line = `${hook.id} ${event.subject}`
+      const id = ids.make('dlv')
+      added.push({ ...toDelivery(event, hook.id, now), id, nextAt: behind.has(line) ? null : now })
+      behind.add(line)
+    }
+    yield* insert(deliveries, added)
+    yield* update(webhooks, [...dropping], ['dropped'])
+    const kept = new Set(added.map(({ eventId }) => eventId))
+    const routed = found.filter(({ id }) => kept.has(id)).map(({ id }) => ({ id, routedAt: now }))
+    yield* update(events, routed, ['routedAt'])
+    const unwanted = found.filter(({ id }) => !kept.has(id)).map(({ id }) => id)
+    if (unwanted.length > 0)
+      yield* rows(q.delete(events).where(inArray(events.id, unwanted)).returning({ id: events.id }))
+  }
+
+  return {
+    takeLease: (): Promise<Lease | undefined> => takeLease(db, clock, leaseName, node),
+    /** Whether there is anything to route or to send now. */
+    hasWork: (now: Millis): Promise<boolean> =>
+      db.read(function* (q) {
+        const waiting = yield* first(
+          q.select({ id: events.id }).from(events).where(unrouted).limit(1),
+        )
+        if (waiting) return true
+        const due = and(eq(deliveries.status, 'pending'), lte(deliveries.nextAt, now))
+        return (
+          (yield* first(q.select({ id: deliveries.id }).from(deliveries).where(due).limit(1))) !==
+          undefined
+        )
+      }),
+    /** Finds out who wants the oldest events; those that none wants are deleted. */
+    route: (lease: Lease, now: Millis): Promise<boolean> =>
+      db.write(function* (q) {
+        yield* assertLease(db, q, lease, clock.now())
+        const next = q
+          .select()
+          .from(events)
+          .where(unrouted)
+          .orderBy(asc(events.place), asc(events.id))
+        const found = yield* rows(next.limit(routedAtOnce))
+        if (found.length > 0) yield* route(q, found, now)
+        return found.length === routedAtOnce
+      }),
+    due: (now: Millis, limit: number): Promise<Due[]> =>
+      db.read(function* (q) {
+        const ready = and(eq(deliveries.status, 'pending'), lte(deliveries.nextAt, now))
+        const found = yield* rows(
+          q
+            .select()
+            .from(deliveries)
+            .where(ready)
+            .orderBy(asc(deliveries.nextAt), asc(deliveries.place))
+            .limit(limit),
+        )
+        if (found.length === 0) return []
+        const eventIds = [...new Set(found.map(({ eventId }) => eventId))]
+        const hookIds = [...new Set(found.map(({ webhookId }) => webhookId))]
+        const told = yield* rows(q.select().from(events).where(inArray(events.id, eventIds)))
+        const hooks = yield* rows(q.select().from(webhooks).where(inArray(webhooks.id, hookIds)))
+        return found.flatMap((delivery) => {
+          const event = told.find(({ id }) => id === delivery.eventId)
+          const webhook = hooks.find(({ id }) => id === delivery.webhookId)
+          return event && webhook ? [{ delivery, event, webhook }] : []
+        })
+      }),
+    /** An event for one endpoint alone: a test. */
+    sendTo: (event: EventRow, webhookId: string, now: Millis): Promise<DeliveryRow> => {
+      const row = { ...toDelivery(event, webhookId, now), id: ids.make('dlv'), nextAt: now }
+      return db.write(function* () {
+        yield* insert(events, [{ ...event, routedAt: now }])
+        yield* insert(deliveries, [row])
+        return row
+      })
+    },
+    prune: (now: Millis): Promise<void> => db.write((q) => pruneWork(db, q, now)),
+  }
+}
+
+const toDelivery = (event: EventRow, webhookId: string, now: Millis) => ({
+  webhookId,
+  eventId: event.id,
+  type: event.type,
+  subject: event.subject,
+  place: event.place,
+  status: 'pending' as const,
+  attempts: 0,
+  since: now,
+  triedAt: null,
+  httpStatus: null,
+  durationMs: null,
+  error: null,
+  doneAt: null,
+})

@@ -1,0 +1,288 @@
+/** Creates, changes, tests and removes the webhooks of an account. */
+import type { Deps } from '../../app/deps-port.ts'
+import type { Json } from '../../kernel/canonical.ts'
+import { isId } from '../../kernel/ids.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { Once } from '../../ledger/once.ts'
+import type { DeliveryRow, WebhookRow } from '../../storage/db/schema.ts'
+import { type AccountEventType, accountEvents } from '../../storage/outbox/event.ts'
+import { placesPerMs, toEventRow } from '../../storage/outbox/event-row.ts'
+import { makeSecret } from './sign.ts'
+import {
+  defaultEvents,
+  defaultOverlapSeconds,
+  maxOverlapSeconds,
+  maxWaiting,
+  maxWebhooks,
+} from './webhook.ts'
+
+type Needs = Pick<
+  Deps,
+  'webhooks' | 'webhookSecrets' | 'ledger' | 'clock' | 'ids' | 'random' | 'isWebhookTarget'
+>
+
+export type WebhookWish = {
+  url?: string | undefined
+  events?: readonly string[] | undefined
+  description?: string | undefined
+  format?: WebhookRow['format'] | undefined
+  /** False disables it: what waits is kept until it is enabled again. */
+  enabled?: boolean | undefined
+}
+
+/** Who asks: the account, and the wallet or key for the audit. */
+export type Asker = { account: string; actor: string }
+
+/** @throws Refusal `not_found`, the same for those of other accounts. */
+export async function findWebhook(
+  { webhooks }: Pick<Deps, 'webhooks'>,
+  account: string,
+  id: string,
+): Promise<WebhookRow> {
+  const found = isId('whk', id) ? await webhooks.find(account, id) : undefined
+  return found ?? refuse('not_found', 'There is no such webhook.')
+}
+
+/**
+ * Creates a webhook and returns it with its secret, which is shown once.
+ * @throws Refusal `invalid_request` with `param`, `conflict` above the most an account has
+ */
+export async function createWebhook(
+  deps: Needs,
+  asker: Asker,
+  wish: WebhookWish,
+  once?: Once<WebhookRow>,
+) {
+  const { clock, ids, random, webhooks } = deps
+  const url = wish.url ?? refuse('invalid_request', { param: 'url', message: '"url" is missing.' })
+  assertTarget(deps, url)
+  if ((await webhooks.list(asker.account)).length >= maxWebhooks) {
+    refuse('conflict', `An account has at most ${maxWebhooks} webhooks. Remove one first.`)
+  }
+  const id = ids.make('whk')
+  const secret = makeSecret(random)
+  const row: WebhookRow = {
+    id,
+    accountId: asker.account,
+    url,
+    events: wish.events === undefined ? defaultEvents : readEvents(wish.events),
+    description: readDescription(wish.description),
+    format: wish.format ?? 'standard',
+    secret: deps.webhookSecrets.seal(secret, id),
+    oldSecret: null,
+    oldUntil: null,
+    createdAt: clock.now(),
+    disabledAt: null,
+    disabledReason: null,
+    failingSince: null,
+    dropped: 0,
+  }
+  await deps.ledger.post({
+    account: asker.account,
+    opens: true,
+    keys: [],
+    call: once?.scope,
+    decide(unit) {
+      once?.assertFirst(unit)
+      unit.addWebhook(row)
+      unit.addAudit(auditOf(deps, asker, row, 'webhook.create'))
+      once?.note(unit, row)
+    },
+  })
+  await followRuns(deps, asker.account)
+  return { row, secret }
+}
+
+/** @throws Refusal `not_found`, `invalid_request` with `param` */
+export async function changeWebhook(deps: Needs, asker: Asker, id: string, wish: WebhookWish) {
+  const before = await findWebhook(deps, asker.account, id)
+  if (wish.url !== undefined) assertTarget(deps, wish.url)
+  const row: WebhookRow = {
+    ...before,
+    url: wish.url ?? before.url,
+    events: wish.events === undefined ? before.events : readEvents(wish.events),
+    description:
+      wish.description === undefined ? before.description : readDescription(wish.description),
+    format: wish.format ?? before.format,
+    ...stateOf(before, wish.enabled, deps.clock.now()),
+  }
+  const fields: (keyof WebhookRow)[] = [
+    'url',
+    'events',
+    'description',
+    'format',
+    'disabledAt',
+    'disabledReason',
+    'failingSince',
+    'dropped',
+  ]
+  await deps.webhooks.change(row, fields, auditOf(deps, asker, row, 'webhook.change'))
+  await followRuns(deps, asker.account)
+  return row
+}
+
+function stateOf(before: WebhookRow, enabled: boolean | undefined, now: number) {
+  const { disabledAt, disabledReason, failingSince, dropped } = before
+  if (enabled === true) {
+    return { disabledAt: null, disabledReason: null, failingSince: null, dropped: 0 }
+  }
+  if (enabled === false && disabledAt === null) {
+    return { disabledAt: now, disabledReason: 'owner' as const, failingSince, dropped }
+  }
+  return { disabledAt, disabledReason, failingSince, dropped }
+}
+
+export async function removeWebhook(deps: Needs, asker: Asker, id: string): Promise<void> {
+  const row = await findWebhook(deps, asker.account, id)
+  await deps.webhooks.remove(row, auditOf(deps, asker, row, 'webhook.remove'))
+  await followRuns(deps, asker.account)
+}
+
+/**
+ * Makes another secret. The old one signs beside it for `overlapSeconds` (a day unless told
+ * otherwise, a week at most), so that receivers can change over.
+ */
+export async function rotateWebhook(
+  deps: Needs,
+  asker: Asker,
+  {
+    id,
+    overlapSeconds = defaultOverlapSeconds,
+  }: { id: string; overlapSeconds?: number | undefined },
+) {
+  const isWhole = Number.isInteger(overlapSeconds)
+  if (!isWhole || overlapSeconds < 0 || overlapSeconds > maxOverlapSeconds) {
+    const message = 'Send an overlap of 0 to 604,800 seconds (a week).'
+    refuse('invalid_request', { param: 'overlap_seconds', message })
+  }
+  const before = await findWebhook(deps, asker.account, id)
+  const secret = makeSecret(deps.random)
+  const row: WebhookRow = {
+    ...before,
+    secret: deps.webhookSecrets.seal(secret, id),
+    oldSecret: before.secret,
+    oldUntil: deps.clock.now() + overlapSeconds * 1000,
+  }
+  const audit = auditOf(deps, asker, row, 'webhook.rotate')
+  await deps.webhooks.change(row, ['secret', 'oldSecret', 'oldUntil'], audit)
+  return { row, secret }
+}
+
+/** Sends a `webhook.test`, whichever events it wants; its delivery tells what came of it. */
+export async function testWebhook(deps: Needs, asker: Asker, id: string): Promise<DeliveryRow> {
+  const { webhooks, clock } = deps
+  const row = await findWebhook(deps, asker.account, id)
+  if (row.disabledAt !== null) refuse('conflict', 'This webhook is disabled. Enable it first.')
+  if ((await webhooks.waiting(id)) >= maxWaiting) {
+    refuse('conflict', 'Too many events wait for this webhook already.')
+  }
+  const now = clock.now()
+  const about = { account: asker.account, subject: id, data: { webhook_id: id } }
+  const event = toEventRow({ type: 'webhook.test', ...about }, now * placesPerMs, now)
+  return webhooks.sendTo(event, id, now)
+}
+
+/** Sends a delivery that ended once more, with the id and the body that it had. */
+export async function sendAgain(
+  deps: Needs,
+  asker: Asker,
+  { id, deliveryId }: { id: string; deliveryId: string },
+): Promise<DeliveryRow> {
+  const { webhooks, clock } = deps
+  const webhook = await findWebhook(deps, asker.account, id)
+  const found = isId('dlv', deliveryId) ? await webhooks.delivery(id, deliveryId) : undefined
+  const row = found ?? refuse('not_found', 'There is no such delivery.')
+  if (webhook.disabledAt !== null) refuse('conflict', 'This webhook is disabled. Enable it first.')
+  const now = clock.now()
+  const again = { ...row, status: 'pending' as const, since: now, nextAt: now, doneAt: null }
+  await webhooks.again(again)
+  return again
+}
+
+/** The balance below which `balance.low` is told; null for never. */
+export const setLowBalance = (
+  { ledger, ids }: Pick<Deps, 'ledger' | 'ids'>,
+  { account, actor }: Asker,
+  low: bigint | null,
+): Promise<void> =>
+  ledger.post({
+    account,
+    opens: true,
+    keys: [],
+    decide(unit) {
+      const row = unit.account(account)
+      if (!row) throw new Error('a threshold for an account that was not opened')
+      if (row.lowBalance === low) return
+      row.lowBalance = low
+      unit.changed('alerts', row)
+      const detail = { balance_low_nusd: low?.toString() ?? null }
+      const about = { actor, action: 'alerts.change', accountId: account, subject: account, detail }
+      unit.addAudit({ id: ids.make('req'), at: unit.now, ...about })
+    },
+  })
+
+/**
+ * The account says whether ends of runs are told, so that the paid run need not look for webhooks.
+ * Repeated until it says what the list says: of two changes at once the last one sees both.
+ */
+async function followRuns({ webhooks, ledger }: Needs, account: string): Promise<void> {
+  const isWanted = async (): Promise<boolean> =>
+    (await webhooks.list(account)).some(
+      ({ disabledAt, events }) => disabledAt === null && events.includes('run.ended'),
+    )
+  for (let wanted = await isWanted(), said: boolean | undefined; said !== wanted; ) {
+    said = wanted
+    const tellsRuns = wanted
+    await ledger.post({
+      account,
+      opens: true,
+      keys: [],
+      decide(unit) {
+        const row = unit.account(account)
+        if (!row || (row.tellsRuns ?? false) === tellsRuns) return
+        row.tellsRuns = tellsRuns
+        unit.changed('alerts', row)
+      },
+    })
+    wanted = await isWanted()
+  }
+}
+
+function assertTarget({ isWebhookTarget }: Needs, url: string): void {
+  if (isWebhookTarget(url)) return
+  refuse('invalid_request', {
+    param: 'url',
+    message: 'Send an https:// URL of a public server, without a user or password in it.',
+  })
+}
+
+function readEvents(named: readonly string[]): AccountEventType[] {
+  const wrong = named.find((one) => !Object.hasOwn(accountEvents, one))
+  if (wrong !== undefined || named.length === 0) {
+    const known = Object.keys(accountEvents).join(', ')
+    refuse('invalid_request', {
+      param: 'events',
+      message: `"events" lists one or more of: ${known}.`,
+    })
+  }
+  return [...new Set(named)] as AccountEventType[]
+}
+
+function readDescription(text = ''): string {
+  if (text.length > 200 || /\p{Cc}/u.test(text)) {
+    const message = 'A description has at most 200 characters, on one line.'
+    refuse('invalid_request', { param: 'description', message })
+  }
+  return text
+}
+
+const auditOf = (
+  { ids, clock }: Pick<Deps, 'ids' | 'clock'>,
+  { account: accountId, actor }: Asker,
+  { id: subject, url, events, format, disabledAt }: WebhookRow,
+  action: string,
+) => {
+  const detail: Record<string, Json> = { host: URL.parse(url)?.host ?? '', events, format }
+  detail['enabled'] = disabledAt === null
+  return { id: ids.make('req'), at: clock.now(), actor, action, accountId, subject, detail }
+}

@@ -1,0 +1,133 @@
+/** Posts to servers that users name: resolves the name, checks every address, connects to one. */
+import { isIP } from 'node:net'
+import { parseAddress } from '../../kernel/network-address.ts'
+import type { Block } from '../../kernel/network-block.ts'
+import { isIn, isPublicAddress } from '../../kernel/public-address.ts'
+import type { StopSignal } from '../../kernel/stop.ts'
+import { within } from '../../kernel/within.ts'
+import { UpstreamFailure } from './upstream.ts'
+import { openDirect } from './wire/wire.ts'
+
+/** How long a whole attempt may take, in ms. */
+const totalMs = 10_000
+/** Of an answer this many bytes are read and thrown away. */
+const answerBytes = 64 * 1024
+
+const limits = {
+  firstByteMs: totalMs,
+  idleMs: totalMs,
+  totalMs,
+  answerBytes,
+  streamBytes: answerBytes,
+}
+
+/** Where a message may go beside the public internet. */
+export type Reach = {
+  /** Networks that the operator allows. */
+  allowed: readonly Block[]
+  /** Whether loopback may be reached, without TLS too: while trying the server out. */
+  isLoopbackAllowed: boolean
+}
+
+export type Posted = { status: number } | { error: PostError }
+
+/** Why there was no answer, in words that do not describe the network around this server. */
+export type PostError =
+  | 'forbidden_url'
+  | 'forbidden_address'
+  | 'unknown_host'
+  | 'unreachable'
+  | 'timeout'
+  | 'redirect'
+
+export type Post = (message: {
+  /** Connections are never shared between these. */
+  from: string
+  url: string
+  headers: Readonly<Record<string, string>>
+  body: string
+  signal: StopSignal
+}) => Promise<Posted>
+
+/** The addresses of a name, from the system's resolver. */
+export type Resolve = (name: string) => Promise<string[]>
+
+const resolveBySystem: Resolve = async (name) =>
+  (await Bun.dns.lookup(name, { backend: 'system' })).map(({ address }) => address)
+
+/**
+ * The name is resolved once, here, and the connection goes to an address that was checked: a name
+ * that answers differently a moment later changes nothing. A redirect is not followed.
+ */
+export function makeCheckedPost(reach: () => Reach, resolve = resolveBySystem): Post {
+  return async ({ from, url, headers, body, signal }) => {
+    const target = readTarget(url, reach())
+    if (!target) return { error: 'forbidden_url' }
+    const addresses = await resolveWithin(resolve, target.name)
+    const [address] = addresses
+    if (address === undefined) return { error: 'unknown_host' }
+    if (!addresses.every((one) => mayReach(one, target, reach()))) {
+      return { error: 'forbidden_address' }
+    }
+    const wire = openDirect(target.href, address)
+    const closing = { ...headers, connection: 'close' }
+    try {
+      const answer = await wire.ask({ account: from, headers: closing, body, signal, limits })
+      await throwAway(answer)
+      return { status: answer.status }
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error
+      return toPosted(error)
+    }
+  }
+}
+
+/** Whether a URL may be sent to at all, before its name is resolved. */
+export const isTarget = (url: string, reach: Reach): boolean => {
+  const target = readTarget(url, reach)
+  if (!target) return false
+  return isIP(target.name) === 0 || mayReach(target.name, target, reach)
+}
+
+type Target = { href: string; name: string; isSecure: boolean }
+
+/** `URL` reads decimal, octal and hexadecimal hosts as the addresses that they are. */
+function readTarget(text: string, reach: Reach): Target | undefined {
+  const url = URL.parse(text)
+  if (!url || url.username || url.password || url.hostname === '' || text.length > 2048) {
+    return undefined
+  }
+  const isSecure = url.protocol === 'https:'
+  if (!isSecure && !(url.protocol === 'http:' && reach.isLoopbackAllowed)) return undefined
+  return { href: url.href, name: url.hostname.replace(/^\[|\]$/g, ''), isSecure }
+}
+
+function mayReach(text: string, { isSecure }: Target, reach: Reach): boolean {
+  const address = parseAddress(text)
+  if (!address) return false
+  const isLoopback = text === '::1' || (address.kind === 4 && (address.groups[0] ?? 0) >> 8 === 127)
+  if (reach.isLoopbackAllowed && isLoopback) return true
+  if (!isSecure) return false
+  return isPublicAddress(text) || isIn(address, reach.allowed)
+}
+
+async function resolveWithin(resolve: Resolve, name: string): Promise<string[]> {
+  if (isIP(name) !== 0) return [name]
+  const asking = resolve(name).catch((): string[] => [])
+  return (await within(totalMs / 2, asking)) ?? []
+}
+
+/** What came is the status; the rest is of no use, and may be without end. */
+async function throwAway(answer: {
+  flow(take: () => boolean): Promise<void>
+  stop(): void
+}): Promise<void> {
+  await answer.flow(() => true).catch(() => {})
+  answer.stop()
+}
+
+function toPosted({ reason, status }: UpstreamFailure): Posted {
+  if (status !== undefined)
+    return status >= 300 && status <= 399 ? { error: 'redirect' } : { status }
+  return { error: reason === 'timeout' || reason === 'too_long' ? 'timeout' : 'unreachable' }
+}
