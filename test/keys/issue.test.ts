@@ -33,11 +33,13 @@ describe.each(engines)('a new key on %s', (engine) => {
     office.key({ account, parentId: parent.id, capLimit: 10n, ...wish })
 
   describe('by default', () => {
-    test('lives 90 days, and may do all but mint and share', async () => {
+    test('lives 90 days, and may do all but mint, share and choose webhooks', async () => {
       const key = await office.key({ account: newAccount() })
       expect(key.expiresAt).toBe(now + 90 * day)
       expect(key.scopes.sort()).toEqual(
-        scopes.filter((scope) => scope !== 'keys:mint' && scope !== 'receipts:share').sort(),
+        scopes
+          .filter((scope) => !['keys:mint', 'receipts:share', 'webhooks:write'].includes(scope))
+          .sort(),
       )
       expect([...defaultScopes].sort()).toEqual(key.scopes as Scope[])
       expect(key).toMatchObject({ models: [], parentId: null, lineage: [key.id] })

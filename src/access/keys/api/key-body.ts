@@ -29,7 +29,7 @@ const rights = {
   'expires_at?': t.time('Default: in 90 days or with its parent. At most 366 days.'),
   'scopes?': t.list(
     t.word('A right.', scopes),
-    'Default: all but keys:mint and receipts:share, as far as the parent has them.',
+    'Default: all but keys:mint, receipts:share and webhooks:write, of those of the parent.',
   ),
   'models?': t.list(t.text('A glob.', 'counterfoil/*'), "Default: the parent's."),
   'ip_cidrs?': t.list(t.text('An address or network.', '203.0.113.0/24'), "Default: the parent's."),
