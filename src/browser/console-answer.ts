@@ -7,6 +7,7 @@ import { maxNusd, toUsd } from '../kernel/money.ts'
 import { outputUnitsOf } from '../models/meter.ts'
 import { callFolds, drawnImages, reasoningFold, sentFiles } from './console-parts.ts'
 import { byId, element } from './dom.ts'
+import { markdownIn } from './markdown.ts'
 import { keepStub } from './stubs.ts'
 
 type Line = { meter: string; quantity: number }
@@ -21,12 +22,12 @@ type Started = { receipt_id: string; hold_nusd: number }
 type Asked = { input: string; files?: readonly SentFile[] }
 
 /**
- * A question and its answer at the end of the talk, and the figures of the run beside it. What an
- * answer says is only ever text. `outputPusd`: what a token of it costs, to be seen as it comes.
+ * A question and its answer at the end of the talk, and the figures of the run beside it.
+ * `outputPusd`: what a token of it costs, to be seen as it comes.
  */
 export function answerPanel(talk: HTMLElement, { input, files = [] }: Asked, outputPusd: bigint) {
-  const text = document.createTextNode('')
-  const answer = element('p', { class: 'it' }, text)
+  const answer = element('div', { class: 'it' })
+  const text = markdownIn(answer, talk)
   talk.append(...sentFiles(files), element('p', { class: 'you' }, input), answer)
   const reasoning = reasoningFold(answer)
   const calls = callFolds(answer)
@@ -84,7 +85,7 @@ export function answerPanel(talk: HTMLElement, { input, files = [] }: Asked, out
     },
     /** A piece of the answer's text, `ms` after it was asked. */
     add(piece: string, ms: number): void {
-      addPiece(() => text.appendData(piece), ms)
+      addPiece(() => text.add(piece), ms)
     },
     addReasoning(piece: string, ms: number): void {
       addPiece(() => reasoning.add(piece), ms)
@@ -96,14 +97,14 @@ export function answerPanel(talk: HTMLElement, { input, files = [] }: Asked, out
     async complete(run: EndedRun): Promise<{ answer: Answer; message: JsonObject }> {
       const message = run.output?.[0]?.message ?? {}
       const said = readSaid(message)
-      if (said.text !== '' && said.text !== text.data) text.data = said.text
+      if (said.text !== '') text.end(said.text)
       reasoning.end(said.reasoning)
       calls.end(said.calls)
       calls.last().after(...(await drawnImages(said.images)))
       put('run-input', inputText(run.lines))
       showTokens(outputUnitsOf(run.lines))
       showCost(BigInt(run.cost_nusd), `/receipts/${run.receipt_id}`)
-      return { answer: { ...said, text: text.data }, message }
+      return { answer: { ...said, text: text.text() }, message }
     },
     /** It broke off, and this is what was charged, where that is known. */
     charge(metadata: Record<string, unknown> = {}): void {
@@ -112,15 +113,21 @@ export function answerPanel(talk: HTMLElement, { input, files = [] }: Asked, out
       if (typeof count === 'number') showTokens(count)
       if (typeof cost === 'number') showCost(BigInt(cost), `/receipts/${receiptId}`)
     },
-    end(isWhole: boolean): void {
+    /** `isOwn`: stopped by the person who asked. */
+    end(isWhole: boolean, isOwn = false): void {
       answer.classList.add('done')
+      text.end()
       if (!isWhole) {
         reasoning.end()
         calls.end()
       }
-      if (text.data === '') answer.remove()
-      const state = isWhole ? 'Done' : 'Not finished'
-      put('run-state', element('span', { class: isWhole ? 'tag ok' : 'tag bad' }, state))
+      if (text.text() === '') answer.remove()
+      const [tone, state] = isWhole
+        ? ['ok', 'Done']
+        : isOwn
+          ? ['wait', 'Stopped']
+          : ['bad', 'Not finished']
+      put('run-state', element('span', { class: `tag ${tone}` }, state))
       talk.scrollTop = talk.scrollHeight
     },
   }

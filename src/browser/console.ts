@@ -22,7 +22,7 @@ import { eventsOf } from './event-stream.ts'
 
 /**
  * The console with script: a question goes out as JSON, its answer comes as events and is written
- * as text. Without script the same form is posted, and the answer is a page.
+ * with its Markdown. Without script the same form is posted, and the answer is a page.
  */
 
 const form = byId('ask', HTMLFormElement)
@@ -78,9 +78,9 @@ async function ask(): Promise<void> {
     const { fault, turn } = await follow(asked, abort.signal, panel)
     if (fault) fail(fault, asked)
     if (turn) turns = recentTurns([...turns, turn], files.room)
-    panel.end(fault === undefined)
+    panel.end(fault === undefined, isOwn(fault))
   } catch {
-    panel.end(false)
+    panel.end(false, abort.signal.aborted)
     fail({ type: '', message: abort.signal.aborted ? hungUpWords : lostWords }, asked)
   }
   turnsField.value = JSON.stringify(turns)
@@ -189,12 +189,16 @@ function fail(fault: Fault, asked: { input: string; files?: readonly SentFile[] 
   tell(fault)
 }
 
+/** Their own Stop ends a run as its answer does. */
+const isOwn = (fault: Fault | undefined): boolean => fault?.type === 'conflict'
+
 /** A note at the end of the talk, or none. */
 function tell(fault: Fault | undefined): void {
   const trouble = byId('trouble', HTMLElement)
   trouble.hidden = fault === undefined
   if (!fault) return
   talk.append(trouble)
+  trouble.querySelector('.note')?.classList.toggle('bad', !isOwn(fault))
   const { what, charged, receiptId } = wordsOf(fault)
   byId('trouble-what', HTMLElement).textContent = what
   byId('trouble-charged', HTMLElement).textContent = charged

@@ -29,8 +29,9 @@ document.addEventListener('click', async (event) => {
   }, 2000)
 })
 
-/** The text of the element that `data-copy` names, or of the page's address. */
+/** The text of the element that `data-copy` names or of the `pre` beside, or the page's address. */
 function textToCopy(button: HTMLElement): string {
   const id = button.dataset['copy']
+  if (id === 'pre') return button.parentElement?.querySelector('pre')?.textContent ?? ''
   return (id ? document.getElementById(id)?.textContent : location.href) ?? ''
 }

@@ -110,3 +110,25 @@ export const hand = (
     },
     [how, files, text] as const,
   )
+
+/** Markdown in pieces that end in the middle of its marks. */
+export const marked = [
+  '# Head\n\nPla',
+  'in **bo',
+  'ld** [a link](https://exa',
+  'mple.com/a?b=1&c=2) [bad](javascript:alert(1)) [x](https://"onmouseover=alert(1))\n\n```ht',
+  'ml\n<b onclick="alert(1)">&amp;</b>\n```\n\n- one\n- t',
+  'wo\n\n<img src=x onerror=alert(1)>',
+]
+
+/** What an answer is made of beside the few elements and attributes that Markdown may become. */
+export const madeOf = (page: Page) =>
+  page.locator('.talk .it *').evaluateAll((all) =>
+    all.flatMap((one) => {
+      const known = ['P', 'STRONG', 'EM', 'CODE', 'A', 'UL', 'OL', 'LI', 'DIV', 'PRE', 'HR']
+      if (![...known, 'BLOCKQUOTE', 'BUTTON'].includes(one.tagName)) return [one.outerHTML]
+      if (one instanceof HTMLAnchorElement && !/^https?:\/\//.test(one.href)) return [one.href]
+      const names = ['class', 'href', 'rel', 'target', 'start', 'tabindex', 'type', 'data-copy']
+      return one.getAttributeNames().filter((name) => !names.includes(name))
+    }),
+  )

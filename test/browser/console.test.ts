@@ -7,6 +7,7 @@ import { chunkOf, lastRun, modelsToml, pricedBuiltins } from '../support/runs.ts
 import { type StubHandler, startStubUpstream } from '../support/stub-upstream.ts'
 import { type World, world } from '../support/world.ts'
 import { payloads } from '../ui/payloads.ts'
+import { madeOf, marked } from './console-setup.ts'
 import { inspectPage, lookName, looks } from './support.ts'
 
 const path = '/dashboard/console'
@@ -20,6 +21,7 @@ const speak: StubHandler = async ({ body }, response) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   const send = (text: string) => response.write(chunkOf({ content: text }))
   if (body['model'] === 'payloads') for (const payload of payloads) send(`${payload}\n`)
+  else if (body['model'] === 'marked') for (const piece of marked) send(piece)
   else for (const word of words) send(word)
   if (body['model'] === 'breaks') return void response.end()
   while (body['model'] === 'endless' && !response.destroyed) {
@@ -37,7 +39,7 @@ describe.skipIf(noChromium)('the console, in a real browser', () => {
   let cookies: { name: string; value: string }[]
   beforeAll(async () => {
     stub = await startStubUpstream({ handler: speak })
-    const names = ['speaks', 'endless', 'breaks', 'payloads']
+    const names = ['speaks', 'endless', 'breaks', 'payloads', 'marked']
     service = await world({ toml: pricedBuiltins + modelsToml(stub.url, names) })
     const { jar } = await signedIn(service)
     cookies = [...jar].map(([name, value]) => ({ name, value }))
@@ -140,6 +142,8 @@ describe.skipIf(noChromium)('the console, in a real browser', () => {
     expect(await page.getByLabel('Message').inputValue()).toBe('Go on')
     expect(await page.locator('#trouble-receipt a').count()).toBe(1)
     expect((await lastRun(service)).outcome).toBe('cancelled')
+    expect(await state(page).textContent()).toBe('Stopped')
+    expect(await page.locator('#trouble .note.bad').count()).toBe(0)
   }, 60_000)
 
   test('an upstream that breaks off says what was charged, and can be asked again', async () => {
@@ -197,9 +201,43 @@ describe.skipIf(noChromium)('the console, in a real browser', () => {
       await page.getByRole('button', { name: 'Send' }).click()
       await state(page).getByText('Done').waitFor()
       const said = await page.locator('.talk .it').textContent()
-      expect(said?.replaceAll('\0', '')).toBe(shown.map((one) => `${one}\n`).join(''))
+      // The marks of Markdown become elements.
+      const plain = (text: string) => text.replace(/[\s`*_\\[\]()\0]/g, '')
+      for (const one of shown) expect(plain(said ?? '')).toContain(plain(one))
       expect(await page.locator('.talk .you').textContent()).toBe(shown.join('\n'))
-      expect(await page.locator('.talk :is(.you, .it) *').count()).toBe(0)
+      expect(await page.locator('.talk .you *').count()).toBe(0)
+      expect(await madeOf(page)).toEqual([])
+      expect(faults).toEqual([])
+    },
+    60_000,
+  )
+
+  test.each([true, false])(
+    'Markdown becomes a few safe elements, with a copy button on code (script: %p)',
+    async (script) => {
+      const { page, faults } = await open(script)
+      await page.getByLabel('Model', { exact: true }).selectOption('stub/marked')
+      await page.getByLabel('Message').fill('Mark it up')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await state(page).getByText('Done').waitFor()
+      const it = page.locator('.talk .it')
+      expect(await it.locator('strong').allTextContents()).toEqual(['Head', 'bold'])
+      expect(await it.locator('li').allTextContents()).toEqual(['one', 'two'])
+      expect(await it.locator('pre').textContent()).toBe('<b onclick="alert(1)">&amp;</b>')
+      const link = it.getByRole('link', { name: 'a link' })
+      expect(await link.getAttribute('href')).toBe('https://example.com/a?b=1&c=2')
+      expect(await link.getAttribute('rel')).toBe('noopener noreferrer nofollow')
+      expect(await it.textContent()).toContain('[bad](javascript:alert(1))')
+      expect(await it.textContent()).toContain('<img src=x onerror=alert(1)>')
+      expect(await madeOf(page)).toEqual([])
+      expect(await it.getByRole('button', { name: 'Copy' }).isVisible()).toBe(script)
+      if (script) {
+        await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+        await it.getByRole('button', { name: 'Copy' }).click()
+        await it.getByRole('button', { name: 'Copied' }).waitFor()
+        const copied = await page.evaluate(() => navigator.clipboard.readText())
+        expect(copied).toBe('<b onclick="alert(1)">&amp;</b>')
+      }
       expect(faults).toEqual([])
     },
     60_000,

@@ -206,7 +206,7 @@ describe('POST /api/portal/console/run', () => {
       expect(answer.status).toBe(200)
       const html = await answer.text()
       const row = await lastRun(w)
-      expect(html).toContain('<p class="you">one two</p><p class="it done">one two</p>')
+      expect(html).toContain('<p class="you">one two</p><div class="it done"><p>one two</p></div>')
       expect(html).toContain(`href="/receipts/rcpt_${row.id.slice(4)}"`)
       const turns = /name="turns" value="([^"]*)"/.exec(html)?.[1]?.replaceAll('&quot;', '"')
       expect(JSON.parse(turns ?? '')).toMatchObject([{ input: 'one two', output: 'one two' }])
@@ -234,7 +234,7 @@ describe('POST /api/portal/console/run', () => {
       const answer = await postForm(own, w, runPath, { ...fields, model: 'stub/cut-2' })
       expect(answer.status).toBe(502)
       const html = await answer.text()
-      expect(html).toContain(`<p class="it done">${stubWords.slice(0, 2).join('')}</p>`)
+      expect(html).toContain(`<div class="it done"><p>${stubWords.slice(0, 2).join('')}</p>`)
       expect(readable(html)).toContain(
         'The model server stopped after 3 tokens. You were charged $',
       )

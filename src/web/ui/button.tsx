@@ -59,6 +59,13 @@ export const ButtonLink = (props: LinkProps) => (
  * Copies the text of the element with the id `of`; without `of`, the address of the page. It shows
  * only where scripts run: without them the value itself is selected by one click.
  */
+/** Copies the `pre` beside it. */
+export const CopyCode = () => (
+  <button class="btn small copy" type="button" data-copy="pre">
+    Copy
+  </button>
+)
+
 export const CopyButton = ({ of = '', label = 'Copy' }: { of?: string; label?: string }) => (
   <button class="btn copy" type="button" data-copy={of}>
     <Icon name="copy" />

@@ -15,7 +15,7 @@ import { IdLink } from '../../../web/ui/hash.tsx'
 import { Meter } from '../../../web/ui/meter.tsx'
 import { Notice } from '../../../web/ui/notice.tsx'
 import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
-import { Badge } from '../../../web/ui/status.tsx'
+import { Badge, type Tone } from '../../../web/ui/status.tsx'
 import { StubList } from '../../../web/ui/stubs.tsx'
 import { defaultCap } from '../console-key.ts'
 import { inputText, tokensText } from '../talk.ts'
@@ -34,7 +34,7 @@ export const ThisRun = ({ run, curl }: { run: RunRow | undefined; curl: string }
         <h3>From an agent</h3>
         <CopyButton of="curl" label="Copy as curl" />
       </div>
-      <Code id="curl" label="The same call by an agent" text={curl} />
+      <Code id="curl" label="The same call by an agent" text={curl} wrap />
     </Pad>
   </Panel>
 )
@@ -53,12 +53,17 @@ function Held({ used, held }: { used: Nusd; held: Nusd }) {
 
 function RunState({ run }: { run: RunRow | undefined }) {
   if (!run) return <span id="run-state" />
-  const isWhole = run.outcome === 'complete'
+  const [tone, words] = stateWords[run.outcome ?? ''] ?? (['bad', 'Not finished'] as const)
   return (
     <span id="run-state">
-      <Badge tone={isWhole ? 'ok' : 'bad'}>{isWhole ? 'Done' : 'Not finished'}</Badge>
+      <Badge tone={tone}>{words}</Badge>
     </span>
   )
+}
+
+const stateWords: Record<string, readonly [Tone, string]> = {
+  complete: ['ok', 'Done'],
+  cancelled: ['wait', 'Stopped'],
 }
 
 /** The script finds the values by these ids. */

@@ -10,6 +10,7 @@ import {
   reasoningTitle,
   type ToolCall,
 } from '../said.ts'
+import { MarkdownView } from './markdown-view.tsx'
 
 type MessageProps = { input: string; files?: readonly SentFile[] | undefined }
 
@@ -48,7 +49,11 @@ export const AnswerView = ({ answer, isCommand }: { answer: Answer; isCommand?: 
         <p>{answer.reasoning}</p>
       </details>
     )}
-    {answer.text === '' ? null : <p class={['it done', isCommand && 'told']}>{answer.text}</p>}
+    {answer.text === '' ? null : isCommand ? (
+      <p class="it done told">{answer.text}</p>
+    ) : (
+      <MarkdownView text={answer.text} />
+    )}
     {answer.calls.map((call) => (
       <CallView call={call} />
     ))}
