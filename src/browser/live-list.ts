@@ -6,6 +6,8 @@ import { type Heads, moveOn } from './stages.ts'
 type Message = {
   rows: string[]
   isCut?: boolean
+  /** New rows that are too many for a message. */
+  skipped?: number
   /** Parts of the page by their id. */
   parts?: Record<string, string>
   /** Rows that the list may show already, by their id. */
@@ -39,6 +41,8 @@ function follow(live: HTMLElement, button: HTMLElement, panel: HTMLElement): () 
   /** Rows that wait, newest first. */
   let waiting: Element[] = []
   let heads: Heads | undefined
+  /** New rows that wait on the server. */
+  let skipped = 0
 
   const isRead = (): boolean =>
     panel.matches(':hover') ||
@@ -48,6 +52,10 @@ function follow(live: HTMLElement, button: HTMLElement, panel: HTMLElement): () 
 
   const land = (): void => {
     const list = panel.querySelector('tbody')
+    if (skipped > 0) {
+      void loadAgain(panel)
+      return
+    }
     // An empty page has no list yet.
     if (!list) {
       location.reload()
@@ -68,20 +76,30 @@ function follow(live: HTMLElement, button: HTMLElement, panel: HTMLElement): () 
       moveOn(document, heads)
     }
     for (const html of Object.values(changed)) renew(html, waiting)
+    skipped += more.skipped ?? 0
+    if (skipped > 0) {
+      offer(skipped + waiting.length)
+      return
+    }
     const fresh = rowsOf(rows.join('')).filter((row) => !isThere(row, waiting))
     if (fresh.length === 0) return
     // The stream skipped receipts: the waiting rows are older than the gap.
     waiting = (isCut ? fresh : [...fresh, ...waiting]).slice(0, most)
+    offer(waiting.length, most)
+  }
+
+  const offer = (count: number, known = Number.POSITIVE_INFINITY): void => {
     if (!isRead()) {
       land()
       return
     }
-    button.textContent = waiting.length < most ? `${waiting.length} new` : `${most} or more new`
+    const many = count.toLocaleString('en-US')
+    button.textContent = count < known ? `${many} new` : `${many} or more new`
     button.hidden = false
   }
 
   const settle = (): void => {
-    if (waiting.length > 0 && !isRead()) land()
+    if (waiting.length + skipped > 0 && !isRead()) land()
   }
   button.addEventListener('click', land)
   panel.addEventListener('pointerleave', settle)
@@ -95,6 +113,19 @@ function follow(live: HTMLElement, button: HTMLElement, panel: HTMLElement): () 
   }
   stream.onmessage = ({ data }: MessageEvent<string>) => take(JSON.parse(data))
   return () => stream.close()
+}
+
+/** Puts the newest page in the place of a list; where that fails, the page itself is loaded. */
+async function loadAgain(panel: HTMLElement): Promise<void> {
+  try {
+    const answer = await fetch(location.href, { headers: { accept: 'text/html' } })
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+    const fresh = answer.ok ? page.getElementById(panel.id) : null
+    if (!fresh) throw new Error('the page has no such list')
+    panel.replaceWith(fresh)
+  } catch {
+    location.reload()
+  }
 }
 
 /** Rows of a table, made of the server's own HTML. */

@@ -21,7 +21,7 @@ import { shortId } from '../web/ui/hash.tsx'
 import { type Markup, renderChild } from '../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../web/ui/layout.tsx'
 import { pushAddress, reply } from '../web/ui/reply.ts'
-import { followRows, type Rows, shownIn } from './api/follow-rows.ts'
+import { followRows, newsMax, type Rows, shownIn } from './api/follow-rows.ts'
 import { filterQuery, readFilter, readRunId } from './api/list-query.ts'
 import { followAccount, type Look } from './api/live.ts'
 import { cancelRun } from './cancel.ts'
@@ -31,7 +31,6 @@ import { RunPage } from './portal/run-detail.tsx'
 import {
   csvPath,
   isFollowed,
-  newsMax,
   RunsPage,
   RunsPanel,
   type RunsView,

@@ -5,6 +5,8 @@ import { browser as caller, signInWith } from '../accounts/wallet.ts'
 import { addAnchors } from '../explorer/world.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { type SharingWorld, sharingWorld } from '../support/sharing.ts'
+import { testAccount } from '../support/world.ts'
+import { addReceipts } from '../usage/receipts.ts'
 
 describe.skipIf(noChromium)('live means live', () => {
   let s: SharingWorld
@@ -65,6 +67,48 @@ describe.skipIf(noChromium)('live means live', () => {
     },
     60_000,
   )
+
+  test.each(['runs', 'receipts'])(
+    'more than fifty new %s between two looks are counted and loaded in place',
+    async (list) => {
+      const page = await open()
+      await page.goto(`${s.w.origin}/dashboard/${list}`)
+      await page.locator('#live').waitFor()
+      await page.evaluate(() => Object.assign(window, { isSame: true }))
+      await page.locator('tbody tr').first().hover()
+      const accountId = testAccount
+      const finishedAt = s.w.deps.clock.now()
+      const keyId = s.key.id
+      const wish = { accountId, keyId, finishedAt, issuer: s.w.deps.settings.issuer }
+      const made = await addReceipts(
+        s.w,
+        Array.from({ length: 60 }, () => wish),
+      )
+      await page.getByRole('button', { name: '60 new' }).click()
+      const ids = made.map(({ id }) => id.replace('run_', '')).sort()
+      const newest = page.locator('tbody tr').first()
+      await page.locator(`tbody tr[id$="${ids.at(-1)}"]`).waitFor()
+      expect(await newest.getAttribute('id')).toContain(ids.at(-1) ?? 'none')
+      expect(await page.evaluate(() => 'isSame' in window)).toBe(true)
+      // The list that came is live too.
+      await page.locator('h1').hover()
+      const after = await s.ask(`after sixty ${list}`)
+      await page.locator(`tbody tr[id$="${after.slice(5)}"]`).waitFor()
+    },
+    60_000,
+  )
+
+  test('the time line of a run is there once it ended', async () => {
+    const id = await s.ask('a time line')
+    const page = await open()
+    await page.goto(`${s.w.origin}/dashboard/runs/${id.replace('rcpt_', 'run_')}`)
+    const phases = page.locator('.phases li')
+    expect(await phases.count()).toBeGreaterThan(2)
+    const words = (await phases.allTextContents()).join(' ')
+    for (const phase of ['Queued', 'First byte', 'Streaming', 'Settled']) {
+      expect(words.toLowerCase()).toContain(phase.toLowerCase())
+    }
+  }, 60_000)
 
   test('states move on by themselves, from logged to anchored to final', async () => {
     const id = await s.ask('moves on')

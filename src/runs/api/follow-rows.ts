@@ -28,6 +28,11 @@ export function shownIn(query: URLSearchParams, kind: 'run' | 'rcpt'): Shown {
   return { since: readText(query, 'since') ?? '', open }
 }
 
+/** More new rows than these are counted alone, and the page loads its list in place. */
+const drawnMax = 50
+/** The most new rows that one look counts. */
+export const newsMax = 500
+
 /** The most rows that one list keeps an eye on. */
 const openMax = 100
 
@@ -50,7 +55,8 @@ export function followRows<Row>(
   let count = 0
   const look = async (): Promise<Look> => {
     const fresh = (await rows.newer(since)).filter((id) => !open.includes(id))
-    const read = await rows.read([...fresh, ...open].slice(0, openMax))
+    const isCut = fresh.length > drawnMax
+    const read = await rows.read([...(isCut ? [] : fresh), ...open].slice(0, openMax))
     const moved = read.filter((row) => marks.get(rows.idOf(row)) !== rows.markOf(row))
     for (const row of moved) marks.set(rows.idOf(row), rows.markOf(row))
     const isFresh = (row: Row) => fresh.includes(rows.idOf(row))
@@ -60,9 +66,10 @@ export function followRows<Row>(
     open = read.filter((row) => !rows.isSettled(row)).map(rows.idOf)
     // A page can stay open for days: what is settled is not read again.
     for (const id of marks.keys()) if (!open.includes(id)) marks.delete(id)
-    if (moved.length > 0) count++
+    if (moved.length > 0 || isCut) count++
     const message = {
       rows: came.map(rows.draw),
+      ...(isCut && { skipped: fresh.length }),
       changed: Object.fromEntries(changed.map((row) => [rows.idOf(row), rows.draw(row)])),
     }
     return { mark: count === 0 ? '0' : `${name}.${count}`, html: JSON.stringify(message) }

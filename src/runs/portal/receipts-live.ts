@@ -8,10 +8,7 @@ import { type ShownReceipt, toShown } from '../../proof/receipts/shown-receipt.t
 import type { SessionRow } from '../../storage/db/schema.ts'
 import { queryOf, readChoice, readText } from '../../web/http/query.ts'
 import type { SseContext } from '../../web/http/sse.ts'
-import { followRows, type Rows, shownIn } from '../api/follow-rows.ts'
-
-/** The most new receipts of one message. */
-const newsMax = 50
+import { followRows, newsMax, type Rows, shownIn } from '../api/follow-rows.ts'
 
 /** New receipts, and how far those that the page shows have come. */
 export function followReceipts(deps: Deps, context: SseContext, session: SessionRow): Response {

@@ -100,9 +100,6 @@ function News({ view: { page, query, receiptStateOf } }: { view: RunsView }) {
 /** The most rows of an open list; a reload shows its first page again. */
 const rowsMax = 200
 
-/** More than this many new runs come with the next look. */
-export const newsMax = 50
-
 /** A row for a list that is open in a browser. */
 export const rowOf = (shown: ShownRun, receiptStateOf: ReceiptStateOf, now: number): string =>
   renderChild(
