@@ -181,6 +181,7 @@ async function openSession(): Promise<void> {
     expiresAt: now + 7 * dayMs,
     userAgent: 'bench',
     clientAddress: '127.0.0.1',
+    memberId: null,
   }
   await db.write(() => insert(db.tables.sessions, [session]))
 }

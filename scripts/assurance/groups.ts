@@ -3,6 +3,7 @@ import { deposits } from './deposits.ts'
 import { explorer } from './explorer.ts'
 import { keyless } from './keyless.ts'
 import { keys } from './keys.ts'
+import { members } from './members.ts'
 import { metering } from './metering.ts'
 import { money } from './money.ts'
 import { pages } from './pages.ts'
@@ -20,6 +21,7 @@ import { upstreams } from './upstreams.ts'
 export const groups: readonly Group[] = [
   keys,
   signIn,
+  members,
   pages,
   money,
   metering,

@@ -5,6 +5,7 @@ import type { Extents } from '../access/accounts/extent.ts'
 import type { Nonces } from '../access/accounts/nonce.ts'
 import type { Sessions } from '../access/accounts/session.ts'
 import type { Keys } from '../access/keys/keys.ts'
+import type { Members } from '../access/members/member.ts'
 import type { OperatorTokens } from '../access/operators/tokens.ts'
 import type { Plans } from '../access/plan.ts'
 import type { DepositPolicy } from '../billing/deposits/deposit.ts'
@@ -83,6 +84,7 @@ export type Deps = {
   /** Undefined unless contract wallets may sign in: then nothing ever asks the chain. */
   isContractSignature: IsContractSignature | undefined
   keys: Keys
+  members: Members
   console: ConsoleStore
   runs: RunStore
   /** What was called with an Idempotency-Key, and how those answers are sealed. */

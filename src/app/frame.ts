@@ -17,18 +17,68 @@ const keysPath = '/dashboard/keys'
  * entries at most: what belongs to one of them stands `within` it.
  */
 const nav: readonly NavItem[] = [
-  { href: '/dashboard', label: 'Overview', icon: 'home', group: 'Use' },
-  { href: '/dashboard/console', label: 'Console', icon: 'console', group: 'Use' },
-  { href: runsPath, label: 'Runs', icon: 'runs', group: 'Use' },
-  { href: '/dashboard/receipts', label: 'Receipts', icon: 'receipts', group: 'Use' },
-  { href: keysPath, label: 'Keys', icon: 'keys', group: 'Account' },
-  { href: '/dashboard/usage', label: 'Usage', icon: 'usage', group: 'Account' },
-  { href: billingPath, label: 'Billing', tab: 'Statement', icon: 'deposits', group: 'Account' },
-  { href: depositsPath, label: 'Deposits', group: 'Account', within: billingPath },
-  { href: '/dashboard/vouchers', label: 'Vouchers', group: 'Account', within: billingPath },
-  { href: '/dashboard/plan', label: 'Plan', group: 'Account', within: billingPath },
-  { href: '/dashboard/passports', label: 'Passport', icon: 'passport', group: 'Account' },
+  { href: '/dashboard', label: 'Overview', icon: 'home', group: 'Use', right: 'overview:read' },
+  {
+    href: '/dashboard/console',
+    label: 'Console',
+    icon: 'console',
+    group: 'Use',
+    right: 'runs:write',
+  },
+  { href: runsPath, label: 'Runs', icon: 'runs', group: 'Use', right: 'runs:read' },
+  {
+    href: '/dashboard/receipts',
+    label: 'Receipts',
+    icon: 'receipts',
+    group: 'Use',
+    right: 'receipts:read',
+  },
+  { href: keysPath, label: 'Keys', icon: 'keys', group: 'Account', right: 'keys:read' },
+  {
+    href: '/dashboard/usage',
+    label: 'Usage',
+    icon: 'usage',
+    group: 'Account',
+    right: 'usage:read',
+  },
+  {
+    href: billingPath,
+    label: 'Billing',
+    tab: 'Statement',
+    icon: 'deposits',
+    group: 'Account',
+    right: 'statement:read',
+  },
+  {
+    href: depositsPath,
+    label: 'Deposits',
+    group: 'Account',
+    within: billingPath,
+    right: 'deposits:read',
+  },
+  {
+    href: '/dashboard/vouchers',
+    label: 'Vouchers',
+    group: 'Account',
+    within: billingPath,
+    right: 'deposits:write',
+  },
+  {
+    href: '/dashboard/plan',
+    label: 'Plan',
+    group: 'Account',
+    within: billingPath,
+    right: 'plans:read',
+  },
+  {
+    href: '/dashboard/passports',
+    label: 'Passport',
+    icon: 'passport',
+    group: 'Account',
+    right: 'passports:read',
+  },
   { href: settingsPath, label: 'Settings', icon: 'settings', group: 'Account' },
+  { href: '/dashboard/members', label: 'Members', group: 'Account', within: settingsPath },
   { href: '/dashboard/sessions', label: 'Sessions', group: 'Account', within: settingsPath },
   { href: '/dashboard/admin', label: 'Administration', icon: 'models', group: 'Operator' },
   { href: '/explorer', label: 'Explorer', group: 'Public' },
@@ -59,11 +109,17 @@ export const frameOf = ({
     status: statusText(health),
     version: version.version,
   }),
-  isAdmin: (account) => isAdmin(settings, account),
-  counts: (account): NavCounts => {
-    const last = extent.last(account)
-    return last ? { [runsPath]: countText(last.runs), [keysPath]: countText(last.keys) } : {}
+  isAdmin: (wallet) => isAdmin(settings, wallet),
+  counts: (acting): NavCounts => {
+    const last = extent.last(acting)
+    const counted: [string, number | undefined][] = [
+      [runsPath, last?.runs],
+      [keysPath, last?.keys],
+    ]
+    const known = counted.flatMap(([path, n]) => (n === undefined ? [] : [[path, countText(n)]]))
+    return Object.fromEntries(known)
   },
+  memberships: (acting) => extent.last(acting)?.memberships ?? [],
   baseUrl: () => settings.baseUrl,
 })
 

@@ -1,11 +1,14 @@
 /** Mounts every page and what browsers alone ask for; loaded at the first such request. */
 import type { AnyElysia } from 'elysia'
+import { allowsBy, type Guarded } from '../access/accounts/allows.ts'
 import { signInApi } from '../access/accounts/api/sign-in.ts'
+import { rightOf } from '../access/accounts/needs-session.ts'
 import { signInPages } from '../access/accounts/pages.tsx'
 import { settingsPortal } from '../access/accounts/portal/settings.tsx'
 import { sessionsPortal } from '../access/accounts/portal.tsx'
 import { leaksApi } from '../access/keys/api/leaks.ts'
 import { keysPortal } from '../access/keys/portal.tsx'
+import { membersPortal } from '../access/members/portal.tsx'
 import { depositsPortal } from '../billing/deposits/portal.tsx'
 import { planPages } from '../billing/plans/pages.tsx'
 import { plansPortal } from '../billing/plans/portal.tsx'
@@ -45,6 +48,20 @@ import { refusalPages } from '../web/ui/refusal.tsx'
 import { themeRoute } from '../web/ui/theme.ts'
 import { frameOf } from './frame.ts'
 
+/** @throws Error naming a route of the dashboard that says of no role whether it may call it. */
+function guardedOf({ routes }: AnyElysia): Guarded[] {
+  const mine = routes.filter(({ method, path }) => method !== 'ALL' && isOfMembers.test(path))
+  return mine.map((route) => {
+    const { method, path } = route
+    const right = rightOf(route)
+    if (right === undefined) throw new Error(`${method} ${path} names no right: see needsSession`)
+    return { method, path, right }
+  })
+}
+
+/** What members call: not the operator's routes, nor the page for paths that do not exist. */
+const isOfMembers = /^\/(api\/portal|dashboard)(?![\w-])(?!\/admin(?![\w-])|\/\*)/
+
 /** Mounts the pages, and returns what shows refusals to people. */
 export function mountPages(app: AnyElysia, deps: PublicDeps, slots: Slots): ShowRefusal {
   const frame = frameOf(deps)
@@ -67,6 +84,7 @@ export function mountPages(app: AnyElysia, deps: PublicDeps, slots: Slots): Show
     .use(signInPages(deps, frame))
     .use(sessionsPortal(deps, frame))
     .use(settingsPortal(deps, frame))
+    .use(membersPortal(deps, frame))
     .use(keysPortal(deps, frame))
     .use(adminPortal(deps, frame))
     .use(operatorApi(deps))
@@ -76,7 +94,7 @@ export function mountPages(app: AnyElysia, deps: PublicDeps, slots: Slots): Show
     .use(overviewPortal(deps, frame))
     .use(missingPages(deps))
     .use(runsPortal(deps, frame))
-    .use(consolePortal(deps, frame, (line, account) => runOwn(deps, line, account)))
+    .use(consolePortal(deps, frame, (line, acting) => runOwn(deps, line, acting)))
     .use(consoleCommandApi(deps))
     .use(receiptPages(deps, frame))
     .use(receiptsPortal(deps, frame))
@@ -88,5 +106,6 @@ export function mountPages(app: AnyElysia, deps: PublicDeps, slots: Slots): Show
     .use(verifyPages(deps, frame))
     .use(terminalPages(deps, frame, slots))
     .use(usagePortal(deps, frame))
+  frame.allows = allowsBy(guardedOf(app))
   return refusalPages(frame)
 }

@@ -5,6 +5,7 @@ import { nonceStore } from '../access/accounts/store/nonce.ts'
 import { sessionStore } from '../access/accounts/store/session.ts'
 import { accountStore } from '../access/accounts/store.ts'
 import { keyStore } from '../access/keys/store.ts'
+import { memberStore } from '../access/members/store.ts'
 import { operatorTokenStore } from '../access/operators/store.ts'
 import { depositStore } from '../billing/deposits/store.ts'
 import { marginStore } from '../billing/margins/store.ts'
@@ -201,6 +202,7 @@ function tellTrouble({ storage }: Db, log: Log): void {
 /** Those that need nothing but the database. */
 const storesOf = (db: Db) => ({
   accounts: accountStore(db),
+  members: memberStore(db),
   admin: adminStore(db),
   audits: auditStore(db),
   sessions: sessionStore(db),

@@ -18,6 +18,8 @@ export type IdPrefix =
   | 'dlv'
   | 'opt'
   | 'vou'
+  | 'mem'
+  | 'inv'
 
 /** Makes ids: 48 bits of time, so that rows sort by age, and 80 random bits. */
 export type Ids = { make(prefix: IdPrefix): string }

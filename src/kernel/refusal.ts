@@ -2,6 +2,8 @@
  * Every way the service says no, in one table. The `type` is public API: add, never rename.
  * The message is what a caller reads when the place that refused had nothing better to say.
  */
+import type { Acting } from './acting.ts'
+
 export const refusals = {
   invalid_request: [400, 'The request is not well formed.'],
   context_length_exceeded: [400, "The request exceeds the model's maximum context length."],
@@ -18,6 +20,7 @@ export const refusals = {
   scope_denied: [403, 'This key does not carry the scope that the route needs.'],
   model_not_allowed: [403, 'This key may not use this model. GET /v1/keys/self lists its models.'],
   ip_not_allowed: [403, 'This key may not be used from this network address.'],
+  role_denied: [403, 'Your role does not allow this. Ask an owner of the account.'],
   account_suspended: [403, 'The account is suspended. Ask the operator.'],
   csrf_failed: [403, 'The request came from another origin. Send it from the dashboard itself.'],
   signature_invalid: [403, 'The signature does not match. Nothing was signed in.'],
@@ -58,7 +61,7 @@ export type RefusalDetail = {
   metadata?: Record<string, unknown>
   headers?: Record<string, string>
   /** Who is signed in, for a page that shows it; no answer tells it. */
-  reader?: string
+  reader?: Acting
 }
 
 /** An expected no. Anything else that is thrown is a bug and becomes a 500 without detail. */

@@ -38,5 +38,7 @@ export type Command<T> = {
   refundsOf?: string
   /** Loads the live subscription of the account. */
   subscribes?: boolean
+  /** Loads the members and the invitations of the account. */
+  people?: boolean | undefined
   decide(unit: UnitOfWork): T
 }

@@ -10,12 +10,12 @@ import { keepTexts } from '../storage/texts/store.ts'
 import { type BatchLimits, makeBatchQueue } from './batch-queue.ts'
 import type { Command } from './command.ts'
 import { isOneCommandsFault } from './fault.ts'
+import { forgetHold } from './forget-hold.ts'
 import { assertTakesNothing } from './store/guest.ts'
 import { isKnown } from './store/known.ts'
 import { load } from './store/load.ts'
 import { writeBack } from './store/write.ts'
 import {
-  forgetHold,
   makeUnitOfWork,
   type Posted,
   type TrackedRows,

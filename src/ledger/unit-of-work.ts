@@ -22,6 +22,7 @@ import type { NewEvent } from '../storage/outbox/event.ts'
 import type { RunText } from '../storage/texts/store.ts'
 import type { Brake } from './brake.ts'
 import { orFresh } from './fresh-window.ts'
+import { loadedPeople, type People, type TrackedPeople } from './people.ts'
 import type { SellingRows } from './selling-rows.ts'
 import { addEvent } from './tell.ts'
 import { windowStart } from './window.ts'
@@ -48,6 +49,8 @@ export type UnitOfWork = {
   /** The live subscription of an account, for a command with `subscribes`. */
   subscription(account: string): SubscriptionRow | undefined
   deposit(id: string): DepositRow | undefined
+  /** Who may act for an account, for a command with `people`. */
+  people(account: string): People
   /** The call that a command named, if it was made in the last 24 hours. */
   call(scope: string): IdempotentRow | undefined
   /** The amounts spent and held by `key` in the window that contains `now`, in nano-USD. */
@@ -109,6 +112,8 @@ export type TrackedRows = {
   calls: Map<string, IdempotentRow>
   /** Loaded for the seldom command that needs them. */
   selling?: SellingRows
+  /** By account; undefined unless a command names them. */
+  people?: Map<string, TrackedPeople>
   written: {
     accounts: Set<AccountRow>
     keys: Set<KeyRow>
@@ -193,6 +198,7 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
     secrets: (id) => [...tracked.secrets.values()].filter((secret) => secret.keyId === id),
     run: (id) => tracked.runs.get(id),
     deposit: (id) => tracked.deposits.get(id),
+    people: (account) => loadedPeople(tracked.people, account),
     call: (scope) => {
       const row = tracked.calls.get(scope)
       return row && row.until > unit.now ? row : undefined
@@ -287,12 +293,4 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
     },
   }
   return unit
-}
-
-/** Empties what a hold in memory added and changed: none of it is written. */
-export function forgetHold({ runs, written, added }: TrackedRows): void {
-  runs.clear()
-  added.runs.length = 0
-  written.accounts.clear()
-  written.windows.clear()
 }

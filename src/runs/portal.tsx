@@ -1,8 +1,10 @@
 /** An account's runs in the browser: their list, each of them, and the way to cancel one. */
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../access/accounts/needs-session.ts'
+import { isKeyOf } from '../access/keys/owns.ts'
 import { accountListedSince } from '../access/plan-history.ts'
 import type { Deps } from '../app/deps-port.ts'
+import type { Acting, Whose } from '../kernel/acting.ts'
 import { isId } from '../kernel/ids.ts'
 import { toListView } from '../kernel/pagination.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
@@ -50,7 +52,7 @@ export const runsPortal = (deps: Deps, frame: Frame) =>
     .use(sessionAuth(deps))
     .get(
       runsPath,
-      async ({ request, set, account }) => {
+      async ({ request, set, acting }) => {
         const query = queryOf(request)
         const tidy = tidyAddress(runsPath, query)
         if (tidy !== undefined && !isHtmx(request)) {
@@ -58,47 +60,47 @@ export const runsPortal = (deps: Deps, frame: Frame) =>
           set.headers['location'] = tidy
           return ''
         }
-        const view = await viewOf(deps, account, query)
+        const view = await viewOf(deps, acting, query)
         if (isHtmx(request)) pushAddress({ request, set }, tidy ?? addressOf(runsPath, query))
         const main = <RunsPage view={view} />
-        const shown = { frame, title: 'Runs', here: runsPath, account, main }
+        const shown = { frame, title: 'Runs', here: runsPath, acting, main }
         const page = dashboardPage({ ...shown, scripts: isFollowed(view) ? ['live-list'] : [] })
         const status = view.refusal ? { status: view.refusal.status } : {}
         return reply({ request, set }, { page, fragment: <RunsPanel view={view} />, ...status })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'runs:read' } },
     )
     .get(
       csvPath,
-      async ({ request, set, account }) => {
-        const { items } = await readList(deps, account, queryOf(request))
+      async ({ request, set, acting }) => {
+        const { items } = await readList(deps, acting, queryOf(request))
         set.headers['content-type'] = 'text/csv; charset=utf-8'
         set.headers['content-disposition'] = 'attachment; filename="counterfoil-runs.csv"'
         return runsAsCsv(items)
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'runs:read' } },
     )
     .get(
       `${runsPath}/:id`,
-      async ({ request, set, account, params }) => {
-        const shown = await findOwn(deps, account, params.id)
-        const page = runPage(frame, account, shown, await detail(deps, shown))
+      async ({ request, set, acting, params }) => {
+        const shown = await findOwn(deps, acting, params.id)
+        const page = runPage(frame, acting, shown, await detail(deps, shown))
         return reply({ request, set }, { page })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'runs:read' } },
     )
     .get(
       '/api/portal/runs',
-      async ({ request, set, account }) => {
+      async ({ request, set, acting }) => {
         if (isHtmx(request)) {
-          const view = await viewOf(deps, account, queryOf(request))
+          const view = await viewOf(deps, acting, queryOf(request))
           if (view.refusal) throw view.refusal
           return reply(
             { request, set },
             { fragment: <RunsPanel view={view} />, seeOther: runsPath },
           )
         }
-        const { items, next } = await readList(deps, account, queryOf(request))
+        const { items, next } = await readList(deps, acting, queryOf(request))
         const list = toListView({
           items: items.map(({ run }) => toRunView(run)),
           hasMore: next !== undefined,
@@ -106,68 +108,69 @@ export const runsPortal = (deps: Deps, frame: Frame) =>
         // A filtered page may end before the last match: the next one continues there.
         return { ...list, last_id: next ?? list.last_id }
       },
-      { needsSession: 'action' },
+      { needsSession: { action: 'runs:read' } },
     )
     .get(
       '/api/portal/runs/live',
-      async ({ request, server, set, session }) =>
-        followList(deps, { request, server, set }, session),
-      { needsSession: 'action' },
+      async ({ request, server, set, session, acting }) =>
+        followList(deps, { request, server, set }, { session, acting }),
+      { needsSession: { action: 'runs:read' } },
     )
     .get(
       '/api/portal/receipts/live',
-      async ({ request, server, set, session }) =>
-        followReceipts(deps, { request, server, set }, session),
-      { needsSession: 'action' },
+      async ({ request, server, set, session, acting }) =>
+        followReceipts(deps, { request, server, set }, { session, acting }),
+      { needsSession: { action: 'receipts:read' } },
     )
     .get(
       '/api/portal/runs/:id',
-      async ({ request, set, account, params }) => {
-        const shown = await findOwn(deps, account, params.id)
+      async ({ request, set, acting, params }) => {
+        const shown = await findOwn(deps, acting, params.id)
         if (!isHtmx(request)) return toRunView(shown.run)
         const fragment = await detail(deps, shown)
         return reply({ request, set }, { fragment, seeOther: runPath(shown.run.id) })
       },
-      { needsSession: 'action' },
+      { needsSession: { action: 'runs:read' } },
     )
     .get(
       '/api/portal/runs/:id/live',
-      async ({ request, server, set, session, params }) => {
-        const { run } = await findOwn(deps, session.accountId, params.id)
+      async ({ request, server, set, session, account, acting, params }) => {
+        const { run } = await findOwn(deps, acting, params.id)
         const mark = readText(queryOf(request), 'mark')
-        const look = () => lookAtRun(deps, session.accountId, run.id)
-        return followAccount(deps, { context: { request, server, set }, session, mark, look })
+        const look = () => lookAtRun(deps, acting, run.id)
+        const context = { request, server, set }
+        return followAccount(deps, { context, session, account, mark, look })
       },
-      { needsSession: 'action' },
+      { needsSession: { action: 'runs:read' } },
     )
     .post(
       '/api/portal/runs/:id/cancel',
-      async ({ request, set, account, params }) => {
-        const { run } = await findOwn(deps, account, params.id)
+      async ({ request, set, acting, params }) => {
+        const { run } = await findOwn(deps, acting, params.id)
         const cancelled = await cancelRun(deps, run).catch(conflictOf)
         if (wantsJson(request)) {
           if (cancelled instanceof Refusal) throw cancelled
           return toRunView(cancelled)
         }
-        const shown = await findOwn(deps, account, run.id)
+        const shown = await findOwn(deps, acting, run.id)
         if (cancelled instanceof Refusal) {
           const main = await detail(deps, shown, cancelled.message)
-          const page = runPage(frame, account, shown, main)
+          const page = runPage(frame, acting, shown, main)
           return reply({ request, set }, { page, status: cancelled.status })
         }
         const fragment = await detail(deps, shown)
         const done = { what: 'run_stopped' } as const
         return reply({ request, set }, { fragment, seeOther: runPath(run.id), done })
       },
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'runs:write' }, parse: 'none' },
     )
 
 const isHtmx = ({ headers }: Request): boolean => headers.get('hx-request') === 'true'
 
-function runPage(frame: Frame, account: string, shown: ShownRun, main: Markup) {
+function runPage(frame: Frame, acting: Acting, shown: ShownRun, main: Markup) {
   const scripts = isInFlight(shown.run) ? ['hx-sse'] : []
   const title = `Run ${shortId(shown.run.id)}`
-  return dashboardPage({ frame, title, here: runsPath, account, main, scripts })
+  return dashboardPage({ frame, title, here: runsPath, acting, main, scripts })
 }
 
 /** A run that has already ended is shown with the reason why it was not cancelled. */
@@ -177,45 +180,41 @@ function conflictOf(error: unknown): Refusal {
 }
 
 /** @throws Refusal 'not_found', also for runs of other accounts. */
-async function findOwn({ runs }: Deps, account: string, id: string): Promise<ShownRun> {
-  const found = isId('run', id) ? await runs.findShown(account, id) : undefined
+async function findOwn({ runs }: Deps, whose: Whose, id: string): Promise<ShownRun> {
+  const found = isId('run', id) ? await runs.findShown(whose, id) : undefined
   return found ?? refuse('not_found', 'This run does not exist.')
 }
 
 /** @throws Refusal 'invalid_request' for a filter or cursor outside the account. */
-async function readList(deps: Deps, account: string, query: URLSearchParams): Promise<ShownPage> {
-  const filter = await ownFilter(deps, account, query)
+async function readList(deps: Deps, whose: Whose, query: URLSearchParams): Promise<ShownPage> {
+  const filter = await ownFilter(deps, whose, query)
   const page = readPage(withoutEmpty(query))
   const id = readRunId(query)
   if (id !== undefined) {
-    const found = await deps.runs.findShown(account, id)
+    const found = await deps.runs.findShown(whose, id)
     return { items: found ? [found] : [], next: undefined }
   }
   const isKnown =
     page.after === undefined ||
-    (isId('run', page.after) && (await deps.runs.findShown(account, page.after)))
+    (isId('run', page.after) && (await deps.runs.findShown(whose, page.after)))
   if (!isKnown) refuse('invalid_request', { message: 'This run does not exist.', param: 'after' })
-  const since = await accountListedSince(deps, account)
+  const since = await accountListedSince(deps, whose.account)
   const from = Math.max(filter.from ?? 0, since)
-  return deps.runs.listShown(account, { ...filter, from }, page)
+  return deps.runs.listShown(whose, { ...filter, from }, page)
 }
 
-async function ownFilter(
-  deps: Deps,
-  account: string,
-  query: URLSearchParams,
-): Promise<ShownFilter> {
+async function ownFilter(deps: Deps, whose: Whose, query: URLSearchParams): Promise<ShownFilter> {
   const filter = readFilter(query, deps.clock.now())
   if (filter.keyId === undefined) return filter
   const key = await deps.keys.find(filter.keyId)
-  if (key?.accountId === account) return filter
+  if (key && isKeyOf(key, whose)) return filter
   refuse('invalid_request', { message: 'This key does not exist.', param: 'key' })
 }
 
-async function viewOf(deps: Deps, account: string, query: URLSearchParams): Promise<RunsView> {
-  const keys = await deps.runs.keysToChoose(account, keysMax + 1)
+async function viewOf(deps: Deps, whose: Whose, query: URLSearchParams): Promise<RunsView> {
+  const keys = await deps.runs.keysToChoose(whose, keysMax + 1)
   const view = {
-    account,
+    account: whose.account,
     now: deps.clock.now(),
     query: filterQuery(query),
     models: deps.catalogue.list().map(({ id }) => id),
@@ -225,7 +224,7 @@ async function viewOf(deps: Deps, account: string, query: URLSearchParams): Prom
     receiptStateOf: await readReceiptStates(deps),
   }
   try {
-    return { ...view, page: await readList(deps, account, query) }
+    return { ...view, page: await readList(deps, whose, query) }
   } catch (error) {
     // The form keeps the input and shows what is wrong with it.
     if (!(error instanceof Refusal) || error.type !== 'invalid_request') throw error
@@ -240,28 +239,32 @@ async function detail(deps: Deps, shown: ShownRun, trouble?: string) {
   return <RunPage {...{ shown, receiptStateOf, mark, texts, trouble }} />
 }
 
-async function lookAtRun(deps: Deps, account: string, id: string): Promise<Look> {
-  const shown = await findOwn(deps, account, id)
+async function lookAtRun(deps: Deps, acting: Acting, id: string): Promise<Look> {
+  const shown = await findOwn(deps, acting, id)
   const mark = markOf(shown, await readReceiptStates(deps))
   return { mark, html: renderChild(await detail(deps, shown)) }
 }
 
 /** Follows the list: runs newer than `since`, and those in `open` until they are final. */
-async function followList(deps: Deps, context: SseContext, session: SessionRow) {
+async function followList(
+  deps: Deps,
+  context: SseContext,
+  { session, acting }: { session: SessionRow; acting: Acting },
+) {
   const query = queryOf(context.request)
-  const { accountId } = session
-  const filter = await ownFilter(deps, accountId, query)
+  const { account } = acting
+  const filter = await ownFilter(deps, acting, query)
   let receiptStateOf = await readReceiptStates(deps)
   const rows: Rows<ShownRun> = {
     newer: async (since) => {
-      const found = await deps.runs.newerThan(accountId, filter, since, newsMax)
+      const found = await deps.runs.newerThan(acting, filter, since, newsMax)
       return found.map(({ id }) => id)
     },
     read: async (ids) => {
       receiptStateOf = await readReceiptStates(deps)
-      const ended = await deps.runs.endedAmong(accountId, ids)
+      const ended = await deps.runs.endedAmong(acting, ids)
       const left = ids.filter((id) => !ended.some(({ run }) => run.id === id))
-      const open = await Promise.all(left.map((id) => deps.runs.findShown(accountId, id)))
+      const open = await Promise.all(left.map((id) => deps.runs.findShown(acting, id)))
       return [...open.filter((found) => found !== undefined), ...ended]
     },
     idOf: ({ run }) => run.id,
@@ -269,5 +272,5 @@ async function followList(deps: Deps, context: SseContext, session: SessionRow) 
     isSettled: ({ run }) => !isInFlight(run) && receiptStateOf(run) === 'final',
     draw: (shown) => rowOf(shown, receiptStateOf, deps.clock.now()),
   }
-  return followRows(deps, context, session, rows, shownIn(query, 'run'))
+  return followRows(deps, context, { session, account }, rows, shownIn(query, 'run'))
 }

@@ -1,4 +1,5 @@
 /** The runs that an account's owner sees: filters, tags, pages. */
+import type { Whose } from '../kernel/acting.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { PageRequest } from '../kernel/pagination.ts'
 import type { RunRow } from '../storage/db/schema.ts'
@@ -26,23 +27,23 @@ export type ShownPage = {
   next: string | undefined
 }
 
-/** One account's runs. Every query reads a bounded number of rows, however rare a match. */
+/** Runs of an account or branch. A query reads a bounded number of rows, however rare a match. */
 export type ShownRuns = {
   /** A page of runs, newest first. With a filter it may be short and still have a `next`. */
-  listShown(account: string, filter: ShownFilter, page: PageRequest): Promise<ShownPage>
+  listShown(whose: Whose, filter: ShownFilter, page: PageRequest): Promise<ShownPage>
   /** The ids of up to `most` runs newer than `since`, newest first. */
   newerThan(
-    account: string,
+    whose: Whose,
     filter: ShownFilter,
     since: string,
     most: number,
   ): Promise<{ id: string }[]>
-  /** Undefined also for a run of another account. */
-  findShown(account: string, id: string): Promise<ShownRun | undefined>
-  /** Those of `ids` that belong to the account and have ended. */
-  endedAmong(account: string, ids: readonly string[]): Promise<ShownRun[]>
+  /** Undefined also for a run of another account or branch. */
+  findShown(whose: Whose, id: string): Promise<ShownRun | undefined>
+  /** Those of `ids` that belong to them and have ended. */
+  endedAmong(whose: Whose, ids: readonly string[]): Promise<ShownRun[]>
   /** Up to `limit` keys for the filter form, newest first, without revoked ones. */
-  keysToChoose(account: string, limit: number): Promise<{ id: string; name: string }[]>
+  keysToChoose(whose: Whose, limit: number): Promise<{ id: string; name: string }[]>
 }
 
 /** The most runs that one query may skip; the next page continues behind them. */

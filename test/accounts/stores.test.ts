@@ -17,6 +17,7 @@ const session = (id: string, state: Partial<SessionRow> = {}): SessionRow => ({
   expiresAt: now + lifeMs,
   userAgent: '',
   clientAddress: '',
+  memberId: null,
   ...state,
 })
 let audits = 0

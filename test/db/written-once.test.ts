@@ -228,12 +228,12 @@ describe.each(engines)('a database whose runs were written twice, on %s', (engin
         )
         const span = { start: place, end: place + 5 }
         const within = all.filter((run) => placeOf(run) >= place && placeOf(run) < place + 5)
-        const exported = await usageStore(db).exportedIn(span, account)
+        const exported = await usageStore(db).exportedIn(span, { account })
         expect(exported.map((run) => [run.id, run.place])).toEqual(
           within.map((run) => [run.id, placeOf(run)]),
         )
-        expect((await usageStore(db).runsIn(span, account)).length).toBe(within.length)
-        expect((await usageStore(db).exportedIn(span, 'other')).length).toBe(0)
+        expect((await usageStore(db).runsIn(span, { account })).length).toBe(within.length)
+        expect((await usageStore(db).exportedIn(span, { account: 'other' })).length).toBe(0)
       }
       expect(await explorer.newestPlace()).toBe(all.length)
     })
@@ -244,7 +244,7 @@ describe.each(engines)('a database whose runs were written twice, on %s', (engin
       const found = await Promise.all(all.map(({ id }) => receipts.find(receiptIdOf(id))))
       expect(found.map((run) => [run?.logPlace, run?.signature] as unknown)).toEqual(expected)
       const { items } = await receipts.listShown(
-        account,
+        { account },
         { since: '' },
         { limit: 100, after: undefined },
       )

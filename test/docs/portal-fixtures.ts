@@ -1,4 +1,5 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { memberSample, tokenSample } from '../../src/front/reference/areas/members-area.ts'
 import { signedSample } from '../../src/front/reference/areas/sign-in-area.ts'
 import {
   type Example,
@@ -6,7 +7,7 @@ import {
   type Operation,
   pathOf,
 } from '../../src/front/reference/operation.ts'
-import { sampleIds } from '../../src/web/http/shape.ts'
+import { sampleIds, sampleWallet } from '../../src/web/http/shape.ts'
 import { askNonce, type Browser, browser, signInWith } from '../accounts/wallet.ts'
 import { type Depositing, units } from '../deposits/depositing.ts'
 import { type StubChain, transferLog } from '../deposits/stub-chain.ts'
@@ -78,6 +79,8 @@ async function idsFor(
     const { once } = await (await own.call(path)).json()
     return { '1785585600000.0123456789abcdef': once }
   }
+  if (operation.id in memberIds)
+    return memberIds[operation.id]?.({ service, own, signer, other }) ?? {}
   if (operation.id === 'issuePassportStatement') await countAll(service.w as unknown as World)
   if (operation.id !== 'claimDeposit' && operation.id !== 'assignDeposit') return {}
   const { hash } = service.chain.add([transferLog(other.address.toLowerCase(), units(5))])
@@ -90,6 +93,34 @@ async function idsFor(
     [`0x${'5c'.repeat(32)}`]: hash,
     [sampleIds.dep]: found?.id ?? 'none',
   }
+}
+
+/** What the examples of members act on: made by the person, or for it by the other one. */
+const memberIds: Record<string, (cast: Cast) => Promise<Record<string, string>>> = {
+  revokeInvitation: async ({ own }) => {
+    await invitedBy(own)
+    const listed = await (await own.call('/api/portal/members')).json()
+    return { [sampleIds.inv]: listed.invitations[0].id }
+  },
+  removeMember: async ({ service, own, other }) => {
+    const token = await invitedBy(own)
+    const theirs = browser(service.w)
+    await signInWith(theirs, other)
+    await theirs.call('/api/portal/members/accept', { json: { token } })
+    return { [memberSample]: other.address }
+  },
+  acceptInvitation: async ({ service, other }) => {
+    const theirs = browser(service.w)
+    await signInWith(theirs, other)
+    return { [tokenSample]: await invitedBy(theirs) }
+  },
+  actFor: async ({ signer }) => ({ [sampleWallet]: signer.address }),
+}
+
+async function invitedBy(owner: Browser): Promise<string> {
+  const answer = await owner.call('/api/portal/members/invite', { json: { role: 'viewer' } })
+  const { link } = (await answer.json()) as { link: string }
+  return new URL(link).searchParams.get('token') ?? ''
 }
 
 type Changes = { body?: string; type?: string; headers?: Record<string, string>; from?: Browser }

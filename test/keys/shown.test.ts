@@ -18,7 +18,7 @@ describe.each(engines)('the keys of an account on %s', (engine) => {
   }, 30_000)
   afterAll(() => office.close())
 
-  const tree = (account: string) => office.keys.tree(account, office.clock.now())
+  const tree = (account: string) => office.keys.tree({ account }, office.clock.now())
   /** Keys made a millisecond apart, so that their order is known. */
   const later = async (
     account: string,
@@ -45,9 +45,14 @@ describe.each(engines)('the keys of an account on %s', (engine) => {
     expect(shown.map(({ chain }) => chain.length)).toEqual([1, 1, 2, 2, 3])
     const now = office.clock.now()
     const revoked = { ended: 'revoked' } as const
-    const page = await office.keys.listAll(account, revoked, { limit: 1, after: undefined }, now)
+    const page = await office.keys.listAll(
+      { account },
+      revoked,
+      { limit: 1, after: undefined },
+      now,
+    )
     expect([page.items.map(({ key }) => key.id), page.hasMore]).toEqual([[below.id], true])
-    const next = await office.keys.listAll(account, revoked, { limit: 1, after: below.id }, now)
+    const next = await office.keys.listAll({ account }, revoked, { limit: 1, after: below.id }, now)
     expect([next.items.map(({ key }) => key.id), next.hasMore]).toEqual([[gone.id], false])
     expect(statusOf(next.items[0]?.chain ?? [], now)).toBe('revoked')
   })
@@ -97,7 +102,7 @@ describe.each(engines)('the keys of an account on %s', (engine) => {
           return turn.value
         }),
     })
-    const shown = await counted.tree(account, office.clock.now())
+    const shown = await counted.tree({ account }, office.clock.now())
     expect([shown.length, steps]).toEqual([500, 1])
     const at = new Map(shown.map(({ key }, place) => [key.id, place]))
     for (const { key } of shown) {

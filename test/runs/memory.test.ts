@@ -111,7 +111,7 @@ describe.each(engines)('a run in flight, on %s', (engine) => {
       expect(await get(`/v1/runs/${ids[1]}`)).toMatchObject({ id: ids[1], status: 'running' })
       const page10 = { limit: 10, after: undefined }
       const account = open[0]?.accountId ?? ''
-      const { items } = await w.deps.runs.listShown(account, {}, page10)
+      const { items } = await w.deps.runs.listShown({ account }, {}, page10)
       expect(items.map(({ run, keyName }) => [run.id, keyName])).toEqual(
         ids.map((id) => [id, 'test']),
       )

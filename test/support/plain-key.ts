@@ -13,5 +13,6 @@ export const plainKey = {
   pausedReason: null,
   revokedAt: null,
   revokedBy: null,
+  branch: null,
   lastUsedAt: null,
 } satisfies Partial<KeyRow>

@@ -107,7 +107,7 @@ test('a key of the house that was revoked is made anew, and has no more money th
   const stub = await startStubUpstream()
   const w = await world({ toml: pricedToml(stub.url, 700_000), now: noon })
   await run(w, 'ask x')
-  const keyId = (await w.deps.console.keyOf(sponsorAccount)) ?? ''
+  const keyId = (await w.deps.console.keyOf({ account: sponsorAccount })) ?? ''
   await revokeKey(w.deps, { keyId, actor: 'operator' })
   let asked = 1
   while ((await send(w, { command: 'ask x' })).status === 200) asked++

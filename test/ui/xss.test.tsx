@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { ownerOf } from '../../src/kernel/acting.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { Button, ButtonLink, CopyButton } from '../../src/web/ui/button.tsx'
 import { BarChart, LineChart } from '../../src/web/ui/chart.tsx'
@@ -135,7 +136,10 @@ describe('a text of somebody stays a text, whatever part shows it', () => {
     const page = (x: string) => {
       const parts = { frame, title: x, here: x, main: <p>{x}</p>, description: x }
       const reader = { theme: 'dark', path: x } as const
-      return dashboardPage({ ...parts, account }).html(reader) + publicPage(parts).html(reader)
+      return (
+        dashboardPage({ ...parts, acting: ownerOf(account) }).html(reader) +
+        publicPage(parts).html(reader)
+      )
     }
     const plain = shapeOf(page('plain'))
     for (const payload of payloads) expect(shapeOf(page(payload))).toEqual(plain)

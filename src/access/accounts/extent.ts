@@ -1,14 +1,22 @@
-/** How much an account has, as its pages say beside their entries. */
+/** How much an account has, and who else one acts for, as pages say around what they show. */
+import type { Acting, Membership } from '../../kernel/acting.ts'
 
 /** Runs and keys are counted up to this number. */
 export const extentMax = 1000
 
-/** Runs that have ended, and keys that are neither revoked nor expired. */
-export type Extent = { runs: number; keys: number }
+/**
+ * Runs that have ended, and keys that are neither revoked nor expired; and the accounts that the
+ * wallet is a member of. Runs of a branch are not counted.
+ */
+export type Extent = {
+  runs: number | undefined
+  keys: number
+  memberships: readonly Membership[]
+}
 
 export type Extents = {
   /** Counts, and remembers it for the page that is made next. */
-  note(account: string, now: number): Promise<void>
+  note(acting: Acting, now: number): Promise<void>
   /** The counts as they were last noted. */
-  last(account: string): Extent | undefined
+  last(acting: Acting): Extent | undefined
 }

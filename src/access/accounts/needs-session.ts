@@ -1,11 +1,13 @@
-/** The guards of browser routes: same origin, and a live session. */
+/** The guards of browser routes: same origin, a live session, and the role's right. */
 import { type Context, Elysia, status } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
+import { type Acting, homes, isRight, may, type Right } from '../../kernel/acting.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
 import { clientAddress, trustedProxies } from '../../web/http/client-address.ts'
 import { readCookie } from '../../web/http/cookies.ts'
+import { pathStart } from '../../web/http/lazy-mount.ts'
 import { assertSameOrigin } from '../../web/http/same-origin.ts'
-import { isLocalPath, signInPath } from './next-page.ts'
+import { homePage, isLocalPath, signInPath } from './next-page.ts'
 import {
   type FoundSession,
   hashToken,
@@ -16,16 +18,26 @@ import {
 } from './session.ts'
 
 /** A visitor without a session: `page` redirects to the sign-in, `action` refuses. */
-export type SessionNeed = 'page' | 'action'
+export type SessionKind = 'page' | 'action'
+
+/** The kind of a route and the right that it needs: `{ page: 'keys:read' }`. */
+export type SessionNeed = { page: Right } | { action: Right }
 
 type Reads = Pick<Deps, 'sessions' | 'clock' | 'settings' | 'log'>
 type Notes = Reads & Pick<Deps, 'extent'>
 
 const maxUserAgent = 200
 
+/** The right that a mounted route needs; undefined for one that needs no session. */
+export function rightOf(route: { hooks: unknown }): Right | undefined {
+  const { detail } = route.hooks as { detail?: { tags?: string[] } }
+  return detail?.tags?.find(isRight)
+}
+
 /**
  * `sameOrigin` refuses other origins and gives a route its `visitor`. `needsSession` also gives it
- * the `session` and the `account` that is signed in. Both run before the body is read.
+ * the `session`, the `account` that it acts for and, as `acting`, who acts with which role. Both
+ * run before the body is read.
  */
 export const sessionAuth = (deps: Notes) => {
   const { settings } = deps
@@ -46,6 +58,8 @@ export const sessionAuth = (deps: Notes) => {
       },
     },
     needsSession: (need: SessionNeed) => ({
+      // Says on the route what it needs, for {@link rightOf}.
+      detail: { tags: ['page' in need ? need.page : need.action] },
       resolve: async ({ request, server, set }) => {
         assertSameOrigin(request, settings.baseUrl)
         const found = await currentSession(deps, request)
@@ -55,15 +69,21 @@ export const sessionAuth = (deps: Notes) => {
             const headers = { 'hx-redirect': signInPath(path) }
             throw new Refusal('session_required', { headers })
           }
-          if (need === 'action' && !wantsPage(request)) refuse('session_required')
+          if ('action' in need && !wantsPage(request)) refuse('session_required')
           set.headers['location'] = signInPath(path)
           return status(303, '')
         }
-        if (found.status === 'suspended') refuse('account_suspended')
+        const { session, acting } = found
+        if (found.status === 'suspended') await refuseTo(deps, request, acting, 'account_suspended')
+        const right = 'page' in need ? need.page : need.action
+        if (!may(acting, right)) {
+          if (!isHome(request)) await refuseTo(deps, request, acting, 'role_denied')
+          set.headers['location'] = homes[acting.role]
+          return status(303, '')
+        }
         const visitor: Visitor = visitorOf({ request, server, set })
-        const { session } = found
-        if (need === 'page') await deps.extent.note(session.accountId, deps.clock.now())
-        return { session, account: session.accountId, visitor }
+        if ('page' in need) await deps.extent.note(acting, deps.clock.now())
+        return { session, account: acting.account, acting, visitor }
       },
     }),
   })
@@ -100,18 +120,34 @@ export async function refuseMissing(
 ): Promise<never> {
   const isPage = (pathToReturnTo(request) ?? '').startsWith('/dashboard')
   if (found?.status !== 'active' || !isPage) return refuse('not_found')
-  const reader = found.session.accountId
-  await deps.extent.note(reader, deps.clock.now())
-  return refuse('not_found', { reader })
+  await deps.extent.note(found.acting, deps.clock.now())
+  return refuse('not_found', { reader: found.acting })
 }
 
-/** The account that reads a public page, if one is signed in. */
+/** Pages keep their frame, so that a member can go on to what is allowed. */
+async function refuseTo(
+  deps: Notes,
+  request: Request,
+  acting: Acting,
+  type: 'role_denied' | 'account_suspended',
+): Promise<never> {
+  const isOwn = acting.wallet === acting.account
+  if (isOwn || !wantsPage(request)) return refuse(type)
+  await deps.extent.note(acting, deps.clock.now())
+  return refuse(type, { reader: acting })
+}
+
+/** Everybody is sent here; a role that may not read it goes on to its own first page. */
+const isHome = ({ method, url }: Request): boolean =>
+  method === 'GET' && url.slice(pathStart(url)).split('?', 1)[0] === homePage
+
+/** The account that a reader of a public page acts for, if one is signed in. */
 export async function readerAccount(
   deps: Reads,
   request: Request,
 ): Promise<{ account: string } | Record<string, never>> {
   const found = await currentSession(deps, request)
-  return found?.status === 'active' ? { account: found.session.accountId } : {}
+  return found?.status === 'active' ? { account: found.acting.account } : {}
 }
 
 /** Whether a browser navigates, rather than a script or htmx calling. */

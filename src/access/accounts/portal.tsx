@@ -50,7 +50,7 @@ export const sessionsPortal = (deps: Deps, frame: Frame) => {
     .use(sessionAuth(deps))
     .get(
       path,
-      async ({ request, set, account, session }) => {
+      async ({ request, set, acting, session }) => {
         const listed = await read(session, queryOf(request))
         const main = (
           <>
@@ -58,16 +58,16 @@ export const sessionsPortal = (deps: Deps, frame: Frame) => {
             <SessionsPanel of={listed} />
           </>
         )
-        const page = dashboardPage({ frame, title: 'Sessions', here: path, account, main })
+        const page = dashboardPage({ frame, title: 'Sessions', here: path, acting, main })
         return reply({ request, set }, { page })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'self' } },
     )
     .get(
       othersPath,
-      async ({ request, set, account, session }) => {
+      async ({ request, set, acting, session }) => {
         const found = await sessions.list(
-          account,
+          session.accountId,
           { limit: maxPageLimit, after: undefined },
           clock.now(),
         )
@@ -78,10 +78,10 @@ export const sessionsPortal = (deps: Deps, frame: Frame) => {
           return ''
         }
         const main = <ConfirmOthers others={others} hasMore={found.hasMore} />
-        const page = dashboardPage({ frame, title: 'Sessions', here: path, account, main })
+        const page = dashboardPage({ frame, title: 'Sessions', here: path, acting, main })
         return reply({ request, set }, { page })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'self' } },
     )
     .get(
       '/api/portal/sessions',
@@ -95,24 +95,26 @@ export const sessionsPortal = (deps: Deps, frame: Frame) => {
         const items = found.items.map((row) => toSessionView(row, session))
         return toListView({ items, hasMore: found.hasMore })
       },
-      { needsSession: 'action' },
+      { needsSession: { action: 'self' } },
     )
     .post(
       '/api/portal/sessions/others/revoke',
-      async ({ request, set, account, session, visitor }) => {
-        const what = { action: 'session.revoke_others', accountId: account, subject: session.id }
+      async ({ request, set, session, visitor }) => {
+        const { accountId } = session
+        const what = { action: 'session.revoke_others', accountId, subject: session.id }
         const revoked = await sessions.endOthers(session, auditOf(deps, visitor, what))
         if (wantsJson(request)) return { revoked }
         const done = { what: 'sessions_ended' } as const
         return reply({ request, set }, { fragment: await panel(session), seeOther: path, done })
       },
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'self' }, parse: 'none' },
     )
     .post(
       '/api/portal/sessions/:id/revoke',
-      async ({ params, request, set, account, session, visitor }) => {
-        const found = (await findOwn(deps, account, params.id)) ?? refuse('not_found')
-        const what = { action: 'session.revoke', accountId: account, subject: found.id }
+      async ({ params, request, set, session, visitor }) => {
+        const { accountId } = session
+        const found = (await findOwn(deps, accountId, params.id)) ?? refuse('not_found')
+        const what = { action: 'session.revoke', accountId, subject: found.id }
         await sessions.end(found, auditOf(deps, visitor, what))
         if (found.id === session.id) {
           set.headers['set-cookie'] = deleteCookie('sid', settings.baseUrl)
@@ -121,7 +123,7 @@ export const sessionsPortal = (deps: Deps, frame: Frame) => {
         const done = { what: 'session_ended' } as const
         return reply({ request, set }, { fragment: await panel(session), seeOther: path, done })
       },
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'self' }, parse: 'none' },
     )
 }
 

@@ -1,4 +1,5 @@
 /** A session: a browser that signed in. It ends after a day unused, or a week after it began. */
+import type { Acting } from '../../kernel/acting.ts'
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { sha256Hex } from '../../kernel/hash.ts'
 import type { Page, PageRequest } from '../../kernel/pagination.ts'
@@ -24,8 +25,8 @@ export const isToken = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(tex
 
 export const hashToken = (token: string): string => sha256Hex(token)
 
-/** A session, and whether its account may act. */
-export type FoundSession = { session: SessionRow; status: AccountRow['status'] }
+/** A session, whom it acts for, and whether both its wallet and that account may act. */
+export type FoundSession = { session: SessionRow; status: AccountRow['status']; acting: Acting }
 
 type Owned = Pick<SessionRow, 'id' | 'accountId'>
 
@@ -33,7 +34,12 @@ type Owned = Pick<SessionRow, 'id' | 'accountId'>
 export type Sessions = {
   /** Opens a session, and ends the one with the token hash `replaced`. */
   open(session: SessionRow, replaced: string | undefined, audit: AuditRow): Promise<void>
-  /** The session of a token's hash; it may have ended and not been deleted yet. */
+  /** Opens a session in the place of one; false if that one ended meanwhile. */
+  replace(session: SessionRow, replaced: string, audit: AuditRow): Promise<boolean>
+  /**
+   * The session of a token's hash; it may have ended and not been deleted yet. None if it acts by
+   * a membership that is gone.
+   */
   find(tokenHash: string): Promise<FoundSession | undefined>
   /** One live session of an account. */
   get(accountId: string, id: string, now: Millis): Promise<SessionRow | undefined>

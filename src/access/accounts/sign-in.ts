@@ -165,6 +165,7 @@ async function openSession(
     expiresAt: now + lifeMs,
     userAgent: visitor.userAgent,
     clientAddress: visitor.clientAddress,
+    memberId: null,
   }
   const audit = auditOf(deps, visitor, { action: 'sign_in', accountId, subject: session.id })
   await deps.sessions.open(session, replaces && hashToken(replaces), audit)
@@ -175,12 +176,19 @@ async function openSession(
 export function auditOf(
   { clock, ids }: Pick<Deps, 'clock' | 'ids'>,
   visitor: Visitor,
-  what: { action: string; accountId: string; subject?: string; detail?: Record<string, Json> },
+  what: {
+    action: string
+    accountId: string
+    /** The wallet that did it, if it acts for another account. */
+    actor?: string
+    subject?: string
+    detail?: Record<string, Json>
+  },
 ): AuditRow {
   return {
     id: ids.make('req'),
     at: clock.now(),
-    actor: what.accountId,
+    actor: what.actor ?? what.accountId,
     action: what.action,
     accountId: what.accountId,
     subject: what.subject ?? what.accountId,

@@ -1,10 +1,12 @@
 /** Lists the keys of an account for its owner. */
 import type { Deps } from '../../app/deps-port.ts'
+import type { Whose } from '../../kernel/acting.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { isId } from '../../kernel/ids.ts'
 import { type Page, type PageRequest, toPage } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { type KeyStatus, statusOf } from './key.ts'
+import { isKeyOf } from './owns.ts'
 import type { ShownKey } from './shown-key.ts'
 
 /** Filters of a list of keys. */
@@ -16,14 +18,14 @@ export type Wanted = { state?: KeyStatus | undefined; name?: string | undefined 
  */
 export async function browseKeys(
   deps: Pick<Deps, 'keys' | 'clock'>,
-  { account, active }: { account: string; active: readonly ShownKey[] },
+  { whose, active }: { whose: Whose; active: readonly ShownKey[] },
   { state, name }: Wanted,
   page: PageRequest,
 ): Promise<Page<ShownKey>> {
-  await assertOwn(deps, account, page)
+  await assertOwn(deps, whose, page)
   const now = deps.clock.now()
   if (state === 'expired' || state === 'revoked') {
-    return deps.keys.listAll(account, { ended: state, name }, page, now)
+    return deps.keys.listAll(whose, { ended: state, name }, page, now)
   }
   return { items: active.filter((shown) => fits(shown, { state, name }, now)), hasMore: false }
 }
@@ -34,17 +36,17 @@ export async function browseKeys(
  */
 export async function listKeys(
   deps: Pick<Deps, 'keys' | 'clock'>,
-  account: string,
+  whose: Whose,
   { state, name }: Wanted,
   page: PageRequest,
 ): Promise<Page<ShownKey>> {
-  await assertOwn(deps, account, page)
+  await assertOwn(deps, whose, page)
   const now = deps.clock.now()
   if (state !== 'usable' && state !== 'paused') {
-    return deps.keys.listAll(account, { ended: state, name }, page, now)
+    return deps.keys.listAll(whose, { ended: state, name }, page, now)
   }
   const { after, limit } = page
-  const rest = (await deps.keys.tree(account, now))
+  const rest = (await deps.keys.tree(whose, now))
     .filter((shown) => fits(shown, { state, name }, now))
     .filter(({ key }) => after === undefined || key.id < after)
     .sort((a, b) => (a.key.id < b.key.id ? 1 : -1))
@@ -57,12 +59,12 @@ const fits = ({ key, chain }: ShownKey, { state, name = '' }: Wanted, now: Milli
 
 async function assertOwn(
   { keys }: Pick<Deps, 'keys'>,
-  account: string,
+  whose: Whose,
   { after }: PageRequest,
 ): Promise<void> {
   if (after === undefined) return
   const key = isId('key', after) ? await keys.find(after) : undefined
-  if (key?.accountId === account) return
+  if (key && isKeyOf(key, whose)) return
   const message = '"after" must be the id of an item of this list.'
   refuse('invalid_request', { param: 'after', message })
 }

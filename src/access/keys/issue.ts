@@ -1,11 +1,13 @@
 /** Creates a key under the limits of its parent and of the account's plan. */
 import type { Deps } from '../../app/deps-port.ts'
+import type { Acting } from '../../kernel/acting.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { Once } from '../../ledger/once.ts'
 import type { CapWindow } from '../../ledger/window.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
+import { assertStillMember } from '../membership.ts'
 import type { Plan } from '../plan.ts'
 import {
   boundCap,
@@ -20,6 +22,7 @@ import {
 } from './bounds.ts'
 import { assertUsable, chainOf, depthOf, maxActiveKeys, maxDepth, type Scope } from './key.ts'
 import { noteKey, toDetail } from './note.ts'
+import { isKeyOf } from './owns.ts'
 import { fingerprintOf, hashSecret, makeSecret } from './secret.ts'
 import type { ShownKey } from './shown-key.ts'
 
@@ -48,6 +51,8 @@ export type KeyWish = {
   once?: Once<ShownKey> | undefined
   /** Who made it, for the audit: `operator`, a wallet or a key id. */
   actor: string
+  /** Who asks in the dashboard: a membership must still be there at the commit. */
+  acting?: Acting | undefined
 }
 
 /**
@@ -60,7 +65,8 @@ export async function issueKey(
   wish: KeyWish,
 ): Promise<{ key: KeyRow; secret: string }> {
   const parent = wish.parentId === undefined ? undefined : await keys.find(wish.parentId)
-  if (wish.parentId !== undefined && parent?.accountId !== wish.account) {
+  const whose = { account: wish.account, branch: wish.acting?.branch }
+  if (wish.parentId !== undefined && !(parent && isKeyOf(parent, whose))) {
     refuse('invalid_request', { param: 'parent_id', message: 'There is no such parent key.' })
   }
   const secret = makeSecret(random)
@@ -73,7 +79,9 @@ export async function issueKey(
     mints: true,
     keys: wish.id === undefined ? lineage : [wish.id, ...lineage],
     call: wish.once?.scope,
+    people: wish.acting?.member === undefined ? undefined : true,
     decide(unit) {
+      if (wish.acting) assertStillMember(unit, wish.acting)
       wish.once?.assertFirst(unit)
       if (unit.key(id))
         refuse('conflict', 'This key was created already. Its secret was shown once.')
@@ -101,7 +109,7 @@ export async function issueKey(
 }
 
 /** @throws Refusal `conflict` above the plan's active keys, `invalid_request` above its depth */
-function assertInPlan({ name, limits }: Plan, active: number, row: KeyRow): void {
+export function assertInPlan({ name, limits }: Plan, active: number, row: KeyRow): void {
   const most = Math.min(limits.maxKeys, maxActiveKeys)
   if (active >= most) {
     const message = `An account has at most ${most} active keys on the plan ${name}.`
@@ -134,6 +142,7 @@ function toKeyRow(
     accountId: wish.account,
     parentId: parent?.id ?? null,
     lineage: [made.id, ...(parent?.lineage ?? [])],
+    branch: parent?.branch ?? null,
     name: boundName(wish.name),
     fingerprint: fingerprintOf(made.hash),
     capLimit: boundCap(wish.capLimit, parent),

@@ -1,4 +1,5 @@
 /** What the service reads of keys. Commands of the ledger write them. */
+import type { Whose } from '../../kernel/acting.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Page, PageRequest } from '../../kernel/pagination.ts'
 import type { Notice } from '../../storage/db/notices.ts'
@@ -31,17 +32,12 @@ export type ShownKeys = {
   /** A key and all below it, newest first; `after` is the id of one of them. */
   listBelow(top: KeyRow, page: PageRequest, now: Millis): Promise<Page<ShownKey>>
   /**
-   * The keys of an account that are neither revoked nor expired themselves, each below its parent,
-   * the newest first. At most 500; {@link listAll} returns the others too.
+   * The keys of an account or of a branch that are neither revoked nor expired themselves, each
+   * below its parent, the newest first. At most 500; {@link listAll} returns the others too.
    */
-  tree(account: string, now: Millis): Promise<ShownKey[]>
-  /** The keys of an account that pass a filter, newest first; `after` is the id of one of them. */
-  listAll(
-    account: string,
-    filter: KeyFilter,
-    page: PageRequest,
-    now: Millis,
-  ): Promise<Page<ShownKey>>
+  tree(whose: Whose, now: Millis): Promise<ShownKey[]>
+  /** Those of an account or branch that pass a filter, newest first; `after` names one of them. */
+  listAll(whose: Whose, filter: KeyFilter, page: PageRequest, now: Millis): Promise<Page<ShownKey>>
 }
 
 /** When keys were last used: noted in memory, written within the minute. */
@@ -54,6 +50,8 @@ export type KeyRows = {
   find(id: string): Promise<KeyRow | undefined>
   /** The ids of a key and of all keys below it. */
   subtree(key: KeyRow): Promise<string[]>
+  /** The ids of all keys of a branch, ended ones too. */
+  ofBranch(branch: string): Promise<string[]>
   /** A key and all keys below it. */
   below(key: KeyRow): Promise<KeyRow[]>
   /** The key of each run of an account that has not ended, on any node. */

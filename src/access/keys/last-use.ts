@@ -15,7 +15,7 @@ export async function withLastUse(
   const found = rows.map(async ({ id, accountId }) => {
     const [row, { items }] = await Promise.all([
       keys.find(id),
-      runs.listShown(accountId, { keyId: id }, newest),
+      runs.listShown({ account: accountId }, { keyId: id }, newest),
     ])
     return Math.max(row?.lastUsedAt ?? 0, items.at(0)?.run.createdAt ?? 0)
   })

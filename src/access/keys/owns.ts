@@ -1,5 +1,6 @@
 /** Which keys, runs and receipts belong to a caller or an account. */
 import type { Deps } from '../../app/deps-port.ts'
+import type { Whose } from '../../kernel/acting.ts'
 import { isId } from '../../kernel/ids.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
@@ -32,18 +33,50 @@ export async function findOwnKey(
   refuse('not_found', 'There is no such key.')
 }
 
+/** Whether a key belongs to an account, or to the branch of it that a member has. */
+export const isKeyOf = (
+  { accountId, branch: branchOf }: Pick<KeyRow, 'accountId' | 'branch'>,
+  { account, branch }: Whose,
+): boolean => accountId === account && (branch === undefined || branchOf === branch)
+
+/** Whether a run or receipt belongs to an account, or to the branch of it that a member has. */
+export async function isOf(
+  { keys }: Pick<Deps, 'keys'>,
+  thing: { accountId: string; keyId: string },
+  whose: Whose,
+): Promise<boolean> {
+  if (thing.accountId !== whose.account) return false
+  if (whose.branch === undefined) return true
+  const key = await keys.find(thing.keyId)
+  return key !== undefined && isKeyOf(key, whose)
+}
+
 /**
- * A key of an account, for its owner.
+ * A key of an account, for who may act for it.
  * @throws Refusal `not_found`, the same for missing keys and those of others
  */
 export async function findAccountKey(
   { keys }: Pick<Deps, 'keys'>,
-  account: string,
+  whose: Whose,
   id: string,
 ): Promise<KeyRow> {
   const key = isId('key', id) ? await keys.find(id) : undefined
-  if (key?.accountId === account) return key
+  if (key && isKeyOf(key, whose)) return key
   refuse('not_found', 'There is no such key.')
+}
+
+/**
+ * A key that may be changed: of a branch not the one at its top, which is its owner's limit.
+ * @throws Refusal `not_found`, `role_denied`
+ */
+export async function findOwnedKey(
+  deps: Pick<Deps, 'keys'>,
+  whose: Whose,
+  id: string,
+): Promise<KeyRow> {
+  const key = await findAccountKey(deps, whose, id)
+  if (key.id !== whose.branch) return key
+  refuse('role_denied', 'An owner of the account sets the limits of your branch. Ask one.')
 }
 
 /** @throws Refusal `invalid_request` unless `after` is an item of the caller's list */

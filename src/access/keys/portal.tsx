@@ -1,6 +1,7 @@
 /** The keys of an account: the pages under `/dashboard/keys` and `/api/portal/keys`. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
+import { type Acting, type Whose, whoOf } from '../../kernel/acting.ts'
 import { defaultPageLimit, toListView } from '../../kernel/pagination.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import type { SessionRow } from '../../storage/db/schema.ts'
@@ -23,82 +24,82 @@ import { KeysPage, KeysPanel, type ListView } from './portal/key-list.tsx'
 import { keyPath, keysPath, newKeyPath } from './portal/key-state.tsx'
 import { secretPage, secretPath, showSecret } from './portal/secret.tsx'
 
-type Context = ReplyContext & { account: string; session: Pick<SessionRow, 'id'> }
+type Context = ReplyContext & { acting: Acting; session: Pick<SessionRow, 'id'> }
 
 export const keysPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'keys-portal' })
     .use(sessionAuth(deps))
     .get(
       keysPath,
-      async ({ request, set, account }) => {
-        const list = await readList(deps, account, queryOf(request))
+      async ({ request, set, acting }) => {
+        const list = await readList(deps, acting, queryOf(request))
         const main = <KeysPage list={list} />
-        const page = dashboardPage({ frame, title: 'Keys', here: keysPath, account, main })
+        const page = dashboardPage({ frame, title: 'Keys', here: keysPath, acting, main })
         return reply({ request, set }, { page, fragment: <KeysPanel list={list} /> })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'keys:read' } },
     )
     .get(
       newKeyPath,
-      async ({ request, set, account, session }) => {
+      async ({ request, set, acting, session }) => {
         const parent = readText(queryOf(request), 'parent_id')
         const draft: Draft = parent ? { parent_id: parent } : {}
-        return showForm(deps, frame, { request, set, account, session }, { draft })
+        return showForm(deps, frame, { request, set, acting, session }, { draft })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'keys:write' } },
     )
     .get(
       '/api/portal/keys',
-      async ({ request, set, account }) => {
+      async ({ request, set, acting }) => {
         const query = queryOf(request)
-        if (wantsJson(request)) return listView(deps, account, query)
-        const fragment = <KeysPanel list={await readList(deps, account, query)} />
+        if (wantsJson(request)) return listView(deps, acting, query)
+        const fragment = <KeysPanel list={await readList(deps, acting, query)} />
         const seeOther = query.size === 0 ? keysPath : `${keysPath}?${query}`
         return reply({ request, set }, { fragment, seeOther })
       },
-      { needsSession: 'action' },
+      { needsSession: { action: 'keys:read' } },
     )
     .post(
       '/api/portal/keys',
-      async ({ request, set, account, session }) => {
+      async ({ request, set, acting, session }) => {
         const sent = await readFields(request, { limitBytes: deps.settings.bodyBytes })
         if (!wantsJson(request)) {
-          return createForPage(deps, frame, { request, set, account, session }, sent)
+          return createForPage(deps, frame, { request, set, acting, session }, sent)
         }
-        const asked = { request, who: account, route: 'POST /api/portal/keys' }
+        const asked = { request, who: whoOf(acting), route: 'POST /api/portal/keys' }
         const call = callOf(deps, { ...asked, text: JSON.stringify(sent.value) })
         return answerOnce(deps, { set }, call, async () => {
-          const { key, secret } = await createKey(deps, account, sent, onceShown(deps, call, 201))
+          const { key, secret } = await createKey(deps, acting, sent, onceShown(deps, call, 201))
           const now = deps.clock.now()
           set.status = 201
           return { ...toKeyView(await deps.keys.show(key.id, now), now), secret }
         })
       },
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'keys:write' }, parse: 'none' },
     )
     .use(secretPage(deps, frame))
     .use(keyPortal(deps, frame))
 
-async function listView(deps: Deps, account: string, query: URLSearchParams) {
-  const { items, hasMore } = await listKeys(deps, account, readWanted(query), readPage(query))
+async function listView(deps: Deps, whose: Whose, query: URLSearchParams) {
+  const { items, hasMore } = await listKeys(deps, whose, readWanted(query), readPage(query))
   const now = deps.clock.now()
   return toListView({ items: items.map((shown) => toKeyView(shown, now)), hasMore })
 }
 
 /** The new secret, or the form as sent with its error. */
 async function createForPage(deps: Deps, frame: Frame, context: Context, sent: Fields) {
-  const { account } = context
+  const { acting } = context
   const draft = draftOf(sent.value)
   try {
     // A reload sends the form again.
-    const again = wantsPage(context.request) && (await findMade(deps, account, draft))
+    const again = wantsPage(context.request) && (await findMade(deps, acting, draft))
     if (again) {
       const seeOther = navigates(context.request)
         ? secretPath(again.id)
         : `${keyPath(again.id)}?again=1`
       return reply(context, { fragment: <></>, seeOther })
     }
-    const made = await createKey(deps, account, sent)
+    const made = await createKey(deps, acting, sent)
     return await showSecret(deps, frame, context, { made, by: 'create', status: 201 })
   } catch (refusal) {
     if (!(refusal instanceof Refusal)) throw refusal
@@ -110,25 +111,25 @@ type Showing = { draft: Draft; refusal?: Refusal }
 
 /** The page of the form, blank or as sent with its error. */
 async function showForm(deps: Deps, frame: Frame, context: Context, showing: Showing) {
-  const { account } = context
+  const { acting } = context
   const { draft, refusal } = showing
   const now = deps.clock.now()
-  const parents = await deps.keys.tree(account, now)
+  const parents = await deps.keys.tree(acting, now)
   const once = makeFormToken(deps.ids, now)
-  const main = <NewKeyPage view={{ now, draft, parents, once, refusal }} />
-  const page = dashboardPage({ frame, title: 'New key', here: keysPath, account, main })
+  const main = <NewKeyPage view={{ now, draft, parents, branch: acting.branch, once, refusal }} />
+  const page = dashboardPage({ frame, title: 'New key', here: keysPath, acting, main })
   const status = refusal ? { status: refusal.status } : {}
   return reply(context, { page: refusal ? shownAt(page, newKeyPath) : page, ...status })
 }
 
 /** The list, narrowed as asked. */
-async function readList(deps: Deps, account: string, query: URLSearchParams): Promise<ListView> {
+async function readList(deps: Deps, whose: Whose, query: URLSearchParams): Promise<ListView> {
   const wanted = readWanted(query)
   const page = query.has('after') ? readPage(query) : { limit: defaultPageLimit, after: undefined }
   const now = deps.clock.now()
-  const active = await deps.keys.tree(account, now)
-  const found = await browseKeys(deps, { account, active }, wanted, page)
-  return { account, now, wanted, found, isFirst: page.after === undefined }
+  const active = await deps.keys.tree(whose, now)
+  const found = await browseKeys(deps, { whose, active }, wanted, page)
+  return { account: whose.account, now, wanted, found, isFirst: page.after === undefined }
 }
 
 /** Forms send empty fields; they do not filter. */

@@ -1,9 +1,11 @@
 /** Gives a key a new secret; the old one may work for a while. */
 import type { Deps } from '../../app/deps-port.ts'
+import type { Acting } from '../../kernel/acting.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { Once } from '../../ledger/once.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
+import { assertStillMember } from '../membership.ts'
 import { assertNotRevoked, chainOf } from './key.ts'
 import { noteKey } from './note.ts'
 import { fingerprintOf, hashSecret, makeSecret } from './secret.ts'
@@ -17,6 +19,8 @@ type RotateWish = {
   actor: string
   overlapSeconds: number
   from?: string | undefined
+  /** Who asks in the dashboard: a membership must still be there at the commit. */
+  acting?: Acting | undefined
   /** Where the caller sent an Idempotency-Key. */
   once?: Once<ShownKey> | undefined
 }
@@ -30,7 +34,7 @@ type RotateWish = {
  */
 export async function rotateKey(
   { ledger, keys, random, ids }: Pick<Deps, 'ledger' | 'keys' | 'random' | 'ids'>,
-  { keyId, actor, overlapSeconds, from, once }: RotateWish,
+  { keyId, actor, acting, overlapSeconds, from, once }: RotateWish,
 ): Promise<{ key: KeyRow; secret: string }> {
   const isWhole = Number.isInteger(overlapSeconds)
   if (!isWhole || overlapSeconds < 0 || overlapSeconds > maxOverlapSeconds) {
@@ -45,7 +49,9 @@ export async function rotateKey(
     keys: found.lineage,
     secretsOf: keyId,
     call: once?.scope,
+    people: acting?.member === undefined ? undefined : true,
     decide(unit) {
+      if (acting) assertStillMember(unit, acting)
       once?.assertFirst(unit)
       const chain = chainOf(unit, found.lineage)
       assertNotRevoked(chain)

@@ -1,6 +1,7 @@
 /** SQL of {@link Keys}. */
 import { and, eq, gt, inArray, or } from 'drizzle-orm'
 import type { Clock } from '../../kernel/clock.ts'
+import { keysOfBranch } from '../../storage/db/branch-runs.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { isUnder } from '../../storage/db/lineage.ts'
 import { first, rows } from '../../storage/db/query-steps.ts'
@@ -32,6 +33,7 @@ export function keyStore(
       )
       return found.map(({ id }) => id)
     },
+    ofBranch: async (branch) => (await db.read((q) => keysOfBranch(q, db.tables, branch))) ?? [],
     below: (key) => db.read((q) => rows(q.select().from(keys).where(isBelow(key)))),
     runsInFlight: (account) =>
       db.read(function* (q) {

@@ -12,6 +12,8 @@ import { toChecksumAddress } from '../../verify/address.ts'
 /** Claims the transfers of a transaction from another wallet. */
 export type Claim = {
   account: string
+  /** The wallet that does it; the account's own by default. */
+  actor?: string
   txHash: string
   signature: string
   visitor: Visitor
@@ -30,7 +32,7 @@ export async function claimDeposits(
   deps: Pick<Deps, 'deposits' | 'ledger' | 'isContractSignature' | 'clock' | 'ids'>,
   claim: Claim,
 ): Promise<DepositRow[]> {
-  const { account, txHash, signature, visitor } = claim
+  const { account, actor = account, txHash, signature, visitor } = claim
   const rows = await deps.deposits.ofTxs([txHash.toLowerCase()])
   if (rows.length === 0) {
     refuse('not_found', {
@@ -58,6 +60,7 @@ export async function claimDeposits(
     const audit = auditOf(deps, visitor, {
       action: 'deposit.claimed',
       accountId: account,
+      actor,
       subject: row.id,
     })
     try {

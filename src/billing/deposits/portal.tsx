@@ -2,6 +2,7 @@
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
+import type { Acting } from '../../kernel/acting.ts'
 import { type Nusd, parseUsd } from '../../kernel/money.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
@@ -20,7 +21,7 @@ import { DepositsPage, NoDepositsPage, PayPanel, type PayView } from './portal/d
 import { depositsPath, HistoryPanel } from './portal/deposit-history.tsx'
 import { claimBody, payBody } from './shapes.ts'
 
-type Context = ReplyContext & { account: string }
+type Context = ReplyContext & { account: string; acting: Acting }
 
 /** Bytes of a body here: a contract wallet's signature is the longest of it. */
 const bodyBytes = 16_384
@@ -30,11 +31,11 @@ export const depositsPortal = (deps: Deps, frame: Frame) =>
     .use(sessionAuth(deps))
     .get(
       depositsPath,
-      ({ request, set, account }) => {
+      ({ request, set, account, acting }) => {
         const typed = readText(queryOf(request), 'amount')
-        return show(deps, frame, { request, set, account }, typed)
+        return show(deps, frame, { request, set, account, acting }, typed)
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'deposits:read' } },
     )
     .get(
       '/api/portal/deposits',
@@ -49,31 +50,38 @@ export const depositsPortal = (deps: Deps, frame: Frame) =>
         const pay = policy ? toPaymentView(policy, paymentOf(policy, undefined)) : null
         return { ...list, deposit_address: pay }
       },
-      { needsSession: 'action' },
+      { needsSession: { action: 'deposits:read' } },
     )
     .post(
       '/api/portal/deposits',
-      async ({ request, set, account }) => {
+      async ({ request, set, account, acting }) => {
         const { value } = await readFields(request, { limitBytes: bodyBytes })
         const { amount: typed } = checkBody(payBody, value)
         const policy = deps.depositPolicy ?? refuseOff()
         const view = payViewOf(deps, policy, account, typed)
-        if (!wantsJson(request)) return showPay(deps, frame, { request, set, account }, view, typed)
+        if (!wantsJson(request))
+          return showPay(deps, frame, { request, set, account, acting }, view, typed)
         if (view.wrong) {
           refuse('invalid_request', { message: view.wrong.message, param: 'amount' })
         }
         return toPaymentView(policy, paymentOf(policy, view.amount))
       },
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'deposits:write' }, parse: 'none' },
     )
     .post(
       '/api/portal/deposits/claim',
-      async ({ request, set, account, visitor }) => {
+      async ({ request, set, account, acting, visitor }) => {
         const { value } = await readFields(request, { limitBytes: bodyBytes })
         const typed = typedOf(value)
         try {
           const { tx_hash: txHash, signature } = checkBody(claimBody, trimmed(value))
-          const moved = await claimDeposits(deps, { account, txHash, signature, visitor })
+          const moved = await claimDeposits(deps, {
+            account,
+            actor: acting.wallet,
+            txHash,
+            signature,
+            visitor,
+          })
           if (wantsJson(request)) {
             const items = moved.map(toDepositView)
             return toListView({ items, hasMore: false })
@@ -85,10 +93,10 @@ export const depositsPortal = (deps: Deps, frame: Frame) =>
         } catch (error) {
           if (!(error instanceof Refusal) || wantsJson(request)) throw error
           const claim = { account, typed, wrong: error.message }
-          return show(deps, frame, { request, set, account }, undefined, { claim, error })
+          return show(deps, frame, { request, set, account, acting }, undefined, { claim, error })
         }
       },
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'deposits:write' }, parse: 'none' },
     )
 
 const seeOther = depositsPath
@@ -100,13 +108,13 @@ function refuseOff(): never {
 async function show(
   deps: Deps,
   frame: Frame,
-  { request, set, account }: Context,
+  { request, set, account, acting }: Context,
   typed?: string,
   failed?: { claim: ClaimView; error: Refusal },
 ) {
   const { depositPolicy: policy } = deps
   const history = await readHistory(deps, account, failed ? undefined : request)
-  const parts = { frame, title: 'Deposits', here: depositsPath, account }
+  const parts = { frame, title: 'Deposits', here: depositsPath, acting }
   if (!policy) {
     const main = <NoDepositsPage account={account} history={history} />
     return reply({ request, set }, { page: dashboardPage({ ...parts, main }) })

@@ -12,6 +12,7 @@ import { cancelSubscription, notePlan } from './subscription.ts'
 export async function cancelPlan(
   { ledger, ids, keys }: Pick<Deps, 'ledger' | 'ids' | 'keys'>,
   account: string,
+  actor = account,
 ): Promise<SubscriptionRow> {
   const row = await ledger.post({
     account,
@@ -24,7 +25,7 @@ export async function cancelPlan(
       if (current.status === 'canceling') return { ...current }
       cancelSubscription(unit, current)
       const detail = { plan: current.plan }
-      notePlan(unit, ids, current, { actor: account, action: 'plan.cancel', detail })
+      notePlan(unit, ids, current, { actor, action: 'plan.cancel', detail })
       return { ...current }
     },
   })

@@ -4,6 +4,7 @@ import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
 import type { Plan } from '../../access/plan.ts'
 import type { Deps } from '../../app/deps-port.ts'
+import { type Acting, whoOf } from '../../kernel/acting.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
@@ -29,7 +30,7 @@ import { resumePlan } from './resume.ts'
 import { emptyBody, subscribeBody } from './shapes.ts'
 import { type Subscribed, subscribe } from './subscribe.ts'
 
-type Context = ReplyContext & { account: string }
+type Context = ReplyContext & { account: string; acting: Acting }
 
 /** The plan of an account: compare plans, preview the cost of a change, subscribe, cancel. */
 export const plansPortal = (deps: Deps, frame: Frame) =>
@@ -37,13 +38,13 @@ export const plansPortal = (deps: Deps, frame: Frame) =>
     .use(sessionAuth(deps))
     .get(
       planPath,
-      async ({ request, set, account }) => {
+      async ({ request, set, account, acting }) => {
         const query = queryOf(request)
         const wanted = readText(query, 'to')
         const view = await viewOf(deps, account, wanted, query.has('cancel'))
-        return show(frame, { request, set, account }, view)
+        return show(frame, { request, set, account, acting }, view)
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'plans:read' } },
     )
     .get(
       '/api/portal/plans',
@@ -54,7 +55,7 @@ export const plansPortal = (deps: Deps, frame: Frame) =>
         }
         return toPlansView(deps.plans, await readAccountPlan(deps, account))
       },
-      { needsSession: 'action' },
+      { needsSession: { action: 'plans:read' } },
     )
     .use(actions(deps, frame))
 
@@ -70,11 +71,11 @@ const actions = (deps: Deps, frame: Frame) =>
         const fragment = <PlanBody view={await viewOf(deps, account, plan.id)} />
         return reply({ request, set }, { fragment, seeOther: `${planPath}?to=${plan.id}` })
       },
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'plans:read' }, parse: 'none' },
     )
     .post(
       '/api/portal/plans/:id/subscribe',
-      async ({ request, set, account, params }) => {
+      async ({ request, set, account, acting, params }) => {
         const plan = findPlan(deps, params.id)
         const body = await readBody(deps, request, subscribeBody)
         const { quoted_at: quoted } = body
@@ -84,11 +85,17 @@ const actions = (deps: Deps, frame: Frame) =>
           refuse('invalid_request', { param: 'quoted_at', message })
         }
         const route = `POST /api/portal/plans/${plan.id}/subscribe`
-        const asked = { request, who: account, route, text: JSON.stringify(body) }
+        const asked = { request, who: whoOf(acting), route, text: JSON.stringify(body) }
         const call = wantsJson(request) ? callOf(deps, asked) : undefined
-        const wish = { account, plan, quotedAt, once: call && onceStanding(deps, call) }
+        const wish = {
+          account,
+          actor: acting.wallet,
+          plan,
+          quotedAt,
+          once: call && onceStanding(deps, call),
+        }
         return answerOnce(deps, { set }, call, () => {
-          const context = { request, set, account }
+          const context = { request, set, account, acting }
           const act = async () => {
             const { stands, at } = await subscribe(deps, wish)
             return { ...stands, now: at, plan: deps.plans.of(stands.account, at) }
@@ -96,37 +103,37 @@ const actions = (deps: Deps, frame: Frame) =>
           return perform(deps, frame, context, { act, wanted: plan.id, done: 'plan_changed' })
         })
       },
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'plans:write' }, parse: 'none' },
     )
     .post(
       '/api/portal/plans/cancel',
-      async ({ request, set, account }) => {
+      async ({ request, set, account, acting }) => {
         await readBody(deps, request, emptyBody)
         const cancel = async () => {
-          await cancelPlan(deps, account)
+          await cancelPlan(deps, account, acting.wallet)
           return undefined
         }
         const done = 'plan_cancelled'
-        return perform(deps, frame, { request, set, account }, { act: cancel, done })
+        return perform(deps, frame, { request, set, account, acting }, { act: cancel, done })
       },
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'plans:write' }, parse: 'none' },
     )
     .post(
       '/api/portal/plans/resume',
-      async ({ request, set, account }) => {
+      async ({ request, set, account, acting }) => {
         await readBody(deps, request, emptyBody)
         const resume = async () => {
-          await resumePlan(deps, account)
+          await resumePlan(deps, account, acting.wallet)
           return undefined
         }
         return perform(
           deps,
           frame,
-          { request, set, account },
+          { request, set, account, acting },
           { act: resume, done: 'plan_resumed' },
         )
       },
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'plans:write' }, parse: 'none' },
     )
 
 /**
@@ -134,7 +141,7 @@ const actions = (deps: Deps, frame: Frame) =>
  * `act` says how the account stood at its commit, a program is told that: a repeated call gets it
  * again.
  */
-async function perform(deps: Deps, frame: Frame, context: Context, { act, wanted, done }: Acting) {
+async function perform(deps: Deps, frame: Frame, context: Context, { act, wanted, done }: Doing) {
   const { request, set, account } = context
   let stands: Stands | undefined
   try {
@@ -151,7 +158,7 @@ async function perform(deps: Deps, frame: Frame, context: Context, { act, wanted
   return toStandingView(stands ?? view)
 }
 
-type Acting = {
+type Doing = {
   act: () => Promise<Stands | undefined>
   /** The plan whose preview is shown again where it could not be done. */
   wanted?: string
@@ -174,9 +181,9 @@ const onceStanding = (deps: Deps, call: Call) =>
     return jsonReply(200, {}, toStandingView({ plan, current, account, now }))
   })
 
-function show(frame: Frame, { request, set, account }: Context, view: PlanView) {
+function show(frame: Frame, { request, set, acting }: Context, view: PlanView) {
   const main = <PlanPage view={view} />
-  const page = dashboardPage({ frame, title: 'Plan', here: planPath, account, main })
+  const page = dashboardPage({ frame, title: 'Plan', here: planPath, acting, main })
   const status = view.refusal ? { status: view.refusal.status } : {}
   return reply({ request, set }, { page, fragment: <PlanBody view={view} />, ...status })
 }

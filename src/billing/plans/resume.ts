@@ -12,6 +12,7 @@ import { keepSubscription, notePlan } from './subscription.ts'
 export async function resumePlan(
   { ledger, ids, keys }: Pick<Deps, 'ledger' | 'ids' | 'keys'>,
   account: string,
+  actor = account,
 ): Promise<SubscriptionRow> {
   const row = await ledger.post({
     account,
@@ -23,7 +24,7 @@ export async function resumePlan(
       if (current.status === 'active' && current.nextPlan === null) return { ...current }
       keepSubscription(unit, current)
       const detail = { plan: current.plan }
-      notePlan(unit, ids, current, { actor: account, action: 'plan.resume', detail })
+      notePlan(unit, ids, current, { actor, action: 'plan.resume', detail })
       return { ...current }
     },
   })

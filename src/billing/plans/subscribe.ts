@@ -28,6 +28,8 @@ export type SubscribeWish = {
   quotedAt?: Millis | undefined
   /** Where the caller sent an Idempotency-Key. */
   once?: Once<Subscribed> | undefined
+  /** The wallet that does it; the account's own by default. */
+  actor?: string | undefined
 }
 
 /** What an account has afterwards. */
@@ -42,7 +44,7 @@ type Needs = Pick<Deps, 'ledger' | 'ids' | 'keys' | 'plans' | 'settings'>
  */
 export async function subscribe(
   deps: Needs,
-  { account, plan, quotedAt, once }: SubscribeWish,
+  { account, plan, quotedAt, once, actor = account }: SubscribeWish,
 ): Promise<{ quote: Quote; stands: Subscribed; at: Millis }> {
   const id = deps.ids.make('sub')
   const done = await deps.ledger.post({
@@ -61,8 +63,8 @@ export async function subscribe(
       assertAffordable(accountOf(unit, account), quote.charge, topUp)
       if (quote.change === 'now') {
         if (known) endSubscription(unit, known, 'ended')
-        begin(unit, deps, id, account, quote)
-      } else if (current) change(unit, deps, current, quote)
+        begin(unit, deps, { id, account, actor }, quote)
+      } else if (current) change(unit, deps, current, { quote, actor })
       const now = unit.subscription(account)
       const stands = { account: { ...accountOf(unit, account) }, current: now && { ...now } }
       once?.note(unit, stands)
@@ -82,7 +84,14 @@ function assertFresh(at: Millis, now: Millis, pricesSince: Millis): void {
   })
 }
 
-function begin(unit: UnitOfWork, { ids }: Needs, id: string, account: string, quote: Quote): void {
+type Beginning = { id: string; account: string; actor: string }
+
+function begin(
+  unit: UnitOfWork,
+  { ids }: Needs,
+  { id, account, actor }: Beginning,
+  quote: Quote,
+): void {
   const { plan, charge, credit } = quote
   const row: SubscriptionRow = {
     id,
@@ -105,16 +114,21 @@ function begin(unit: UnitOfWork, { ids }: Needs, id: string, account: string, qu
     credit_nusd: credit.toString(),
     period_end: row.periodEnd === null ? null : toRfc3339(row.periodEnd),
   }
-  notePlan(unit, ids, row, { actor: account, action: 'plan.subscribe', detail })
+  notePlan(unit, ids, row, { actor, action: 'plan.subscribe', detail })
 }
 
 /** What is to follow on the present period, while nothing is paid. */
-function change(unit: UnitOfWork, { ids }: Needs, row: SubscriptionRow, quote: Quote): void {
+function change(
+  unit: UnitOfWork,
+  { ids }: Needs,
+  row: SubscriptionRow,
+  { quote, actor }: { quote: Quote; actor: string },
+): void {
   const before = `${row.status} ${row.nextPlan}`
   if (quote.change === 'cancel') cancelSubscription(unit, row)
   else keepSubscription(unit, row)
   if (quote.change === 'later') row.nextPlan = quote.plan.id
   if (`${row.status} ${row.nextPlan}` === before) return
   const detail = { plan: row.plan, next: quote.change === 'cancel' ? freeId : quote.plan.id }
-  notePlan(unit, ids, row, { actor: row.accountId, action: `plan.${quote.change}`, detail })
+  notePlan(unit, ids, row, { actor, action: `plan.${quote.change}`, detail })
 }

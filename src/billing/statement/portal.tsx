@@ -28,14 +28,14 @@ export const statementPortal = (deps: Deps, frame: Frame) =>
     .use(sessionAuth(deps))
     .get(
       statementPath,
-      async ({ request, set, account }) => {
+      async ({ request, set, account, acting }) => {
         const view = await viewOf(deps, account, queryOf(request))
         const main = <StatementPage view={view} />
-        const shown = { frame, title: 'Statement', here: statementPath, account, main }
+        const shown = { frame, title: 'Statement', here: statementPath, acting, main }
         const fragment = <StatementPanel view={view} />
         return reply({ request, set }, { page: dashboardPage(shown), fragment })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'statement:read' } },
     )
     .get(
       '/api/portal/statement',
@@ -55,7 +55,7 @@ export const statementPortal = (deps: Deps, frame: Frame) =>
         const { items, hasMore } = await deps.statements.list(account, { ...page, after })
         return toListView({ items: items.map(toMovementView), hasMore })
       },
-      { needsSession: 'action' },
+      { needsSession: { action: 'statement:read' } },
     )
     .get(
       '/api/portal/statement/export',
@@ -66,7 +66,7 @@ export const statementPortal = (deps: Deps, frame: Frame) =>
           onBug: (error) => deps.log.error('statement.export_failed', error),
         })
       },
-      { needsSession: 'action' },
+      { needsSession: { action: 'statement:read' } },
     )
 
 async function viewOf(

@@ -70,7 +70,7 @@ async function* write(
   if (format.header !== '') yield format.header
   for await (const step of walk(await spansToRead(deps, wish), stepMax)) {
     if (signal.aborted) return
-    const found = await deps.usage.exportedIn(step, wish.account)
+    const found = await deps.usage.exportedIn(step, wish)
     const runs = found.filter((run) => isMine(run) && isIn(wish, run.finishedAt))
     let text = ''
     for (const run of runs) {

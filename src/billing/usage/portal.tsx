@@ -2,6 +2,7 @@
 import { Elysia } from 'elysia'
 import { sessionAuth } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
+import type { Acting } from '../../kernel/acting.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { downloadResponse } from '../../web/http/download.ts'
 import { queryOf } from '../../web/http/query.ts'
@@ -21,49 +22,57 @@ export const usagePortal = (deps: Deps, frame: Frame) =>
     .use(sessionAuth(deps))
     .get(
       usagePath,
-      async ({ request, set, account }) => {
-        const view = await viewOf(deps, account, queryOf(request))
+      async ({ request, set, acting }) => {
+        const view = await viewOf(deps, acting, queryOf(request))
         const main = <UsagePage view={view} />
-        const page = dashboardPage({ frame, title: 'Usage', here: usagePath, account, main })
+        const page = dashboardPage({ frame, title: 'Usage', here: usagePath, acting, main })
         return reply({ request, set }, { page, ...statusOf(view) })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'usage:read' } },
     )
     .get(
       '/api/portal/usage',
-      async ({ request, set, account }) => {
+      async ({ request, set, acting }) => {
         if (isHtmx(request)) {
-          const view = await viewOf(deps, account, queryOf(request))
+          const view = await viewOf(deps, acting, queryOf(request))
           if (view.found instanceof Refusal) throw view.found
           const fragment = <UsageBody view={view} />
           return reply({ request, set }, { fragment, seeOther: usagePath })
         }
         const { page: _, ...wish } = readReportQuery(queryOf(request), deps.clock.now())
-        return toUsageView(await usageOf(deps, { account, ...wish }))
+        return toUsageView(await usageOf(deps, { ...(await whoseOf(deps, acting)), ...wish }))
       },
-      { needsSession: 'action' },
+      { needsSession: { action: 'usage:read' } },
     )
     .get(
       '/api/portal/usage/export',
-      async ({ request, server, set, account }) => {
+      async ({ request, server, set, acting }) => {
         const wish = readExportQuery(queryOf(request))
-        const file = await exportUsage(deps, { account, ...wish })
+        const file = await exportUsage(deps, { ...(await whoseOf(deps, acting)), ...wish })
         set.headers['x-as-of'] = String(file.asOf)
         return downloadResponse({ request, server, set }, file, {
           onBug: (error) => deps.log.error('usage.export_failed', error),
         })
       },
-      { needsSession: 'action' },
+      { needsSession: { action: 'usage:read' } },
     )
 
 const isHtmx = ({ headers }: Request): boolean => headers.get('hx-request') === 'true'
 
+/** A developer's usage is that of the keys of the branch. */
+async function whoseOf({ keys }: Deps, { account, branch }: Acting) {
+  return branch === undefined ? { account } : { account, keyIds: await keys.ofBranch(branch) }
+}
+
 /** What was asked for stays on the page, with what is wrong with it. */
-async function viewOf(deps: Deps, account: string, query: URLSearchParams): Promise<UsageView> {
+async function viewOf(deps: Deps, acting: Acting, query: URLSearchParams): Promise<UsageView> {
   const now = deps.clock.now()
-  const view = { account, now, query }
+  const view = { account: acting.account, now, query }
   try {
-    const found = await readReport(deps, { account, ...readReportQuery(query, now) })
+    const found = await readReport(deps, {
+      ...(await whoseOf(deps, acting)),
+      ...readReportQuery(query, now),
+    })
     return { ...view, found }
   } catch (error) {
     if (!(error instanceof Refusal) || error.type !== 'invalid_request') throw error

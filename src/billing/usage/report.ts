@@ -8,7 +8,7 @@ import { readStack, type Stack } from './stack.ts'
 import { type Usage, type UsageRow, type UsageWish, usageOf } from './sum.ts'
 import { dayMs, dayOf, type Sums } from './usage.ts'
 
-type ReportWish = Pick<UsageWish, 'account' | 'from' | 'to' | 'groupBy'> & {
+type ReportWish = Pick<UsageWish, 'account' | 'keyIds' | 'from' | 'to' | 'groupBy'> & {
   /** Of the rows, the first one is 1. */
   page: number
 }

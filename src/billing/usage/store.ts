@@ -56,9 +56,9 @@ export type UsageStore = {
   /** The names of some keys of an account, as they are today. */
   keyNames(account: string, ids: string[]): Promise<Map<string, string>>
   /** An account's receipts in some places of the log, for sums. */
-  runsIn(span: Span, account: string): Promise<CountedRun[]>
+  runsIn(span: Span, whose: Whose): Promise<CountedRun[]>
   /** An account's receipts in some places of the log, in its order. */
-  exportedIn(span: Span, account: string): Promise<ExportedRun[]>
+  exportedIn(span: Span, whose: Whose): Promise<ExportedRun[]>
 }
 
 /** Ended runs without a place that are read at once; the sequencer numbers them in milliseconds. */
@@ -91,6 +91,9 @@ export function usageStore(db: Db): UsageStore {
     issuer: runs.issuer,
     digest: runs.digest,
   }
+
+  const isOf = ({ account, keyIds }: Whose) =>
+    and(isBeside(runs.accountId, account), keyIds && inArray(runs.keyId, [...keyIds]))
 
   function* readSize(q: Query): Work<number> {
     const last = yield* first(q.select({ place: max(logLeaves.idx) }).from(logLeaves))
@@ -157,7 +160,7 @@ export function usageStore(db: Db): UsageStore {
         const counted = yield* readCounted(q)
         const sums = days.from < days.to ? yield* readSums(q, whose, days, by) : []
         const waiting = inArray(runs.id, yield* unnumberedIds(db, q, unnumberedMax))
-        const mine = and(waiting, isBeside(runs.accountId, whose.account))
+        const mine = and(waiting, isOf(whose))
         const found = yield* rows(q.select(few).from(runs).where(mine))
         return { ...counted, sums, unnumbered: found.filter(hasEnded) }
       }
@@ -189,26 +192,20 @@ export function usageStore(db: Db): UsageStore {
       const found = await db.read((q) => rows(q.select({ id, name }).from(keys).where(named)))
       return new Map(found.map((key) => [key.id, key.name]))
     },
-    runsIn: async (span, account) => {
+    runsIn: async (span, whose) => {
       const found = await db.read((q) =>
-        rows(
-          q
-            .select(few)
-            .from(inSpan(span))
-            .innerJoin(runs, isRun)
-            .where(isBeside(runs.accountId, account)),
-        ),
+        rows(q.select(few).from(inSpan(span)).innerJoin(runs, isRun).where(isOf(whose))),
       )
       return found.filter(hasEnded)
     },
-    exportedIn: async (span, account) => {
+    exportedIn: async (span, whose) => {
       const found = await db.read((q) =>
         rows(
           q
             .select(many)
             .from(inSpan(span))
             .innerJoin(runs, isRun)
-            .where(isBeside(runs.accountId, account))
+            .where(isOf(whose))
             .orderBy(asc(numbered.place)),
         ),
       )

@@ -67,10 +67,10 @@ export async function usageOf({ usage }: Pick<Deps, 'usage'>, wish: UsageWish): 
   add(picture.unnumbered, [wish])
   const asOf = Math.min(size, cursor + freshMax)
   for await (const step of walk([{ start: cursor, end: asOf }], stepMax)) {
-    add(await usage.runsIn(step, wish.account), [wish])
+    add(await usage.runsIn(step, wish), [wish])
   }
   for await (const step of walk(await countedPlaces(usage, wish, readPeriods, cursor), stepMax)) {
-    add(await usage.runsIn(step, wish.account), readPeriods)
+    add(await usage.runsIn(step, wish), readPeriods)
   }
   const { from, to, groupBy } = wish
   return { from, to, groupBy, ...groups.done(), asOf, uncounted: size - asOf }

@@ -2,6 +2,7 @@
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
+import type { Acting } from '../../kernel/acting.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { checkBody } from '../../web/http/check-body.ts'
@@ -15,7 +16,7 @@ import { redeemBody } from './api/voucher-body.ts'
 import { VoucherPage, VoucherPanel, type VoucherView, vouchersPath } from './portal/voucher.tsx'
 import { redeemVoucher, toRedemptionView } from './redeem-voucher.ts'
 
-type Context = ReplyContext & { account: string }
+type Context = ReplyContext & { acting: Acting }
 
 /** Bytes of a body here. */
 const bodyBytes = 16_384
@@ -23,17 +24,17 @@ const bodyBytes = 16_384
 export const vouchersPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'vouchers-portal' })
     .use(sessionAuth(deps))
-    .get(vouchersPath, ({ request, set, account }) => show(frame, { request, set, account }, {}), {
-      needsSession: 'page',
+    .get(vouchersPath, ({ request, set, acting }) => show(frame, { request, set, acting }, {}), {
+      needsSession: { page: 'deposits:write' },
     })
     .post(
       '/api/portal/vouchers/redeem',
-      async ({ request, set, account, visitor }) => {
+      async ({ request, set, account, acting, visitor }) => {
         const { value } = await readFields(request, { limitBytes: bodyBytes })
         try {
           const { code } = checkBody(redeemBody, value)
           const guesses = guessesOf(deps, { account, network: rateKey(visitor.clientAddress) })
-          const made = await redeemVoucher(deps, { account, code, actor: account, guesses })
+          const made = await redeemVoucher(deps, { account, code, actor: acting.wallet, guesses })
           if (wantsJson(request)) return toRedemptionView(account, made)
           const fragment = <VoucherPanel view={{ made }} />
           // Without a script the statement shows what came in.
@@ -41,19 +42,14 @@ export const vouchersPortal = (deps: Deps, frame: Frame) =>
         } catch (error) {
           if (!(error instanceof Refusal) || wantsJson(request)) throw error
           const view = { typed: typedOf(value), wrong: error.message }
-          return show(frame, { request, set, account }, view, error.status)
+          return show(frame, { request, set, acting }, view, error.status)
         }
       },
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'deposits:write' }, parse: 'none' },
     )
 
-function show(
-  frame: Frame,
-  { request, set, account }: Context,
-  view: VoucherView,
-  status?: number,
-) {
-  const parts = { frame, title: 'Vouchers', here: vouchersPath, account }
+function show(frame: Frame, { request, set, acting }: Context, view: VoucherView, status?: number) {
+  const parts = { frame, title: 'Vouchers', here: vouchersPath, acting }
   const page = dashboardPage({ ...parts, main: <VoucherPage view={view} /> })
   const fragment = <VoucherPanel view={view} />
   return reply({ request, set }, { page, fragment, ...(status === undefined ? {} : { status }) })

@@ -42,9 +42,9 @@ const statusPortal = (deps: Deps, frame: Frame) => {
     .use(adminAuth(deps))
     .get(
       adminPath,
-      async ({ request, set, account }) => {
+      async ({ request, set, acting }) => {
         const main = <StatusPanel findings={await read()} />
-        return show(frame, { request, set, account }, { title: 'Status', tab: adminPath, main })
+        return show(frame, { request, set, acting }, { title: 'Status', tab: adminPath, main })
       },
       { needsAdmin: 'page' },
     )
@@ -72,9 +72,9 @@ const modelsPortal = (deps: Deps, frame: Frame) => {
     .use(adminAuth(deps))
     .get(
       paths.models,
-      async ({ request, set, account }) => {
+      async ({ request, set, acting }) => {
         const main = <ModelPanels view={await read()} />
-        return show(frame, { request, set, account }, { title: 'Models', tab: paths.models, main })
+        return show(frame, { request, set, acting }, { title: 'Models', tab: paths.models, main })
       },
       { needsAdmin: 'page' },
     )
@@ -111,9 +111,9 @@ const ledgerPortal = (deps: Deps, frame: Frame) => {
     .use(adminAuth(deps))
     .get(
       paths.ledger,
-      ({ request, set, account }) => {
+      ({ request, set, acting }) => {
         const here = { title: 'Ledger', tab: paths.ledger }
-        return show(frame, { request, set, account }, { ...here, main: panel() })
+        return show(frame, { request, set, acting }, { ...here, main: panel() })
       },
       { needsAdmin: 'page' },
     )
@@ -151,10 +151,10 @@ const auditPortal = (deps: Deps, frame: Frame) =>
     .use(adminAuth(deps))
     .get(
       paths.auditLog,
-      async ({ request, set, account }) => {
+      async ({ request, set, acting }) => {
         const main = <AuditPanel view={await readAudit(deps, request)} />
         const here = { title: 'Audit log', tab: paths.auditLog }
-        return show(frame, { request, set, account }, { ...here, main })
+        return show(frame, { request, set, acting }, { ...here, main })
       },
       { needsAdmin: 'page' },
     )

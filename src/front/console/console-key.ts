@@ -1,4 +1,4 @@
-/** The key that an account's console spends through: a root key, created at first use. */
+/** The key that a console spends through: a root key, or one of a branch, made at first use. */
 import { changeKey } from '../../access/keys/change.ts'
 import { issueKey, type KeyWish } from '../../access/keys/issue.ts'
 import {
@@ -12,7 +12,8 @@ import {
 import { revokeKey } from '../../access/keys/revoke.ts'
 import type { ShownKey } from '../../access/keys/shown-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
-import { type Nusd, parseUsd } from '../../kernel/money.ts'
+import type { Acting } from '../../kernel/acting.ts'
+import { maxNusd, min, type Nusd, parseUsd } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 
@@ -20,8 +21,8 @@ import type { KeyRow } from '../../storage/db/schema.ts'
 export const defaultCap: Nusd = 1_000_000_000n
 
 /** The console key; undefined before its first use. */
-export async function readKey(deps: Deps, account: string): Promise<ShownKey | undefined> {
-  const keyId = await deps.console.keyOf(account)
+export async function readKey(deps: Deps, acting: Acting): Promise<ShownKey | undefined> {
+  const keyId = await deps.console.keyOf(acting)
   return keyId === undefined ? undefined : deps.keys.show(keyId, deps.clock.now())
 }
 
@@ -30,10 +31,11 @@ export async function readKey(deps: Deps, account: string): Promise<ShownKey | u
  * @throws Refusal `key_revoked`, `key_paused`, `scope_denied`, `ip_not_allowed`, or `conflict`
  * above the active keys of the plan.
  */
-export async function payerOf(deps: Deps, account: string, address: string): Promise<Caller> {
-  const found = await readKey(deps, account)
+export async function payerOf(deps: Deps, acting: Acting, address: string): Promise<Caller> {
+  const { account } = acting
+  const found = await readKey(deps, acting)
   const isFresh = found === undefined || stateOf(deps, found) === 'expired'
-  const { chain, key } = isFresh ? await openKey(deps, account, found) : found
+  const { chain, key } = isFresh ? await openKey(deps, acting, found) : found
   const state = statusOf(chain, deps.clock.now())
   if (state === 'revoked') refuse('key_revoked', revokedWords)
   if (state === 'paused') refuse('key_paused', pausedWords)
@@ -51,28 +53,28 @@ const revokedWords = 'The console key was revoked. Create a new one to continue.
 const pausedWords = 'The console key is paused. Resume it on the Keys page to continue.'
 
 /** Replaces a revoked, expired or missing key; keeps one that is usable or paused. */
-export async function renewKey(deps: Deps, account: string): Promise<ShownKey> {
-  const found = await readKey(deps, account)
+export async function renewKey(deps: Deps, acting: Acting): Promise<ShownKey> {
+  const found = await readKey(deps, acting)
   const state = found && stateOf(deps, found)
   if (found && (state === 'usable' || state === 'paused')) return found
-  return openKey(deps, account, found)
+  return openKey(deps, acting, found)
 }
 
 /**
  * Sets the cap of the console key, which it creates if needed.
  * @throws Refusal `invalid_request`, `conflict` below the spent amount or for a revoked key
  */
-export async function changeCap(deps: Deps, account: string, cap: string): Promise<ShownKey> {
+export async function changeCap(deps: Deps, acting: Acting, cap: string): Promise<ShownKey> {
   const capLimit = parseUsd(cap.trim().replace(/^\$/, ''))
   if (capLimit === undefined || capLimit === 0n) {
     const message = 'Enter the cap in dollars, above 0, such as 2.50.'
     refuse('invalid_request', { param: 'cap', message })
   }
-  const found = await readKey(deps, account)
+  const found = await readKey(deps, acting)
   const state = found && stateOf(deps, found)
   if (state === 'revoked') refuse('conflict', revokedWords)
-  if (!found || state === 'expired') return openKey(deps, account, found, capLimit)
-  await changeKey(deps, { keyId: found.key.id, actor: account, change: { capLimit } })
+  if (!found || state === 'expired') return openKey(deps, acting, found, capLimit)
+  await changeKey(deps, { keyId: found.key.id, actor: acting.wallet, change: { capLimit } })
   return deps.keys.show(found.key.id, deps.clock.now())
 }
 
@@ -84,26 +86,33 @@ const stateOf = ({ clock }: Deps, { chain }: ShownKey) => statusOf(chain, clock.
  */
 async function openKey(
   deps: Deps,
-  account: string,
+  acting: Acting,
   before: ShownKey | undefined,
   capLimit?: Nusd,
 ): Promise<ShownKey> {
+  const branch = acting.branch === undefined ? undefined : await deps.keys.find(acting.branch)
   const limit = capLimit === undefined ? {} : { capLimit }
-  const { key } = await issueKey(deps, { ...wishLike(account, before?.key), ...limit })
-  if (!(await deps.console.replaceKey(account, before?.key.id, key.id))) {
-    await revokeKey(deps, { keyId: key.id, actor: account })
+  const { key } = await issueKey(deps, { ...wishLike(acting, before?.key, branch), ...limit })
+  if (!(await deps.console.replaceKey(acting, before?.key.id, key.id))) {
+    await revokeKey(deps, { keyId: key.id, actor: acting.wallet })
   }
-  const now = await readKey(deps, account)
+  const now = await readKey(deps, acting)
   if (!now) throw new Error('the console lost its key')
   return now
 }
 
 /** The settings of a new key: those of the last one, with its owner's changes. */
-const wishLike = (account: string, last: KeyRow | undefined): KeyWish => ({
-  account,
-  actor: account,
+const wishLike = (
+  acting: Acting,
+  last: KeyRow | undefined,
+  branch: KeyRow | undefined,
+): KeyWish => ({
+  account: acting.account,
+  actor: acting.wallet,
+  acting,
+  parentId: branch?.id,
   name: last?.name ?? 'Console',
-  capLimit: last?.capLimit ?? defaultCap,
+  capLimit: min(last?.capLimit ?? defaultCap, branch?.capLimit ?? maxNusd),
   capWindow: last?.capWindow ?? 'day',
   scopes: last ? scopes.filter((scope) => last.scopes.includes(scope)) : ['runs:write'],
   ...(last && {

@@ -6,6 +6,7 @@ import { dayMs } from '../../access/keys/key.ts'
 import { toKeyView } from '../../access/keys/key-view.ts'
 import type { ShownKey } from '../../access/keys/shown-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
+import { type Acting, whoOf } from '../../kernel/acting.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { Refusal } from '../../kernel/refusal.ts'
@@ -36,25 +37,28 @@ import { capBody } from './shapes.ts'
 import { commandIn } from './talk.ts'
 
 /** Runs a slash command of a signed-in account. */
-export type RunCommand = (line: string, account: string) => Promise<{ lines: readonly string[] }>
+export type RunCommand = (line: string, acting: Acting) => Promise<{ lines: readonly string[] }>
+
+type Context = ReplyContext & { acting: Acting }
 
 export const consolePortal = (deps: Deps, frame: Frame, runCommand: RunCommand) => {
   const { settings, clock } = deps
   const requests = makeLimiter(clock)
 
-  const viewOf = async (account: string, draft: Draft, more: Partial<ConsoleView> = {}) => ({
-    account,
+  const viewOf = async (acting: Acting, draft: Draft, more: Partial<ConsoleView> = {}) => ({
+    account: acting.account,
     baseUrl: settings.baseUrl,
     bodyBytes: settings.bodyBytes,
     now: clock.now(),
     models: chatModels(deps),
     draft,
-    key: await readKey(deps, account),
+    key: await readKey(deps, acting),
     ...more,
   })
-  const show = (context: ReplyContext, view: ConsoleView, status = 200) => {
+  const show = (context: Context, view: ConsoleView, status = 200) => {
+    const { acting } = context
     const main = <ConsolePage view={view} />
-    const shown = { frame, title: 'Console', here: consolePath, account: view.account, main }
+    const shown = { frame, title: 'Console', here: consolePath, acting, main }
     return reply(context, { page: dashboardPage({ ...shown, scripts: ['console'] }), status })
   }
   const panel = (key: ShownKey) => <KeyPanel shown={key} now={clock.now()} />
@@ -63,17 +67,17 @@ export const consolePortal = (deps: Deps, frame: Frame, runCommand: RunCommand) 
     .use(sessionAuth(deps))
     .get(
       consolePath,
-      async ({ request, set, account }) => {
+      async ({ request, set, acting }) => {
         const query = queryOf(request)
         const [model, input] = [readText(query, 'model'), readText(query, 'input')]
-        return show({ request, set }, await viewOf(account, newDraft(deps, model, input)))
+        return show({ request, set, acting }, await viewOf(acting, newDraft(deps, model, input)))
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'runs:write' } },
     )
     .get(
       '/api/portal/console',
-      async ({ request, set, account }) => {
-        const key = await readKey(deps, account)
+      async ({ request, set, acting }) => {
+        const key = await readKey(deps, acting)
         const now = clock.now()
         if (request.headers.get('hx-request') === 'true') {
           const fragment = <KeyPanel shown={key} now={now} />
@@ -81,20 +85,20 @@ export const consolePortal = (deps: Deps, frame: Frame, runCommand: RunCommand) 
         }
         return toConsoleView(deps, key)
       },
-      { needsSession: 'action' },
+      { needsSession: { action: 'runs:write' } },
     )
     .post(
       '/api/portal/console/run',
-      async ({ request, server, set, account, session, visitor }) => {
+      async ({ request, server, set, acting, session, visitor }) => {
         const asked = await readAsked(request, settings.bodyBytes)
-        const wish = { asked, account, session: session.id, address: visitor.clientAddress }
+        const wish = { asked, acting, session: session.id, address: visitor.clientAddress }
         const begin = (call?: Call) => {
           const once = call && onceOf<Begun>(deps, call, () => undefined)
           return beginAsked(deps, requests, { ...wish, once })
         }
         if (wantsJson(request)) {
           const route = `POST /api/portal/console/run ${wantsWhole(request)}`
-          const sent = { request, who: account, route, text: JSON.stringify(asked.received) }
+          const sent = { request, who: whoOf(acting), route, text: JSON.stringify(asked.received) }
           const call = callOf(deps, sent)
           return answerOnce<object>(deps, { set }, call, async () => {
             const live = await begin(call)
@@ -105,47 +109,47 @@ export const consolePortal = (deps: Deps, frame: Frame, runCommand: RunCommand) 
         const command = commandIn(asked.draft.input)
         const { draft, status, ...more } = await (command === undefined
           ? answerByPage(deps, request, asked.draft, () => begin())
-          : answerCommand(asked.draft, () => runCommand(command, account)))
+          : answerCommand(asked.draft, () => runCommand(command, acting)))
         // The session may have ended meanwhile, and only its account may see this page.
         if (!(await currentSession(deps, request))) {
           set.status = 303
           set.headers['location'] = signInPath(consolePath)
           return ''
         }
-        return show({ request, set }, await viewOf(account, draft, more), status)
+        return show({ request, set, acting }, await viewOf(acting, draft, more), status)
       },
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'runs:write' }, parse: 'none' },
     )
     .post(
       '/api/portal/console/cap',
-      async ({ request, set, account }) => {
+      async ({ request, set, acting }) => {
         const { value } = await readFields(request, { limitBytes: settings.bodyBytes })
         const { cap } = checkBody(capBody, value)
-        const key = await changeCap(deps, account, cap).catch(refusalOf)
+        const key = await changeCap(deps, acting, cap).catch(refusalOf)
         if (!(key instanceof Refusal)) {
           if (wantsJson(request)) return toConsoleView(deps, key)
           return reply({ request, set }, { fragment: panel(key), seeOther: consolePath })
         }
         if (wantsJson(request)) throw key
         const error = capFaultOf({ message: key.message, ...key.detail })
-        const view = await viewOf(account, newDraft(deps), { cap: { cap, error } })
+        const view = await viewOf(acting, newDraft(deps), { cap: { cap, error } })
         if (request.headers.get('hx-request') !== 'true') {
-          return show({ request, set }, view, key.status)
+          return show({ request, set, acting }, view, key.status)
         }
         set.status = key.status
         const fragment = <KeyPanel shown={view.key} now={view.now} asked={view.cap} />
         return reply({ request, set }, { fragment, seeOther: consolePath })
       },
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'runs:write' }, parse: 'none' },
     )
     .post(
       '/api/portal/console/key',
-      async ({ request, set, account }) => {
-        const key = await renewKey(deps, account)
+      async ({ request, set, acting }) => {
+        const key = await renewKey(deps, acting)
         if (wantsJson(request)) return toConsoleView(deps, key)
         return reply({ request, set }, { fragment: panel(key), seeOther: consolePath })
       },
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'runs:write' }, parse: 'none' },
     )
 }
 

@@ -29,7 +29,7 @@ export const consoleResultShape = t.answer('ConsoleResult', 'What a command says
 })
 
 const model = t.text('A chat model of `GET /api/portal/console`.', 'counterfoil/echo-1')
-const input = t.text('The message.', 'Every run leaves a receipt.')
+const input = t.text('The message.', 'Hello.')
 const system = t.text('Instructions that come before the conversation.', 'Be brief.')
 
 /** A file of a message. */
@@ -38,11 +38,9 @@ export const fileBody = t.closed('', {
   data: t.text('A `data:` URL in base64.', 'data:image/png;base64,iVBORw0KGgo='),
 })
 
-const files = t.list(
-  fileBody,
-  'Images and PDFs that belong to the message, where the model takes them.',
-  { maxItems: maxFiles },
-)
+const files = t.list(fileBody, 'Images and PDFs, where the model takes them.', {
+  maxItems: maxFiles,
+})
 
 /** The talk so far, as the page hands it back. */
 export const turnsBody = t.list(
@@ -78,13 +76,10 @@ export const askBody = t.body('ConsoleAsk', 'A message to a model.', {
 /** The same as the page's form sends it: all of it text, and what is empty is left out. */
 export const askForm = t.answer(
   'ConsoleForm',
-  'A message to a model, as a form; with files it is multipart/form-data, each a part `files`.',
+  'A message as a form; with files as multipart/form-data, each a part `files`.',
   {
     model,
-    input: t.text(
-      'The message; behind a slash a command, as `/help`.',
-      'Every run leaves a receipt.',
-    ),
+    input: t.text('The message, or a command such as `/help`.', 'Hello.'),
     'max_output_tokens?': t.text('A whole number; default: 1024.', '64'),
     'temperature?': t.text('A number.', '0.7'),
     'system?': system,

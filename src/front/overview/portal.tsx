@@ -45,45 +45,46 @@ export const overviewPortal = (deps: Deps, frame: Frame) => {
     .use(sessionAuth(deps))
     .get(
       path,
-      async ({ request, set, account }) => {
+      async ({ request, set, account, acting }) => {
         const main = <Overview view={await readOverview(deps, readSpend, account)} />
-        const parts = { frame, title: 'Overview', here: path, account, main }
+        const parts = { frame, title: 'Overview', here: path, acting, main }
         const page = dashboardPage({ ...parts, scripts: ['hx-sse'] })
         return reply({ request, set }, { page })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'overview:read' } },
     )
     .get(
       '/api/portal/overview',
       async ({ account }) => toView(deps, await readOverview(deps, readSpend, account)),
       {
-        needsSession: 'action',
+        needsSession: { action: 'overview:read' },
       },
     )
     .get(
       '/api/portal/overview/live',
-      ({ request, server, set, session }) => {
+      ({ request, server, set, session, account }) => {
         const mark = readText(queryOf(request), 'mark')
-        const look = () => lookAt(deps, session.accountId)
-        return followAccount(deps, { context: { request, server, set }, session, mark, look })
+        const look = () => lookAt(deps, account)
+        const context = { request, server, set }
+        return followAccount(deps, { context, session, account, mark, look })
       },
-      { needsSession: 'action' },
+      { needsSession: { action: 'overview:read' } },
     )
     .post(
       '/api/portal/overview/verify',
-      async ({ request, set, account }) => {
+      async ({ request, set, account, acting }) => {
         const { value } = await readFields(request, { limitBytes: bodyBytes })
         const { run_id: runId, digest } = checkBody(verifyRunBody, value)
         if (!isId('run', runId)) {
           refuse('invalid_request', { param: 'run_id', message: '"run_id" must name a run.' })
         }
-        await verifyOwn(deps, { account, runId, digest, actor: account })
+        await verifyOwn(deps, { account, runId, digest, actor: acting.wallet })
         if (wantsJson(request)) return { verified: true }
         set.headers['location'] = receiptPath(runId)
         set.status = 303
         return ''
       },
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'settings:write' }, parse: 'none' },
     )
 }
 
@@ -96,7 +97,7 @@ async function readOverview(
   const now = clock.now()
   const live = await readLive(deps, accountId)
   const { spend, spentToday } = await readSpend(accountId, now)
-  const keys = await deps.keys.tree(accountId, now)
+  const keys = await deps.keys.tree({ account: accountId }, now)
   const { account, onboarding } = live
   const available = account.balance - account.held
   const lasting = lastingOf(available, spend, now)
@@ -117,7 +118,7 @@ async function readOverview(
 async function readLive(deps: Deps, accountId: string): Promise<LiveView> {
   const account = await findAccount(deps, accountId)
   const newest = { limit: recentMax, after: undefined }
-  const { items: recent } = await deps.runs.listShown(accountId, {}, newest)
+  const { items: recent } = await deps.runs.listShown({ account: accountId }, {}, newest)
   const onboarding = await readOnboarding(deps, account, recent)
   const takesDeposits = deps.depositPolicy !== undefined
   return {

@@ -122,7 +122,7 @@ function accessRefusals(operation: Operation): RefusalType[] {
   const { access } = operation
   const found: RefusalType[] = []
   if (isForBrowsers(operation) && methodOf(operation) !== 'GET') found.push('csrf_failed')
-  if (access === 'session') found.push('session_required', 'account_suspended')
+  if (access === 'session') found.push('session_required', 'role_denied', 'account_suspended')
   if (access === 'admin') found.push('session_required', 'not_found')
   if (isOperated(operation)) return ['invalid_key', 'key_revoked', 'key_expired', 'scope_denied']
   if (!isKeyed(operation)) return found

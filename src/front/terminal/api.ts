@@ -64,7 +64,7 @@ async function lookUp(
   return toResult(name, told, await allowanceOf(deps, network))
 }
 
-const visitor: Viewer = { account: undefined }
+const visitor: Viewer = { acting: undefined }
 
 async function askWhole(
   deps: PublicDeps,

@@ -48,7 +48,7 @@ export async function asVisitorReads(deps: Deps, error: unknown): Promise<unknow
   if (!(error instanceof Refusal)) return error
   if (error.type !== 'cap_exceeded' && error.type !== 'insufficient_balance') return error
   const now = deps.clock.now()
-  const keyId = await deps.console.keyOf(sponsorAccount)
+  const keyId = await deps.console.keyOf({ account: sponsorAccount })
   const found = keyId === undefined ? undefined : await deps.keys.show(keyId, now)
   if (found && isOnlyHeld(found, error)) {
     return new Refusal('unavailable', {
@@ -73,7 +73,7 @@ function isOnlyHeld({ key, window }: ShownKey, { detail }: Refusal): boolean {
 }
 
 async function keyOf(deps: Deps, now: Millis): Promise<ShownKey> {
-  const keyId = await deps.console.keyOf(sponsorAccount)
+  const keyId = await deps.console.keyOf({ account: sponsorAccount })
   const found = keyId === undefined ? undefined : await deps.keys.show(keyId, now)
   const state = found && statusOf(found.chain, now)
   if (!found || state === 'expired' || state === 'revoked') return openKey(deps, now, found?.key)
@@ -108,10 +108,10 @@ async function openKey(deps: Deps, now: Millis, before: KeyRow | undefined): Pro
     capWindow: 'day',
     scopes: ['runs:write'],
   })
-  if (!(await deps.console.replaceKey(sponsorAccount, before?.id, key.id))) {
+  if (!(await deps.console.replaceKey({ account: sponsorAccount }, before?.id, key.id))) {
     await revokeKey(deps, { keyId: key.id, actor })
   }
-  const keyId = await deps.console.keyOf(sponsorAccount)
+  const keyId = await deps.console.keyOf({ account: sponsorAccount })
   const shown = keyId === undefined ? undefined : await deps.keys.show(keyId, now)
   return shown ?? refuse('unavailable', 'The terminal is starting. Try again.')
 }

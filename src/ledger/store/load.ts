@@ -25,6 +25,7 @@ import type { Command } from '../command.ts'
 import type { TrackedRows } from '../unit-of-work.ts'
 import { capWindows, windowStart } from '../window.ts'
 import { countActiveKeys } from './active.ts'
+import { loadPeople } from './people.ts'
 import { loadSelling } from './selling.ts'
 
 /**
@@ -65,6 +66,8 @@ export function* load(
   }
   yield* loadWindows(tables, open, tracked, named, now, asked)
   yield* loadSelling(q, tables, tracked, commands)
+  const owners = commands.filter((command) => command.people).map(({ account }) => account)
+  if (owners.length > 0) tracked.people = yield* loadPeople(q, tables, [...new Set(owners)])
   const about = commands.filter((command) => command.subscribes).map(({ account }) => account)
   if (about.length > 0) yield* loadSubscriptions(q, tables, tracked, [...new Set(about)])
 }

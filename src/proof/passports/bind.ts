@@ -20,7 +20,7 @@ export async function bindKey(
   { passport, keyId, actor }: { passport: PassportRow; keyId: string; actor: string },
 ): Promise<void> {
   assertNotRetired(passport)
-  const key = await findAccountKey(deps, passport.accountId, keyId)
+  const key = await findAccountKey(deps, { account: passport.accountId }, keyId)
   await point(deps, key, { to: passport.handle, actor })
   const now = await deps.passports.find(passport.handle)
   if (now?.status !== 'retired') return
@@ -37,7 +37,7 @@ export async function unbindKey(
   deps: Needs,
   { passport, keyId, actor }: { passport: PassportRow; keyId: string; actor: string },
 ): Promise<void> {
-  const key = await findAccountKey(deps, passport.accountId, keyId)
+  const key = await findAccountKey(deps, { account: passport.accountId }, keyId)
   await point(deps, key, { from: passport.handle, to: '', actor })
 }
 

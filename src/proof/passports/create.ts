@@ -10,6 +10,8 @@ import { type Profile, toProfile } from './profile.ts'
 type Wish = Pick<Profile, 'displayName' | 'kind'> &
   Partial<Profile> & {
     account: string
+    /** The wallet that does it; the account's own by default. */
+    actor?: string
     handle: string
     /** Where the caller sent an Idempotency-Key: the call, and the answer that it is given. */
     once?: { call: Call; toReply: (row: PassportRow) => Reply } | undefined
@@ -23,7 +25,7 @@ type Wish = Pick<Profile, 'displayName' | 'kind'> &
  */
 export async function createPassport(
   deps: Pick<Deps, 'passports' | 'clock' | 'ids' | 'replies' | 'settings'>,
-  { account, handle, once, ...wish }: Wish,
+  { account, actor = account, handle, once, ...wish }: Wish,
 ): Promise<PassportRow> {
   const { passports, clock, ids } = deps
   assertHandle(handle)
@@ -41,7 +43,7 @@ export async function createPassport(
     ...nothingYet,
   }
   const detail = { kind: row.kind, display_name: row.displayName }
-  const note = { id: ids.make('req'), at: now, actor: account, action: 'passport.create', detail }
+  const note = { id: ids.make('req'), at: now, actor, action: 'passport.create', detail }
   const skeleton = skeletonOf(handle)
   const audit = toAudit(row, note)
   const call = once && callRowOf(deps, once.call, once.toReply(row), now)

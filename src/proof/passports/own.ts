@@ -28,7 +28,7 @@ export async function readOwnPassport(
   const [standing, bound, all, statement] = await Promise.all([
     passports.stand(row.handle),
     keysOf(deps, row),
-    keys.tree(row.accountId, now),
+    keys.tree({ account: row.accountId }, now),
     passports.newestStatement(row.handle),
   ])
   if (!standing) throw new Error(`there is no passport ${row.handle}`)

@@ -2,6 +2,7 @@
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
+import { type Acting, whoOf } from '../../kernel/acting.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import type { PassportRow } from '../../storage/db/schema.ts'
@@ -21,7 +22,7 @@ import { ownPassportPath, ownPassportsPath, passportsAction } from './portal/pas
 import { type Draft, draftOf, readNewPassport } from './portal/read-body.ts'
 import type { Standing } from './store/standing.ts'
 
-type Context = ReplyContext & { account: string }
+type Context = ReplyContext & { account: string; acting: Acting }
 
 /** An account's own passports: `/dashboard/passports` and `/api/portal/passports`. */
 export const passportsPortal = (deps: Deps, frame: Frame) =>
@@ -29,12 +30,12 @@ export const passportsPortal = (deps: Deps, frame: Frame) =>
     .use(sessionAuth(deps))
     .get(
       ownPassportsPath,
-      async ({ request, set, account }) => {
+      async ({ request, set, account, acting }) => {
         const view = await viewOf(deps, account, request)
         const fragment = <OwnListPanel view={view} />
-        return reply({ request, set }, { page: pageOf(frame, view), fragment })
+        return reply({ request, set }, { page: pageOf(frame, acting, view), fragment })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'passports:read' } },
     )
     .get(
       passportsAction,
@@ -43,39 +44,41 @@ export const passportsPortal = (deps: Deps, frame: Frame) =>
         const fragment = <OwnListPanel view={await viewOf(deps, account, request)} />
         return reply({ request, set }, { fragment, seeOther: ownPassportsPath })
       },
-      { needsSession: 'action' },
+      { needsSession: { action: 'passports:read' } },
     )
     .post(
       passportsAction,
-      async ({ request, set, account }) => create(deps, frame, { request, set, account }),
-      { needsSession: 'action', parse: 'none' },
+      async ({ request, set, account, acting }) =>
+        create(deps, frame, { request, set, account, acting }),
+      { needsSession: { action: 'passports:write' }, parse: 'none' },
     )
     .use(passportPortal(deps, frame))
 
 /** The new passport in JSON or on its own page; for people the form again where it was refused. */
 async function create(deps: Deps, frame: Frame, context: Context) {
-  const { request, set, account } = context
+  const { request, set, account, acting } = context
+  const actor = acting.wallet
   const sent = await readFields(request, { limitBytes: deps.settings.bodyBytes })
   if (wantsJson(request)) {
-    const asked = { request, who: account, route: `POST ${passportsAction}` }
+    const asked = { request, who: whoOf(acting), route: `POST ${passportsAction}` }
     const call = callOf(deps, { ...asked, text: JSON.stringify(sent.value) })
     return answerOnce(deps, { set }, call, async () => {
       const toReply = (row: PassportRow) => jsonReply(201, {}, toNewJson(deps, row))
       const once = call && { call, toReply }
-      const row = await createPassport(deps, { account, ...readNewPassport(sent), once })
+      const row = await createPassport(deps, { account, actor, ...readNewPassport(sent), once })
       set.status = 201
       return toNewJson(deps, row)
     })
   }
   try {
-    const row = await createPassport(deps, { account, ...readNewPassport(sent) })
+    const row = await createPassport(deps, { account, actor, ...readNewPassport(sent) })
     const fragment = <OwnListPanel view={await viewOf(deps, account)} />
     const done = { what: 'passport_created' } as const
     return reply(context, { fragment, seeOther: ownPassportPath(row.handle), done })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const view = await viewOf(deps, account, undefined, { draft: draftOf(sent.value), error })
-    return reply(context, { page: pageOf(frame, view), status: error.status })
+    return reply(context, { page: pageOf(frame, acting, view), status: error.status })
   }
 }
 
@@ -85,12 +88,12 @@ const toNewJson = (deps: Deps, row: PassportRow) => ({
   statement: null,
 })
 
-const pageOf = (frame: Frame, view: OwnListView) =>
+const pageOf = (frame: Frame, acting: Acting, view: OwnListView) =>
   dashboardPage({
     frame,
     title: 'Your passports',
     here: ownPassportsPath,
-    account: view.account,
+    acting,
     main: <OwnListPage view={view} />,
   })
 

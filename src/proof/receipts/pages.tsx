@@ -1,7 +1,9 @@
 /** Public pages of receipts: as their owners share them, with file and proof. */
 import { Elysia } from 'elysia'
 import { currentSession } from '../../access/accounts/needs-session.ts'
+import { isOf } from '../../access/keys/owns.ts'
 import type { Deps } from '../../app/deps-port.ts'
+import { may } from '../../kernel/acting.ts'
 import { isId } from '../../kernel/ids.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { isHidden } from '../../verify/receipt.ts'
@@ -33,8 +35,9 @@ export const receiptPages = (deps: Deps, frame: Frame) =>
       const { id } = params
       const { stored, share } = await findShared(deps, id)
       const found = stored && (await currentSession(deps, request))
-      const account = found?.status === 'active' ? found.session.accountId : undefined
-      const isOwn = account !== undefined && stored?.accountId === account
+      const acting = found?.status === 'active' ? found.acting : undefined
+      const isOwn =
+        stored && acting && may(acting, 'receipts:read') && (await isOf(deps, stored, acting))
       if (stored && isOwn && !share) {
         set.status = 303
         set.headers['location'] = ownPath(id)
@@ -49,7 +52,8 @@ export const receiptPages = (deps: Deps, frame: Frame) =>
         path: `/receipts/${id}`,
         filePath: `/receipts/${id}/file`,
         isShared: true,
-        awaited: isOwn ? await awaitedRun(deps, stored) : undefined,
+        awaited:
+          isOwn && may(acting, 'settings:write') ? await awaitedRun(deps, stored) : undefined,
         notice: isOwn ? <OthersSee id={id} /> : null,
       }
       const page = publicPage({
@@ -61,7 +65,7 @@ export const receiptPages = (deps: Deps, frame: Frame) =>
         picture: { path: receiptPicturePath(id), alt: describe(judged) },
         main: <ReceiptPage view={view} />,
         scripts: ['receipt'],
-        ...(account === undefined ? {} : { account }),
+        ...(acting ? { account: acting.account } : {}),
       })
       return reply({ request, set }, { page })
     })

@@ -1,8 +1,10 @@
 /** An account's receipts in the browser: the list, each one, its share and its erasure. */
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
+import { isOf } from '../../access/keys/owns.ts'
 import { accountListedSince } from '../../access/plan-history.ts'
 import type { Deps } from '../../app/deps-port.ts'
+import { type Acting, may, type Whose } from '../../kernel/acting.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { firstIdAt, isId } from '../../kernel/ids.ts'
 import { toListView } from '../../kernel/pagination.ts'
@@ -52,7 +54,7 @@ export const receiptsPortal = (deps: Deps, frame: Frame) =>
     .use(sessionAuth(deps))
     .get(
       listPath,
-      async ({ request, set, account }) => {
+      async ({ request, set, acting }) => {
         const query = queryOf(request)
         const tidy = tidyAddress(listPath, query)
         if (tidy !== undefined && !isHtmx(request)) {
@@ -60,92 +62,93 @@ export const receiptsPortal = (deps: Deps, frame: Frame) =>
           set.headers['location'] = tidy
           return ''
         }
-        const view = await viewOf(deps, account, query)
+        const view = await viewOf(deps, acting, query)
         if (isHtmx(request)) pushAddress({ request, set }, tidy ?? addressOf(listPath, query))
         const main = <ReceiptsPage view={view} />
-        const shown = { frame, title: 'Receipts', here: listPath, account, main }
+        const shown = { frame, title: 'Receipts', here: listPath, acting, main }
         const page = dashboardPage({ ...shown, scripts: isFollowed(view) ? ['live-list'] : [] })
         const status = view.refusal ? { status: view.refusal.status } : {}
         return reply({ request, set }, { page, fragment: <ReceiptsPanel view={view} />, ...status })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'receipts:read' } },
     )
     .get(
       `${listPath}/:id`,
-      async ({ request, set, account, params }) => {
-        const ended = await findOwn(deps, account, params.id)
-        return reply({ request, set }, { page: await ownPage(deps, frame, ended) })
+      async ({ request, set, acting, params }) => {
+        const ended = await findOwn(deps, acting, params.id)
+        return reply({ request, set }, { page: await ownPage(deps, { frame, acting }, ended) })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'receipts:read' } },
     )
     .get(
       `${listPath}/:id/erase`,
-      async ({ request, set, account, params }) => {
-        const ended = await findOwn(deps, account, params.id)
-        return reply({ request, set }, { page: await erasePage(deps, frame, ended) })
+      async ({ request, set, acting, params }) => {
+        const ended = await findOwn(deps, acting, params.id)
+        return reply({ request, set }, { page: await erasePage(deps, { frame, acting }, ended) })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'receipts:erase' } },
     )
     .use(receiptActions(deps, frame))
 
 /** `/api/portal/receipts`: the same as JSON, as a fragment, and what changes them. */
 const receiptActions = (deps: Deps, frame: Frame) => {
-  const acts = { needsSession: 'action', parse: 'none' } as const
+  const acts = (right: 'receipts:share' | 'receipts:erase') =>
+    ({ needsSession: { action: right }, parse: 'none' }) as const
   return new Elysia({ name: 'receipt-actions' })
     .use(sessionAuth(deps))
     .get(
       '/api/portal/receipts',
-      async ({ request, set, account }) => {
+      async ({ request, set, acting }) => {
         if (isHtmx(request)) {
-          const view = await viewOf(deps, account, queryOf(request))
+          const view = await viewOf(deps, acting, queryOf(request))
           if (view.refusal) throw view.refusal
           const fragment = <ReceiptsPanel view={view} />
           return reply({ request, set }, { fragment, seeOther: listPath })
         }
-        const { items, next } = await readList(deps, account, queryOf(request))
+        const { items, next } = await readList(deps, acting, queryOf(request))
         const list = toListView({ items: items.map(toShownView), hasMore: next !== undefined })
         // With a filter a page may end before its last match does: it goes on from there.
         return { ...list, last_id: next ?? list.last_id }
       },
-      { needsSession: 'action' },
+      { needsSession: { action: 'receipts:read' } },
     )
     .get(
       '/api/portal/receipts/:id',
-      async ({ account, params }) => {
-        const ended = await findOwn(deps, account, params.id)
+      async ({ acting, params }) => {
+        const ended = await findOwn(deps, acting, params.id)
         const share = toShareView(params.id, await deps.shares.find(params.id), deps.settings)
         const file = await ownFileOf(deps, ended, await deps.texts.find(ended.id))
         return { ...file, visibility: share.visibility, share }
       },
-      { needsSession: 'action' },
+      { needsSession: { action: 'receipts:read' } },
     )
     .get(
       '/api/portal/receipts/:id/file',
-      async ({ account, params, set }) => {
-        const ended = await findOwn(deps, account, params.id)
+      async ({ acting, params, set }) => {
+        const ended = await findOwn(deps, acting, params.id)
         set.headers['content-disposition'] = asFile(`${params.id}.receipt.json`)
         return ownFileOf(deps, ended, await deps.texts.find(ended.id))
       },
-      { needsSession: 'action' },
+      { needsSession: { action: 'receipts:read' } },
     )
     .post(
       '/api/portal/receipts/:id/share',
-      async ({ request, set, account, params }) => {
+      async ({ request, set, account, acting, params }) => {
         const { id } = params
-        const ended = await findOwn(deps, account, id)
+        const ended = await findOwn(deps, acting, id)
         const fields = await readFields(request, { limitBytes: deps.settings.bodyBytes })
         const asked = fields.isForm ? (fields.value as ShareForm) : undefined
         try {
           const wish = readShareBody(shareBodyOf(fields))
-          await shareReceipt(deps, { ...wish, account, receiptId: id, actor: account })
+          await shareReceipt(deps, { ...wish, account, receiptId: id, actor: acting.wallet })
         } catch (error) {
           if (wantsJson(request) || !(error instanceof Refusal)) throw error
           const said = { asked, refusal: error }
           const fragment = <OwnPanels view={{ ...(await ownView(deps, ended)), ...said }} />
-          const page = await ownPage(deps, frame, ended, said)
+          const page = await ownPage(deps, { frame, acting }, ended, said)
           return reply({ request, set }, { page, fragment, status: error.status })
         }
-        const now = await findOwn(deps, account, id)
+        const now = await findOwn(deps, acting, id)
         if (wantsJson(request)) {
           return toShareView(id, await deps.shares.find(id), deps.settings)
         }
@@ -154,57 +157,62 @@ const receiptActions = (deps: Deps, frame: Frame) => {
         const done = { what: isShared ? 'receipt_shared' : 'receipt_hidden', id } as const
         return reply({ request, set }, { fragment, seeOther: `${ownPath(id)}#share`, done })
       },
-      acts,
+      acts('receipts:share'),
     )
     .post(
       '/api/portal/receipts/:id/erase',
-      async ({ request, set, account, params }) => {
+      async ({ request, set, account, acting, params }) => {
         const { id } = params
-        const ended = await findOwn(deps, account, id)
+        const ended = await findOwn(deps, acting, id)
         try {
-          const at = await eraseReceipt(deps, { account, receiptId: id, actor: account })
+          const at = await eraseReceipt(deps, { account, receiptId: id, actor: acting.wallet })
           if (wantsJson(request)) {
             return { object: 'erasure', receipt_id: id, erased_at: toRfc3339(at) }
           }
         } catch (error) {
           if (wantsJson(request) || !(error instanceof Refusal)) throw error
-          const page = await erasePage(deps, frame, ended, error)
+          const page = await erasePage(deps, { frame, acting }, ended, error)
           return reply({ request, set }, { page, status: error.status })
         }
-        const now = await findOwn(deps, account, id)
+        const now = await findOwn(deps, acting, id)
         const fragment = <OwnPanels view={await ownView(deps, now)} />
         const done = { what: 'texts_erased' } as const
         return reply({ request, set }, { fragment, seeOther: ownPath(id), done })
       },
-      acts,
+      acts('receipts:erase'),
     )
 }
 
 const isHtmx = ({ headers }: Request): boolean => headers.get('hx-request') === 'true'
 
 /** @throws Refusal `receipt_not_found`, the same for a receipt of others as for none. */
-async function findOwn({ receipts }: Deps, account: string, id: string): Promise<Ended> {
-  const found = isId('rcpt', id) ? await receipts.find(id) : undefined
-  return found?.accountId === account ? found : refuse('receipt_not_found')
+async function findOwn(deps: Deps, whose: Whose, id: string): Promise<Ended> {
+  const found = isId('rcpt', id) ? await deps.receipts.find(id) : undefined
+  return found && (await isOf(deps, found, whose)) ? found : refuse('receipt_not_found')
 }
 
 const filterNames = ['visibility', 'model', 'limit'] as const
 
-async function readList(deps: Deps, account: string, asked: URLSearchParams) {
+async function readList(deps: Deps, whose: Whose, asked: URLSearchParams) {
   const query = withoutEmpty(asked)
   const page = readPage(query)
   if (page.after !== undefined && !isId('rcpt', page.after)) {
     refuse('invalid_request', { param: 'after', message: '"after" must be the id of a receipt.' })
   }
   const visibility = readChoice(query, 'visibility', visibilities)
-  const since = firstIdAt('run', await accountListedSince(deps, account))
+  const since = firstIdAt('run', await accountListedSince(deps, whose.account))
   const filter = { visibility, model: readText(query, 'model'), since }
-  const { items, next } = await deps.receipts.listShown(account, filter, page)
-  return { items: await toShown(deps, account, items), next, isFirst: page.after === undefined }
+  const { items, next } = await deps.receipts.listShown(whose, filter, page)
+  return {
+    items: await toShown(deps, whose.account, items),
+    next,
+    isFirst: page.after === undefined,
+  }
 }
 
 /** The list as its page shows it; a filter that cannot be read is said there. */
-async function viewOf(deps: Deps, account: string, asked: URLSearchParams): Promise<ReceiptsView> {
+async function viewOf(deps: Deps, whose: Whose, asked: URLSearchParams): Promise<ReceiptsView> {
+  const { account } = whose
   const kept = filterNames.flatMap((name): [string, string][] => {
     const value = asked.get(name)
     return value ? [[name, value]] : []
@@ -212,7 +220,7 @@ async function viewOf(deps: Deps, account: string, asked: URLSearchParams): Prom
   const models = deps.catalogue.list().map(({ id }) => id)
   const base = { account, now: deps.clock.now(), query: new URLSearchParams(kept), models }
   try {
-    return { ...base, ...(await readList(deps, account, asked)) }
+    return { ...base, ...(await readList(deps, whose, asked)) }
   } catch (refusal) {
     if (!(refusal instanceof Refusal)) throw refusal
     return { ...base, items: [], next: undefined, isFirst: true, refusal }
@@ -236,8 +244,10 @@ async function ownView(deps: Deps, ended: Ended): Promise<OwnView & { file: Rece
 }
 
 type Said = Pick<OwnView, 'asked' | 'refusal'>
+/** The frame of a page and who looks at it. */
+type Around = { frame: Frame; acting: Acting }
 
-async function ownPage(deps: Deps, frame: Frame, ended: Ended, said: Said = {}) {
+async function ownPage(deps: Deps, around: Around, ended: Ended, said: Said = {}) {
   const own = await ownView(deps, ended)
   const view = {
     judged: await judgeStored(deps, ended, own.file),
@@ -245,18 +255,18 @@ async function ownPage(deps: Deps, frame: Frame, ended: Ended, said: Said = {}) 
     path: ownPath(own.id),
     filePath: `/api/portal/receipts/${own.id}/file`,
     isShared: false,
-    awaited: await awaitedRun(deps, ended),
+    awaited: may(around.acting, 'settings:write') ? await awaitedRun(deps, ended) : undefined,
     aside: <OwnPanels view={{ ...own, ...said }} />,
   }
-  return inDashboard(frame, ended, <ReceiptPage view={view} />, ['receipt'])
+  return inDashboard(around, ended, <ReceiptPage view={view} />, ['receipt'])
 }
 
-async function erasePage(deps: Deps, frame: Frame, ended: Ended, refusal?: Refusal) {
+async function erasePage(deps: Deps, around: Around, ended: Ended, refusal?: Refusal) {
   const view = { ...(await ownView(deps, ended)), refusal }
-  return inDashboard(frame, ended, <ErasePage view={view} />)
+  return inDashboard(around, ended, <ErasePage view={view} />)
 }
 
-function inDashboard(frame: Frame, ended: Ended, main: Markup, scripts: string[] = []) {
+function inDashboard(around: Around, ended: Ended, main: Markup, scripts: string[] = []) {
   const title = `Receipt ${shortId(receiptIdOf(ended.id))}`
-  return dashboardPage({ frame, title, here: listPath, account: ended.accountId, main, scripts })
+  return dashboardPage({ ...around, title, here: listPath, main, scripts })
 }

@@ -1,4 +1,5 @@
 /** What is stored of receipts, who may see them, and how a list of them is narrowed. */
+import type { Whose } from '../../kernel/acting.ts'
 import type { Page, PageRequest } from '../../kernel/pagination.ts'
 import type { RunRow, ShareRow } from '../../storage/db/schema.ts'
 import type { Ended } from './receipt.ts'
@@ -29,8 +30,11 @@ export type ReceiptStore = {
   find(id: string): Promise<Ended | undefined>
   /** The receipts of these keys, newest first, back to the run `since`. */
   list(keyIds: string[], page: PageRequest, since: string): Promise<Page<Ended>>
-  /** An account's receipts, newest first. With a filter a page may be short and have a `next`. */
-  listShown(account: string, filter: ReceiptFilter, page: PageRequest): Promise<ListedReceipts>
+  /**
+   * The receipts of an account or of a branch, newest first. With a filter a page may be short and
+   * have a `next`.
+   */
+  listShown(whose: Whose, filter: ReceiptFilter, page: PageRequest): Promise<ListedReceipts>
   /** Digests and signatures of numbered receipts, from a place in the log on. */
   numberedFrom(
     place: number,

@@ -19,6 +19,9 @@ export type Rows<Row> = {
   draw(row: Row): string
 }
 
+/** Whose list it is, and the session that looks at it. */
+export type Follower = { session: SessionRow; account: string }
+
 /** What the page shows: its newest row, and those that may change. */
 export type Shown = { since: string; open: readonly string[] }
 
@@ -43,7 +46,7 @@ const openMax = 100
 export function followRows<Row>(
   deps: Deps,
   context: SseContext,
-  session: SessionRow,
+  { session, account }: Follower,
   rows: Rows<Row>,
   shown: Shown,
 ): Response {
@@ -74,5 +77,5 @@ export function followRows<Row>(
     }
     return { mark: count === 0 ? '0' : `${name}.${count}`, html: JSON.stringify(message) }
   }
-  return followAccount(deps, { context, session, mark: '0', look })
+  return followAccount(deps, { context, session, account, mark: '0', look })
 }

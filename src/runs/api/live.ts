@@ -16,6 +16,8 @@ const followersMax = 50
 type Following = {
   context: SseContext
   session: { id: string; accountId: string }
+  /** Whose runs wake it. */
+  account: string
   /** The mark of what the page shows already; a client that comes back names a later one. */
   mark: string | undefined
   look: () => Promise<Look>
@@ -27,8 +29,8 @@ type Following = {
  * @throws Refusal 'rate_limited' when too many pages of the account follow already.
  */
 export function followAccount(deps: Deps, following: Following): Response {
-  const { context, session } = following
-  if (deps.live.notices.count(session.accountId) >= followersMax) {
+  const { context, account } = following
+  if (deps.live.notices.count(account) >= followersMax) {
     refuse('rate_limited', 'Too many pages of this account are open. Close some and try again.')
   }
   const onBug = (error: unknown) => deps.log.error('page.follow_failed', error)
@@ -38,14 +40,14 @@ export function followAccount(deps: Deps, following: Following): Response {
 
 async function follow(
   deps: Deps,
-  { context, session, mark, look }: Following,
+  { context, session, account, mark, look }: Following,
   client: SseClient,
 ): Promise<void> {
   // Nothing may have changed for long, and a server sends its headers with the first bytes.
   client.send(': open\n\n')
   let shown = context.request.headers.get('last-event-id') ?? mark
   let wake = () => {}
-  const stopWatching = deps.live.notices.watch(session.accountId, () => wake())
+  const stopWatching = deps.live.notices.watch(account, () => wake())
   client.signal.addEventListener('abort', () => wake())
   try {
     while (!client.signal.aborted && (await isSignedIn(deps, session))) {

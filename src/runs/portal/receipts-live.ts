@@ -1,5 +1,6 @@
 /** Follows the list of an account's receipts, which are of its ended runs. */
 import type { Deps } from '../../app/deps-port.ts'
+import type { Acting } from '../../kernel/acting.ts'
 import { firstIdAt } from '../../kernel/ids.ts'
 import { receiptRow } from '../../proof/receipts/portal/receipt-list.tsx'
 import { isEnded, receiptIdOf, runIdOf } from '../../proof/receipts/receipt.ts'
@@ -11,26 +12,30 @@ import type { SseContext } from '../../web/http/sse.ts'
 import { followRows, newsMax, type Rows, shownIn } from '../api/follow-rows.ts'
 
 /** New receipts, and how far those that the page shows have come. */
-export function followReceipts(deps: Deps, context: SseContext, session: SessionRow): Response {
+export function followReceipts(
+  deps: Deps,
+  context: SseContext,
+  { session, acting }: { session: SessionRow; acting: Acting },
+): Response {
   const query = queryOf(context.request)
-  const { accountId } = session
+  const { account } = acting
   const visibility = readChoice(query, 'visibility', visibilities)
   const model = readText(query, 'model')
   const rows: Rows<ShownReceipt> = {
     newer: async (after) => {
       const since = after === '' ? firstIdAt('run', 0) : runIdOf(after)
       const page = { limit: newsMax, after: undefined }
-      const { items } = await deps.receipts.listShown(accountId, { visibility, model, since }, page)
+      const { items } = await deps.receipts.listShown(acting, { visibility, model, since }, page)
       return items.map(({ id }) => receiptIdOf(id)).filter((id) => id !== after)
     },
     read: async (ids) => {
-      const found = await deps.runs.endedAmong(accountId, ids.map(runIdOf))
-      return toShown(deps, accountId, found.map(({ run }) => run).filter(isEnded))
+      const found = await deps.runs.endedAmong(acting, ids.map(runIdOf))
+      return toShown(deps, account, found.map(({ run }) => run).filter(isEnded))
     },
     idOf: ({ run }) => receiptIdOf(run.id),
     markOf: ({ stage, visibility }) => `${stage} ${visibility}`,
     isSettled: ({ stage }) => stage === 'final',
     draw: (shown) => receiptRow(shown, deps.clock.now()),
   }
-  return followRows(deps, context, session, rows, shownIn(query, 'rcpt'))
+  return followRows(deps, context, { session, account }, rows, shownIn(query, 'rcpt'))
 }

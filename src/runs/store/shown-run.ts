@@ -12,12 +12,15 @@ import {
   type SQL,
   sql,
 } from 'drizzle-orm'
+import type { Whose } from '../../kernel/acting.ts'
 import { firstIdAt } from '../../kernel/ids.ts'
 import { toPage } from '../../kernel/pagination.ts'
+import { isNewestOf, keysOfBranch } from '../../storage/db/branch-runs.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
 import { runColumns } from '../../storage/db/run-columns.ts'
 import type { RunRow, Tables } from '../../storage/db/schema.ts'
+import { ofWhose } from '../../storage/db/whose.ts'
 import {
   hasTag,
   passedMax,
@@ -40,53 +43,58 @@ export function shownRuns(db: Db): ShownRuns {
 
   const select = (q: Query) =>
     q
-      .select({ run: columns, keyName: keys.name })
+      .select({ run: columns, keyName: keys.name, branch: keys.branch })
       .from(runs)
       .leftJoin(keys, eq(keys.id, runs.keyId))
 
   /** The open runs of a list, with the names of their keys. */
-  function* running(q: Query, account: string, filter: ShownFilter, ends: Ends): Work<Found[]> {
-    const isOwn = eq(openRuns.accountId, account)
-    const fits = (run: RunRow) => isListed(run, account, filter, ends)
+  function* running(q: Query, scope: Scope, filter: ShownFilter, ends: Ends): Work<Found[]> {
+    const isOwn = eq(openRuns.accountId, scope.account)
+    const fits = (run: RunRow) => isListed(run, scope, filter, ends)
     return yield* named(q, ...(yield* open.matching(q, isOwn, fits)))
   }
 
   function* named(q: Query, ...found: (RunRow | undefined)[]): Work<Found[]> {
     const opened = found.filter((run) => run !== undefined)
     if (opened.length === 0) return []
-    const { id, name } = keys
+    const { id, name, branch } = keys
     const ids = [...new Set(opened.map(({ keyId }) => keyId))]
-    const listed = yield* rows(q.select({ id, name }).from(keys).where(inArray(id, ids)))
-    const names = new Map(listed.map((key) => [key.id, key.name]))
-    return opened.map((run) => ({ run, keyName: names.get(run.keyId) ?? null }))
+    const listed = yield* rows(q.select({ id, name, branch }).from(keys).where(inArray(id, ids)))
+    const known = new Map(listed.map((key) => [key.id, key]))
+    return opened.map((run) => {
+      const key = known.get(run.keyId)
+      return { run, keyName: key?.name ?? null, branch: key?.branch ?? null }
+    })
   }
 
   /** The last run that one query may read; undefined if it reaches the end. */
-  function* lastPassed(q: Query, account: string, filter: ShownFilter, after: string | undefined) {
+  function* lastPassed(q: Query, scope: Scope, filter: ShownFilter, after: string | undefined) {
     if (!isNarrow(filter)) return undefined
     const order = q
       .select({ id: runs.id })
       .from(runs)
-      .where(within(runs, account, filter, { after }))
+      .where(within(runs, scope, filter, { after, most: passedMax }))
       .orderBy(desc(runs.id))
     return (yield* first(order.limit(1).offset(passedMax - 1)))?.id
   }
 
   return {
-    listShown: (account, filter, page) =>
+    listShown: (whose, filter, page) =>
       db.read(function* (q): Work<ShownPage> {
-        const stop = yield* lastPassed(q, account, filter, page.after)
-        const opened = yield* running(q, account, filter, { after: page.after, stop })
+        const scope = yield* scopeOf(q, db.tables, whose)
+        const stop = yield* lastPassed(q, scope, filter, page.after)
+        const opened = yield* running(q, scope, filter, { after: page.after, stop })
+        const most = page.limit + 1
         const ended = yield* rows(
           select(q)
             .where(
               and(
-                within(runs, account, filter, { after: page.after, stop }),
+                within(runs, scope, filter, { after: page.after, stop, most }),
                 matching(runs, filter),
               ),
             )
             .orderBy(desc(runs.id))
-            .limit(page.limit + 1),
+            .limit(most),
         )
         const found = withEnded(opened.map(byId), ended.map(byId))
         const { items, hasMore } = toPage(found, page.limit)
@@ -94,34 +102,35 @@ export function shownRuns(db: Db): ShownRuns {
         const next = hasMore ? items.at(-1)?.run.id : stop
         return { items: shown, next }
       }),
-    newerThan: (account, filter, since, most) =>
+    newerThan: (whose, filter, since, most) =>
       db.read(function* (q): Work<{ id: string }[]> {
-        const stop = yield* lastPassed(q, account, filter, undefined)
+        const scope = yield* scopeOf(q, db.tables, whose)
+        const stop = yield* lastPassed(q, scope, filter, undefined)
         const named = q.select({ id: runs.id }).from(runs)
-        const newest = within(runs, account, filter, { stop: stop && stop > since ? stop : since })
-        const opened = (yield* running(q, account, filter, { stop: since }))
+        const from = stop && stop > since ? stop : since
+        const newest = within(runs, scope, filter, { stop: from, most: most + 1 })
+        const opened = (yield* running(q, scope, filter, { stop: since }))
           .filter(({ run }) => run.id !== since)
           .map(({ run }) => ({ id: run.id }))
         const found = named.where(and(newest, ne(runs.id, since), matching(runs, filter)))
         const ended = yield* rows(found.orderBy(desc(runs.id)).limit(most))
         return withEnded(opened, ended).slice(0, most)
       }),
-    findShown: (account, id) =>
+    findShown: (whose, id) =>
       db.read(function* (q): Work<ShownRun | undefined> {
         const [running] = yield* named(q, yield* open.find(q, id))
         const found = (yield* first(select(q).where(eq(runs.id, id)))) ?? running
-        return found?.run.accountId === account ? toShown(found) : undefined
+        return found && isFound(found, whose) ? toShown(found) : undefined
       }),
-    endedAmong: (account, ids) =>
+    endedAmong: (whose, ids) =>
       db.read(function* (q): Work<ShownRun[]> {
-        if (ids.length === 0) return []
         const found = yield* rows(select(q).where(inArray(runs.id, [...ids])))
-        const own = found.filter(({ run }) => run.accountId === account && run.finishedAt !== null)
+        const own = found.filter((one) => isFound(one, whose) && one.run.finishedAt !== null)
         return own.map(toShown)
       }),
-    keysToChoose: (account, limit) =>
+    keysToChoose: (whose, limit) =>
       db.read((q) => {
-        const listed = and(eq(keys.accountId, account), isNull(keys.revokedAt))
+        const listed = and(ofWhose(keys, whose), isNull(keys.revokedAt))
         const named = q.select({ id: keys.id, name: keys.name }).from(keys).where(listed)
         return rows(named.orderBy(desc(keys.id)).limit(limit))
       }),
@@ -131,20 +140,37 @@ export function shownRuns(db: Db): ShownRuns {
 /** Runs with an id below `after` and from `stop` on. */
 type Ends = { after?: string | undefined; stop?: string | undefined }
 
+/** An account, and of a branch the ids of its keys. */
+type Scope = { account: string; keyIds: ReadonlySet<string> | undefined }
+
+function* scopeOf(q: Query, tables: Tables, { account, branch }: Whose): Work<Scope> {
+  const keyIds = yield* keysOfBranch(q, tables, branch)
+  return { account, keyIds: keyIds && new Set(keyIds) }
+}
+
 type Runs = Tables['runs']
 
 /** Bounds the ids to read. An index has one lower bound: the later of the two is used. */
-function within(runs: Runs, account: string, filter: ShownFilter, { after, stop = '' }: Ends) {
+function within(
+  runs: Runs,
+  { account, keyIds }: Scope,
+  filter: ShownFilter,
+  { after, stop = '', most }: Ends & { most: number },
+) {
   const { keyId, from, to } = filter
   const begin = from === undefined ? '' : firstIdAt('run', Math.max(0, from - idSlackMs))
   const least = begin > stop ? begin : stop
-  return and(
-    // The key is known to belong to the account, and the index by key is narrower.
-    keyId === undefined ? eq(runs.accountId, account) : eq(runs.keyId, keyId),
+  const bounds = and(
     after === undefined ? undefined : lt(runs.id, after),
     least === '' ? undefined : gte(runs.id, least),
     to === undefined ? undefined : lt(runs.id, firstIdAt('run', to + idSlackMs)),
   )
+  // The key is known to belong to the account or branch, and the index by key is narrower.
+  if (keyId !== undefined) return and(eq(runs.keyId, keyId), bounds)
+  if (!keyIds) return and(eq(runs.accountId, account), bounds)
+  const narrow = isNarrow(filter)
+  const listed = narrow ? bounds : and(bounds, matching(runs, filter))
+  return and(isNewestOf({ runs }, [...keyIds], listed, narrow ? passedMax : most), bounds)
 }
 
 function matching(runs: Runs, { status, model, tag, from, to }: ShownFilter) {
@@ -160,13 +186,14 @@ function matching(runs: Runs, { status, model, tag, from, to }: ShownFilter) {
 /** What `within` and `matching` say, of an open run. */
 function isListed(
   run: RunRow,
-  account: string,
+  { account, keyIds }: Scope,
   filter: ShownFilter,
   { after, stop }: Ends,
 ): boolean {
   const { keyId, status, model, tag, from, to } = filter
   return (
     run.accountId === account &&
+    (keyIds === undefined || keyIds.has(run.keyId)) &&
     (keyId === undefined || run.keyId === keyId) &&
     (after === undefined || run.id < after) &&
     (stop === undefined || run.id >= stop) &&
@@ -192,7 +219,10 @@ function tagLike(tags: AnyColumn, { name, value }: TagFilter): SQL {
   return sql`${tags} like ${`%${part.replace(/[%_|]/g, '|$&')}%`} escape '|'`
 }
 
-type Found = { run: Omit<RunRow, 'output'>; keyName: string | null }
+type Found = { run: Omit<RunRow, 'output'>; keyName: string | null; branch: string | null }
+
+const isFound = ({ run, branch: branchOf }: Found, { account, branch }: Whose): boolean =>
+  run.accountId === account && (branch === undefined || branchOf === branch)
 
 const byId = (found: Found): Found & { id: string } => ({ ...found, id: found.run.id })
 

@@ -141,6 +141,8 @@ export function moneyTables(c: Columns) {
       accountId: c.text('account_id').notNull(),
       parentId: c.text('parent_id'),
       lineage: c.json<string[]>('lineage').notNull(),
+      /** The key at the top of the branch of a member; null for keys of no branch. */
+      branch: c.text('branch'),
       name: c.text('name').notNull(),
       fingerprint: c.text('fingerprint').notNull(),
       capLimit: c.money('cap_limit').notNull(),
@@ -176,6 +178,7 @@ export function moneyTables(c: Columns) {
       // Counts and lists those in use, however many an account has revoked.
       c.index('keys_in_use').on(t.accountId, t.expiresAt).where(sql`${t.revokedAt} is null`),
       c.index('keys_by_end').on(t.expiresAt).where(sql`${t.revokedAt} is null`),
+      c.index('keys_by_branch').on(t.branch, t.id).where(sql`${t.branch} is not null`),
       c.check('keys_capped', sql`${t.capLimit} >= 1 and ${t.capLimit} <= 9000000000000000`),
       c.check('keys_expire', sql`${t.expiresAt} > ${t.createdAt}`),
     ],

@@ -1,4 +1,5 @@
 /** Tables of people: settings, texts, shares, sessions, usage, the audit trail. */
+import { sql } from 'drizzle-orm'
 import type { Json } from '../../kernel/canonical.ts'
 import type { Disclosures, FullReceipt, SectionName } from '../../verify/receipt.ts'
 import type { Columns } from './columns.ts'
@@ -86,11 +87,14 @@ export function peopleTables(c: Columns) {
       /** For its owner to recognise it by. */
       userAgent: c.text('user_agent').notNull(),
       clientAddress: c.text('client_address').notNull(),
+      /** The membership that it acts by; null in the wallet's own account. */
+      memberId: c.text('member_id'),
     },
     (t) => [
       c.uniqueIndex('sessions_by_token').on(t.tokenHash),
       c.index('sessions_by_account').on(t.accountId, t.id),
       c.index('sessions_by_end').on(t.expiresAt),
+      c.index('sessions_by_member').on(t.memberId).where(sql`${t.memberId} is not null`),
     ],
   )
 

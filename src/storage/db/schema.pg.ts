@@ -47,4 +47,6 @@ export const {
   events,
   webhooks,
   webhookDeliveries,
+  members,
+  invitations,
 } = buildSchema(pgColumns)

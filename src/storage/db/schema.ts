@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { Columns } from './columns.ts'
 import { depositTables } from './schema-deposits.ts'
 import { logTables } from './schema-log.ts'
+import { memberTables } from './schema-members.ts'
 import { moneyTables } from './schema-money.ts'
 import { outboxTables } from './schema-outbox.ts'
 import { peopleTables } from './schema-people.ts'
@@ -38,6 +39,8 @@ export type SignerRow = Tables['signers']['$inferSelect']
 export type AnchorRow = Tables['anchors']['$inferSelect']
 export type ChainTxRow = Tables['chainTxs']['$inferSelect']
 export type SessionRow = Tables['sessions']['$inferSelect']
+export type MemberRow = Tables['members']['$inferSelect']
+export type InvitationRow = Tables['invitations']['$inferSelect']
 export type NonceRow = Tables['signInNonces']['$inferSelect']
 export type PassportRow = Tables['passports']['$inferSelect']
 export type PassportStatementRow = Tables['passportStatements']['$inferSelect']
@@ -61,6 +64,7 @@ export const buildSchema = (c: Columns) => ({
   ...planTables(c),
   ...logTables(c),
   ...peopleTables(c),
+  ...memberTables(c),
   ...publicTables(c),
   ...outboxTables(c),
   ...sellingTables(c),

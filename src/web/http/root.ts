@@ -1,5 +1,6 @@
 /** The root app: host check, request ids, headers, errors. */
 import { Elysia, NotFoundError } from 'elysia'
+import type { Acting } from '../../kernel/acting.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log.ts'
 import { Refusal, toErrorBody } from '../../kernel/refusal.ts'
@@ -26,12 +27,12 @@ export type RootDeps = {
   missingWords?: (pathname: string) => string | undefined
 }
 
-/** What is known where a request failed: `account` behind a guard that found a session. */
+/** What is known where a request failed: `acting` behind a guard that found a session. */
 type Failed = {
   error: unknown
   request: Request
   set: { headers: Record<string, unknown>; status?: number | string }
-  account?: string
+  acting?: Acting
 }
 
 export type ToErrorBody = (refusal: Refusal, requestId: string) => object
@@ -43,7 +44,7 @@ export type ShowRefusal = (
     requestId: string
     wants: 'page' | 'fragment'
     /** Who is signed in, where the route knows it. */
-    reader?: string | undefined
+    reader?: Acting | undefined
   },
 ) => Shown
 
@@ -77,8 +78,8 @@ export const makeRoot = (deps: RootDeps) => {
       if (!hasReadablePath(request.url)) throw new Refusal('not_found')
       if (request.method !== 'GET') expectBody?.(request, server)
     })
-    .onError({ as: 'global' }, ({ error, request, set, account }: Failed) => {
-      const { status, headers, body } = answerError(error, request, set.headers, account)
+    .onError({ as: 'global' }, ({ error, request, set, acting }: Failed) => {
+      const { status, headers, body } = answerError(error, request, set.headers, acting)
       set.status = status
       set.headers = headers
       return body
@@ -97,7 +98,7 @@ type ErrorDeps = Omit<RootDeps, 'baseUrl' | 'listen' | 'expectBody'>
 /** Turns an error into an answer; `said` are the headers its route had set. */
 const errorAnswers =
   ({ ids, log, showRefusal, errorBodyFor, missingWords }: ErrorDeps) =>
-  (error: unknown, request: Request, said: Record<string, unknown>, reader?: string) => {
+  (error: unknown, request: Request, said: Record<string, unknown>, reader?: Acting) => {
     const requestId = String(said['x-request-id'] ?? ids.make('req'))
     const words =
       error instanceof NotFoundError ? missingWords?.(pathnameOf(request.url)) : undefined

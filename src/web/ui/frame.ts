@@ -1,5 +1,7 @@
 /** The navigation and footer around every page. */
+import type { Acting, Membership, Right } from '../../kernel/acting.ts'
 import type { IconName } from './icon.tsx'
+import type { Allows } from './trim.ts'
 
 /** A page one can go to. The first path segment after `/dashboard` decides which one is current. */
 export type NavItem = {
@@ -13,6 +15,8 @@ export type NavItem = {
   within?: string
   /** What the tab of an entry is called that others stand within. */
   tab?: string
+  /** Shown to roles that have it. */
+  right?: Right
 }
 
 /** How many there are behind an entry: `{ '/dashboard/keys': '4' }`. */
@@ -34,9 +38,13 @@ export type Foot = {
 export type Frame = {
   nav: readonly NavItem[]
   foot: () => Foot
-  isAdmin: (account: string) => boolean
-  /** As of the page that the account opened last; empty before its first one. */
-  counts?: (account: string) => NavCounts
+  isAdmin: (wallet: string) => boolean
+  /** As of the page that was opened last; empty before the first one. */
+  counts?: (acting: Acting) => NavCounts
+  /** Whether a role may call a route: pages leave out what would be refused. */
+  allows?: Allows
+  /** The accounts that the wallet is a member of. */
+  memberships?: (acting: Acting) => readonly Membership[]
   /** Where this service is reached: pages name themselves by it. */
   baseUrl: () => string
 }

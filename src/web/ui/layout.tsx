@@ -1,11 +1,14 @@
 /** The documents of all pages: head, navigation, main part. */
+import { type Acting, may } from '../../kernel/acting.ts'
 import { oklchHex } from '../../kernel/oklch.ts'
 import { assetPath } from '../http/assets.ts'
 import type { Frame } from './frame.ts'
 import { type Markup, renderChild } from './jsx-runtime.ts'
 import { Brand, FamilyTabs, FootLines, Rail, ThemeSwitch } from './rail.tsx'
+import { ActingFor } from './switcher.tsx'
 import type { Reader, Theme } from './theme.ts'
 import { Toasts } from './toast.tsx'
+import { trimmed } from './trim.ts'
 
 export type PageParts = {
   frame: Frame
@@ -31,37 +34,58 @@ export type PageParts = {
 export type LinkPicture = { path: string; alt: string }
 
 /** A page that can be shown whole, or its main part alone. */
-export type Page = { title: string; main: Markup; html: (reader: Reader) => string }
+export type Page = {
+  title: string
+  main: Markup
+  html: (reader: Reader) => string
+  /** What is left of a part of it for the role that looks at it. */
+  trim?: (part: string) => string
+}
+
+export type DashboardParts = Omit<PageParts, 'account'> & { acting: Acting }
 
 /** A page of a signed-in person: the rail beside it, at the bottom on a phone. */
-export function dashboardPage(parts: PageParts & { account: string }): Page {
-  const { frame, here, account } = parts
+export function dashboardPage(given: DashboardParts): Page {
+  const { acting, here } = given
+  const parts = { ...given, account: acting.wallet, frame: frameFor(given.frame, acting) }
+  const { frame } = parts
   const main = (
     <>
+      <ActingFor acting={acting} />
       <FamilyTabs nav={frame.nav} here={here} />
       {parts.main}
     </>
   )
+  const trim = (html: string) => (frame.allows ? trimmed(html, acting, frame.allows) : html)
   return {
     title: titleOf(parts.title),
     main,
+    trim,
     html: (reader) =>
-      document(
-        { ...parts, main, isUnlisted: true },
-        reader,
-        <body>
-          <SkipLink />
-          <div class="app">
-            <Rail frame={frame} here={here} account={account} reader={reader} />
-            <main class="main" id="main" tabindex="-1">
-              {main}
-            </main>
-          </div>
-          <Toasts done={reader.done} />
-        </body>,
+      trim(
+        document(
+          { ...parts, main, isUnlisted: true },
+          reader,
+          <body>
+            <SkipLink />
+            <div class="app">
+              <Rail frame={frame} here={here} acting={acting} reader={reader} />
+              <main class="main" id="main" tabindex="-1">
+                {main}
+              </main>
+            </div>
+            <Toasts done={reader.done} />
+          </body>,
+        ),
       ),
   }
 }
+
+/** The frame with the entries that a role may open. */
+const frameFor = (frame: Frame, acting: Acting): Frame => ({
+  ...frame,
+  nav: frame.nav.filter(({ right }) => right === undefined || may(acting, right)),
+})
 
 /** A page for everybody: the top nav above it. */
 export const publicPage = (parts: PageParts): Page => ({

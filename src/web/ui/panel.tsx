@@ -1,4 +1,5 @@
 /** Panels of a page. */
+import type { Right } from '../../kernel/acting.ts'
 import type { Child } from './jsx-runtime.ts'
 
 type PanelProps = {
@@ -12,11 +13,18 @@ type PanelProps = {
   children?: Child
   /** Left out on paper. */
   screenOnly?: boolean
+  /** Left out for roles that lack it. */
+  needs?: Right
 }
 
 /** A sheet with a title. Tables and lists reach its edges; the rest goes into a {@link Pad}. */
-export const Panel = ({ id, title, aside, foot, children, screenOnly }: PanelProps) => (
-  <section class={['sheet', screenOnly && 'noprint']} id={id} aria-labelledby={`${id}-title`}>
+export const Panel = ({ id, title, aside, foot, children, screenOnly, needs }: PanelProps) => (
+  <section
+    class={['sheet', screenOnly && 'noprint']}
+    id={id}
+    aria-labelledby={`${id}-title`}
+    data-needs={needs}
+  >
     <header>
       <h2 id={`${id}-title`}>{title}</h2>
       {aside}

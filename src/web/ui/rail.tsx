@@ -1,10 +1,12 @@
 /** The navigation beside every page of a signed-in person; at the bottom on a phone. */
+import { type Acting, homes } from '../../kernel/acting.ts'
 import { assetPath } from '../http/assets.ts'
 import { Address } from './address.tsx'
 import { Tabs } from './filters.tsx'
 import type { Foot, Frame, NavItem } from './frame.ts'
 import { Icon } from './icon.tsx'
 import { Logo, RosetteMark } from './rosette.tsx'
+import { Switcher } from './switcher.tsx'
 import { type Reader, themes } from './theme.ts'
 
 export const Brand = ({ href }: { href: string }) => (
@@ -14,16 +16,16 @@ export const Brand = ({ href }: { href: string }) => (
   </a>
 )
 
-type RailProps = { frame: Frame; here: string; account: string; reader: Reader }
+type RailProps = { frame: Frame; here: string; acting: Acting; reader: Reader }
 
-export const Rail = ({ frame, here, account, reader }: RailProps) => {
+export const Rail = ({ frame, here, acting, reader }: RailProps) => {
   const group = (name: NavItem['group']) => (
-    <NavGroup name={name} frame={frame} here={here} account={account} />
+    <NavGroup name={name} frame={frame} here={here} acting={acting} />
   )
   return (
     <nav class="rail" aria-label="Main">
-      <Brand href="/dashboard" />
-      <PaletteButton frame={frame} account={account} />
+      <Brand href={homes[acting.role]} />
+      <PaletteButton frame={frame} account={acting.wallet} />
       {group('Use')}
       <button class="more" type="button" popovertarget="more">
         <Icon name="more" />
@@ -31,9 +33,10 @@ export const Rail = ({ frame, here, account, reader }: RailProps) => {
       </button>
       <div class="rest" id="more" popover>
         {group('Account')}
-        {frame.isAdmin(account) ? group('Operator') : null}
+        {frame.isAdmin(acting.wallet) ? group('Operator') : null}
         <footer>
-          <SignedIn account={account} />
+          <Switcher acting={acting} memberships={frame.memberships?.(acting) ?? []} />
+          <SignedIn account={acting.wallet} />
           <FootLines foot={frame.foot()} />
           <PublicLink nav={frame.nav} />
           <ThemeSwitch reader={reader} />
@@ -65,12 +68,12 @@ function PaletteButton({ frame, account }: { frame: Frame; account: string }) {
 
 type GroupProps = Omit<RailProps, 'reader'> & { name: NavItem['group'] }
 
-function NavGroup({ name, frame: { nav, counts }, here, account }: GroupProps) {
+function NavGroup({ name, frame: { nav, counts }, here, acting }: GroupProps) {
   const items = nav.filter((item) => item.group === name && item.within === undefined)
   if (items.length === 0) return null
   const id = `nav-${name.toLowerCase()}`
   const current = familyOf(nav, here)
-  const known = counts?.(account)
+  const known = counts?.(acting)
   return (
     <section>
       <h2 id={id}>{name}</h2>

@@ -1,4 +1,5 @@
 /** Shows a refusal to people: a note in place for htmx, a whole page for a plain browser. */
+import { type Acting, homes, may } from '../../kernel/acting.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
 import type { ShowRefusal } from '../http/root.ts'
 import { ButtonLink } from './button.tsx'
@@ -17,16 +18,16 @@ export const refusalPages =
     if (wants === 'fragment') {
       return { html: renderChild(fragmentOf(refusal, requestId)), headers: pageHeaders }
     }
-    const account = refusal.detail.reader ?? reader
-    if (account !== undefined) {
+    const acting = refusal.detail.reader ?? reader
+    if (acting !== undefined) {
       // A page that is not shown to this person must not look otherwise than one that is missing.
-      const isHidden = refusal.detail.reader !== undefined
+      const isHidden = refusal.detail.reader !== undefined && refusal.status === 404
       const page = dashboardPage({
         frame,
         title: titleOf(refusal),
         here: isHidden ? '' : placeIn(frame, request),
-        account,
-        main: <Framed refusal={refusal} requestId={requestId} account={account} />,
+        acting,
+        main: <Framed refusal={refusal} requestId={requestId} acting={acting} />,
       })
       return { html: page.html(readerOf(request)), headers: pageHeaders }
     }
@@ -55,14 +56,14 @@ function placeIn({ nav }: Frame, request: Request): string {
   return nav.find(({ href }) => href !== '/dashboard' && at.startsWith(href))?.href ?? ''
 }
 
-type FramedProps = RefusalProps & { account: string }
+type FramedProps = RefusalProps & { acting: Acting }
 
 /** What a signed-in person gets: the frame, and ways on. */
-const Framed = ({ refusal, requestId, account }: FramedProps) => (
+const Framed = ({ refusal, requestId, acting }: FramedProps) => (
   <>
     <PageHead title={titleOf(refusal)} />
     <Panel id="missing" title={String(refusal.status)}>
-      <Empty hash={account} title={whatOf(refusal)} action={<WaysOn />}>
+      <Empty hash={acting.account} title={whatOf(refusal)} action={<WaysOn acting={acting} />}>
         {refusal.status === 404 ? (
           'It may have moved, or the address has a typo.'
         ) : (
@@ -75,12 +76,14 @@ const Framed = ({ refusal, requestId, account }: FramedProps) => (
   </>
 )
 
-const WaysOn = () => (
+const WaysOn = ({ acting }: { acting: Acting }) => (
   <div class="row">
-    <ButtonLink href="/dashboard" look="go">
-      Overview
+    <ButtonLink href={homes[acting.role]} look="go">
+      {may(acting, 'overview:read') ? 'Overview' : 'Go on'}
     </ButtonLink>
-    <ButtonLink href="/dashboard/runs">Find a run by its id</ButtonLink>
+    {may(acting, 'runs:read') ? (
+      <ButtonLink href="/dashboard/runs">Find a run by its id</ButtonLink>
+    ) : null}
     <ButtonLink href="/docs">Docs</ButtonLink>
   </div>
 )

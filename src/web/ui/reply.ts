@@ -42,7 +42,10 @@ export function reply({ request, set }: ReplyContext, view: View): HtmlAnswer | 
   }
   if (view.status !== undefined) set.status = view.status
   const { page, fragment } = view
-  if (part) return new HtmlAnswer(fragment ? renderChild(fragment) : mainOf(page))
+  if (part) {
+    const html = fragment ? renderChild(fragment) : mainOf(page)
+    return new HtmlAnswer(page.trim ? page.trim(html) : html)
+  }
   const done = readDone(readCookie(request.headers, 'done', ''))
   if (done) addCookie(set.headers, deleteBrief('done', brief))
   return new HtmlAnswer(page.html({ ...readerOf(request), done }))

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { ownerOf } from '../../../src/kernel/acting.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
 import { makeIds } from '../../../src/kernel/ids.ts'
 import { systemRandom } from '../../../src/kernel/random.ts'
@@ -18,7 +19,7 @@ import { Explorer, Receipt, SignIn } from './public.tsx'
 import { account, frame } from './samples.tsx'
 
 const inside = (title: string, main: Markup): Page =>
-  dashboardPage({ frame, title, here: `/${title.toLowerCase()}`, main, account })
+  dashboardPage({ frame, title, here: `/${title.toLowerCase()}`, main, acting: ownerOf(account) })
 const outside = (title: string, main: Markup): Page =>
   publicPage({ frame, title, here: `/${title.toLowerCase()}`, main })
 

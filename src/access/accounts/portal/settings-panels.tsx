@@ -47,6 +47,7 @@ type RetentionView = Pick<SettingsView, 'retention' | 'keptCount'>
 export const RetentionPanel = ({ view: { retention, keptCount } }: { view: RetentionView }) => (
   <Panel
     id="retention"
+    needs="settings:read"
     title="Texts of your runs"
     aside={retention === 'none' ? <Badge>Not kept</Badge> : <Badge tone="ok">Kept</Badge>}
     foot={

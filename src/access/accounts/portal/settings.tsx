@@ -1,6 +1,7 @@
 /** The settings of an account: the page and `/api/portal/settings`. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
+import type { Acting } from '../../../kernel/acting.ts'
 import { maxPageLimit } from '../../../kernel/pagination.ts'
 import { refuse } from '../../../kernel/refusal.ts'
 import type { AccountRow } from '../../../storage/db/schema.ts'
@@ -35,37 +36,43 @@ import {
 const bodyBytes = 4096
 
 export const settingsPortal = (deps: Deps, frame: Frame) => {
-  const change = async ({ request, set, account }: ReplyContext & { account: string }) => {
+  const change = async ({
+    request,
+    set,
+    account,
+    acting,
+  }: ReplyContext & { account: string; acting: Acting }) => {
     const retention = await readRetention(request)
-    await setRetention(deps, { account, retention, actor: account })
+    await setRetention(deps, { account, retention, actor: acting.wallet })
     if (wantsJson(request)) return toSettingsView(account, retention)
     const keptCount = await keptBeyond(deps, account, 0)
     const fragment = <RetentionPanel view={{ retention, keptCount }} />
     const done = { what: 'settings_saved' } as const
     return reply({ request, set }, { fragment, seeOther: settingsPath, done })
   }
-  const page = (account: string, main: Markup) =>
-    dashboardPage({ frame, title: 'Settings', here: settingsPath, account, main })
+  const page = (acting: Acting, main: Markup) =>
+    dashboardPage({ frame, title: 'Settings', here: settingsPath, acting, main })
 
   return new Elysia({ name: 'settings-portal' })
     .use(sessionAuth(deps))
     .get(
       settingsPath,
-      async ({ request, set, account }) => {
+      async ({ request, set, account, acting, session }) => {
         const view = {
+          acting,
           account: await findAccount(deps, account),
           retention: await deps.texts.retentionOf(account),
           keptCount: await keptBeyond(deps, account, 0),
           theme: themeOf(request),
-          sessions: await sessionsText(deps, account),
+          sessions: await sessionsText(deps, session.accountId),
         }
-        return reply({ request, set }, { page: page(account, <SettingsPage view={view} />) })
+        return reply({ request, set }, { page: page(acting, <SettingsPage view={view} />) })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'self' } },
     )
     .get(
       retentionPath,
-      async ({ request, set, account }) => {
+      async ({ request, set, account, acting }) => {
         const to = readChoice(queryOf(request), 'to', retentions)
         if (!to || !isShorter(to, await deps.texts.retentionOf(account))) {
           set.status = 303
@@ -74,24 +81,24 @@ export const settingsPortal = (deps: Deps, frame: Frame) => {
         }
         const affectedCount = await keptBeyond(deps, account, retentionMs[to])
         const main = <ConfirmRetention to={to} affectedCount={affectedCount} />
-        return reply({ request, set }, { page: page(account, main) })
+        return reply({ request, set }, { page: page(acting, main) })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'settings:write' } },
     )
     .get(
       '/api/portal/settings',
       async ({ account }) => toSettingsView(account, await deps.texts.retentionOf(account)),
-      { needsSession: 'action' },
+      { needsSession: { action: 'settings:read' } },
     )
     .patch(
       '/api/portal/settings',
-      ({ request, set, account }) => change({ request, set, account }),
-      { needsSession: 'action', parse: 'none' },
+      ({ request, set, account, acting }) => change({ request, set, account, acting }),
+      { needsSession: { action: 'settings:write' }, parse: 'none' },
     )
     .post(
       '/api/portal/settings',
-      ({ request, set, account }) => change({ request, set, account }),
-      { needsSession: 'action', parse: 'none' },
+      ({ request, set, account, acting }) => change({ request, set, account, acting }),
+      { needsSession: { action: 'settings:write' }, parse: 'none' },
     )
 }
 

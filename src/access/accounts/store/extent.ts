@@ -1,35 +1,46 @@
 /** SQL of {@link Extents}. */
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
+import type { Acting } from '../../../kernel/acting.ts'
 import type { Db } from '../../../storage/db/db.ts'
-import { first } from '../../../storage/db/query-steps.ts'
+import { first, prepared } from '../../../storage/db/query-steps.ts'
+import { ofWhose } from '../../../storage/db/whose.ts'
 import { type Extent, type Extents, extentMax } from '../extent.ts'
 
-/** The most accounts of which the last count is kept. */
-const accountsMax = 1000
+/** The most readers of which the last count is kept. */
+const readersMax = 1000
 
 export function extentStore(db: Db): Extents {
-  const { runs, keys } = db.tables
-  const kept = new LRUCache<string, Extent>({ max: accountsMax })
+  const { runs, keys, members } = db.tables
+  const kept = new LRUCache<string, Extent>({ max: readersMax })
   const countOf = sql<number>`count(*)`.mapWith(Number)
   return {
-    async note(account, now) {
+    async note(acting, now) {
+      const { wallet, account, branch } = acting
       const extent = await db.read(function* (q) {
         const ended = q.select({ id: runs.id }).from(runs).where(eq(runs.accountId, account))
-        const own = and(
-          eq(keys.accountId, account),
-          isNull(keys.revokedAt),
-          gt(keys.expiresAt, now),
-        )
+        const own = and(ofWhose(keys, acting), isNull(keys.revokedAt), gt(keys.expiresAt, now))
         const inUse = q.select({ id: keys.id }).from(keys).where(own)
+        const count = q.select({ n: countOf }).from(ended.limit(extentMax).as('ended'))
+        const ofBranch = branch !== undefined
+        const listed = yield* prepared('memberships', { wallet }, (v) =>
+          q
+            .select({ account: members.accountId, role: members.role })
+            .from(members)
+            .where(eq(members.wallet, v.wallet))
+            .orderBy(members.id),
+        )
         const found = {
-          runs: yield* first(q.select({ n: countOf }).from(ended.limit(extentMax).as('ended'))),
+          runs: ofBranch ? undefined : ((yield* first(count))?.n ?? 0),
           keys: yield* first(q.select({ n: countOf }).from(inUse.limit(extentMax).as('in_use'))),
         }
-        return { runs: found.runs?.n ?? 0, keys: found.keys?.n ?? 0 }
+        return { runs: found.runs, keys: found.keys?.n ?? 0, memberships: listed }
       })
-      kept.set(account, extent)
+      kept.set(nameOf(acting), extent)
     },
-    last: (account) => kept.get(account),
+    last: (acting) => kept.get(nameOf(acting)),
   }
 }
+
+const nameOf = ({ wallet, account, branch = '' }: Acting): string =>
+  `${wallet} ${account} ${branch}`

@@ -3,22 +3,16 @@ import { and, desc, eq, gt, inArray, lt, lte, ne, or, type SQL } from 'drizzle-o
 import type { Millis } from '../../../kernel/clock.ts'
 import { toPage } from '../../../kernel/pagination.ts'
 import type { Db } from '../../../storage/db/db.ts'
-import {
-  first,
-  insert,
-  prepared,
-  type Query,
-  rows,
-  type Work,
-} from '../../../storage/db/query-steps.ts'
+import { first, insert, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
 import type { SessionRow } from '../../../storage/db/schema.ts'
 import { idleMs, type Sessions, seenEveryMs } from '../session.ts'
+import { findSession } from './found-session.ts'
 
 /** Rows deleted in one transaction, which other writers wait for. */
 const dropBatch = 1000
 
 export function sessionStore(db: Db): Sessions {
-  const { sessions, accounts, auditEntries } = db.tables
+  const { sessions, auditEntries } = db.tables
 
   const live = (now: Millis) =>
     and(gt(sessions.expiresAt, now), gt(sessions.lastSeenAt, now - idleMs))
@@ -34,18 +28,15 @@ export function sessionStore(db: Db): Sessions {
         yield* insert(sessions, [session])
         yield* insert(auditEntries, [audit])
       }),
-    async find(tokenHash) {
-      const [found] = await db.read((q) =>
-        prepared('session_by_token', { tokenHash }, (v) =>
-          q
-            .select({ session: sessions, status: accounts.status })
-            .from(sessions)
-            .innerJoin(accounts, eq(accounts.id, sessions.accountId))
-            .where(eq(sessions.tokenHash, v.tokenHash)),
-        ),
-      )
-      return found
-    },
+    replace: (session, replaced, audit) =>
+      db.write(function* (q) {
+        const gone = yield* drop(q, eq(sessions.id, replaced))
+        if (gone.length === 0) return false
+        yield* insert(sessions, [session])
+        yield* insert(auditEntries, [audit])
+        return true
+      }),
+    find: (tokenHash) => db.read((q) => findSession(q, db.tables, tokenHash)),
     get: (accountId, id, now) =>
       db.read((q) => {
         const named = and(eq(sessions.id, id), eq(sessions.accountId, accountId), live(now))

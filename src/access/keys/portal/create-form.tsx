@@ -18,6 +18,8 @@ export type CreateView = {
   draft: Draft
   /** The keys that may become its parent. */
   parents: readonly ShownKey[]
+  /** The top of a developer's branch: every key of it has a parent. */
+  branch?: string | undefined
   /** The token of the form: sent twice, it creates one key. */
   once: string
   refusal?: Refusal | undefined
@@ -63,7 +65,7 @@ const CreatePanel = ({ view }: { view: CreateView }) => {
     ...(errorOf(refusal, name) ? { error: errorOf(refusal, name) } : {}),
   })
   return (
-    <Panel id="create" title="Create a key">
+    <Panel id="create" title="Create a key" needs="keys:write">
       <ActionForm action="/api/portal/keys" target="#main" swap="innerHTML" look="stack">
         {refusal ? <Refused refusal={refusal} what="Nothing was created." /> : null}
         <input type="hidden" name="once" value={view.once} />
@@ -78,6 +80,7 @@ const CreatePanel = ({ view }: { view: CreateView }) => {
           />
           <SelectField
             {...field('parent_id')}
+            value={draft['parent_id'] || view.branch || ''}
             label="Parent"
             hint="A child can never outlive or outspend its parent."
             options={parentOptions(view)}
@@ -133,12 +136,12 @@ export const Refused = ({ refusal, what }: RefusedProps) => (
   </div>
 )
 
-function parentOptions({ parents, now }: CreateView) {
+function parentOptions({ parents, now, branch }: CreateView) {
   const fit = parents.filter(
     ({ key, chain }) => depthOf(key) < maxDepth && statusOf(chain, now) === 'usable',
   )
   return [
-    { value: '', label: 'None' },
+    ...(branch === undefined ? [{ value: '', label: 'None' }] : []),
     ...fit.map((shown) => {
       const left = amountText(shown.key.capLimit - usedOf(shown))
       return { value: shown.key.id, label: `${shown.key.name}, ${left} left` }

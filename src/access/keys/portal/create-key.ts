@@ -1,5 +1,6 @@
 /** Creates a key from the dashboard: from JSON or from a form. */
 import type { Deps } from '../../../app/deps-port.ts'
+import { type Acting, whoOf } from '../../../kernel/acting.ts'
 import { isId } from '../../../kernel/ids.ts'
 import type { KeyRow } from '../../../storage/db/schema.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
@@ -8,6 +9,7 @@ import { mintBody } from '../api/key-body.ts'
 import { idOfFormToken } from '../form-token.ts'
 import { issueKey, type KeyWish } from '../issue.ts'
 import { matches } from '../key.ts'
+import { isKeyOf } from '../owns.ts'
 import { toWish } from '../wish.ts'
 import { type Draft, draftOf, readNewKey } from './key-form.ts'
 import type { RevealView } from './reveal.tsx'
@@ -20,28 +22,42 @@ export type Made = { key: KeyRow; secret: string }
  */
 export async function createKey(
   deps: Deps,
-  account: string,
+  acting: Acting,
   { value, isForm }: Fields,
   once?: KeyWish['once'],
 ): Promise<Made> {
-  const who = { account, actor: account }
-  if (!isForm) return issueKey(deps, { ...toWish(checkBody(mintBody, value)), ...who, once })
+  const { account } = acting
+  const who = { account, actor: acting.wallet, acting }
+  if (!isForm) {
+    const wish = toWish(checkBody(mintBody, value))
+    return issueKey(deps, { ...wish, parentId: parentFor(acting, wish.parentId), ...who, once })
+  }
   const draft = draftOf(value)
   const now = deps.clock.now()
-  const { parent_id: parentId = '', once: token } = draft
+  const { once: token } = draft
+  const parentId = parentFor(acting, draft.parent_id || undefined) ?? ''
   const found = isId('key', parentId) ? await deps.keys.find(parentId) : undefined
-  const parent = found?.accountId === account ? found : undefined
-  const id = token === undefined ? undefined : idOfFormToken(account, token, now)
-  return issueKey(deps, { ...readNewKey(draft, { parent, now }), ...who, id, once })
+  const parent = found && isKeyOf(found, acting) ? found : undefined
+  const id = token === undefined ? undefined : idOfFormToken(whoOf(acting), token, now)
+  return issueKey(deps, {
+    ...readNewKey({ ...draft, parent_id: parentId }, { parent, now }),
+    ...who,
+    id,
+    once,
+  })
 }
+
+/** What a developer makes without naming a parent hangs below the branch. */
+const parentFor = ({ branch }: Acting, wished: string | undefined): string | undefined =>
+  wished ?? branch
 
 /** The key that this form created when it was sent before. */
 export async function findMade(
   { keys, clock }: Pick<Deps, 'keys' | 'clock'>,
-  account: string,
+  acting: Acting,
   { once }: Draft,
 ): Promise<KeyRow | undefined> {
-  return once === undefined ? undefined : keys.find(idOfFormToken(account, once, clock.now()))
+  return once === undefined ? undefined : keys.find(idOfFormToken(whoOf(acting), once, clock.now()))
 }
 
 /** A secret with example code for a model that the key may use. */

@@ -1,6 +1,7 @@
 /** One key of an account: its page, its confirmations, and `/api/portal/keys/:id`. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
+import { type Acting, whoOf } from '../../../kernel/acting.ts'
 import { defaultPageLimit } from '../../../kernel/pagination.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import type { KeyRow, SessionRow } from '../../../storage/db/schema.ts'
@@ -21,7 +22,7 @@ import { changeKey } from '../change.ts'
 import { readDetail } from '../key-detail.ts'
 import { toKeyView } from '../key-view.ts'
 import { withLastUse } from '../last-use.ts'
-import { findAccountKey } from '../owns.ts'
+import { findAccountKey, findOwnedKey } from '../owns.ts'
 import { pauseKey } from '../pause.ts'
 import { resumeKey } from '../resume.ts'
 import { revokeKey } from '../revoke.ts'
@@ -34,7 +35,7 @@ import { draftOf, readKeyChange } from './key-form.ts'
 import { type DetailView, keyPath, keysPath } from './key-state.tsx'
 import { secretPath, showSecret } from './secret.tsx'
 
-type Context = ReplyContext & { account: string }
+type Context = ReplyContext & { acting: Acting }
 type SignedIn = Context & { session: Pick<SessionRow, 'id'> }
 
 export const keyPortal = (deps: Deps, frame: Frame) =>
@@ -45,39 +46,39 @@ const pages = (deps: Deps, frame: Frame) =>
     .use(sessionAuth(deps))
     .get(
       `${keysPath}/:id`,
-      async ({ params, request, set, account }) => {
-        const key = await findAccountKey(deps, account, params.id)
+      async ({ params, request, set, acting }) => {
+        const key = await findAccountKey(deps, acting, params.id)
         const query = queryOf(request)
         const asked = query.has('after') ? readPage(query) : firstPage
         const view = { ...(await readDetail(deps, key, asked)), isAgain: query.has('again') }
-        const page = pageOf(frame, account, key.name, <KeyPage view={view} />)
+        const page = pageOf(frame, acting, key.name, <KeyPage view={view} />)
         return reply({ request, set }, { page })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'keys:read' } },
     )
     .get(
       `${keysPath}/:id/revoke`,
-      async ({ params, request, set, account }) => {
-        const key = await findAccountKey(deps, account, params.id)
+      async ({ params, request, set, acting }) => {
+        const key = await findOwnedKey(deps, acting, params.id)
         const view = await revokeView(deps, key)
-        const page = pageOf(frame, account, `Revoke ${key.name}?`, <RevokePage {...view} />)
+        const page = pageOf(frame, acting, `Revoke ${key.name}?`, <RevokePage {...view} />)
         return reply({ request, set }, { page, fragment: <RevokePanel {...view} /> })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'keys:write' } },
     )
     .get(
       `${keysPath}/:id/rotate`,
-      async ({ params, request, set, account }) => {
-        const key = await findAccountKey(deps, account, params.id)
-        const page = pageOf(frame, account, `Rotate ${key.name}`, <RotatePage keyRow={key} />)
+      async ({ params, request, set, acting }) => {
+        const key = await findOwnedKey(deps, acting, params.id)
+        const page = pageOf(frame, acting, `Rotate ${key.name}`, <RotatePage keyRow={key} />)
         return reply({ request, set }, { page, fragment: <RotatePanel keyRow={key} /> })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'keys:write' } },
     )
 
 const actions = (deps: Deps, frame: Frame) => {
   const change = async (context: Context, id: string) => {
-    const key = await findAccountKey(deps, context.account, id)
+    const key = await findOwnedKey(deps, context.acting, id)
     const sent = await readFields(context.request, { limitBytes: deps.settings.bodyBytes })
     return changeIt(deps, frame, { context, key, sent })
   }
@@ -88,61 +89,61 @@ const actions = (deps: Deps, frame: Frame) => {
     verb: (deps: Deps, wish: { keyId: string; actor: string }) => Promise<unknown>,
     done: DoneWhat,
   ) => {
-    const key = await findAccountKey(deps, context.account, id)
-    await verb(deps, { keyId: key.id, actor: context.account })
+    const key = await findOwnedKey(deps, context.acting, id)
+    await verb(deps, { keyId: key.id, actor: context.acting.wallet })
     return answer(deps, context, key, done)
   }
   return new Elysia({ name: 'key-actions' })
     .use(sessionAuth(deps))
     .get(
       '/api/portal/keys/:id',
-      async ({ params, request, set, account }) =>
-        answer(deps, { request, set, account }, await findAccountKey(deps, account, params.id)),
-      { needsSession: 'action' },
+      async ({ params, request, set, acting }) =>
+        answer(deps, { request, set, acting }, await findAccountKey(deps, acting, params.id)),
+      { needsSession: { action: 'keys:read' } },
     )
     .patch(
       '/api/portal/keys/:id',
-      ({ params, request, set, account }) => change({ request, set, account }, params.id),
-      { needsSession: 'action', parse: 'none' },
+      ({ params, request, set, acting }) => change({ request, set, acting }, params.id),
+      { needsSession: { action: 'keys:write' }, parse: 'none' },
     )
     .post(
       '/api/portal/keys/:id',
-      ({ params, request, set, account }) => change({ request, set, account }, params.id),
-      { needsSession: 'action', parse: 'none' },
+      ({ params, request, set, acting }) => change({ request, set, acting }, params.id),
+      { needsSession: { action: 'keys:write' }, parse: 'none' },
     )
     .post(
       '/api/portal/keys/:id/pause',
-      ({ params, request, set, account }) =>
-        act({ request, set, account }, params.id, pauseKey, 'key_paused'),
-      { needsSession: 'action', parse: 'none' },
+      ({ params, request, set, acting }) =>
+        act({ request, set, acting }, params.id, pauseKey, 'key_paused'),
+      { needsSession: { action: 'keys:write' }, parse: 'none' },
     )
     .post(
       '/api/portal/keys/:id/resume',
-      ({ params, request, set, account }) =>
-        act({ request, set, account }, params.id, resumeKey, 'key_resumed'),
-      { needsSession: 'action', parse: 'none' },
+      ({ params, request, set, acting }) =>
+        act({ request, set, acting }, params.id, resumeKey, 'key_resumed'),
+      { needsSession: { action: 'keys:write' }, parse: 'none' },
     )
     .post(
       '/api/portal/keys/:id/revoke',
-      ({ params, request, set, account }) =>
-        act({ request, set, account }, params.id, revokeKey, 'key_revoked'),
-      { needsSession: 'action', parse: 'none' },
+      ({ params, request, set, acting }) =>
+        act({ request, set, acting }, params.id, revokeKey, 'key_revoked'),
+      { needsSession: { action: 'keys:write' }, parse: 'none' },
     )
     .post(
       '/api/portal/keys/:id/rotate',
-      async ({ params, request, set, account, session }) => {
-        const key = await findAccountKey(deps, account, params.id)
+      async ({ params, request, set, acting, session }) => {
+        const key = await findOwnedKey(deps, acting, params.id)
         const sent = await readFields(request, { limitBytes: deps.settings.bodyBytes })
-        return rotateIt(deps, frame, { context: { request, set, account, session }, key, sent })
+        return rotateIt(deps, frame, { context: { request, set, acting, session }, key, sent })
       },
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'keys:write' }, parse: 'none' },
     )
 }
 
 const firstPage = { limit: defaultPageLimit, after: undefined }
 
-const pageOf = (frame: Frame, account: string, title: string, main: Markup): Page =>
-  dashboardPage({ frame, title, here: keysPath, account, main })
+const pageOf = (frame: Frame, acting: Acting, title: string, main: Markup): Page =>
+  dashboardPage({ frame, title, here: keysPath, acting, main })
 
 /** A page that answers a form. The theme switch on it returns to `path`. */
 export const shownAt = (page: Page, path: string): Page => ({
@@ -168,7 +169,7 @@ async function revokeView(deps: Deps, key: KeyRow) {
 
 /** The key in JSON, as htmx's part of its page, or by going to its page. */
 async function answer(deps: Deps, context: Context, { id }: KeyRow, done?: DoneWhat) {
-  const key = await findAccountKey(deps, context.account, id)
+  const key = await findAccountKey(deps, context.acting, id)
   if (wantsJson(context.request)) {
     const now = deps.clock.now()
     return toKeyView(await deps.keys.show(id, now), now)
@@ -181,14 +182,14 @@ async function answer(deps: Deps, context: Context, { id }: KeyRow, done?: DoneW
 type Sent = { context: Context; key: KeyRow; sent: Fields }
 
 async function changeIt(deps: Deps, frame: Frame, { context, key, sent }: Sent) {
-  const { account, request } = context
+  const { acting, request } = context
   const draft = draftOf(sent.value)
   try {
     const parent = key.parentId === null ? undefined : await deps.keys.find(key.parentId)
     const change = sent.isForm
       ? readKeyChange(draft, { key, parent, now: deps.clock.now() })
       : toChange(checkBody(changeBody, sent.value))
-    await changeKey(deps, { keyId: key.id, actor: account, change })
+    await changeKey(deps, { keyId: key.id, actor: acting.wallet, change })
     return await answer(deps, context, key, 'key_changed')
   } catch (error) {
     if (!(error instanceof Refusal) || wantsJson(request)) throw error
@@ -202,7 +203,7 @@ async function rotateIt(
   frame: Frame,
   { context, key, sent }: Sent & { context: SignedIn },
 ) {
-  const { account, request } = context
+  const { acting, request } = context
   const { fingerprint: from, overlap_seconds: overlap } = draftOf(sent.value)
   if (wantsJson(request)) return rotateOnce(deps, { context, key, sent })
   // A reload sends the form again.
@@ -211,24 +212,29 @@ async function rotateIt(
     return reply(context, { fragment: <></>, seeOther })
   }
   try {
-    const made = await rotate(deps, account, { key, sent })
+    const made = await rotate(deps, acting, { key, sent })
     return await showSecret(deps, frame, context, { made, by: 'rotate', status: 200 })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const main = <RotatePage keyRow={key} overlap={overlap} refusal={error} />
-    const page = pageOf(frame, account, `Rotate ${key.name}`, main)
+    const page = pageOf(frame, acting, `Rotate ${key.name}`, main)
     return reply(context, { page: shownAt(page, keyPath(key.id)), status: error.status })
   }
 }
 
 /** For programs, which may send an Idempotency-Key. */
 function rotateOnce(deps: Deps, { context, key, sent }: Sent) {
-  const { account, request, set } = context
+  const { acting, request, set } = context
   const route = `POST /api/portal/keys/${key.id}/rotate`
-  const call = callOf(deps, { request, who: account, route, text: JSON.stringify(sent.value) })
+  const call = callOf(deps, {
+    request,
+    who: whoOf(acting),
+    route,
+    text: JSON.stringify(sent.value),
+  })
   return answerOnce(deps, { set }, call, async () => {
     const once = onceShown(deps, call, 200)
-    const { secret } = await rotate(deps, account, { key, sent, once })
+    const { secret } = await rotate(deps, acting, { key, sent, once })
     const now = deps.clock.now()
     return { ...toKeyView(await deps.keys.show(key.id, now), now), secret }
   })
@@ -237,8 +243,8 @@ function rotateOnce(deps: Deps, { context, key, sent }: Sent) {
 type Rotating = Omit<Sent, 'context'> & { once?: ReturnType<typeof onceShown> }
 
 /** Reads the body of `POST /v1/keys/:id/rotate`, or the fields of its form. */
-function rotate(deps: Deps, account: string, { key, sent, once }: Rotating): Promise<Made> {
-  const wish = { keyId: key.id, actor: account, once }
+function rotate(deps: Deps, acting: Acting, { key, sent, once }: Rotating): Promise<Made> {
+  const wish = { keyId: key.id, actor: acting.wallet, acting, once }
   if (!sent.isForm) {
     const { overlap_seconds: overlapSeconds = 0 } = checkBody(rotateBody, sent.value)
     return rotateKey(deps, { ...wish, overlapSeconds })
@@ -250,6 +256,6 @@ function rotate(deps: Deps, account: string, { key, sent, once }: Rotating): Pro
 
 function showKey(frame: Frame, context: Context, view: DetailView, status: number) {
   const { key } = view.shown
-  const page = pageOf(frame, context.account, key.name, <KeyPage view={view} />)
+  const page = pageOf(frame, context.acting, key.name, <KeyPage view={view} />)
   return reply(context, { page: shownAt(page, keyPath(key.id)), status })
 }

@@ -1,6 +1,7 @@
 /** The page of a new secret, and the sealed cookie that brings the secret there. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
+import type { Acting } from '../../../kernel/acting.ts'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { SessionRow } from '../../../storage/db/schema.ts'
 import { addCookie, deleteBrief, readCookie, writeBrief } from '../../../web/http/cookies.ts'
@@ -11,7 +12,7 @@ import { Notice } from '../../../web/ui/notice.tsx'
 import { PageHead } from '../../../web/ui/panel.tsx'
 import { navigates, pushAddress, type ReplyContext, reply } from '../../../web/ui/reply.ts'
 import { sessionAuth } from '../../accounts/needs-session.ts'
-import { findAccountKey } from '../owns.ts'
+import { findOwnedKey } from '../owns.ts'
 import type { ShownKey } from '../shown-key.ts'
 import { type Made, toReveal } from './create-key.ts'
 import { KeyTitle, Path } from './key-detail.tsx'
@@ -23,14 +24,14 @@ const maxAgeS = 60
 
 export const secretPath = (id: string): string => `${keyPath(id)}/secret`
 
-type Context = ReplyContext & { account: string; session: Pick<SessionRow, 'id'> }
+type Context = ReplyContext & { acting: Acting; session: Pick<SessionRow, 'id'> }
 
 /** The page that shows a new secret once; asked again it says that it was shown. */
 export const secretPage = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'key-secret' }).use(sessionAuth(deps)).get(
     `${keysPath}/:id/secret`,
-    async ({ params, request, set, account, session }) => {
-      const key = await findAccountKey(deps, account, params.id)
+    async ({ params, request, set, acting, session }) => {
+      const key = await findOwnedKey(deps, acting, params.id)
       const { baseUrl } = deps.settings
       const path = secretPath(key.id)
       const sealed = readCookie(request.headers, 'secret', baseUrl)
@@ -39,9 +40,9 @@ export const secretPage = (deps: Deps, frame: Frame) =>
       if (sealed !== undefined) addCookie(set.headers, deleteBrief('secret', { baseUrl, path }))
       const shown = await deps.keys.show(key.id, deps.clock.now())
       const reveal = sent && (await toReveal(deps, { key, secret: sent.secret }, sent.by))
-      return reply({ request, set }, { page: pageOf(frame, account, shown, reveal) })
+      return reply({ request, set }, { page: pageOf(frame, acting, shown, reveal) })
     },
-    { needsSession: 'page' },
+    { needsSession: { page: 'keys:write' } },
   )
 
 type Shown = { made: Made; by: RevealView['by']; status: number }
@@ -56,7 +57,7 @@ export async function showSecret(
   context: Context,
   { made, by, status }: Shown,
 ) {
-  const { request, set, account, session } = context
+  const { request, set, acting, session } = context
   const path = secretPath(made.key.id)
   if (navigates(request)) {
     const { baseUrl } = deps.settings
@@ -66,7 +67,7 @@ export async function showSecret(
     return reply(context, { fragment: <></>, seeOther: path })
   }
   const shown = await deps.keys.show(made.key.id, deps.clock.now())
-  const page = pageOf(frame, account, shown, await toReveal(deps, made, by))
+  const page = pageOf(frame, acting, shown, await toReveal(deps, made, by))
   pushAddress(context, path)
   const html: Page['html'] = (reader) => page.html({ ...reader, path })
   return reply(context, { page: { ...page, html }, status })
@@ -74,7 +75,7 @@ export async function showSecret(
 
 function pageOf(
   frame: Frame,
-  account: string,
+  acting: Acting,
   { key, chain }: ShownKey,
   reveal: RevealView | undefined,
 ): Page {
@@ -85,7 +86,7 @@ function pageOf(
       {reveal ? <Reveal view={reveal} /> : <WasShown id={key.id} isOver={key.revokedAt !== null} />}
     </>
   )
-  return dashboardPage({ frame, title: 'New secret', here: keysPath, account, main })
+  return dashboardPage({ frame, title: 'New secret', here: keysPath, acting, main })
 }
 
 const WasShown = ({ id, isOver }: { id: string; isOver: boolean }) => (

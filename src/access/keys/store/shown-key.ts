@@ -21,6 +21,7 @@ import type { Db } from '../../../storage/db/db.ts'
 import { isUnder } from '../../../storage/db/lineage.ts'
 import { prepared, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
 import type { KeyRow, Tables, WindowRow } from '../../../storage/db/schema.ts'
+import { ofWhose } from '../../../storage/db/whose.ts'
 import { windowWithHolds } from '../../../storage/holds/open-runs.ts'
 import { maxDepth } from '../key.ts'
 import type { ShownKeys } from '../keys.ts'
@@ -102,22 +103,22 @@ export function shownKeys({ tables, ...db }: Db): ShownKeys {
       all(account === undefined ? undefined : eq(keys.accountId, account), now),
     listBelow: (top, page, now) =>
       paged(and(eq(keys.accountId, top.accountId), isUnder(keys, top.id)), page, now),
-    tree: (account, now) =>
+    tree: (whose, now) =>
       db.read(function* (q) {
         const active = and(isNull(keys.revokedAt), gt(keys.expiresAt, now))
-        const listed = and(eq(keys.accountId, account), active)
+        const listed = and(ofWhose(keys, whose), active)
         // Sorted here: an order by id would walk all keys that the account ever had.
         const found: Found[] = yield* rows(select(q, now).where(listed))
         found.sort((a, b) => (a.key.id < b.key.id ? 1 : -1))
         return inTreeOrder(yield* withChains(q, found, now))
       }),
-    listAll: (account, { ended, name }, page, now) => {
+    listAll: (whose, { ended, name }, page, now) => {
       const states = {
         revoked: isNotNull(keys.revokedAt),
         expired: and(isNull(keys.revokedAt), lte(keys.expiresAt, now)),
       }
       const named = name === undefined ? undefined : isNamed(keys.name, name)
-      return paged(and(eq(keys.accountId, account), ended && states[ended], named), page, now)
+      return paged(and(ofWhose(keys, whose), ended && states[ended], named), page, now)
     },
   }
 }

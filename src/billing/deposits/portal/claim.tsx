@@ -17,7 +17,7 @@ export type ClaimView = {
 
 /** A transfer from another wallet than the one that signed in. */
 export const ClaimPanel = ({ view: { account, typed, wrong, claimed } }: { view: ClaimView }) => (
-  <Panel id="claim" title="Sent from another wallet?">
+  <Panel id="claim" title="Sent from another wallet?" needs="deposits:write">
     <Pad>
       <p>
         Money from another wallet waits on the account of that wallet. To bring it here, sign a text

@@ -20,6 +20,7 @@ export const PreviewPanel = ({ view, quote }: { view: PlanView; quote: Quote }) 
   return (
     <Panel
       id="preview"
+      needs="plans:write"
       title={quote.change === 'keep' ? `Keep ${plan.name}?` : `${view.plan.name} → ${plan.name}`}
     >
       <Pad>

@@ -35,11 +35,11 @@ export const adminAccountsPortal = (deps: Deps, frame: Frame) =>
     .use(adminAuth(deps))
     .get(
       paths.accounts,
-      async ({ request, set, account }) => {
+      async ({ request, set, acting }) => {
         const view = await readList(deps, request)
         return show(
           frame,
-          { request, set, account },
+          { request, set, acting },
           { ...here, main: <AccountsPanel view={view} /> },
         )
       },
@@ -47,9 +47,9 @@ export const adminAccountsPortal = (deps: Deps, frame: Frame) =>
     )
     .get(
       `${paths.accounts}/:id`,
-      async ({ params, request, set, account }) => {
+      async ({ params, request, set, account, acting }) => {
         const main = <AccountPage view={await readOne(deps, readAddress(params.id), account)} />
-        return show(frame, { request, set, account }, { ...here, main })
+        return show(frame, { request, set, acting }, { ...here, main })
       },
       { needsAdmin: 'page' },
     )
@@ -77,23 +77,23 @@ const confirmPages = (deps: Deps, frame: Frame) =>
     .use(adminAuth(deps))
     .get(
       `${paths.accounts}/:id/suspend`,
-      async ({ params, request, set, account }) => {
+      async ({ params, request, set, acting }) => {
         const main = await confirmStatus(deps, params.id, 'active')
-        return show(frame, { request, set, account }, { ...here, main })
+        return show(frame, { request, set, acting }, { ...here, main })
       },
       { needsAdmin: 'page' },
     )
     .get(
       `${paths.accounts}/:id/resume`,
-      async ({ params, request, set, account }) => {
+      async ({ params, request, set, acting }) => {
         const main = await confirmStatus(deps, params.id, 'suspended')
-        return show(frame, { request, set, account }, { ...here, main })
+        return show(frame, { request, set, acting }, { ...here, main })
       },
       { needsAdmin: 'page' },
     )
     .get(
       `${paths.accounts}/:id/grant`,
-      ({ params, request, set, account }) => {
+      ({ params, request, set, acting }) => {
         const query = queryOf(request)
         const typed = Object.fromEntries(
           ['amount', 'reason', 'once'].map((name) => [name, readText(query, name)?.trim() ?? '']),
@@ -102,7 +102,7 @@ const confirmPages = (deps: Deps, frame: Frame) =>
         const wish = { id: readAddress(params.id), amount: readAmount(amount), reason, once }
         return show(
           frame,
-          { request, set, account },
+          { request, set, acting },
           { ...here, main: <ConfirmGrantPanel {...wish} /> },
         )
       },

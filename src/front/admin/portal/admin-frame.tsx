@@ -1,4 +1,5 @@
 /** The tabs around every operator page. */
+import type { Acting } from '../../../kernel/acting.ts'
 import { Tabs } from '../../../web/ui/filters.tsx'
 import type { Frame } from '../../../web/ui/frame.ts'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
@@ -28,12 +29,12 @@ const tabs = [
   { href: paths.auditLog, label: 'Audit log' },
 ]
 
-type AdminPageParts = { frame: Frame; account: string; title: string; tab: string; children: Child }
+type AdminPageParts = { frame: Frame; acting: Acting; title: string; tab: string; children: Child }
 
-export const adminPage = ({ frame, account, title, tab, children }: AdminPageParts): Page =>
+export const adminPage = ({ frame, acting, title, tab, children }: AdminPageParts): Page =>
   dashboardPage({
     frame,
-    account,
+    acting,
     title: `${title} · Administration`,
     here: adminPath,
     main: (

@@ -1,5 +1,6 @@
 /** Helpers of the operator's routes: pages, answers and input. */
 import { wantsJson, wantsPage } from '../../../access/accounts/needs-session.ts'
+import type { Acting } from '../../../kernel/acting.ts'
 import type { Json } from '../../../kernel/canonical.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
 import type { Markup } from '../../../web/ui/jsx-runtime.ts'
@@ -15,10 +16,10 @@ type Shown = { title: string; tab: string; main: Markup }
 /** Replies with an operator page. */
 export const show = (
   frame: Frame,
-  { request, set, account }: ReplyContext & { account: string },
+  { request, set, acting }: ReplyContext & { acting: Acting },
   { title, tab, main }: Shown,
 ) => {
-  const page: Page = adminPage({ frame, account, title, tab, children: main })
+  const page: Page = adminPage({ frame, acting, title, tab, children: main })
   return reply({ request, set }, { page })
 }
 

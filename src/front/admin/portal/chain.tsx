@@ -30,9 +30,9 @@ export const adminAnchorsPortal = (deps: Deps, frame: Frame) =>
     .use(adminAuth(deps))
     .get(
       paths.anchors,
-      async ({ request, set, account }) => {
+      async ({ request, set, acting }) => {
         const main = <AnchorPanels view={await readAnchors(deps, request)} />
-        return show(frame, { request, set, account }, { ...anchorsHere, main })
+        return show(frame, { request, set, acting }, { ...anchorsHere, main })
       },
       { needsAdmin: 'page' },
     )
@@ -75,18 +75,18 @@ export const adminDepositsPortal = (deps: Deps, frame: Frame) =>
     .use(adminAuth(deps))
     .get(
       paths.deposits,
-      async ({ request, set, account }) => {
+      async ({ request, set, acting }) => {
         const main = <DepositsPanel view={await readDeposits(deps, request)} />
-        return show(frame, { request, set, account }, { ...depositsHere, main })
+        return show(frame, { request, set, acting }, { ...depositsHere, main })
       },
       { needsAdmin: 'page' },
     )
     .get(
       `${paths.deposits}/:id`,
-      async ({ params, request, set, account }) => {
+      async ({ params, request, set, acting }) => {
         const found = isId('dep', params.id) ? await deps.deposits.find(params.id) : undefined
         const main = <AssignPanel row={found ?? refuse('not_found')} now={deps.clock.now()} />
-        return show(frame, { request, set, account }, { ...depositsHere, main })
+        return show(frame, { request, set, acting }, { ...depositsHere, main })
       },
       { needsAdmin: 'page' },
     )

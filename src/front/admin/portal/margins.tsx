@@ -32,10 +32,10 @@ export const adminMarginsPortal = (deps: Deps, frame: Frame) =>
     .use(adminAuth(deps))
     .get(
       paths.margins,
-      async ({ request, set, account }) => {
+      async ({ request, set, acting }) => {
         const main = <MarginsPage view={await viewOf(deps, queryOf(request))} />
         const here = { title: 'Margins', tab: paths.margins }
-        return show(frame, { request, set, account }, { ...here, main })
+        return show(frame, { request, set, acting }, { ...here, main })
       },
       { needsAdmin: 'page' },
     )

@@ -1,6 +1,7 @@
 /** Begins the run of a question, with all limits of the console. */
 import type { Caller } from '../../../access/keys/key.ts'
 import type { Deps } from '../../../app/deps-port.ts'
+import type { Acting } from '../../../kernel/acting.ts'
 import type { Once } from '../../../ledger/once.ts'
 import { type Begun, begin } from '../../../runs/begin.ts'
 import type { LiveRun } from '../../../runs/live-run.ts'
@@ -10,7 +11,7 @@ import { type Asked, toAsk, toRequest } from './asked.ts'
 
 type Wish = {
   asked: Asked
-  account: string
+  acting: Acting
   /** The id of the session that asks: the run stops with it. */
   session: string
   address: string
@@ -24,10 +25,10 @@ type Wish = {
 export async function beginAsked(
   deps: Deps,
   requests: Limiter,
-  { asked, account, session, address, once }: Wish,
+  { asked, acting, session, address, once }: Wish,
 ): Promise<LiveRun> {
   const { model, body } = toRequest(deps, toAsk(deps, asked))
-  const caller = await payerOf(deps, account, address)
+  const caller = await payerOf(deps, acting, address)
   countRequest(requests, caller)
   const { received } = asked
   const fit = caller.key.fit ?? false

@@ -26,7 +26,7 @@ export const operatedKeysApi = (deps: Deps) =>
       async ({ request }) => {
         const query = queryOf(request)
         const page = readPage(query)
-        const found = await listKeys(deps, readAccountOf(query), {}, page)
+        const found = await listKeys(deps, { account: readAccountOf(query) }, {}, page)
         const now = deps.clock.now()
         return toListView({ ...found, items: found.items.map((one) => toKeyView(one, now)) })
       },

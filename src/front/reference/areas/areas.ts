@@ -9,6 +9,7 @@ import { explorerArea } from './explorer-area.ts'
 import { keysArea } from './keys-area.ts'
 import { logArea } from './log-area.ts'
 import { mcpArea } from './mcp-area.ts'
+import { membersArea } from './members-area.ts'
 import { moneyArea } from './money-area.ts'
 import { openaiArea } from './openai-area.ts'
 import { operatorApiArea } from './operator-api-area.ts'
@@ -49,6 +50,7 @@ const written: readonly Area<TSchema>[] = [
   serviceArea,
   signInArea,
   accountArea,
+  membersArea,
   ownKeysArea,
   ownRunsArea,
   ownReceiptsArea,

@@ -15,41 +15,40 @@ import { spendRefusals } from './openai-area.ts'
 const echo = 'counterfoil/echo-1'
 
 const answerSample =
-  'data: {"type":"run.started","run_id":"run_…","receipt_id":"rcpt_…","hold_nusd":48000}\n\n' +
+  'data: {"type":"run.started","run_id":"run_…"}\n\n' +
   'data: {"type":"run.output.delta","text":"Every"}\n\n' +
-  'data: {"type":"run.completed","run":{"id":"run_…"},"receipt":{"id":"rcpt_…"}}\n\n'
+  'data: {"type":"run.completed","run":{"id":"run_…"}}\n\n'
 
 const operations = [
   operation('showConsole', 'GET /api/portal/console', 'The console', {
-    about: 'The models to talk to, the key that pays, and its cap.',
+    about: 'Its models, the key that pays, and the cap.',
     access: 'session',
     answers: [shown('The console.', consoleShape)],
   }),
   operation('askConsole', 'POST /api/portal/console/run', 'Ask a model', {
     about:
       'A run, paid by the key of the console. Answers as events (`run.started`, ' +
-      '`run.reasoning.delta`, `run.output.delta`, `run.tool_call.delta`, `run.completed`, or ' +
-      '`error` with what was charged), or the run as a whole for `Accept: application/json`. A ' +
-      'client that hangs up stops its run.',
+      '`run.reasoning.delta`, `run.output.delta`, `run.tool_call.delta`, `run.completed` or ' +
+      '`error`), or as a whole for `Accept: application/json`. Hanging up stops the run.',
     access: 'session',
     body: { schema: askBody, form: askForm },
     isIdempotent: true,
     examples: [
       {
         name: 'As a whole',
-        body: { model: echo, input: 'Every run leaves a receipt.', max_output_tokens: 64 },
+        body: { model: echo, input: 'Hello.', max_output_tokens: 64 },
         headers: { Accept: 'application/json' },
         status: 200,
       },
       {
-        name: 'As it comes',
-        body: { model: echo, input: 'Word by word.' },
+        name: 'Events',
+        body: { model: echo, input: 'Hello.' },
         headers: { Accept: 'text/event-stream' },
         status: 200,
       },
       {
         name: 'From a form',
-        form: { model: echo, input: 'Every run leaves a receipt.' },
+        form: { model: echo, input: 'Hello.' },
         headers: { Accept: 'text/html' },
         status: 200,
       },
@@ -57,7 +56,7 @@ const operations = [
     answers: [
       {
         status: 200,
-        about: 'The run with its output and receipt; events; or the page with the answer.',
+        about: 'The run, its events, or a page.',
         content: {
           ...json(runWithReceiptShape),
           ...media('text/event-stream', 'Server-sent events.', answerSample),
@@ -75,9 +74,7 @@ const operations = [
     ],
   }),
   operation('runConsoleCommand', 'POST /api/portal/console/command', 'Run a command', {
-    about:
-      'The look-ups of the terminal, and `runs` and `run` of the account. They cost nothing, and ' +
-      'see its private receipts.',
+    about: 'The look-ups of the terminal, and `runs` and `run`. Free; they see private receipts.',
     access: 'session',
     body: { schema: commandBody, form: commandBody },
     examples: [
@@ -88,7 +85,7 @@ const operations = [
     refuses: ['receipt_not_found', 'model_not_found', 'not_found', 'gone', 'log_diverged'],
   }),
   operation('capConsole', 'POST /api/portal/console/cap', 'Set the cap of the console', {
-    about: 'Below what today has spent and holds it is a 409.',
+    about: 'Below what today spent it is a 409.',
     access: 'session',
     body: { schema: capBody, form: capBody },
     examples: [
@@ -99,7 +96,7 @@ const operations = [
     refuses: ['conflict'],
   }),
   operation('renewConsoleKey', 'POST /api/portal/console/key', 'Make another key for the console', {
-    about: 'After the last one was revoked or expired. One that works is left as it is.',
+    about: 'After the last one was revoked or expired; else nothing changes.',
     access: 'session',
     answers: done('The console as it is now.', consoleShape),
     refuses: ['conflict'],
@@ -107,6 +104,6 @@ const operations = [
 ]
 
 export const consoleArea = area('console', 'dashboard', 'Console', {
-  about: 'Talks to a model from the browser, with a capped key of its own.',
+  about: 'Talks to a model, with a capped key of its own.',
   operations,
 })

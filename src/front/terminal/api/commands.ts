@@ -1,4 +1,6 @@
 /** Answers the look-ups of the terminal. */
+import { isOf } from '../../../access/keys/owns.ts'
+import type { Acting } from '../../../kernel/acting.ts'
 import { isId } from '../../../kernel/ids.ts'
 import { nearest } from '../../../kernel/nearest.ts'
 import { defaultPageLimit } from '../../../kernel/pagination.ts'
@@ -37,8 +39,8 @@ import {
 /** What a command answers: plain lines for people, and what `/v1` answers for programs. */
 export type Told = { lines: string[]; data: unknown }
 
-/** Who asks: a signed-in account sees its own private receipts too. */
-export type Viewer = { account: string | undefined }
+/** Who asks: a signed-in account, or a branch of it, sees its own private receipts too. */
+export type Viewer = { acting: Acting | undefined }
 
 type Run = (deps: PublicDeps, argument: string, viewer: Viewer) => Told | Promise<Told>
 
@@ -94,10 +96,10 @@ async function verify(deps: PublicDeps, id: string, viewer: Viewer): Promise<Tol
 }
 
 /** As its owner shares it; to the owner all of it. */
-async function receipt(deps: PublicDeps, id: string, viewer: Viewer): Promise<Told> {
+async function receipt(deps: PublicDeps, id: string, { acting }: Viewer): Promise<Told> {
   const found = await find(deps, id)
   const share = await deps.shares.find(id)
-  const isOwn = viewer.account === found.accountId
+  const isOwn = acting !== undefined && (await isOf(deps, found, acting))
   if (!isOwn && !share) refuse('receipt_not_found')
   const file =
     isOwn || !share
@@ -113,9 +115,9 @@ async function find({ receipts }: PublicDeps, id: string): Promise<Ended> {
   return found ?? refuse('receipt_not_found')
 }
 
-async function findOwn(deps: PublicDeps, id: string, { account }: Viewer) {
-  const found = account !== undefined && isId('rcpt', id) && (await deps.receipts.find(id))
-  return found && found.accountId === account ? found : undefined
+async function findOwn(deps: PublicDeps, id: string, { acting }: Viewer) {
+  const found = acting && isId('rcpt', id) ? await deps.receipts.find(id) : undefined
+  return found && acting && (await isOf(deps, found, acting)) ? found : undefined
 }
 
 function modelNamed({ catalogue }: PublicDeps, id: string): Model {

@@ -2,6 +2,7 @@
 import { Elysia } from 'elysia'
 import { sessionAuth } from '../../../access/accounts/needs-session.ts'
 import { accountListedSince } from '../../../access/plan-history.ts'
+import type { Acting } from '../../../kernel/acting.ts'
 import { isId } from '../../../kernel/ids.ts'
 import { defaultPageLimit, toListView } from '../../../kernel/pagination.ts'
 import { refuse } from '../../../kernel/refusal.ts'
@@ -30,18 +31,18 @@ const consoleCommands = [...commands.filter((one) => one.name !== 'ask'), ...own
 export const consoleCommandApi = (deps: PublicDeps) =>
   new Elysia({ name: 'console-command-api' }).use(sessionAuth(deps)).post(
     '/api/portal/console/command',
-    async ({ request, account }) => {
+    async ({ request, acting }) => {
       const { value } = await readFields(request, { limitBytes: bodyBytes })
       const { command } = checkBody(commandBody, value)
-      return runOwn(deps, command, account)
+      return runOwn(deps, command, acting)
     },
-    { needsSession: 'action', parse: 'none' },
+    { needsSession: { action: 'runs:write' }, parse: 'none' },
   )
 
 /** Runs a line for a signed-in account. @throws Refusal as the route */
-export async function runOwn(deps: PublicDeps, line: string, account: string) {
+export async function runOwn(deps: PublicDeps, line: string, acting: Acting) {
   const { name, argument } = readLine(line, consoleCommands)
-  const told = await tell(deps, name, argument, account)
+  const told = await tell(deps, name, argument, acting)
   return { object: 'terminal.result' as const, command: name, ...told }
 }
 
@@ -51,22 +52,22 @@ function tell(
   deps: PublicDeps,
   name: Name,
   argument: string,
-  account: string,
+  acting: Acting,
 ): Told | Promise<Told> {
-  if (name === 'runs') return runs(deps, account)
-  if (name === 'run') return run(deps, argument, account)
+  if (name === 'runs') return runs(deps, acting)
+  if (name === 'run') return run(deps, argument, acting)
   if (name === 'help') {
     return { lines: helpLines(consoleCommands), data: toListed(consoleCommands) }
   }
-  return lookUps[name](deps, argument, { account })
+  return lookUps[name](deps, argument, { acting })
 }
 
 const toListed = (known: readonly Usage[]) => ({ object: 'list', data: known })
 
-async function runs(deps: PublicDeps, account: string): Promise<Told> {
-  const from = await accountListedSince(deps, account)
+async function runs(deps: PublicDeps, acting: Acting): Promise<Told> {
+  const from = await accountListedSince(deps, acting.account)
   const page = { limit: defaultPageLimit, after: undefined }
-  const { items, next } = await deps.runs.listShown(account, { from }, page)
+  const { items, next } = await deps.runs.listShown(acting, { from }, page)
   const shown = items.map((one) => toRunView(one.run))
   return {
     lines: runsLines(items.map((one) => one.run)),
@@ -74,8 +75,8 @@ async function runs(deps: PublicDeps, account: string): Promise<Told> {
   }
 }
 
-async function run(deps: PublicDeps, id: string, account: string): Promise<Told> {
-  const found = isId('run', id) ? await deps.runs.findShown(account, id) : undefined
+async function run(deps: PublicDeps, id: string, acting: Acting): Promise<Told> {
+  const found = isId('run', id) ? await deps.runs.findShown(acting, id) : undefined
   if (!found) refuse('not_found', 'There is no such run of yours.')
   return { lines: runLines(found.run), data: toRunView(found.run) }
 }

@@ -11,7 +11,7 @@ type FormView = { draft: Draft; refusal?: Refusal | undefined }
 
 /** The form of a new passport: blank, or as it was sent with what is wrong. */
 export const CreatePanel = ({ view: { draft, refusal } }: { view: FormView }) => (
-  <Panel id="create" title="Create a passport">
+  <Panel id="create" title="Create a passport" needs="passports:write">
     <ActionForm action={passportsAction} look="stack">
       {refusal ? <Refused refusal={refusal} what="Nothing was created." /> : null}
       <TextField
@@ -38,7 +38,7 @@ type EditProps = { view: FormView; action: string }
 
 /** What of a passport can be another: all but its handle. */
 export const EditPanel = ({ view: { draft, refusal }, action }: EditProps) => (
-  <Panel id="edit" title="Profile">
+  <Panel id="edit" title="Profile" needs="passports:write">
     <ActionForm action={action} target="#passport" look="stack">
       {refusal ? <Refused refusal={refusal} what="Nothing was changed." /> : null}
       <ProfileFields form="edit" draft={draft} refusal={refusal} />

@@ -2,6 +2,7 @@
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../../access/accounts/needs-session.ts'
 import type { Deps } from '../../../app/deps-port.ts'
+import type { Acting } from '../../../kernel/acting.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import type { PassportRow } from '../../../storage/db/schema.ts'
 import { readFields } from '../../../web/http/fields.ts'
@@ -23,7 +24,7 @@ import { OwnPassportPage, type OwnView, RetirePage } from './passport-detail.tsx
 import { ownPassportPath, ownPassportsPath } from './passport-state.tsx'
 import { type Draft, draftOf, readEdit, readKeyId, readNamedKey } from './read-body.ts'
 
-type Context = ReplyContext & { account: string }
+type Context = ReplyContext & { acting: Acting }
 type Asked = { passport: PassportRow; actor: string }
 type Act = { verb: (asked: Asked) => Promise<unknown>; draft?: Draft; done?: DoneWhat }
 
@@ -36,26 +37,26 @@ const pages = (deps: Deps, frame: Frame) =>
     .use(sessionAuth(deps))
     .get(
       '/dashboard/passports/:handle',
-      async ({ params, request, set, account }) => {
-        const row = await findOwnPassport(deps, account, params.handle)
+      async ({ params, request, set, acting }) => {
+        const row = await findOwnPassport(deps, acting.account, params.handle)
         const main = <OwnPassportPage view={await viewOf(deps, row)} />
-        return reply({ request, set }, { page: pageOf(frame, account, `@${row.handle}`, main) })
+        return reply({ request, set }, { page: pageOf(frame, acting, `@${row.handle}`, main) })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'passports:read' } },
     )
     .get(
       '/dashboard/passports/:handle/retire',
-      async ({ params, request, set, account }) => {
-        const row = await findOwnPassport(deps, account, params.handle)
+      async ({ params, request, set, acting }) => {
+        const row = await findOwnPassport(deps, acting.account, params.handle)
         if (row.status === 'retired') {
           const seeOther = ownPassportPath(row.handle)
           return reply({ request, set }, { fragment: <></>, seeOther })
         }
         const main = <RetirePage row={row} bound={await keysOf(deps, row)} />
-        const page = pageOf(frame, account, `Retire @${row.handle}?`, main)
+        const page = pageOf(frame, acting, `Retire @${row.handle}?`, main)
         return reply({ request, set }, { page })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'passports:write' } },
     )
 
 const actions = (deps: Deps, frame: Frame) => {
@@ -65,21 +66,19 @@ const actions = (deps: Deps, frame: Frame) => {
     handle: string,
     { verb, draft, done = 'passport_saved' }: Act,
   ) => {
-    const passport = await findOwnPassport(deps, context.account, handle)
+    const passport = await findOwnPassport(deps, context.acting.account, handle)
     try {
-      await verb({ passport, actor: context.account })
+      await verb({ passport, actor: context.acting.wallet })
     } catch (error) {
       if (!(error instanceof Refusal) || wantsJson(context.request)) throw error
       const view = { ...(await viewOf(deps, passport)), draft, refusal: error }
-      const main = <OwnPassportPage view={view} />
-      const page = pageOf(frame, context.account, `@${handle}`, main)
+      const page = pageOf(frame, context.acting, `@${handle}`, <OwnPassportPage view={view} />)
       return reply(context, { page, status: error.status })
     }
     return answer(deps, context, passport, done)
   }
   const issue = (asked: Asked) => issueStatement(deps, asked)
-  const withBody = (request: Request) =>
-    readFields(request, { limitBytes: deps.settings.bodyBytes })
+  const withBody = (sent: Request) => readFields(sent, { limitBytes: deps.settings.bodyBytes })
 
   const edit = async (context: Context, handle: string) => {
     const sent = await withBody(context.request)
@@ -91,84 +90,82 @@ const actions = (deps: Deps, frame: Frame) => {
     .use(sessionAuth(deps))
     .get(
       '/api/portal/passports/:handle',
-      async ({ params, request, set, account }) => {
-        const passport = await findOwnPassport(deps, account, params.handle)
-        return answer(deps, { request, set, account }, passport)
-      },
-      { needsSession: 'action' },
+      async ({ params: { handle }, request, set, acting }) =>
+        answer(deps, { request, set, acting }, await findOwnPassport(deps, acting.account, handle)),
+      { needsSession: { action: 'passports:read' } },
     )
     .patch(
       '/api/portal/passports/:handle',
-      ({ params, request, set, account }) => edit({ request, set, account }, params.handle),
-      { needsSession: 'action', parse: 'none' },
+      ({ params, request, set, acting }) => edit({ request, set, acting }, params.handle),
+      { needsSession: { action: 'passports:write' }, parse: 'none' },
     )
     .post(
       '/api/portal/passports/:handle',
-      ({ params, request, set, account }) => edit({ request, set, account }, params.handle),
-      { needsSession: 'action', parse: 'none' },
+      ({ params, request, set, acting }) => edit({ request, set, acting }, params.handle),
+      { needsSession: { action: 'passports:write' }, parse: 'none' },
     )
     .post(
       '/api/portal/passports/:handle/publish',
-      ({ params, request, set, account }) =>
-        act({ request, set, account }, params.handle, {
+      ({ params, request, set, acting }) =>
+        act({ request, set, acting }, params.handle, {
           verb: (asked) => publishPassport(deps, asked),
           done: 'passport_published',
         }),
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'passports:write' }, parse: 'none' },
     )
     .post(
       '/api/portal/passports/:handle/hide',
-      ({ params, request, set, account }) =>
-        act({ request, set, account }, params.handle, {
+      ({ params, request, set, acting }) =>
+        act({ request, set, acting }, params.handle, {
           verb: (asked) => hidePassport(deps, asked),
           done: 'passport_hidden',
         }),
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'passports:write' }, parse: 'none' },
     )
     .post(
       '/api/portal/passports/:handle/retire',
-      ({ params, request, set, account }) =>
-        act({ request, set, account }, params.handle, {
+      ({ params, request, set, acting }) =>
+        act({ request, set, acting }, params.handle, {
           verb: (asked) => retirePassport(deps, asked),
           done: 'passport_retired',
         }),
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'passports:write' }, parse: 'none' },
     )
     .post(
       '/api/portal/passports/:handle/statement',
-      ({ params, request, set, account }) =>
-        act({ request, set, account }, params.handle, { verb: issue, done: 'statement_issued' }),
-      { needsSession: 'action', parse: 'none' },
+      ({ params, request, set, acting }) =>
+        act({ request, set, acting }, params.handle, { verb: issue, done: 'statement_issued' }),
+      { needsSession: { action: 'passports:write' }, parse: 'none' },
     )
     .post(
       '/api/portal/passports/:handle/bind',
-      async ({ params, request, set, account }) => {
+      async ({ params, request, set, acting }) => {
         const { value } = await withBody(request)
         const verb = (asked: Asked) => {
           const keyId = readKeyId(value)
           return keyId === undefined ? unbindAll(deps, asked) : bindKey(deps, { ...asked, keyId })
         }
-        return act({ request, set, account }, params.handle, { verb })
+        return act({ request, set, acting }, params.handle, { verb })
       },
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'passports:write' }, parse: 'none' },
     )
     .post(
       '/api/portal/passports/:handle/unbind',
-      async ({ params, request, set, account }) => {
+      async ({ params, request, set, acting }) => {
         const { value } = await withBody(request)
         const verb = (asked: Asked) => unbindKey(deps, { ...asked, keyId: readNamedKey(value) })
-        return act({ request, set, account }, params.handle, { verb })
+        return act({ request, set, acting }, params.handle, { verb })
       },
-      { needsSession: 'action', parse: 'none' },
+      { needsSession: { action: 'passports:write' }, parse: 'none' },
     )
 }
 
-const pageOf = (frame: Frame, account: string, title: string, main: Markup) =>
-  dashboardPage({ frame, title, here: ownPassportsPath, account, main })
+const pageOf = (frame: Frame, acting: Acting, title: string, main: Markup) =>
+  dashboardPage({ frame, title, here: ownPassportsPath, acting, main })
 
 /** The passport in JSON, as htmx's part of its page, or by going to its page. */
 async function answer(deps: Deps, context: Context, { handle }: PassportRow, done?: DoneWhat) {
-  const row = await findOwnPassport(deps, context.account, handle)
+  const row = await findOwnPassport(deps, context.acting.account, handle)
   if (wantsJson(context.request)) return toOwnJson(deps, row)
   const fragment = <OwnPassportPage view={await viewOf(deps, row)} />
   const said = done ? { done: { what: done, id: handle } } : {}

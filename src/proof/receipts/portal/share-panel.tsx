@@ -48,6 +48,7 @@ function SharePanel({ view }: { view: OwnView }) {
   return (
     <Panel
       id="share"
+      needs="receipts:share"
       title="Share"
       aside={<VisibilityBadge of={share?.visibility ?? 'private'} />}
       foot={
@@ -176,7 +177,7 @@ const Paste = ({ name, value, error }: PasteProps) => (
 function ErasePanel({ view: { id, isErased, share } }: { view: OwnView }) {
   if (isErased) return null
   return (
-    <Panel id="erase" title="Erase the texts">
+    <Panel id="erase" title="Erase the texts" needs="receipts:erase">
       <Pad>
         <p>
           The receipt, its signature and its proof stay. It can never again be shown which texts

@@ -1,6 +1,8 @@
-/** Reads an account's receipts in pages of bounded cost. */
+/** Reads the receipts of an account or of a branch in pages of bounded cost. */
 import { and, desc, eq, gte, lt, sql } from 'drizzle-orm'
+import type { Whose } from '../../../kernel/acting.ts'
 import { type PageRequest, toPage } from '../../../kernel/pagination.ts'
+import { isNewestOf, keysOfBranch } from '../../../storage/db/branch-runs.ts'
 import type { Db } from '../../../storage/db/db.ts'
 import { first, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
 import { runColumns } from '../../../storage/db/run-columns.ts'
@@ -14,16 +16,21 @@ import {
 } from '../receipts.ts'
 
 export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown'> {
-  const { runs, shares } = db.tables
+  const { runs, shares, keys } = db.tables
   // The output of a background run can be large, and no list shows it.
   const { output: _, ...columns } = runColumns(db)
 
-  /** By run: all receipts of an account, or the private ones. */
-  function* byRun(q: Query, account: string, filter: ReceiptFilter, page: PageRequest) {
+  /** By run: all receipts, or the private ones. */
+  function* byRun(q: Query, whose: Whose, filter: ReceiptFilter, page: PageRequest) {
     const after = page.after === undefined ? undefined : lt(runs.id, runIdOf(page.after))
-    const own = and(eq(runs.accountId, account), gte(runs.id, filter.since), after)
-    const order = q.select({ id: runs.id }).from(runs).where(own).orderBy(desc(runs.id))
     const isNarrow = filter.model !== undefined || filter.visibility === 'private'
+    const bounds = and(gte(runs.id, filter.since), after)
+    const keyIds = yield* keysOfBranch(q, db.tables, whose.branch)
+    const most = isNarrow ? passedMax : page.limit + 1
+    const own = keyIds
+      ? isNewestOf(db.tables, keyIds, bounds, most)
+      : and(eq(runs.accountId, whose.account), bounds)
+    const order = q.select({ id: runs.id }).from(runs).where(own).orderBy(desc(runs.id))
     const stop = isNarrow ? yield* first(order.limit(1).offset(passedMax - 1)) : undefined
     const share = sql`(select 1 from ${shares} where ${shares.receiptId} = ${receiptIdColumn})`
     const listed = and(
@@ -41,13 +48,13 @@ export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown'> {
   /** By share: the receipts that others see, a small part. */
   function* byShare(
     q: Query,
-    account: string,
+    whose: Whose,
     filter: ReceiptFilter & { visibility: 'unlisted' | 'public' },
     page: PageRequest,
   ) {
     const after = page.after === undefined ? undefined : lt(shares.receiptId, page.after)
     const since = gte(shares.receiptId, receiptIdOf(filter.since))
-    const own = and(eq(shares.accountId, account), since, after)
+    const own = and(eq(shares.accountId, whose.account), since, after)
     const order = q.select({ id: shares.receiptId }).from(shares).where(own)
     const passed = order
       .orderBy(desc(shares.receiptId))
@@ -59,8 +66,13 @@ export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown'> {
       stop && gte(shares.receiptId, stop.id),
       eq(shares.visibility, filter.visibility),
       filter.model === undefined ? undefined : eq(runs.model, filter.model),
+      whose.branch === undefined ? undefined : eq(keys.branch, whose.branch),
     )
-    const joined = q.select(columns).from(shares).innerJoin(runs, sql`${runs.id} = ${runIdColumn}`)
+    const joined = q
+      .select(columns)
+      .from(shares)
+      .innerJoin(runs, sql`${runs.id} = ${runIdColumn}`)
+      .leftJoin(keys, eq(keys.id, runs.keyId))
     const found = joined
       .where(listed)
       .orderBy(desc(shares.receiptId))
@@ -69,13 +81,13 @@ export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown'> {
   }
 
   return {
-    listShown: (account, filter, page) =>
+    listShown: (whose, filter, page) =>
       db.read(function* (q): Work<ListedReceipts> {
         const { visibility } = filter
         if (visibility === undefined || visibility === 'private') {
-          return yield* byRun(q, account, filter, page)
+          return yield* byRun(q, whose, filter, page)
         }
-        return yield* byShare(q, account, { ...filter, visibility }, page)
+        return yield* byShare(q, whose, { ...filter, visibility }, page)
       }),
   }
 }

@@ -1,0 +1,25 @@
+/** Which routes a role may call, from the rights that the mounted routes name. */
+import { type Acting, may, type Right } from '../../kernel/acting.ts'
+
+/** A mounted route of the dashboard: `/dashboard/keys/:id`. */
+export type Guarded = { method: string; path: string; right: Right }
+
+/** A path that no guarded route has is not for this to decide. */
+export function allowsBy(routes: readonly Guarded[]) {
+  const known = routes.map((route) => ({ ...route, parts: partsOf(route.path) }))
+  return (acting: Acting, method: string, address: string): boolean => {
+    const parts = partsOf(address.replace(/[?#].*$/s, ''))
+    const fit = known.filter((one) => one.method === method && isFit(one.parts, parts))
+    // A written part wins over a parameter, as in the router.
+    const [first] = fit.toSorted((a, b) => paramsOf(a.path) - paramsOf(b.path))
+    return first === undefined || may(acting, first.right)
+  }
+}
+
+const partsOf = (path: string): string[] => path.split('/').slice(1)
+
+const paramsOf = (path: string): number => path.split(':').length
+
+const isFit = (route: readonly string[], parts: readonly string[]): boolean =>
+  route.length === parts.length &&
+  route.every((part, i) => part.startsWith(':') || part === parts[i])

@@ -1,0 +1,43 @@
+/** Finds the session of a cookie, and whom it acts for. */
+import { and, eq } from 'drizzle-orm'
+import { type Acting, ownerOf } from '../../../kernel/acting.ts'
+import type { Db } from '../../../storage/db/db.ts'
+import { prepared, type Query, type Work } from '../../../storage/db/query-steps.ts'
+import type { MemberRow } from '../../../storage/db/schema.ts'
+import type { FoundSession } from '../session.ts'
+
+/** A membership is read each time, so that it ends at the commit that removes it, on every node. */
+export function* findSession(
+  q: Query,
+  { sessions, accounts, members }: Db['tables'],
+  tokenHash: string,
+): Work<FoundSession | undefined> {
+  const [found] = yield* prepared('session_by_token', { tokenHash }, (v) =>
+    q
+      .select({ session: sessions, status: accounts.status })
+      .from(sessions)
+      .innerJoin(accounts, eq(accounts.id, sessions.accountId))
+      .where(eq(sessions.tokenHash, v.tokenHash)),
+  )
+  if (!found) return undefined
+  const { accountId: wallet, memberId } = found.session
+  if (memberId === null) return { ...found, acting: ownerOf(wallet) }
+  const [other] = yield* prepared('session_member', { memberId, wallet }, (v) =>
+    q
+      .select({ member: members, status: accounts.status })
+      .from(members)
+      .innerJoin(accounts, eq(accounts.id, members.accountId))
+      .where(and(eq(members.id, v.memberId), eq(members.wallet, v.wallet))),
+  )
+  if (!other) return undefined
+  const status = found.status === 'active' ? other.status : found.status
+  return { session: found.session, status, acting: actingOf(other.member) }
+}
+
+const actingOf = ({ id, accountId, wallet, role, branch }: MemberRow): Acting => ({
+  wallet,
+  account: accountId,
+  role,
+  member: id,
+  branch: branch ?? undefined,
+})

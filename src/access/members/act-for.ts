@@ -1,0 +1,67 @@
+/** Changes which account a session acts for. */
+import type { Deps } from '../../app/deps-port.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { SessionRow } from '../../storage/db/schema.ts'
+import { hashToken, newToken, type Visitor } from '../accounts/session.ts'
+import { auditOf } from '../accounts/sign-in.ts'
+
+type Needs = Pick<Deps, 'members' | 'sessions' | 'random' | 'clock' | 'ids'>
+
+/** A session in the place of another one, and the value of its cookie. */
+export type Replaced = { session: SessionRow; token: string }
+
+/**
+ * Opens a session that acts for `account` in the place of this one, with a cookie of its own: a
+ * change of rights never keeps a session's id. Runs and streams of the old session end with it.
+ * @throws Refusal `not_found` unless the account is one's own or made one a member,
+ * `session_required` if the session ended meanwhile.
+ */
+export async function actFor(
+  deps: Needs,
+  from: SessionRow,
+  { account, visitor }: { account: string; visitor: Visitor },
+): Promise<Replaced> {
+  const wallet = from.accountId
+  const member = account === wallet ? undefined : await deps.members.find(account, wallet)
+  if (account !== wallet && !member) {
+    const message = 'There is no such account, or you are not a member of it.'
+    refuse('not_found', { message, param: 'account' })
+  }
+  const token = newToken(deps.random)
+  const session = {
+    ...from,
+    id: deps.ids.make('sess'),
+    tokenHash: hashToken(token),
+    lastSeenAt: deps.clock.now(),
+    memberId: member?.id ?? null,
+  }
+  const audit = auditOf(deps, visitor, {
+    action: 'session.act_for',
+    accountId: account,
+    actor: wallet,
+    subject: session.id,
+  })
+  if (!(await deps.sessions.replace(session, from.id, audit))) refuse('session_required')
+  return { session, token }
+}
+
+/**
+ * After a member left, whose session ended with the membership: one for the own account.
+ */
+export async function actForOwn(
+  deps: Needs,
+  from: SessionRow,
+  visitor: Visitor,
+): Promise<Replaced> {
+  const token = newToken(deps.random)
+  const session = {
+    ...from,
+    id: deps.ids.make('sess'),
+    tokenHash: hashToken(token),
+    lastSeenAt: deps.clock.now(),
+    memberId: null,
+  }
+  const what = { action: 'session.act_for', accountId: from.accountId, subject: session.id }
+  await deps.sessions.open(session, undefined, auditOf(deps, visitor, what))
+  return { session, token }
+}

@@ -1,0 +1,136 @@
+/** The members of an account: their pages, `/api/portal/members`, and the switch of accounts. */
+import { Elysia } from 'elysia'
+import type { Deps } from '../../app/deps-port.ts'
+import { type Acting, homes } from '../../kernel/acting.ts'
+import { isId } from '../../kernel/ids.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { toChecksumAddress } from '../../verify/address.ts'
+import { checkBody } from '../../web/http/check-body.ts'
+import { writeCookie } from '../../web/http/cookies.ts'
+import { readFields } from '../../web/http/fields.ts'
+import type { Frame } from '../../web/ui/frame.ts'
+import { dashboardPage } from '../../web/ui/layout.tsx'
+import { type ReplyContext, reply } from '../../web/ui/reply.ts'
+import { isAddress, toAccountId } from '../accounts/account.ts'
+import { sessionAuth, wantsJson } from '../accounts/needs-session.ts'
+import { accept } from './accept.ts'
+import { actFor, actForOwn, type Replaced } from './act-for.ts'
+import { takeBack } from './invite.ts'
+import { toInvitationView, toMemberView } from './member-view.ts'
+import { switchApi } from './portal/act-for.ts'
+import { inviteByPage, inviteByProgram } from './portal/invite.tsx'
+import { MembersPage, membersPath, readMembers } from './portal/member-list.tsx'
+import { memberPages } from './portal/pages.tsx'
+import { removeMember } from './remove.ts'
+import { acceptBody } from './shapes.ts'
+
+/** Largest body, in bytes. */
+const bodyBytes = 16_384
+
+export const membersPortal = (deps: Deps, frame: Frame) =>
+  new Elysia({ name: 'members-portal' })
+    .use(memberPages(deps, frame))
+    .use(switchApi(deps))
+    .use(memberActions(deps, frame))
+    .use(ownActions(deps))
+
+/** What owners do. */
+const memberActions = (deps: Deps, frame: Frame) =>
+  new Elysia({ name: 'member-actions' })
+    .use(sessionAuth(deps))
+    .get(
+      '/api/portal/members',
+      async ({ request, set, acting }) => {
+        if (!wantsJson(request)) return listed(deps, { request, set }, acting)
+        const { members, invitations } = await readMembers(deps, acting)
+        return {
+          object: 'members' as const,
+          account: toChecksumAddress(acting.account),
+          members: members.map(toMemberView),
+          invitations: invitations.map(toInvitationView),
+        }
+      },
+      { needsSession: { action: 'members:read' } },
+    )
+    .post(
+      '/api/portal/members/invite',
+      async ({ request, set, acting }) => {
+        const sent = await readFields(request, { limitBytes: bodyBytes })
+        if (wantsJson(request)) {
+          set.status = 201
+          return inviteByProgram(deps, acting, sent)
+        }
+        const { view, status } = await inviteByPage(deps, acting, sent)
+        const main = <MembersPage view={view} />
+        const page = dashboardPage({ frame, title: 'Members', here: membersPath, acting, main })
+        return reply({ request, set }, { page, status })
+      },
+      { needsSession: { action: 'members:write' }, parse: 'none' },
+    )
+    .post(
+      '/api/portal/members/invitations/:id/revoke',
+      async ({ request, set, acting, params }) => {
+        if (!isId('inv', params.id)) refuse('not_found')
+        await takeBack(deps, acting, params.id)
+        if (wantsJson(request)) return { revoked: true }
+        return listed(deps, { request, set }, acting)
+      },
+      { needsSession: { action: 'members:write' }, parse: 'none' },
+    )
+    .post(
+      '/api/portal/members/:address/remove',
+      async ({ request, set, acting, params, session, visitor }) => {
+        const wallet = isAddress(params.address) ? toAccountId(params.address) : refuse('not_found')
+        const { member } = await removeMember(deps, acting, wallet)
+        // An owner may remove the own wallet too: then the session acts for its own account again.
+        const isSelf = wallet === acting.wallet
+        if (isSelf) setCookie(deps, { set }, await actForOwn(deps, session, visitor))
+        if (wantsJson(request)) return toMemberView(member)
+        if (isSelf) return reply({ request, set }, { fragment: <></>, seeOther: homes.owner })
+        return listed(deps, { request, set }, acting)
+      },
+      { needsSession: { action: 'members:write' }, parse: 'none' },
+    )
+
+/** What concerns the wallet itself. */
+const ownActions = (deps: Deps) =>
+  new Elysia({ name: 'own-membership' })
+    .use(sessionAuth(deps))
+    .post(
+      '/api/portal/members/accept',
+      async ({ request, set, acting, session, visitor }) => {
+        const { value } = await readFields(request, { limitBytes: bodyBytes })
+        const { token } = checkBody(acceptBody, value)
+        const { wallet } = acting
+        const member = await accept(deps, { wallet, token: token.trim() })
+        if (wantsJson(request)) return toMemberView(member)
+        const { accountId: account, role } = member
+        setCookie(deps, { set }, await actFor(deps, session, { account, visitor }))
+        return reply({ request, set }, { fragment: <></>, seeOther: homes[role] })
+      },
+      { needsSession: { action: 'self' }, parse: 'none' },
+    )
+    .post(
+      '/api/portal/members/leave',
+      async ({ request, set, acting, session, visitor }) => {
+        const { member } = await removeMember(deps, acting, acting.wallet)
+        setCookie(deps, { set }, await actForOwn(deps, session, visitor))
+        if (wantsJson(request)) return toMemberView(member)
+        return reply({ request, set }, { fragment: <></>, seeOther: homes.owner })
+      },
+      { needsSession: { action: 'self' }, parse: 'none' },
+    )
+
+async function listed(deps: Deps, context: ReplyContext, acting: Acting) {
+  const view = await readMembers(deps, acting)
+  return reply(context, { fragment: <MembersPage view={view} />, seeOther: membersPath })
+}
+
+function setCookie(
+  { settings, clock }: Pick<Deps, 'settings' | 'clock'>,
+  { set }: Pick<ReplyContext, 'set'>,
+  { session, token }: Replaced,
+): void {
+  const maxAgeS = Math.max(1, Math.floor((session.expiresAt - clock.now()) / 1000))
+  set.headers['set-cookie'] = writeCookie('sid', token, { baseUrl: settings.baseUrl, maxAgeS })
+}

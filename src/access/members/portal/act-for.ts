@@ -1,0 +1,52 @@
+/** `POST /api/auth/account`: which account a session acts for. */
+import { Elysia } from 'elysia'
+import type { Deps } from '../../../app/deps-port.ts'
+import { homes } from '../../../kernel/acting.ts'
+import { toRfc3339 } from '../../../kernel/clock.ts'
+import { refuse } from '../../../kernel/refusal.ts'
+import { toChecksumAddress } from '../../../verify/address.ts'
+import { checkBody } from '../../../web/http/check-body.ts'
+import { writeCookie } from '../../../web/http/cookies.ts'
+import { readFields } from '../../../web/http/fields.ts'
+import { isAddress, toAccountId } from '../../accounts/account.ts'
+import { currentSession, sessionAuth, wantsJson } from '../../accounts/needs-session.ts'
+import { endOf } from '../../accounts/session.ts'
+import { actFor } from '../act-for.ts'
+import { actBody } from '../shapes.ts'
+
+/** Largest body, in bytes. */
+const bodyBytes = 4096
+
+/** Without a right: a member whose account is suspended must get back to the own one. */
+export const switchApi = (deps: Deps) =>
+  new Elysia({ name: 'switch-api' }).use(sessionAuth(deps)).post(
+    '/api/auth/account',
+    async ({ request, set, visitor }) => {
+      const found = (await currentSession(deps, request)) ?? refuse('session_required')
+      const { value } = await readFields(request, { limitBytes: bodyBytes })
+      const { account: named } = checkBody(actBody, value)
+      const account = isAddress(named) ? toAccountId(named) : refuseAddress()
+      const { session, token } = await actFor(deps, found.session, { account, visitor })
+      const { baseUrl } = deps.settings
+      const maxAgeS = Math.max(1, Math.floor((session.expiresAt - deps.clock.now()) / 1000))
+      set.headers['set-cookie'] = writeCookie('sid', token, { baseUrl, maxAgeS })
+      const acting = (await deps.sessions.find(session.tokenHash))?.acting
+      // The membership ended in this very moment.
+      if (!acting) return refuse('session_required')
+      if (!wantsJson(request)) {
+        set.status = 303
+        set.headers['location'] = homes[acting.role]
+        return ''
+      }
+      return {
+        account: toChecksumAddress(acting.account),
+        wallet: toChecksumAddress(acting.wallet),
+        role: acting.role,
+        expires_at: toRfc3339(endOf(session)),
+      }
+    },
+    { sameOrigin: true, parse: 'none' },
+  )
+
+const refuseAddress = (): never =>
+  refuse('invalid_request', { param: 'account', message: 'Send an address of an account.' })

@@ -1,0 +1,63 @@
+/** Ends a membership: its branch, its sessions and its rights, in one command. */
+import type { Deps } from '../../app/deps-port.ts'
+import type { Acting } from '../../kernel/acting.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { MemberRow } from '../../storage/db/schema.ts'
+import { noteKey } from '../keys/note.ts'
+import { assertStillMember } from '../membership.ts'
+
+type Needs = Pick<Deps, 'ledger' | 'keys' | 'ids' | 'members'>
+
+/** `stopped` counts the keys of the branch that worked until then. */
+export type Removed = { member: MemberRow; stopped: number }
+
+/**
+ * Removes a member, or lets one leave. At the commit every key of the branch is revoked and every
+ * session that acts by the membership has ended; runs in flight stop as those of a revoked key.
+ * @throws Refusal `not_found`, and `conflict` for the account's own wallet
+ */
+export async function removeMember(deps: Needs, acting: Acting, wallet: string): Promise<Removed> {
+  const { ledger, keys, ids, members } = deps
+  const { account } = acting
+  if (wallet === account) {
+    refuse('conflict', "The account's own wallet always stays its owner.")
+  }
+  const branch = (await members.find(account, wallet))?.branch ?? undefined
+  const removed = await ledger.post({
+    account,
+    keys: branch === undefined ? [] : [branch],
+    ...(branch === undefined ? {} : { below: branch }),
+    people: true,
+    decide(unit) {
+      assertStillMember(unit, acting)
+      const people = unit.people(account)
+      const member = people.members.find((one) => one.wallet === wallet)
+      if (!member) return refuse('not_found', 'This wallet is not a member of the account.')
+      // Removed and invited again meanwhile: the caller looks again.
+      if ((member.branch ?? undefined) !== branch) return refuse('conflict')
+      const all = branch === undefined ? [] : unit.below(branch)
+      const live = all.filter((key) => key.revokedAt === null)
+      for (const key of live) {
+        unit.revokeKey(key, acting.wallet)
+        if (key.id !== branch) continue
+        const detail = { stopped: live.length }
+        noteKey(unit, ids, key, { actor: acting.wallet, action: 'key.revoke', detail })
+      }
+      people.removeMember(member)
+      unit.addAudit({
+        id: ids.make('req'),
+        at: unit.now,
+        actor: acting.wallet,
+        action: wallet === acting.wallet ? 'member.leave' : 'member.remove',
+        accountId: account,
+        subject: wallet,
+        detail: { role: member.role, branch: member.branch, keys_revoked: live.length },
+      })
+      return { member: { ...member }, stopped: live.length }
+    },
+  })
+  // Other nodes drop its callers and stop its runs.
+  if (branch === undefined) keys.forgetAccount(account)
+  else keys.forget(branch)
+  return removed
+}

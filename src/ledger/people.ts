@@ -1,0 +1,67 @@
+/** The members and invitations of an account, as a batch of commands reads and changes them. */
+import type { InvitationRow, MemberRow } from '../storage/db/schema.ts'
+
+/** Loaded for a command with `people`; the lock of the account keeps others from changing them. */
+export type People = {
+  members: readonly MemberRow[]
+  /** Those that are not used; one may be past its end. */
+  invitations: readonly InvitationRow[]
+  addMember(row: MemberRow): void
+  /** Also ends every session that acts by this membership. */
+  removeMember(row: MemberRow): void
+  addInvitation(row: InvitationRow): void
+  removeInvitation(row: InvitationRow): void
+}
+
+/** What the store writes of one account. */
+export type PeopleChanges = {
+  joined: MemberRow[]
+  left: MemberRow[]
+  invited: InvitationRow[]
+  spent: InvitationRow[]
+}
+
+export type TrackedPeople = People & { changes: PeopleChanges }
+
+/** Later commands of the batch see what earlier ones changed. */
+export function trackPeople(members: MemberRow[], invitations: InvitationRow[]): TrackedPeople {
+  const changes: PeopleChanges = { joined: [], left: [], invited: [], spent: [] }
+  return {
+    members,
+    invitations,
+    changes,
+    addMember(row) {
+      members.push(row)
+      changes.joined.push(row)
+    },
+    removeMember(row) {
+      members.splice(members.indexOf(row), 1)
+      drop(changes.joined, changes.left, row)
+    },
+    addInvitation(row) {
+      invitations.push(row)
+      changes.invited.push(row)
+    },
+    removeInvitation(row) {
+      invitations.splice(invitations.indexOf(row), 1)
+      drop(changes.invited, changes.spent, row)
+    },
+  }
+}
+
+/** A row that this batch added is not written at all. */
+function drop<Row>(added: Row[], removed: Row[], row: Row): void {
+  const at = added.indexOf(row)
+  if (at < 0) removed.push(row)
+  else added.splice(at, 1)
+}
+
+/** Those of an account that a command named. @throws Error for another account */
+export function loadedPeople(
+  all: ReadonlyMap<string, TrackedPeople> | undefined,
+  account: string,
+): People {
+  const people = all?.get(account)
+  if (!people) throw new Error(`the members of ${account} were not loaded`)
+  return people
+}

@@ -1,0 +1,53 @@
+/** Which account a session acts for, and the way to another one. */
+import type { Acting, Membership, Role } from '../../kernel/acting.ts'
+import { toChecksumAddress } from '../../verify/address.ts'
+import { Address } from './address.tsx'
+
+export const roleWords: Readonly<Record<Role, string>> = {
+  owner: 'Owner',
+  developer: 'Developer',
+  billing: 'Billing',
+  viewer: 'Viewer',
+}
+
+type SwitcherProps = { acting: Acting; memberships: readonly Membership[] }
+
+/** A plain form, so that it needs no script. Nothing for a wallet that is a member of nothing. */
+export function Switcher({ acting, memberships }: SwitcherProps) {
+  const { wallet, account } = acting
+  if (memberships.length === 0 && wallet === account) return null
+  const others = memberships.some((one) => one.account === account) || wallet === account
+  const listed = others ? memberships : [{ account, role: acting.role }, ...memberships]
+  return (
+    <form class="switch" method="post" action="/api/auth/account">
+      <label for="acting">Account</label>
+      <select class="in" id="acting" name="account">
+        <option value={wallet} selected={wallet === account}>
+          Your own
+        </option>
+        {listed.map((one) => (
+          <option value={one.account} selected={one.account === account}>
+            {shortOf(one.account)} · {roleWords[one.role]}
+          </option>
+        ))}
+      </select>
+      <button class="btn sm" type="submit">
+        Switch
+      </button>
+    </form>
+  )
+}
+
+function shortOf(account: string): string {
+  const whole = toChecksumAddress(account)
+  return `${whole.slice(0, 6)}…${whole.slice(-4)}`
+}
+
+/** Above each page of another account, which could be mistaken for the own one. */
+export const ActingFor = ({ acting: { account, wallet, role } }: { acting: Acting }) =>
+  account === wallet ? null : (
+    <p class="acting">
+      You act for <Address value={account} /> as {roleWords[role].toLowerCase()}.{' '}
+      <a href="/dashboard/members">Membership</a>
+    </p>
+  )
