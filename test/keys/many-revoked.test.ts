@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { ownerOf } from '../../src/kernel/acting.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 
 let w: World
@@ -19,8 +20,8 @@ test('Keys in use are counted and listed without a walk through those that an ac
     return prepare(text, ...rest)
   }) as typeof raw.prepare
   const now = w.deps.clock.now()
-  await w.deps.extent.note(testAccount, now)
-  await w.deps.keys.tree(testAccount, now)
+  await w.deps.extent.note(ownerOf(testAccount), now)
+  await w.deps.keys.tree({ account: testAccount }, now)
   await w.key()
   raw.prepare = prepare
   const asked = [...texts].filter((text) => /from "?keys"?\s.*"account_id" (=|in)/is.test(text))
