@@ -41,12 +41,6 @@ const operations = [
         status: 200,
       },
       {
-        name: 'Events',
-        body: { model: echo, input: 'Hello.' },
-        headers: { Accept: 'text/event-stream' },
-        status: 200,
-      },
-      {
         name: 'From a form',
         form: { model: echo, input: 'Hello.' },
         headers: { Accept: 'text/html' },
