@@ -27,9 +27,8 @@ const operations = [
   }),
   operation('askConsole', 'POST /api/portal/console/run', 'Ask a model', {
     about:
-      'A run, paid by the key of the console. Answers as events (`run.started`, ' +
-      '`run.reasoning.delta`, `run.output.delta`, `run.tool_call.delta`, `run.completed` or ' +
-      '`error`), or as a whole for `Accept: application/json`. Hanging up stops the run.',
+      'A run, paid by the key of the console: as events that end in `run.completed` or `error`, ' +
+      'or as a whole for `Accept: application/json`. Hanging up stops the run.',
     access: 'session',
     body: { schema: askBody, form: askForm },
     isIdempotent: true,
