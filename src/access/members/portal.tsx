@@ -86,7 +86,8 @@ const memberActions = (deps: Deps, frame: Frame) =>
         const isSelf = wallet === acting.wallet
         if (isSelf) setCookie(deps, { set }, await actForOwn(deps, session, visitor))
         if (wantsJson(request)) return toMemberView(member)
-        if (isSelf) return reply({ request, set }, { fragment: <></>, seeOther: homes.owner })
+        if (isSelf)
+          return reply({ request, set }, { fragment: <Switched />, seeOther: homes.owner })
         return listed(deps, { request, set }, acting)
       },
       { needsSession: { action: 'members:write' }, parse: 'none' },
@@ -106,7 +107,7 @@ const ownActions = (deps: Deps) =>
         if (wantsJson(request)) return toMemberView(member)
         const { accountId: account, role } = member
         setCookie(deps, { set }, await actFor(deps, session, { account, visitor }))
-        return reply({ request, set }, { fragment: <></>, seeOther: homes[role] })
+        return reply({ request, set }, { fragment: <Switched />, seeOther: homes[role] })
       },
       { needsSession: { action: 'self' }, parse: 'none' },
     )
@@ -116,10 +117,17 @@ const ownActions = (deps: Deps) =>
         const { member } = await removeMember(deps, acting, acting.wallet)
         setCookie(deps, { set }, await actForOwn(deps, session, visitor))
         if (wantsJson(request)) return toMemberView(member)
-        return reply({ request, set }, { fragment: <></>, seeOther: homes.owner })
+        return reply({ request, set }, { fragment: <Switched />, seeOther: homes.owner })
       },
       { needsSession: { action: 'self' }, parse: 'none' },
     )
+
+/** For htmx; the page that is open still shows the account of before. */
+const Switched = () => (
+  <p>
+    This session acts for another account now. <a href="/dashboard">Go there</a>
+  </p>
+)
 
 async function listed(deps: Deps, context: ReplyContext, acting: Acting) {
   const view = await readMembers(deps, acting)

@@ -11,7 +11,7 @@ import {
   uninvitedShape,
 } from '../../../access/members/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
-import { done, paged, seeOther, shown } from '../browser-answers.ts'
+import { done, paged, seeOther } from '../browser-answers.ts'
 import { area, ok, operation } from '../entry.ts'
 
 /** The wallet of the examples that is a member. */
@@ -23,7 +23,7 @@ const owners = [
   operation('listMembers', 'GET /api/portal/members', 'List members', {
     about: 'Who else may act for the account, and the open invitations.',
     access: 'session',
-    answers: [shown('The members.', membersShape)],
+    answers: done('The members.', membersShape),
   }),
   operation('inviteMember', 'POST /api/portal/members/invite', 'Invite a member', {
     about:
