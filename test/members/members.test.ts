@@ -59,6 +59,11 @@ describe.each(engines)('members, on %s', (engine) => {
       const path = `/api/portal/keys/${branch}/${verb}`
       expect(await status(dev.own.call(path, { method: 'POST' }))).toBe(403)
     }
+    for (const path of ['/dashboard/keys', `/dashboard/keys/${branch}`]) {
+      const page = await (await dev.own.call(path, { headers: html })).text()
+      expect(page).not.toMatch(new RegExp(`${branch}/(revoke|rotate|pause)`))
+      expect(page).not.toContain(`action="/api/portal/keys/${branch}`)
+    }
   })
 
   test('A developer lists the runs, receipts and usage of the own branch alone.', async () => {
@@ -291,6 +296,4 @@ describe.each(engines)('members, on %s', (engine) => {
 
 const html = { accept: 'text/html' }
 
-function fail(): never {
-  throw new Error('no member')
-}
+const fail = (): never => expect.unreachable('no member')

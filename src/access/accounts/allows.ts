@@ -10,10 +10,17 @@ export function allowsBy(routes: readonly Guarded[]) {
   return (acting: Acting, method: string, address: string): boolean => {
     const parts = partsOf(address.replace(/[?#].*$/s, ''))
     const fit = known.filter((one) => one.method === method && isFit(one.parts, parts))
+    if (isOfBranch(acting, method, parts)) return false
     // A written part wins over a parameter, as in the router.
     const [first] = fit.toSorted((a, b) => paramsOf(a.path) - paramsOf(b.path))
     return first === undefined || may(acting, first.right)
   }
+}
+
+/** The top of a developer's branch is read by the developer and changed by owners. */
+const isOfBranch = ({ branch }: Acting, method: string, parts: readonly string[]): boolean => {
+  if (branch === undefined || !parts.includes(branch)) return false
+  return method !== 'GET' || /^(revoke|rotate)$/.test(parts.at(-1) ?? '')
 }
 
 const partsOf = (path: string): string[] => path.split('/').slice(1)

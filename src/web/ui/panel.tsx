@@ -15,15 +15,27 @@ type PanelProps = {
   screenOnly?: boolean
   /** Left out for roles that lack it. */
   needs?: Right
+  /** The route that it is for: left out with it. */
+  acts?: string
 }
 
 /** A sheet with a title. Tables and lists reach its edges; the rest goes into a {@link Pad}. */
-export const Panel = ({ id, title, aside, foot, children, screenOnly, needs }: PanelProps) => (
+export const Panel = ({
+  id,
+  title,
+  aside,
+  foot,
+  children,
+  screenOnly,
+  needs,
+  acts,
+}: PanelProps) => (
   <section
     class={['sheet', screenOnly && 'noprint']}
     id={id}
     aria-labelledby={`${id}-title`}
     data-needs={needs}
+    data-acts={acts}
   >
     <header>
       <h2 id={`${id}-title`}>{title}</h2>

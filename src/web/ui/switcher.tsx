@@ -19,7 +19,7 @@ export function Switcher({ acting, memberships }: SwitcherProps) {
   const others = memberships.some((one) => one.account === account) || wallet === account
   const listed = others ? memberships : [{ account, role: acting.role }, ...memberships]
   return (
-    <form class="switch" method="post" action="/api/auth/account">
+    <form class="acts" method="post" action="/api/auth/account">
       <label for="acting">Account</label>
       <select class="in" id="acting" name="account">
         <option value={wallet} selected={wallet === account}>
@@ -31,7 +31,7 @@ export function Switcher({ acting, memberships }: SwitcherProps) {
           </option>
         ))}
       </select>
-      <button class="btn sm" type="submit">
+      <button class="btn small" type="submit">
         Switch
       </button>
     </form>

@@ -17,6 +17,12 @@ export function trimmed(html: string, acting: Acting, allows: Allows): string {
         if (isRight(right) && !may(acting, right)) element.remove()
       },
     })
+    .on('[data-acts]', {
+      element(element) {
+        const path = element.getAttribute('data-acts') ?? ''
+        if (!allows(acting, 'POST', path)) element.remove()
+      },
+    })
     .on('form[method="post"]', {
       element(element) {
         const action = element.getAttribute('action') ?? ''

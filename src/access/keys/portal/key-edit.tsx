@@ -19,7 +19,7 @@ export const EditPanel = ({ view: { shown, draft, refusal } }: { view: DetailVie
     ...(errorOf(refusal, name) ? { error: errorOf(refusal, name) } : {}),
   })
   return (
-    <Panel id="edit" title="Edit key" needs="keys:write">
+    <Panel id="edit" title="Edit key" acts={`/api/portal/keys/${key.id}`}>
       <ActionForm action={`/api/portal/keys/${key.id}`} target="#key" look="stack">
         {refusal ? <Refused refusal={refusal} what="Nothing was changed." /> : null}
         <div class="grid2">
