@@ -4,12 +4,15 @@ import { element } from './dom.ts'
 /** Where a stub leads, and what stands on it. */
 type Stub = { href: string; name: string; cost?: string }
 
-/** Puts a stub first into the page's list of them; a page without one does without. */
+/**
+ * Puts a stub last into the page's list of them and scrolls to it, so that those before it stay
+ * where they are; a page without a list does without.
+ */
 export function keepStub({ href, name, cost }: Stub): void {
   const list = document.getElementById('stubs')
   if (!list) return
   list.querySelector('.none')?.remove()
   const link = element('a', { href }, name)
-  list.prepend(element('li', { class: 'new' }, link, ...(cost ? [element('data', {}, cost)] : [])))
-  list.scrollTo({ left: 0, top: 0 })
+  list.append(element('li', { class: 'new' }, link, ...(cost ? [element('data', {}, cost)] : [])))
+  list.scrollTo({ left: list.scrollWidth, top: 0 })
 }
