@@ -168,9 +168,8 @@ export const runsPortal = (deps: Deps, frame: Frame) =>
 const isHtmx = ({ headers }: Request): boolean => headers.get('hx-request') === 'true'
 
 function runPage(frame: Frame, acting: Acting, shown: ShownRun, main: Markup) {
-  const scripts = isInFlight(shown.run) ? ['hx-sse'] : []
   const title = `Run ${shortId(shown.run.id)}`
-  return dashboardPage({ frame, title, here: runsPath, acting, main, scripts })
+  return dashboardPage({ frame, title, here: runsPath, acting, main, scripts: ['hx-sse'] })
 }
 
 /** A run that has already ended is shown with the reason why it was not cancelled. */

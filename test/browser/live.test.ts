@@ -98,7 +98,7 @@ describe.skipIf(noChromium)('live means live', () => {
     60_000,
   )
 
-  test('the time line of a run is there once it ended', async () => {
+  test('the time line of a run is there once it ended, and its receipt moves on by itself', async () => {
     const id = await s.ask('a time line')
     const page = await open()
     await page.goto(`${s.w.origin}/dashboard/runs/${id.replace('rcpt_', 'run_')}`)
@@ -108,6 +108,10 @@ describe.skipIf(noChromium)('live means live', () => {
     for (const phase of ['Queued', 'First byte', 'Streaming', 'Settled']) {
       expect(words.toLowerCase()).toContain(phase.toLowerCase())
     }
+    const main = page.locator('main')
+    await main.getByText('Signed and logged').first().waitFor()
+    await addAnchors(s.w, [await s.w.deps.logStore.size()])
+    await main.getByText('Anchored').first().waitFor()
   }, 60_000)
 
   test('states move on by themselves, from logged to anchored to final', async () => {

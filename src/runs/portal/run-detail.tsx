@@ -41,6 +41,7 @@ export const RunPage = (props: RunProps) => (
     </PageHead>
     {props.trouble ? <ErrorNote what={props.trouble} /> : null}
     {isInFlight(props.shown.run) ? <InFlight {...props} /> : <Failure run={props.shown.run} />}
+    {isMoving(props) && !isInFlight(props.shown.run) ? <Follow {...props} /> : null}
     <Split>
       <div class="stack">
         <TimelinePanel run={props.shown.run} />
@@ -55,27 +56,38 @@ export const RunPage = (props: RunProps) => (
   </div>
 )
 
+/** Whether the page still changes by itself: until the receipt is final. */
+const isMoving = ({ shown: { run }, receiptStateOf }: RunProps): boolean =>
+  isInFlight(run) || receiptStateOf(run) !== 'final'
+
+/** The stream that announces the next state. */
+const Follow = ({ shown: { run }, mark, children }: RunProps & { children?: Child }) => (
+  <span
+    hx-sse:connect={`/api/portal/runs/${run.id}/live?mark=${encodeURIComponent(mark)}`}
+    hx-target="#run"
+    hx-swap="outerHTML"
+  >
+    {children}
+  </span>
+)
+
 /** The cancel button of a run in flight, and the stream that announces its end. */
-const InFlight = ({ shown: { run }, mark }: RunProps) => (
+const InFlight = (props: RunProps) => (
   <Panel
     id="in-flight"
     title="In flight"
     aside={
-      <span
-        hx-sse:connect={`/api/portal/runs/${run.id}/live?mark=${encodeURIComponent(mark)}`}
-        hx-target="#run"
-        hx-swap="outerHTML"
-      >
+      <Follow {...props}>
         <Live />
-      </span>
+      </Follow>
     }
   >
     <Pad>
       <p>
         Cancelling stops the model at once. Output delivered until then is charged, at most{' '}
-        <Amount nusd={run.hold} />; the rest of the hold is released.
+        <Amount nusd={props.shown.run.hold} />; the rest of the hold is released.
       </p>
-      <ActionForm action={`/api/portal/runs/${run.id}/cancel`} target="#run">
+      <ActionForm action={`/api/portal/runs/${props.shown.run.id}/cancel`} target="#run">
         <Button look="bad">Cancel this run</Button>
         <span class="htmx-indicator quiet">Cancelling…</span>
       </ActionForm>
