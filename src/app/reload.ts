@@ -46,7 +46,7 @@ export function reloader({ service, log, config, readAgain }: Needs): () => Prom
   }
 }
 
-const lists = ['upstreams', 'models', 'plans'] as const
+const lists = ['upstreams', 'models', 'plans', 'webhooks'] as const
 
 /** A configuration with what another one says on what a running server takes on. */
 function withLive(config: Config, next: Config): Config {
@@ -60,8 +60,8 @@ function withLive(config: Config, next: Config): Config {
     const before = merged[section] as Record<string, unknown>
     merged[section] = { ...before, [name]: valueIn(next, { section, name }) }
   }
-  const { upstreams, models, plans } = next
-  return { ...(merged as Config), upstreams, models, plans }
+  const { upstreams, models, plans, webhooks } = next
+  return { ...(merged as Config), upstreams, models, plans, webhooks }
 }
 
 /** The names of what differs: `limits.rpm`, `models "acme/small"`. */

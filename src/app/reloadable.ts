@@ -49,9 +49,10 @@ export async function makeOffer(config: Config, needs: Needs) {
      * takes effect in one turn, and runs in flight keep what they began with.
      * @throws what went wrong; nothing has changed then.
      */
-    async offerAnew(next: Config): Promise<void> {
+    async offerAnew(next: Config, alsoStore: () => Promise<void>): Promise<void> {
       const { clock } = needs
       const offered = await read(next)
+      await alsoStore()
       upstreams.replace(offered.upstreams)
       catalogue.replace(offered.catalogue)
       plans.replace(offered.plans, clock.now())

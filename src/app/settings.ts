@@ -2,6 +2,7 @@
 import { toAccountId } from '../access/accounts/account.ts'
 import type { DepositPolicy } from '../billing/deposits/deposit.ts'
 import type { Config } from '../config/config.ts'
+import { operatorSecrets } from '../front/webhooks/configured.ts'
 import { type Block, parseBlock } from '../kernel/network-block.ts'
 
 /** What a running service keeps, and what it takes on again. */
@@ -19,8 +20,8 @@ export const settingsOf = (config: Config) => ({
 /** Those that a running service takes on again. */
 export const liveSettingsOf = (config: Config) => ({
   admins: config.admins.map(toAccountId),
-  tellsRuns: false,
-  webhookSecrets: new Map<string, string>(),
+  tellsRuns: config.webhooks.some(({ events }) => events.includes('run.ended')),
+  webhookSecrets: operatorSecrets(config.webhooks),
   bodyBytes: config.limits.body_bytes,
   bodyTimeoutS: config.limits.body_timeout_s,
   slowBodies: config.limits.slow_bodies,

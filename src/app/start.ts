@@ -1,6 +1,7 @@
 /** Starts the service: repairs what a crash left, then listens; and stops it again. */
 import { dirname } from 'node:path'
 import { tellSkew } from '../front/status/clock.ts'
+import { followConfigured } from '../front/webhooks/configured.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
 import { within } from '../kernel/within.ts'
 import { auditStore } from '../ledger/store/audit.ts'
@@ -70,6 +71,7 @@ export async function startServer(
   await checkLedger(deps, audits.sinceLast)
   await deps.sequencer.flush()
   await lookAtChain(deps)
+  await followConfigured(deps, config.webhooks)
   await prepare?.(deps)
   const metrics = serveMetrics(deps, parts)
   const app = createApp(deps)

@@ -25,6 +25,7 @@ import { siteStore } from '../front/site/store.ts'
 import { newHealth } from '../front/status/health.ts'
 import { statusStore } from '../front/status/store.ts'
 import { terminalStore } from '../front/terminal/store.ts'
+import { followConfigured } from '../front/webhooks/configured.ts'
 import { webhookStore } from '../front/webhooks/store.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { makeIds } from '../kernel/ids.ts'
@@ -123,6 +124,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     signerAddresses: signers.all.map(({ address }) => address),
   })
   const room = { admission: config.limits.admission }
+  const kept = keptCalls(db, { settings, signer, random, ids, clock: leaseClock })
   return {
     settings,
     clock,
@@ -140,7 +142,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     subscriptions: subscriptionStore(db, { clock: leaseClock, node }),
     runs: runStore(db, node),
     ...storesOf(db),
-    ...keptCalls(db, { settings, signer, random, ids, clock: leaseClock }),
+    ...kept,
     texts: textStore(db, clock),
     logs,
     logStore: store,
@@ -163,7 +165,12 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     exportSlots: makeExportSlots(),
     reload: { again: undefined },
     version: { version, commit },
-    adopt: (next) => offerAnew(next).then(() => takeOn(next, settings, room)),
+    adopt: async (next) => {
+      await offerAnew(next, () =>
+        followConfigured({ webhooks: kept.webhooks, clock }, next.webhooks),
+      )
+      takeOn(next, settings, room)
+    },
   }
 }
 

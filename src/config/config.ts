@@ -14,6 +14,7 @@ import {
 import { isTable, readValue, unknownKey, type ValuesOf } from './setting.ts'
 import { type Row, rows, table } from './table.ts'
 import { isLoopback } from './values.ts'
+import { readWebhooks, type WebhookConfig } from './webhook-entries.ts'
 
 type Sections = { [Section in keyof typeof table]: ValuesOf<(typeof table)[Section]> }
 
@@ -27,6 +28,8 @@ export type Config = Omit<Sections[''], 'base_url' | 'database_url'> &
     models: ModelConfig[]
     /** Changes to the default plans and further ones. */
     plans: PlanConfig[]
+    /** Where events go that the operator wants. */
+    webhooks: WebhookConfig[]
   }
 
 export type Source = 'flag' | 'env' | 'file' | 'default'
@@ -61,7 +64,8 @@ export function loadConfig(inputs: Inputs): Loaded {
   }
   const { '': top, ...rest } = toSections(values)
   const secrets: FindSecret = {
-    key: (entry, where) => findApiKey(entry, where, inputs, problems),
+    key: ({ api_key_env: env, api_key_file: file }, where) =>
+      findSecret('api_key', { env, file }, where, inputs, problems),
     variable: (name, where) => findVariable(name, where, inputs, problems),
   }
   const entries = {
@@ -70,6 +74,16 @@ export function loadConfig(inputs: Inputs): Loaded {
     ),
     models: readModels(file['models'], problems),
     plans: readPlans(file['plans'], problems),
+    webhooks: readWebhooks(
+      file['webhooks'],
+      {
+        findSecret: ({ secret_env: env, secret_file: path }, where) =>
+          findSecret('secret', { env, file: path }, where, inputs, problems),
+        allowNetworks: rest.outbound.allow_networks ?? [],
+        isDev: inputs.flags['dev'] === true,
+      },
+      problems,
+    ),
   }
   // The ids as written, so that a faulty upstream does not make its models look faulty too.
   const upstreamIds = idsOf(file['upstreams'])
@@ -78,7 +92,7 @@ export function loadConfig(inputs: Inputs): Loaded {
   for (const id of rest.telemetry.pass_to ?? []) {
     if (!upstreamIds.includes(id)) problems.push(`telemetry.pass_to names no upstream: "${id}"`)
   }
-  problems.push(...unknownVariables(inputs.env, file['upstreams']))
+  problems.push(...unknownVariables(inputs.env, file))
   if (top.listen && !top.base_url && !isLoopback(top.listen.hostname)) {
     problems.push('base_url must be set to listen beyond loopback: it is the public origin')
   }
@@ -156,16 +170,17 @@ function findRaw(
   return { source: raw === undefined ? 'default' : 'file', name: `${filePath}: ${row.path}`, raw }
 }
 
-function findApiKey(
-  entry: Parameters<FindSecret['key']>[0],
+/** What an entry names as `…_env` or `…_file`; undefined without either. */
+function findSecret(
+  what: 'api_key' | 'secret',
+  { env: name, file: path }: { env: string | undefined; file: string | undefined },
   where: string,
   inputs: Inputs,
   problems: string[],
 ): string | undefined {
-  const { api_key_env: name, api_key_file: path } = entry
-  if (name && path) problems.push(`${where}: set api_key_env or api_key_file, not both`)
-  if (path) return readSecret(path, `${where}.api_key_file`, inputs.readFile, problems)
-  return name ? findVariable(name, `${where}.api_key_env`, inputs, problems) : undefined
+  if (name && path) problems.push(`${where}: set ${what}_env or ${what}_file, not both`)
+  if (path) return readSecret(path, `${where}.${what}_file`, inputs.readFile, problems)
+  return name ? findVariable(name, `${where}.${what}_env`, inputs, problems) : undefined
 }
 
 /** The value of an environment variable, or of the file that it names with `_FILE` behind it. */
@@ -230,11 +245,15 @@ const freeNames = ['COUNTERFOIL_CONFIG', 'COUNTERFOIL_KEY', 'COUNTERFOIL_SIGNER_
  * Misspelt variables. `COUNTERFOIL_KEY` is a client's; Kubernetes adds `…_SERVICE_*` and
  * `…_PORT*` for a service of our name.
  */
-function unknownVariables(env: Record<string, string | undefined>, upstreams: unknown): string[] {
+function unknownVariables(
+  env: Record<string, string | undefined>,
+  file: Record<string, unknown>,
+): string[] {
   const known = rows.flatMap(({ env, setting }) => (setting.secret ? [env, `${env}_FILE`] : [env]))
-  const others = Array.isArray(upstreams)
-    ? upstreams.flatMap((entry) => [entry?.api_key_env, `${entry?.api_key_env}_FILE`])
-    : []
+  const named = [file['upstreams'], file['webhooks']].flatMap((list) =>
+    Array.isArray(list) ? list.flatMap((one) => [one?.api_key_env, one?.secret_env]) : [],
+  )
+  const others = named.flatMap((name) => [name, `${name}_FILE`])
   const free = new Set([...known, ...others, ...freeNames])
   return Object.keys(env)
     .filter((name) => name.startsWith('COUNTERFOIL_') && !free.has(name))

@@ -1,7 +1,8 @@
-/** The lists of the configuration: upstreams, models and plans. */
+/** The lists of the configuration: upstreams, models and plans; webhooks stand beside. */
 import type { ModelConfig } from '../models/model-config.ts'
 import type { PricesConfig } from '../models/rate-fields.ts'
 import { tokenizerNames } from '../models/tokenizers/tokenizer.ts'
+import { readList, refuseTwice } from './read-list.ts'
 import { isTable, needed, optional, readTable, set, type ValuesOf } from './setting.ts'
 import {
   amount,
@@ -17,6 +18,7 @@ import {
   text,
   textTable,
 } from './values.ts'
+import { webhookFields } from './webhook-entries.ts'
 
 const words = text('text', 'text of 1 to 200 characters', /^\P{Cc}{1,200}$/u)
 const tokens = integer('tokens', 0, 1_000_000_000)
@@ -155,6 +157,7 @@ export const lists = {
     discount_bps: optional(integer('0.01 %', 0, 10_000), 'Off the price of every run.'),
     models: optional(listOf(words), 'Globs of the models it opens; all when absent.'),
   },
+  webhooks: webhookFields,
 } as const
 
 /** The table `limits` of a plan. */
@@ -270,31 +273,4 @@ function readCost(raw: unknown, where: string, problems: string[]): PricesConfig
   const { bands, tiers, ...rest } = isTable(raw) ? raw : {}
   const cost = readTable(modelTables.cost, isTable(raw) ? rest : raw, where, problems)
   return cost && { ...cost, ...readSteps({ bands, tiers }, where, problems) }
-}
-
-/** Reads `[[name]]`, its entries counted from 1. */
-function readList<T>(
-  name: string,
-  raw: unknown,
-  problems: string[],
-  read: (entry: unknown, where: string) => T | undefined,
-): T[] {
-  if (raw === undefined) return []
-  if (!Array.isArray(raw)) {
-    problems.push(`${name} must be a list of tables: [[${name}]]`)
-    return []
-  }
-  const found: T[] = []
-  raw.forEach((entry, index) => {
-    const where = `${name}[${index + 1}]`
-    const item = read(entry, where)
-    if (item) found.push(item)
-  })
-  return found
-}
-
-function refuseTwice(name: string, items: readonly { id: string }[], problems: string[]): void {
-  const ids = items.map(({ id }) => id)
-  const again = ids.filter((id, index) => ids.indexOf(id) !== index)
-  for (const id of again) problems.push(`${name}: "${id}" is there twice`)
 }

@@ -40,6 +40,7 @@ const entryTables: [heading: string, settings: Settings][] = [
   ['A step of `route`', { ...modelTables.step, ...prefixed('cost', costTables) }],
   ['[[plans]]', lists.plans as Settings],
   ['[plans.limits]', planLimits as Settings],
+  ['[[webhooks]]', lists.webhooks as Settings],
 ]
 
 /** Every setting with all there is to know of it, in Markdown: `docs/configuration.md`. */

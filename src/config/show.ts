@@ -71,6 +71,7 @@ const entryLists = [
   ['upstreams', lists.upstreams],
   ['models', lists.models],
   ['plans', lists.plans],
+  ['webhooks', lists.webhooks],
 ] as const
 
 /** The lists as the file has them, what was left out with its default. */
@@ -85,7 +86,7 @@ function entriesOf(config: Config): string[] {
 
 function shownEntries(config: Config, list: (typeof entryLists)[number][0]): Shown[][] {
   return config[list].map((entry) => {
-    const { api_key: key, limits, ...rest } = entry as Record<string, unknown>
+    const { api_key: key, secret: signs, limits, ...rest } = entry as Record<string, unknown>
     const { route, bands, tiers } = rest
     return [
       ...shownValues(lists[list] as Settings, rest),
@@ -93,6 +94,7 @@ function shownEntries(config: Config, list: (typeof entryLists)[number][0]): Sho
       ...shownTables('bands', bands, modelTables.bands),
       ...shownTables('tiers', tiers, modelTables.tiers),
       ...(key === undefined ? [] : [{ name: 'api_key', shown: '(secret)', hidden: true }]),
+      ...(signs === undefined ? [] : [{ name: 'secret', shown: '(secret)', hidden: true }]),
       ...shownValues(planLimits as Settings, (limits ?? {}) as Record<string, unknown>).map(
         (limit) => ({ ...limit, name: `limits.${limit.name}` }),
       ),
@@ -101,8 +103,9 @@ function shownEntries(config: Config, list: (typeof entryLists)[number][0]): Sho
 }
 
 const shownValues = (settings: Settings, values: Record<string, unknown>): Shown[] =>
-  Object.entries(settings).flatMap(([name, { reader }]) => {
+  Object.entries(settings).flatMap(([name, { reader, secret }]): Shown[] => {
     const value = values[name]
+    if (secret && value !== undefined) return [{ name, shown: '(secret)', hidden: true }]
     // A URL can hold a key in its query.
     return value === undefined ? [] : [{ name, shown: redact(reader.show(value)), hidden: false }]
   })

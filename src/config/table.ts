@@ -19,7 +19,7 @@ import {
   upstreamId,
 } from './values.ts'
 
-/** Every setting but the lists of upstreams, models and plans, by section and name. */
+/** Every setting but the lists of tables, by section and name. */
 export const table = {
   '': {
     listen: set(hostPort, '127.0.0.1:4663', 'Where the server listens.'),

@@ -1,7 +1,4 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { and, eq, isNotNull } from 'drizzle-orm'
 import { pauseKey } from '../../src/access/keys/pause.ts'
 import { resumeKey } from '../../src/access/keys/resume.ts'
@@ -18,34 +15,12 @@ import { insert, rows } from '../../src/storage/db/query-steps.ts'
 import { addEvents } from '../../src/storage/outbox/store.ts'
 import { newAccount } from '../ledger/office.ts'
 import { engines, type World, world } from '../support/world.ts'
+import { receivers } from './receivers.ts'
 
 setDefaultTimeout(60_000)
 
-type Message = { path: string; id: string; verified: boolean; body: string }
-
-const folder = mkdtempSync(join(tmpdir(), 'receiver-'))
-const started: Bun.Subprocess[] = []
-
-async function receive(secret: string) {
-  const file = join(folder, `${started.length}.jsonl`)
-  const script = join(import.meta.dir, 'receiver.ts')
-  const child = Bun.spawn([process.execPath, script, secret, file], { stdout: 'pipe' })
-  started.push(child)
-  const { value } = await child.stdout.getReader().read()
-  const messages = (): Message[] =>
-    existsSync(file)
-      ? readFileSync(file, 'utf8')
-          .split('\n')
-          .filter(Boolean)
-          .map((line) => JSON.parse(line))
-      : []
-  return { origin: `http://127.0.0.1:${new TextDecoder().decode(value).trim()}`, messages }
-}
-
-afterAll(() => {
-  for (const child of started) child.kill()
-  rmSync(folder, { recursive: true })
-})
+const { receive, stop } = receivers()
+afterAll(stop)
 
 describe.each(engines)('deliveries on %s', (engine) => {
   let w: World

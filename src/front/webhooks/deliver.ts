@@ -118,7 +118,10 @@ export async function attempt(
   const startedAt = clock.monotonic()
   const body = messageOf(event, webhook.format)
   const secrets = secretsOf(deps, webhook, clock.now())
-  if (secrets.length === 0) return { httpStatus: null, error: 'secret_unreadable', durationMs: 0 }
+  // No chat checks a signature, so the operator's need no secret.
+  if (secrets.length === 0 && (webhook.accountId !== '' || webhook.format === 'standard')) {
+    return { httpStatus: null, error: 'secret_unreadable', durationMs: 0 }
+  }
   const headers = {
     'content-type': 'application/json',
     'user-agent': `Counterfoil/${deps.version.version}`,

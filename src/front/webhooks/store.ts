@@ -61,8 +61,10 @@ function webhookRows(db: Db) {
         const known = yield* rows(q.select().from(webhooks).where(eq(webhooks.accountId, '')))
         const ids = configured.map(({ id }) => id)
         const gone = known.filter(({ id }) => !ids.includes(id)).map(({ id }) => id)
-        if (gone.length > 0)
+        if (gone.length > 0) {
           yield* rows(q.delete(webhooks).where(inArray(webhooks.id, gone)).returning())
+          yield* rows(q.delete(deliveries).where(inArray(deliveries.webhookId, gone)).returning())
+        }
         const fresh = configured.filter(({ id }) => !known.some((one) => one.id === id))
         yield* insert(webhooks, fresh)
         const same = configured.filter((one) => !fresh.includes(one))

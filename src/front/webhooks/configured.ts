@@ -1,0 +1,40 @@
+/** The operator's webhooks, which follow the configuration. */
+import type { Deps } from '../../app/deps-port.ts'
+import type { WebhookConfig } from '../../config/webhook-entries.ts'
+import type { Millis } from '../../kernel/clock.ts'
+import type { WebhookRow } from '../../storage/db/schema.ts'
+
+const idOf = ({ id }: WebhookConfig): string => `operator:${id}`
+
+/** What signs them, by their ids; it is never stored. */
+export const operatorSecrets = (configured: readonly WebhookConfig[]): Map<string, string> =>
+  new Map(configured.flatMap((one) => (one.secret ? [[idOf(one), one.secret]] : [])))
+
+/**
+ * Stores the webhooks of the configuration. Events of before are not told to a new one; one that
+ * was disabled for failing is sent to again.
+ */
+export async function followConfigured(
+  { webhooks, clock }: Pick<Deps, 'webhooks' | 'clock'>,
+  configured: readonly WebhookConfig[],
+): Promise<void> {
+  if (configured.length === 0 && (await webhooks.list('')).length === 0) return
+  await webhooks.sync(configured.map((one) => toRow(one, clock.now())))
+}
+
+const toRow = (one: WebhookConfig, now: Millis): WebhookRow => ({
+  id: idOf(one),
+  accountId: '',
+  url: one.url,
+  events: one.events,
+  description: one.id,
+  format: one.format,
+  secret: null,
+  oldSecret: null,
+  oldUntil: null,
+  createdAt: now,
+  disabledAt: null,
+  disabledReason: null,
+  failingSince: null,
+  dropped: 0,
+})
