@@ -12,6 +12,7 @@ import type { SessionRow } from '../storage/db/schema.ts'
 import {
   addressOf,
   queryOf,
+  readChoice,
   readPage,
   readText,
   tidyAddress,
@@ -24,7 +25,7 @@ import { type Markup, renderChild } from '../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../web/ui/layout.tsx'
 import { pushAddress, reply } from '../web/ui/reply.ts'
 import { followRows, newsMax, type Rows, shownIn } from './api/follow-rows.ts'
-import { filterQuery, readFilter, readRunId } from './api/list-query.ts'
+import { filterQuery, readFilter, readRunId, sorts } from './api/list-query.ts'
 import { followAccount, type Look } from './api/live.ts'
 import { cancelRun } from './cancel.ts'
 import { followReceipts } from './portal/receipts-live.ts'
@@ -199,6 +200,8 @@ async function readList(deps: Deps, whose: Whose, query: URLSearchParams): Promi
   if (!isKnown) refuse('invalid_request', { message: 'This run does not exist.', param: 'after' })
   const since = await accountListedSince(deps, whose.account)
   const from = Math.max(filter.from ?? 0, since)
+  const isByCost = readChoice(withoutEmpty(query), 'sort', sorts) === 'costliest'
+  if (isByCost) return deps.runs.listCostliest(whose, { ...filter, from }, page.limit)
   return deps.runs.listShown(whose, { ...filter, from }, page)
 }
 

@@ -253,8 +253,8 @@ for (const engine of engines) {
         await own.call(`/api/portal/runs/${id}/cancel`, { method: 'POST', headers: json })
         const message = await live.next()
         live.close()
-        expect(message?.html).toStartWith('<div class="stack" id="run">')
-        expect(message?.html).not.toContain('hx-sse:connect')
+        expect(message?.html).toMatch(/^<div class="stack" id="run">.*>Stopped</)
+        expect(message?.html).toContain(`hx-sse:connect="/api/portal/runs/${id}/live?mark=`)
       })
 
       test('404 for a run of another account', async () => {

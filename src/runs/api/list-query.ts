@@ -8,7 +8,12 @@ import { runStatuses } from '../run.ts'
 import { readTag, type ShownFilter, tagText } from '../shown-run.ts'
 
 /** The fields of the filter form, as they stand in an address. */
-const filterNames = ['status', 'model', 'key', 'tag', 'from', 'to', 'last', 'id', 'limit']
+const filterNames = [
+  ...['status', 'model', 'key', 'tag', 'from', 'to', 'last', 'id', 'sort', 'limit'],
+]
+
+/** The orders of a list; the first one is that of an address without `sort`. */
+export const sorts = ['newest', 'costliest'] as const
 
 /** What narrows the list to the time that ends now. */
 export const spans = ['24h', '7d', '30d'] as const

@@ -10,7 +10,7 @@ import { PageHead, Panel } from '../../web/ui/panel.tsx'
 import { Pager, Table, TableRow } from '../../web/ui/table.tsx'
 import type { ReceiptStateOf } from '../receipt-state.ts'
 import { runStatuses } from '../run.ts'
-import { isInFlight, passedMax, type ShownPage, type ShownRun } from '../shown-run.ts'
+import { isInFlight, passedMax, type ShownPage, type ShownRun, sortedMax } from '../shown-run.ts'
 import { runColumns, statusWords } from './run-state.tsx'
 
 export const runsPath = '/dashboard/runs'
@@ -45,7 +45,7 @@ export const RunsPage = ({ view }: { view: RunsView }) => (
 
 /** Whether the page announces new runs; only the newest page does. */
 export const isFollowed = ({ isFirst, refusal, query }: RunsView): boolean =>
-  isFirst && !refusal && !query.has('id')
+  isFirst && !refusal && !query.has('id') && !isByCost(query)
 
 /** The list alone, or why there is none: what htmx replaces. */
 export function RunsPanel({ view }: { view: RunsView }) {
@@ -61,12 +61,13 @@ export function RunsPanel({ view }: { view: RunsView }) {
   return (
     <Panel
       id="runs"
-      title={isNarrow(query) ? 'Matching runs' : 'All runs'}
+      title={titleOf(query)}
       aside={isFollowed(view) ? <News view={view} /> : null}
       foot={
         page.items.length === 0 && older === undefined && isFirst ? null : (
           <Pager older={older} newest={isFirst ? undefined : hrefOf(query)}>
-            {footText(page)} <CsvLink query={query} after={view.after} />
+            {isByCost(query) ? sortedText : footText(page)}{' '}
+            <CsvLink query={query} after={view.after} />
           </Pager>
         )
       }
@@ -141,7 +142,16 @@ function NoRuns({ view: { account, query, page } }: { view: RunsView }) {
 }
 
 const isNarrow = (query: URLSearchParams): boolean =>
-  [...query.keys()].some((name) => name !== 'limit')
+  [...query.keys()].some((name) => name !== 'limit' && name !== 'sort')
+
+const isByCost = (query: URLSearchParams): boolean => query.get('sort') === 'costliest'
+
+function titleOf(query: URLSearchParams): string {
+  if (isByCost(query)) return 'Costliest runs'
+  return isNarrow(query) ? 'Matching runs' : 'All runs'
+}
+
+const sortedText = `Of the ${sortedMax.toLocaleString('en-US')} newest that match.`
 
 export const csvPath = `${runsPath}.csv`
 
@@ -208,11 +218,17 @@ const Filters = ({ view: { query, models, keys } }: { view: RunsView }) => {
         <TextChip {...chip('key')} label="Key" placeholder="key_…" />
       )}
       <SelectChip {...chip('last')} label="When" options={times} />
+      <SelectChip {...chip('sort')} label="Sort" options={orders} />
       <TextChip {...chip('id')} label="Id" placeholder="run_… or rcpt_…" />
       <SizeChip value={query.get('limit') ?? ''} />
     </FilterBar>
   )
 }
+
+const orders = [
+  { value: '', label: 'Newest first' },
+  { value: 'costliest', label: 'Costliest first' },
+]
 
 const times = [
   { value: '', label: 'Any time' },

@@ -28,6 +28,7 @@ import {
   type ShownPage,
   type ShownRun,
   type ShownRuns,
+  sortedMax,
   type TagFilter,
 } from '../shown-run.ts'
 import { openRunReads, withEnded } from './open-run.ts'
@@ -36,7 +37,7 @@ import { openRunReads, withEnded } from './open-run.ts'
 const idSlackMs = 60_000
 
 export function shownRuns(db: Db): ShownRuns {
-  const { runs, openRuns, keys } = db.tables
+  const { runs, keys } = db.tables
   // The output of a background run can be large, and no list shows it.
   const { output: _, ...columns } = runColumns(db)
   const open = openRunReads(db)
@@ -47,65 +48,38 @@ export function shownRuns(db: Db): ShownRuns {
       .from(runs)
       .leftJoin(keys, eq(keys.id, runs.keyId))
 
-  /** The open runs of a list, with the names of their keys. */
-  function* running(q: Query, scope: Scope, filter: ShownFilter, ends: Ends): Work<Found[]> {
-    const isOwn = eq(openRuns.accountId, scope.account)
-    const fits = (run: RunRow) => isListed(run, scope, filter, ends)
-    return yield* named(q, ...(yield* open.matching(q, isOwn, fits)))
-  }
-
-  function* named(q: Query, ...found: (RunRow | undefined)[]): Work<Found[]> {
-    const opened = found.filter((run) => run !== undefined)
-    if (opened.length === 0) return []
-    const { id, name, branch } = keys
-    const ids = [...new Set(opened.map(({ keyId }) => keyId))]
-    const listed = yield* rows(q.select({ id, name, branch }).from(keys).where(inArray(id, ids)))
-    const known = new Map(listed.map((key) => [key.id, key]))
-    return opened.map((run) => {
-      const key = known.get(run.keyId)
-      return { run, keyName: key?.name ?? null, branch: key?.branch ?? null }
-    })
-  }
-
-  /** The last run that one query may read; undefined if it reaches the end. */
-  function* lastPassed(q: Query, scope: Scope, filter: ShownFilter, after: string | undefined) {
-    if (!isNarrow(filter)) return undefined
-    const order = q
-      .select({ id: runs.id })
-      .from(runs)
-      .where(within(runs, scope, filter, { after, most: passedMax }))
-      .orderBy(desc(runs.id))
-    return (yield* first(order.limit(1).offset(passedMax - 1)))?.id
-  }
+  const running = (q: Query, scope: Scope, filter: ShownFilter, ends: Ends) =>
+    runningOf(q, db.tables, open, { scope, filter, ends })
 
   return {
     listShown: (whose, filter, page) =>
       db.read(function* (q): Work<ShownPage> {
         const scope = yield* scopeOf(q, db.tables, whose)
-        const stop = yield* lastPassed(q, scope, filter, page.after)
+        const stop = yield* lastPassed(q, runs, scope, filter, page.after)
         const opened = yield* running(q, scope, filter, { after: page.after, stop })
         const most = page.limit + 1
-        const ended = yield* rows(
-          select(q)
-            .where(
-              and(
-                within(runs, scope, filter, { after: page.after, stop, most }),
-                matching(runs, filter),
-              ),
-            )
-            .orderBy(desc(runs.id))
-            .limit(most),
-        )
+        const ends = { after: page.after, stop, most }
+        const fits = and(within(runs, scope, filter, ends), matching(runs, filter))
+        const ended = yield* rows(select(q).where(fits).orderBy(desc(runs.id)).limit(most))
         const found = withEnded(opened.map(byId), ended.map(byId))
         const { items, hasMore } = toPage(found, page.limit)
         const shown = items.map(toShown).filter(({ run }) => hasTag(run, filter.tag))
         const next = hasMore ? items.at(-1)?.run.id : stop
         return { items: shown, next }
       }),
+    listCostliest: (whose, filter, limit) =>
+      db.read(function* (q): Work<ShownPage> {
+        const scope = yield* scopeOf(q, db.tables, whose)
+        const ids = yield* costliest(q, runs, scope, filter, limit)
+        const found = yield* rows(select(q).where(inArray(runs.id, ids)))
+        const placed = found.toSorted((a, b) => ids.indexOf(a.run.id) - ids.indexOf(b.run.id))
+        const items = placed.map(toShown).filter(({ run }) => hasTag(run, filter.tag))
+        return { items, next: undefined }
+      }),
     newerThan: (whose, filter, since, most) =>
       db.read(function* (q): Work<{ id: string }[]> {
         const scope = yield* scopeOf(q, db.tables, whose)
-        const stop = yield* lastPassed(q, scope, filter, undefined)
+        const stop = yield* lastPassed(q, runs, scope, filter)
         const named = q.select({ id: runs.id }).from(runs)
         const from = stop && stop > since ? stop : since
         const newest = within(runs, scope, filter, { stop: from, most: most + 1 })
@@ -118,7 +92,7 @@ export function shownRuns(db: Db): ShownRuns {
       }),
     findShown: (whose, id) =>
       db.read(function* (q): Work<ShownRun | undefined> {
-        const [running] = yield* named(q, yield* open.find(q, id))
+        const [running] = yield* namedOf(q, keys, [yield* open.find(q, id)])
         const found = (yield* first(select(q).where(eq(runs.id, id)))) ?? running
         return found && isFound(found, whose) ? toShown(found) : undefined
       }),
@@ -128,14 +102,85 @@ export function shownRuns(db: Db): ShownRuns {
         const own = found.filter((one) => isFound(one, whose) && one.run.finishedAt !== null)
         return own.map(toShown)
       }),
-    keysToChoose: (whose, limit) =>
-      db.read((q) => {
-        const listed = and(ofWhose(keys, whose), isNull(keys.revokedAt))
-        const named = q.select({ id: keys.id, name: keys.name }).from(keys).where(listed)
-        return rows(named.orderBy(desc(keys.id)).limit(limit))
-      }),
+    keysToChoose: (whose, limit) => db.read((q) => rows(keysOf(q, keys, whose).limit(limit))),
   }
 }
+
+type Listed = { scope: Scope; filter: ShownFilter; ends: Ends }
+
+/** The open runs of a list, with the names of their keys. */
+function* runningOf(
+  q: Query,
+  { openRuns, keys }: Tables,
+  open: ReturnType<typeof openRunReads>,
+  { scope, filter, ends }: Listed,
+): Work<Found[]> {
+  const isOwn = eq(openRuns.accountId, scope.account)
+  const fits = (run: RunRow) => isListed(run, scope, filter, ends)
+  return yield* namedOf(q, keys, yield* open.matching(q, isOwn, fits))
+}
+
+/** Open runs with the names of their keys. */
+function* namedOf(q: Query, keys: Tables['keys'], found: (RunRow | undefined)[]): Work<Found[]> {
+  const opened = found.filter((run) => run !== undefined)
+  if (opened.length === 0) return []
+  const { id, name, branch } = keys
+  const ids = [...new Set(opened.map(({ keyId }) => keyId))]
+  const listed = yield* rows(q.select({ id, name, branch }).from(keys).where(inArray(id, ids)))
+  const known = new Map(listed.map((key) => [key.id, key]))
+  return opened.map((run) => {
+    const key = known.get(run.keyId)
+    return { run, keyName: key?.name ?? null, branch: key?.branch ?? null }
+  })
+}
+
+/** The last run that one query may read; undefined if it reaches the end. */
+function* lastPassed(
+  q: Query,
+  runs: Runs,
+  scope: Scope,
+  filter: ShownFilter,
+  after?: string,
+): Work<string | undefined> {
+  if (!isNarrow(filter)) return undefined
+  const order = q
+    .select({ id: runs.id })
+    .from(runs)
+    .where(within(runs, scope, filter, { after, most: passedMax }))
+    .orderBy(desc(runs.id))
+  return (yield* first(order.limit(1).offset(passedMax - 1)))?.id
+}
+
+/** The ids of the costliest of the {@link sortedMax} newest runs that match. */
+function* costliest(
+  q: Query,
+  runs: Runs,
+  scope: Scope,
+  filter: ShownFilter,
+  limit: number,
+): Work<string[]> {
+  const newest = q
+    .select({ id: runs.id, cost: runs.cost })
+    .from(runs)
+    .where(and(within(runs, scope, filter, { most: sortedMax }), matching(runs, filter)))
+    .orderBy(desc(runs.id))
+    .limit(sortedMax)
+    .as('newest')
+  const order = [desc(newest.cost), desc(newest.id)]
+  const sorted = q
+    .select({ id: newest.id })
+    .from(newest)
+    .orderBy(...order)
+  return (yield* rows(sorted.limit(limit))).map(({ id }) => id)
+}
+
+/** Keys that are not revoked, newest first. */
+const keysOf = (q: Query, keys: Tables['keys'], whose: Whose) =>
+  q
+    .select({ id: keys.id, name: keys.name })
+    .from(keys)
+    .where(and(ofWhose(keys, whose), isNull(keys.revokedAt)))
+    .orderBy(desc(keys.id))
 
 /** Runs with an id below `after` and from `stop` on. */
 type Ends = { after?: string | undefined; stop?: string | undefined }

@@ -29,6 +29,10 @@ const filter = {
   from: t.text('A date (UTC) or an RFC 3339 time.', '2026-08-01'),
   to: t.text('A date, which is included, or a time.', '2026-08-31'),
   last: t.oneOf('Only those of this time up to now; `from` goes before it.', ['24h', '7d', '30d']),
+  sort: t.oneOf('`costliest`: of the 10,000 newest that match, in one page.', [
+    'newest',
+    'costliest',
+  ]),
   id: t.text('That run alone, by its id or the id of its receipt.', t.sampleIds.run),
 }
 
