@@ -24,6 +24,9 @@ const routesOfOne = [
   '/dashboard/keys/:id',
   '/dashboard/keys/:id/revoke',
   '/dashboard/keys/:id/rotate',
+  '/dashboard/webhooks/:id',
+  '/dashboard/webhooks/:id/rotate',
+  '/dashboard/webhooks/:id/remove',
   '/dashboard/passports/:handle',
   '/dashboard/passports/:handle/retire',
   '/dashboard/admin/accounts/:id',
@@ -41,7 +44,7 @@ const isNoPage = new RegExp(
     '\\.(html|csv|svg|png|ico|webmanifest)$',
     '/(file|proof|stream)$',
     '/:handle/statement$',
-    '/keys/:id/secret$',
+    '/(keys|webhooks)/:id/secret$',
   ].join('|'),
 )
 
@@ -87,10 +90,11 @@ export async function pagesOf(showcase: Showcase): Promise<ShownPage[]> {
   ).text()
   const shared = /rcpt_\w{26}/.exec(shown)?.[0]
   if (!shared) throw new Error('no receipt is public')
-  const [run, receipt, deposit] = await Promise.all([
+  const [run, receipt, deposit, webhook] = await Promise.all([
     list('/runs?status=succeeded'),
     list('/receipts'),
     list('/deposits'),
+    list('/webhooks'),
   ])
   const key = operator.keys.find(({ name }) => name === 'production')?.id ?? ''
   const account = showcase.people[1].wallet.address.toLowerCase()
@@ -99,6 +103,7 @@ export async function pagesOf(showcase: Showcase): Promise<ShownPage[]> {
     ['/dashboard/receipts/', receipt],
     ['/receipts/', shared],
     ['/dashboard/keys/', key],
+    ['/dashboard/webhooks/', webhook],
     ['/dashboard/admin/deposits/', deposit],
     ['/dashboard/admin/accounts/', account],
   ]

@@ -79,6 +79,13 @@ const nav: readonly NavItem[] = [
   },
   { href: settingsPath, label: 'Settings', icon: 'settings', group: 'Account' },
   { href: '/dashboard/members', label: 'Members', group: 'Account', within: settingsPath },
+  {
+    href: '/dashboard/webhooks',
+    label: 'Webhooks',
+    group: 'Account',
+    within: settingsPath,
+    right: 'webhooks:write',
+  },
   { href: '/dashboard/sessions', label: 'Sessions', group: 'Account', within: settingsPath },
   { href: '/dashboard/admin', label: 'Administration', icon: 'models', group: 'Operator' },
   { href: '/explorer', label: 'Explorer', group: 'Public' },

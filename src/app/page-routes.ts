@@ -31,6 +31,7 @@ import { sitePages } from '../front/site/pages.tsx'
 import { consoleCommandApi, runOwn } from '../front/terminal/api/console.ts'
 import { terminalPages } from '../front/terminal/pages.tsx'
 import type { Slots } from '../front/terminal/slots.ts'
+import { webhooksPortal } from '../front/webhooks/portal.tsx'
 import { passportPictureApi } from '../proof/passports/api/passport-picture.ts'
 import { passportPages } from '../proof/passports/pages.tsx'
 import { passportsPortal } from '../proof/passports/portal.tsx'
@@ -106,6 +107,7 @@ export function mountPages(app: AnyElysia, deps: PublicDeps, slots: Slots): Show
     .use(verifyPages(deps, frame))
     .use(terminalPages(deps, frame, slots))
     .use(usagePortal(deps, frame))
+    .use(webhooksPortal(deps, frame))
   frame.allows = allowsBy(guardedOf(app))
   return refusalPages(frame)
 }

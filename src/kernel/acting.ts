@@ -30,7 +30,7 @@ export const rights = {
   'passports:write': ['owner'],
   'settings:read': ['owner', 'viewer'],
   'settings:write': ['owner'],
-  'webhooks:read': ['owner', 'viewer'],
+  /** Reading them too: the address of a chat is a secret. */
   'webhooks:write': ['owner'],
   'members:read': ['owner', 'viewer'],
   'members:write': ['owner'],

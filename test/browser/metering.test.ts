@@ -16,6 +16,7 @@ describe.skipIf(noChromium)('pages of a service with every meter', () => {
   let browser: Browser
   let cookies: { name: string; value: string }[]
   let receipt: string
+  let webhook: string
   beforeAll(async () => {
     upstream = await startStubUpstream({ handler: answerWithUsage })
     w = await world({ toml: `admins = ["${testAccount}"]\n${meteredToml(upstream.url)}` })
@@ -26,6 +27,16 @@ describe.skipIf(noChromium)('pages of a service with every meter', () => {
     }
     const person = caller(w)
     await signInWith(person)
+    const send = async (path: string, json: object) =>
+      (await person.call(`/api/portal/webhooks${path}`, { json })).json()
+    const made = await send('', { url: 'https://example.com/hooks/counterfoil' })
+    webhook = made.id
+    await send(`/${webhook}/test`, {})
+    const { data } = await (await person.call(`/api/portal/webhooks/${webhook}/deliveries`)).json()
+    const row = await w.deps.webhooks.delivery(webhook, data[0].id)
+    const now = w.deps.clock.now()
+    if (row) await w.deps.webhooks.again({ ...row, ...ended, triedAt: now, doneAt: now })
+    await send(`/${webhook}/test`, {})
     cookies = [...person.jar].map(([name, value]) => ({ name, value }))
     browser = await startChromium()
   })
@@ -41,6 +52,9 @@ describe.skipIf(noChromium)('pages of a service with every meter', () => {
     ['usage', () => '/dashboard/usage'],
     ['a run', () => `/dashboard/runs/${receipt.replace('rcpt_', 'run_')}`],
     ['a receipt', () => `/dashboard/receipts/${receipt}`],
+    ['webhooks', () => '/dashboard/webhooks'],
+    ['a new webhook', () => '/dashboard/webhooks/new'],
+    ['a webhook', () => `/dashboard/webhooks/${webhook}`],
   ]
   const cases = pages.flatMap(([name, path]) =>
     looks.map((look) => [`${name}, ${lookName(look)}`, path, look] as const),
@@ -49,3 +63,12 @@ describe.skipIf(noChromium)('pages of a service with every meter', () => {
     expect(await inspectPage(browser, w.origin + path(), { ...look, cookies })).toEqual([])
   })
 })
+
+/** A delivery that was answered 500 three times. */
+const ended = {
+  status: 'failed',
+  attempts: 3,
+  nextAt: null,
+  httpStatus: 500,
+  durationMs: 84,
+} as const

@@ -100,10 +100,10 @@ describe('the form of a new key', () => {
 
   test('the cookie of a secret opens for its session and key alone, for a minute', () => {
     const sent = { secret: 'sk-service-x', by: 'create' } as const
-    const place = { session: 'sess_1', keyId: 'key_1' }
+    const place = { session: 'sess_1', id: 'key_1' }
     const sealed = sealSecret(w.deps, place, sent)
     expect(openSecret(w.deps, place, sealed)).toEqual(sent)
-    for (const other of [{ session: 'sess_2' }, { keyId: 'key_2' }]) {
+    for (const other of [{ session: 'sess_2' }, { id: 'key_2' }]) {
       expect(openSecret(w.deps, { ...place, ...other }, sealed)).toBeUndefined()
     }
     for (const other of [`A${sealed}`, '', 'x', sealed.slice(0, -4)]) {

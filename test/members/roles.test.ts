@@ -24,7 +24,7 @@ const expected: Record<Role, Right[]> = {
   viewer: [
     ...(['self', 'overview:read', 'keys:read', 'runs:read', 'receipts:read'] as const),
     ...(['usage:read', 'statement:read', 'deposits:read', 'plans:read', 'passports:read'] as const),
-    ...(['settings:read', 'webhooks:read', 'members:read'] as const),
+    ...(['settings:read', 'members:read'] as const),
   ],
 }
 

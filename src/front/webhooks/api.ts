@@ -3,17 +3,15 @@ import { Elysia } from 'elysia'
 import type { Caller } from '../../access/keys/key.ts'
 import { keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
-import { isId } from '../../kernel/ids.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import { onceOf } from '../../ledger/once.ts'
-import type { WebhookRow } from '../../storage/db/schema.ts'
-import { answerOnce, callOf, jsonReply } from '../../storage/idempotency/api/answer-once.ts'
-import type { Call } from '../../storage/idempotency/call.ts'
+import { answerOnce, callOf } from '../../storage/idempotency/api/answer-once.ts'
 import { readJson } from '../../web/http/body.ts'
 import { checkBody } from '../../web/http/check-body.ts'
-import { queryOf, readPage } from '../../web/http/query.ts'
+import { queryOf } from '../../web/http/query.ts'
+import { readDeliveryPage } from './api/delivery-page.ts'
+import { onceShown } from './api/once-shown.ts'
 import {
   alertsBody,
   webhookBody,
@@ -61,9 +59,8 @@ const listsApi = (deps: Deps) =>
         const route = 'POST /v1/webhooks'
         const call = callOf(deps, { request, who: caller.key.id, route, text })
         return answerOnce(deps, { set }, call, async () => {
-          const once = call && onceWithoutSecret(deps, call)
           const wish = checkBody(webhookBody, value)
-          const { row, secret } = await createWebhook(deps, asker, wish, once)
+          const { row, secret } = await createWebhook(deps, asker, wish, onceShown(deps, call))
           set.status = 201
           return { ...toWebhookView(row, deps.clock.now()), secret }
         })
@@ -74,10 +71,7 @@ const listsApi = (deps: Deps) =>
       '/v1/webhooks/:id/deliveries',
       async ({ caller, params, request }) => {
         const { id } = await findWebhook(deps, askerOf(caller).account, params.id)
-        const page = readPage(queryOf(request))
-        if (page.after !== undefined && !isId('dlv', page.after)) {
-          refuse('invalid_request', { param: 'after', message: 'There is no such delivery.' })
-        }
+        const page = readDeliveryPage(queryOf(request))
         const { items, hasMore } = await deps.webhooks.deliveries(id, page)
         return toListView({ items: items.map(toDeliveryView), hasMore })
       },
@@ -155,12 +149,6 @@ const alertsApi = (deps: Deps) =>
       },
       { needsKey: 'webhooks:write', parse: 'none' },
     )
-
-/** A repeated call gets the webhook again, and no secret. */
-const onceWithoutSecret = (deps: Deps, call: Call) =>
-  onceOf<WebhookRow>(deps, call, (row, now) =>
-    jsonReply(201, {}, { ...toWebhookView(row, now), secret: null }),
-  )
 
 const lowBalanceOf = async ({ accounts }: Pick<Deps, 'accounts'>, id: string) =>
   (await accounts.find(id))?.lowBalance ?? null

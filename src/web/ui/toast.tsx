@@ -55,6 +55,12 @@ const said = {
   receipt_hidden: { words: 'Receipt is private again.' },
   texts_erased: { words: 'Texts erased.' },
   deposit_claimed: { words: 'The deposit came over to this account.' },
+  webhook_changed: { words: 'Webhook saved.' },
+  webhook_enabled: { words: 'Webhook enabled.' },
+  webhook_disabled: { words: 'Webhook disabled.' },
+  webhook_removed: { words: 'Webhook deleted.' },
+  webhook_tested: { words: 'A test is on its way.' },
+  webhook_resent: { words: 'The event is on its way again.' },
   run_stopped: { words: 'Run stopped.' },
 } satisfies Record<string, Said>
 

@@ -35,7 +35,7 @@ export const secretPage = (deps: Deps, frame: Frame) =>
       const { baseUrl } = deps.settings
       const path = secretPath(key.id)
       const sealed = readCookie(request.headers, 'secret', baseUrl)
-      const place = { session: session.id, keyId: key.id }
+      const place = { session: session.id, id: key.id }
       const sent = sealed === undefined ? undefined : openSecret(deps, place, sealed)
       if (sealed !== undefined) addCookie(set.headers, deleteBrief('secret', { baseUrl, path }))
       const shown = await deps.keys.show(key.id, deps.clock.now())
@@ -61,7 +61,7 @@ export async function showSecret(
   const path = secretPath(made.key.id)
   if (navigates(request)) {
     const { baseUrl } = deps.settings
-    const place = { session: session.id, keyId: made.key.id }
+    const place = { session: session.id, id: made.key.id }
     const sealed = sealSecret(deps, place, { secret: made.secret, by })
     addCookie(set.headers, writeBrief('secret', sealed, { baseUrl, path, maxAgeS }))
     return reply(context, { fragment: <></>, seeOther: path })
@@ -105,12 +105,12 @@ const WasShown = ({ id, isOver }: { id: string; isOver: boolean }) => (
 
 type Sent = { secret: string; by: RevealView['by'] }
 type Sealing = Pick<Deps, 'sealer' | 'clock'>
-type Place = { session: string; keyId: string }
+type Place = { session: string; id: string }
 
-/** What is sealed opens for this session and key alone. */
-const placeOf = ({ session, keyId }: Place): string => `secret of ${keyId} for ${session}`
+/** What is sealed opens for this session and this key or webhook alone. */
+const placeOf = ({ session, id }: Place): string => `secret of ${id} for ${session}`
 
-/** Seals a secret for the page of its key. */
+/** Seals a secret for the page of its key or webhook. */
 export function sealSecret({ sealer, clock }: Sealing, place: Place, { by, secret }: Sent): string {
   const text = JSON.stringify([clock.now(), by, secret])
   return Buffer.from(sealer.seal(text, placeOf(place))).toString('base64url')

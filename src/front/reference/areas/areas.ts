@@ -19,6 +19,7 @@ import { ownKeysArea } from './own-keys-area.ts'
 import { ownMoneyArea, ownPlansArea } from './own-money-area.ts'
 import { ownPassportsArea } from './own-passports-area.ts'
 import { ownReceiptsArea, ownRunsArea } from './own-runs-area.ts'
+import { ownWebhooksArea } from './own-webhooks-area.ts'
 import { passportsArea } from './passports-area.ts'
 import { messagesArea, responsesArea } from './protocols-area.ts'
 import { receiptsArea } from './receipts-area.ts'
@@ -58,6 +59,7 @@ const written: readonly Area<TSchema>[] = [
   ownMoneyArea,
   ownPlansArea,
   ownPassportsArea,
+  ownWebhooksArea,
   operatorArea,
   operatedArea,
 ]

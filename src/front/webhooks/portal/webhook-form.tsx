@@ -1,0 +1,131 @@
+/** The form of a webhook, new or changed. */
+import type { Refusal } from '../../../kernel/refusal.ts'
+import { accountEvents } from '../../../storage/outbox/event.ts'
+import { Button, ButtonLink } from '../../../web/ui/button.tsx'
+import { ActionForm, CheckField, SelectField, TextField } from '../../../web/ui/form.tsx'
+import { ErrorNote } from '../../../web/ui/notice.tsx'
+import { PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
+import { boxOf, type Draft, errorOf, eventTypes, isOfField } from './webhook-fields.ts'
+import { formatWords, webhooksPath } from './webhook-state.tsx'
+
+export type FormView = { draft: Draft; refusal?: Refusal | undefined }
+
+/** The page of a new webhook, with the rules beside it. */
+export const NewWebhookPage = ({ view }: { view: FormView }) => (
+  <>
+    <nav class="path" aria-label="Above this page">
+      <a href={webhooksPath}>Webhooks</a>
+    </nav>
+    <PageHead title="New webhook">
+      <p class="quiet">What happens to this account is posted to your server.</p>
+    </PageHead>
+    <Split>
+      <Panel id="create" title="Create a webhook" needs="webhooks:write">
+        <ActionForm action="/api/portal/webhooks" look="stack">
+          <Refused view={view} what="Nothing was created." />
+          <WebhookFields form="create" view={view} />
+          <div class="row">
+            <Button look="go">Create webhook</Button>
+            <ButtonLink look="plain" href={webhooksPath}>
+              Cancel
+            </ButtonLink>
+          </div>
+        </ActionForm>
+      </Panel>
+      <Rules />
+    </Split>
+  </>
+)
+
+const Rules = () => (
+  <Panel id="rules" title="How events arrive">
+    <ul class="pad stack rules">
+      <li>
+        Each event is posted until your server answers with a 2xx, for up to three days. It may
+        arrive more than once, with the same id.
+      </li>
+      <li>
+        Every post is signed as{' '}
+        <a href="https://www.standardwebhooks.com" rel="noreferrer">
+          Standard Webhooks
+        </a>{' '}
+        says. The secret is shown once, after you create the webhook.
+      </li>
+      <li>The server must be public and speak https. Redirects are not followed.</li>
+    </ul>
+  </Panel>
+)
+
+/** The error above the form; it takes the focus, so that screen readers announce it. */
+export const Refused = ({ view: { refusal }, what }: { view: FormView; what: string }) =>
+  refusal ? (
+    <div tabindex="-1" autofocus>
+      <ErrorNote
+        what={what}
+        charged={isOfField(refusal) ? 'See the marked field below.' : refusal.message}
+      />
+    </div>
+  ) : null
+
+type FieldsProps = { form: string; view: FormView }
+
+export function WebhookFields({ form, view: { draft, refusal } }: FieldsProps) {
+  const field = (name: string) => ({
+    form,
+    name,
+    value: draft[name] ?? '',
+    ...(errorOf(refusal, name) ? { error: errorOf(refusal, name) } : {}),
+  })
+  return (
+    <>
+      <TextField
+        {...field('url')}
+        label="URL"
+        type="url"
+        placeholder="https://example.com/hooks/counterfoil"
+        hint="Of Slack or Discord: the incoming webhook of a channel."
+        required
+        autofocus={form === 'create' && refusal === undefined}
+      />
+      <div class="grid2">
+        <SelectField
+          {...field('format')}
+          label="Format"
+          options={Object.entries(formatWords).map(([value, label]) => ({ value, label }))}
+        />
+        <TextField
+          {...field('description')}
+          label="Description"
+          hint="Its name in your list."
+          maxlength={200}
+        />
+      </div>
+      <EventFields form={form} draft={draft} error={errorOf(refusal, 'events')} />
+    </>
+  )
+}
+
+type EventProps = { form: string; draft: Draft; error: string | undefined }
+
+const EventFields = ({ form, draft, error }: EventProps) => (
+  <fieldset class="field" aria-describedby={error ? `${form}-events-error` : undefined}>
+    <legend>Events</legend>
+    <input type="hidden" name="events_from" value="boxes" />
+    {error ? (
+      <small class="err" id={`${form}-events-error`}>
+        {error}
+      </small>
+    ) : null}
+    <div class="grid2 boxes">
+      {eventTypes.map((type) => (
+        <CheckField
+          form={form}
+          name={boxOf(type)}
+          label={<code>{type}</code>}
+          hint={accountEvents[type]}
+          checked={draft[boxOf(type)] !== undefined}
+        />
+      ))}
+    </div>
+  </fieldset>
+)

@@ -1,0 +1,124 @@
+/** The page that shows the secret of a webhook once, brought there by a sealed cookie. */
+import { Elysia } from 'elysia'
+import { sessionAuth } from '../../../access/accounts/needs-session.ts'
+import { openSecret, sealSecret } from '../../../access/keys/portal/secret.tsx'
+import type { Deps } from '../../../app/deps-port.ts'
+import type { Acting } from '../../../kernel/acting.ts'
+import type { SessionRow, WebhookRow } from '../../../storage/db/schema.ts'
+import { addCookie, deleteBrief, readCookie, writeBrief } from '../../../web/http/cookies.ts'
+import { Button, ButtonLink } from '../../../web/ui/button.tsx'
+import { Code, CopyBox } from '../../../web/ui/copy-box.tsx'
+import type { Frame } from '../../../web/ui/frame.ts'
+import { dashboardPage, type Page } from '../../../web/ui/layout.tsx'
+import { Notice } from '../../../web/ui/notice.tsx'
+import { Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
+import { navigates, pushAddress, type ReplyContext, reply } from '../../../web/ui/reply.ts'
+import { findWebhook } from '../webhooks.ts'
+import { Path } from './webhook-page.tsx'
+import { nameOf, webhookPath, webhooksPath } from './webhook-state.tsx'
+
+/** Seconds that a secret has to come to its page. */
+const maxAgeS = 60
+
+const secretPath = (id: string): string => `${webhookPath(id)}/secret`
+
+export type SignedIn = ReplyContext & { acting: Acting; session: Pick<SessionRow, 'id'> }
+
+/** Asked again it says that the secret was shown. */
+export const webhookSecretPage = (deps: Deps, frame: Frame) =>
+  new Elysia({ name: 'webhook-secret' }).use(sessionAuth(deps)).get(
+    `${webhooksPath}/:id/secret`,
+    async ({ params, request, set, acting, session }) => {
+      const row = await findWebhook(deps, acting.account, params.id)
+      const { baseUrl } = deps.settings
+      const path = secretPath(row.id)
+      const sealed = readCookie(request.headers, 'secret', baseUrl)
+      const place = { session: session.id, id: row.id }
+      const sent = sealed === undefined ? undefined : openSecret(deps, place, sealed)
+      if (sealed !== undefined) addCookie(set.headers, deleteBrief('secret', { baseUrl, path }))
+      return reply({ request, set }, { page: pageOf(frame, acting, row, sent?.secret) })
+    },
+    { needsSession: { page: 'webhooks:write' } },
+  )
+
+type Made = { row: WebhookRow; secret: string }
+
+/** A browser is sent to the page of the secret; other clients get that page at once. */
+export function showSecret(
+  deps: Deps,
+  frame: Frame,
+  context: SignedIn,
+  { row, secret, status }: Made & { status: 200 | 201 },
+) {
+  const { request, set, acting, session } = context
+  const path = secretPath(row.id)
+  if (navigates(request)) {
+    const { baseUrl } = deps.settings
+    const place = { session: session.id, id: row.id }
+    const by = status === 201 ? 'create' : 'rotate'
+    const sealed = sealSecret(deps, place, { secret, by })
+    addCookie(set.headers, writeBrief('secret', sealed, { baseUrl, path, maxAgeS }))
+    return reply(context, { fragment: <></>, seeOther: path })
+  }
+  const page = pageOf(frame, acting, row, secret)
+  pushAddress(context, path)
+  const html: Page['html'] = (reader) => page.html({ ...reader, path })
+  return reply(context, { page: { ...page, html }, status })
+}
+
+function pageOf(frame: Frame, acting: Acting, row: WebhookRow, secret: string | undefined): Page {
+  const main = (
+    <>
+      <Path row={row} />
+      <PageHead title={<span dir="auto">{nameOf(row)}</span>} />
+      {secret === undefined ? <WasShown id={row.id} /> : <Reveal row={row} secret={secret} />}
+    </>
+  )
+  return dashboardPage({ frame, title: 'Signing secret', here: webhooksPath, acting, main })
+}
+
+/** It takes the focus, so that screen readers announce it. */
+const Reveal = ({ row, secret }: Made) => (
+  <div class="reveal" tabindex="-1" autofocus>
+    <Panel id="secret-once" title="The signing secret">
+      <Pad>
+        <Notice tone="warn" title="Copy it now. It is shown once.">
+          Your server checks with it that events come from here. If you lose it, rotate it.
+        </Notice>
+        <CopyBox id="secret" label="Signing secret" value={secret} strong />
+        {row.format === 'standard' ? (
+          <div class="stack">
+            <h3>Check each post</h3>
+            <Code label="Example that checks a signature" text={example} />
+          </div>
+        ) : null}
+        <form class="row apart" method="get" action={webhookPath(row.id)} autocomplete="off">
+          <label class="check">
+            <input type="checkbox" required />
+            <span>I have stored it somewhere safe</span>
+          </label>
+          <Button look="go">Done</Button>
+        </form>
+      </Pad>
+    </Panel>
+  </div>
+)
+
+const example = `import { Webhook } from 'standardwebhooks'
+
+// The body as it came, before it is parsed.
+const event = new Webhook(process.env.WEBHOOK_SECRET).verify(body, headers)`
+
+const WasShown = ({ id }: { id: string }) => (
+  <>
+    <Notice tone="warn" title="The secret was shown.">
+      It is shown once. If you do not have it, rotate it.
+    </Notice>
+    <div class="row">
+      <ButtonLink href={webhookPath(id)} look="go">
+        Go to the webhook
+      </ButtonLink>
+      <ButtonLink href={`${webhookPath(id)}/rotate`}>Rotate secret…</ButtonLink>
+    </div>
+  </>
+)
