@@ -99,7 +99,7 @@ describe('the dashboard’s webhooks', () => {
     expect((await read(`/dashboard/webhooks/${made.id}`)).status).toBe(404)
   })
 
-  test('Others see no webhook, nor does a member that is no owner.', async () => {
+  test('Others see no webhook, nor do members other than owners.', async () => {
     const made = await jsonOf(send(api, { url }))
     const stranger = await person(w)
     expect((await stranger.own.call(`${api}/${made.id}`)).status).toBe(404)

@@ -30,7 +30,7 @@ const secretOnce = {
 
 const lists = [
   operation('listOwnWebhooks', 'GET /api/portal/webhooks', 'List webhooks of the account', {
-    about: 'As `GET /v1/webhooks`. Owners alone may see them: addresses of chats are secrets.',
+    about: 'As `GET /v1/webhooks`. Only owners see them: the address of a chat is a secret.',
     access: 'session',
     answers: done('The webhooks.', webhookPageShape),
   }),

@@ -10,7 +10,7 @@ import { Facts, Pad, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { SideLink, SidePanel } from '../../../web/ui/side-panel.tsx'
 import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
-import { toDraft } from './webhook-fields.ts'
+import { eventTypes, toDraft } from './webhook-fields.ts'
 import { type FormView, Refused, WebhookFields } from './webhook-form.tsx'
 import {
   DeliveryBadge,
@@ -64,7 +64,7 @@ export function WebhookPage({ view }: { view: WebhookView }) {
         <DeliveriesPanel view={view} />
         <FactsPanel view={view} />
       </Split>
-      <Panel id="change" title="Change it" acts={webhookAction(row.id)}>
+      <Panel id="change" title="Change this webhook" acts={webhookAction(row.id)}>
         <ActionForm action={webhookAction(row.id)} target="#webhook" look="stack">
           {form ? <Refused view={form} what="Nothing was changed." /> : null}
           <WebhookFields form="change" view={form ?? { draft: toDraft(row) }} />
@@ -118,16 +118,7 @@ const FactsPanel = ({ view: { row, now } }: { view: WebhookView }) => (
         of={[
           ['URL', <code>{row.url}</code>],
           ['Format', formatWords[row.format]],
-          [
-            'Events',
-            <ul class="bare">
-              {row.events.map((type) => (
-                <li>
-                  <code>{type}</code>
-                </li>
-              ))}
-            </ul>,
-          ],
+          ['Events', `${row.events.length} of ${eventTypes.length} types, chosen below`],
           ['Created', <When at={row.createdAt} now={now} />],
           ...(row.oldUntil !== null && row.oldUntil > now
             ? [['Old secret signs', <When at={row.oldUntil} now={now} />] as const]
@@ -192,7 +183,7 @@ const columns = (row: WebhookRow, now: Millis): Column<DeliveryRow>[] => [
     head: 'Duration',
     kind: 'number',
     at: 'cost',
-    cell: ({ durationMs }) => (durationMs === null ? '–' : `${durationMs} ms`),
+    cell: ({ durationMs }) => (durationMs === null ? null : `${durationMs} ms`),
   },
   {
     head: 'Time',

@@ -106,8 +106,8 @@ const Reveal = ({ row, secret }: Made) => (
 
 const example = `import { Webhook } from 'standardwebhooks'
 
-// The body as it came, before it is parsed.
-const event = new Webhook(process.env.WEBHOOK_SECRET).verify(body, headers)`
+// "body" is the text as it came, before it is parsed.
+const event = new Webhook(secret).verify(body, headers)`
 
 const WasShown = ({ id }: { id: string }) => (
   <>
