@@ -185,7 +185,7 @@ describe.skipIf(!postgresServer)('a PostgreSQL database that goes back', () => {
   test('begins nothing on a node before those that know more had the time to say so', async () => {
     await database.keep()
     for (let i = 0; i < 3; i++) await receiptOf(node(0), key, seen)
-    // Only this node knows of the loss. It is away for a second, and still counts as alive.
+    // Only this node knows of the loss. It is away for a moment, and still counts as alive.
     const [knowing] = nodes.splice(0, 1)
     await knowing?.stop()
     Object.defineProperty(node(0).deps.settings, 'nodes', { get: () => 2, set: () => {} })
@@ -197,7 +197,7 @@ describe.skipIf(!postgresServer)('a PostgreSQL database that goes back', () => {
       return node(0).events().includes('log.diverged')
     }
     const from = performance.now()
-    await until('a second of answers', async () => (await ask()) || performance.now() > from + 1000)
+    await until('some answers', async () => (await ask()) || performance.now() > from + 200)
     await start('a')
     await until('it to say so', ask, 10_000)
     expect([...answers]).toEqual([503])

@@ -21,7 +21,7 @@ let upstream: Upstream
 
 beforeEach(async () => {
   stub = await startStubUpstream({ apiKey })
-  const limits = { firstByteMs: 1000, idleMs: 100 }
+  const limits = { firstByteMs: 1000, idleMs: 400 }
   upstream = modelServer({ id: 'stub', baseUrl: stub.url, apiKey, limits })
 })
 

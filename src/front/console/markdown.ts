@@ -164,10 +164,17 @@ function emphasisAt(text: string, at: number, depth: number): Found {
 function addressAt(text: string, at: number): Found {
   if (/\w/.test(text[at - 1] ?? '')) return undefined
   const found = /^https?:\/\/[^\s<>"'`()[\]*]+/.exec(text.slice(at, at + reach))?.[0]
-  const shown = found?.replace(/[.,;:!?]+$/, '')
+  const shown = found && withoutPoints(found)
   const url = shown && safeUrl(shown)
   if (!url) return undefined
   return { part: { is: 'link', url, parts: [{ is: 'text', text: shown }] }, end: at + shown.length }
+}
+
+/** Without the points of the sentence around it. */
+function withoutPoints(address: string): string {
+  let end = address.length
+  while (end > 0 && '.,;:!?'.includes(address[end - 1] ?? '')) end--
+  return address.slice(0, end)
 }
 
 function closing(text: string, mark: string, from: number): number {
