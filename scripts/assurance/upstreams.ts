@@ -95,7 +95,7 @@ export const upstreams: Group = {
         ],
       ],
       guards: [
-        ['src/config/config.ts', 'findApiKey'],
+        ['src/config/config.ts', 'findSecret'],
         ['src/config/config.ts', 'readSecret'],
         ['src/config/show.ts', 'shownEntries'],
       ],

@@ -31,6 +31,7 @@ import { sitePages } from '../front/site/pages.tsx'
 import { consoleCommandApi, runOwn } from '../front/terminal/api/console.ts'
 import { terminalPages } from '../front/terminal/pages.tsx'
 import type { Slots } from '../front/terminal/slots.ts'
+import { alertsPortal } from '../front/webhooks/portal/alerts.tsx'
 import { webhooksPortal } from '../front/webhooks/portal.tsx'
 import { passportPictureApi } from '../proof/passports/api/passport-picture.ts'
 import { passportPages } from '../proof/passports/pages.tsx'
@@ -108,6 +109,7 @@ export function mountPages(app: AnyElysia, deps: PublicDeps, slots: Slots): Show
     .use(terminalPages(deps, frame, slots))
     .use(usagePortal(deps, frame))
     .use(webhooksPortal(deps, frame))
+    .use(alertsPortal(deps, frame))
   frame.allows = allowsBy(guardedOf(app))
   return refusalPages(frame)
 }

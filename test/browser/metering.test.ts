@@ -52,6 +52,7 @@ describe.skipIf(noChromium)('pages of a service with every meter', () => {
     ['usage', () => '/dashboard/usage'],
     ['a run', () => `/dashboard/runs/${receipt.replace('rcpt_', 'run_')}`],
     ['a receipt', () => `/dashboard/receipts/${receipt}`],
+    ['settings', () => '/dashboard/settings'],
     ['webhooks', () => '/dashboard/webhooks'],
     ['a new webhook', () => '/dashboard/webhooks/new'],
     ['a webhook', () => `/dashboard/webhooks/${webhook}`],

@@ -3,13 +3,13 @@ import { Elysia } from 'elysia'
 import type { Caller } from '../../access/keys/key.ts'
 import { keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
-import { toJsonInteger } from '../../kernel/money.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { answerOnce, callOf } from '../../storage/idempotency/api/answer-once.ts'
 import { readJson } from '../../web/http/body.ts'
 import { checkBody } from '../../web/http/check-body.ts'
 import { queryOf } from '../../web/http/query.ts'
+import { lowBalanceOf, toAlertsView, toLow } from './alerts.ts'
 import { readDeliveryPage } from './api/delivery-page.ts'
 import { onceShown } from './api/once-shown.ts'
 import {
@@ -149,22 +149,6 @@ const alertsApi = (deps: Deps) =>
       },
       { needsKey: 'webhooks:write', parse: 'none' },
     )
-
-const lowBalanceOf = async ({ accounts }: Pick<Deps, 'accounts'>, id: string) =>
-  (await accounts.find(id))?.lowBalance ?? null
-
-const toAlertsView = (low: bigint | null) => ({
-  object: 'alerts' as const,
-  balance_low_nusd: low === null ? null : toJsonInteger(low),
-})
-
-/** @throws Refusal `invalid_request` */
-function toLow(sent: number | null): bigint | null {
-  if (sent === null) return null
-  if (sent >= 0 && sent <= 9e15) return BigInt(sent)
-  const message = 'Send a threshold of 0 to 9,000,000 USD in nano-USD, or null.'
-  return refuse('invalid_request', { param: 'balance_low_nusd', message })
-}
 
 /**
  * Events tell of the whole account, so only a key without a parent may choose where they go.

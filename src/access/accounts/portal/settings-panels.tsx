@@ -11,6 +11,7 @@ import { RosetteMark } from '../../../web/ui/rosette.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { type Theme, themes } from '../../../web/ui/theme.ts'
 import { dateText } from '../../../web/ui/when.tsx'
+import { AlertsPanel } from './alerts-panel.tsx'
 
 export const settingsPath = '/dashboard/settings'
 export const retentionPath = `${settingsPath}/retention`
@@ -35,6 +36,7 @@ export const SettingsPage = ({ view }: { view: SettingsView }) => (
       <RetentionPanel view={view} />
       <div class="stack">
         <AccountPanel view={view} />
+        <AlertsPanel view={{ low: view.account.lowBalance ?? null }} />
         <ThemePanel theme={view.theme} />
       </div>
     </Split>

@@ -1,12 +1,15 @@
 /** Reference entries of the webhooks of an account, as the dashboard asks for them. */
 import * as t from '../../../web/http/shape.ts'
+import { alertsForm } from '../../webhooks/alerts.ts'
 import {
+  alertsBody,
   webhookBody,
   webhookChangeBody,
   webhookRotateBody,
 } from '../../webhooks/api/webhook-body.ts'
 import { webhookForm, webhookRotateForm } from '../../webhooks/portal/webhook-fields.ts'
 import {
+  alertsShape,
   deliveryPageShape,
   deliveryShape,
   webhookPageShape,
@@ -15,7 +18,7 @@ import {
   webhookWithSecretShape,
 } from '../../webhooks/shapes.ts'
 import { done, paged, seeOther } from '../browser-answers.ts'
-import { area, operation, pageQuery } from '../entry.ts'
+import { area, ok, operation, pageQuery } from '../entry.ts'
 
 const path = { id: t.id('whk', 'Id of a webhook of the account.') }
 const one = { name: 'A webhook', path: { id: t.sampleIds.whk }, status: 200 }
@@ -144,7 +147,30 @@ const sending = [
   ),
 ]
 
+const changeAlerts = {
+  about: 'As `PATCH /v1/alerts`; a form sends decimal USD.',
+  access: 'session',
+  body: { schema: alertsBody, form: alertsForm },
+  answers: done('The threshold as it is now.', alertsShape),
+} as const
+
+const alerts = [
+  operation('showOwnAlerts', 'GET /api/portal/alerts', 'Which balance of the account is low', {
+    about: 'The balance below which `balance.low` is told.',
+    access: 'session',
+    answers: [ok('The threshold.', alertsShape)],
+  }),
+  operation('changeOwnAlerts', 'PATCH /api/portal/alerts', 'Change which balance is low', {
+    ...changeAlerts,
+    examples: [{ name: 'Five dollars', body: { balance_low_nusd: 5_000_000_000 }, status: 200 }],
+  }),
+  operation('changeOwnAlertsByForm', 'POST /api/portal/alerts', 'Change it from the settings', {
+    ...changeAlerts,
+    examples: [{ name: 'From a form', form: { balance_low: '5.00' }, status: 200 }],
+  }),
+]
+
 export const ownWebhooksArea = area('own-webhooks', 'dashboard', 'Webhooks of an account', {
   about: 'The webhooks of the signed-in account, with the actions of `/v1/webhooks`.',
-  operations: [...lists, ...changes, ...sending],
+  operations: [...lists, ...changes, ...sending, ...alerts],
 })

@@ -1,0 +1,37 @@
+/** The threshold of an account's balance, as it is sent and shown. */
+import { Type } from '@sinclair/typebox'
+import type { Deps } from '../../app/deps-port.ts'
+import { type Nusd, parseUsd, toJsonInteger } from '../../kernel/money.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import * as t from '../../web/http/shape.ts'
+
+export const alertsForm = t.body('AlertsForm', 'The threshold as a form.', {
+  balance_low: Type.Optional(t.text('Decimal USD; empty: never.', '5.00')),
+})
+
+export const lowBalanceOf = async (
+  { accounts }: Pick<Deps, 'accounts'>,
+  id: string,
+): Promise<Nusd | null> => (await accounts.find(id))?.lowBalance ?? null
+
+export const toAlertsView = (low: Nusd | null) => ({
+  object: 'alerts' as const,
+  balance_low_nusd: low === null ? null : toJsonInteger(low),
+})
+
+/** @throws Refusal `invalid_request` */
+export function toLow(sent: number | null): Nusd | null {
+  if (sent === null) return null
+  if (sent >= 0 && sent <= 9e15) return BigInt(sent)
+  const message = 'Send a threshold of 0 to 9,000,000 USD in nano-USD, or null.'
+  return refuse('invalid_request', { param: 'balance_low_nusd', message })
+}
+
+/** @throws Refusal `invalid_request` */
+export function readLow(text: string): Nusd | null {
+  if (text.trim() === '') return null
+  const amount = parseUsd(text.trim().replace(/^\$/, ''))
+  if (amount !== undefined && amount >= 0n && amount <= BigInt(9e15)) return amount
+  const message = 'Enter an amount in USD, such as 5.00, or nothing.'
+  return refuse('invalid_request', { param: 'balance_low', message })
+}
