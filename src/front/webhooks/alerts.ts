@@ -1,13 +1,7 @@
 /** The threshold of an account's balance, as it is sent and shown. */
-import { Type } from '@sinclair/typebox'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Nusd, parseUsd, toJsonInteger } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import * as t from '../../web/http/shape.ts'
-
-export const alertsForm = t.body('AlertsForm', 'The threshold as a form.', {
-  balance_low: Type.Optional(t.text('Decimal USD; empty: never.', '5.00')),
-})
 
 export const lowBalanceOf = async (
   { accounts }: Pick<Deps, 'accounts'>,

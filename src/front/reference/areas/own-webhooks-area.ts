@@ -1,13 +1,12 @@
 /** Reference entries of the webhooks of an account, as the dashboard asks for them. */
 import * as t from '../../../web/http/shape.ts'
-import { alertsForm } from '../../webhooks/alerts.ts'
 import {
   alertsBody,
   webhookBody,
   webhookChangeBody,
   webhookRotateBody,
 } from '../../webhooks/api/webhook-body.ts'
-import { webhookForm, webhookRotateForm } from '../../webhooks/portal/webhook-fields.ts'
+import { alertsForm, webhookForm, webhookRotateForm } from '../../webhooks/portal/webhook-fields.ts'
 import {
   alertsShape,
   deliveryPageShape,

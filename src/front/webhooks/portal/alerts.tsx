@@ -13,9 +13,10 @@ import type { Frame } from '../../../web/ui/frame.ts'
 import { dashboardPage } from '../../../web/ui/layout.tsx'
 import { PageHead } from '../../../web/ui/panel.tsx'
 import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
-import { alertsForm, lowBalanceOf, readLow, toAlertsView, toLow } from '../alerts.ts'
+import { lowBalanceOf, readLow, toAlertsView, toLow } from '../alerts.ts'
 import { alertsBody } from '../api/webhook-body.ts'
 import { setLowBalance } from '../webhooks.ts'
+import { alertsForm } from './webhook-fields.ts'
 
 type Context = ReplyContext & { acting: Acting }
 

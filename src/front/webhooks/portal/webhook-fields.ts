@@ -35,6 +35,10 @@ export const webhookRotateForm = t.answer('WebhookRotationForm', 'A rotation as 
   overlap_seconds: field('How long the old secret signs too; default a day.', '3600'),
 })
 
+export const alertsForm = t.body('AlertsForm', 'The threshold as a form.', {
+  balance_low: Type.Optional(t.text('Decimal USD; empty: never.', '5.00')),
+})
+
 /** The fields as typed, to show them again with an error. */
 export type Draft = ReturnType<typeof draftOf>
 
