@@ -26,6 +26,7 @@ import type { Health } from '../front/status/health-port.ts'
 import type { StatusStore } from '../front/status/store.ts'
 import type { Telemetry } from '../front/telemetry/telemetry.ts'
 import type { TerminalStore } from '../front/terminal/store.ts'
+import type { TroubleStore } from '../front/webhooks/store/troubles.ts'
 import type { WebhookStore } from '../front/webhooks/store.ts'
 import type { Chain } from '../kernel/chain.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -105,6 +106,8 @@ export type Deps = {
   readCache: ReadCache
   terminal: TerminalStore
   webhooks: WebhookStore
+  /** What is wrong with the service, by the nodes that see it. */
+  troubles: TroubleStore
   /** Encrypts the secrets of webhooks, each for its own id. */
   webhookSecrets: Pick<Sealer, 'seal' | 'open'>
   /** Whether a webhook may name this URL, before its name is resolved. */

@@ -1,9 +1,11 @@
 /** What a running service does again and again, and how often. */
+import { tellExpiring } from '../access/keys/store/expiring.ts'
 import { depositWatcher } from '../billing/deposits/watch.ts'
 import { planRenewer } from '../billing/plans/renew.ts'
 import { isClockWrong, tellSkew } from '../front/status/clock.ts'
 import { dropAllowances } from '../front/terminal/allowance.ts'
 import { deliverer } from '../front/webhooks/deliver.ts'
+import { operatorTeller } from '../front/webhooks/operator-events.ts'
 import type { AuditStore } from '../ledger/store/audit.ts'
 import { dropPastBrakes } from '../ledger/store/brakes.ts'
 import { anchorWorker } from '../proof/anchors/pace.ts'
@@ -73,6 +75,8 @@ function jobsByClock(deps: Deps, db: Db): Job[] {
     { name: 'renew-plans', everyMs: 1000, atStart: true, tick: planRenewer(deps) },
     { name: 'drop-calls', everyMs: 60_000, tick: () => deps.calls.dropPast(deps.clock.now()) },
     { name: 'webhooks', everyMs: 250, tick: deliverer(deps) },
+    { name: 'tell-operator', everyMs: 1000, tick: operatorTeller(deps) },
+    { name: 'tell-expiring', everyMs: 60_000, tick: () => tellExpiring(db, deps.clock.now()) },
     { name: 'drop-outputs', everyMs: 60_000, tick: () => deps.runs.dropOutputs(deps.clock.now()) },
     { name: 'drop-brakes', everyMs: 3_600_000, tick: () => dropPastBrakes(db, deps.clock.now()) },
     { name: 'drop-allowances', everyMs: 3_600_000, tick: () => dropAllowances(deps) },

@@ -26,6 +26,7 @@ import { newHealth } from '../front/status/health.ts'
 import { statusStore } from '../front/status/store.ts'
 import { terminalStore } from '../front/terminal/store.ts'
 import { followConfigured } from '../front/webhooks/configured.ts'
+import { troubleStore } from '../front/webhooks/store/troubles.ts'
 import { webhookStore } from '../front/webhooks/store.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { makeIds } from '../kernel/ids.ts'
@@ -252,6 +253,7 @@ function keptCalls(
     sealer,
     replies: makeReplies(sealer),
     webhooks: webhookStore(db, { clock, node: settings.node, ids }),
+    troubles: troubleStore(db, { clock, node: settings.node }),
     webhookSecrets: makeSealer(signer, random, 'webhook secrets'),
     isWebhookTarget: (url: string) => isTarget(url, reach()),
     postChecked: makeCheckedPost(reach),

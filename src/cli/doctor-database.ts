@@ -9,7 +9,7 @@ import { skewOf, skewWords } from '../kernel/skew.ts'
 import { auditStore } from '../ledger/store/audit.ts'
 import { openSource } from '../proof/signer/source.ts'
 import { assertSame, findCopied, findHistory, findKnownSigner } from '../proof/signer/store.ts'
-import { faultsOf, newestBackup } from '../storage/db/backup.ts'
+import { faultsOf, newestBackup, staleBackupMs } from '../storage/db/backup.ts'
 import { connect } from '../storage/db/connection.ts'
 import type { Db } from '../storage/db/db.ts'
 import { openLeaseClock } from '../storage/db/lease-clock.ts'
@@ -17,9 +17,6 @@ import { type Moved, movedTo } from '../storage/db/moved.ts'
 import { openPostgres } from '../storage/db/postgres.ts'
 import { openSqlite } from '../storage/db/sqlite.ts'
 import { type Finding, failure, fine, quote, warning } from './finding.ts'
-
-/** How old the newest backup may be, in ms. */
-const backupMs = 7 * 86_400_000
 
 const serveFix = 'counterfoil serve'
 const backupFix = 'counterfoil backup counterfoil-$(date +%F).db'
@@ -107,7 +104,7 @@ function backupOf(newest: string | undefined): Finding {
   }
   const age = systemClock.now() - Date.parse(newest)
   const words = `The newest backup was taken at ${newest}.`
-  return age > backupMs ? warning('backup', words, backupFix) : fine('backup', words)
+  return age > staleBackupMs ? warning('backup', words, backupFix) : fine('backup', words)
 }
 
 /** Checks that the signing key is the right one and has a copy. */

@@ -21,6 +21,9 @@ import { upsert } from './query-steps.ts'
 /** The fact with the time of the newest backup, RFC 3339. */
 const newestFact = 'backup.newest'
 
+/** How old the newest backup may be, in ms. */
+export const staleBackupMs = 7 * 86_400_000
+
 /**
  * Copies a SQLite database as of one moment, even under writes, without blocking them. `to` must
  * not exist; it is synced to the disk on return.

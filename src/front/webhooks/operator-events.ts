@@ -1,0 +1,142 @@
+/** Tells the operator what changed about the service, once for all nodes. */
+import type { Deps } from '../../app/deps-port.ts'
+import { marginOf, marginsOf } from '../../billing/margins/margins.ts'
+import { dayMs, dayOf } from '../../billing/usage/usage.ts'
+import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
+import { toJsonInteger } from '../../kernel/money.ts'
+import { isLate } from '../../proof/anchors/anchor.ts'
+import { readAnchored } from '../../proof/anchors/anchor-status.ts'
+import { isDiverged } from '../../proof/log/divergence.ts'
+import type { Trouble } from './trouble.ts'
+
+/** How often those are looked at that are read from the database, in ms. */
+const readEveryMs = 60_000
+
+type Needs = Pick<
+  Deps,
+  | 'anchors'
+  | 'anchoring'
+  | 'checkpoints'
+  | 'clock'
+  | 'health'
+  | 'logs'
+  | 'margins'
+  | 'troubles'
+  | 'upstreams'
+>
+
+/**
+ * A job. What this node sees changes in its memory, and only a change asks the database, where
+ * nodes agree: an event is told when the first of them sees a trouble, and when the last does no
+ * more. What all of them read from the database they find alike.
+ */
+export function operatorTeller(deps: Needs): () => Promise<void> {
+  const { clock, troubles } = deps
+  /** What this node said is there. */
+  const told = new Map<string, Trouble>()
+  let readAt = Number.NEGATIVE_INFINITY
+
+  /** Of an upstream or a model that is there no more, or ran nothing today. */
+  const goneOf = (found: readonly Trouble[], isReading: boolean): Trouble[] =>
+    [...told.values()]
+      .filter(({ name }) => !found.some((one) => one.name === name))
+      .filter(
+        ({ name }) => name.startsWith('upstream:') || (isReading && name.startsWith('margin:')),
+      )
+      .map((one) => ({ ...one, isThere: false }))
+
+  return async () => {
+    const isReading = clock.monotonic() - readAt >= readEveryMs
+    const found = [...seenByNode(deps), ...(isReading ? await readTroubles(deps) : [])]
+    if (isReading) readAt = clock.monotonic()
+    for (const one of [...found, ...goneOf(found, isReading)]) {
+      // What goes on is said again now and then: other nodes may have taken this one for dead.
+      if (told.has(one.name) === one.isThere && !(isReading && one.isThere)) continue
+      await troubles.note(one, clock.now())
+      if (one.isThere) told.set(one.name, one)
+      else told.delete(one.name)
+    }
+    if (isReading) await troubles.forgetDead(clock.now())
+  }
+}
+
+/** What the health of this process says. A check to come changes nothing. */
+function seenByNode({ health, upstreams }: Needs): Trouble[] {
+  const breakers = upstreams.list().flatMap(({ id, breaker }): Trouble[] => {
+    if (!breaker) return []
+    const types = { began: 'upstream.opened', ended: 'upstream.closed' } as const
+    const isThere = breaker().state !== 'closed'
+    return [{ name: `upstream:${id}`, isThere, ...types, subject: id, data: { upstream: id } }]
+  })
+  const ledger: Trouble = {
+    name: 'ledger',
+    isThere: health.ledger === 'unbalanced',
+    began: 'ledger.unbalanced',
+    subject: 'ledger',
+    data: { faults: health.ledgerFaults },
+  }
+  const log: Trouble = {
+    name: 'log',
+    isThere: isDiverged(health),
+    began: 'log.diverged',
+    subject: 'log',
+    data: { known: health.heads === 'diverged', anchored: health.log === 'diverged' },
+  }
+  return [
+    ...breakers,
+    ...(health.ledger === 'checking' ? [] : [ledger]),
+    ...(health.heads === 'unchecked' && !log.isThere ? [] : [log]),
+  ]
+}
+
+async function readTroubles(deps: Needs): Promise<Trouble[]> {
+  const now = deps.clock.now()
+  return [
+    await anchorTrouble(deps, now),
+    ...(await marginTroubles(deps, now)),
+    ...(await backupTrouble(deps, now)),
+  ]
+}
+
+async function anchorTrouble(deps: Needs, now: Millis): Promise<Trouble> {
+  const { oldest, isOn, size } = await readAnchored(deps)
+  return {
+    name: 'anchor',
+    isThere: isOn && isLate(oldest, deps.anchoring.policy, now),
+    began: 'anchor.stuck',
+    subject: 'anchor',
+    data: {
+      anchored_size: size,
+      oldest_unanchored_at: oldest === undefined ? null : toRfc3339(oldest),
+      reason: deps.health.anchors.trouble,
+    },
+  }
+}
+
+/** Of the day (UTC) so far, model by model. */
+async function marginTroubles(deps: Needs, now: Millis): Promise<Trouble[]> {
+  const from = dayOf(now)
+  const { rows } = await marginsOf(deps, { from, to: from + dayMs, by: 'model' })
+  return rows.map((row) => ({
+    name: `margin:${row.name}`,
+    isThere: marginOf(row) < 0n,
+    began: 'margin.negative',
+    subject: `margin:${row.name}`,
+    data: {
+      model: row.name,
+      day: toRfc3339(from).slice(0, 10),
+      runs: row.runs,
+      revenue_nusd: toJsonInteger(row.revenue),
+      cost_nusd: toJsonInteger(row.cost),
+    },
+  }))
+}
+
+/** Nothing before the first backup: `doctor` says that there is none. */
+async function backupTrouble({ troubles }: Needs, now: Millis): Promise<Trouble[]> {
+  const newest = await troubles.newestBackup(now)
+  if (newest === undefined) return []
+  const { takenAt, isStale: isThere } = newest
+  const data = { newest_backup_at: takenAt }
+  return [{ name: 'backup', isThere, began: 'backup.stale', subject: 'backup', data }]
+}

@@ -1,0 +1,73 @@
+/** Stores which nodes see a trouble; tells that the first does, and that the last does no more. */
+import { like } from 'drizzle-orm'
+import type { Millis } from '../../../kernel/clock.ts'
+import { newestBackup, staleBackupMs } from '../../../storage/db/backup.ts'
+import type { Db } from '../../../storage/db/db.ts'
+import { ensureFactIn, lockFact, writeFact } from '../../../storage/db/facts.ts'
+import { type LeaseTime, liveNodes } from '../../../storage/db/lease.ts'
+import { type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
+import type { OperatorEventType } from '../../../storage/outbox/event.ts'
+import { addEvents } from '../../../storage/outbox/store.ts'
+import type { Trouble } from '../trouble.ts'
+
+export type TroubleStore = ReturnType<typeof troubleStore>
+
+/** The fact of a trouble: who sees it, and what is told at its end. */
+type Kept = { nodes: string[]; ended?: OperatorEventType; subject: string; data: Trouble['data'] }
+
+const prefix = 'trouble:'
+
+export function troubleStore(db: Db, { clock, node }: { clock: LeaseTime; node: string }) {
+  const { facts } = db.tables
+
+  const tell = (type: OperatorEventType, { subject, data }: Kept, now: Millis) =>
+    addEvents(db.tables, [{ type, account: '', subject, data }], now)
+
+  function* keep(name: string, kept: Kept, now: Millis): Work<void> {
+    if (kept.nodes.length === 0 && kept.ended) yield* tell(kept.ended, kept, now)
+    yield* writeFact(db, prefix + name, kept.nodes.length === 0 ? '' : JSON.stringify(kept))
+  }
+
+  function* read(q: Query, name: string): Work<Kept | undefined> {
+    const value = yield* lockFact(db, q, prefix + name)
+    return value ? JSON.parse(value) : undefined
+  }
+
+  return {
+    newestBackup: async (now: Millis) => {
+      const takenAt = await newestBackup(db)
+      if (takenAt === undefined) return undefined
+      return { takenAt, isStale: now - Date.parse(takenAt) > staleBackupMs }
+    },
+    /** What this node sees now, once for each change. */
+    note: ({ name, isThere, began, ended, subject, data }: Trouble, now: Millis): Promise<void> =>
+      db.write(function* (q) {
+        if (isThere) yield* ensureFactIn(db, q, prefix + name, '')
+        const kept = yield* read(q, name)
+        if (isThere === (kept?.nodes.includes(node) ?? false)) return
+        const others = kept?.nodes.filter((one) => one !== node) ?? []
+        const nodes = isThere ? [...others, node] : others
+        const next = { nodes, subject, data, ...(ended && { ended }) }
+        if (!kept) yield* tell(began, next, now)
+        yield* keep(name, next, now)
+      }),
+    /** What only nodes saw that are gone is over. */
+    forgetDead: (now: Millis): Promise<void> =>
+      db.write(function* (q) {
+        const found = yield* rows(
+          q
+            .select()
+            .from(facts)
+            .where(like(facts.name, `${prefix}%`)),
+        )
+        const names = found.filter(({ value }) => value !== '').map((one) => one.name)
+        if (names.length === 0) return
+        const alive = new Set([...(yield* liveNodes(db, q, clock.now())), node])
+        for (const name of names.map((one) => one.slice(prefix.length)).sort()) {
+          const kept = yield* read(q, name)
+          const nodes = kept?.nodes.filter((one) => alive.has(one)) ?? []
+          if (kept && nodes.length < kept.nodes.length) yield* keep(name, { ...kept, nodes }, now)
+        }
+      }),
+  }
+}
