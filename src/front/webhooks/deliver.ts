@@ -39,6 +39,9 @@ const pruneMs = 60_000
 export function deliverer(deps: DeliverNeeds): (ending: AbortSignal) => Promise<void> {
   const { webhooks, clock } = deps
   const flying = new Map<string, string>()
+  // A list that is being read may still show as due what ended meanwhile: it is not sent again.
+  const endedMeanwhile = new Set<string>()
+  let reading = 0
   let lease: Lease | undefined
   let renewedAt = Number.NEGATIVE_INFINITY
   let prunedAt = Number.NEGATIVE_INFINITY
@@ -60,6 +63,7 @@ export function deliverer(deps: DeliverNeeds): (ending: AbortSignal) => Promise<
       })
       .finally(() => {
         flying.delete(delivery.id)
+        if (reading > 0) endedMeanwhile.add(delivery.id)
         // What waits for it goes at once, not at the next tick.
         if (!ending.aborted) void pump(ending).catch(() => {})
       })
@@ -67,14 +71,23 @@ export function deliverer(deps: DeliverNeeds): (ending: AbortSignal) => Promise<
 
   const pump = async (ending: AbortSignal): Promise<void> => {
     if (!lease || flying.size >= inFlightMost) return
-    for (const due of await webhooks.due(clock.now(), lookedAt)) {
-      if (ending.aborted || flying.size >= inFlightMost) return
-      const { delivery, webhook } = due
-      const sending = [...flying.values()].filter((id) => id === webhook.id).length
-      // One that fails is sent one event at a time, so it does not hold up the others.
-      const most = webhook.failingSince === null ? sentAtOnce : 1
-      if (!flying.has(delivery.id) && sending < most) launch(due, ending)
+    reading++
+    try {
+      for (const due of await webhooks.due(clock.now(), lookedAt)) {
+        if (ending.aborted || flying.size >= inFlightMost) return
+        if (mayGo(due)) launch(due, ending)
+      }
+    } finally {
+      reading--
+      if (reading === 0) endedMeanwhile.clear()
     }
+  }
+
+  const mayGo = ({ delivery, webhook }: Due): boolean => {
+    if (flying.has(delivery.id) || endedMeanwhile.has(delivery.id)) return false
+    const sending = [...flying.values()].filter((id) => id === webhook.id).length
+    // One that fails is sent one event at a time, so it does not hold up the others.
+    return sending < (webhook.failingSince === null ? sentAtOnce : 1)
   }
 
   return async (ending) => {

@@ -7,7 +7,7 @@ import type { Db } from '../../storage/db/db.ts'
 import { assertLease, type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
 import { first, insert, type Query, rows, update, type Work } from '../../storage/db/query-steps.ts'
 import type { AuditRow, DeliveryRow, EventRow, WebhookRow } from '../../storage/db/schema.ts'
-import { failWaiting, outcomes } from './store/outcomes.ts'
+import { failWaiting, lockWebhooks, outcomes } from './store/outcomes.ts'
 import { pruneWork } from './store/prune.ts'
 import { maxWaiting, wants } from './webhook.ts'
 
@@ -139,6 +139,8 @@ function outbox(db: Db, { clock, node, ids }: Needs) {
     for (const { hook } of targets) {
       if (!room.has(hook.id)) room.set(hook.id, maxWaiting - (yield* countWaiting(db, q, hook.id)))
     }
+    // A try that ends meanwhile lets the next event of its subject go, so it must see these.
+    yield* lockWebhooks(db, q, [...room.keys()])
     const behind =
       targets.length === 0
         ? new Set<string>()

@@ -1,8 +1,15 @@
 /** Stores what became of tries, and lets the next event of a subject go. */
-import { and, asc, eq, lt } from 'drizzle-orm'
+import { and, asc, eq, inArray, lt } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Db } from '../../../storage/db/db.ts'
-import { first, type Query, rows, update, type Work } from '../../../storage/db/query-steps.ts'
+import {
+  first,
+  lockedRows,
+  type Query,
+  rows,
+  update,
+  type Work,
+} from '../../../storage/db/query-steps.ts'
 import type { DeliveryRow, WebhookRow } from '../../../storage/db/schema.ts'
 
 /** A delivery after a try, its endpoint, and whether that is disabled now. */
@@ -20,6 +27,18 @@ export function* failWaiting(db: Db, q: Query, webhookId: string, now: Millis): 
   const waiting = and(eq(deliveries.webhookId, webhookId), eq(deliveries.status, 'pending'))
   const failed = { status: 'failed', nextAt: null, doneAt: now } as const
   yield* rows(q.update(deliveries).set(failed).where(waiting).returning({ id: deliveries.id }))
+}
+
+/** Webhooks are locked before their deliveries are read, in one order, by all who change both. */
+export function* lockWebhooks(db: Db, q: Query, ids: readonly string[]): Work<void> {
+  const { webhooks } = db.tables
+  if (ids.length === 0) return
+  const { id } = webhooks
+  const named = q
+    .select({ id })
+    .from(webhooks)
+    .where(inArray(id, [...ids]))
+  yield* lockedRows(named.orderBy(asc(id)))
 }
 
 export function outcomes(db: Db) {
@@ -67,6 +86,7 @@ export function outcomes(db: Db) {
     /** What became of a try, unless its endpoint is gone. */
     settle: ({ row, webhook, isOver, postponedTo }: Outcome, now: Millis): Promise<void> =>
       db.write(function* (q) {
+        yield* lockWebhooks(db, q, [webhook.id])
         yield* update(deliveries, [row], outcome)
         yield* update(webhooks, [webhook], ['failingSince'])
         if (isOver) {
