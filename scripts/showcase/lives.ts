@@ -47,6 +47,11 @@ export function stepsOf({ people, chain, now }: Cast): Step[] {
   const rotate = async (key: OwnKey): Promise<void> => {
     key.secret = (await ada.portal(`/keys/${key.id}/rotate`, {})).secret
   }
+  /** Ben pays ada's bills too. */
+  const invite = async (): Promise<void> => {
+    const { link } = await ada.portal('/members/invite', { role: 'billing' })
+    await ben.portal('/members/accept', { token: new URL(link).searchParams.get('token') })
+  }
   const webhook = { url: 'https://hooks.harbor.example/counterfoil', description: 'on call' }
   const steps: Step[] = [
     { at: 0, act: () => chain.pay(ada.wallet.address, 30) },
@@ -57,6 +62,7 @@ export function stepsOf({ people, chain, now }: Cast): Step[] {
     { at: 0.02, act: () => makeKey(cleo, { name: 'notebook', cap: 5, more: { scopes } }) },
     { at: 0.02, act: () => ada.portal('/settings', { retention: '30d' }) },
     { at: 0.03, act: () => ada.portal('/webhooks', webhook) },
+    { at: 0.03, act: invite },
     { at: 0.03, act: () => publish(ada, 'harbor-support', 'Harbor Support', ['support agent']) },
     { at: 0.1, act: () => ada.portal('/plans/builder/subscribe', {}) },
     { at: 0.15, act: () => publish(cleo, 'cleo-writes', 'Cleo', ['notebook']) },

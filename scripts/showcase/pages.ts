@@ -27,6 +27,7 @@ const routesOfOne = [
   '/dashboard/webhooks/:id',
   '/dashboard/webhooks/:id/rotate',
   '/dashboard/webhooks/:id/remove',
+  '/dashboard/members/:address/remove',
   '/dashboard/passports/:handle',
   '/dashboard/passports/:handle/retire',
   '/dashboard/admin/accounts/:id',
@@ -113,6 +114,7 @@ export async function pagesOf(showcase: Showcase): Promise<ShownPage[]> {
       .replace(':handle', 'harbor-support')
       .replace(':area', 'runs')
       .replace(':id', id)
+      .replace(':address', account)
       .replace('*', 'nowhere')
     return { name, route, path: path + query, isSignedIn: route.startsWith('/dashboard') }
   }

@@ -10,7 +10,11 @@ export type Person = {
   wallet: LocalAccount
   keys: OwnKey[]
   /** Calls a route of the dashboard, signed in. @throws Error with the answer to a refused call. */
-  portal(path: string, json?: object, method?: string): Promise<{ id: string; secret: string }>
+  portal(
+    path: string,
+    json?: object,
+    method?: string,
+  ): Promise<{ id: string; secret: string; link: string }>
   /** Signs in and gives the cookies of the new session. */
   signIn(agent?: string): Promise<string[]>
 }

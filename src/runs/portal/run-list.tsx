@@ -218,8 +218,8 @@ const Filters = ({ view: { query, models, keys } }: { view: RunsView }) => {
         <TextChip {...chip('key')} label="Key" placeholder="key_…" />
       )}
       <SelectChip {...chip('last')} label="When" options={times} />
-      <SelectChip {...chip('sort')} label="Sort" options={orders} />
       <TextChip {...chip('id')} label="Id" placeholder="run_… or rcpt_…" />
+      <SelectChip {...chip('sort')} label="Sort" options={orders} />
       <SizeChip value={query.get('limit') ?? ''} />
     </FilterBar>
   )
