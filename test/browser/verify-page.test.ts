@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { verifyPage } from '../../src/proof/receipts/verify-page.ts'
 import { meterWords } from '../../src/verify/meter-words.ts'
@@ -15,7 +14,7 @@ import { judge, set } from '../verify/judge.ts'
 import { someMutants } from '../verify/mutants.ts'
 import { proofAt, sampleLog } from '../verify/proof-samples.ts'
 import { facts, fileOf, testSigner } from '../verify/samples.ts'
-import { axeOptions } from './support.ts'
+import { axe } from './support.ts'
 
 // A browser on a busy machine.
 setDefaultTimeout(60_000)
@@ -228,10 +227,7 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
         const bad = changed('receipt.run.model', 'acme/small-2')
         for (const file of [undefined, anchoredFile(), bad]) {
           if (file) await fill(page, file)
-          const builder = new AxeBuilder({ page }).setLegacyMode(true).options(axeOptions)
-          const { violations } = await builder.analyze()
-          const told = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])
-          expect(told).toEqual([])
+          expect(await axe(page)).toEqual([])
           const extra = await page.evaluate(
             () => document.documentElement.scrollWidth - window.innerWidth,
           )
