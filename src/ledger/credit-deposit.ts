@@ -5,6 +5,7 @@ import { refuse } from '../kernel/refusal.ts'
 import type { AccountRow, DepositRow } from '../storage/db/schema.ts'
 import type { EventType, NewEvent } from '../storage/outbox/event.ts'
 import { creditRef, depositRef } from './deposit-ref.ts'
+import { refundedOf } from './selling-rows.ts'
 import type { NewTransfer, UnitOfWork } from './unit-of-work.ts'
 
 /** The block that a deposit was seen in right before its state changes. */
@@ -87,7 +88,7 @@ function takeBack(unit: UnitOfWork, row: DepositRow, account: AccountRow, amount
 
 /**
  * Moves a deposit from its sender to another account, once: before its credit the whole deposit,
- * afterwards what is still available. @throws Refusal 'not_found', 'conflict'
+ * afterwards what is still available and was not refunded. @throws Refusal 'not_found', 'conflict'
  */
 export function moveDeposit(unit: UnitOfWork, id: string, to: string): DepositRow {
   const row = unit.deposit(id)
@@ -106,8 +107,9 @@ export function moveDeposit(unit: UnitOfWork, id: string, to: string): DepositRo
   if ((row.status !== 'credited' && row.status !== 'finalized') || row.amount === null) {
     refuse('conflict', { message: `This deposit is ${row.status}, so there is nothing to move.` })
   }
-  const moved = min(row.amount, source.balance - source.held)
-  if (moved === 0n) refuse('conflict', { message: 'All of this deposit is spent or held.' })
+  const left = row.amount - refundedOf(unit, row.from, row.id).total
+  const moved = min(left, source.balance - source.held)
+  if (moved === 0n) refuse('conflict', 'All of this deposit is spent, held or refunded.')
   if (target.balance + moved > maxNusd) {
     refuse('conflict', {
       message: 'The balance would exceed 9,000,000 USD, the most an account can hold.',

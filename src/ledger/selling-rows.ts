@@ -29,5 +29,12 @@ export const sellingRows = (): SellingRows => ({
   written: new Set(),
 })
 
-/** Names what an account has of a batch, or of a reference. */
+/** The key of an account's redemptions of a batch, or of its refunds of a reference. */
 export const sellerOf = (account: string, of: string): string => `${account} ${of}`
+
+/** The refunds of a run or a deposit so far, for a command with `refundsOf`. */
+export const refundedOf = (
+  unit: { selling(): SellingRows },
+  account: string,
+  ref: string,
+): Refunded => unit.selling().refunded.get(sellerOf(account, ref)) ?? { total: 0n, count: 0 }

@@ -2,7 +2,7 @@
 import { maxNusd, type Nusd, toJsonInteger } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { VoucherBatchRow } from '../storage/db/schema.ts'
-import { sellerOf } from './selling-rows.ts'
+import { type Refunded, refundedOf, sellerOf } from './selling-rows.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
 /** What a voucher credited; `ref` names it in the journal, and does not tell its code. */
@@ -64,10 +64,10 @@ export type RefundMade = { ref: string; refunded: Nusd; balance: Nusd }
 export function refundRun(unit: UnitOfWork, wish: RefundWish, cost: Nusd): RefundMade {
   const account = unit.account(wish.account)
   if (!account) throw new Error('a refund to an account that was not loaded')
-  const left = assertLeft(unit, wish, cost)
+  const before = assertLeft(unit, wish, cost)
   account.balance = credited(account.balance, wish.amount)
   unit.changed('account', account)
-  return noteRefund(unit, wish, left, { source: 'refunds', target: 'user' })
+  return noteRefund(unit, wish, before, { source: 'refunds', target: 'user' })
 }
 
 /**
@@ -81,25 +81,26 @@ export function refundDeposit(unit: UnitOfWork, wish: RefundWish): RefundMade {
   if (row.status !== 'finalized' || row.amount === null) {
     refuse('conflict', `This deposit is ${row.status}. Refund it once it is final.`)
   }
-  const left = assertLeft(unit, wish, row.amount)
+  // An account that claimed it has what was left of it then.
+  const before = assertLeft(unit, wish, row.moved ?? row.amount)
   if (wish.amount > account.balance - account.held) {
-    refuse('conflict', 'The account has less than that which is neither spent nor held.')
+    refuse('conflict', 'The available balance is less than this: the rest is spent or held.')
   }
   account.balance -= wish.amount
   unit.changed('account', account)
-  return noteRefund(unit, wish, left, { source: 'user', target: 'deposits' })
+  return noteRefund(unit, wish, before, { source: 'user', target: 'deposits' })
 }
 
-/** What was refunded of it before. */
-function assertLeft(unit: UnitOfWork, { account, ref, amount }: RefundWish, most: Nusd) {
-  const before = unit.selling().refunded.get(sellerOf(account, ref)) ?? { total: 0n, count: 0 }
+/** Returns earlier refunds. @throws Refusal `conflict` beyond `most`, `invalid_request` */
+function assertLeft(unit: UnitOfWork, { account, ref, amount }: RefundWish, most: Nusd): Refunded {
+  const before = refundedOf(unit, account, ref)
   if (amount < 1n) {
     refuse('invalid_request', { message: 'Refund at least 1 nano-USD.', param: 'amount_nusd' })
   }
   const left = most - before.total
   if (amount <= left) return before
   return refuse('conflict', {
-    message: `Of ${ref} only ${left} nano-USD can be refunded.`,
+    message: `At most ${left} nano-USD of ${ref} can still be refunded.`,
     metadata: { refundable_nusd: toJsonInteger(left) },
   })
 }
@@ -109,7 +110,7 @@ type Sides = { source: 'refunds' | 'user'; target: 'deposits' | 'user' }
 function noteRefund(
   unit: UnitOfWork,
   { account: accountId, ref: of, amount }: RefundWish,
-  before: { total: Nusd; count: number },
+  before: Refunded,
   sides: Sides,
 ): RefundMade {
   const refunded = before.total + amount

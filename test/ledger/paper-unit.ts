@@ -1,3 +1,4 @@
+import { sellingRows } from '../../src/ledger/selling-rows.ts'
 import { makeUnitOfWork, trackedRows } from '../../src/ledger/unit-of-work.ts'
 import type {
   AccountRow,
@@ -19,6 +20,7 @@ export function paperUnit(rows: {
   deposits?: DepositRow[]
 }) {
   const tracked = trackedRows()
+  tracked.selling = sellingRows()
   for (const row of rows.accounts ?? []) tracked.accounts.set(row.id, row)
   for (const row of rows.windows ?? []) {
     tracked.windows.set(windowId(row.keyId, row.windowStart), row)

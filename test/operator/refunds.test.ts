@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { issueToken } from '../../src/access/operators/issue-token.ts'
 import { operatorScopes } from '../../src/access/operators/token.ts'
 import { refundDeposit } from '../../src/ledger/selling.ts'
-import { sellingRows } from '../../src/ledger/selling-rows.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { errorType } from '../docs/answers.ts'
 import { account as accountRow, deposit, paperUnit } from '../ledger/paper-unit.ts'
@@ -78,7 +77,6 @@ describe('a refund of a deposit', () => {
   const paper = (state: object, held = 0n) => {
     const row = deposit({ account: 'alice', status: 'finalized', amount: 60n, ...state })
     const made = paperUnit({ accounts: [accountRow({ held })], deposits: [row] })
-    made.tracked.selling = sellingRows()
     const refund = (amount: bigint) =>
       refundDeposit(made.unit, { account: 'alice', ref: row.id, amount })
     return { ...made, refund }
@@ -87,7 +85,7 @@ describe('a refund of a deposit', () => {
   test('takes from the balance what is paid back, up to the deposit.', () => {
     const { refund, tracked } = paper({})
     expect(refund(40n)).toMatchObject({ refunded: 40n, balance: 60n })
-    expect(() => refund(21n)).toThrow('only 20 nano-USD')
+    expect(() => refund(21n)).toThrow('At most 20 nano-USD')
     expect(refund(20n)).toMatchObject({ refunded: 60n, balance: 40n })
     expect(tracked.added.transfers.map(({ source, target }) => [source, target])).toEqual([
       ['user', 'deposits'],
@@ -96,7 +94,7 @@ describe('a refund of a deposit', () => {
   })
 
   test('leaves what runs hold, and waits until the deposit is final.', () => {
-    expect(() => paper({}, 70n).refund(40n)).toThrow('neither spent nor held')
+    expect(() => paper({}, 70n).refund(40n)).toThrow('The available balance is less')
     expect(() => paper({ status: 'credited' }).refund(1n)).toThrow('once it is final')
   })
 })

@@ -136,6 +136,7 @@ function giveDeposit(
     opens: true,
     keys: [],
     deposit: row.id,
+    refundsOf: row.id,
     decide(unit) {
       const moved = { ...moveDeposit(unit, row.id, account) }
       unit.addAudit({ ...audit, detail: { ...audit.detail, moved_nusd: String(moved.moved) } })

@@ -24,12 +24,14 @@ export async function issueVouchers(
   { clock, ids, random, vouchers }: Needs,
   { amount, count, lifeMs, perAccount, actor }: BatchWish,
 ): Promise<{ batch: VoucherBatchRow; codes: string[] }> {
-  if (amount < 1n || amount > maxNusd) refuse('invalid_request', 'A voucher is worth something.')
+  if (amount < 1n || amount > maxNusd) {
+    refuse('invalid_request', 'A voucher is worth at least 1 nano-USD, at most 9,000,000 USD.')
+  }
   if (!Number.isInteger(count) || count < 1 || count > countMax) {
     refuse('invalid_request', `A batch has 1 to ${countMax} vouchers.`)
   }
   if (perAccount !== null && (!Number.isInteger(perAccount) || perAccount < 1)) {
-    refuse('invalid_request', 'Let an account redeem at least one voucher.')
+    refuse('invalid_request', 'An account must be allowed at least one voucher of the batch.')
   }
   const codes = Array.from({ length: count }, () => makeCode(random))
   const now = clock.now()

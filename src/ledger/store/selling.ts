@@ -1,5 +1,5 @@
 /** Loads and writes the rows of vouchers and refunds. */
-import { and, eq, gte, inArray, lt, sql } from 'drizzle-orm'
+import { and, inArray, sql } from 'drizzle-orm'
 import {
   findRows,
   insert,
@@ -31,7 +31,7 @@ export function* loadSelling(
   tracked.selling = selling
   yield* loadVouchers(q, tables, selling, redeeming)
   for (const { account, refundsOf = '' } of refunding) {
-    yield* loadRefunds(q, tables, selling, account, refundsOf)
+    yield* loadRefunds(tables, selling, account, refundsOf)
   }
 }
 
@@ -65,20 +65,29 @@ function* loadVouchers(
   }
 }
 
-/** Refunds are named after what they are of: `run_…/1`, `run_…/2`. */
+/** Refunds read in one step. */
+const refundsRead = 16
+
+/**
+ * Refunds of a reference are numbered from 1: `run_…/1`, `run_…/2`. Looks them up by equality,
+ * because the order of texts depends on the collation of a PostgreSQL database.
+ */
 function* loadRefunds(
-  q: Query,
   { transfers }: Tables,
   { refunded }: SellingRows,
   account: string,
-  ref: string,
+  of: string,
 ): Work<void> {
-  // "0" sorts right after "/".
-  const within = and(gte(transfers.ref, `${ref}/`), lt(transfers.ref, `${ref}0`))
-  const own = and(eq(transfers.accountId, account), eq(transfers.kind, 'refund'), within)
-  const found = yield* rows(q.select({ amount: transfers.amount }).from(transfers).where(own))
-  const total = found.reduce((sum, { amount }) => sum + amount, 0n)
-  refunded.set(sellerOf(account, ref), { total, count: found.length })
+  let total = 0n
+  let count = 0
+  for (;;) {
+    const ref = Array.from({ length: refundsRead }, (_, i) => `${of}/${count + i + 1}`)
+    const found = yield* findRows(transfers, { accountId: [account], ref, kind: ['refund'] })
+    for (const { amount } of found) total += amount
+    count += found.length
+    if (found.length < refundsRead) break
+  }
+  refunded.set(sellerOf(account, of), { total, count })
 }
 
 export function* writeSelling(tables: Tables, { added, written }: SellingRows): Work<void> {
