@@ -11,6 +11,9 @@ type Needs = Pick<Deps, 'clock' | 'ids' | 'random' | 'vouchers'>
 /** Vouchers of one batch. */
 export const countMax = 10_000
 
+/** How long a voucher can be redeemed at most, in ms. */
+export const lifeMaxMs = 3660 * 86_400_000
+
 export type BatchWish = {
   amount: Nusd
   count: number
@@ -30,6 +33,7 @@ export async function issueVouchers(
   if (!Number.isInteger(count) || count < 1 || count > countMax) {
     refuse('invalid_request', `A batch has 1 to ${countMax} vouchers.`)
   }
+  if (lifeMs > lifeMaxMs) refuse('invalid_request', 'A voucher lives at most ten years: 3660d.')
   if (perAccount !== null && (!Number.isInteger(perAccount) || perAccount < 1)) {
     refuse('invalid_request', 'An account must be allowed at least one voucher of the batch.')
   }
