@@ -48,7 +48,7 @@ export const traceFile = ({ home }: Pick<Bench, 'home'>): string =>
   join(home.folder, `trace-${++traces}`)
 
 /** Does it to a server that runs, from now on; `stop` says how often it happened. */
-export async function inject(bench: Bench, server: Server, injection: Injection) {
+export async function inject(bench: Pick<Bench, 'home'>, server: Server, injection: Injection) {
   const out = traceFile(bench)
   const said = `${out}.said`
   const words = [...straceWords(injection, out), '-p', String(server.pid)]

@@ -7,6 +7,7 @@ import { backupReport, drillBackup } from './backup.ts'
 import { clusterReport, drillCluster } from './cluster.ts'
 import { copyReport, drillCopy } from './copy.ts'
 import { crashReport, drillCrash } from './crash.ts'
+import { drillEvents, eventsReport } from './events.ts'
 import { drillExport, exportReport } from './export.ts'
 import { drillFaults, everyFault, faultsReport } from './faults.ts'
 import { drillFuzz, fuzzReport } from './fuzz.ts'
@@ -19,9 +20,11 @@ import { drillSoak, soakReport } from './soak.ts'
 import { drillStop, stopReport } from './stop.ts'
 
 const options = {
-  /** crash, stop: kills and stops of the server; crash: crowds of 1,000 runs after them. */
+  /** crash, events, stop: kills and stops of the server; crash: crowds of 1,000 runs after them. */
   rounds: { type: 'string' },
   crowds: { type: 'string', default: '3' },
+  /** events: how many are delivered. */
+  events: { type: 'string', default: '1000' },
   /** backup, copy, export, migrate, recover: runs in the database. */
   runs: { type: 'string' },
   /** migrate: the executable of the version before, and a larger database that it made. */
@@ -68,6 +71,11 @@ const drills: Record<string, () => Promise<Found>> = {
     const all = [...result.killed, ...result.broken, ...result.crowded]
     const faults = all.flatMap(({ faults }) => faults)
     return { sections: crashReport(result), faults }
+  },
+  async events() {
+    const numbers = { events: Number(values.events), rounds: Number(values.rounds ?? 28) }
+    const result = await drillEvents({ ...numbers, say })
+    return { sections: eventsReport(result), faults: result.faults }
   },
   async export() {
     const result = await drillExport(Number(values.runs ?? 1_000_000), say)

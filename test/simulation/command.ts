@@ -61,14 +61,21 @@ export type Trace = { turn: number; ids: Map<string, string> }
 export function actorOf(node: Node): { deps: Service; trace: Trace } {
   const trace: Trace = { turn: -1, ids: new Map() }
   const { ledger, ids } = node.deps
+  // What tells of a refusal follows it: the refusal is what is asked for.
+  let refusing: unknown
   const traced: Service['ledger'] = {
     post: (command) =>
       ledger.post({
         ...command,
         decide(unit) {
           // The last time counts: a batch may be decided again.
-          trace.turn = nextTurn()
-          return command.decide(unit)
+          if (refusing === undefined || refusing === command) trace.turn = nextTurn()
+          try {
+            return command.decide(unit)
+          } catch (error) {
+            if (error instanceof Refusal) refusing = command
+            throw error
+          }
         },
       }),
   }

@@ -10,9 +10,10 @@ import type { SimTx } from './chain.ts'
 import { actorOf, type Command, nodeOf, type Sim, writerOf } from './command.ts'
 import { judgeBroken } from './commands-runs.ts'
 import type { Flight } from './flight.ts'
-import { accountIn, judgeGrant, judgeSuspend, must } from './model.ts'
+import { accountIn, must } from './model.ts'
 import { judgeAssign, judgeLook, unit } from './model-deposits.ts'
 import { judgeCancel, judgeRenewal, judgeResume, judgeSubscribe, offers } from './model-plans.ts'
+import { judgeGrant, judgeSuspend } from './model-selling.ts'
 import type { Node } from './world.ts'
 
 const told = { reason: 'simulation', actor: 'simulation' }
@@ -219,7 +220,7 @@ export async function hasLease({ db, name, now }: Node, lease: string): Promise<
   return db.exclusive || !row || row.holder === name || row.expiresAt <= now()
 }
 
-async function depositOf({ db }: Node, tx: SimTx['hash'] | string): Promise<string> {
+export async function depositOf({ db }: Node, tx: SimTx['hash'] | string): Promise<string> {
   const { deposits } = db.tables
   const row = await db.read((q) => first(q.select().from(deposits).where(eq(deposits.txHash, tx))))
   return row?.id ?? 'dep_none'

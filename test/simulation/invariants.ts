@@ -52,7 +52,7 @@ export async function farFaults(db: Db, m: Model): Promise<string[]> {
     )
   }
   faults.push(...capFaults(m), ...(await depositFaults(db, m)), ...(await planFaults(db, m)))
-  faults.push(...(await eventFaults(db)))
+  faults.push(...(await eventFaults(db, m)))
   faults.push(...(await logFaults(db)), ...(await usageFaults(db)), ...(await keptFaults(db, m)))
   return faults
 }

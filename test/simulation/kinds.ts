@@ -15,6 +15,7 @@ import {
 } from './commands-money.ts'
 import { beginRun, chunk, endRun, failRun, stopRun } from './commands-runs.ts'
 import { rotate, rotateTwice, useOld } from './commands-secrets.ts'
+import { issue, redeem, refund } from './commands-selling.ts'
 
 /** How often each kind comes, in parts of all. */
 const kinds: [number, (sim: Sim) => Command | undefined][] = [
@@ -52,6 +53,9 @@ const kinds: [number, (sim: Sim) => Command | undefined][] = [
   [1, setTexts],
   [1, readTexts],
   [2, drop],
+  [1, issue],
+  [4, redeem],
+  [4, refund],
 ]
 /** To pick the next command from. */
 export const bag = kinds.flatMap(([parts, make]) => Array.from({ length: parts }, () => make))

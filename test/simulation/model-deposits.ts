@@ -1,6 +1,7 @@
 import { min } from '../../src/kernel/money.ts'
 import type { SimChain } from './chain.ts'
 import { accountIn, type Model } from './model.ts'
+import { refundedOf } from './model-selling.ts'
 
 /** What came in over the chain, and what must be so after a look at it. */
 export type ModelDeposit = {
@@ -57,7 +58,7 @@ export function judgeAssign(m: Model, tx: string, to: string): string {
   }
   if (status !== 'credited' && status !== 'final') return 'conflict'
   const source = accountIn(m, from)
-  const moved = min(amount, source.balance - source.held)
+  const moved = min(amount - refundedOf(m, from, tx), source.balance - source.held)
   if (moved === 0n) return 'conflict'
   source.balance -= moved
   accountIn(m, to).balance += moved

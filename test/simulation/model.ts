@@ -5,6 +5,7 @@ import type { ModelDeposit } from './model-deposits.ts'
 import { keepOfRun, type ModelBackground, type ModelText, type RunEnd } from './model-kept.ts'
 import { type ModelPlan, planAt } from './model-plans.ts'
 import type { ModelSecret } from './model-secrets.ts'
+import { type ModelSelling, newSelling } from './model-selling.ts'
 
 /**
  * What the service must do with keys, runs and money, one command after the other: no database, no
@@ -26,7 +27,9 @@ export type Model = {
   /** Runs in the background, and the texts that are kept, by run. */
   background: Map<string, ModelBackground>
   texts: Map<string, ModelText>
-}
+  /** Account and hold of each run that was refused for want of money. */
+  refused: Set<string>
+} & ModelSelling
 
 export type ModelAccount = {
   balance: bigint
@@ -84,12 +87,13 @@ export const newModel = (): Model => ({
   calls: new Map(),
   background: new Map(),
   texts: new Map(),
+  refused: new Set(),
+  ...newSelling(),
 })
 
 /** Prices that never come out even: pico-USD of a token, and nano-USD of a run. */
 export const prices = { input: 1_234_567n, output: 2_345_678n, request: 321n }
 export const dayMs = 86_400_000
-const maxBalance = 9_000_000_000_000_000n
 
 export function must<T>(found: T | undefined): T {
   if (found === undefined) throw new Error('the model lacks what it is asked for')
@@ -105,13 +109,6 @@ export function stateOf(chain: ModelKey[], now: number): string | undefined {
   if (chain.some((key) => key.revoked)) return 'key_revoked'
   if (chain.some((key) => key.expiresAt <= now)) return 'key_expired'
   return chain.some((key) => key.paused) ? 'key_paused' : undefined
-}
-
-export function judgeGrant(m: Model, id: string, amount: bigint): string {
-  const account = accountIn(m, id)
-  if (account.balance + amount > maxBalance) return 'conflict'
-  account.balance += amount
-  return 'ok'
 }
 
 export type MintWish = Pick<ModelKey, 'account' | 'cap' | 'window' | 'most'> & {
@@ -168,11 +165,6 @@ export function judgeRevoke(m: Model, id: string): string {
   return 'ok'
 }
 
-export function judgeSuspend(m: Model, id: string, suspended: boolean): string {
-  accountIn(m, id).suspended = suspended
-  return 'ok'
-}
-
 /** `input` tokens are read at most, and `output` said; `fit` says as many as can be paid. */
 export type RunWish = {
   key: string
@@ -199,7 +191,10 @@ export function judgeBegin(m: Model, wish: RunWish, id: string, now: number): st
   const output = wish.fit ? fitted(wish, room, discountBps) : wish.output
   const hold = costOf(wish.input, output, discountBps)
   if (mosts.some((most) => hold > most) || rooms.some((one) => hold > one)) return 'cap_exceeded'
-  if (hold > account.balance - account.held) return 'insufficient_balance'
+  if (hold > account.balance - account.held) {
+    m.refused.add(`${accountId} ${hold}`)
+    return 'insufficient_balance'
+  }
   account.held += hold
   const windows = chain.map((key) => windowIdOf(key, now))
   for (const window of windows) purseAt(m, window).held += hold
@@ -217,6 +212,7 @@ export function judgeSettle(m: Model, id: string, cost: bigint, end: RunEnd): st
   if (cost > run.hold) throw new Error(`the model charges more than run ${id} holds`)
   m.open.delete(id)
   m.ended.set(id, cost)
+  m.refundable.set(id, { account: run.account, came: cost, refunded: 0n })
   const account = accountIn(m, run.account)
   account.held -= run.hold
   account.balance -= cost

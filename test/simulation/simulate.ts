@@ -1,3 +1,4 @@
+import { createWebhook, setLowBalance } from '../../src/front/webhooks/webhooks.ts'
 import { prng } from '../ledger/prng.ts'
 import type { Engine } from '../support/world.ts'
 import { type Command, cameOf, findBug, type Sim } from './command.ts'
@@ -5,6 +6,7 @@ import { letSecondPass } from './commands-doors.ts'
 import { mint } from './commands-keys.ts'
 import { forgetNode, keepAlive, replaceNode, stopRuns } from './commands-life.ts'
 import { grant } from './commands-money.ts'
+import { toldTypes } from './event-faults.ts'
 import { farFaults } from './invariants.ts'
 import { bag } from './kinds.ts'
 import type { Mishap } from './lifeline.ts'
@@ -70,6 +72,7 @@ export async function simulate(wish: Simulation): Promise<Played> {
       for (const node of sim.nodes) faults.push(...node.errors)
       if (faults.length > 0) throw new Broken(faults.slice(0, 5).join('\n'))
     }
+    for (const [type, count] of await toldTypes(sim.w.db)) seen.set(`told ${type}: ok`, count)
     return { commands: number, seen }
   } catch (error) {
     const replay = `bun run drill simulate --engine ${engine} --seed ${seed} --commands ${number}`
@@ -100,7 +103,18 @@ async function beginSimulation(engine: Engine, seed: number): Promise<Sim> {
       command.judge()
     }
   }
+  await listen(sim)
   return sim
+}
+
+/** One account has events of its runs; all have a threshold near the balance they often have. */
+async function listen({ nodes, accounts }: Sim): Promise<void> {
+  const [node] = nodes
+  const [first, ...others] = accounts.map((account) => ({ account, actor: 'simulation' }))
+  if (!node || !first) throw new Error('a simulation without accounts')
+  await createWebhook(node.deps, first, { url: 'https://hooks.test/', events: ['run.ended'] })
+  await setLowBalance(node.deps, first, 10_000_000n)
+  for (const one of others) await setLowBalance(node.deps, one, 4_000_000n)
 }
 
 async function endSimulation({ w, nodes, writer }: Sim): Promise<void> {
@@ -223,7 +237,9 @@ async function disturb(sim: Sim, trail: string[], number: number, command: Comma
   // What could not be stored, or nobody knows to be stored, is tried again.
   const run = trace.ids.get('run')
   if (run !== undefined && !flying.includes(run)) node.unsettled.add(run)
-  const isTold = came === 'bug' || command.isUnheard === true
+  // A refusal writes nothing but the event of it, and is one without that too.
+  const isRefused = command.kind.startsWith('begin') && /^(insufficient|cap)_/.test(came)
+  const isTold = came === 'bug' || command.isUnheard === true || isRefused
   const faults = isTold ? [] : [`${command.kind} came to ${came} although its write failed`]
   return { count: 1, faults, keys: command.keys ?? [], seen: [`disturb: ${mishap}`] }
 }

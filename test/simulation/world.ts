@@ -196,7 +196,8 @@ const randomOf = (dice: Prng): Random => ({
 
 /** Only what nobody expects is kept: a run that could not be stored is expected. */
 function logInto(errors: string[]): Log {
-  const expected = /^(run\.settle_failed|run\.background_failed|deposit\.reversed|run\.failed)$/
+  const expected =
+    /^(run\.settle_failed|run\.background_failed|deposit\.reversed|run\.failed|event\.not_told)$/
   return {
     debug: () => undefined,
     info: () => undefined,
