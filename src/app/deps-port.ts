@@ -45,12 +45,14 @@ import type { Heads } from '../proof/log/heads.ts'
 import type { Logs } from '../proof/log/logs.ts'
 import type { Sequencer } from '../proof/log/sequence.ts'
 import type { CheckpointStore } from '../proof/log/store/checkpoint.ts'
+import type { TileStore } from '../proof/log/store/tiles.ts'
 import type { LogStore } from '../proof/log/store.ts'
 import type { PassportStore } from '../proof/passports/store.ts'
 import type { Acknowledged } from '../proof/receipts/acknowledged.ts'
 import type { AskChain } from '../proof/receipts/evidence.ts'
 import type { ReceiptStore } from '../proof/receipts/receipts.ts'
 import type { ShareStore } from '../proof/receipts/store/share.ts'
+import type { NoteSigner } from '../proof/signer/ed25519.ts'
 import type { Signer } from '../proof/signer/signer.ts'
 import type { Signers } from '../proof/signer/signers.ts'
 import type { LiveRuns } from '../runs/live-runs.ts'
@@ -118,6 +120,8 @@ export type Deps = {
   logs: Logs
   logStore: LogStore
   checkpoints: CheckpointStore
+  /** The log as tiles. */
+  tiles: TileStore
   /** What of the log must still be there, and whether it is. */
   heads: Heads
   acknowledged: Acknowledged
@@ -141,6 +145,8 @@ export type Deps = {
   catalogue: Catalogue
   upstreams: Upstreams
   signer: Signer
+  /** The key that signs checkpoints as notes. */
+  noteSigner: NoteSigner
   signers: Signers
   sequencer: Sequencer
   live: LiveRuns

@@ -15,6 +15,7 @@ import { webhooksApi } from '../front/webhooks/api.ts'
 import { modelsApi } from '../models/api.ts'
 import { messagesError } from '../models/protocols/messages/write-error.ts'
 import { anchorsApi } from '../proof/anchors/api.ts'
+import { logApi } from '../proof/log/api.ts'
 import { passportsApi } from '../proof/passports/api.ts'
 import { receiptsApi } from '../proof/receipts/api.ts'
 import { signerApi } from '../proof/signer/api.ts'
@@ -55,6 +56,7 @@ export function createApp(deps: Deps) {
     .use(runsApi(deps))
     .use(receiptsApi(deps))
     .use(anchorsApi(deps))
+    .use(logApi(deps))
     .use(explorerApi(asked))
     .use(terminalApi(asked, slots))
     .use(usageApi(deps))

@@ -41,12 +41,14 @@ import { sequencer } from '../proof/log/sequence.ts'
 import { checkpointStore } from '../proof/log/store/checkpoint.ts'
 import { headStore } from '../proof/log/store/head.ts'
 import { ensureLogs } from '../proof/log/store/logs.ts'
+import { tileStore } from '../proof/log/store/tiles.ts'
 import { logStore } from '../proof/log/store.ts'
 import { passportStore } from '../proof/passports/store.ts'
 import { makeAcknowledged } from '../proof/receipts/acknowledged.ts'
 import { askOwnChain } from '../proof/receipts/evidence.ts'
 import { shareStore } from '../proof/receipts/store/share.ts'
 import { receiptStore } from '../proof/receipts/store.ts'
+import { logNoteSigner } from '../proof/signer/ed25519.ts'
 import { makeSealer } from '../proof/signer/sealer.ts'
 import type { Signer } from '../proof/signer/signer.ts'
 import type { Signers } from '../proof/signer/signers.ts'
@@ -158,7 +160,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     limiters: makeLimiters(clock),
     meters,
     telemetry: await openTelemetry(config, { clock, random, log, node }),
-    signer,
+    ...keysOf(signer),
     signers,
     sequencer: sequencer({ store, log, clock }),
     live: liveRuns(room),
@@ -207,6 +209,9 @@ function tellTrouble({ storage }: Db, log: Log): void {
   })
 }
 
+/** The key that signs receipts, and the one of notes that follows from it. */
+const keysOf = (signer: Signer) => ({ signer, noteSigner: logNoteSigner(signer) })
+
 /** Those that need nothing but the database. */
 const storesOf = (db: Db) => ({
   accounts: accountStore(db),
@@ -222,6 +227,7 @@ const storesOf = (db: Db) => ({
   receipts: receiptStore(db),
   site: siteStore(db),
   shares: shareStore(db),
+  tiles: tileStore(db),
   status: statusStore(db),
   readCache: makeReadCache(db),
   terminal: terminalStore(db),

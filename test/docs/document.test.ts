@@ -74,7 +74,7 @@ describe('GET /openapi.json', () => {
     const others = routes.filter((route) => route.method !== 'ALL' && !isApiRoute(route))
     expect(others.length).toBeGreaterThan(40)
     for (const { method, path } of others) {
-      if (method !== 'GET') continue
+      if (method !== 'GET' || path === '/log/*') continue
       const url = path.replaceAll(/:\w+/g, 'none')
       const answer = await w.call(url, { headers: { accept: 'text/html' }, redirect: 'manual' })
       const media = answer.headers.get('content-type')?.split(';')[0]

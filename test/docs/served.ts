@@ -5,9 +5,11 @@ import { isOpenToAnyOrigin } from '../../src/web/http/methods.ts'
 /**
  * Whether a route is part of the API: what programs and supervisors ask for, what the dashboard
  * calls, and what scripts of any origin may read. All else is a page, or a file or form of one.
+ * `/log` has the form of tiled logs, which docs/trust.md names: its answers are text and bytes.
  */
 export const isApiRoute = ({ method, path, hooks }: AnyElysia['routes'][number]): boolean =>
   method !== 'ALL' &&
+  path !== '/log/*' &&
   (isForPrograms(path) ||
     isForFewPrograms(path) ||
     path.startsWith('/api/') ||

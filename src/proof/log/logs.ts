@@ -47,3 +47,19 @@ export function indexIn(logs: Logs, run: { issuer: string; logPlace: number | nu
 
 /** The origin of the next log: the first origin and the number of the new log. */
 export const nextOrigin = ({ all }: Logs): string => `${all[0]?.origin}#${all.length + 1}`
+
+/** Where a log is served: `/log`, `/log/2` for the second. An address stays that of one log. */
+export function prefixOf({ all }: Pick<Logs, 'all'>, origin: string): string {
+  const number = all.findIndex((log) => log.origin === origin) + 1
+  return number <= 1 ? '/log' : `/log/${number}`
+}
+
+/** The log that a path is of, and the rest of the path behind its prefix. */
+export function findPrefixed(
+  { all }: Pick<Logs, 'all'>,
+  path: string,
+): { log: LogSpan; rest: string } | undefined {
+  const [, number, rest = ''] = /^\/log\/(?:([2-9]|[1-9]\d{1,5})\/)?(.+)$/.exec(path) ?? []
+  const log = all[number === undefined ? 0 : Number(number) - 1]
+  return log && { log, rest }
+}

@@ -6,9 +6,11 @@ import { toHex } from '../../kernel/hex.ts'
 import type { SignerRow } from '../../storage/db/schema.ts'
 import { domain, type StructName, structs } from '../../verify/eip712.ts'
 import { logIdOf } from '../../verify/proof.ts'
+import { keyTypes, noteKey, vkeyOf } from '../../verify/signed-note.ts'
 import { jsonText } from '../../web/http/json-text.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
-import { indexIn, type LogSpan } from '../log/logs.ts'
+import { indexIn, type LogSpan, prefixOf } from '../log/logs.ts'
+import { logNoteKey } from '../log/notes.ts'
 import type { SignerAnswer } from './shapes.ts'
 
 const typesOf = (names: readonly StructName[]) =>
@@ -51,7 +53,8 @@ export async function signerOf(deps: Deps): Promise<SignerAnswer> {
     other_types: otherTypes,
     from_index: current.fromIndex,
     previous: historyOf(deps, origin).slice(0, -1),
-    log: { id: logIdOf(origin), origin, size },
+    log: { id: logIdOf(origin), origin, size, prefix: prefixOf(logs, origin) },
+    note_key: vkeyOf(logNoteKey(deps, origin)),
     former_logs: logs.all.slice(0, -1).map((log) => formerView(deps, log)),
     registry: (await deps.anchoring.registry()) ?? null,
     registry_log_id: (await deps.anchoring.placeOf(origin))?.id ?? null,
@@ -68,6 +71,8 @@ const formerView = (deps: Deps, log: LogSpan) => ({
   size: (log.end ?? log.start) - log.start,
   opened_at: toRfc3339(log.openedAt),
   reason_of_opening: log.reason || null,
+  prefix: prefixOf(deps.logs, log.origin),
+  note_key: vkeyOf(logNoteKey(deps, log.origin)),
   signers: historyOf(deps, log.origin),
 })
 
@@ -75,11 +80,13 @@ const formerView = (deps: Deps, log: LogSpan) => ({
 const historyOf = ({ signers, logs }: Deps, issuer: string) =>
   signers.of(issuer).map((row, i, all) => {
     const next = all[i + 1]
+    const noted = signers.noteKeys.get(row.address)
     return {
       address: row.address,
       public_key: row.publicKey,
       from_index: row.fromIndex,
       until_index: row.untilIndex,
+      note_key: noted ? vkeyOf(noteKey(issuer, keyTypes.ed25519, noted)) : null,
       rotation: next ? statementView(next, indexIn(logs, next)) : null,
     }
   })

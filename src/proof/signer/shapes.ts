@@ -3,11 +3,17 @@
 import * as t from '../../web/http/shape.ts'
 import { registryLogId } from '../anchors/shapes.ts'
 
+const noteKey = t.text(
+  'Ed25519 key of the notes of the log, as name+id+base64.',
+  'https://gw.example+7c1f3a9e+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW',
+)
+
 const signerRange = t.object('A key, for a range of the log.', {
   address: t.address('Of the key.'),
   public_key: t.text('Uncompressed, as hex.', '0x04…'),
   from_index: t.integer('First place it signs for.', 0),
   until_index: t.orNull(t.integer('First place it does not sign for any more.', 100)),
+  note_key: t.usuallyNull(noteKey),
   rotation: t.usuallyNull(t.anything('The statement that ended it, signed by it.', {})),
 })
 
@@ -40,12 +46,16 @@ export const signerShape = t.answer(
       id: t.hash('Keccak-256 of its origin.'),
       origin: t.text('Its origin.', 'https://gw.example'),
       size: t.integer('Leaves.', 12),
+      prefix: t.text('Where its checkpoint and tiles are.', '/log'),
     }),
+    note_key: noteKey,
     former_logs: t.list(
       t.object('A log that was abandoned; its receipts stand.', {
         id: t.hash('Keccak-256 of its origin.'),
         origin: t.text('Its origin.', 'https://gw.example'),
         size: t.integer('Leaves.', 12),
+        prefix: t.text('Where its checkpoint and tiles are.', '/log'),
+        note_key: noteKey,
         opened_at: t.time('When it was opened.'),
         reason_of_opening: t.usuallyNull(t.text('Why.', 'restored from a backup')),
         signers: t.list(signerRange, 'Who signed in it.'),

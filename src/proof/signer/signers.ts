@@ -9,6 +9,8 @@ export type Signers = {
   current: SignerRow
   /** The signers of a log by their ranges. */
   of(issuer: string): readonly SignerRow[]
+  /** Public note keys by the address of their signer; unknown for signers of versions before. */
+  noteKeys: ReadonlyMap<string, Uint8Array>
   /** Whether the key that signed this checkpoint was revoked later, so another signed it again. */
   wasSignedAgain(issuer: string, size: number): boolean
   /** Whether the current key may sign a receipt. */
@@ -16,7 +18,11 @@ export type Signers = {
 }
 
 /** @throws Error if no key may sign the current log. */
-export function historyOf(rows: readonly SignerRow[], logs: Logs): Signers {
+export function historyOf(
+  rows: readonly SignerRow[],
+  logs: Logs,
+  noteKeys: Signers['noteKeys'] = new Map(),
+): Signers {
   const byIssuer = Map.groupBy(rows, ({ issuer }) => issuer)
   for (const own of byIssuer.values()) own.sort((a, b) => a.fromIndex - b.fromIndex)
   const all = logs.all.flatMap(({ origin }) => byIssuer.get(origin) ?? [])
@@ -26,6 +32,7 @@ export function historyOf(rows: readonly SignerRow[], logs: Logs): Signers {
   return {
     all,
     current,
+    noteKeys,
     of: (issuer) => byIssuer.get(issuer) ?? [],
     wasSignedAgain: (issuer, size) =>
       (byIssuer.get(issuer) ?? []).some((row) => {

@@ -1,11 +1,13 @@
 /** Stores who may sign each log, and checks the signer key against it. */
 import { asc } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
+import { fromHex, toHex } from '../../kernel/hex.ts'
 import type { Db } from '../../storage/db/db.ts'
-import { ensureFactIn, findFact, writeFact } from '../../storage/db/facts.ts'
+import { ensureFactIn, findFact, readFact, writeFact } from '../../storage/db/facts.ts'
 import { type Query, rows, type Work } from '../../storage/db/query-steps.ts'
 import type { SignerRow } from '../../storage/db/schema.ts'
 import { type Logs, logsOf } from '../log/logs.ts'
+import { logNoteSigner } from './ed25519.ts'
 import type { Signer } from './signer.ts'
 import { historyOf, type Signers } from './signers.ts'
 
@@ -32,9 +34,23 @@ export function* ensureSigners(
     yield* rows(q.insert(signers).values(row).onConflictDoNothing().returning())
     found = yield* rows(q.select().from(signers))
   }
-  const history = historyOf(found, logs)
+  const noted = toHex(logNoteSigner(signer).publicKey)
+  yield* ensureFactIn(db, q, noteKeyFact(signer.address), noted)
+  const history = historyOf(found, logs, yield* readNoteKeys(db, q, found))
   assertSame(history.current.address, signer)
   return history
+}
+
+/** The fact that holds the public note key of a signer, which follows from its secret alone. */
+const noteKeyFact = (address: string): string => `signer.note_key/${address}`
+
+function* readNoteKeys(db: Db, q: Query, known: SignerRow[]): Work<Map<string, Uint8Array>> {
+  const keys = new Map<string, Uint8Array>()
+  for (const { address } of known) {
+    const key = yield* readFact(db, q, noteKeyFact(address))
+    if (key !== undefined) keys.set(address, fromHex(key))
+  }
+  return keys
 }
 
 /** The stored logs and signers; undefined before the first start. */

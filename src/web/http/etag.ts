@@ -21,6 +21,23 @@ export function isKnown(request: Request, set: Context['set'], text: string): bo
   return true
 }
 
+/** Answers with bytes that stay at their address for ever, or 304 to who has them. */
+export function answerBytes(
+  request: Request,
+  set: Context['set'],
+  bytes: Uint8Array,
+): Response | '' {
+  const etag = `"${sha256Hex(bytes).slice(0, 32)}"`
+  set.headers['etag'] = etag
+  set.headers['cache-control'] = 'public, max-age=31536000, immutable'
+  if (names(request.headers.get('if-none-match'), etag)) {
+    set.status = 304
+    return ''
+  }
+  set.headers['content-type'] = 'application/octet-stream'
+  return new Response(new Uint8Array(bytes))
+}
+
 /** Whether `If-None-Match` names the tag, weakly compared (RFC 9110 §13.1.2). */
 function names(header: string | null, etag: string): boolean {
   if (header === null) return false

@@ -1,6 +1,7 @@
 /** The transaction that ends a log and opens the next. */
 import { and, asc, desc, eq, inArray } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
+import { toHex } from '../../../kernel/hex.ts'
 import type { Db } from '../../../storage/db/db.ts'
 import {
   first,
@@ -79,7 +80,8 @@ export function reopenings(db: Db, log: LogStore): Reopenings {
         const range = { fromIndex: 0, untilIndex: null, addedAt: now }
         const unnamed = { previous: null, reason: '', signature: null, logPlace: null }
         yield* insert(signers, [{ issuer: origin, address, publicKey, ...range, ...unnamed }])
-        const detail = { previous: previous.origin, anchored_size: head.size, reason }
+        const anchored = { anchored_size: head.size, anchored_root: toHex(head.root) }
+        const detail = { previous: previous.origin, ...anchored, reason }
         const who = { actor: 'operator', action: 'log.reopen', accountId: '', subject: origin }
         yield* insert(auditEntries, [{ id: wish.id, at: now, ...who, detail }])
       }),

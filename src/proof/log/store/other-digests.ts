@@ -1,0 +1,88 @@
+/** Finds the digests of leaves other than receipts, from the rows that were logged. */
+import { and, eq, inArray } from 'drizzle-orm'
+import { sha256 } from '../../../kernel/hash.ts'
+import { fromHex, type Hex, toHex } from '../../../kernel/hex.ts'
+import type { Db } from '../../../storage/db/db.ts'
+import { type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
+import { structDigest } from '../../../verify/eip712.ts'
+import { type LeafKind, leafHash, leafKinds } from '../../../verify/merkle.ts'
+import type { LogSpan } from '../logs.ts'
+
+/** A leaf whose digest is wanted, by its place among those of all logs. */
+export type Lacking = { idx: number; kind: LeafKind }
+
+/** Digests by their leaf hashes: also of other leaves, and perhaps not of all that lack one. */
+export function* otherDigests(
+  db: Db,
+  q: Query,
+  log: LogSpan,
+  lacking: readonly Lacking[],
+): Work<Map<Hex, Uint8Array>> {
+  const found = new Map<Hex, Uint8Array>()
+  const kinds = new Set(lacking.map(({ kind }) => kind))
+  const note = (kind: LeafKind, digests: readonly Uint8Array[]): void => {
+    for (const digest of digests) found.set(toHex(leafHash(kind, digest)), digest)
+  }
+  if (kinds.has(leafKinds.priceList)) note(leafKinds.priceList, yield* priceDigests(db, q))
+  if (kinds.has(leafKinds.signerRotation)) {
+    note(leafKinds.signerRotation, yield* rotationDigests(db, q, log))
+  }
+  if (kinds.has(leafKinds.passportStatement)) {
+    const places = lacking.filter(({ kind }) => kind === leafKinds.passportStatement)
+    const { passportStatements: statements } = db.tables
+    const wanted = inArray(
+      statements.logPlace,
+      places.map(({ idx }) => idx),
+    )
+    const read = q.select({ digest: statements.digest }).from(statements).where(wanted)
+    note(
+      leafKinds.passportStatement,
+      (yield* rows(read)).map(({ digest }) => digest),
+    )
+  }
+  if (kinds.has(leafKinds.reopening)) {
+    note(leafKinds.reopening, yield* reopeningDigests(db, q, log))
+  }
+  return found
+}
+
+/** Those of every price list: a reopened log holds them again, at other places. */
+function* priceDigests(db: Db, q: Query): Work<Uint8Array[]> {
+  const lists = yield* rows(q.select().from(db.tables.priceLists))
+  return lists.map(({ id, version, content }) =>
+    structDigest('PriceList', { id, version, content: sha256(content) }),
+  )
+}
+
+function* rotationDigests(db: Db, q: Query, { origin: issuer }: LogSpan): Work<Uint8Array[]> {
+  const { signers } = db.tables
+  const named = yield* rows(q.select().from(signers).where(eq(signers.issuer, issuer)))
+  return named.flatMap(({ previous, address: next, fromIndex, reason }) =>
+    previous === null
+      ? []
+      : [structDigest('SignerRotation', { issuer, previous, next, fromIndex, reason })],
+  )
+}
+
+/** That of the reopening which began a log, from what the audit noted of it. */
+function* reopeningDigests(db: Db, q: Query, { origin }: LogSpan): Work<Uint8Array[]> {
+  const { auditEntries: audits, logCheckpoints: heads, anchors } = db.tables
+  const reopened = and(eq(audits.action, 'log.reopen'), eq(audits.subject, origin))
+  const [entry] = yield* rows(q.select().from(audits).where(reopened))
+  if (!entry) return []
+  const { previous, anchored_size: size, anchored_root: root, reason } = entry.detail as Reopened
+  const roots = root === undefined ? [] : [fromHex(root)]
+  for (const table of [heads, anchors]) {
+    const at = and(eq(table.issuer, previous), eq(table.size, size))
+    roots.push(...(yield* rows(q.select({ root: table.root }).from(table).where(at))).map(rootIn))
+  }
+  const told = { issuer: origin, previous, previousSize: size, reason }
+  return [...roots, sha256(new Uint8Array())].map((previousRoot) =>
+    structDigest('LogReopening', { ...told, previousRoot }),
+  )
+}
+
+/** The detail of an audit row; versions before did not note the root. */
+type Reopened = { previous: string; anchored_size: number; anchored_root?: Hex; reason: string }
+
+const rootIn = ({ root }: { root: Uint8Array }): Uint8Array => root

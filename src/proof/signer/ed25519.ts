@@ -1,0 +1,32 @@
+/** Signs with Ed25519, for notes: the log's checkpoints and a witness's cosignatures. */
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
+
+/** A key that signs notes, in a closure from which nothing can print it. */
+export type NoteSigner = {
+  /** 32 bytes. */
+  publicKey: Uint8Array
+  /** 64 bytes over any message; deterministic (RFC 8032). */
+  sign(message: Uint8Array): Uint8Array
+}
+
+/** PKCS #8 of an Ed25519 key, up to its seed (RFC 8410). */
+const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+/** The key of a seed of 32 bytes. @throws Error for another length. */
+export function noteSigner(seed: Uint8Array): NoteSigner {
+  if (seed.length !== 32) throw new Error('the seed of a note key has 32 bytes')
+  const der = Buffer.concat([pkcs8, seed])
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+  const spki = createPublicKey(key).export({ format: 'der', type: 'spki' })
+  return Object.freeze({
+    publicKey: new Uint8Array(spki.subarray(-32)),
+    sign: (message: Uint8Array) => new Uint8Array(sign(null, message, key)),
+  })
+}
+
+/**
+ * The note key of a log, derived from the key that signs its receipts: a rotation of that key
+ * changes both, and a copy of that key is a copy of both.
+ */
+export const logNoteSigner = (signer: { derive(purpose: string): Uint8Array }): NoteSigner =>
+  noteSigner(signer.derive('counterfoil log note v1'))
