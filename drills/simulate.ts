@@ -145,8 +145,9 @@ export function simulateReport(found: Simulated): string {
 \`bun run drill simulate ${asked}\`, ${day}.
 
 Keys and secrets that are rotated, runs (streamed, whole, in the background), chunks, reports of
-usage, failing model servers, clients that hang up, deposits and reorgs, plans, vouchers, refunds, calls at three doors
-that are made again, kept outputs and texts, ${others}, clocks that jump, writes that fail, and
+usage, failing model servers, clients that hang up, deposits and reorgs, plans, vouchers, refunds,
+calls at three doors that are made again, kept outputs and texts, ${others}, clocks that jump,
+writes that fail, and
 processes that are killed before and after a COMMIT, with runs that ${held}:
 ${all} random commands over ${seeds} seeds, in ${seconds.toFixed(0)} s. After each
 the service is compared with a model of it: what it came to, balances, holds, plans, open runs,
