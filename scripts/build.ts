@@ -4,7 +4,7 @@
  * For another machine Bun fetches its own runtime of that platform once, and keeps it.
  * `COUNTERFOIL_COMMIT` names the commit where there is no git.
  */
-const platforms = [
+export const platforms = [
   'linux-x64',
   'linux-x64-musl',
   'linux-arm64',
@@ -12,52 +12,76 @@ const platforms = [
   'darwin-x64',
   'darwin-arm64',
   'windows-x64',
-]
-const target = readTarget(Bun.argv.slice(2))
-const suffix = target?.startsWith('windows') ? '.exe' : ''
-const outfile = `dist/counterfoil${target ? `-${target}` : ''}${suffix}`
-const result = await Bun.build({
-  entrypoints: ['src/main.ts'],
-  compile: {
-    outfile,
-    ...(target ? { target: `bun-${target}` as Bun.Build.CompileTarget } : {}),
-    // A stray .env or bunfig.toml in the working folder must not change what runs.
-    autoloadDotenv: false,
-    autoloadBunfig: false,
-  },
-  // Elysia reads the source of handlers: their names must survive.
-  minify: { whitespace: true, syntax: true, identifiers: false },
-  sourcemap: 'inline',
-  // A file for each import() and what is shared: a start reads what it needs of the program.
-  splitting: true,
-  format: 'esm',
-  bytecode: true,
-  define: {
-    'process.env.NODE_ENV': '"production"',
-    COUNTERFOIL_BUILD_COMMIT: JSON.stringify(commit()),
-  },
-})
-for (const log of result.logs) console.error(String(log))
-if (!result.success) process.exit(1)
-// The maps are inside the executable; the files beside it would only be forgotten.
-const maps = result.outputs.filter(({ path }) => path.endsWith('.map'))
-await Promise.all(maps.map(({ path }) => Bun.file(path).delete()))
-console.log(outfile, Bun.file(outfile).size)
+] as const
+export type Platform = (typeof platforms)[number]
+
+/** Where `build` writes: the name says the platform, unless it is this machine's. */
+export const executableOf = (platform?: Platform): string =>
+  `dist/counterfoil${platform ? `-${platform}` : ''}${suffixOf(platform)}`
+
+/** What the name of an executable ends with on a platform. */
+export const suffixOf = (platform?: Platform): string =>
+  platform?.startsWith('windows') ? '.exe' : ''
+
+/**
+ * Writes the executable. The same commit gives the same bytes in any folder, at any time.
+ * @throws Error where the sources do not build, or the runtime of that platform cannot be had
+ */
+export async function build(
+  platform?: Platform,
+  outfile = executableOf(platform),
+): Promise<string> {
+  const result = await Bun.build({
+    entrypoints: ['src/main.ts'],
+    compile: {
+      outfile,
+      ...(platform ? { target: runtimeOf(platform) } : {}),
+      // A stray .env or bunfig.toml in the working folder must not change what runs.
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+    },
+    // Elysia reads the source of handlers: their names must survive.
+    minify: { whitespace: true, syntax: true, identifiers: false },
+    sourcemap: 'inline',
+    // A file for each import() and what is shared: a start reads what it needs of the program.
+    splitting: true,
+    format: 'esm',
+    bytecode: true,
+    define: {
+      'process.env.NODE_ENV': '"production"',
+      // Two packages look for files beside their own, which an executable does not have: the
+      // folder of the build would only make two builds differ.
+      __dirname: '"/"',
+      COUNTERFOIL_BUILD_COMMIT: JSON.stringify(commit()),
+    },
+  })
+  for (const log of result.logs) console.error(String(log))
+  if (!result.success) throw new Error(`${outfile} does not build`)
+  // The maps are inside the executable; the files beside it would only be forgotten.
+  const maps = result.outputs.filter(({ path }) => path.endsWith('.map'))
+  await Promise.all(maps.map(({ path }) => Bun.file(path).delete()))
+  return outfile
+}
+
+/** Bun's name of a runtime. On x64 and Linux the one that needs no AVX2 runs on every machine. */
+const runtimeOf = (platform: Platform): Bun.Build.CompileTarget =>
+  `bun-${platform.replace('linux-x64', 'linux-x64-baseline')}` as Bun.Build.CompileTarget
 
 /** The platform that was asked for, as Bun names it or without its `bun-`. */
-function readTarget(args: string[]): string | undefined {
+function readTarget(args: string[]): Platform | undefined {
   const [first, second] = args[0]?.startsWith('--target=')
     ? ['--target', args[0].slice('--target='.length)]
     : args
   if (first === undefined) return undefined
   const asked = (first === '--target' ? second : first)?.replace(/^bun-/, '')
-  if (asked !== undefined && platforms.includes(asked)) return asked
+  const known = platforms.find((platform) => platform === asked)
+  if (known) return known
   console.error(`build [--target ${platforms.join('|')}]`)
   process.exit(2)
 }
 
 /** The commit that is built, `-dirty` when tracked files differ from it; empty when unknown. */
-function commit(): string {
+export function commit(): string {
   const given = process.env['COUNTERFOIL_COMMIT']
   if (given) return given
   const head = git('rev-parse', 'HEAD')
@@ -73,4 +97,9 @@ function git(...args: string[]): string {
   } catch {
     return ''
   }
+}
+
+if (import.meta.main) {
+  const outfile = await build(readTarget(Bun.argv.slice(2)))
+  console.log(outfile, Bun.file(outfile).size)
 }
