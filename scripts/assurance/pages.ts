@@ -115,7 +115,7 @@ export const pages: Group = {
         ['test/browser/docs.test.ts', 'the reference, in a real browser'],
         ['test/browser/verify-page.test.ts', 'stamps no file to which'],
       ],
-      guards: [['src/front/reference/pages/contents.tsx', 'Contents']],
+      guards: [['src/front/reference/pages/aside.tsx', 'DocsAside']],
     },
     {
       id: 'C17',

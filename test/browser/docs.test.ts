@@ -7,7 +7,7 @@ import { type World, world } from '../support/world.ts'
 import { fewLooks, inspectPage, lookName, looks } from './support.ts'
 
 const shots = process.env['SHOTS']
-const pages = ['/docs', ...areas.map(({ id }) => `/docs/${id}`)]
+const pages = ['/docs', '/docs/search?q=receipt', ...areas.map(({ id }) => `/docs/${id}`)]
 
 describe.skipIf(noChromium)('the reference, in a real browser', () => {
   let service: World
@@ -37,4 +37,59 @@ describe.skipIf(noChromium)('the reference, in a real browser', () => {
     },
     60_000,
   )
+
+  const open = async (path: string, width: number, script = true) => {
+    const viewport = { width, height: 860 }
+    const context = await browser.newContext({ viewport, javaScriptEnabled: script })
+    const page = await context.newPage()
+    await page.goto(service.origin + path)
+    return { page, close: () => context.close() }
+  }
+
+  test('the index stays in view on a wide screen, and folds on a phone without script', async () => {
+    const wide = await open('/docs/keys', 1280, false)
+    const index = wide.page.getByRole('navigation', { name: 'Reference' })
+    await wide.page.locator('#schemas').scrollIntoViewIfNeeded()
+    expect(await wide.page.evaluate('window.scrollY')).toBeGreaterThan(1000)
+    const box = await index.boundingBox()
+    expect(box?.y).toBeGreaterThanOrEqual(0)
+    expect(box?.y).toBeLessThan(300)
+    await wide.close()
+
+    const phone = await open('/docs/keys', 390, false)
+    const folded = phone.page.getByRole('navigation', { name: 'Reference' })
+    expect(await folded.isVisible()).toBe(false)
+    await phone.page.getByText('Index', { exact: true }).click()
+    await folded.getByRole('link', { name: 'Revoke a key' }).click()
+    expect(phone.page.url()).toEndWith('/docs/keys#revokeKey')
+    await phone.close()
+  }, 60_000)
+
+  test('the search finds while one types, and keys alone lead to what it found', async () => {
+    const { page, close } = await open('/docs', 1280)
+    await page.getByRole('searchbox', { name: 'Search the reference' }).focus()
+    await page.keyboard.type('revoke key')
+    const hit = page.locator('#docs-found').getByRole('link', { name: 'Revoke a key', exact: true })
+    await hit.waitFor()
+    expect(new URL(page.url()).pathname).toBe('/docs')
+    expect(await page.getByRole('navigation', { name: 'Reference' }).isVisible()).toBe(false)
+    const focused = () => page.evaluate<string>('document.activeElement.textContent')
+    for (let i = 0; i < 12 && (await focused()) !== 'Revoke a key'; i++) {
+      await page.keyboard.press('Tab')
+    }
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/docs/keys#revokeKey')
+    await close()
+  }, 60_000)
+
+  test('the search without script is a page of its own, which can be linked', async () => {
+    const { page, close } = await open('/docs', 390, false)
+    await page.getByRole('searchbox', { name: 'Search the reference' }).fill('retention')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/docs/search?q=retention')
+    expect(await page.locator('#found li').count()).toBeGreaterThan(1)
+    await page.locator('#found a').first().click()
+    await page.waitForURL(/\/docs\/.+#/)
+    await close()
+  }, 60_000)
 })

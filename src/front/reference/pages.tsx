@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import { readerAccount } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import { queryOf, readText } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import type { Markup } from '../../web/ui/jsx-runtime.ts'
 import { publicPage } from '../../web/ui/layout.tsx'
@@ -10,22 +11,30 @@ import { Pad, PageHead, Panel } from '../../web/ui/panel.tsx'
 import { reply } from '../../web/ui/reply.ts'
 import { answerText } from './answer-text.ts'
 import { areas } from './areas/areas.ts'
+import { findInReference } from './find.ts'
 import { areaMarkdown, frontMarkdown } from './markdown.ts'
 import type { Area } from './operation.ts'
+import { DocsAside, Hits, QuickHits, searchPath } from './pages/aside.tsx'
 import { OverviewPage } from './pages/contents.tsx'
 import { OperationPanel } from './pages/operation.tsx'
 import { Prose, SchemaSection } from './pages/parts.tsx'
 
 /** `/docs`: the reference for people, of the same entries as `/openapi.json`. A page an area. */
 export const docsPages = (deps: Deps, frame: Frame) => {
-  const show = async (request: Request, path: string, { title, about, main }: Shown) =>
+  const show = async (request: Request, path: string, { title, about, main, asked }: Shown) =>
     publicPage({
       frame,
       title,
       description: about,
       here: '/docs',
-      markdown: `${path}.md`,
-      main: <div class="stack wide docs">{main}</div>,
+      // A search is not listed, and has no Markdown.
+      ...(asked === undefined ? { markdown: `${path}.md` } : { isUnlisted: true }),
+      main: (
+        <div class="docs">
+          <DocsAside here={path} {...(asked === undefined ? {} : { asked })} />
+          <div class="stack wide">{main}</div>
+        </div>
+      ),
       ...(await readerAccount(deps, request)),
     })
   return new Elysia({ name: 'docs-pages' })
@@ -44,6 +53,13 @@ export const docsPages = (deps: Deps, frame: Frame) => {
     .get('/docs.md', ({ request, set }) =>
       answerText({ request, set }, frontMarkdown(deps.settings.baseUrl), markdownType),
     )
+    .get(searchPath, async ({ request, set }) => {
+      const asked = readText(queryOf(request), 'q') ?? ''
+      const title = 'Search the reference'
+      const shown = { title, about: title, main: <SearchPage asked={asked} />, asked }
+      const page = await show(request, searchPath, shown)
+      return reply({ request, set }, { page, fragment: <QuickHits asked={asked} /> })
+    })
     .get('/docs/:area', async ({ params, request, set }) => {
       const { baseUrl } = deps.settings
       const [, id, isMarkdown] = /^(.*?)(\.md)?$/s.exec(params.area) ?? []
@@ -58,31 +74,44 @@ export const docsPages = (deps: Deps, frame: Frame) => {
     })
 }
 
-type Shown = { title: string; about: string; main: Markup }
+type Shown = { title: string; about: string; main: Markup; asked?: string }
 
 const markdownType = 'text/markdown; charset=utf-8'
 
 const noSuchPage = `There is no such page. There are ${areas.map(({ id }) => id).join(', ')}.`
 
-const schemasEntry = { id: 'schemas', title: 'Schemas' }
+/** Everything that was found; what was asked stands in the field beside it. */
+function SearchPage({ asked }: { asked: string }) {
+  const hits = findInReference(asked)
+  return (
+    <>
+      <PageHead title="Search the reference" />
+      {hits.length > 0 ? (
+        <Panel id="found" title={hits.length === 1 ? '1 place' : `${hits.length} places`}>
+          <Pad>
+            <Hits of={hits} asked={asked} isWhole />
+          </Pad>
+        </Panel>
+      ) : (
+        <p>
+          {asked.trim() === ''
+            ? 'Type a part of a route, a field or an error: '
+            : 'Nothing has all of these words. Try one that is part of a route, field or error: '}
+          <a href={`${searchPath}?q=idempotency`}>idempotency</a>,{' '}
+          <a href={`${searchPath}?q=%2Fv1%2Fkeys`}>/v1/keys</a>,{' '}
+          <a href={`${searchPath}?q=cost_nusd`}>cost_nusd</a>.
+        </p>
+      )}
+    </>
+  )
+}
 
 const AreaPage = ({ area, baseUrl }: { area: Area; baseUrl: string }) => (
   <>
-    <PageHead title={area.title}>
-      <a href="/docs">All routes</a>
-    </PageHead>
+    <PageHead title={area.title} />
     <p>
       <Prose>{area.about}</Prose>
     </p>
-    <nav aria-label="On this page">
-      <ul class="bare row">
-        {[...area.operations, schemasEntry].map(({ id, title }) => (
-          <li>
-            <a href={`#${id}`}>{title}</a>
-          </li>
-        ))}
-      </ul>
-    </nav>
     {area.operations.map((operation) => (
       <OperationPanel operation={operation} baseUrl={baseUrl} />
     ))}

@@ -21,6 +21,11 @@ const aRun = { name: 'A run', path: { id: t.sampleIds.run }, status: 200 }
 const aReceipt = { name: 'A receipt', path: { id: t.sampleIds.rcpt }, status: 200 }
 const goesOn = 'With a filter a page may be short: go on after its `last_id`.'
 
+const sort = t.oneOf('`costliest`: those that match among the 10,000 newest, in one page.', [
+  'newest',
+  'costliest',
+])
+
 const filter = {
   status: t.oneOf('Only those.', statuses),
   model: t.text('Only those of a model.', 'counterfoil/echo-1'),
@@ -29,10 +34,7 @@ const filter = {
   from: t.text('A date (UTC) or an RFC 3339 time.', '2026-08-01'),
   to: t.text('A date, which is included, or a time.', '2026-08-31'),
   last: t.oneOf('Only those of this time up to now; `from` goes before it.', ['24h', '7d', '30d']),
-  sort: t.oneOf('`costliest`: of the 10,000 newest that match, in one page.', [
-    'newest',
-    'costliest',
-  ]),
+  sort,
   id: t.text('That run alone, by its id or the id of its receipt.', t.sampleIds.run),
 }
 
@@ -91,6 +93,7 @@ const receipts = [
       ...pageQuery(t.sampleIds.rcpt),
       visibility,
       model: t.text('Only those of a model.', 'counterfoil/echo-1'),
+      sort,
     },
     examples: [{ name: 'First page', query: { limit: '20' }, status: 200 }],
     answers: [shown('A page of receipts.', ownReceiptPageShape)],

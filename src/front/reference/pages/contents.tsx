@@ -1,11 +1,10 @@
 /** The first page of the reference. */
 import { refusals } from '../../../kernel/refusal.ts'
 import { Code } from '../../../web/ui/copy-box.tsx'
-import { Pad, Panel, Split } from '../../../web/ui/panel.tsx'
+import { Pad, Panel } from '../../../web/ui/panel.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
-import { areas } from '../areas/areas.ts'
 import { firstSteps } from '../first-steps.ts'
-import { type Area, type Group, methodOf, pathOf } from '../operation.ts'
+import { type Area, methodOf, pathOf } from '../operation.ts'
 import {
   clientText,
   environmentText,
@@ -15,22 +14,21 @@ import {
   rules,
   toolText,
 } from '../texts.ts'
+import { areasOf } from './aside.tsx'
 import { Prose } from './parts.tsx'
 
 type Props = { baseUrl: string }
 
 /** The front of the reference: how to begin, what holds everywhere, and where everything is. */
 export const OverviewPage = ({ baseUrl }: Props) => (
-  <Split>
-    <div class="stack wide">
-      <Begin baseUrl={baseUrl} />
-      <Everywhere />
-      <Clients baseUrl={baseUrl} />
-      <Tools baseUrl={baseUrl} />
-      <Errors />
-    </div>
-    <Contents />
-  </Split>
+  <>
+    <Begin baseUrl={baseUrl} />
+    <Everywhere />
+    <Clients baseUrl={baseUrl} />
+    <Tools baseUrl={baseUrl} />
+    <Errors />
+    <AllRoutes />
+  </>
 )
 
 const Begin = ({ baseUrl }: Props) => (
@@ -132,18 +130,22 @@ const errorColumns: readonly Column<ErrorRow>[] = [
 ]
 
 /** All routes, by their pages. Those of the dashboard are folded: few programs call them. */
-const Contents = () => (
-  <nav class="stack" aria-label="Routes">
-    {areasOf('programs').map((area) => (
-      <section class="stack" aria-labelledby={`to-${area.id}`}>
-        <h2 id={`to-${area.id}`}>
-          <a href={`/docs/${area.id}`}>{area.title}</a>
-        </h2>
-        <Routes area={area} />
-      </section>
-    ))}
-    <section class="stack" aria-labelledby="dashboard-api">
-      <h2 id="dashboard-api">Dashboard API</h2>
+const AllRoutes = () => (
+  <Panel id="routes" title="All routes">
+    <Pad>
+      <div class="chapters">
+        {areasOf('programs').map((area) => (
+          <section class="stack" aria-labelledby={`to-${area.id}`}>
+            <h3 id={`to-${area.id}`}>
+              <a href={`/docs/${area.id}`}>{area.title}</a>
+            </h3>
+            <Routes area={area} />
+          </section>
+        ))}
+      </div>
+    </Pad>
+    <section class="pad stack" aria-labelledby="dashboard-api">
+      <h3 id="dashboard-api">Dashboard API</h3>
       <p class="quiet">What the pages of an account call, with the cookie of a signed-in wallet.</p>
       {areasOf('dashboard').map((area) => (
         <details>
@@ -157,10 +159,8 @@ const Contents = () => (
         </details>
       ))}
     </section>
-  </nav>
+  </Panel>
 )
-
-const areasOf = (group: Group): readonly Area[] => areas.filter((area) => area.group === group)
 
 const Routes = ({ area }: { area: Area }) => (
   <ul class="bare routes">

@@ -4,12 +4,21 @@ import { Code } from '../../../web/ui/copy-box.tsx'
 import type { Markup } from '../../../web/ui/jsx-runtime.ts'
 import { areas, schemas } from '../areas/areas.ts'
 import { type Field, fieldsOf, typeOf } from '../field.ts'
+import { wordsOf } from '../find.ts'
 import { sampleOf } from '../sample.ts'
 
 /** Words of the reference: what stands between backticks is code. */
 export const Prose = ({ children }: { children: string }) => (
   <>{children.split('`').map((piece, i) => (i % 2 === 1 ? <code>{piece}</code> : piece))}</>
 )
+
+/** A text in which the words that were asked are marked. */
+export function Marked({ text, asked }: { text: string; asked: string }) {
+  const words = wordsOf(asked).map(RegExp.escape)
+  if (words.length === 0) return <>{text}</>
+  const pieces = text.split(new RegExp(`(${words.join('|')})`, 'iu'))
+  return <>{pieces.map((piece, i) => (i % 2 === 1 ? <mark>{piece}</mark> : piece))}</>
+}
 
 /** Names, types and meanings, one below the other on a phone. */
 export const Fields = ({ label, of }: { label: string; of: readonly Field[] }) => (
