@@ -35,6 +35,9 @@ window.dispatchEvent(new Event('eip6963:requestProvider'))
 offer()
 // The panel is redrawn for another amount.
 document.addEventListener('htmx:after:swap', offer)
+document.addEventListener('input', ({ target }) => {
+  if (target instanceof HTMLInputElement && target.id === 'pay-amount') linkTo(target.value)
+})
 
 document.addEventListener('click', async (event) => {
   const button = event.target instanceof Element ? event.target.closest('#wallet-send') : null
@@ -53,10 +56,22 @@ document.addEventListener('click', async (event) => {
   }
 })
 
-/** Only where there is a wallet to ask. */
+/** Only where there is a wallet to ask; it stands in the place of the link to a wallet app. */
 function offer(): void {
-  const place = document.getElementById('wallet-deposit')
-  if (place && chosen()) place.hidden = false
+  const button = document.getElementById('wallet-send')
+  if (button && chosen()) button.hidden = false
+}
+
+/** Puts an amount into the link as it is typed: the server's answer comes too late for a tap. */
+function linkTo(typed: string): void {
+  const place = byId('wallet-deposit', HTMLElement)
+  const { decimals = '', least = '' } = place.dataset
+  const link = place.querySelector('a')
+  if (!link) return
+  const amount = parseUsd(typed.trim())
+  const isEnough = amount !== undefined && amount >= BigInt(least) && amount > 0n
+  const sum = isEnough ? `&uint256=${unitsOf(amount, Number(decimals))}` : ''
+  link.href = link.href.replace(/&uint256=\d+$/, '') + sum
 }
 
 /** The wallet that was signed in with, or the only one there is. */

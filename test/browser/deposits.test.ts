@@ -149,6 +149,32 @@ describe.skipIf(noChromium || noAnvil)('deposits, in a real browser on a real ch
     expect(await bare.page.getByRole('button', { name: 'Deposit with wallet' }).count()).toBe(0)
   }, 60_000)
 
+  test('there is one button that sends: by the wallet, or else by a link with the amount', async () => {
+    const { page } = await open(walletOn(4663, [4663]))
+    await page.getByRole('button', { name: 'Deposit with wallet' }).waitFor()
+    const link = page.getByRole('link', { name: 'Open in a wallet app' })
+    const taken = page.getByRole('button', { name: 'Use this amount' })
+    expect([await link.count(), await taken.count()]).toEqual([0, 0])
+    await context?.close()
+
+    const bare = await open(undefined)
+    const app = bare.page.getByRole('link', { name: 'Open in a wallet app' })
+    await bare.page.getByLabel('Amount in USD').pressSequentially('7.5')
+    expect(await app.getAttribute('href')).toEndWith('&uint256=7500000')
+    await bare.page.getByLabel('Amount in USD').press('Tab')
+    await bare.page.waitForURL(`**${path}?amount=7.5`)
+    expect(await app.getAttribute('href')).toEndWith('&uint256=7500000')
+    const code = bare.page.locator('svg.qr')
+    expect(await code.getAttribute('aria-label')).toContain('of $7.50')
+    await bare.page.getByLabel('Amount in USD').pressSequentially('x')
+    expect(await app.getAttribute('href')).not.toContain('uint256')
+  }, 60_000)
+
+  test('the coin is called what the token calls itself', async () => {
+    const { page } = await open(undefined)
+    await page.getByText('USDX, US dollars as a stablecoin').waitFor()
+  }, 60_000)
+
   test('without script an amount is put into the code, and another wallet’s deposit is claimed', async () => {
     const { transactionHash } = await chain.usd.send(other.address, 'transfer', treasury, units(3))
     await untilSo(async () => (await w.balance(other.address.toLowerCase())) === 3)

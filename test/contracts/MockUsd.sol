@@ -11,6 +11,10 @@ contract MockUsd {
         return 6;
     }
 
+    function symbol() external pure returns (string memory) {
+        return "USDX";
+    }
+
     function mint(address to, uint256 value) external {
         balanceOf[to] += value;
         emit Transfer(address(0), to, value);

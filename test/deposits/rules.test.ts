@@ -8,7 +8,7 @@ import {
 import { matchTransfers, sortTransfers } from '../../src/billing/deposits/match-transfers.ts'
 import { unitsOf } from '../../src/billing/deposits/payment.ts'
 import { inclusionOf } from '../../src/billing/deposits/reorg.ts'
-import { checkToken } from '../../src/billing/deposits/token.ts'
+import { checkToken, readSymbol } from '../../src/billing/deposits/token.ts'
 import { readTransfers, type Transfer } from '../../src/billing/deposits/transfer.ts'
 import { type Chain, ChainReverted, ChainUnavailable } from '../../src/kernel/chain.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
@@ -240,6 +240,7 @@ describe('where a transaction stands', () => {
 })
 
 describe('the token of the configuration', () => {
+  const textWord = (text: string) => Buffer.from(text.padEnd(32, '\0')).toString('hex')
   const word = (value: number) => `0x${value.toString(16).padStart(64, '0')}` as const
   const check = (call: () => Promise<string>, code = '0x6001') =>
     checkToken({ code: async () => code, call } as Pick<Chain, 'call' | 'code'>, policy)
@@ -261,6 +262,24 @@ describe('the token of the configuration', () => {
       expect(await check(call, code)).toEqual({ trouble })
     },
   )
+
+  test.each([
+    ['as text', word(32) + word(4).slice(2) + textWord('USDX'), 'USDX'],
+    ['as 32 bytes, as old tokens do', `0x${textWord('DAI')}`, 'DAI'],
+    ['with markup', word(32) + word(3).slice(2) + textWord('<b>'), null],
+    ['with a text that is too long', word(32) + word(31).slice(2) + textWord('U'.repeat(31)), null],
+    ['with a length beyond its answer', word(32) + word(4_000_000).slice(2) + textWord(''), null],
+    ['with nothing', '0x', null],
+    ['with a number alone', word(6), null],
+  ] as const)('answers its symbol %s', async (_, answer, symbol) => {
+    const chain = { call: async () => answer } as unknown as Pick<Chain, 'call'>
+    expect(await readSymbol(chain, policy.token)).toBe(symbol)
+  })
+
+  test('that refuses to tell its symbol is taken all the same', async () => {
+    const call = () => Promise.reject(new ChainReverted('0x'))
+    expect(await readSymbol({ call }, policy.token)).toBe(null)
+  })
 
   test('is neither where the chain cannot be asked', async () => {
     const away = () => Promise.reject(new ChainUnavailable('timeout'))

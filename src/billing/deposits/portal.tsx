@@ -148,7 +148,8 @@ function payViewOf(
   account: string,
   typed: string | undefined,
 ): PayView {
-  const view = { account, policy, amount: undefined, trouble: health.deposits.trouble !== null }
+  const { trouble, symbol } = health.deposits
+  const view = { account, policy, symbol, amount: undefined, trouble: trouble !== null }
   if (typed === undefined || typed.trim() === '') return view
   const amount: Nusd | undefined = parseUsd(typed.trim())
   if (amount !== undefined && amount >= policy.minNusd && amount > 0n) return { ...view, amount }

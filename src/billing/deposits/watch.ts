@@ -5,7 +5,7 @@ import { creditDue } from './credit.ts'
 import type { DepositPolicy } from './deposit.ts'
 import { newReach, type Reach, scan } from './scan.ts'
 import { headsOf } from './second.ts'
-import { checkToken } from './token.ts'
+import { checkToken, readSymbol } from './token.ts'
 
 /** The pause after an error: the first, doubled up to the longest, in ms. */
 const firstPauseMs = 1000
@@ -67,6 +67,7 @@ async function isTokenValid(
     health.deposits.trouble = check.trouble
     return false
   }
+  health.deposits.symbol = await readSymbol(chain, policy.token)
   const before = await deposits.ensureCode(policy.token, check.codeHash)
   if (before !== check.codeHash) log.warn('deposits.token_changed', { token: policy.token })
   return true

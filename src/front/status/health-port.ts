@@ -47,6 +47,8 @@ export type Health = {
     cursor: number | null
     /** Why the second RPC server holds deposits back, one entry per deposit. */
     doubts: readonly Doubt[]
+    /** What the token calls itself, such as USDG; null until it was read, or where it is unfit. */
+    symbol: string | null
   }
   /** Monotonic time at which this node last received its own notice; null before. */
   echoedAt: number | null

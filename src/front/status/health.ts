@@ -24,7 +24,7 @@ export const newHealth = (clock: Pick<Clock, 'monotonic'>): Health => ({
   schema: 'ok',
   chain: { head: null, headAt: null, trouble: null },
   anchors: { trouble: null, balanceWei: null, isLow: false },
-  deposits: { trouble: null, isChecked: false, cursor: null, doubts: [] },
+  deposits: { trouble: null, isChecked: false, cursor: null, doubts: [], symbol: null },
   echoedAt: null,
   stopping: false,
 })

@@ -10,13 +10,23 @@ type ActionProps = {
   swap?: 'outerHTML' | 'innerHTML' | 'beforeend' | 'outerMorph' | 'innerMorph' | 'none'
   /** Asked by the browser before it is sent; without script a confirm page has to ask. */
   confirm?: string
+  /** What sends it beside its submit, where that is more: `change, submit`. */
+  trigger?: string
   /** `row` stands in a line, `stack` below each other inside of a panel. */
   look?: 'row' | 'stack'
   children: Child
 }
 
 /** A form that changes something: with htmx in place, without it by a whole page. */
-export const ActionForm = ({ action, target, swap, confirm, look, children }: ActionProps) => (
+export const ActionForm = ({
+  action,
+  target,
+  swap,
+  confirm,
+  trigger,
+  look,
+  children,
+}: ActionProps) => (
   <form
     class={look === 'stack' ? 'pad stack' : 'row'}
     method="post"
@@ -26,6 +36,7 @@ export const ActionForm = ({ action, target, swap, confirm, look, children }: Ac
     hx-swap={target && (swap ?? 'outerHTML')}
     hx-disable={target && 'find button'}
     hx-confirm={confirm}
+    hx-trigger={trigger}
   >
     {children}
   </form>

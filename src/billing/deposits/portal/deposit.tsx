@@ -18,6 +18,8 @@ import { HistoryPanel, type HistoryView } from './deposit-history.tsx'
 export type PayView = {
   account: string
   policy: DepositPolicy
+  /** What the token calls itself: USDG. */
+  symbol: string | null
   amount: Nusd | undefined
   /** What was typed, and what is wrong with it. */
   wrong?: { typed: string; message: string }
@@ -29,9 +31,7 @@ export type DepositsView = { pay: PayView; history: HistoryView; claim: ClaimVie
 
 export const DepositsPage = ({ view }: { view: DepositsView }) => (
   <>
-    <PageHead title="Deposits">
-      <ButtonLink href="/dashboard/statement">Statement</ButtonLink>
-    </PageHead>
+    <PageHead title="Deposits" />
     <div class="stack">
       <Split>
         <PayPanel view={view.pay} />
@@ -43,17 +43,20 @@ export const DepositsPage = ({ view }: { view: DepositsView }) => (
   </>
 )
 
-/** What is sent, how much of it, the warning, then where to: in the order of reading. */
+/**
+ * What is sent, how much of it, one button that sends it, the warning, then where to: in the order
+ * of reading.
+ */
 export const PayPanel = ({ view }: { view: PayView }) => {
   const { policy, amount } = view
   const payment = paymentOf(policy, amount)
   const sum = amount === undefined ? '' : ` of ${amountText(amount)}`
   return (
     <Panel id="pay" title="Add money">
-      <Coin policy={policy} token={payment.token} />
+      <Coin view={view} token={payment.token} />
       <AmountForm view={view} />
       <Pad>
-        <WalletButton view={view} />
+        <SendButton view={view} link={payment.link} />
         {view.trouble ? (
           <Notice tone="warn" title="Deposits are delayed.">
             The chain cannot be read as it should now. What you send is credited afterwards.
@@ -68,9 +71,6 @@ export const PayPanel = ({ view }: { view: PayView }) => {
           <summary>From another device</summary>
           <Qr text={payment.link} label={`QR code: a transfer${sum} to ${payment.treasury}`} />
         </details>
-        <div class="row">
-          <ButtonLink href={payment.link}>Open in a wallet app</ButtonLink>
-        </div>
       </Pad>
     </Panel>
   )
@@ -81,7 +81,7 @@ const dollar =
   '0 2.2-2.1 3.6-4.9 3.6-2.4 0-4.3-1-5-2.8M20 10v20'
 
 /** The one coin that is credited. */
-const Coin = ({ policy, token }: { policy: DepositPolicy; token: string }) => (
+const Coin = ({ view: { policy, symbol }, token }: { view: PayView; token: string }) => (
   <div class="pad coin">
     <svg viewBox="0 0 40 40" aria-hidden="true">
       <circle cx="20" cy="20" r="18.5" />
@@ -89,7 +89,7 @@ const Coin = ({ policy, token }: { policy: DepositPolicy; token: string }) => (
       <path d={dollar} />
     </svg>
     <div>
-      <strong>US dollars as a stablecoin</strong>
+      <strong>{symbol === null ? '' : `${symbol}, `}US dollars as a stablecoin</strong>
       <small class="quiet">
         Token <Address value={token} /> with {policy.decimals} decimals, on Robinhood Chain (
         {chainId}). At least {amountText(policy.minNusd)}.
@@ -98,8 +98,18 @@ const Coin = ({ policy, token }: { policy: DepositPolicy; token: string }) => (
   </div>
 )
 
+/**
+ * The amount in the links and the code follows the field while one types, so that no button has to
+ * take it over; without script one does.
+ */
 const AmountForm = ({ view: { amount, wrong } }: { view: PayView }) => (
-  <ActionForm action="/api/portal/deposits" target="#pay" look="stack">
+  <ActionForm
+    action="/api/portal/deposits"
+    target="#pay"
+    swap="outerMorph"
+    trigger="change, submit"
+    look="stack"
+  >
     <TextField
       name="amount"
       form="pay"
@@ -109,19 +119,22 @@ const AmountForm = ({ view: { amount, wrong } }: { view: PayView }) => (
       placeholder="25.00"
       maxlength={20}
       error={wrong?.message}
-      hint="Optional: the code and the links then hold the amount."
+      hint="Optional: without one you enter it in your wallet."
     />
-    <div class="row">
+    <div class="row noscript">
       <Button>Use this amount</Button>
     </div>
   </ActionForm>
 )
 
-/** Shown by the script where a wallet is: without script nothing is promised that cannot be. */
-const WalletButton = ({ view: { account, policy } }: { view: PayView }) => (
+/**
+ * The one button that sends: by the wallet of the browser, which the script shows where it finds
+ * one, or else by a link that a wallet app opens.
+ */
+const SendButton = ({ view: { account, policy }, link }: { view: PayView; link: string }) => (
   <div
     id="wallet-deposit"
-    hidden
+    class="send"
     data-of={account}
     data-treasury={policy.treasury}
     data-token={policy.token}
@@ -129,9 +142,12 @@ const WalletButton = ({ view: { account, policy } }: { view: PayView }) => (
     data-least={policy.minNusd.toString()}
   >
     <div class="row">
-      <button class="btn go" type="button" id="wallet-send">
+      <button class="btn go" type="button" id="wallet-send" hidden>
         Deposit with wallet
       </button>
+      <ButtonLink href={link} look="go">
+        Open in a wallet app
+      </ButtonLink>
     </div>
     <p id="wallet-said" role="status" class="quiet"></p>
   </div>
