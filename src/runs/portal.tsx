@@ -12,8 +12,8 @@ import type { SessionRow } from '../storage/db/schema.ts'
 import {
   addressOf,
   queryOf,
-  readChoice,
   readPage,
+  readsByCost,
   readText,
   tidyAddress,
   withoutEmpty,
@@ -25,7 +25,7 @@ import { type Markup, renderChild } from '../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../web/ui/layout.tsx'
 import { pushAddress, reply } from '../web/ui/reply.ts'
 import { followRows, newsMax, type Rows, shownIn } from './api/follow-rows.ts'
-import { filterQuery, readFilter, readRunId, sorts } from './api/list-query.ts'
+import { filterQuery, readFilter, readRunId } from './api/list-query.ts'
 import { followAccount, type Look } from './api/live.ts'
 import { cancelRun } from './cancel.ts'
 import { followReceipts } from './portal/receipts-live.ts'
@@ -200,8 +200,7 @@ async function readList(deps: Deps, whose: Whose, query: URLSearchParams): Promi
   if (!isKnown) refuse('invalid_request', { message: 'This run does not exist.', param: 'after' })
   const since = await accountListedSince(deps, whose.account)
   const from = Math.max(filter.from ?? 0, since)
-  const isByCost = readChoice(withoutEmpty(query), 'sort', sorts) === 'costliest'
-  if (isByCost) return deps.runs.listCostliest(whose, { ...filter, from }, page.limit)
+  if (readsByCost(query)) return deps.runs.listCostliest(whose, { ...filter, from }, page.limit)
   return deps.runs.listShown(whose, { ...filter, from }, page)
 }
 

@@ -31,7 +31,7 @@ export type ShownPage = {
 export type ShownRuns = {
   /** A page of runs, newest first. With a filter it may be short and still have a `next`. */
   listShown(whose: Whose, filter: ShownFilter, page: PageRequest): Promise<ShownPage>
-  /** The `limit` costliest of the {@link sortedMax} newest that match, the costliest first. */
+  /** The `limit` costliest that match among the `sortedMax` newest, the costliest first. */
   listCostliest(whose: Whose, filter: ShownFilter, limit: number): Promise<ShownPage>
   /** The ids of up to `most` runs newer than `since`, newest first. */
   newerThan(
@@ -50,12 +50,6 @@ export type ShownRuns = {
 
 /** The most runs that one query may skip; the next page continues behind them. */
 export const passedMax = 4000
-
-/**
- * The most runs that are sorted by cost. An index by cost would be written with every run; this
- * many rows are read in about 20 ms.
- */
-export const sortedMax = 10_000
 
 export const hasTag = ({ tags }: Pick<RunRow, 'tags'>, tag: TagFilter | undefined): boolean =>
   tag === undefined ||

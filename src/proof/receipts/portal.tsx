@@ -16,6 +16,7 @@ import {
   queryOf,
   readChoice,
   readPage,
+  readsByCost,
   readText,
   tidyAddress,
   withoutEmpty,
@@ -191,7 +192,7 @@ async function findOwn(deps: Deps, whose: Whose, id: string): Promise<Ended> {
   return found && (await isOf(deps, found, whose)) ? found : refuse('receipt_not_found')
 }
 
-const filterNames = ['visibility', 'model', 'limit'] as const
+const filterNames = ['visibility', 'model', 'sort', 'limit'] as const
 
 async function readList(deps: Deps, whose: Whose, asked: URLSearchParams) {
   const query = withoutEmpty(asked)
@@ -202,7 +203,9 @@ async function readList(deps: Deps, whose: Whose, asked: URLSearchParams) {
   const visibility = readChoice(query, 'visibility', visibilities)
   const since = firstIdAt('run', await accountListedSince(deps, whose.account))
   const filter = { visibility, model: readText(query, 'model'), since }
-  const { items, next } = await deps.receipts.listShown(whose, filter, page)
+  const { items, next } = readsByCost(query)
+    ? await deps.receipts.listCostliest(whose, filter, page.limit)
+    : await deps.receipts.listShown(whose, filter, page)
   return {
     items: await toShown(deps, whose.account, items),
     next,

@@ -35,6 +35,8 @@ export type ReceiptStore = {
    * have a `next`.
    */
   listShown(whose: Whose, filter: ReceiptFilter, page: PageRequest): Promise<ListedReceipts>
+  /** The `limit` costliest that match among the `sortedMax` newest, the costliest first. */
+  listCostliest(whose: Whose, filter: ReceiptFilter, limit: number): Promise<ListedReceipts>
   /** Digests and signatures of numbered receipts, from a place in the log on. */
   numberedFrom(
     place: number,

@@ -12,9 +12,6 @@ const filterNames = [
   ...['status', 'model', 'key', 'tag', 'from', 'to', 'last', 'id', 'sort', 'limit'],
 ]
 
-/** The orders of a list; the first one is that of an address without `sort`. */
-export const sorts = ['newest', 'costliest'] as const
-
 /** What narrows the list to the time that ends now. */
 export const spans = ['24h', '7d', '30d'] as const
 const spanMs = { '24h': 24, '7d': 7 * 24, '30d': 30 * 24 } as const

@@ -1,8 +1,19 @@
 /** The list of an account's runs, its filter, and the notice of new ones. */
+
+import { sortedMax } from '../../kernel/pagination.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
 import { ButtonLink } from '../../web/ui/button.tsx'
 import { Empty } from '../../web/ui/empty.tsx'
-import { FilterBar, orAny, SelectChip, SizeChip, TextChip } from '../../web/ui/filters.tsx'
+import {
+  FilterBar,
+  isByCost,
+  orAny,
+  SelectChip,
+  SizeChip,
+  SortChip,
+  sortedText,
+  TextChip,
+} from '../../web/ui/filters.tsx'
 import { renderChild } from '../../web/ui/jsx-runtime.ts'
 import { LiveList } from '../../web/ui/live-list.tsx'
 import { ErrorNote } from '../../web/ui/notice.tsx'
@@ -10,7 +21,7 @@ import { PageHead, Panel } from '../../web/ui/panel.tsx'
 import { Pager, Table, TableRow } from '../../web/ui/table.tsx'
 import type { ReceiptStateOf } from '../receipt-state.ts'
 import { runStatuses } from '../run.ts'
-import { isInFlight, passedMax, type ShownPage, type ShownRun, sortedMax } from '../shown-run.ts'
+import { isInFlight, passedMax, type ShownPage, type ShownRun } from '../shown-run.ts'
 import { runColumns, statusWords } from './run-state.tsx'
 
 export const runsPath = '/dashboard/runs'
@@ -66,7 +77,7 @@ export function RunsPanel({ view }: { view: RunsView }) {
       foot={
         page.items.length === 0 && older === undefined && isFirst ? null : (
           <Pager older={older} newest={isFirst ? undefined : hrefOf(query)}>
-            {isByCost(query) ? sortedText : footText(page)}{' '}
+            {isByCost(query) ? sortedText('runs', sortedMax) : footText(page)}{' '}
             <CsvLink query={query} after={view.after} />
           </Pager>
         )
@@ -144,14 +155,10 @@ function NoRuns({ view: { account, query, page } }: { view: RunsView }) {
 const isNarrow = (query: URLSearchParams): boolean =>
   [...query.keys()].some((name) => name !== 'limit' && name !== 'sort')
 
-const isByCost = (query: URLSearchParams): boolean => query.get('sort') === 'costliest'
-
 function titleOf(query: URLSearchParams): string {
   if (isByCost(query)) return 'Costliest runs'
   return isNarrow(query) ? 'Matching runs' : 'All runs'
 }
-
-const sortedText = `Of the ${sortedMax.toLocaleString('en-US')} newest that match.`
 
 export const csvPath = `${runsPath}.csv`
 
@@ -219,16 +226,11 @@ const Filters = ({ view: { query, models, keys } }: { view: RunsView }) => {
       )}
       <SelectChip {...chip('last')} label="When" options={times} />
       <TextChip {...chip('id')} label="Id" placeholder="run_… or rcpt_…" />
-      <SelectChip {...chip('sort')} label="Sort" options={orders} />
+      <SortChip value={query.get('sort') ?? ''} />
       <SizeChip value={query.get('limit') ?? ''} />
     </FilterBar>
   )
 }
-
-const orders = [
-  { value: '', label: 'Newest first' },
-  { value: 'costliest', label: 'Costliest first' },
-]
 
 const times = [
   { value: '', label: 'Any time' },

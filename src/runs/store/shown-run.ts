@@ -14,8 +14,9 @@ import {
 } from 'drizzle-orm'
 import type { Whose } from '../../kernel/acting.ts'
 import { firstIdAt } from '../../kernel/ids.ts'
-import { toPage } from '../../kernel/pagination.ts'
+import { sortedMax, toPage } from '../../kernel/pagination.ts'
 import { isNewestOf, keysOfBranch } from '../../storage/db/branch-runs.ts'
+import { costliestIds } from '../../storage/db/costliest.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
 import { runColumns } from '../../storage/db/run-columns.ts'
@@ -28,7 +29,6 @@ import {
   type ShownPage,
   type ShownRun,
   type ShownRuns,
-  sortedMax,
   type TagFilter,
 } from '../shown-run.ts'
 import { openRunReads, withEnded } from './open-run.ts'
@@ -70,7 +70,8 @@ export function shownRuns(db: Db): ShownRuns {
     listCostliest: (whose, filter, limit) =>
       db.read(function* (q): Work<ShownPage> {
         const scope = yield* scopeOf(q, db.tables, whose)
-        const ids = yield* costliest(q, runs, scope, filter, limit)
+        const read = within(runs, scope, filter, { most: sortedMax })
+        const ids = yield* costliestIds(q, runs, read, matching(runs, filter), limit)
         const found = yield* rows(select(q).where(inArray(runs.id, ids)))
         const placed = found.toSorted((a, b) => ids.indexOf(a.run.id) - ids.indexOf(b.run.id))
         const items = placed.map(toShown).filter(({ run }) => hasTag(run, filter.tag))
@@ -151,29 +152,6 @@ function* lastPassed(
   return (yield* first(order.limit(1).offset(passedMax - 1)))?.id
 }
 
-/** The ids of the costliest of the {@link sortedMax} newest runs that match. */
-function* costliest(
-  q: Query,
-  runs: Runs,
-  scope: Scope,
-  filter: ShownFilter,
-  limit: number,
-): Work<string[]> {
-  const newest = q
-    .select({ id: runs.id, cost: runs.cost })
-    .from(runs)
-    .where(and(within(runs, scope, filter, { most: sortedMax }), matching(runs, filter)))
-    .orderBy(desc(runs.id))
-    .limit(sortedMax)
-    .as('newest')
-  const order = [desc(newest.cost), desc(newest.id)]
-  const sorted = q
-    .select({ id: newest.id })
-    .from(newest)
-    .orderBy(...order)
-  return (yield* rows(sorted.limit(limit))).map(({ id }) => id)
-}
-
 /** Keys that are not revoked, newest first. */
 const keysOf = (q: Query, keys: Tables['keys'], whose: Whose) =>
   q
@@ -215,7 +193,8 @@ function within(
   if (!keyIds) return and(eq(runs.accountId, account), bounds)
   const narrow = isNarrow(filter)
   const listed = narrow ? bounds : and(bounds, matching(runs, filter))
-  return and(isNewestOf({ runs }, [...keyIds], listed, narrow ? passedMax : most), bounds)
+  const read = narrow ? Math.max(passedMax, most) : most
+  return and(isNewestOf({ runs }, [...keyIds], listed, read), bounds)
 }
 
 function matching(runs: Runs, { status, model, tag, from, to }: ShownFilter) {

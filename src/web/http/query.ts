@@ -66,6 +66,15 @@ export function readChoice<const T extends string>(
   return choice ?? refuseParam(name, `"${name}" must be one of: ${choices.join(', ')}.`)
 }
 
+const sorts = ['newest', 'costliest'] as const
+
+/**
+ * Whether `sort` of a list asks for the costliest first; the newest come first without it.
+ * @throws Refusal 'invalid_request'
+ */
+export const readsByCost = (query: URLSearchParams): boolean =>
+  readChoice(withoutEmpty(query), 'sort', sorts) === 'costliest'
+
 /**
  * A parameter as text; undefined when absent.
  * @throws Refusal 'invalid_request' for a zero byte, and when it is given twice.

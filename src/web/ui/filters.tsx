@@ -143,6 +143,26 @@ export const TextChip = (chip: ChipProps & { type?: 'search' | 'date'; placehold
   </label>
 )
 
+/** Which come first. */
+export const SortChip = ({ value }: { value: string }) => (
+  <SelectChip
+    name="sort"
+    label="Sort"
+    value={value}
+    options={[
+      { value: '', label: 'Newest first' },
+      { value: 'costliest', label: 'Costliest first' },
+    ]}
+  />
+)
+
+/** Whether a list with this address is sorted by cost. */
+export const isByCost = (query: URLSearchParams): boolean => query.get('sort') === 'costliest'
+
+/** Below a list that is sorted by cost: among how many. */
+export const sortedText = (what: string, most: number): string =>
+  `Among the ${most.toLocaleString('en-US')} newest ${what}.`
+
 /** How many a page shows. */
 export const SizeChip = ({ value }: { value: string }) => (
   <SelectChip

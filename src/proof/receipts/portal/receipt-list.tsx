@@ -1,10 +1,19 @@
 /** The list of an account's receipts and its filter. */
 import { toHex } from '../../../kernel/hex.ts'
+import { sortedMax } from '../../../kernel/pagination.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
-import { FilterBar, orAny, SelectChip, SizeChip } from '../../../web/ui/filters.tsx'
+import {
+  FilterBar,
+  isByCost,
+  orAny,
+  SelectChip,
+  SizeChip,
+  SortChip,
+  sortedText,
+} from '../../../web/ui/filters.tsx'
 import { IdLink } from '../../../web/ui/hash.tsx'
 import { renderChild } from '../../../web/ui/jsx-runtime.ts'
 import { LiveList } from '../../../web/ui/live-list.tsx'
@@ -60,11 +69,12 @@ export function ReceiptsPanel({ view }: { view: ReceiptsView }) {
   }
   const older = next === undefined ? undefined : hrefOf(query, next)
   const isBare = items.length === 0 && older === undefined && isFirst
-  const words = older === undefined ? 'End of list.' : 'Older receipts follow.'
+  const end = older === undefined ? 'End of list.' : 'Older receipts follow.'
+  const words = isByCost(query) ? sortedText('receipts', sortedMax) : end
   return (
     <Panel
       id="receipts"
-      title={isNarrow(query) ? 'Matching receipts' : 'All receipts'}
+      title={titleOf(query)}
       aside={isFollowed(view) ? <News view={view} /> : null}
       foot={
         isBare ? null : (
@@ -89,7 +99,8 @@ export function ReceiptsPanel({ view }: { view: ReceiptsView }) {
 }
 
 /** Whether new receipts land by themselves; only the newest page grows. */
-export const isFollowed = ({ isFirst, refusal }: ReceiptsView): boolean => isFirst && !refusal
+export const isFollowed = ({ isFirst, refusal, query }: ReceiptsView): boolean =>
+  isFirst && !refusal && !isByCost(query)
 
 function News({ view: { items, query } }: { view: ReceiptsView }) {
   const newest = items.at(0)
@@ -189,7 +200,12 @@ function NoReceipts({ view: { account, query, next } }: { view: ReceiptsView }) 
 }
 
 const isNarrow = (query: URLSearchParams): boolean =>
-  [...query.keys()].some((name) => name !== 'limit')
+  [...query.keys()].some((name) => name !== 'limit' && name !== 'sort')
+
+function titleOf(query: URLSearchParams): string {
+  if (isByCost(query)) return 'Costliest receipts'
+  return isNarrow(query) ? 'Matching receipts' : 'All receipts'
+}
 
 /** The list with this filter; `after` is where a page goes on. */
 function hrefOf(query: URLSearchParams, after?: string): string {
@@ -218,6 +234,7 @@ const Filters = ({ view: { query, models } }: { view: ReceiptsView }) => {
           query.get('model'),
         )}
       />
+      <SortChip value={query.get('sort') ?? ''} />
       <SizeChip value={query.get('limit') ?? ''} />
     </FilterBar>
   )

@@ -1,8 +1,9 @@
 /** Reads the receipts of an account or of a branch in pages of bounded cost. */
-import { and, desc, eq, gte, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
 import type { Whose } from '../../../kernel/acting.ts'
-import { type PageRequest, toPage } from '../../../kernel/pagination.ts'
+import { type PageRequest, sortedMax, toPage } from '../../../kernel/pagination.ts'
 import { isNewestOf, keysOfBranch } from '../../../storage/db/branch-runs.ts'
+import { costliestIds } from '../../../storage/db/costliest.ts'
 import type { Db } from '../../../storage/db/db.ts'
 import { first, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
 import { runColumns } from '../../../storage/db/run-columns.ts'
@@ -15,7 +16,7 @@ import {
   type ReceiptStore,
 } from '../receipts.ts'
 
-export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown'> {
+export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown' | 'listCostliest'> {
   const { runs, shares, keys } = db.tables
   // The output of a background run can be large, and no list shows it.
   const { output: _, ...columns } = runColumns(db)
@@ -32,18 +33,20 @@ export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown'> {
       : and(eq(runs.accountId, whose.account), bounds)
     const order = q.select({ id: runs.id }).from(runs).where(own).orderBy(desc(runs.id))
     const stop = isNarrow ? yield* first(order.limit(1).offset(passedMax - 1)) : undefined
-    const share = sql`(select 1 from ${shares} where ${shares.receiptId} = ${receiptIdColumn})`
-    const listed = and(
-      own,
-      stop && gte(runs.id, stop.id),
-      filter.model === undefined ? undefined : eq(runs.model, filter.model),
-      filter.visibility === 'private' ? sql`not exists ${share}` : undefined,
-    )
+    const listed = and(own, stop && gte(runs.id, stop.id), matching(filter))
     const found = q.select(columns).from(runs).where(listed).orderBy(desc(runs.id))
     return listedOf(yield* rows(found.limit(page.limit + 1)), page.limit, stop?.id)
   }
+  /** What a filter leaves of runs, but for those it finds by their shares. */
+  const matching = ({ model, visibility }: ReceiptFilter) => {
+    const share = sql`(select 1 from ${shares} where ${shares.receiptId} = ${receiptIdColumn})`
+    return and(
+      model === undefined ? undefined : eq(runs.model, model),
+      visibility === 'private' ? sql`not exists ${share}` : undefined,
+    )
+  }
   const receiptIdColumn = sql`'rcpt_' || substr(${runs.id}, 5)`
-  const runIdColumn = sql`'run_' || substr(${shares.receiptId}, 6)`
+  const runIdColumn = sql<string>`'run_' || substr(${shares.receiptId}, 6)`
 
   /** By share: the receipts that others see, a small part. */
   function* byShare(
@@ -80,7 +83,33 @@ export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown'> {
     return listedOf(yield* rows(found), page.limit, stop && runIdOf(stop.id))
   }
 
+  /** The newest runs that have a share of this visibility, as many as are sorted. */
+  const sharedRuns = (q: Query, { account }: Whose, visibility: 'unlisted' | 'public') => {
+    const own = and(eq(shares.accountId, account), eq(shares.visibility, visibility))
+    const found = q
+      .select({ id: runIdColumn.as('id') })
+      .from(shares)
+      .where(own)
+    const newest = found.orderBy(desc(shares.receiptId)).limit(sortedMax).as('shared')
+    return inArray(runs.id, q.select({ id: newest.id }).from(newest))
+  }
+
   return {
+    listCostliest: (whose, filter, limit) =>
+      db.read(function* (q): Work<ListedReceipts> {
+        const { since, visibility } = filter
+        const keyIds = yield* keysOfBranch(q, db.tables, whose.branch)
+        const bounds = gte(runs.id, since)
+        const own = keyIds
+          ? isNewestOf(db.tables, keyIds, bounds, sortedMax)
+          : and(eq(runs.accountId, whose.account), bounds)
+        const isShared = visibility === 'unlisted' || visibility === 'public'
+        const within = isShared ? and(own, sharedRuns(q, whose, visibility)) : own
+        const ids = yield* costliestIds(q, runs, within, matching(filter), limit)
+        const found = yield* rows(q.select(columns).from(runs).where(inArray(runs.id, ids)))
+        const sorted = found.toSorted((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id))
+        return { ...listedOf(sorted, limit, undefined), next: undefined }
+      }),
     listShown: (whose, filter, page) =>
       db.read(function* (q): Work<ListedReceipts> {
         const { visibility } = filter
