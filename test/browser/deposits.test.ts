@@ -114,7 +114,7 @@ describe.skipIf(noChromium || noAnvil)('deposits, in a real browser on a real ch
     60_000,
   )
 
-  test('a wallet that knows nothing of the chain learns of it and sends; the page tells all states', async () => {
+  test('a wallet to which the chain is new learns of it and sends; the page tells all states', async () => {
     const { page, asked } = await open(walletOn(1, [1]))
     await send(page, '12.50')
     await page.getByText(/^Sent: 0x/).waitFor()

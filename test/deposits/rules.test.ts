@@ -138,7 +138,7 @@ describe('the deposits of a transaction among its transfers of now', () => {
     expect(match([row(1)], [transfer(1, more)])).toEqual({ ...none, gone: [1], fresh: [1] })
   })
 
-  test('are gone where there is none, and what nobody knew is fresh', () => {
+  test('are gone where there is none, and unknown ones are fresh', () => {
     expect(match([row(1)], [])).toEqual({ ...none, gone: [1] })
     expect(match([], [transfer(1)])).toEqual({ ...none, fresh: [1] })
   })
