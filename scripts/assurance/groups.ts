@@ -10,6 +10,7 @@ import { pages } from './pages.ts'
 import { receipts } from './receipts.ts'
 import type { Group } from './row.ts'
 import { servers } from './servers.ts'
+import { shards } from './shards.ts'
 import { signIn } from './sign-in.ts'
 import { signer } from './signer.ts'
 import { start } from './start.ts'
@@ -34,6 +35,7 @@ export const groups: readonly Group[] = [
   keyless,
   storage,
   servers,
+  shards,
   start,
   build,
 ]

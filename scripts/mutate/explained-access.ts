@@ -57,7 +57,7 @@ export const ofAccess: Record<string, Row[]> = {
   ],
   'src/access/keys/form-token.ts': [
     ['const at = ', /one more/, 'The form of the token was checked: 13 digits, then a dot.'],
-    ['return makeIds(', /one more/, 'Any bytes of the digest do, if they are always the same.'],
+    ['const random = ', /one more/, 'Any bytes of the digest do, if they are always the same.'],
   ],
   'src/access/keys/pause.ts': [
     ["if (!key) throw new Error('a chain without a key')", /false/, bug],

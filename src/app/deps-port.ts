@@ -34,6 +34,7 @@ import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Nusd } from '../kernel/money.ts'
 import type { Random } from '../kernel/random.ts'
+import type { Shard } from '../kernel/shard.ts'
 import type { Ledger } from '../ledger/post.ts'
 import type { AuditStore } from '../ledger/store/audit.ts'
 import type { Catalogue } from '../models/catalogue.ts'
@@ -73,6 +74,8 @@ export type Deps = {
   leaseClock: LeaseClock
   random: Random
   ids: Ids
+  /** This shard among the others; absent without `[shard]`. */
+  shard?: Shard | undefined
   log: Log
   ledger: Ledger
   accounts: Accounts

@@ -13,6 +13,7 @@ import { makeAnchoring } from './anchoring.ts'
 import { openLog } from './logging.ts'
 import { openDatabase } from './open-database.ts'
 import { openAnchorSender } from './open-signer.ts'
+import { originOf } from './settings.ts'
 
 /** Works beside a running server, and before the first start. */
 export async function openAnchorOffice(config: Config) {
@@ -31,7 +32,7 @@ export async function openAnchorOffice(config: Config) {
     const checkpoints = checkpointStore(db, found?.signers ?? noSigners)
     const signerAddresses = found?.signers.all.map(({ address }) => address) ?? []
     // Before the first start: the log as it will be.
-    const logs = found?.logs ?? logsOf([{ ...unopened, origin: config.base_url }])
+    const logs = found?.logs ?? logsOf([{ ...unopened, origin: originOf(config) }])
     const opened = {
       db,
       node,
@@ -45,7 +46,7 @@ export async function openAnchorOffice(config: Config) {
     }
     const made = await makeAnchoring(config, opened)
     const health = newHealth(clock)
-    const ids = makeIds(clock, random)
+    const ids = makeIds(clock, random, config.shard.id)
     const close = () => db.close()
     const isOpened = found !== undefined
     return { ...made, isOpened, logs, checkpoints, logStore, health, ids, clock, log, close }

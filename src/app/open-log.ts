@@ -8,12 +8,14 @@ import { systemRandom } from '../kernel/random.ts'
 import { makeHeads } from '../proof/log/heads.ts'
 import { checkpointStore } from '../proof/log/store/checkpoint.ts'
 import { headStore } from '../proof/log/store/head.ts'
+import { ensureShard } from '../proof/log/store/shard.ts'
 import { logStore as openLogStore } from '../proof/log/store.ts'
 import { findHistory } from '../proof/signer/store.ts'
 import { leaseMs, liveNodes } from '../storage/db/lease.ts'
 import { openLeaseClock } from '../storage/db/lease-clock.ts'
 import { lockDatabase, openDatabase } from './open-database.ts'
 import { openHeads } from './open-signer.ts'
+import { shardIn } from './settings.ts'
 
 /**
  * Opens the log and its signer for one command, alone: no server may run meanwhile.
@@ -35,6 +37,7 @@ export async function openLogOffice(config: Config, log: Log) {
     const leaseClock = await openLeaseClock(db, clock)
     const [alive] = db.exclusive ? [] : await db.read((q) => liveNodes(db, q, leaseClock.now()))
     if (alive) throw new Error(stillAlive(alive))
+    await db.write((q) => ensureShard(db, q, shardIn(config)))
     const history = await findHistory(db)
     if (!history) throw new Error('this database has no log yet; start the server once')
     const { logs, signers } = history
@@ -44,7 +47,7 @@ export async function openLogOffice(config: Config, log: Log) {
       start: logs.current.start,
     })
     const checkpoints = checkpointStore(db, signers)
-    const ids = makeIds(clock, random)
+    const ids = makeIds(clock, random, config.shard.id)
     const [store, file] = [headStore(db), openHeads(config)]
     const opened = { db, clock, leaseClock, log, logs, logStore, checkpoints }
     const beside = { health: newHealth(clock), settings: { nodes: 1 }, distrust: () => {} }

@@ -40,10 +40,10 @@ export function createApp(deps: Deps) {
   const asked = { ...deps, publicCache: makePublicCache(deps) }
   const slots = makeSlots()
   const expectBody = slowBodies(deps.settings)
-  const { ids, log } = deps
+  const { ids, log, shard } = deps
   let pages: ShowRefusal | undefined
   const showRefusal = (...asked: Parameters<ShowRefusal>) => pages?.(...asked)
-  const said = { showRefusal, errorBodyFor, missingWords }
+  const said = { showRefusal, errorBodyFor, missingWords, shard }
   const app = makeRoot({ baseUrl, listen, ids, log, expectBody, ...said })
     .use(statusApi(deps))
     .use(modelsApi(deps))

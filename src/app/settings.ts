@@ -4,6 +4,7 @@ import type { DepositPolicy } from '../billing/deposits/deposit.ts'
 import type { Config } from '../config/config.ts'
 import { operatorSecrets } from '../front/webhooks/configured.ts'
 import { type Block, parseBlock } from '../kernel/network-block.ts'
+import { type Shard, shardAmong } from '../kernel/shard.ts'
 
 /** What a running service keeps, and what it takes on again. */
 export const settingsOf = (config: Config) => ({
@@ -50,3 +51,11 @@ export function depositPolicyOf({ chain, deposits }: Config): DepositPolicy | un
     pollMs: deposits.poll_ms,
   }
 }
+
+/** This shard among the others; undefined without `[shard]`. */
+export const shardIn = ({ shard, shards }: Pick<Config, 'shard' | 'shards'>): Shard | undefined =>
+  shard.id === undefined ? undefined : shardAmong(shard.id, shards)
+
+/** What the log of a new database is called: the issuer of its receipts. */
+export const originOf = (config: Pick<Config, 'base_url' | 'shard'>): string =>
+  config.shard.id === undefined ? config.base_url : `${config.base_url}#${config.shard.id}`

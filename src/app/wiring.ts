@@ -41,6 +41,7 @@ import { sequencer } from '../proof/log/sequence.ts'
 import { checkpointStore } from '../proof/log/store/checkpoint.ts'
 import { headStore } from '../proof/log/store/head.ts'
 import { ensureLogs } from '../proof/log/store/logs.ts'
+import { ensureShard } from '../proof/log/store/shard.ts'
 import { tileStore } from '../proof/log/store/tiles.ts'
 import { logStore } from '../proof/log/store.ts'
 import { passportStore } from '../proof/passports/store.ts'
@@ -71,7 +72,7 @@ import type { Deps, Settings } from './deps-port.ts'
 import { type Clocks, ledgerOf, openRightClock } from './open-ledger.ts'
 import { openTelemetry } from './open-telemetry.ts'
 import { makeOffer } from './reloadable.ts'
-import { depositPolicyOf, liveSettingsOf, settingsOf } from './settings.ts'
+import { depositPolicyOf, liveSettingsOf, originOf, settingsOf, shardIn } from './settings.ts'
 import { commit, version } from './version.ts'
 
 /** What a server is made of: opened outside, because commands and tests open the same things. */
@@ -105,8 +106,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
   const meters = makeMeters()
   const { db, distrust } = withLostConnections(timedDb(parts.db, clock, meters.wrote))
   tellTrouble(db, log)
-  const ids = makeIds(clock, random)
-  const node = `node_${Buffer.from(random.bytes(8)).toString('hex')}`
+  const { shard, ids, node } = namesOf(config, clock, random)
   const leaseClock = await openRightClock(db, clock)
   const { logs, signers } = await ensureStore(db, parts, { clock, leaseClock })
   const settings = { ...settingsOf(config), issuer: logs.current.origin, node, nodes: 1 }
@@ -134,8 +134,9 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     leaseClock,
     random,
     ids,
+    shard,
     log,
-    ledger: ledgerOf(db, store, meters, { clock, leaseClock, logs, health }),
+    ledger: ledgerOf(db, store, meters, { clock, leaseClock, logs, health, shard }),
     isContractSignature: config.sign_in.contract_wallets
       ? contractWallets(onChain.chain ?? rpcChain({ urls: [], clock, random }))
       : undefined,
@@ -143,7 +144,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     passports: passportStore(db, store),
     ...offer,
     subscriptions: subscriptionStore(db, { clock: leaseClock, node }),
-    runs: runStore(db, node),
+    runs: runStore(db, node, shard?.id),
     ...storesOf(db),
     ...kept,
     texts: textStore(db, clock),
@@ -177,6 +178,13 @@ export async function makeDeps(parts: Parts): Promise<Service> {
   }
 }
 
+/** What names this process and all that it makes. */
+function namesOf(config: Config, clock: Clock, random: Random) {
+  const shard = shardIn(config)
+  const node = `node_${Buffer.from(random.bytes(8)).toString('hex')}`
+  return { shard, ids: makeIds(clock, random, shard?.id), node }
+}
+
 type Known = Omit<HeadsNeeds, 'logStore' | 'checkpoints' | 'store'>
 
 /** The log, compared with what this node knows of it: before anything is appended. */
@@ -194,7 +202,8 @@ async function openKnownLog(db: Db, known: Known & { settings: Settings }, signe
 async function ensureStore(db: Db, { config, signer }: Parts, { clock, leaseClock }: Clocks) {
   const now = clock.now()
   const books = db.write(function* (q) {
-    const logs = yield* ensureLogs(db, q, config.base_url, leaseClock.now())
+    yield* ensureShard(db, q, shardIn(config))
+    const logs = yield* ensureLogs(db, q, originOf(config), leaseClock.now())
     return { logs, signers: yield* ensureSigners(db, q, { logs, signer, now }) }
   })
   return (await Promise.all([books, ensureFigures(db)]))[0]

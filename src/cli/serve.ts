@@ -61,7 +61,7 @@ async function run(options: ServeOptions): Promise<void> {
   const asRead = structuredClone(config)
   // Unhandled, a SIGHUP during the start would end the process.
   if (!options.dev) process.on('SIGHUP', () => {})
-  const waiting = listenEarly(config.listen, makeIds(systemClock, systemRandom()))
+  const waiting = listenEarly(config.listen, makeIds(systemClock, systemRandom(), config.shard.id))
   config.base_url = config.base_url.replace(/:0$/, `:${config.listen.port}`)
   const { dev: isDev, really: evenIfMoved } = options
   const opening = { config, log, waiting, lock, isDev, evenIfMoved }

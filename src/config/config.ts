@@ -1,6 +1,7 @@
 /** Decides the configuration from flags, environment, file and defaults, or lists what is wrong. */
 import { parse, TomlError } from 'smol-toml'
 import { planFaults } from '../access/plan.ts'
+import type { ShardEntry } from '../kernel/shard.ts'
 import { faultsOf, type ModelConfig } from '../models/model-config.ts'
 import {
   type FindSecret,
@@ -12,6 +13,7 @@ import {
   type UpstreamConfig,
 } from './entries.ts'
 import { isTable, readValue, unknownKey, type ValuesOf } from './setting.ts'
+import { findShards } from './shard-map.ts'
 import { type Row, rows, table } from './table.ts'
 import { isLoopback } from './values.ts'
 import { readWebhooks, type WebhookConfig } from './webhook-entries.ts'
@@ -30,6 +32,8 @@ export type Config = Omit<Sections[''], 'base_url' | 'database_url'> &
     plans: PlanConfig[]
     /** Where events go that the operator wants. */
     webhooks: WebhookConfig[]
+    /** All shards, this one too; none without `[shard]`. */
+    shards: ShardEntry[]
   }
 
 export type Source = 'flag' | 'env' | 'file' | 'default'
@@ -103,6 +107,7 @@ export function loadConfig(inputs: Inputs): Loaded {
   if ((signer.keystore_file === undefined) !== (signer.password_file === undefined)) {
     problems.push('signer.keystore_file and signer.password_file belong together')
   }
+  const shards = findShards(rest.shard, inputs.readFile, problems)
   problems.push(...planFaults(entries.plans).map((fault) => `plans: ${fault}`))
   if (problems.length > 0) return { problems }
   const config = {
@@ -113,6 +118,7 @@ export function loadConfig(inputs: Inputs): Loaded {
       top.database_url ?? `sqlite:${top.data.replace(/(?<!\/)\/+$/, '')}/counterfoil.db`,
     ...rest,
     ...entries,
+    shards,
   }
   return { config, sources }
 }

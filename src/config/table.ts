@@ -16,6 +16,8 @@ import {
   network,
   oneOf,
   origin,
+  shardId,
+  slots,
   upstreamId,
 } from './values.ts'
 
@@ -175,6 +177,18 @@ export const table = {
       filePath,
       'The key in a file of mode 0600. Else COUNTERFOIL_SIGNER_KEY, else signer.key inside data.',
     ),
+  },
+  shard: {
+    id: optional(
+      shardId,
+      'This shard, among several services with a database each. Its log is base_url#id. No shards ' +
+        'when absent; cannot change afterwards.',
+    ),
+    slots: optional(
+      slots,
+      'Its slots of 1,024, as a check: the start fails unless the map says the same.',
+    ),
+    map: optional(filePath, 'File of all shards, their slots and URLs.'),
   },
   sign_in: {
     contract_wallets: set(flag, 'false', 'Accept ERC-1271 and ERC-6492 wallets, over rpc_urls.'),

@@ -1,6 +1,8 @@
 /** Readers of single values: their form, their limits and how they are shown. */
 import { isIP } from 'node:net'
 import { maxNusd } from '../kernel/money.ts'
+import { isShardId } from '../kernel/shard.ts'
+import { parseSlots, shardIdForm, slotsForm } from '../kernel/slot-text.ts'
 import { isAddress } from '../verify/address.ts'
 
 /** How one value of the configuration is written and what it may be. */
@@ -187,6 +189,10 @@ export const origin: Reader<string> = checkedText(
       : undefined
   },
 )
+
+export const shardId = checkedText('id', shardIdForm, (raw) => (isShardId(raw) ? raw : undefined))
+
+export const slots = checkedText('slots', slotsForm, (raw) => (parseSlots(raw) ? raw : undefined))
 
 /** An http or https URL without user or fragment; comes back without a slash at its end. */
 export const httpUrl: Reader<string> = checkedText('URL', 'an http:// or https:// URL', (raw) => {

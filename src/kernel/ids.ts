@@ -21,17 +21,26 @@ export type IdPrefix =
   | 'mem'
   | 'inv'
 
-/** Makes ids: 48 bits of time, so that rows sort by age, and 80 random bits. */
-export type Ids = { make(prefix: IdPrefix): string }
+/**
+ * Makes ids: 48 bits of time, so that rows sort by age, and 80 random bits. On a shard its two
+ * characters come before the time, and 70 bits are random.
+ */
+export type Ids = {
+  make(prefix: IdPrefix): string
+  /** The id of the shard that every id begins with; empty without one. */
+  mark?: string
+}
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const codes = Uint8Array.from(alphabet, (digit) => digit.charCodeAt(0))
 
-export function makeIds(clock: Pick<Clock, 'now'>, random: Random): Ids {
+/** `mark` is the id of the shard, two characters; empty without one. */
+export function makeIds(clock: Pick<Clock, 'now'>, random: Random, mark = ''): Ids {
   const texts = new Map<IdPrefix, IdText>()
   return {
+    mark,
     make(prefix) {
-      const text = texts.get(prefix) ?? startText(prefix)
+      const text = texts.get(prefix) ?? startText(prefix, mark)
       texts.set(prefix, text)
       const at = clock.now()
       const { bytes, entropyAt } = text
@@ -42,22 +51,24 @@ export function makeIds(clock: Pick<Clock, 'now'>, random: Random): Ids {
       const entropy = random.bytes(10)
       encodeGroup(entropy, 0, bytes, entropyAt)
       encodeGroup(entropy, 5, bytes, entropyAt + 8)
-      return bytes.toString('latin1')
+      return bytes.toString('latin1', 0, text.length)
     },
   }
 }
 
 /** The last id of a prefix, whose constant parts are reused. */
-type IdText = { bytes: Buffer; entropyAt: number; at: Millis }
+type IdText = { bytes: Buffer; entropyAt: number; length: number; at: Millis }
 
 const timeChars = 10
 const entropyChars = 16
 
-function startText(prefix: IdPrefix): IdText {
-  const entropyAt = prefix.length + 1 + timeChars
+/** A mark takes the place of the last random characters, which `bytes` still has room for. */
+function startText(prefix: IdPrefix, mark: string): IdText {
+  const head = `${prefix}_${mark}`
+  const entropyAt = head.length + timeChars
   const bytes = Buffer.alloc(entropyAt + entropyChars)
-  bytes.write(`${prefix}_`, 'latin1')
-  return { bytes, entropyAt, at: -1 }
+  bytes.write(head, 'latin1')
+  return { bytes, entropyAt, length: bytes.length - mark.length, at: -1 }
 }
 
 /** Whether `text` is an id of this kind; cheap enough to ask before any database work. */
@@ -67,8 +78,9 @@ export function isId(prefix: IdPrefix, text: string): boolean {
   )
 }
 
-/** The least id that can be made at `at` or later. */
-export const firstIdAt = (prefix: IdPrefix, at: Millis): string => `${prefix}_${encodeTime(at)}`
+/** The least id that can be made at `at` or later, on the shard `mark`. */
+export const firstIdAt = (prefix: IdPrefix, at: Millis, mark = ''): string =>
+  `${prefix}_${mark}${encodeTime(at)}`
 
 /** 48 bits of milliseconds as ten base32 characters; sorts like the number. */
 function encodeTime(at: Millis): string {

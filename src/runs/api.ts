@@ -85,7 +85,7 @@ export const runsApi = (deps: Deps) => {
         const filter = {
           status: readChoice(query, 'status', runStatuses),
           model: readText(query, 'model'),
-          since: firstListedRun(caller.plan, deps.clock.now()),
+          since: firstListedRun(deps.ids, caller.plan, deps.clock.now()),
         }
         if (page.after !== undefined) await assertListed(deps, caller, find(deps, page.after))
         const keyIds = await deps.keys.subtree(caller.key)

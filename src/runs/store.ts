@@ -17,7 +17,8 @@ const dropBatch = 500
 /** Runs looked up by id in one statement. */
 const readBatch = 500
 
-export function runStore(db: Db, node: string): RunStore {
+/** `mark` is what the ids of this shard begin with. */
+export function runStore(db: Db, node: string, mark = ''): RunStore {
   const { accounts, runs, openRuns, leases } = db.tables
   const columns = runColumns(db)
   const open = openRunReads(db)
@@ -29,7 +30,7 @@ export function runStore(db: Db, node: string): RunStore {
   }
 
   return {
-    ...shownRuns(db),
+    ...shownRuns(db, mark),
     ...cancelStore(db),
     find: (id) => db.read((q) => find(q, id)),
     findCommitted: ({ id, accountId }) => {

@@ -12,8 +12,10 @@ test('the file that init writes changes nothing', () => {
 
 test('every setting is in it, and is sound once its # is taken away', () => {
   const fileText = exampleFile().replaceAll(/^# /gm, '')
-  expect(problemsOf({ fileText, env })).toEqual([])
-  const { base_url, models, plans, upstreams } = configOf({ fileText, env })
+  const map = '[s3]\nslots = "256-383"\n[s4]\nslots = "0-255, 384-1023"\n'
+  const readFile = () => ({ text: map, mode: 0o600 })
+  expect(problemsOf({ fileText, env, readFile })).toEqual([])
+  const { base_url, models, plans, upstreams } = configOf({ fileText, env, readFile })
   expect(base_url).toBe('https://gateway.example')
   expect([upstreams, models, plans].map(([entry]) => entry?.id)).toEqual([
     'local',

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
@@ -203,11 +203,15 @@ async function freshPostgres(isBare: boolean): Promise<{ db: Db; drop: () => Pro
 
 /** The configuration that a `counterfoil.toml` makes. */
 export function configOf(toml: string) {
-  const inputs = { flags: {}, env: {}, filePath: 'test.toml', readFile: () => undefined }
+  const inputs = { flags: {}, env: {}, filePath: 'test.toml', readFile: readIfThere }
   const loaded = loadConfig({ ...inputs, fileText: toml })
   if ('problems' in loaded) throw new Error(loaded.problems.join('\n'))
   return loaded.config
 }
+
+/** A file that the toml names. */
+const readIfThere = (path: string) =>
+  existsSync(path) ? { text: readFileSync(path, 'utf8'), mode: 0o600 } : undefined
 
 /** Keeps what is logged, so that a test can ask for it. */
 function recordingLog(logged: { event: string; fields: unknown; error?: unknown }[]): Log {

@@ -3,6 +3,7 @@ import { type Context, Elysia, status } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Acting, homes, isRight, may, type Right } from '../../kernel/acting.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
+import { elsewhereByMark, refuseElsewhere } from '../../kernel/shard.ts'
 import { clientAddress, trustedProxies } from '../../web/http/client-address.ts'
 import { readCookie } from '../../web/http/cookies.ts'
 import { pathStart } from '../../web/http/lazy-mount.ts'
@@ -24,7 +25,7 @@ export type SessionKind = 'page' | 'action'
 export type SessionNeed = { page: Right } | { action: Right }
 
 type Reads = Pick<Deps, 'sessions' | 'clock' | 'settings' | 'log'>
-type Notes = Reads & Pick<Deps, 'extent'>
+type Notes = Reads & Pick<Deps, 'extent' | 'shard'>
 
 const maxUserAgent = 200
 
@@ -64,6 +65,7 @@ export const sessionAuth = (deps: Notes) => {
         assertSameOrigin(request, settings.baseUrl)
         const found = await currentSession(deps, request)
         if (!found) {
+          refuseMisrouted(deps, request)
           const path = pathToReturnTo(request)
           if (isHtmx(request.headers)) {
             const headers = { 'hx-redirect': signInPath(path) }
@@ -106,6 +108,13 @@ export async function currentSession(
       .catch((error: unknown) => log.error('session.not_noted', error))
   }
   return found
+}
+
+/** @throws Refusal `misdirected_request` for the session of a wallet of another shard */
+function refuseMisrouted({ settings, shard }: Notes, request: Request): void {
+  const token = readCookie(request.headers, 'sid', settings.baseUrl)
+  const other = token && isToken(token) && elsewhereByMark(shard, token.slice(0, 2))
+  if (other) refuseElsewhere(other)
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Json } from '../../kernel/canonical.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { sha256Hex } from '../../kernel/hash.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
+import { accountMark, assertHere } from '../../kernel/shard.ts'
 import type { AuditRow } from '../../storage/db/schema.ts'
 import { isAddress } from '../../verify/address.ts'
 import { toAccountId } from './account.ts'
@@ -29,16 +30,18 @@ export type Begun = { nonce: string; message: string | undefined; expiresAt: Mil
 /**
  * Begins a sign-in and returns its nonce. With an address the nonce is for that wallet alone, and
  * the text to sign is returned too.
- * @throws Refusal 'invalid_request'
+ * @throws Refusal 'invalid_request', 'misdirected_request' for a wallet of another shard
  */
 export async function beginSignIn(
-  { nonces, random, clock, settings }: Pick<Deps, 'nonces' | 'random' | 'clock' | 'settings'>,
+  deps: Pick<Deps, 'nonces' | 'random' | 'clock' | 'settings' | 'shard'>,
   { address, browser }: { address: string | undefined; browser: string },
 ): Promise<Begun> {
+  const { nonces, random, clock, settings, shard } = deps
   if (address !== undefined && !isAddress(address)) {
     const message = 'Send the address as 0x and 40 hex digits, in lower case or with its checksum.'
     refuse('invalid_request', { message, param: 'address' })
   }
+  if (address !== undefined) assertHere(shard, address)
   const nonce = Buffer.from(random.bytes(16)).toString('hex')
   const issuedAt = clock.now()
   const expiresAt = issuedAt + nonceLifeMs
@@ -70,7 +73,7 @@ export type SignedIn = { token: string; accountId: string; expiresAt: Millis }
  * Signs in the wallet that signed the message, and opens its account the first time. The audit
  * keeps the outcome and nothing that could be replayed.
  * @throws Refusal 'invalid_request', 'payload_too_large', 'nonce_invalid', 'signature_invalid',
- * 'account_suspended', 'chain_unavailable'
+ * 'account_suspended', 'chain_unavailable', 'misdirected_request' for a wallet of another shard
  */
 export async function signIn(deps: Deps, attempt: Attempt): Promise<SignedIn> {
   const claimed = { account: '' }
@@ -99,7 +102,8 @@ async function verifyAttempt(
     settings,
     clock,
     isContractSignature,
-  }: Pick<Deps, 'nonces' | 'settings' | 'clock' | 'isContractSignature'>,
+    shard,
+  }: Pick<Deps, 'nonces' | 'settings' | 'clock' | 'isContractSignature' | 'shard'>,
   { message, signature, browser }: Attempt,
   claimed: { account: string },
 ): Promise<string> {
@@ -111,6 +115,7 @@ async function verifyAttempt(
   const now = clock.now()
   const accountId = toAccountId(parsed.address)
   claimed.account = accountId
+  assertHere(shard, accountId)
   checkSite(parsed, settings.baseUrl)
   checkTimes(parsed, now)
   const browserHash = browser === undefined ? undefined : hashToken(browser)
@@ -155,7 +160,7 @@ async function openSession(
   const account = await deps.accounts.find(accountId)
   if (account?.status !== 'active') refuse('account_suspended')
   const now = deps.clock.now()
-  const token = newToken(deps.random)
+  const token = newToken(deps.random, accountMark(deps.shard, accountId))
   const session = {
     id: deps.ids.make('sess'),
     tokenHash: hashToken(token),

@@ -14,14 +14,15 @@ const skewMs = 60_000
 
 /**
  * The id of the key that a form creates. It depends on the account too, so that no account can take
- * an id of another.
+ * an id of another. `mark` is what ids of this shard begin with.
  * @throws Refusal `conflict` if the token is older than a day or was not made here.
  */
-export function idOfFormToken(account: string, once: string, now: Millis): string {
+export function idOfFormToken(account: string, once: string, now: Millis, mark = ''): string {
   const at = /^(\d{13})\.[0-9a-z]{16}$/.test(once) ? Number(once.slice(0, 13)) : 0
   if (at < now - dayMs || at > now + skewMs) {
     refuse('conflict', 'The form has expired and no key was created. Send it again.')
   }
   const digest = Buffer.from(sha256Hex(`${account}\n${once}`), 'hex')
-  return makeIds({ now: () => at }, { bytes: (count) => digest.subarray(0, count) }).make('key')
+  const random = { bytes: (count: number) => digest.subarray(0, count) }
+  return makeIds({ now: () => at }, random, mark).make('key')
 }

@@ -4,6 +4,7 @@ import type { Acting } from '../../kernel/acting.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import { accountMark } from '../../kernel/shard.ts'
 import type { Once } from '../../ledger/once.ts'
 import type { CapWindow } from '../../ledger/window.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
@@ -23,7 +24,7 @@ import {
 import { assertUsable, chainOf, depthOf, maxActiveKeys, maxDepth, type Scope } from './key.ts'
 import { noteKey, toDetail } from './note.ts'
 import { isKeyOf } from './owns.ts'
-import { fingerprintOf, hashSecret, makeSecret } from './secret.ts'
+import { fingerprintOf, hashSecret, makeSecret, secretPrefix } from './secret.ts'
 import type { ShownKey } from './shown-key.ts'
 
 /** A new key. Absent members take the default or the parent's value. */
@@ -61,15 +62,16 @@ export type KeyWish = {
  * and for a taken id, or the refusal of the parent's chain.
  */
 export async function issueKey(
-  { ledger, keys, plans, random, ids }: Pick<Deps, 'ledger' | 'keys' | 'plans' | 'random' | 'ids'>,
+  deps: Pick<Deps, 'ledger' | 'keys' | 'plans' | 'random' | 'ids' | 'shard'>,
   wish: KeyWish,
 ): Promise<{ key: KeyRow; secret: string }> {
+  const { ledger, keys, plans, random, ids, shard } = deps
   const parent = wish.parentId === undefined ? undefined : await keys.find(wish.parentId)
   const whose = { account: wish.account, branch: wish.acting?.branch }
   if (wish.parentId !== undefined && !(parent && isKeyOf(parent, whose))) {
     refuse('invalid_request', { param: 'parent_id', message: 'There is no such parent key.' })
   }
-  const secret = makeSecret(random)
+  const secret = makeSecret(random, secretPrefix, accountMark(shard, wish.account))
   const hash = hashSecret(secret)
   const id = wish.id ?? ids.make('key')
   const lineage = parent?.lineage ?? []

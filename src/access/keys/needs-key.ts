@@ -2,6 +2,7 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
+import { elsewhereByMark, refuseElsewhere } from '../../kernel/shard.ts'
 import {
   clientAddress,
   type PeerSource,
@@ -20,7 +21,7 @@ import {
   statusOf,
 } from './key.ts'
 import { type Counted, countRequest } from './rate.ts'
-import { hashSecret, hasLengthOfSecret, isSecret } from './secret.ts'
+import { hashSecret, hasLengthOfSecret, isSecret, markIn } from './secret.ts'
 
 /** Anthropic's clients send an API key in a header of their own, and a token as we want it. */
 const hintFor = ({ headers }: Request): string | undefined =>
@@ -31,12 +32,16 @@ const hintFor = ({ headers }: Request): string | undefined =>
 
 /**
  * Gives routes marked `needsKey` their `caller`, or refuses before the body is read. Failures of
- * one client address are limited; a valid key from the same address is not.
+ * one client address are limited; a valid key from the same address is not. A key of another shard
+ * is answered 421 with that shard.
  */
-export const keyAuth = ({ keys, clock, settings, limiters }: Deps) => {
+export const keyAuth = ({ keys, clock, settings, limiters, shard }: Deps) => {
   const isTrusted = trustedProxies(settings.trustedProxies)
 
   const refuseFailure = (request: Request, server: Bun.Server<unknown> | null): never => {
+    const secret = secretOf(request)
+    const other = secret && isSecret(secret) && elsewhereByMark(shard, markIn(secret))
+    if (other) refuseElsewhere(other)
     const client = rateKey(clientAddress(request, server, isTrusted))
     const words = hintFor(request)
     refuseInvalidKey(limiters.keyFailures, client, settings.failedAuthPerMinute, words)

@@ -3,12 +3,13 @@ import type { Deps } from '../../app/deps-port.ts'
 import type { Acting } from '../../kernel/acting.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import { accountMark } from '../../kernel/shard.ts'
 import type { Once } from '../../ledger/once.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 import { assertStillMember } from '../membership.ts'
 import { assertNotRevoked, chainOf } from './key.ts'
 import { noteKey } from './note.ts'
-import { fingerprintOf, hashSecret, makeSecret } from './secret.ts'
+import { fingerprintOf, hashSecret, makeSecret, secretPrefix } from './secret.ts'
 import type { ShownKey } from './shown-key.ts'
 
 /** The longest overlap of two secrets: a week. */
@@ -33,16 +34,17 @@ type RotateWish = {
  * revoked, its secret is no longer `from`, or a leaked one would go on working
  */
 export async function rotateKey(
-  { ledger, keys, random, ids }: Pick<Deps, 'ledger' | 'keys' | 'random' | 'ids'>,
+  deps: Pick<Deps, 'ledger' | 'keys' | 'random' | 'ids' | 'shard'>,
   { keyId, actor, acting, overlapSeconds, from, once }: RotateWish,
 ): Promise<{ key: KeyRow; secret: string }> {
+  const { ledger, keys, random, ids, shard } = deps
   const isWhole = Number.isInteger(overlapSeconds)
   if (!isWhole || overlapSeconds < 0 || overlapSeconds > maxOverlapSeconds) {
     const message = 'Send an overlap of 0 to 604,800 seconds (a week).'
     refuse('invalid_request', { param: 'overlap_seconds', message })
   }
   const found = (await keys.find(keyId)) ?? refuse('not_found', 'There is no such key.')
-  const secret = makeSecret(random)
+  const secret = makeSecret(random, secretPrefix, accountMark(shard, found.accountId))
   const hash = hashSecret(secret)
   const key = await ledger.post({
     account: found.accountId,

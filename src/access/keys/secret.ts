@@ -13,13 +13,20 @@ const randomChars = 43
 const checksumChars = 6
 const form = /^[0-9A-Za-z]{49}$/
 
-/** Tokens of the operator API have the same form under a prefix of their own. */
-export function makeSecret(random: Random, prefix = secretPrefix): string {
+/**
+ * Tokens of the operator API have the same form under a prefix of their own. A `mark` of two
+ * characters begins the 43, which then hold 240 random bits: a balancer routes by it.
+ */
+export function makeSecret(random: Random, prefix = secretPrefix, mark = ''): string {
   let number = 0n
-  for (const byte of random.bytes(32)) number = number * 256n + BigInt(byte)
-  const body = prefix + base62(number, randomChars)
+  for (const byte of random.bytes(mark === '' ? 32 : 30)) number = number * 256n + BigInt(byte)
+  const body = prefix + mark + base62(number, randomChars - mark.length)
   return body + checksum(body)
 }
+
+/** The two characters behind the prefix: on a shard, the mark of the key's slot. */
+export const markIn = (secret: string): string =>
+  secret.slice(secretPrefix.length, secretPrefix.length + 2)
 
 /** Whether `text` is as long as a secret: checked before it is hashed. */
 export const hasLengthOfSecret = (text: string): boolean =>

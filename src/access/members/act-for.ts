@@ -1,11 +1,12 @@
 /** Changes which account a session acts for. */
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import { accountMark } from '../../kernel/shard.ts'
 import type { SessionRow } from '../../storage/db/schema.ts'
 import { hashToken, newToken, type Visitor } from '../accounts/session.ts'
 import { auditOf } from '../accounts/sign-in.ts'
 
-type Needs = Pick<Deps, 'members' | 'sessions' | 'random' | 'clock' | 'ids'>
+type Needs = Pick<Deps, 'members' | 'sessions' | 'random' | 'clock' | 'ids' | 'shard'>
 
 /** A session in the place of another one, and the value of its cookie. */
 export type Replaced = { session: SessionRow; token: string }
@@ -27,7 +28,7 @@ export async function actFor(
     const message = 'There is no such account, or you are not a member of it.'
     refuse('not_found', { message, param: 'account' })
   }
-  const token = newToken(deps.random)
+  const token = newToken(deps.random, accountMark(deps.shard, wallet))
   const session = {
     ...from,
     id: deps.ids.make('sess'),
@@ -53,7 +54,7 @@ export async function actForOwn(
   from: SessionRow,
   visitor: Visitor,
 ): Promise<Replaced> {
-  const token = newToken(deps.random)
+  const token = newToken(deps.random, accountMark(deps.shard, from.accountId))
   const session = {
     ...from,
     id: deps.ids.make('sess'),

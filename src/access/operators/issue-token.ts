@@ -7,7 +7,7 @@ import type { AuditRow } from '../../storage/db/schema.ts'
 import { fingerprintOf, hashSecret, makeSecret } from '../keys/secret.ts'
 import { maxLifeMs, type OperatorScope, type OperatorToken, tokenPrefix } from './token.ts'
 
-type Needs = Pick<Deps, 'clock' | 'ids' | 'operatorTokens' | 'random'>
+type Needs = Pick<Deps, 'clock' | 'ids' | 'operatorTokens' | 'random' | 'shard'>
 
 /** Returns the token with its secret, which is stored nowhere. @throws Refusal `invalid_request` */
 export async function issueToken(
@@ -16,7 +16,7 @@ export async function issueToken(
 ): Promise<{ token: OperatorToken; secret: string }> {
   if (wish.scopes.length === 0) refuse('invalid_request', 'Name at least one scope.')
   if (wish.lifeMs > maxLifeMs) refuse('invalid_request', 'A token lives at most 366 days.')
-  const secret = makeSecret(deps.random, tokenPrefix)
+  const secret = makeSecret(deps.random, tokenPrefix, deps.shard?.id)
   const now = deps.clock.now()
   const token: OperatorToken = {
     id: deps.ids.make('opt'),
@@ -51,7 +51,7 @@ export async function rotateToken(
 ): Promise<{ token: OperatorToken; secret: string }> {
   const found = await deps.operatorTokens.find(id)
   if (!found) return refuse('not_found', 'There is no such token.')
-  const secret = makeSecret(deps.random, tokenPrefix)
+  const secret = makeSecret(deps.random, tokenPrefix, deps.shard?.id)
   const hash = hashSecret(secret)
   const oldUntil = deps.clock.now() + overlapMs
   const fingerprint = { from: fingerprintOf(found.hash), to: fingerprintOf(hash) }

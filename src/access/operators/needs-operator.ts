@@ -3,8 +3,10 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import { elsewhereByShard, refuseElsewhere } from '../../kernel/shard.ts'
 import { clientAddress, rateKey, trustedProxies } from '../../web/http/client-address.ts'
 import { rateHeaders, refuseInvalidKey, tooMany } from '../../web/http/limits.ts'
+import { markIn } from '../keys/secret.ts'
 import {
   type OperatorScope,
   type OperatorToken,
@@ -26,7 +28,7 @@ const notedEveryMs = 60_000
  * The token is read from the database each time, so that a revocation counts at once everywhere.
  */
 export const operatorAuth = (deps: Deps) => {
-  const { clock, limiters, log, operatorTokens, settings } = deps
+  const { clock, limiters, log, operatorTokens, settings, shard } = deps
   const isTrusted = trustedProxies(settings.trustedProxies)
   const noteUse = useNotes(deps)
   return new Elysia({ name: 'operator-auth' }).macro({
@@ -38,6 +40,8 @@ export const operatorAuth = (deps: Deps) => {
         const now = clock.now()
         if (!token || hash === undefined || !worksBy(token, hash, now)) {
           const { failedAuthPerMinute } = settings
+          const other = hash && elsewhereByShard(shard, markIn(bearerOf(request) ?? ''))
+          if (other) refuseElsewhere(other)
           return refuseInvalidKey(
             limiters.keyFailures,
             rateKey(client),

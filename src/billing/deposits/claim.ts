@@ -130,6 +130,12 @@ function giveDeposit(
   account: string,
   audit: AuditRow,
 ): Promise<DepositRow> {
+  if (row.reason === 'other_shard') {
+    const message =
+      'The wallet that sent this transfer belongs to another shard, which credits it there. Sign ' +
+      'in with that wallet.'
+    return Promise.reject(new Refusal('conflict', { message }))
+  }
   return ledger.post({
     account: row.from,
     to: account,

@@ -1,6 +1,7 @@
 /** Matches the transfers of blocks with the known deposits. */
 import type { Deps } from '../../app/deps-port.ts'
 import { chainId } from '../../kernel/chain.ts'
+import { elsewhere } from '../../kernel/shard.ts'
 import { depositRef } from '../../ledger/deposit-ref.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'
 import { type DepositPolicy, judgeAmount, toNusd } from './deposit.ts'
@@ -28,7 +29,7 @@ export function sortTransfers(
 
 /** A new transfer as a deposit of its sender. */
 export function toRow(
-  { ids, clock }: Pick<Deps, 'ids' | 'clock'>,
+  { ids, clock, shard }: Pick<Deps, 'ids' | 'clock' | 'shard'>,
   { units, ...transfer }: Transfer,
   policy: DepositPolicy,
 ): DepositRow {
@@ -41,7 +42,7 @@ export function toRow(
     tokenAmount: units.toString(),
     amount: amount ?? null,
     account: transfer.from,
-    ...judgeAmount(amount, policy),
+    ...(elsewhere(shard, transfer.from) === undefined ? judgeAmount(amount, policy) : ofOtherShard),
     seenAt: clock.now(),
     creditedAt: null,
     finalizedAt: null,
@@ -51,6 +52,9 @@ export function toRow(
     moved: null,
   }
 }
+
+/** Each shard sees all transfers, and credits those of its own accounts. */
+const ofOtherShard = { status: 'ignored', reason: 'other_shard' } as const
 
 /** The known deposits of one transaction compared with its transfers now. */
 export type Match = {

@@ -8,7 +8,7 @@ import type { DepositPolicy } from './deposit.ts'
 import { isAt, isLost, matchTransfers, toRow, transferOf } from './match-transfers.ts'
 import { readTransfers, type Transfer } from './transfer.ts'
 
-export type ReorgDeps = Pick<Deps, 'deposits' | 'ledger' | 'ids' | 'clock' | 'log'>
+export type ReorgDeps = Pick<Deps, 'deposits' | 'ledger' | 'ids' | 'clock' | 'log' | 'shard'>
 
 /** The chain to read, the lease to write under, and the policy. */
 export type ChainView = { chain: Chain; lease: Lease; policy: DepositPolicy }

@@ -17,6 +17,7 @@ export const depositShape = t.answer('Deposit', 'A transfer of the stablecoin to
     t.oneOf('Why it waits or is ignored, or that its transfer was credited before.', [
       'below_minimum',
       'above_bounds',
+      'other_shard',
       'balance_full',
       'credited_twice',
       'second_behind',

@@ -31,7 +31,7 @@ export const receiptsApi = (deps: Deps) =>
         const page = readPage(queryOf(request))
         const keyIds = await deps.keys.subtree(caller.key)
         if (page.after !== undefined) await assertListed(deps, caller, find(deps, page.after))
-        const since = firstListedRun(caller.plan, deps.clock.now())
+        const since = firstListedRun(deps.ids, caller.plan, deps.clock.now())
         const found = await deps.receipts.list(keyIds, page, since)
         const ids = found.items.map(({ id }) => receiptIdOf(id))
         const shared = await deps.shares.visibilities(caller.account, ids)

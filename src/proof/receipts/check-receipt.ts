@@ -4,6 +4,7 @@ import { toRfc3339 } from '../../kernel/clock.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { isId } from '../../kernel/ids.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import { elsewhereById, elsewhereByShard, refuseElsewhere } from '../../kernel/shard.ts'
 import type { TrustedSigner } from '../../verify/checks.ts'
 import { readVerifyRequest } from '../../verify/input.ts'
 import { repeatedMembers } from '../../verify/json-text.ts'
@@ -20,7 +21,7 @@ export const verifyBodyBytes = 1024 * 1024
  * Judges a receipt against this server's signer and store. `text` is what the body was read from;
  * none for one that this server made.
  * @throws Refusal `unprocessable` for a file that is not a receipt, `receipt_not_found` for an
- * unknown or private id.
+ * unknown or private id, `misdirected_request` for a receipt of another shard.
  */
 export async function checkReceipt(
   deps: Deps,
@@ -51,7 +52,10 @@ async function checkShared(
 ): Promise<Verdict & { source: 'stored' }> {
   const share = isId('rcpt', id) ? await deps.shares.find(id) : undefined
   const stored = share && (await deps.receipts.find(id))
-  if (!share || !stored) refuse('receipt_not_found')
+  if (!share || !stored) {
+    const other = elsewhereById(deps.shard, id)
+    return other === undefined ? refuse('receipt_not_found') : refuseElsewhere(other)
+  }
   const file = await sharedFileOf(deps, stored, share)
   const trust = trustOf(deps, stored, file)
   const verdict = await verifyWithChain({ file }, trust, options, deps.askChain)
@@ -61,6 +65,19 @@ async function checkShared(
 /** What a file says, without being believed in anything. */
 type Claims = { digest?: unknown; receipt?: { id?: unknown; issuer?: unknown } }
 
+/**
+ * The other shard whose log a file names: only that one knows its signers. A reopened log has the
+ * origin of the first and a number.
+ */
+function issuedElsewhere(
+  { shard, logs }: Pick<Deps, 'shard' | 'logs'>,
+  file: unknown,
+): string | undefined {
+  const issuer = (file as Claims).receipt?.issuer
+  const [base, id = ''] = typeof issuer === 'string' ? issuer.split('#', 2) : []
+  return base === logs.current.origin.split('#', 1)[0] ? elsewhereByShard(shard, id) : undefined
+}
+
 /** The receipt in our store that a file says it is. */
 function findNamed(deps: Pick<Deps, 'receipts'>, file: unknown): Promise<Ended | undefined> {
   const id = (file as Claims).receipt?.id
@@ -68,11 +85,18 @@ function findNamed(deps: Pick<Deps, 'receipts'>, file: unknown): Promise<Ended |
   return deps.receipts.find(id)
 }
 
-/** The signers trusted for a file from a reader, and whether this server issued it. */
-export const trustIn = async (
-  deps: Pick<Deps, 'receipts' | 'signers' | 'logs'>,
+/**
+ * The signers trusted for a file from a reader, and whether this server issued it.
+ * @throws Refusal `misdirected_request` for a receipt of another shard
+ */
+export async function trustIn(
+  deps: Pick<Deps, 'receipts' | 'signers' | 'logs' | 'shard'>,
   file: unknown,
-): Promise<Trust> => trustOf(deps, await findNamed(deps, file), file)
+): Promise<Trust> {
+  const other = issuedElsewhere(deps, file)
+  if (other !== undefined) refuseElsewhere(other)
+  return trustOf(deps, await findNamed(deps, file), file)
+}
 
 /** We trust our own signers, each in its range of its log, and know what we issued. */
 export function trustOf(

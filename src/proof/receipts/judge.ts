@@ -32,7 +32,7 @@ type GivenFile = { file: ReceiptFile; problems: readonly Problem[] }
  * is the reader's trust alone, and what this server knows does not matter.
  */
 export async function judgeGiven(
-  deps: Pick<Deps, 'askChain' | 'clock' | 'logs' | 'receipts' | 'signers'>,
+  deps: Pick<Deps, 'askChain' | 'clock' | 'logs' | 'receipts' | 'shard' | 'signers'>,
   { file, problems }: GivenFile,
   signers: readonly string[],
 ): Promise<Judged> {

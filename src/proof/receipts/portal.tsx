@@ -201,7 +201,7 @@ async function readList(deps: Deps, whose: Whose, asked: URLSearchParams) {
     refuse('invalid_request', { param: 'after', message: '"after" must be the id of a receipt.' })
   }
   const visibility = readChoice(query, 'visibility', visibilities)
-  const since = firstIdAt('run', await accountListedSince(deps, whose.account))
+  const since = firstIdAt('run', await accountListedSince(deps, whose.account), deps.ids.mark)
   const filter = { visibility, model: readText(query, 'model'), since }
   const { items, next } = readsByCost(query)
     ? await deps.receipts.listCostliest(whose, filter, page.limit)

@@ -23,7 +23,7 @@ export function followReceipts(
   const model = readText(query, 'model')
   const rows: Rows<ShownReceipt> = {
     newer: async (after) => {
-      const since = after === '' ? firstIdAt('run', 0) : runIdOf(after)
+      const since = after === '' ? firstIdAt('run', 0, deps.ids.mark) : runIdOf(after)
       const page = { limit: newsMax, after: undefined }
       const { items } = await deps.receipts.listShown(acting, { visibility, model, since }, page)
       return items.map(({ id }) => receiptIdOf(id)).filter((id) => id !== after)

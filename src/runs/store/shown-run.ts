@@ -36,25 +36,26 @@ import { openRunReads, withEnded } from './open-run.ts'
 /** The most that the time in an id and the time in its row may differ, in ms. */
 const idSlackMs = 60_000
 
-export function shownRuns(db: Db): ShownRuns {
+/** `mark` is what the ids of this shard begin with. */
+export function shownRuns(db: Db, mark = ''): ShownRuns {
   const { runs, keys } = db.tables
   // The output of a background run can be large, and no list shows it.
   const { output: _, ...columns } = runColumns(db)
   const open = openRunReads(db)
-
   const select = (q: Query) =>
     q
       .select({ run: columns, keyName: keys.name, branch: keys.branch })
       .from(runs)
       .leftJoin(keys, eq(keys.id, runs.keyId))
 
+  const scopeOf = (q: Query, whose: Whose) => scopeIn(q, db.tables, whose, mark)
   const running = (q: Query, scope: Scope, filter: ShownFilter, ends: Ends) =>
     runningOf(q, db.tables, open, { scope, filter, ends })
 
   return {
     listShown: (whose, filter, page) =>
       db.read(function* (q): Work<ShownPage> {
-        const scope = yield* scopeOf(q, db.tables, whose)
+        const scope = yield* scopeOf(q, whose)
         const stop = yield* lastPassed(q, runs, scope, filter, page.after)
         const opened = yield* running(q, scope, filter, { after: page.after, stop })
         const most = page.limit + 1
@@ -69,7 +70,7 @@ export function shownRuns(db: Db): ShownRuns {
       }),
     listCostliest: (whose, filter, limit) =>
       db.read(function* (q): Work<ShownPage> {
-        const scope = yield* scopeOf(q, db.tables, whose)
+        const scope = yield* scopeOf(q, whose)
         const read = within(runs, scope, filter, { most: sortedMax })
         const ids = yield* costliestIds(q, runs, read, matching(runs, filter), limit)
         const found = yield* rows(select(q).where(inArray(runs.id, ids)))
@@ -79,7 +80,7 @@ export function shownRuns(db: Db): ShownRuns {
       }),
     newerThan: (whose, filter, since, most) =>
       db.read(function* (q): Work<{ id: string }[]> {
-        const scope = yield* scopeOf(q, db.tables, whose)
+        const scope = yield* scopeOf(q, whose)
         const stop = yield* lastPassed(q, runs, scope, filter)
         const named = q.select({ id: runs.id }).from(runs)
         const from = stop && stop > since ? stop : since
@@ -163,12 +164,12 @@ const keysOf = (q: Query, keys: Tables['keys'], whose: Whose) =>
 /** Runs with an id below `after` and from `stop` on. */
 type Ends = { after?: string | undefined; stop?: string | undefined }
 
-/** An account, and of a branch the ids of its keys. */
-type Scope = { account: string; keyIds: ReadonlySet<string> | undefined }
+/** An account, of a branch the ids of its keys, and what ids of this shard begin with. */
+type Scope = { account: string; keyIds: ReadonlySet<string> | undefined; mark: string }
 
-function* scopeOf(q: Query, tables: Tables, { account, branch }: Whose): Work<Scope> {
+function* scopeIn(q: Query, tables: Tables, { account, branch }: Whose, mark: string): Work<Scope> {
   const keyIds = yield* keysOfBranch(q, tables, branch)
-  return { account, keyIds: keyIds && new Set(keyIds) }
+  return { account, keyIds: keyIds && new Set(keyIds), mark }
 }
 
 type Runs = Tables['runs']
@@ -176,17 +177,17 @@ type Runs = Tables['runs']
 /** Bounds the ids to read. An index has one lower bound: the later of the two is used. */
 function within(
   runs: Runs,
-  { account, keyIds }: Scope,
+  { account, keyIds, mark }: Scope,
   filter: ShownFilter,
   { after, stop = '', most }: Ends & { most: number },
 ) {
   const { keyId, from, to } = filter
-  const begin = from === undefined ? '' : firstIdAt('run', Math.max(0, from - idSlackMs))
+  const begin = from === undefined ? '' : firstIdAt('run', Math.max(0, from - idSlackMs), mark)
   const least = begin > stop ? begin : stop
   const bounds = and(
     after === undefined ? undefined : lt(runs.id, after),
     least === '' ? undefined : gte(runs.id, least),
-    to === undefined ? undefined : lt(runs.id, firstIdAt('run', to + idSlackMs)),
+    to === undefined ? undefined : lt(runs.id, firstIdAt('run', to + idSlackMs, mark)),
   )
   // The key is known to belong to the account or branch, and the index by key is narrower.
   if (keyId !== undefined) return and(eq(runs.keyId, keyId), bounds)

@@ -47,6 +47,7 @@ export function depositTables(c: Columns) {
         .$type<
           | 'below_minimum'
           | 'above_bounds'
+          | 'other_shard'
           | 'balance_full'
           | 'credited_twice'
           | 'second_behind'

@@ -4,6 +4,7 @@ import type { Acting } from '../../kernel/acting.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log.ts'
 import { Refusal, toErrorBody } from '../../kernel/refusal.ts'
+import { elsewhereDetail, elsewhereInPath, type Shard } from '../../kernel/shard.ts'
 import { readTrace } from '../../kernel/trace.ts'
 import { hostCheck, type Listen } from './host.ts'
 import { isForFewPrograms, isForPrograms, pathStart, sayFailures } from './lazy-mount.ts'
@@ -25,6 +26,8 @@ export type RootDeps = {
   errorBodyFor?: (request: Request) => ToErrorBody | undefined
   /** What to say of a path that is not served; the ordinary words where it gives none. */
   missingWords?: (pathname: string) => string | undefined
+  /** Absent without shards. */
+  shard?: Shard | undefined
 }
 
 /** What is known where a request failed: `acting` behind a guard that found a session. */
@@ -97,12 +100,13 @@ type ErrorDeps = Omit<RootDeps, 'baseUrl' | 'listen' | 'expectBody'>
 
 /** Turns an error into an answer; `said` are the headers its route had set. */
 const errorAnswers =
-  ({ ids, log, showRefusal, errorBodyFor, missingWords }: ErrorDeps) =>
+  ({ ids, log, showRefusal, errorBodyFor, missingWords, shard }: ErrorDeps) =>
   (error: unknown, request: Request, said: Record<string, unknown>, reader?: Acting) => {
     const requestId = String(said['x-request-id'] ?? ids.make('req'))
     const words =
       error instanceof NotFoundError ? missingWords?.(pathnameOf(request.url)) : undefined
-    const refusal = words ? new Refusal('not_found', { message: words }) : toRefusal(error)
+    const refused = words ? new Refusal('not_found', { message: words }) : toRefusal(error)
+    const refusal = misroutedOf(shard, refused, request.url) ?? refused
     if (refusal.type === 'internal_error') {
       const trace = readTrace(request.headers.get('traceparent'), null)
       const names = { request_id: requestId, ...(trace ? { trace_id: trace.id } : {}) }
@@ -121,6 +125,14 @@ const errorAnswers =
     const body = shown ? shown.html : toBody(refusal, requestId)
     return { status: refusal.status, headers, body }
   }
+
+/** An id that this shard does not know, and another one made, is answered there. */
+function misroutedOf(shard: Shard | undefined, { status }: Refusal, url: string) {
+  const other = status === 404 || status === 400 ? elsewhereInPath(shard, url) : undefined
+  return other === undefined
+    ? undefined
+    : new Refusal('misdirected_request', elsewhereDetail(other))
+}
 
 /** What a route had said in headers that is as true of a refusal. */
 const lasting = [

@@ -38,7 +38,8 @@ export async function createKey(
   const parentId = parentFor(acting, draft.parent_id || undefined) ?? ''
   const found = isId('key', parentId) ? await deps.keys.find(parentId) : undefined
   const parent = found && isKeyOf(found, acting) ? found : undefined
-  const id = token === undefined ? undefined : idOfFormToken(whoOf(acting), token, now)
+  const { mark } = deps.ids
+  const id = token === undefined ? undefined : idOfFormToken(whoOf(acting), token, now, mark)
   return issueKey(deps, {
     ...readNewKey({ ...draft, parent_id: parentId }, { parent, now }),
     ...who,
@@ -53,11 +54,13 @@ const parentFor = ({ branch }: Acting, wished: string | undefined): string | und
 
 /** The key that this form created when it was sent before. */
 export async function findMade(
-  { keys, clock }: Pick<Deps, 'keys' | 'clock'>,
+  { keys, clock, ids }: Pick<Deps, 'keys' | 'clock' | 'ids'>,
   acting: Acting,
   { once }: Draft,
 ): Promise<KeyRow | undefined> {
-  return once === undefined ? undefined : keys.find(idOfFormToken(whoOf(acting), once, clock.now()))
+  return once === undefined
+    ? undefined
+    : keys.find(idOfFormToken(whoOf(acting), once, clock.now(), ids.mark))
 }
 
 /** A secret with example code for a model that the key may use. */

@@ -106,6 +106,13 @@ export function wordsFor({ status, reason }: DepositRow): {
       hint: 'Smaller than the smallest deposit that is credited.',
     }
   }
+  if (reason === 'other_shard') {
+    return {
+      tone: 'warn',
+      label: 'Another shard',
+      hint: 'Credited where the wallet that sent it signs in.',
+    }
+  }
   if (reason?.startsWith('second_') && status === 'confirming') {
     const hint = 'Waits for a second check of the chain, then it is credited automatically.'
     return { tone: 'wait', label: 'Being checked', hint }

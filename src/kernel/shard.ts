@@ -1,0 +1,117 @@
+/** Says which slot an account belongs to, and which shard has a slot. */
+import { sha256 } from './hash.ts'
+import { type Refusal, refuse } from './refusal.ts'
+
+/** Accounts are spread over this many slots, and slots over shards. */
+export const slotCount = 1024
+
+/** This shard and the others, as the file of all shards says. */
+export type Shard = {
+  /** Two characters, which begin all ids made here. */
+  id: string
+  /** All of them, this one too, in the order of the file. */
+  all: readonly ShardEntry[]
+  /** The id of the shard that has a slot, 0 to 1023. */
+  of(slot: number): string
+}
+
+/** One shard of the file. */
+export type ShardEntry = {
+  id: string
+  /** Rising, each 0 to 1023. */
+  slots: readonly number[]
+  /** Where its nodes answer, for commands that read all shards; undefined where none is named. */
+  url: string | undefined
+}
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+
+/**
+ * A letter, then a letter or a digit, of the alphabet of ids. Ids of a database without shards
+ * begin with `0` until the year 3084, and origins of reopened logs end in a number.
+ */
+export const isShardId = (text: string): boolean => /^[a-hjkmnp-tv-z][0-9a-hjkmnp-tv-z]$/.test(text)
+
+/** A shard among all, whose file was checked before: each slot has one. */
+export function shardAmong(id: string, all: readonly ShardEntry[]): Shard {
+  const owners: string[] = []
+  for (const shard of all) for (const slot of shard.slots) owners[slot] = shard.id
+  return { id, all, of: (slot) => owners[slot] ?? id }
+}
+
+/** The slot of an account: the first ten bits of SHA-256 of its address in lower case, as text. */
+export function slotOf(account: string): number {
+  const [first = 0, second = 0] = sha256(account.toLowerCase())
+  return (first << 2) | (second >> 6)
+}
+
+/** The two characters of a slot, in the alphabet of ids. */
+export const markOf = (slot: number): string =>
+  alphabet.charAt(slot >> 5) + alphabet.charAt(slot & 31)
+
+/** The slot of two characters; undefined for others. */
+export function slotOfMark(mark: string): number | undefined {
+  const [high, low] = [alphabet.indexOf(mark.charAt(0)), alphabet.indexOf(mark.charAt(1))]
+  return mark.length === 2 && high >= 0 && low >= 0 ? high * 32 + low : undefined
+}
+
+/** What secrets and sessions of an account begin with; empty without shards. */
+export const accountMark = (shard: Shard | undefined, account: string): string =>
+  shard ? markOf(slotOf(account)) : ''
+
+/** The shard of an account, if it is another one than this. */
+export const elsewhere = (shard: Shard | undefined, account: string): string | undefined =>
+  shard && otherThan(shard, shard.of(slotOf(account)))
+
+/** The shard of what begins with the mark of a slot, if it is another one than this. */
+export function elsewhereByMark(shard: Shard | undefined, mark: string): string | undefined {
+  const slot = shard && slotOfMark(mark)
+  return slot === undefined ? undefined : otherThan(shard, shard?.of(slot))
+}
+
+/** The same of what begins with the id of a shard: a token of an operator. */
+export const elsewhereByShard = (shard: Shard | undefined, id: string): string | undefined =>
+  shard?.all.some((one) => one.id === id) ? otherThan(shard, id) : undefined
+
+/** The other shard that made an id; undefined where none did. */
+export function elsewhereById(shard: Shard | undefined, id: unknown): string | undefined {
+  if (!shard || typeof id !== 'string') return undefined
+  return elsewhereByShard(shard, /^[a-z]{3,4}_([a-z][0-9a-z])[0-9a-z]{24}$/.exec(id)?.[1] ?? '')
+}
+
+/** The other shard that made an id in a path or a query. */
+export function elsewhereInPath(shard: Shard | undefined, path: string): string | undefined {
+  if (!shard) return undefined
+  for (const part of path.split(/[/?&=#]/)) {
+    const found = elsewhereById(shard, part)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const otherThan = (shard: Shard | undefined, id: string | undefined): string | undefined =>
+  id === shard?.id ? undefined : id
+
+/** Names the shard of a request that reached another one. */
+export const shardHeader = 'x-counterfoil-shard'
+
+/**
+ * Sends a request on to the shard that can answer it.
+ * @throws Refusal `misdirected_request` with the header `X-Counterfoil-Shard`
+ */
+export const refuseElsewhere = (shard: string): never =>
+  refuse('misdirected_request', elsewhereDetail(shard))
+
+export const elsewhereDetail = (shard: string): Refusal['detail'] => ({
+  message:
+    `This belongs to the shard ${shard}, and nothing was done here. Send the request again with ` +
+    `the header X-Counterfoil-Shard: ${shard}, or to a node of that shard.`,
+  metadata: { shard },
+  headers: { [shardHeader]: shard },
+})
+
+/** @throws Refusal `misdirected_request` for an account of another shard */
+export function assertHere(shard: Shard | undefined, account: string): void {
+  const other = elsewhere(shard, account)
+  if (other !== undefined) refuseElsewhere(other)
+}

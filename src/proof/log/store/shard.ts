@@ -1,0 +1,59 @@
+/** Remembers which shard a database is, and which slots it has. */
+import type { Shard } from '../../../kernel/shard.ts'
+import { slotsText } from '../../../kernel/slot-text.ts'
+import type { Db } from '../../../storage/db/db.ts'
+import { ensureFactIn, readFact } from '../../../storage/db/facts.ts'
+import { first, type Query, type Work } from '../../../storage/db/query-steps.ts'
+
+/** The id of the shard and its slots: `s3 256-383`. */
+const shardFact = 'shard'
+
+/**
+ * Makes an empty database the shard of the configuration, for good. Changes nothing without one.
+ * @throws Error if the database is another shard, has other slots, or was used without shards: two
+ * shards would each take the money of one account as their own
+ */
+export function* ensureShard(db: Db, q: Query, shard: Shard | undefined): Work<void> {
+  const known = yield* readFact(db, q, shardFact)
+  if (known === undefined && !shard) return
+  if (!shard) throw new Error(unnamed(`${known}`))
+  if (known === undefined) yield* assertUnused(db, q, shard.id)
+  const value = factOf(shard)
+  // Of two first starts at once, both read what one wrote.
+  const stored = known ?? (yield* ensureFactIn(db, q, shardFact, value))
+  if (stored !== value) throw new Error(isOther(stored, value))
+}
+
+const factOf = ({ id, all }: Shard): string =>
+  `${id} ${slotsText(all.find((one) => one.id === id)?.slots ?? [])}`
+
+/** Receipts name their log, and secrets their slot: neither can be given later. */
+function* assertUnused(db: Db, q: Query, id: string): Work<void> {
+  const { accounts, logLeaves } = db.tables
+  const account = yield* first(q.select({ id: accounts.id }).from(accounts).limit(1))
+  const leaf = yield* first(q.select({ idx: logLeaves.idx }).from(logLeaves).limit(1))
+  if (account === undefined && leaf === undefined) return
+  throw new Error(
+    `this database was used without [shard], and cannot become the shard ${id}: its keys and ids ` +
+      'name no shard. Remove [shard], or give the shard an empty database of its own',
+  )
+}
+
+const unnamed = (known: string): string =>
+  `this database is the shard ${nameOf(known)}, but the configuration has no [shard]: set ` +
+  'shard.id and shard.map as on the other nodes of that shard'
+
+function isOther(known: string, wanted: string): string {
+  const [is, says] = [nameOf(known), nameOf(wanted)]
+  const other = `this database is the shard ${is}, but the configuration says ${says}`
+  return known.split(' ', 1)[0] === wanted.split(' ', 1)[0]
+    ? `${other}: slots do not move by configuration, because the accounts in them stay here. ` +
+        'Correct the map'
+    : `${other}: the receipts in its log and the ids in it name the shard. Correct shard.id or ` +
+        'database_url'
+}
+
+const nameOf = (fact: string): string => {
+  const at = fact.indexOf(' ')
+  return `${fact.slice(0, at)} with the slots "${fact.slice(at + 1)}"`
+}

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { privateKeyToAccount } from 'viem/accounts'
+import { rotateKey } from '../../src/access/keys/rotate.ts'
+import { makeSecret, secretPrefix } from '../../src/access/keys/secret.ts'
+import { issueToken } from '../../src/access/operators/issue-token.ts'
+import { auditService } from '../../src/front/audit/audit.ts'
+import { systemRandom } from '../../src/kernel/random.ts'
+import { grantCredit } from '../../src/ledger/grant.ts'
+import { askNonce, browser, cookieHeader, signInWith, wallet } from '../accounts/wallet.ts'
+import { outcomeOf } from '../support/rejection.ts'
+import { engines, usd } from '../support/world.ts'
+import { keyOfS3, misrouted, ofS3, ofS4, type ShardWorld, shardWorld } from './shards.ts'
+
+setDefaultTimeout(60_000)
+
+type File = { receipt: { id: string; issuer: string } }
+const toS4 = [421, 'misdirected_request', 's4']
+const toS3 = [421, 'misdirected_request', 's3']
+const chat = { model: 'counterfoil/echo-1', messages: [{ role: 'user', content: 'hello' }] }
+
+describe.each(engines)('a node that gets what belongs to another shard, on %s', (engine) => {
+  let s3: ShardWorld
+  let s4: ShardWorld
+  let key3: { key: { id: string }; secret: string }
+  let key4: { key: { id: string }; secret: string }
+  let runId = ''
+  let receiptId = ''
+  const walletOfS3 = privateKeyToAccount(keyOfS3)
+
+  beforeAll(async () => {
+    s3 = await shardWorld('s3', { engine })
+    s4 = await shardWorld('s4', { engine })
+    key3 = await s3.key({ account: ofS3, balance: 10n * usd })
+    key4 = await s4.key({ account: ofS4, balance: 10n * usd })
+    const answer = await s4.call('/v1/chat/completions', { key: key4.secret, json: chat })
+    receiptId = answer.headers.get('x-receipt-id') ?? ''
+    runId = `run_${receiptId.slice(5)}`
+    await s4.deps.sequencer.flush()
+  })
+  afterAll(async () => {
+    await s3.stop()
+    await s4.stop()
+  })
+
+  test('makes secrets that begin with the slot, and ids that begin with the shard', async () => {
+    expect(key3.secret).toStartWith('sk-service-ft')
+    expect(key4.secret).toStartWith('sk-service-vz')
+    expect([key3.key.id, key4.key.id, runId].map((id) => id.replace(/_(..).*/, '_$1'))).toEqual([
+      ...['key_s3', 'key_s4', 'run_s4'],
+    ])
+    const wish = { keyId: key4.key.id, actor: 'test', overlapSeconds: 60 }
+    expect((await rotateKey(s4.deps, wish)).secret).toStartWith('sk-service-vz')
+  })
+
+  test('answers its own keys, and 421 with the shard to those of another', async () => {
+    expect((await s3.call('/v1/keys/self', { key: key3.secret })).status).toBe(200)
+    for (const path of ['/v1/keys/self', '/v1/runs', `/v1/runs/${runId}`]) {
+      expect(await misrouted(await s3.call(path, { key: key4.secret }))).toEqual(toS4)
+    }
+    const run = await s3.call('/v1/chat/completions', { key: key4.secret, json: chat })
+    expect(await misrouted(run)).toEqual(toS4)
+    expect(await misrouted(await s4.call('/v1/keys/self', { key: key3.secret }))).toEqual(toS3)
+  })
+
+  test('says invalid_key of a key of its own slots that does not exist, and of no key', async () => {
+    const wrong = `${key4.secret.slice(0, -1)}${key4.secret.endsWith('0') ? '1' : '0'}`
+    const unknown = makeSecret(systemRandom(), secretPrefix, 'ft')
+    for (const key of [wrong, unknown, undefined]) {
+      const answer = await s3.call('/v1/keys/self', key === undefined ? {} : { key })
+      expect([answer.status, answer.headers.get('x-counterfoil-shard')]).toEqual([401, null])
+    }
+  })
+
+  test('answers 421 to the ids of another shard, and 404 to unknown ones of its own', async () => {
+    const key = key3.secret
+    const paths = [
+      `/v1/runs/${runId}`,
+      `/v1/receipts/${receiptId}`,
+      `/v1/receipts/${receiptId}/proof`,
+      `/v1/keys/${key4.key.id}`,
+      `/v1/runs?after=${runId}`,
+    ]
+    for (const path of paths) expect(await misrouted(await s3.call(path, { key }))).toEqual(toS4)
+    const own = receiptId.replace('_s4', '_s3')
+    expect((await s3.call(`/v1/receipts/${own}`)).status).toBe(404)
+    expect((await s3.call(`/v1/runs/run_${own.slice(5)}`, { key })).status).toBe(404)
+    const cancel = await s3.call(`/v1/runs/${runId}/cancel`, { key, method: 'POST' })
+    expect(await misrouted(cancel)).toEqual(toS4)
+    const page = await fetch(`${s3.origin}/receipts/${receiptId}`, {
+      headers: { accept: 'text/html' },
+    })
+    expect([page.status, page.headers.get('x-counterfoil-shard')]).toEqual([421, 's4'])
+    expect(await page.text()).toContain('shard s4')
+  })
+
+  test('gives receipts the origin of its log, and sends those of another on', async () => {
+    const owned = await s4.call(`/v1/receipts/${receiptId}`, { key: key4.secret })
+    const file = (await owned.json()) as File
+    expect(file.receipt.issuer).toBe('https://gw.example#s4')
+    const right = await s4.call('/v1/receipts/verify', { json: file })
+    expect(await right.json()).toMatchObject({ valid: true, level: 'logged' })
+    expect(await misrouted(await s3.call('/v1/receipts/verify', { json: file }))).toEqual(toS4)
+    const named = await s3.call('/v1/receipts/verify', { json: { id: receiptId } })
+    expect(await misrouted(named)).toEqual(toS4)
+  })
+
+  test('serves an audit of its log, under its own name', async () => {
+    const get = async (path: string) => (await s4.call(path)).json()
+    const report = await auditService({ service: { get } })
+    expect(report.checks.filter(({ status }) => status === 'fail')).toEqual([])
+    expect([report.holds, report.origin]).toEqual([true, 'https://gw.example#s4'])
+  })
+
+  test('signs in wallets of its slots alone, and knows the sessions of others', async () => {
+    const own = browser(s4)
+    expect((await signInWith(own, wallet)).status).toBe(200)
+    expect(own.jar.get('sid')).toStartWith('vz')
+    const headers = { ...cookieHeader(own.jar), accept: 'application/json' }
+    const session = await s3.call('/api/portal/keys', { headers })
+    expect(await misrouted(session)).toEqual(toS4)
+    const asked = await s3.call('/api/auth/nonce', { json: { address: wallet.address } })
+    expect(await misrouted(asked)).toEqual(toS4)
+    // A text for a wallet of its own, with another one's address in it.
+    const there = browser(s3)
+    const { message } = await askNonce(there, walletOfS3.address)
+    const forged = message.replace(walletOfS3.address, wallet.address)
+    const signature = await wallet.signMessage({ message: forged })
+    const tried = await there.call('/api/auth/verify', { json: { message: forged, signature } })
+    expect(await misrouted(tried)).toEqual(toS4)
+    expect((await signInWith(browser(s3), walletOfS3)).status).toBe(200)
+  })
+
+  test('opens no account of another slot, not for its operator either', async () => {
+    const wish = { account: ofS4, amount: usd, reason: 'test', actor: 'test' }
+    expect(await outcomeOf(grantCredit(s3.deps, wish))).toThrow(/belongs to the shard s4/)
+    expect(await s3.deps.accounts.find(ofS4)).toBeUndefined()
+  })
+
+  test('lets the public terminal run on each shard', async () => {
+    for (const shard of [s3, s4]) {
+      const answer = await shard.call('/v1/terminal/run', { json: { input: 'hi' } })
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('x-counterfoil-shard')).toBeNull()
+    }
+  })
+
+  test('takes the tokens of its own operators alone', async () => {
+    const wish = { name: 'ops', scopes: ['health:read' as const], lifeMs: 60_000 }
+    const { secret } = await issueToken(s4.deps, wish)
+    expect(secret).toStartWith('op-service-s4')
+    expect((await s4.call('/operator/v1/health', { key: secret })).status).toBe(200)
+    expect(await misrouted(await s3.call('/operator/v1/health', { key: secret }))).toEqual(toS4)
+  })
+})
