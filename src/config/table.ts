@@ -181,8 +181,8 @@ export const table = {
   shard: {
     id: optional(
       shardId,
-      'This shard, among several services with a database each. Its log is base_url#id. No shards ' +
-        'when absent; cannot change afterwards.',
+      'This shard, one of several services with a database each; its log is base_url#id. Cannot ' +
+        'change later. No shards when absent.',
     ),
     slots: optional(
       slots,
