@@ -1,13 +1,14 @@
 /** What the service reads of keys. Commands of the ledger write them. */
 import type { Whose } from '../../kernel/acting.ts'
 import type { Millis } from '../../kernel/clock.ts'
+import type { Nusd } from '../../kernel/money.ts'
 import type { Page, PageRequest } from '../../kernel/pagination.ts'
 import type { Notice } from '../../storage/db/notices.ts'
 import type { KeyRow, WindowRow } from '../../storage/db/schema.ts'
 import type { Caller } from './key.ts'
 import type { KeyFilter, ShownKey } from './shown-key.ts'
 
-export type Keys = Callers & ShownKeys & KeyUses & KeyRows
+export type Keys = Callers & ShownKeys & KeyUses & KeySpending & KeyRows
 
 /** Callers by their secrets. A caller is cached for up to a second. */
 export type Callers = {
@@ -44,6 +45,11 @@ export type ShownKeys = {
 export type KeyUses = {
   noteUse(keyId: string, at: Millis): void
   writeUses(): Promise<void>
+}
+
+export type KeySpending = {
+  /** Cost and number of the runs of a key and of all keys below it since the day that began then. */
+  spentSince(key: KeyRow, day: Millis): Promise<{ cost: Nusd; runs: number }>
 }
 
 export type KeyRows = {

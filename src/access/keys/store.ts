@@ -12,6 +12,7 @@ import type { Keys } from './keys.ts'
 import { callers } from './store/caller.ts'
 import { keyUses } from './store/key-use.ts'
 import { shownKeys, windowAt } from './store/shown-key.ts'
+import { keySpending } from './store/spent-lately.ts'
 
 export function keyStore(
   db: Db,
@@ -26,6 +27,7 @@ export function keyStore(
     ...callers(db, clock, plans),
     ...shownKeys(db),
     ...keyUses(db),
+    ...keySpending(db),
     find: (id) => db.read((q) => first(q.select().from(keys).where(eq(keys.id, id)))),
     async subtree(key) {
       const found = await db.read((q) =>

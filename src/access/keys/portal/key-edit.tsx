@@ -9,7 +9,7 @@ import { RightsFields } from './rights.tsx'
 
 const form = 'edit'
 
-export const EditPanel = ({ view: { shown, draft, refusal } }: { view: DetailView }) => {
+export const EditPanel = ({ view: { shown, draft, refusal, brake } }: { view: DetailView }) => {
   const { key } = shown
   const values = draft ?? toDraft(key)
   const field = (name: string) => ({
@@ -37,6 +37,7 @@ export const EditPanel = ({ view: { shown, draft, refusal } }: { view: DetailVie
           form={form}
           draft={values}
           refusal={refusal}
+          brake={brake}
           withoutTags={!areWritable(key.tags)}
         />
         <p class="row">

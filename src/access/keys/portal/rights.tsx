@@ -1,6 +1,8 @@
 /** The optional fields of a key's forms: models, networks, scopes, limits, tags. */
+import { toUsd } from '../../../kernel/money.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import { AreaField, CheckField, SelectField, TextField } from '../../../web/ui/form.tsx'
+import type { BrakeProposal } from '../brake-proposal.ts'
 import { defaultScopes, scopes } from '../key.ts'
 import { type Draft, errorOf } from './key-form.ts'
 
@@ -8,6 +10,8 @@ type RightsProps = {
   form: string
   draft: Draft
   refusal?: Refusal | undefined
+  /** Of a key that has spent lately. */
+  brake?: BrakeProposal | undefined
   /** Set if a tag cannot be written in the field. */
   withoutTags?: boolean
 }
@@ -27,7 +31,7 @@ const names = [
 ]
 
 /** Folded unless one of the fields has an error. */
-export const RightsFields = ({ form, draft, refusal, withoutTags }: RightsProps) => {
+export const RightsFields = ({ form, draft, refusal, brake, withoutTags }: RightsProps) => {
   const field = (name: string): Field => ({
     form,
     name,
@@ -78,7 +82,7 @@ export const RightsFields = ({ form, draft, refusal, withoutTags }: RightsProps)
               { value: 'true', label: 'Lower max_tokens' },
             ]}
           />
-          <BrakeFields field={field} />
+          <BrakeFields field={field} brake={brake} />
         </div>
         {withoutTags ? null : (
           <AreaField
@@ -99,19 +103,27 @@ const optionally = <N extends string>(name: N, text: string | undefined) =>
 
 type Field = { form: string; name: string; value?: string; error?: string }
 
-const BrakeFields = ({ field }: { field: (name: string) => Field }) => (
+type BrakeProps = { field: (name: string) => Field; brake: BrakeProposal | undefined }
+
+/** Without a history the proposal is a tenth of the cap a minute, typed as `10%`. */
+const BrakeFields = ({ field, brake }: BrakeProps) => (
   <>
     <TextField
       {...field('brake_per_minute')}
       label="Brake, USD a minute"
-      placeholder="10%"
-      hint="A run that would exceed it pauses the key. Type 10% for a tenth of the cap: a start."
+      placeholder={brake ? toUsd(brake.minute) : '10%'}
+      hint={
+        brake
+          ? `A run that would exceed it pauses the key. Proposed: ${toUsd(brake.minute)}, ten times its average of the last week.`
+          : 'A run that would exceed it pauses the key. Type 10% for a tenth of the cap: a start.'
+      }
     />
     <TextField
       {...field('brake_per_hour')}
       label="Brake, USD an hour"
       inputmode="decimal"
-      hint="Empty: none."
+      {...(brake ? { placeholder: toUsd(brake.hour) } : {})}
+      hint={brake ? `Empty: none. Proposed: ${toUsd(brake.hour)}.` : 'Empty: none.'}
     />
     <SelectField
       {...field('brake_running')}
