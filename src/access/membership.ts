@@ -1,10 +1,10 @@
-/** Makes sure that a member still is one when a command commits. */
+/** Checks a membership when a command commits. */
 import type { Acting } from '../kernel/acting.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { UnitOfWork } from '../ledger/unit-of-work.ts'
 
 /**
- * Makes sure that a membership still is what a request began with, for a command with `people`.
+ * Checks that the membership of the request still exists, for a command with `people`.
  * @throws Refusal `session_required`
  */
 export function assertStillMember(unit: UnitOfWork, { account, member }: Acting): void {

@@ -19,7 +19,7 @@ export function withAdmins(text: string, admins: readonly string[]): string | un
   return before && after && isDeepStrictEqual({ ...before, admins }, after) ? changed : undefined
 }
 
-/** What a file says by itself; undefined when anything in it is wrong. */
+/** Reads the admins of a file alone; undefined if the file has an error. */
 function readAlone(fileText: string): Config | undefined {
   const readFile = () => ({ text: 'a secret of a file that is not read here', mode: 0o600 })
   const inputs = { flags: {}, env: {}, filePath: 'counterfoil.toml', readFile }

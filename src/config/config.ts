@@ -30,7 +30,7 @@ export type Config = Omit<Sections[''], 'base_url' | 'database_url'> &
     models: ModelConfig[]
     /** Changes to the default plans and further ones. */
     plans: PlanConfig[]
-    /** Where events go that the operator wants. */
+    /** Webhooks of the operator. */
     webhooks: WebhookConfig[]
     /** All shards, this one too; none without `[shard]`. */
     shards: ShardEntry[]
@@ -151,7 +151,7 @@ function toSections(values: Record<string, unknown>): Sections {
 
 type Found = { source: Source; name: string; raw: unknown }
 
-/** Where a setting's value comes from: flag, environment, file, else its default. */
+/** The source of a setting: flag, environment, file, else its default. */
 function findRaw(
   row: Row,
   { flags, env, filePath, readFile }: Inputs,
@@ -176,7 +176,7 @@ function findRaw(
   return { source: raw === undefined ? 'default' : 'file', name: `${filePath}: ${row.path}`, raw }
 }
 
-/** What an entry names as `…_env` or `…_file`; undefined without either. */
+/** Reads the value that an entry names as `…_env` or `…_file`; undefined without either. */
 function findSecret(
   what: 'api_key' | 'secret',
   { env: name, file: path }: { env: string | undefined; file: string | undefined },

@@ -174,7 +174,7 @@ type UpstreamEntry = ValuesOf<typeof lists.upstreams>
 /** A place where models run, its key and the values of its headers at hand. */
 export type UpstreamConfig = Omit<UpstreamEntry, 'api_key_env' | 'api_key_file'> & {
   api_key: string | undefined
-  /** Those of `headers_env`, which are secret. */
+  /** Headers from `headers_env`, which are secret. */
   secret_headers: { readonly [name: string]: string }
   /** Whether the environment names a proxy. */
   is_proxied?: true

@@ -11,7 +11,7 @@ export type ModelDiff = {
   left: { id: string; why: string }[]
 }
 
-/** What an import decides of a model that is there: prices. Limits and names are the operator's. */
+/** An import changes only the prices of an existing model; limits and names are the operator's. */
 const managed = [...Object.keys(costFields), 'bands', 'tiers'] as const
 
 export function diffModels(

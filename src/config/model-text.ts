@@ -5,7 +5,7 @@ import type { ModelEntry, TomlTable, TomlValue } from '../models/price-files/pri
 import { readModels } from './entries.ts'
 import { itemsOf, type Statement, statementsOf } from './toml-statements.ts'
 
-/** What changes in the entry of a model. */
+/** The changes in the entry of a model. */
 export type ModelChange = { id: string; set: TomlTable; remove: readonly string[] }
 
 /** The models of a file as it writes them. @throws TomlError */
@@ -40,7 +40,7 @@ export function withModels(
   }
 }
 
-/** What would be wrong with the models of a file. */
+/** Returns the errors in the models of a file. */
 export function faultsIn(text: string): string[] {
   const { models: raw, upstreams } = read(text)
   const problems: string[] = []
@@ -141,7 +141,7 @@ type Block = {
   end: number
 }
 
-/** Where the entry of a model is: its own pairs, its `[[models.…]]`, and where all of it ends. */
+/** The position of the entry of a model: its pairs, its `[[models.…]]`, and its end. */
 function blockOf(text: string, id: string): Block | undefined {
   const statements = statementsOf(text)
   let nth = -1

@@ -17,7 +17,7 @@ export type Setting<T> = {
 
 export type Settings = Record<string, Setting<unknown>>
 
-/** What reading settings gives, under the names of the file. */
+/** The settings as read, by their names in the file. */
 export type ValuesOf<S> = { -readonly [Name in keyof S]: ValueOf<S[Name]> }
 
 type ValueOf<S> = S extends { reader: Reader<infer T> }

@@ -87,7 +87,7 @@ function skipOne(text: string, at: number): number {
   return end
 }
 
-/** Where the items of a list are, whose text is from `start` to `end` with its brackets. */
+/** The positions of the items of a list whose text, with brackets, is from `start` to `end`. */
 export function itemsOf(
   text: string,
   start: number,

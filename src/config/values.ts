@@ -7,7 +7,7 @@ import { isAddress } from '../verify/address.ts'
 
 /** How one value of the configuration is written and what it may be. */
 export type Reader<T> = {
-  /** What the table shows as its unit or form: `bytes`, `host:port`, `text, json`. */
+  /** The unit or form in the table: `bytes`, `host:port`, `text, json`. */
   unit: string
   /** Turns the text of a flag or an environment variable into what TOML would have given. */
   fromText(text: string): unknown
@@ -167,7 +167,7 @@ type Texts = { readonly [name: string]: string }
 
 export type HostPort = { hostname: string; port: number }
 
-/** Where to listen. A port alone means loopback; port 0 lets the system choose. */
+/** An address to listen on. A port alone means loopback; port 0 lets the system choose. */
 export const hostPort: Reader<HostPort> = {
   ...checkedText(
     'host:port',

@@ -1,6 +1,6 @@
-/** Who acts in the dashboard, for which account, and what each role may do there. */
+/** The acting wallet of the dashboard, its account, and the rights of each role. */
 
-/** What a member may be in an account; its own wallet is always an owner. */
+/** The roles of members; the own wallet of an account is always an owner. */
 export const roles = ['owner', 'developer', 'billing', 'viewer'] as const
 export type Role = (typeof roles)[number]
 
@@ -9,7 +9,7 @@ export type Role = (typeof roles)[number]
  * has those of keys, runs, receipts and usage in the own branch of keys alone.
  */
 export const rights = {
-  /** What concerns the person, in whichever account: sessions, memberships, the switcher. */
+  /** Rights of the person in any account: sessions, memberships, the switcher. */
   self: roles,
   'overview:read': ['owner', 'viewer'],
   'keys:read': ['owner', 'developer', 'viewer'],
@@ -18,7 +18,7 @@ export const rights = {
   'runs:write': ['owner', 'developer'],
   'receipts:read': ['owner', 'developer', 'viewer'],
   'receipts:share': ['owner', 'developer'],
-  /** Erasing deletes what the account may need as evidence. */
+  /** Erasing deletes evidence that the account may need. */
   'receipts:erase': ['owner'],
   'usage:read': ['owner', 'developer', 'billing', 'viewer'],
   'statement:read': ['owner', 'billing', 'viewer'],
@@ -30,7 +30,7 @@ export const rights = {
   'passports:write': ['owner'],
   'settings:read': ['owner', 'viewer'],
   'settings:write': ['owner'],
-  /** Reading them too: the address of a chat is a secret. */
+  /** Covers reading too, because the address of a chat is a secret. */
   'webhooks:write': ['owner'],
   'members:read': ['owner', 'viewer'],
   'members:write': ['owner'],
@@ -42,21 +42,21 @@ export const isRight = (text: string): text is Right => Object.hasOwn(rights, te
 
 /** A wallet that signed in, and the account that its session acts for. */
 export type Acting = {
-  /** Who does it: the audit names this wallet. */
+  /** The wallet that acts; the audit names it. */
   wallet: string
-  /** For whom: the wallet itself unless another account made it a member. */
+  /** The account it acts for: its own, or one that made it a member. */
   account: string
   role: Role
-  /** The membership that it acts by; undefined in its own account. */
+  /** The id of its membership; undefined in its own account. */
   member?: string | undefined
-  /** The key at the top of a developer's branch, beyond which nothing is seen. */
+  /** The top key of a developer's branch, the only keys the developer sees. */
   branch?: string | undefined
 }
 
 /** Another account that a wallet is a member of. */
 export type Membership = { account: string; role: Role }
 
-/** What an account has, or what hangs below one key of it. */
+/** An account, or one branch of its keys. */
 export type Whose = Pick<Acting, 'account' | 'branch'>
 
 /** A wallet in its own account. */
@@ -65,7 +65,7 @@ export const ownerOf = (wallet: string): Acting => ({ wallet, account: wallet, r
 export const may = ({ role }: Pick<Acting, 'role'>, right: Right): boolean =>
   (rights[right] as readonly Role[]).includes(role)
 
-/** Whose calls an Idempotency-Key tells apart: members never see answers of each other. */
+/** The scope of an Idempotency-Key: members never get answers of each other. */
 export const whoOf = ({ member, account }: Acting): string => member ?? account
 
 /** The page that a role starts at. */

@@ -9,16 +9,16 @@ import type { HoldWindow, KeyRow } from '../storage/db/schema.ts'
 
 export type BrakeSpan = 'minute' | 'hour'
 
-/** What may be spent in the span that begins at `start`, less what marks it as a brake's. */
+/** The limit of one span. `start` is its beginning plus the mark of {@link marks}. */
 export type Brake = { span: BrakeSpan; start: Millis; limit: Nusd }
 
 const minuteMs = 60_000
 const hourMs = 3_600_000
 
-/** Milliseconds after the minute that tell a brake's windows from each other and from a cap's. */
+/** Milliseconds after the minute that distinguish the two brake windows from cap windows. */
 const marks: Record<BrakeSpan, Millis> = { minute: 1, hour: 2 }
 
-/** Whether a key has a brake: most have none, and their holds take no longer for it. */
+/** Whether a key has a brake. Most have none, and their holds skip the check. */
 export const hasBrake = ({ brakeMinute, brakeHour }: KeyRow): boolean =>
   brakeMinute !== null || brakeHour !== null
 
@@ -39,14 +39,14 @@ const startOf = (span: BrakeSpan, now: Millis): Millis => {
   return now - (now % length) + marks[span]
 }
 
-/** The key and its ancestors, each once: of a braked one a hold names several windows. */
+/** The key and its ancestors, each once: a hold names several windows of a key with a brake. */
 export function keysIn(windows: readonly HoldWindow[]): string[] {
   const keys: string[] = []
   for (const [keyId, start] of windows) if (!isBrakeWindow(start)) keys.push(keyId)
   return keys
 }
 
-/** Whether a window is a brake's. Those are deleted when they are over; caps' are kept. */
+/** Whether a window belongs to a brake. Past ones are deleted; windows of caps are kept. */
 export const isBrakeWindow = (start: Millis): boolean => {
   const mark = start % minuteMs
   return mark === marks.minute || mark === marks.hour

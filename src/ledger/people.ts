@@ -4,16 +4,16 @@ import type { InvitationRow, MemberRow } from '../storage/db/schema.ts'
 /** Loaded for a command with `people`; the lock of the account keeps others from changing them. */
 export type People = {
   members: readonly MemberRow[]
-  /** Those that are not used; one may be past its end. */
+  /** Unused invitations; one may have expired. */
   invitations: readonly InvitationRow[]
   addMember(row: MemberRow): void
-  /** Also ends every session that acts by this membership. */
+  /** Also deletes every session that acts by this membership. */
   removeMember(row: MemberRow): void
   addInvitation(row: InvitationRow): void
   removeInvitation(row: InvitationRow): void
 }
 
-/** What the store writes of one account. */
+/** The changes of one account that the store writes. */
 export type PeopleChanges = {
   joined: MemberRow[]
   left: MemberRow[]
@@ -49,14 +49,14 @@ export function trackPeople(members: MemberRow[], invitations: InvitationRow[]):
   }
 }
 
-/** A row that this batch added is not written at all. */
+/** Notes a removal; a row that this batch added is then never written. */
 function drop<Row>(added: Row[], removed: Row[], row: Row): void {
   const at = added.indexOf(row)
   if (at < 0) removed.push(row)
   else added.splice(at, 1)
 }
 
-/** Those of an account that a command named. @throws Error for another account */
+/** Returns the members of an account. @throws Error if the command did not name it */
 export function loadedPeople(
   all: ReadonlyMap<string, TrackedPeople> | undefined,
   account: string,

@@ -1,8 +1,8 @@
-/** What commands that sell see of their batch: vouchers, and refunds made before. */
+/** The rows that voucher and refund commands of a batch read and change. */
 import type { Nusd } from '../kernel/money.ts'
 import type { RedemptionRow, VoucherBatchRow, VoucherCodeRow } from '../storage/db/schema.ts'
 
-/** How much of a run or a deposit was refunded, and in how many refunds. */
+/** The refunds of a run or a deposit: their sum and their number. */
 export type Refunded = { total: Nusd; count: number }
 
 /** Loaded rows by id, and the changes that the store writes. */
@@ -11,9 +11,9 @@ export type SellingRows = {
   codes: Map<string, VoucherCodeRow>
   redemptions: Map<string, RedemptionRow>
   batches: Map<string, VoucherBatchRow>
-  /** By {@link sellerOf}: redemptions of a batch by an account. */
+  /** Redemptions of a batch by an account, by {@link sellerOf}. */
   redeemed: Map<string, number>
-  /** By {@link sellerOf}: of a reference by an account. */
+  /** Refunds of a run or deposit to an account, by {@link sellerOf}. */
   refunded: Map<string, Refunded>
   added: RedemptionRow[]
   written: Set<VoucherBatchRow>

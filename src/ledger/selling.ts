@@ -1,17 +1,17 @@
-/** The rules of vouchers and refunds: a code credits once, a refund gives back what was taken. */
+/** The rules of vouchers and refunds: a code credits once, refunds never exceed their source. */
 import { maxNusd, type Nusd, toJsonInteger } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { VoucherBatchRow } from '../storage/db/schema.ts'
 import { type Refunded, refundedOf, sellerOf } from './selling-rows.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
-/** What a voucher credited; `ref` names it in the journal, and does not tell its code. */
+/** A redeemed voucher. `ref` names it in the journal without revealing its code. */
 export type Redeemed = { ref: string; batch: string; amount: Nusd; balance: Nusd }
 
 /**
  * Credits a voucher to an account.
- * @throws Refusal `not_found` for an unknown code, `gone` past its end, `conflict` if it was
- * redeemed, or the account redeemed as many of its batch as it may, or could not hold more
+ * @throws Refusal `not_found` for an unknown code, `gone` for one that expired or was revoked,
+ * `conflict` for one that was redeemed, past the limit per account, or above the largest balance
  */
 export function redeem(unit: UnitOfWork, accountId: string, hash: string): Redeemed {
   const { codes, batches, redemptions, redeemed, added, written } = unit.selling()
@@ -54,12 +54,12 @@ function assertRedeemable({ revokedAt, expiresAt }: VoucherBatchRow, now: number
 
 export type RefundWish = { account: string; ref: string; amount: Nusd }
 
-/** What a refund came to: its place among the refunds of its reference, and all of them so far. */
+/** A refund: its name in the journal, and the sum of all refunds of its run or deposit. */
 export type RefundMade = { ref: string; refunded: Nusd; balance: Nusd }
 
 /**
- * Gives back what a run cost, or part of it. Its cost and the use of its key's cap stay as they
- * were. @throws Refusal `conflict` beyond what is left of it, `invalid_request`
+ * Gives back the cost of a run, or part of it. The run and the cap of its key stay unchanged.
+ * @throws Refusal `conflict` beyond the cost less earlier refunds, `invalid_request`
  */
 export function refundRun(unit: UnitOfWork, wish: RefundWish, cost: Nusd): RefundMade {
   const account = unit.account(wish.account)
@@ -71,8 +71,9 @@ export function refundRun(unit: UnitOfWork, wish: RefundWish, cost: Nusd): Refun
 }
 
 /**
- * Takes from the balance what the operator pays back of a final deposit, on the chain or otherwise.
- * @throws Refusal `conflict` beyond what is left of it or of the balance, `invalid_request`
+ * Takes an amount from the balance that the operator pays back outside of the ledger.
+ * @throws Refusal `conflict` beyond the final deposit less earlier refunds, or beyond the available
+ * balance; `invalid_request`, `not_found`
  */
 export function refundDeposit(unit: UnitOfWork, wish: RefundWish): RefundMade {
   const row = unit.deposit(wish.ref)
@@ -81,7 +82,7 @@ export function refundDeposit(unit: UnitOfWork, wish: RefundWish): RefundMade {
   if (row.status !== 'finalized' || row.amount === null) {
     refuse('conflict', `This deposit is ${row.status}. Refund it once it is final.`)
   }
-  // An account that claimed it has what was left of it then.
+  // An account that claimed the deposit got only `moved` of it.
   const before = assertLeft(unit, wish, row.moved ?? row.amount)
   if (wish.amount > account.balance - account.held) {
     refuse('conflict', 'The available balance is less than this: the rest is spent or held.')

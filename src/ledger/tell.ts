@@ -1,4 +1,4 @@
-/** Tells what commands make true: events in the transaction of the change. */
+/** Writes the events of commands in the transaction of the change. */
 import type { Millis } from '../kernel/clock.ts'
 import type { Rows } from '../storage/db/memory.ts'
 import type { AccountRow, EventRow } from '../storage/db/schema.ts'
@@ -12,7 +12,7 @@ export type Telling = {
   added: { events: EventRow[] }
 }
 
-/** Adds the row of an event, whose place follows the last one of its account. */
+/** Adds an event, whose place follows the last one of its account. */
 export function addEvent(rows: Telling, event: NewEvent, now: Millis): void {
   const account = rows.accounts.get(event.account)
   if (!account) throw new Error(`${event.type} of ${event.account}, which was not loaded`)

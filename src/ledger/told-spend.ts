@@ -1,4 +1,4 @@
-/** Tells accounts what they spent: percentages of a key's cap, and a balance that runs out. */
+/** Writes the events of spending: percentages of a key's cap, and a balance that runs out. */
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import { type Nusd, toJsonInteger } from '../kernel/money.ts'
 import type { AccountRow, WindowRow } from '../storage/db/schema.ts'
@@ -6,12 +6,12 @@ import type { NewEvent } from '../storage/outbox/event.ts'
 import { addEvent, type Telling } from './tell.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
-/** Percentages of a cap that are told, each once in a window. */
+/** Percentages of a cap that have an event, each once per window. */
 const percentages = [50, 80, 100] as const
 
 /**
- * Whether a window spent the next percentage of its cap. Each charge asks it: these are comparisons
- * of whole numbers below 2^53 (caps end at 9e15), exact and without an allocation.
+ * Whether a window passed the next percentage of its cap. Every charge calls this, so it compares
+ * numbers below 2^53 (caps end at 9e15): exact, and without an allocation.
  */
 export function passesNext({ told, spent, limit }: WindowRow): boolean {
   const has = Number(spent)
@@ -21,7 +21,7 @@ export function passesNext({ told, spent, limit }: WindowRow): boolean {
   return told < 100 && left <= 0
 }
 
-/** Tells the percentages that a window passed since it was told one. */
+/** Writes an event for each percentage that a window passed since the last one. */
 export function tellCap(unit: UnitOfWork, account: string, window: WindowRow): void {
   const { spent, limit } = window
   const passed = percentages.filter((percent) => spent * 100n >= limit * BigInt(percent))
@@ -29,8 +29,7 @@ export function tellCap(unit: UnitOfWork, account: string, window: WindowRow): v
 }
 
 /**
- * Tells that a cap is used up although something is left of it: a run was refused, because that is
- * too little.
+ * Writes the event of 100 % for a cap whose rest was too little for a run that was refused.
  */
 export function tellCapUsedUp(unit: UnitOfWork, account: string, window: WindowRow): void {
   tellPercentage(unit, account, window, 100)
@@ -56,14 +55,14 @@ function tellPercentage(
   unit.addEvent({ type: 'key.cap_reached', account, subject: keyId, data })
 }
 
-/** A movement of money: what it changed, and the balance after it. */
+/** A movement of money: the change, and the balance after it. */
 type Movement = { change: Nusd; balance: Nusd; at: Millis }
 
-/** Whether there may be something to tell; of most charges there is not. */
+/** Whether a movement may need an event; most charges do not. */
 export const concernsBalance = (account: AccountRow, change: Nusd, balance: Nusd): boolean =>
   change > 0n ? account.exhaustedAt !== null : balance === 0n || account.lowBalance !== null
 
-/** Tells that a balance fell below its threshold or to nothing; money that came in ends that. */
+/** Writes an event when a balance falls below its threshold or to zero; new money re-arms it. */
 export function tellBalance(
   rows: Telling,
   account: AccountRow,
@@ -85,7 +84,7 @@ function endExhaustion({ written }: Telling, account: AccountRow): void {
   written.alerts.add(account)
 }
 
-/** Nothing is left, or too little for a run that was refused. */
+/** The event of a balance of zero, or of one too low for a run that was refused. */
 export const exhausted = (account: string, balance: Nusd, required?: Nusd): NewEvent => ({
   type: 'balance.exhausted',
   account,

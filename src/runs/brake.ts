@@ -1,4 +1,4 @@
-/** Pulls the brake of a key whose runs would spend faster than its owner allows. */
+/** Pauses a key whose runs would exceed its brake. */
 import { noteKey, tellKey } from '../access/keys/note.ts'
 import type { Deps } from '../app/deps-port.ts'
 import { toJsonInteger, toUsd } from '../kernel/money.ts'
@@ -54,7 +54,7 @@ export async function pullBrake(
   try {
     await pause(deps, passed)
   } catch (error) {
-    // The next hold beyond the rate tries again; until then each is refused by itself.
+    // If this fails, the next hold beyond the rate tries again; each is refused in any case.
     deps.log.error('brake.not_pulled', error, { key: passed.key.id })
   }
 }
@@ -69,7 +69,7 @@ async function pause(
     decide(unit) {
       const key = unit.key(id)
       if (!key || key.pausedAt !== null || key.revokedAt !== null) return false
-      // Its minute may be over by now, or its owner took the brake off.
+      // The minute may be over by now, or the owner removed the brake.
       if (!brakesOf(key, unit.now).some((brake) => brake.start === start)) return false
       key.pausedAt = unit.now
       key.pausedReason = 'brake'

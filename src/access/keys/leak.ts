@@ -3,12 +3,12 @@ import type { Deps } from '../../app/deps-port.ts'
 import { noteKey, tellKey } from './note.ts'
 import { hashSecret, isSecret } from './secret.ts'
 
-/** Who paused it, for the audit and the event: reports have no sender. */
+/** The actor in the audit and the event: reports have no sender. */
 const actor = 'leak report'
 
 /**
- * Pauses the key of a secret that works, with all keys below it; runs in flight continue. Anything
- * else changes nothing. The key can be resumed once its secret was rotated.
+ * Pauses the key of a working secret, with all keys below it; runs in flight continue. Any other
+ * text changes nothing. The key can be resumed once its secret was rotated.
  */
 export async function reportLeak(
   { ids, keys, ledger }: Pick<Deps, 'ids' | 'keys' | 'ledger'>,

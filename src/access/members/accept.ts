@@ -14,8 +14,8 @@ import { membershipsMax } from './member.ts'
 type Needs = Pick<Deps, 'ledger' | 'members' | 'plans' | 'random' | 'ids' | 'clock'>
 
 /**
- * The invitation of a token that can still be accepted.
- * @throws Refusal `not_found`, the same for a token that is unknown, used, taken back or expired
+ * Finds the open invitation of a token.
+ * @throws Refusal `not_found`, the same for a token that is unknown, used, revoked or expired
  */
 export async function findInvitation(
   { members, clock }: Pick<Needs, 'members' | 'clock'>,
@@ -27,7 +27,7 @@ export async function findInvitation(
 }
 
 /**
- * Uses an invitation up. The first wallet to accept gets it; it is dead for every other one.
+ * Accepts an invitation. It works once: the first wallet to accept becomes the member.
  * @throws Refusal `not_found`, or `conflict` for the account itself, for one that is a member, and
  * above the active keys of the plan or the memberships of a wallet.
  */
@@ -88,7 +88,7 @@ function refuseInvitation(): never {
 }
 
 /**
- * Adds the key that everything hangs below which the developer mints. Its secret is not shown.
+ * Adds the top key of a branch: every key of the developer hangs below it. Its secret is not shown.
  * @throws Refusal `conflict`
  */
 function openBranch(

@@ -8,13 +8,13 @@ import { auditOf } from '../accounts/sign-in.ts'
 
 type Needs = Pick<Deps, 'members' | 'sessions' | 'random' | 'clock' | 'ids' | 'shard'>
 
-/** A session in the place of another one, and the value of its cookie. */
+/** A session that replaces another one, and the value of its cookie. */
 export type Replaced = { session: SessionRow; token: string }
 
 /**
- * Opens a session that acts for `account` in the place of this one, with a cookie of its own: a
- * change of rights never keeps a session's id. Runs and streams of the old session end with it.
- * @throws Refusal `not_found` unless the account is one's own or made one a member,
+ * Replaces this session by one that acts for `account`, with a new id and cookie, because rights
+ * never change within a session. Runs and streams of the old session end with it.
+ * @throws Refusal `not_found` unless it is the own account or one with a membership,
  * `session_required` if the session ended meanwhile.
  */
 export async function actFor(
@@ -47,7 +47,7 @@ export async function actFor(
 }
 
 /**
- * After a member left, whose session ended with the membership: one for the own account.
+ * Opens a session for the own account after a member left: the old one ended with the membership.
  */
 export async function actForOwn(
   deps: Needs,

@@ -1,4 +1,4 @@
-/** Invites a wallet to act for an account, and takes invitations back. */
+/** Invites a wallet to act for an account, and revokes invitations. */
 import type { Deps } from '../../app/deps-port.ts'
 import { type Acting, type Role, roles } from '../../kernel/acting.ts'
 import { type Nusd, toJsonInteger } from '../../kernel/money.ts'
@@ -69,7 +69,7 @@ export async function invite(
 }
 
 /**
- * Takes an open invitation back: its link is dead at the commit.
+ * Revokes an open invitation: its link is dead at the commit.
  * @throws Refusal `not_found`, also for one that was used
  */
 export async function takeBack(

@@ -34,7 +34,7 @@ export const membersPortal = (deps: Deps, frame: Frame) =>
     .use(memberActions(deps, frame))
     .use(ownActions(deps))
 
-/** What owners do. */
+/** Routes of owners: list, invite, remove. */
 const memberActions = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'member-actions' })
     .use(sessionAuth(deps))
@@ -82,7 +82,7 @@ const memberActions = (deps: Deps, frame: Frame) =>
       async ({ request, set, acting, params, session, visitor }) => {
         const wallet = isAddress(params.address) ? toAccountId(params.address) : refuse('not_found')
         const { member } = await removeMember(deps, acting, wallet)
-        // An owner may remove the own wallet too: then the session acts for its own account again.
+        // An owner may remove themselves: their session then acts for their own account again.
         const isSelf = wallet === acting.wallet
         if (isSelf) setCookie(deps, { set }, await actForOwn(deps, session, visitor))
         if (wantsJson(request)) return toMemberView(member)
@@ -93,7 +93,7 @@ const memberActions = (deps: Deps, frame: Frame) =>
       { needsSession: { action: 'members:write' }, parse: 'none' },
     )
 
-/** What concerns the wallet itself. */
+/** Routes of the signed-in wallet: accept an invitation, leave. */
 const ownActions = (deps: Deps) =>
   new Elysia({ name: 'own-membership' })
     .use(sessionAuth(deps))
@@ -122,7 +122,7 @@ const ownActions = (deps: Deps) =>
       { needsSession: { action: 'self' }, parse: 'none' },
     )
 
-/** For htmx; the page that is open still shows the account of before. */
+/** Redirects htmx as a whole page, because the open page still shows the previous account. */
 const Switched = () => (
   <p>
     This session acts for another account now. <a href="/dashboard">Go there</a>

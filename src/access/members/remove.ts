@@ -33,7 +33,7 @@ export async function removeMember(deps: Needs, acting: Acting, wallet: string):
       const people = unit.people(account)
       const member = people.members.find((one) => one.wallet === wallet)
       if (!member) return refuse('not_found', 'This wallet is not a member of the account.')
-      // Removed and invited again meanwhile: the caller looks again.
+      // The member was removed and invited again meanwhile, so the loaded branch is another one.
       if ((member.branch ?? undefined) !== branch) return refuse('conflict')
       const all = branch === undefined ? [] : unit.below(branch)
       const live = all.filter((key) => key.revokedAt === null)

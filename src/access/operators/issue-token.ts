@@ -41,8 +41,8 @@ export async function issueToken(
 }
 
 /**
- * Gives a token another secret; the old one works for `overlapMs` more. Its scopes and its end
- * stay. @throws Refusal `not_found`, `conflict`
+ * Gives a token another secret; the old one works for `overlapMs` more. Scopes and expiry stay.
+ * @throws Refusal `not_found`, `conflict`
  */
 export async function rotateToken(
   deps: Needs,

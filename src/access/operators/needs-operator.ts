@@ -20,7 +20,7 @@ const invalid =
   'Send a valid operator token as "Authorization: Bearer op-service-…". This one is missing or ' +
   'unknown. Account keys do not work here.'
 
-/** How often the audit notes one token on one route: what comes between is counted, in ms. */
+/** The audit notes a token on a route once in this time, in ms, and counts the uses between. */
 const notedEveryMs = 60_000
 
 /**
@@ -53,7 +53,7 @@ export const operatorAuth = (deps: Deps) => {
         const verdict = limiters.keyRequests.take(token.id, Math.ceil(tokenRpm / settings.nodes))
         Object.assign(set.headers, rateHeaders(tokenRpm, verdict))
         if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
-        // A full disk must not keep an operator from looking; what changes something notes itself.
+        // A full disk must not block reads; every change has an audit entry of its own.
         await noteUse(token, `${request.method} ${route}`, client).catch((error: unknown) =>
           log.error('operator_token.not_noted', error),
         )
@@ -78,8 +78,8 @@ function bearerOf({ headers }: Request): string | undefined {
 }
 
 /**
- * Writes uses into the audit: the first of a token on a route, then one a minute with how many came
- * before it, so that a loop fills no disk. What an action changed has an entry of its own.
+ * Writes uses into the audit: the first of a token on a route, then one a minute with a count, so
+ * that a loop does not fill the disk. Every change has an entry of its own.
  */
 function useNotes({ clock, ids, operatorTokens }: Deps) {
   const seen = new Map<string, { until: number; unnoted: number }>()
@@ -91,7 +91,7 @@ function useNotes({ clock, ids, operatorTokens }: Deps) {
       known.unnoted++
       return
     }
-    // One entry a token and route: this stays small.
+    // The map stays small: it has one entry per token and route.
     seen.set(name, { until: now + notedEveryMs, unnoted: 0 })
     const at = clock.now()
     await operatorTokens.noteUse(token.id, at, {

@@ -1,8 +1,8 @@
-/** What a token of the operator API is: its scopes, its states, what is stored and shown of it. */
+/** Operator tokens: their scopes, their states, their stored and shown forms. */
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { hashSecret, hasSecretForm } from '../keys/secret.ts'
 
-/** No account key begins so, and no token like an account key: neither opens the other's doors. */
+/** Distinguishes tokens from account keys (`sk-service-`): neither works in place of the other. */
 export const tokenPrefix = 'op-service-'
 
 export const operatorScopes = [
@@ -35,18 +35,18 @@ export type OperatorToken = {
 
 export type TokenStatus = 'usable' | 'expired' | 'revoked'
 
-/** Days that a token works unless its maker says otherwise, and at most, in ms. */
+/** The default and the longest life of a token, in ms. */
 export const defaultLifeMs = 90 * 86_400_000
 export const maxLifeMs = 366 * 86_400_000
 
 /** Requests a minute of one token. */
 export const tokenRpm = 600
 
-/** The stored form of a token; undefined for a text that is none, which needs no look-up. */
+/** The stored hash of a token; undefined for a text of another form, which needs no look-up. */
 export const tokenHash = (text: string): string | undefined =>
   hasSecretForm(text, tokenPrefix) ? hashSecret(text) : undefined
 
-/** Whether a token still works by this hash: its own, or one of before a rotation. */
+/** Whether this hash is that of the current secret, or of the old one during its overlap. */
 export const worksBy = (token: OperatorToken, hash: string, now: Millis): boolean =>
   token.hash === hash || (token.oldHash === hash && (token.oldUntil ?? 0) > now)
 

@@ -1,16 +1,16 @@
-/** What is stored of tokens of the operator API. Each change comes with its audit entry. */
+/** The store of operator tokens. Each change writes its audit entry. */
 import type { Millis } from '../../kernel/clock.ts'
 import type { AuditRow } from '../../storage/db/schema.ts'
 import type { OperatorToken } from './token.ts'
 
 export type OperatorTokens = {
   add(token: OperatorToken, audit: AuditRow): Promise<void>
-  /** By the hash of its secret, or of the one before a rotation. */
+  /** Finds a token by the hash of its secret, or of the one before a rotation. */
   findByHash(hash: string): Promise<OperatorToken | undefined>
   find(id: string): Promise<OperatorToken | undefined>
   /** All of them, the oldest first. */
   list(): Promise<OperatorToken[]>
-  /** Revokes a token that is not revoked; false if there was none. */
+  /** Revokes a token; false if it is unknown or revoked already. */
   revoke(id: string, at: Millis, audit: AuditRow): Promise<boolean>
   /** Gives a token another secret; false if it was revoked, or has another secret than `from`. */
   rotate(

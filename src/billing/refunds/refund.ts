@@ -19,8 +19,8 @@ export type Refunding = {
 }
 
 /**
- * Gives back what a run cost, or takes from the balance what the operator pays back of a deposit:
- * all refunds of one reference together at most what it came to.
+ * Gives back the cost of a run, or takes a deposit that the operator pays back from the balance.
+ * All refunds of one run or deposit together never exceed it.
  * @throws Refusal `not_found`, `conflict`, `invalid_request`
  */
 export async function refund(deps: Needs, wish: Refunding): Promise<RefundMade> {
@@ -46,7 +46,7 @@ export async function refund(deps: Needs, wish: Refunding): Promise<RefundMade> 
   })
 }
 
-/** What an ended run cost, which never changes; undefined for a deposit, which the ledger reads. */
+/** Returns the cost of an ended run, which never changes; undefined for a deposit. */
 async function costOf(
   { deposits, runs }: Needs,
   { account, ref }: Refunding,

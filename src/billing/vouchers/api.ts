@@ -12,7 +12,7 @@ import { guessesOf } from './api/guesses.ts'
 import { redeemBody } from './api/voucher-body.ts'
 import { redeemVoucher, toRedemptionView } from './redeem-voucher.ts'
 
-/** Every key may: it only adds to what its account has, up to caps that stay as they are. */
+/** Every key may redeem: it only adds to the balance, and caps stay unchanged. */
 export const vouchersApi = (deps: Deps) => {
   const isTrusted = trustedProxies(deps.settings.trustedProxies)
   return new Elysia({ name: 'vouchers-api' }).use(keyAuth(deps)).post(

@@ -18,7 +18,7 @@ export function makeCode(random: Random): string {
   return grouped(body + checksum(body))
 }
 
-/** The hash by which a typed code is looked up; undefined for one that was mistyped. */
+/** Returns the hash to look a typed code up by; undefined if its form or checksum is wrong. */
 export function codeHash(typed: string): string | undefined {
   if (typed.length > 100) return undefined
   const code = typed.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1')

@@ -1,4 +1,4 @@
-/** Makes a batch of vouchers, and withdraws what was not redeemed of it. */
+/** Creates batches of vouchers, and revokes their unredeemed rest. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { maxNusd, type Nusd } from '../../kernel/money.ts'
@@ -8,10 +8,10 @@ import { codeHash, makeCode } from './code.ts'
 
 type Needs = Pick<Deps, 'clock' | 'ids' | 'random' | 'vouchers'>
 
-/** Vouchers of one batch. */
+/** The most vouchers of one batch. */
 export const countMax = 10_000
 
-/** How long a voucher can be redeemed at most, in ms. */
+/** The longest life of a voucher, in ms. */
 export const lifeMaxMs = 3660 * 86_400_000
 
 export type BatchWish = {

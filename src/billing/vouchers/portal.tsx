@@ -18,7 +18,7 @@ import { redeemVoucher, toRedemptionView } from './redeem-voucher.ts'
 
 type Context = ReplyContext & { acting: Acting }
 
-/** Bytes of a body here. */
+/** Largest body, in bytes. */
 const bodyBytes = 16_384
 
 export const vouchersPortal = (deps: Deps, frame: Frame) =>
@@ -37,7 +37,7 @@ export const vouchersPortal = (deps: Deps, frame: Frame) =>
           const made = await redeemVoucher(deps, { account, code, actor: acting.wallet, guesses })
           if (wantsJson(request)) return toRedemptionView(account, made)
           const fragment = <VoucherPanel view={{ made }} />
-          // Without a script the statement shows what came in.
+          // Without a script the statement shows the credit.
           return reply({ request, set }, { fragment, seeOther: '/dashboard/statement' })
         } catch (error) {
           if (!(error instanceof Refusal) || wantsJson(request)) throw error

@@ -10,7 +10,7 @@ import type { RedemptionAnswer } from './shapes.ts'
 
 type Needs = Pick<Deps, 'ids' | 'ledger'>
 
-/** Codes that are not there, as they are counted. */
+/** Counts unknown codes. */
 export type Guesses = {
   /** @throws Refusal `rate_limited` when none is left */
   assertLeft(): void
@@ -27,8 +27,8 @@ export type RedeemWish = {
 }
 
 /**
- * Credits a voucher to an account. Codes that are not there are counted; with no guess left no code
- * is looked at.
+ * Credits a voucher to an account. Counts unknown codes, and looks no code up once the limit is
+ * reached.
  * @throws Refusal `not_found`, `gone`, `conflict`, `rate_limited`
  */
 export async function redeemVoucher(deps: Needs, wish: RedeemWish): Promise<Redeemed> {

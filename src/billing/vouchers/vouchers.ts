@@ -1,15 +1,15 @@
-/** What is stored of vouchers, and a batch of them as it is shown. */
+/** The store of vouchers, and the JSON of a batch. */
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import type { AuditRow, VoucherBatchRow } from '../../storage/db/schema.ts'
 
 export type VoucherStore = {
-  /** Adds a batch and its codes with the audit entry, all or none. */
+  /** Adds a batch, its codes and the audit entry in one transaction. */
   add(batch: VoucherBatchRow, hashes: readonly string[], audit: AuditRow): Promise<void>
   /** Every batch, the newest first. */
   list(): Promise<VoucherBatchRow[]>
   find(id: string): Promise<VoucherBatchRow | undefined>
-  /** Ends what was not redeemed of a batch; false if it had ended before. */
+  /** Revokes the unredeemed vouchers of a batch; false if it was revoked before. */
   revoke(id: string, at: Millis, audit: AuditRow): Promise<boolean>
 }
 

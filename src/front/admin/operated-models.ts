@@ -1,4 +1,4 @@
-/** What an operator sees of models: prices, where they are logged, upstreams, losses. */
+/** The models as operators see them: prices, log entries, upstreams, losses. */
 import type { Deps } from '../../app/deps-port.ts'
 import { lossWords } from '../../billing/margins/losses.ts'
 import type { Millis } from '../../kernel/clock.ts'
@@ -14,7 +14,7 @@ export type OperatedModels = {
   leaf: number | undefined
   since: Millis | undefined
   upstreams: readonly UpstreamHealth[]
-  /** What is sold below cost, in sentences. */
+  /** Sentences about prices below cost. */
   losses: readonly string[]
   unpriced: readonly UnpricedUnits[]
 }

@@ -26,7 +26,7 @@ import { operatedKeysApi } from './api/operated-keys.ts'
 import { operatedRefundsApi } from './api/operated-refunds.ts'
 import { giveBody } from './shapes.ts'
 
-/** Nothing here reads a secret, a prompt or an answer: no store of texts is asked. */
+/** No route reads a secret, a prompt or an answer, or uses the store of texts. */
 export const operatorApi = (deps: Deps) =>
   new Elysia({ name: 'operator-api' })
     .use(operatedAccountsApi(deps))

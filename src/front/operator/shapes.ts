@@ -5,7 +5,7 @@ import * as t from '../../web/http/shape.ts'
 import { accountMembers, findingShape, keysInUse } from '../admin/shapes.ts'
 import { statusShape } from '../status/shapes.ts'
 
-/** The wallet of examples; it stands for an account that is there. */
+/** The wallet in examples; it stands for an existing account. */
 export const operatedWallet = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 
 const account = t.text('Address of the account.', operatedWallet, { maxLength: 60 })

@@ -1,6 +1,7 @@
 /**
- * The attributes of a run and of what it asked, after OpenTelemetry's conventions for generative
- * AI. Each is a number, an id or a word of a closed list: never a text, an account or a key.
+ * The attributes of a run and of its upstream requests, by OpenTelemetry's conventions for
+ * generative AI. Each is a number, an id or a word of a closed list: never a text, an account or a
+ * key.
  */
 import type { Json } from '../../kernel/canonical.ts'
 import { isObject } from '../../kernel/json-object.ts'
@@ -16,7 +17,7 @@ const operations: Record<ModelKind, string> = { chat: 'chat', embedding: 'embedd
 
 export const operationOf = (kind: ModelKind): string => operations[kind]
 
-/** Classes that the conventions have a name for. They have one for all that a cache is given. */
+/** Token classes that the conventions name. They have one name for all cache writes. */
 const namesOfClasses: Partial<Record<UsageClass, string>> = {
   cache_read: 'gen_ai.usage.cache_read.input_tokens',
   cache_write: 'gen_ai.usage.cache_creation.input_tokens',
@@ -24,7 +25,7 @@ const namesOfClasses: Partial<Record<UsageClass, string>> = {
   reasoning: 'gen_ai.usage.reasoning.output_tokens',
 }
 
-/** What stands on the span of a run alone, so that a sum over all spans counts it once. */
+/** Attributes of the run span only, so that a sum over all spans counts them once. */
 export function runAttributes(
   operation: string,
   run: RunRow,
@@ -42,7 +43,7 @@ export function runAttributes(
   if (upstream !== '') {
     out.push(['gen_ai.provider.name', upstream], ['gen_ai.response.model', model.join(':')])
   }
-  // An end that could not be stored has no cost yet.
+  // A run whose end could not be stored has no cost yet.
   if (run.finishedAt !== null) out.push(['counterfoil.cost_nusd', run.cost])
   if (run.error) out.push(['error.type', run.error.type])
   const reasons = used ? finishReasonsOf(used.output) : []
@@ -65,10 +66,10 @@ function addUsage(out: Attributes, { inputTokens, outputTokens, classes = {} }: 
   for (const [attribute, units] of sums) out.push([attribute, BigInt(units)])
 }
 
-/** A word as all protocols write it. Anything else could be a text. */
+/** A word that a protocol defines. Any other string could be user text. */
 const word = /^[a-z][a-z_]{0,31}$/
 
-/** Why each choice ended; of items, which all end alike, each reason once. */
+/** The finish reason of each choice; of output items, each distinct reason once. */
 function finishReasonsOf(output: Json | null): string[] {
   if (!Array.isArray(output)) return []
   const found: string[] = []

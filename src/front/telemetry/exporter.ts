@@ -11,13 +11,13 @@ import { gauge } from '../metrics/exposition.ts'
 import { counter } from '../metrics/instrument.ts'
 import type { Span } from './spans.ts'
 
-/** What a collector answered. `rejected`: spans that it did not take of those it was sent. */
+/** The answer of a collector. `rejected` counts spans of the request that it did not accept. */
 export type Sent = { status: number; rejected?: number; retryAfterMs?: number | undefined }
 
 export type Exporter = {
-  /** Takes all of them or, when the queue is full, none. */
+  /** Queues all of them, or none when the queue has no room. */
   add(spans: Span[]): void
-  /** Sends what is left for `ms` at most, and drops the rest. Takes nothing afterwards. */
+  /** Sends queued spans for at most `ms`, then drops the rest and accepts no more. */
   stop(ms: number): Promise<void>
   families(): Family[]
 }
@@ -26,9 +26,9 @@ type Options = {
   /** @throws when there is no answer */
   send(spans: readonly Span[], signal: StopSignal): Promise<Sent>
   log: Pick<Log, 'info' | 'warn'>
-  /** Queued spans, those of the request at work left out. */
+  /** Queued spans, without those of the request in flight. */
   most?: number
-  /** Pauses before a second and a third try, in ms. */
+  /** Pauses before the second and third attempts, in ms. */
   pausesMs?: readonly number[]
   /** How long spans are collected for a batch that is not full, in ms. */
   collectMs?: number
@@ -38,7 +38,7 @@ type Options = {
 const batchLength = 256
 /** The longest pause that a collector may ask for, in ms. */
 const longestPauseMs = 30_000
-/** Answers after which the same spans may be sent again, as OTLP has them. */
+/** Status codes after which OTLP allows a retry. */
 const passing = new Set([429, 502, 503, 504])
 
 const reasons = ['queue_full', 'refused', 'unsent', 'stopped'] as const
@@ -76,7 +76,7 @@ export function openExporter(options: Options): Exporter {
       }
     })
 
-  /** Says whether the collector took them, how many not, and when to try again. */
+  /** Returns whether the collector accepted them, how many it rejected, and when to retry. */
   const tryOnce = async (batch: readonly Span[]): Promise<Tried> => {
     const answer = await send(batch, ending).catch(() => undefined)
     const { status = 0, rejected = 0, retryAfterMs } = answer ?? {}
@@ -115,7 +115,7 @@ export function openExporter(options: Options): Exporter {
     soon = undefined
     working ??= work().finally(() => {
       working = undefined
-      // What came after the last look at the queue.
+      // Spans that were queued after the last look.
       if (queue.length > 0 && !isStopping) void start()
     })
     return working
@@ -142,7 +142,7 @@ export function openExporter(options: Options): Exporter {
       drop('stopped', queue.length)
       queue.length = 0
       ending.stop()
-      // The request at work gives up at once, and is counted then.
+      // Aborts the request in flight, which then counts its spans as dropped.
       await working
     },
     families: () => [

@@ -1,4 +1,4 @@
-/** Records a span for each sampled run, and one below it for each server that it asked. */
+/** Records a span for each sampled run, and a child span for each request to an upstream. */
 import type { Json } from '../../kernel/canonical.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Random } from '../../kernel/random.ts'
@@ -10,7 +10,7 @@ import type { RunSpan } from '../../runs/run-span-port.ts'
 import type { RunRow } from '../../storage/db/schema.ts'
 import { type Attributes, attemptAttributes, operationOf, runAttributes } from './attributes.ts'
 
-/** A span that ended, as it is exported. It keeps no part of its run alive. */
+/** An ended span, as it is exported. It keeps no part of its run in memory. */
 export type Span = {
   traceId: string
   spanId: string
@@ -18,7 +18,7 @@ export type Span = {
   state: string | undefined
   /** Whether its parent is a span of the caller. */
   isRemote: boolean
-  /** Served by us, or asked of another server. */
+  /** `server` for a request we serve, `client` for one we make. */
   kind: 'server' | 'client'
   name: string
   /** Milliseconds since the Unix epoch, with a fraction. */
@@ -31,15 +31,15 @@ export type Span = {
 type Needs = {
   clock: Pick<Clock, 'now' | 'monotonic'>
   random: Random
-  /** The share of runs that is recorded where the caller decides nothing, from 0 to 1. */
+  /** The share of runs to record when the caller does not decide, from 0 to 1. */
   sample: number
   /** Takes the spans of a run that ended. */
   take(spans: Span[]): void
 }
 
 /**
- * Parent-based: the sampled flag of a caller's `traceparent` decides for its run; where there is
- * none, the id of a new trace does. Undefined for a run that is not recorded.
+ * Parent-based sampling: the sampled flag of the caller's `traceparent` decides; without one, the
+ * id of a new trace does. Returns undefined for a run that is not recorded.
  */
 export function startSpan(needs: Needs, trace: Trace | undefined): RunSpan | undefined {
   if (trace) {
@@ -63,7 +63,7 @@ type Attempt = {
   startedAt: number
   endedAt: number | undefined
   failure: UpstreamFailure | undefined
-  /** A fault that is none of the server's. */
+  /** An error of ours, not of the upstream. */
   isFault: boolean
 }
 
@@ -122,7 +122,7 @@ class RecordedRun implements RunSpan {
         startedAt: attempt.startedAt,
         endedAt: attempt.endedAt ?? endedAt,
         attributes: attemptAttributes(operation, step, failure, isFault),
-        // A stop by our own side does not count as a failure of the server.
+        // A stop on our side is not a failure of the upstream.
         isError: isFault || (failure !== undefined && failure.reason !== 'aborted'),
       }
     })

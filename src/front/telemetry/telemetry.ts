@@ -6,9 +6,9 @@ import { openExporter } from './exporter.ts'
 import { startSpan } from './spans.ts'
 
 export type Telemetry = {
-  /** The span of a run that begins; undefined unless it is sampled. */
+  /** Starts the span of a run; undefined unless it is sampled. */
   start(trace: Trace | undefined): RunSpan | undefined
-  /** Sends what is left, for `ms` at most. */
+  /** Sends queued spans for at most `ms`. */
   stop(ms: number): Promise<void>
   families(): Family[]
 }

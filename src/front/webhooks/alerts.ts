@@ -1,4 +1,4 @@
-/** The threshold of an account's balance, as it is sent and shown. */
+/** Reads and shows the balance threshold of an account. */
 import type { Deps } from '../../app/deps-port.ts'
 import { type Nusd, parseUsd, toJsonInteger } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'

@@ -151,7 +151,7 @@ const alertsApi = (deps: Deps) =>
     )
 
 /**
- * Events tell of the whole account, so only a key without a parent may choose where they go.
+ * Events cover the whole account, so only a key without a parent may choose where they go.
  * @throws Refusal `scope_denied`
  */
 function askerOf({ account, key }: Caller): Asker {

@@ -6,13 +6,13 @@ import type { WebhookRow } from '../../storage/db/schema.ts'
 
 const idOf = ({ id }: WebhookConfig): string => `operator:${id}`
 
-/** What signs them, by their ids; it is never stored. */
+/** Their signing secrets by id, which are never stored. */
 export const operatorSecrets = (configured: readonly WebhookConfig[]): Map<string, string> =>
   new Map(configured.flatMap((one) => (one.secret ? [[idOf(one), one.secret]] : [])))
 
 /**
- * Stores the webhooks of the configuration. Events of before are not told to a new one; one that
- * was disabled for failing is sent to again.
+ * Stores the webhooks of the configuration. A new one gets no earlier events; one that was
+ * disabled for failing is enabled again.
  */
 export async function followConfigured(
   { webhooks, clock }: Pick<Deps, 'webhooks' | 'clock'>,

@@ -1,4 +1,4 @@
-/** The job that delivers events: routes them to who wants them, sends what is due. */
+/** The job that delivers events: routes them to subscribed endpoints, sends due deliveries. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Lease } from '../../storage/db/lease.ts'
@@ -22,9 +22,9 @@ export type DeliverNeeds = Pick<
   | 'meters'
 >
 
-/** Deliveries on their way at once, of all endpoints. */
+/** Concurrent deliveries of all endpoints. */
 const inFlightMost = 64
-/** Due deliveries looked at, because those of an endpoint that is busy are passed over. */
+/** Due deliveries read at once: more than are sent, because busy endpoints are skipped. */
 const lookedAt = 256
 /** How often the lease is renewed while there is work, in ms. */
 const renewMs = 3000
@@ -32,14 +32,14 @@ const renewMs = 3000
 const pruneMs = 60_000
 
 /**
- * Of several nodes the one with the lease delivers. Each event goes out until its endpoint took
- * it, with the same id and body: at least once, those of one subject in their order. A try that a
- * stop or a crash cut off is made again.
+ * Only the node with the lease delivers. It sends an event until the endpoint accepts it, with the
+ * same id and body: at least once, and in order within a subject. An attempt that a stop or a crash
+ * cut off is repeated.
  */
 export function deliverer(deps: DeliverNeeds): (ending: AbortSignal) => Promise<void> {
   const { webhooks, clock } = deps
   const flying = new Map<string, string>()
-  // A list that is being read may still show as due what ended meanwhile: it is not sent again.
+  // A list that is being read may still contain deliveries that ended meanwhile: skip them.
   const endedMeanwhile = new Set<string>()
   let reading = 0
   let lease: Lease | undefined
@@ -64,7 +64,7 @@ export function deliverer(deps: DeliverNeeds): (ending: AbortSignal) => Promise<
       .finally(() => {
         flying.delete(delivery.id)
         if (reading > 0) endedMeanwhile.add(delivery.id)
-        // What waits for it goes at once, not at the next tick.
+        // Sends its next delivery at once, not at the next tick.
         if (!ending.aborted) void pump(ending).catch(() => {})
       })
   }
@@ -86,7 +86,7 @@ export function deliverer(deps: DeliverNeeds): (ending: AbortSignal) => Promise<
   const mayGo = ({ delivery, webhook }: Due): boolean => {
     if (flying.has(delivery.id) || endedMeanwhile.has(delivery.id)) return false
     const sending = [...flying.values()].filter((id) => id === webhook.id).length
-    // One that fails is sent one event at a time, so it does not hold up the others.
+    // A failing endpoint gets one event at a time, so that it does not delay the others.
     return sending < (webhook.failingSince === null ? sentAtOnce : 1)
   }
 
@@ -121,7 +121,7 @@ async function sendOne(deps: DeliverNeeds, due: Due, signal: AbortSignal): Promi
   })
 }
 
-/** One try, as it will be shown. */
+/** Makes one attempt, and returns it as the page shows it. */
 export async function attempt(
   deps: Pick<DeliverNeeds, 'clock' | 'postChecked' | 'webhookSecrets' | 'settings' | 'version'>,
   { event, webhook }: Due,
@@ -131,7 +131,7 @@ export async function attempt(
   const startedAt = clock.monotonic()
   const body = messageOf(event, webhook.format)
   const secrets = secretsOf(deps, webhook, clock.now())
-  // No chat checks a signature, so the operator's need no secret.
+  // No chat checks a signature, so chat webhooks of the operator need no secret.
   if (secrets.length === 0 && (webhook.accountId !== '' || webhook.format === 'standard')) {
     return { httpStatus: null, error: 'secret_unreadable', durationMs: 0 }
   }
@@ -152,7 +152,7 @@ export async function attempt(
   return { httpStatus: posted.status, error: null, durationMs }
 }
 
-/** What a try makes of a delivery and of its endpoint. */
+/** The state of a delivery and of its endpoint after an attempt. */
 export function outcomeOf({ delivery, webhook }: Due, tried: Tried, now: Millis): Outcome {
   const row: DeliveryRow = { ...delivery, ...tried, attempts: delivery.attempts + 1, triedAt: now }
   if (isDelivered(tried)) {
@@ -163,18 +163,18 @@ export function outcomeOf({ delivery, webhook }: Due, tried: Tried, now: Millis)
   const nextAt = nextTry(row, now)
   const hasEnded = tried.httpStatus === 410
   if (nextAt !== undefined && !hasEnded) {
-    // Another one failed before it: the endpoint is down, not this event wrong.
+    // Another event failed before it: the endpoint is down, and this event is not at fault.
     const postponedTo =
       webhook.failingSince === null ? undefined : Math.min(nextAt, now + longestPostponedMs)
     return { row: { ...row, nextAt }, webhook: failing, isOver: false, postponedTo }
   }
   const failed = { ...row, status: 'failed' as const, nextAt: null, doneAt: now }
-  // Something else may have arrived meanwhile: then it is this event that is not taken.
+  // If another event was accepted meanwhile, the endpoint rejects this one alone.
   const isDead = now - (failing.failingSince ?? now) >= triedForMs - maxPauseMs
   return { row: failed, webhook: failing, isOver: hasEnded || isDead }
 }
 
-/** How long all events of an endpoint wait together, in ms: then the oldest is tried again. */
+/** How long all events of a failing endpoint wait, in ms; then the oldest is tried again. */
 const longestPostponedMs = 300_000
-/** Between the last try and the end of three days. */
+/** The last attempt comes at most this long before the end of the three days, in ms. */
 const maxPauseMs = 12 * 3_600_000

@@ -1,4 +1,4 @@
-/** Turns an event into what its endpoint is sent: the event itself, or a chat's message. */
+/** Turns an event into the body of a delivery: the event itself, or a chat's message. */
 import type { Json } from '../../kernel/canonical.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toUsd } from '../../kernel/money.ts'
@@ -10,7 +10,7 @@ export type EventView = {
   type: string
   id: string
   timestamp: string
-  /** Null for what concerns the operator alone. */
+  /** Null for events that concern the operator alone. */
   account: string | null
   data: Record<string, Json>
 }
@@ -23,7 +23,7 @@ export const toEventView = ({ type, id, at, accountId, data }: EventRow): EventV
   data,
 })
 
-/** The body of a delivery; the same each time it is sent. */
+/** The body of a delivery; every attempt sends the same bytes. */
 export function messageOf(event: EventRow, format: WebhookRow['format']): string {
   if (format === 'standard') return JSON.stringify(toEventView(event))
   const { title, lines } = wordsOf(event)
@@ -53,7 +53,7 @@ const labelOf = (name: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Marks of both chats that could make a link, a mention or a layout of a name are taken out. */
+/** Strips the marks by which either chat would turn a name into a link, a mention or a layout. */
 function textOf(name: string, value: Exclude<Json, null | object>): string {
   if (typeof value === 'number' && name.endsWith('_nusd')) return `$${toUsd(BigInt(value))}`
   if (typeof value === 'number' && name === 'threshold') return `${value} %`

@@ -1,4 +1,4 @@
-/** Tells the operator what changed about the service, once for all nodes. */
+/** Sends the operator events about the service, once for all nodes. */
 import type { Deps } from '../../app/deps-port.ts'
 import { marginOf, marginsOf } from '../../billing/margins/margins.ts'
 import { dayMs, dayOf } from '../../billing/usage/usage.ts'
@@ -9,7 +9,7 @@ import { readAnchored } from '../../proof/anchors/anchor-status.ts'
 import { isDiverged } from '../../proof/log/divergence.ts'
 import type { Trouble } from './trouble.ts'
 
-/** How often those are looked at that are read from the database, in ms. */
+/** How often troubles in the database are looked for, in ms. */
 const readEveryMs = 60_000
 
 type Needs = Pick<
@@ -26,17 +26,17 @@ type Needs = Pick<
 >
 
 /**
- * A job. What this node sees changes in its memory, and only a change asks the database, where
- * nodes agree: an event is told when the first of them sees a trouble, and when the last does no
- * more. What all of them read from the database they find alike.
+ * A job. Each node compares its troubles in memory, and writes to the database only when one
+ * changes. Nodes agree there: an event goes out when the first node sees a trouble, and when the
+ * last one does no more. Troubles read from the database look the same to all nodes.
  */
 export function operatorTeller(deps: Needs): () => Promise<void> {
   const { clock, troubles } = deps
-  /** What this node said is there. */
+  /** The troubles that this node has reported. */
   const told = new Map<string, Trouble>()
   let readAt = Number.NEGATIVE_INFINITY
 
-  /** Of an upstream or a model that is there no more, or ran nothing today. */
+  /** Ends the trouble of an upstream or model that was removed, or ran nothing today. */
   const goneOf = (found: readonly Trouble[], isReading: boolean): Trouble[] =>
     [...told.values()]
       .filter(({ name }) => !found.some((one) => one.name === name))
@@ -50,7 +50,7 @@ export function operatorTeller(deps: Needs): () => Promise<void> {
     const found = [...seenByNode(deps), ...(isReading ? await readTroubles(deps) : [])]
     if (isReading) readAt = clock.monotonic()
     for (const one of [...found, ...goneOf(found, isReading)]) {
-      // What goes on is said again now and then: other nodes may have taken this one for dead.
+      // Repeats lasting troubles now and then: other nodes may have taken this one for dead.
       if (told.has(one.name) === one.isThere && !(isReading && one.isThere)) continue
       await troubles.note(one, clock.now())
       if (one.isThere) told.set(one.name, one)
@@ -60,7 +60,7 @@ export function operatorTeller(deps: Needs): () => Promise<void> {
   }
 }
 
-/** What the health of this process says. A check to come changes nothing. */
+/** The troubles in the health of this process. A pending check changes nothing. */
 function seenByNode({ health, upstreams }: Needs): Trouble[] {
   const breakers = upstreams.list().flatMap(({ id, breaker }): Trouble[] => {
     if (!breaker) return []
@@ -113,7 +113,7 @@ async function anchorTrouble(deps: Needs, now: Millis): Promise<Trouble> {
   }
 }
 
-/** Of the day (UTC) so far, model by model. */
+/** Sums each model over the day (UTC) so far. */
 async function marginTroubles(deps: Needs, now: Millis): Promise<Trouble[]> {
   const from = dayOf(now)
   const { rows } = await marginsOf(deps, { from, to: from + dayMs, by: 'model' })
@@ -132,7 +132,7 @@ async function marginTroubles(deps: Needs, now: Millis): Promise<Trouble[]> {
   }))
 }
 
-/** Nothing before the first backup: `doctor` says that there is none. */
+/** Undefined before the first backup: `doctor` reports that there is none. */
 async function backupTrouble({ troubles }: Needs, now: Millis): Promise<Trouble[]> {
   const newest = await troubles.newestBackup(now)
   if (newest === undefined) return []

@@ -1,9 +1,9 @@
-/** The secrets that sign what an endpoint is sent: sealed in its row, or of the configuration. */
+/** The signing secrets of an endpoint: sealed in its row, or from the configuration. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { WebhookRow } from '../../storage/db/schema.ts'
 
-/** Two while a rotation goes on; none if they cannot be opened, after the signer key changed. */
+/** Two during a rotation; none if the signer key changed, because they cannot be decrypted. */
 export function secretsOf(
   { webhookSecrets, settings }: Pick<Deps, 'webhookSecrets' | 'settings'>,
   { id, secret, oldSecret, oldUntil }: WebhookRow,

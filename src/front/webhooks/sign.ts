@@ -1,4 +1,4 @@
-/** Signs messages as Standard Webhooks says, so that receivers check them with its libraries. */
+/** Signs messages by Standard Webhooks, so that receivers can check them with its libraries. */
 import type { Millis } from '../../kernel/clock.ts'
 import { hmacSha256 } from '../../kernel/hash.ts'
 import type { Random } from '../../kernel/random.ts'
@@ -9,7 +9,7 @@ const secretBytes = 32
 export const makeSecret = (random: Random): string =>
   `${prefix}${Buffer.from(random.bytes(secretBytes)).toString('base64')}`
 
-/** The key bytes of a secret; undefined if it is none, or has fewer than 24 or more than 64. */
+/** The key bytes of a secret, 24 to 64; undefined for any other text. */
 export function keyOf(secret: string): Uint8Array | undefined {
   const body = secret.startsWith(prefix) ? secret.slice(prefix.length) : ''
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(body)) return undefined
@@ -17,7 +17,7 @@ export function keyOf(secret: string): Uint8Array | undefined {
   return bytes.length >= 24 && bytes.length <= 64 ? bytes : undefined
 }
 
-/** One signature a secret: a receiver accepts a message if it knows any of them. */
+/** One signature per secret: a receiver accepts a message if it knows any of them. */
 export function signedHeaders(
   secrets: readonly string[],
   { id, at, body }: { id: string; at: Millis; body: string },

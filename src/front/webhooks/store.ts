@@ -1,4 +1,4 @@
-/** Stores webhooks and their deliveries; moves events from the outbox to those who want them. */
+/** Stores webhooks and their deliveries; routes events from the outbox to subscribed endpoints. */
 import { and, asc, desc, eq, inArray, isNull, lt, lte, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Ids } from '../../kernel/ids.ts'
@@ -13,10 +13,10 @@ import { maxWaiting, wants } from './webhook.ts'
 
 export type WebhookStore = ReturnType<typeof webhookStore>
 
-/** A delivery with what is sent and to whom. */
+/** A delivery with its event and its endpoint. */
 export type Due = { delivery: DeliveryRow; event: EventRow; webhook: WebhookRow }
 
-/** Events that are routed in one transaction. */
+/** Events routed in one transaction. */
 const routedAtOnce = 200
 const leaseName = 'webhooks'
 
@@ -55,7 +55,7 @@ function webhookRows(db: Db) {
         yield* rows(q.delete(deliveries).where(eq(deliveries.webhookId, id)).returning())
         if (audit) yield* insert(auditEntries, [audit])
       }),
-    /** Makes the operator's webhooks those of the configuration; what is known of them stays. */
+    /** Sets the operator's webhooks to those of the configuration; known ones keep state. */
     sync: (configured: readonly WebhookRow[]): Promise<void> =>
       db.write(function* (q) {
         const known = yield* rows(q.select().from(webhooks).where(eq(webhooks.accountId, '')))
@@ -110,7 +110,7 @@ function outbox(db: Db, { clock, node, ids }: Needs) {
   const { events, webhooks, webhookDeliveries: deliveries } = db.tables
   const unrouted = isNull(events.routedAt)
 
-  /** Which of these subjects an endpoint already waits with. */
+  /** The subjects, among these, that an endpoint already has deliveries waiting for. */
   function* held(q: Query, hooks: string[], subjects: string[]): Work<Set<string>> {
     const { webhookId, subject } = deliveries
     const named = and(
@@ -139,7 +139,7 @@ function outbox(db: Db, { clock, node, ids }: Needs) {
     for (const { hook } of targets) {
       if (!room.has(hook.id)) room.set(hook.id, maxWaiting - (yield* countWaiting(db, q, hook.id)))
     }
-    // A try that ends meanwhile lets the next event of its subject go, so it must see these.
+    // An attempt that ends meanwhile releases the next event of its subject, so it must see these.
     yield* lockWebhooks(db, q, [...room.keys()])
     const behind =
       targets.length === 0
@@ -172,7 +172,7 @@ function outbox(db: Db, { clock, node, ids }: Needs) {
 
   return {
     takeLease: (): Promise<Lease | undefined> => takeLease(db, clock, leaseName, node),
-    /** Whether there is anything to route or to send now. */
+    /** Whether an event waits for routing, or a delivery is due. */
     hasWork: (now: Millis): Promise<boolean> =>
       db.read(function* (q) {
         const waiting = yield* first(
@@ -185,7 +185,7 @@ function outbox(db: Db, { clock, node, ids }: Needs) {
           undefined
         )
       }),
-    /** Finds out who wants the oldest events; those that none wants are deleted. */
+    /** Routes the oldest events to subscribed endpoints; deletes events without a subscriber. */
     route: (lease: Lease, now: Millis): Promise<boolean> =>
       db.write(function* (q) {
         yield* assertLease(db, q, lease, clock.now())
@@ -220,7 +220,7 @@ function outbox(db: Db, { clock, node, ids }: Needs) {
           return event && webhook ? [{ delivery, event, webhook }] : []
         })
       }),
-    /** An event for one endpoint alone: a test. */
+    /** Adds a test event, for one endpoint alone. */
     sendTo: (event: EventRow, webhookId: string, now: Millis): Promise<DeliveryRow> => {
       const row = { ...toDelivery(event, webhookId, now), id: ids.make('dlv'), nextAt: now }
       return db.write(function* () {

@@ -1,8 +1,8 @@
-/** What a trouble of the service is, of which the operator is told. */
+/** A trouble of the service that the operator is told about. */
 import type { Json } from '../../kernel/canonical.ts'
 import type { OperatorEventType } from '../../storage/outbox/event.ts'
 
-/** Something that is wrong or not. `began` is told when it comes to be, `ended` when it is over. */
+/** A condition that is present or not. `began` is sent when it appears, `ended` when it is over. */
 export type Trouble = {
   name: string
   isThere: boolean

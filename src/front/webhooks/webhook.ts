@@ -1,4 +1,4 @@
-/** The rules of webhooks: who may have how many, how long is tried, and what is kept. */
+/** The rules of webhooks: how many an account has, how long deliveries are retried and kept. */
 import type { Millis } from '../../kernel/clock.ts'
 import type { DeliveryRow, EventRow, WebhookRow } from '../../storage/db/schema.ts'
 import type { AccountEventType, EventType } from '../../storage/outbox/event.ts'
@@ -7,7 +7,7 @@ import { accountEvents } from '../../storage/outbox/event.ts'
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/** Pauses after a try that failed; the last one repeats. */
+/** Pauses after failed attempts, in ms; the last one repeats. */
 const pausesMs = [
   5000,
   30_000,
@@ -21,40 +21,40 @@ const pausesMs = [
   12 * hourMs,
 ]
 
-/** How long an event is tried, and how long an endpoint may fail before it is disabled. */
+/** How long an event is retried, and an endpoint may fail before it is disabled, in ms. */
 export const triedForMs = 3 * 24 * hourMs
-/** How long an old secret signs beside the new one, unless told otherwise, in s. */
+/** Default time that an old secret signs beside the new one, in s. */
 export const defaultOverlapSeconds = 86_400
 export const maxOverlapSeconds = 604_800
-/** Endpoints of one account. */
+/** The most endpoints of one account. */
 export const maxWebhooks = 20
-/** Deliveries that may wait for one endpoint; what comes then is counted and dropped. */
+/** The most deliveries that wait for one endpoint; further ones are counted and dropped. */
 export const maxWaiting = 10_000
-/** Ended deliveries that are kept for its page, and how long. */
+/** Ended deliveries kept for the page of an endpoint, and for how long, in ms. */
 export const maxKept = 1000
 export const keptMs = 7 * 24 * hourMs
-/** Events of one endpoint that are sent at once, each of another subject; one while it fails. */
+/** Concurrent deliveries to one endpoint, each of another subject; one while it is failing. */
 export const sentAtOnce = 8
 
-/** When a delivery that failed is tried again; undefined when three days are over. */
+/** The time of the next attempt after a failure; undefined when three days are over. */
 export function nextTry({ attempts, since }: DeliveryRow, now: Millis): Millis | undefined {
   const pause = pausesMs[Math.min(attempts, pausesMs.length) - 1] ?? 5000
   const next = now + pause
   return next - since > triedForMs ? undefined : next
 }
 
-/** Types of events that a new endpoint gets when it names none. */
+/** The event types of a new endpoint that names none. */
 export const defaultEvents = (Object.keys(accountEvents) as AccountEventType[]).filter(
   (type) => type !== 'run.ended',
 )
 
-/** Whether an event goes to an endpoint: not those of before it was there. */
+/** Whether an endpoint subscribes to an event; events before its creation never match. */
 export const wants = (
   { disabledAt, events, createdAt }: WebhookRow,
   { type, at }: EventRow,
 ): boolean => disabledAt === null && createdAt <= at && events.includes(type as EventType)
 
-/** What a try came to. */
+/** The outcome of an attempt. */
 export type Tried = { httpStatus: number | null; error: string | null; durationMs: number }
 
 export const isDelivered = ({ httpStatus }: Tried): boolean =>

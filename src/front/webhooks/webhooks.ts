@@ -26,14 +26,14 @@ export type WebhookWish = {
   events?: readonly string[] | undefined
   description?: string | undefined
   format?: WebhookRow['format'] | undefined
-  /** False disables it: what waits is kept until it is enabled again. */
+  /** False disables it: waiting deliveries are kept until it is enabled again. */
   enabled?: boolean | undefined
 }
 
-/** Who asks: the account, and the wallet or key for the audit. */
+/** The account, and the wallet or key that the audit names. */
 export type Asker = { account: string; actor: string }
 
-/** @throws Refusal `not_found`, the same for those of other accounts. */
+/** @throws Refusal `not_found`, the same for webhooks of other accounts. */
 export async function findWebhook(
   { webhooks }: Pick<Deps, 'webhooks'>,
   account: string,
@@ -139,8 +139,8 @@ export async function removeWebhook(deps: Needs, asker: Asker, id: string): Prom
 }
 
 /**
- * Makes another secret. The old one signs beside it for `overlapSeconds` (a day unless told
- * otherwise, a week at most), so that receivers can change over.
+ * Makes another secret. The old one signs beside it for `overlapSeconds` (default: a day, at most a
+ * week), so that receivers can switch without losing a message.
  */
 export async function rotateWebhook(
   deps: Needs,
@@ -168,7 +168,7 @@ export async function rotateWebhook(
   return { row, secret }
 }
 
-/** Sends a `webhook.test`, whichever events it wants; its delivery tells what came of it. */
+/** Sends a `webhook.test`, whichever events the webhook has chosen; returns the delivery. */
 export async function testWebhook(deps: Needs, asker: Asker, id: string): Promise<DeliveryRow> {
   const { webhooks, clock } = deps
   const row = await findWebhook(deps, asker.account, id)
@@ -182,7 +182,7 @@ export async function testWebhook(deps: Needs, asker: Asker, id: string): Promis
   return webhooks.sendTo(event, id, now)
 }
 
-/** Sends a delivery that ended once more, with the id and the body that it had. */
+/** Sends an ended delivery again, with the same id and body. */
 export async function sendAgain(
   deps: Needs,
   asker: Asker,
@@ -222,8 +222,9 @@ export const setLowBalance = (
   })
 
 /**
- * The account says whether ends of runs are told, so that the paid run need not look for webhooks.
- * Repeated until it says what the list says: of two changes at once the last one sees both.
+ * Stores in the account whether a webhook wants `run.ended`, so that a paid run need not look for
+ * webhooks. Repeats until the account agrees with the list: of two concurrent changes the last one
+ * sees both.
  */
 async function followRuns({ webhooks, ledger }: Needs, account: string): Promise<void> {
   const isWanted = async (): Promise<boolean> =>

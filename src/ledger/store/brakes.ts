@@ -1,13 +1,13 @@
-/** Deletes what brakes counted in minutes and hours that are over. */
+/** Deletes past windows of brakes. */
 import { and, eq, lt, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { rows } from '../../storage/db/query-steps.ts'
 
-/** A run that is still open may have been held from a window that is over. */
+/** An open run may still hold money from a past window. */
 const keptMs = 2 * 3_600_000
 
-/** Windows of caps stay: an audit compares them with all runs. */
+/** Keeps windows of caps: an audit compares them with all runs. */
 export async function dropPastBrakes(db: Db, now: Millis): Promise<void> {
   const { keyWindows } = db.tables
   const { windowStart, held } = keyWindows

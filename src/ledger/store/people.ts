@@ -4,7 +4,7 @@ import { insert, type Query, remove, rows, type Work } from '../../storage/db/qu
 import type { Tables } from '../../storage/db/schema.ts'
 import { type TrackedPeople, trackPeople } from '../people.ts'
 
-/** Of accounts whose lock the batch has. Never remembered, because they seldom change. */
+/** Requires the locks of the accounts. Never cached, because members seldom change. */
 export function* loadPeople(
   q: Query,
   { members, invitations }: Pick<Tables, 'members' | 'invitations'>,

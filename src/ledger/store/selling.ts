@@ -15,8 +15,8 @@ import { type SellingRows, sellerOf, sellingRows } from '../selling-rows.ts'
 import type { TrackedRows } from '../unit-of-work.ts'
 
 /**
- * Locks codes, then their batches, each in order: accounts are locked before, so that two accounts
- * with one code come one after the other, and none waits for the other in a circle.
+ * Locks codes, then their batches, each sorted, after the locks of accounts. Two accounts that
+ * redeem one code wait for each other in this order, so they cannot deadlock.
  */
 export function* loadSelling(
   q: Query,

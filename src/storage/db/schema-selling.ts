@@ -1,4 +1,4 @@
-/** Tables of those who sell: tokens of the operator API, vouchers. */
+/** Tables of operators that sell: API tokens and vouchers. */
 import type { Columns } from './columns.ts'
 
 export function sellingTables(c: Columns) {
@@ -25,10 +25,10 @@ export function sellingTables(c: Columns) {
     ],
   )
 
-  /** Vouchers that were made together. Their number, worth and conditions never change. */
+  /** A batch of vouchers. Its count, amount and conditions never change. */
   const voucherBatches = c.table('voucher_batches', {
     id: c.text('id').primaryKey(),
-    /** What each is worth. */
+    /** The amount of each voucher. */
     amount: c.money('amount').notNull(),
     count: c.int('count').notNull(),
     /** The most that one account may redeem; null for any number. */
@@ -40,7 +40,7 @@ export function sellingTables(c: Columns) {
     redeemed: c.int('redeemed').notNull(),
   })
 
-  /** The SHA-256 of a code, and the batch it is of. */
+  /** The SHA-256 of a code, and its batch. */
   const voucherCodes = c.table(
     'voucher_codes',
     {

@@ -5,17 +5,17 @@ import { makeIds } from '../../kernel/ids.ts'
 import type { EventRow } from '../db/schema.ts'
 import type { NewEvent } from './event.ts'
 
-/** Places in a millisecond: events of one account that come faster take those of the next. */
+/** Places per millisecond; further events of one account take those of the next. */
 export const placesPerMs = 1000
 
 /** The place of the next event of an account whose last one has `last`. */
 export const placeAfter = (last: number, now: Millis): number =>
   Math.max(last + 1, now * placesPerMs)
 
-/** A test of a webhook goes to that one alone. */
+/** A `webhook.test` goes to one webhook alone. */
 type AnyEvent = Omit<NewEvent, 'type'> & { type: EventRow['type'] }
 
-/** The id follows from what the event is about, so a transaction that is repeated keeps it. */
+/** The id follows from the event, so a repeated transaction keeps it. */
 export function toEventRow(event: AnyEvent, place: number, now: Millis): EventRow {
   const { type, account: accountId, subject, data } = event
   const cause = sha256(JSON.stringify([type, accountId, subject, place, data]))

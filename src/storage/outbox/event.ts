@@ -1,7 +1,7 @@
-/** The types of events, and what an event says. */
+/** The types of events and their content. */
 import type { Json } from '../../kernel/canonical.ts'
 
-/** Types of an account's events, with what a page says of them. */
+/** Types of an account's events, with their descriptions on pages. */
 export const accountEvents = {
   'run.ended': 'A run ended, with its cost and its receipt. Off unless it is chosen.',
   'key.created': 'A key was created.',
@@ -40,13 +40,13 @@ export type EventType = AccountEventType | OperatorEventType
 /** An event before it is written. */
 export type NewEvent = {
   type: EventType
-  /** Empty for what concerns the operator alone. */
+  /** Empty for events that concern the operator alone. */
   account: string
   /**
-   * What it is about: the id of a key, run, deposit or subscription, or the account. Events of one
-   * subject arrive in their order.
+   * The id of a key, run, deposit or subscription, or the account. Events of one subject arrive in
+   * order.
    */
   subject: string
-  /** What is said beside type, id, time and account: ids as `key_id`, amounts as `…_nusd`. */
+  /** Members beside type, id, time and account: ids as `key_id`, amounts as `…_nusd`. */
   data: Record<string, Json>
 }

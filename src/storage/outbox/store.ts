@@ -5,12 +5,12 @@ import type { Tables } from '../db/schema.ts'
 import type { NewEvent } from './event.ts'
 import { placesPerMs, toEventRow } from './event-row.ts'
 
-/** Behind what the ledger tells in the same millisecond, as the credit of a deposit. */
+/** Sorts after events of the ledger in the same millisecond, such as the credit of a deposit. */
 const behindLedger = placesPerMs / 2
 
 /**
- * For work that is not the ledger's, whose commands have `unit.addEvent`. It stands or falls with
- * the transaction around it.
+ * Adds events outside of the ledger, whose commands use `unit.addEvent`. They commit with the
+ * transaction around them.
  */
 export function* addEvents(
   tables: Pick<Tables, 'events'>,
@@ -19,6 +19,6 @@ export function* addEvents(
 ): Work<void> {
   const first = now * placesPerMs + behindLedger
   const found = added.map((event, i) => toEventRow(event, first + i, now))
-  // Twice the same in one millisecond is once.
+  // The same event twice in one millisecond counts once.
   yield* upsert(tables.events, found, [])
 }

@@ -1,11 +1,11 @@
-/** Answers with the picture of a link. */
+/** Answers with a link picture. */
 import type { Context } from 'elysia'
 import { isKnown } from '../http/etag.ts'
 import type { Pictures } from './pictures.ts'
 
 /**
- * The PNG of an SVG, or 304 to who has it; nothing is drawn for a 304. Caches ask again each time,
- * because what is shown may be made private. Decide before whether the caller may see it.
+ * Answers with the PNG of an SVG, or with 304, which draws nothing. Caches revalidate each time,
+ * because the subject may become private. Check first whether the caller may see it.
  */
 export async function answerPicture(
   pictures: Pictures,

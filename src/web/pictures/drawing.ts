@@ -36,7 +36,7 @@ type Style = {
   isMono?: boolean
   isBold?: boolean
   anchor?: 'start' | 'end'
-  /** Between letters, in px. */
+  /** Letter spacing, in px. */
   spacing?: number
 }
 
@@ -54,19 +54,19 @@ export function text(x: number, y: number, words: string, style: Style): string 
 /** Whether the fonts have every character of a name. */
 export const isDrawable = (words: string): boolean => words.search(unknown) === -1
 
-/** What scripts/fonts.ts left out. */
+/** Characters that `scripts/fonts.ts` left out. */
 const unknown = /[^\x20-\x7e\u00a0-\u00ffıŁłŒœŠšŸŽž–—‘’‚“”„†•…‹›€™−←→↑↓≤≥]/gu
 
 /** Width of a character of Geist Mono, in em. */
 const monoEm = 0.6
-/** More than the mean width of a character of Geist, in em. */
+/** An upper bound of the mean character width of Geist, in em. */
 const sansEm = 0.58
 
 /** The largest size up to `most` in which words are at most `width` px wide. */
 export const sizeIn = (words: string, width: number, most: number, isMono = false): number =>
   Math.min(most, Math.floor(width / (words.length * (isMono ? monoEm : sansEm))))
 
-/** Words that end in an ellipsis where they are too long. */
+/** Shortens words that are too long, with an ellipsis. */
 export const cut = (words: string, most: number): string =>
   words.length <= most ? words : `${words.slice(0, most - 1).trimEnd()}…`
 

@@ -4,26 +4,26 @@ import { sha256Hex } from '../../kernel/hash.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { Png, Renderer } from './renderer.ts'
 
-/** Bytes of pictures that are kept. */
+/** The most bytes of cached pictures. */
 export const keptBytes = 8 * 2 ** 20
-/** Pictures that may be drawn or wait for it at one time; one more is refused. */
+/** The most pictures in drawing or waiting; one more is refused. */
 export const waitingMax = 16
-/** How long the thread is kept without work, in ms: it holds some 30 MB. */
+/** How long an idle thread is kept, in ms: it holds some 30 MB. */
 const idleMs = 60_000
 
 /** The pictures of one process. */
 export type Pictures = {
   /**
-   * The PNG of an SVG. The same SVG is drawn once for all who ask.
+   * Returns the PNG of an SVG. Concurrent callers share one drawing.
    * @throws Refusal 'unavailable' when too many others wait
    */
   png(svg: string): Promise<Png>
-  /** How many were drawn, and the bytes that are kept. */
+  /** The number of drawn pictures, and the bytes in the cache. */
   readonly drawn: number
   readonly bytes: number
 }
 
-/** `start` is asked for a thread when there is none. */
+/** Calls `start` for a thread when there is none. */
 export function makePictures(start = startThread): Pictures {
   const kept = new LRUCache<string, Png>({
     maxSize: keptBytes,

@@ -15,7 +15,7 @@ self.onmessage = async ({ data }: MessageEvent<ToRenderer>) => {
   }
   const drawing = new Resvg(data.svg, { font: { fontBuffers: fonts, defaultFontFamily: 'Geist' } })
   const image = drawing.render()
-  // A copy: what resvg gives is a view of its memory.
+  // Copies the bytes: resvg returns a view of its own memory.
   const png = image.asPng().slice()
   image.free()
   drawing.free()

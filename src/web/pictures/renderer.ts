@@ -1,4 +1,4 @@
-/** Starts the thread that draws pictures, and asks it; loaded at the first picture. */
+/** Starts the thread that draws pictures and sends it work; loaded with the first picture. */
 import wasm from '@resvg/resvg-wasm/index_bg.wasm' with { type: 'file' }
 import sansRegular from '../../../public/pictures/geist-400.ttf' with { type: 'file' }
 import sansBold from '../../../public/pictures/geist-600.ttf' with { type: 'file' }
@@ -6,7 +6,7 @@ import monoRegular from '../../../public/pictures/geist-mono-400.ttf' with { typ
 import monoBold from '../../../public/pictures/geist-mono-600.ttf' with { type: 'file' }
 import { embedRenderWorker } from './render-worker.macro.ts' with { type: 'macro' }
 
-/** What the thread is told: once what it needs, then a drawing at a time. */
+/** Messages to the thread: first the library and fonts, then one drawing at a time. */
 export type ToRenderer = { wasm: ArrayBuffer; fonts: Uint8Array[] } | { svg: string }
 type FromRenderer = { isReady: true } | { png: Png }
 
@@ -14,14 +14,14 @@ export type Png = Uint8Array<ArrayBuffer>
 
 /** A thread that draws. */
 export type Renderer = {
-  /** One at a time. @throws Error when it fails or takes too long; the thread is gone then. */
+  /** Draws one at a time. @throws Error on a failure or timeout, after which the thread is gone. */
   draw(svg: string): Promise<Png>
   stop(): void
 }
 
 const code: string = embedRenderWorker()
 
-/** The longest that a picture may take, in ms. */
+/** The time limit of a picture, in ms. */
 const patienceMs = 20_000
 
 /** A thread that is ready to draw. */

@@ -1,4 +1,4 @@
-/** GET /v1/balance: what the account of a key has, holds and may still spend. */
+/** GET /v1/balance: the balance, holds and available money of the account of a key. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
 import { toChecksumAddress } from '../../../verify/address.ts'

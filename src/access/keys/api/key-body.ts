@@ -14,7 +14,7 @@ export const fitByDefault = t.flag(
   false,
 )
 
-/** What a key and those below it may spend in a short time. */
+/** The limits of a brake, for a key and the keys below it. */
 export const brakeMembers = {
   'nusd_per_minute?': t.orNull(t.nusd('The most in a minute by the clock.', 100_000_000)),
   'nusd_per_hour?': t.orNull(t.nusd('The most in an hour by the clock.', 1_000_000_000)),

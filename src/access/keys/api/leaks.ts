@@ -10,7 +10,7 @@ import { leakBody } from './leak-body.ts'
 /** Bytes of a body. */
 const bodyBytes = 4096
 
-/** Every report is answered after this long, in ms: what it found takes a few of them. */
+/** Every report is answered after this time, in ms; the look-up takes a few of them. */
 const answerMs = 250
 
 export const leaksApi = (deps: Deps) =>
@@ -19,7 +19,7 @@ export const leaksApi = (deps: Deps) =>
     async ({ request, set }) => {
       const { value } = await readJson(request, { limitBytes: bodyBytes })
       const { secret } = checkBody(leakBody, value)
-      // Not awaited beyond the moment at which all are answered, so that no time tells.
+      // Waits no longer than the fixed time, so that timing does not reveal a hit.
       void reportLeak(deps, secret).catch((error: unknown) => deps.log.error('leak.failed', error))
       await Bun.sleep(answerMs)
       set.status = 202

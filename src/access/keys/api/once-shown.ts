@@ -6,7 +6,7 @@ import type { Call } from '../../../storage/idempotency/call.ts'
 import { toKeyView } from '../key-view.ts'
 import type { ShownKey } from '../shown-key.ts'
 
-/** Answers a call that made a key or a secret again with the key as it was, and no secret. */
+/** Answers a repeated call with the key as it was, and without its secret. */
 export const onceShown = (
   deps: Pick<Deps, 'replies' | 'settings'>,
   call: Call | undefined,

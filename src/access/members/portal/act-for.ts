@@ -1,4 +1,4 @@
-/** `POST /api/auth/account`: which account a session acts for. */
+/** `POST /api/auth/account`: changes the account that a session acts for. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
 import { homes } from '../../../kernel/acting.ts'
@@ -17,7 +17,7 @@ import { actBody } from '../shapes.ts'
 /** Largest body, in bytes. */
 const bodyBytes = 4096
 
-/** Without a right: a member whose account is suspended must get back to the own one. */
+/** Needs no right: a member of a suspended account must be able to switch back. */
 export const switchApi = (deps: Deps) =>
   new Elysia({ name: 'switch-api' }).use(sessionAuth(deps)).post(
     '/api/auth/account',
@@ -31,7 +31,7 @@ export const switchApi = (deps: Deps) =>
       const maxAgeS = Math.max(1, Math.floor((session.expiresAt - deps.clock.now()) / 1000))
       set.headers['set-cookie'] = writeCookie('sid', token, { baseUrl, maxAgeS })
       const acting = (await deps.sessions.find(session.tokenHash))?.acting
-      // The membership ended in this very moment.
+      // The membership ended during this request.
       if (!acting) return refuse('session_required')
       if (!wantsJson(request)) {
         set.status = 303

@@ -17,7 +17,7 @@ export async function inviteByProgram(deps: Deps, acting: Acting, sent: Fields) 
   return { ...toInvitationView(row), link: linkOf(deps, token) }
 }
 
-/** The page with the link, or with the form as sent and what is wrong with it. */
+/** The page with the link, or with the form as sent and its error. */
 export async function inviteByPage(
   deps: Deps,
   acting: Acting,
@@ -46,7 +46,7 @@ function wishOf({ value, isForm }: Fields): InviteWish {
     return { role, cap: limits, models }
   }
   const { role, cap = '', window = '', models = '' } = checkBody(inviteForm, value)
-  // The fields of a branch are there for every role; they count for a developer alone.
+  // The form has the fields of a branch for every role; only a developer uses them.
   if (role !== 'developer') return { role }
   const limit = parseUsd(cap.trim().replace(/^\$/, ''))
   if (limit === undefined || limit === 0n) {

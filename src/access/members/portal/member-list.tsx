@@ -33,7 +33,7 @@ export type MembersView = {
   /** Empty for roles that may not see them. */
   members: readonly MemberRow[]
   invitations: readonly InvitationRow[]
-  /** Of the one who looks; undefined in the own account. */
+  /** The membership of the viewer; undefined in the own account. */
   own: MemberRow | undefined
   /** An invitation that was just made: its link is shown once. */
   made?: { link: string; role: Role; expiresAt: Millis }
@@ -81,7 +81,7 @@ export const MembersPage = ({ view }: { view: MembersView }) => {
   )
 }
 
-/** Shown once: the server keeps the hash of the token alone. */
+/** Shown once, because the server stores only the hash of the token. */
 const LinkPanel = ({
   made: { link, role, expiresAt },
 }: {

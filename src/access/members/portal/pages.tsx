@@ -1,4 +1,4 @@
-/** The pages of members: the list, accepting an invitation, and what is asked before one ends. */
+/** The pages of members: the list, accepting an invitation, and confirmations. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
 import { type Acting, homes } from '../../../kernel/acting.ts'

@@ -1,9 +1,9 @@
-/** Limits guesses of vouchers by account and by network. */
+/** Limits guesses of voucher codes by account and by network. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { tooMany } from '../../../web/http/limits.ts'
 import type { Guesses } from '../redeem-voucher.ts'
 
-/** Each may try `failed_auth_per_minute` codes that do not exist, in a minute. */
+/** Each may try `failed_auth_per_minute` unknown codes a minute. */
 export function guessesOf(
   { limiters, settings }: Pick<Deps, 'limiters' | 'settings'>,
   { account, network }: { account: string; network: string },

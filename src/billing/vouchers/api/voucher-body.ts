@@ -1,7 +1,7 @@
 /** The body of redeeming a voucher. */
 import * as t from '../../../web/http/shape.ts'
 
-/** A voucher of examples: it has the form and the checksum of one. */
+/** The voucher in examples, with a valid form and checksum. */
 export const sampleCode = '00000-00000-00000-00000-00000-0R0E2'
 
 export const redeemBody = t.body('VoucherWish', 'The voucher to redeem.', {

@@ -9,7 +9,7 @@ import { Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
 export const vouchersPath = '/dashboard/vouchers'
 
 export type VoucherView = {
-  /** What was typed, and what is wrong with it. */
+  /** The code as typed, and the error to show at its field. */
   typed?: string
   wrong?: string
   made?: Redeemed

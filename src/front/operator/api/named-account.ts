@@ -9,6 +9,6 @@ export const toAccount = (named: string): string =>
     ? toAccountId(named)
     : refuse('invalid_request', { message: 'Send a wallet address: 0x…', param: 'account' })
 
-/** The account that a list is of. @throws Refusal 'invalid_request' */
+/** Reads the account of a list from its query. @throws Refusal 'invalid_request' */
 export const readAccountOf = (query: URLSearchParams): string =>
   toAccount(readText(query, 'account') ?? '')

@@ -78,7 +78,7 @@ export const operatedAccountsApi = (deps: Deps) =>
       { needsOperator: 'grants:write', parse: 'none' },
     )
 
-/** A body is optional; without a reason the audit has the token alone. */
+/** Reads the optional body; without a reason the audit names the token alone. */
 async function readWish(
   deps: Deps,
   request: Request,

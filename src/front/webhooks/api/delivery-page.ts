@@ -1,4 +1,4 @@
-/** Which page of deliveries a query asks for. */
+/** Reads the page of deliveries that a query asks for. */
 import { isId } from '../../../kernel/ids.ts'
 import type { PageRequest } from '../../../kernel/pagination.ts'
 import { refuse } from '../../../kernel/refusal.ts'

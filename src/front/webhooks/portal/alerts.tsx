@@ -1,4 +1,4 @@
-/** `/api/portal/alerts`: which balance is low, from the settings page. */
+/** `/api/portal/alerts`: sets the threshold of a low balance from the settings page. */
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../../access/accounts/needs-session.ts'
 import { AlertsPanel, type AlertsView } from '../../../access/accounts/portal/alerts-panel.tsx'

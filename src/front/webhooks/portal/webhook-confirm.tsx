@@ -1,4 +1,4 @@
-/** What is asked before a webhook is deleted or gets another secret. */
+/** The confirmations before a webhook is deleted or its secret is rotated. */
 import type { Refusal } from '../../../kernel/refusal.ts'
 import type { WebhookRow } from '../../../storage/db/schema.ts'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'

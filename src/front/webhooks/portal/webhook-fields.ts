@@ -78,7 +78,7 @@ export const toDraft = ({ url, description, format, events }: WebhookRow): Draft
   ...Object.fromEntries(events.map((type) => [boxOf(type), 'true'])),
 })
 
-/** What a new form has chosen. */
+/** The defaults of a new form. */
 export const newDraft: Draft = Object.fromEntries(
   defaultEvents.map((type) => [boxOf(type), 'true']),
 )

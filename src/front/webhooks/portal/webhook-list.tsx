@@ -30,7 +30,7 @@ export const WebhooksPage = ({ view }: { view: ListView }) => (
   </>
 )
 
-/** Also the fragment that htmx swaps. */
+/** The part of the page that htmx swaps. */
 export const WebhooksPanel = ({ view: { account, found, now } }: { view: ListView }) => (
   <Panel
     id="webhooks"

@@ -46,7 +46,7 @@ export const Path = ({ row }: { row?: WebhookRow }) => (
   </nav>
 )
 
-/** Also the fragment that htmx swaps as a whole. */
+/** The part of the page that htmx swaps as a whole. */
 export function WebhookPage({ view }: { view: WebhookView }) {
   const { row, form } = view
   return (
@@ -129,7 +129,7 @@ const FactsPanel = ({ view: { row, now } }: { view: WebhookView }) => (
   </Panel>
 )
 
-/** What was sent, newest first; while something is on its way, it is asked for again. */
+/** The deliveries, newest first; the list reloads itself while one is on its way. */
 export function DeliveriesPanel({ view }: { view: WebhookView }) {
   const { row, deliveries, isFirst, now } = view
   const last = deliveries.items.at(-1)
@@ -169,7 +169,7 @@ export function DeliveriesPanel({ view }: { view: WebhookView }) {
   )
 }
 
-/** Tried within the next seconds, in ms. */
+/** A delivery due within this time, in ms, counts as on its way. */
 const soonMs = 10_000
 
 const isSoon = ({ status, nextAt }: DeliveryRow, now: Millis): boolean =>

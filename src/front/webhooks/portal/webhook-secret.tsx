@@ -17,14 +17,14 @@ import { findWebhook } from '../webhooks.ts'
 import { Path } from './webhook-page.tsx'
 import { nameOf, webhookPath, webhooksPath } from './webhook-state.tsx'
 
-/** Seconds that a secret has to come to its page. */
+/** How long a sealed secret can be shown on its page, in s. */
 const maxAgeS = 60
 
 const secretPath = (id: string): string => `${webhookPath(id)}/secret`
 
 export type SignedIn = ReplyContext & { acting: Acting; session: Pick<SessionRow, 'id'> }
 
-/** Asked again it says that the secret was shown. */
+/** A reload says that the secret was shown already. */
 export const webhookSecretPage = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'webhook-secret' }).use(sessionAuth(deps)).get(
     `${webhooksPath}/:id/secret`,
@@ -43,7 +43,7 @@ export const webhookSecretPage = (deps: Deps, frame: Frame) =>
 
 type Made = { row: WebhookRow; secret: string }
 
-/** A browser is sent to the page of the secret; other clients get that page at once. */
+/** Redirects a browser to the page of the secret; answers other clients with that page at once. */
 export function showSecret(
   deps: Deps,
   frame: Frame,

@@ -14,7 +14,7 @@ export const formatWords: Record<WebhookRow['format'], string> = {
   discord: 'Discord message',
 }
 
-/** What it is called: its description, else its host. */
+/** The name of a webhook: its description, else its host. */
 export const nameOf = ({ description, url }: WebhookRow): string => description || hostOf(url)
 
 export const hostOf = (url: string): string => URL.parse(url)?.host ?? url
@@ -29,7 +29,7 @@ export const StateBadge = ({ of }: { of: WebhookRow }) => {
   )
 }
 
-/** What became of a delivery, with what the last try was answered. */
+/** The state of a delivery, with the answer to its last attempt. */
 export function DeliveryBadge({ of: { status, attempts, httpStatus, error } }: DeliveryProps) {
   const answer = httpStatus ?? (error === null ? '' : (errorWords[error] ?? error))
   if (status === 'delivered') return <Badge tone="ok">Delivered {answer}</Badge>

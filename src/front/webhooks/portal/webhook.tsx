@@ -155,7 +155,7 @@ async function readView(deps: Deps, row: WebhookRow, query: URLSearchParams): Pr
 
 const firstPage = { limit: defaultPageLimit, after: undefined }
 
-/** The webhook in JSON, as htmx's part of its page, or by going to its page. */
+/** Answers with the webhook as JSON, as a part of its page for htmx, or by a redirect to it. */
 async function answer(deps: Deps, context: Context, id: string, done?: DoneWhat) {
   const row = await findWebhook(deps, context.acting.account, id)
   if (wantsJson(context.request)) return toWebhookView(row, deps.clock.now())
@@ -186,7 +186,7 @@ const doneOf = (enabled: boolean | undefined): DoneWhat => {
   return enabled ? 'webhook_enabled' : 'webhook_disabled'
 }
 
-/** The page with what was refused; the theme switch on it returns to the webhook. */
+/** The page with the refused change; its theme switch returns to the webhook. */
 function showRefused(frame: Frame, context: Context, view: WebhookView, status: number) {
   const { row } = view
   const main = <WebhookPage view={view} />
@@ -224,7 +224,7 @@ async function rotate(deps: Deps, frame: Frame, context: SignedIn, id: string) {
 
 type Sending = { id: string; send: () => ReturnType<typeof testWebhook>; done: DoneWhat }
 
-/** The delivery in JSON; else the page of the webhook, which lists it first. */
+/** Answers with the delivery as JSON, else with the page of the webhook, which lists it first. */
 async function sent(deps: Deps, frame: Frame, context: Context, { id, send, done }: Sending) {
   try {
     const delivery = await send()

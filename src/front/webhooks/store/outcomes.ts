@@ -1,4 +1,4 @@
-/** Stores what became of tries, and lets the next event of a subject go. */
+/** Stores the outcomes of attempts, and releases the next event of a subject. */
 import { and, asc, eq, inArray, lt } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Db } from '../../../storage/db/db.ts'
@@ -12,16 +12,16 @@ import {
 } from '../../../storage/db/query-steps.ts'
 import type { DeliveryRow, WebhookRow } from '../../../storage/db/schema.ts'
 
-/** A delivery after a try, its endpoint, and whether that is disabled now. */
+/** A delivery after an attempt, its endpoint, and whether the endpoint is disabled now. */
 export type Outcome = {
   row: DeliveryRow
   webhook: WebhookRow
   isOver: boolean
-  /** When the other events of an endpoint that fails again and again go on. */
+  /** When the other events of a failing endpoint are due again. */
   postponedTo?: Millis | undefined
 }
 
-/** What waits for an endpoint that is disabled is not sent. */
+/** Fails the waiting deliveries of an endpoint that was disabled. */
 export function* failWaiting(db: Db, q: Query, webhookId: string, now: Millis): Work<void> {
   const { webhookDeliveries: deliveries } = db.tables
   const waiting = and(eq(deliveries.webhookId, webhookId), eq(deliveries.status, 'pending'))
@@ -29,7 +29,7 @@ export function* failWaiting(db: Db, q: Query, webhookId: string, now: Millis): 
   yield* rows(q.update(deliveries).set(failed).where(waiting).returning({ id: deliveries.id }))
 }
 
-/** Webhooks are locked before their deliveries are read, in one order, by all who change both. */
+/** Locks webhooks before it reads their deliveries, in the order of every writer of both. */
 export function* lockWebhooks(db: Db, q: Query, ids: readonly string[]): Work<void> {
   const { webhooks } = db.tables
   if (ids.length === 0) return
@@ -55,7 +55,7 @@ export function outcomes(db: Db) {
     'doneAt',
   ]
 
-  /** The next event of the subject may go. */
+  /** Releases the next event of the subject. */
   function* promote(q: Query, { webhookId, subject }: DeliveryRow, now: Millis): Work<void> {
     const named = and(
       eq(deliveries.webhookId, webhookId),
@@ -83,7 +83,7 @@ export function outcomes(db: Db) {
   }
 
   return {
-    /** What became of a try, unless its endpoint is gone. */
+    /** Stores the outcome of an attempt, unless its endpoint is gone. */
     settle: ({ row, webhook, isOver, postponedTo }: Outcome, now: Millis): Promise<void> =>
       db.write(function* (q) {
         yield* lockWebhooks(db, q, [webhook.id])

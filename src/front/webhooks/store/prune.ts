@@ -5,7 +5,7 @@ import type { Db } from '../../../storage/db/db.ts'
 import { type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
 import { keptMs, maxKept, triedForMs } from '../webhook.ts'
 
-/** Rows deleted in one transaction; charges wait for it. */
+/** Rows deleted in one transaction. Charges wait for it, so it is short. */
 const deletedAtOnce = 1000
 
 export function* pruneWork(db: Db, q: Query, now: Millis): Work<void> {
@@ -21,7 +21,7 @@ export function* pruneWork(db: Db, q: Query, now: Millis): Work<void> {
     const beyond = q.select({ id, eventId }).from(deliveries).where(done).orderBy(desc(id))
     gone.push(...(yield* rows(beyond.limit(deletedAtOnce).offset(maxKept))))
   }
-  // Of endpoints that were removed with their deliveries.
+  // Events whose endpoints were removed together with the deliveries.
   const forgotten = lt(events.routedAt, now - keptMs - triedForMs)
   const orphans = q.select({ id: events.id }).from(events).where(forgotten).limit(deletedAtOnce)
   const eventIds = [

@@ -1,4 +1,4 @@
-/** Stores which nodes see a trouble; tells that the first does, and that the last does no more. */
+/** Stores which nodes see a trouble. Sends an event for the first node and after the last one. */
 import { like } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import { newestBackup, staleBackupMs } from '../../../storage/db/backup.ts'
@@ -12,7 +12,7 @@ import type { Trouble } from '../trouble.ts'
 
 export type TroubleStore = ReturnType<typeof troubleStore>
 
-/** The fact of a trouble: who sees it, and what is told at its end. */
+/** The stored fact of a trouble: the nodes that see it, and the event for its end. */
 type Kept = { nodes: string[]; ended?: OperatorEventType; subject: string; data: Trouble['data'] }
 
 const prefix = 'trouble:'
@@ -39,7 +39,7 @@ export function troubleStore(db: Db, { clock, node }: { clock: LeaseTime; node: 
       if (takenAt === undefined) return undefined
       return { takenAt, isStale: now - Date.parse(takenAt) > staleBackupMs }
     },
-    /** What this node sees now, once for each change. */
+    /** Notes a change in what this node sees. */
     note: ({ name, isThere, began, ended, subject, data }: Trouble, now: Millis): Promise<void> =>
       db.write(function* (q) {
         if (isThere) yield* ensureFactIn(db, q, prefix + name, '')
@@ -51,7 +51,7 @@ export function troubleStore(db: Db, { clock, node }: { clock: LeaseTime; node: 
         if (!kept) yield* tell(began, next, now)
         yield* keep(name, next, now)
       }),
-    /** What only nodes saw that are gone is over. */
+    /** Ends troubles that only dead nodes saw. */
     forgetDead: (now: Millis): Promise<void> =>
       db.write(function* (q) {
         const found = yield* rows(
