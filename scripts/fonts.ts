@@ -11,7 +11,7 @@ const ascii = between(0x20, 0x7e)
 const latin = `${between(0xa0, 0xff)}ıŁłŒœŠšŸŽž`
 const punctuation = '–—‘’‚“”„†•…‹›€™−←→↑↓≤≥'
 
-/** What text keeps: tabular figures, kerning, marks. */
+/** OpenType features to keep: tabular figures, kerning, marks. */
 const keepFeatures = ['ccmp', 'kern', 'liga', 'locl', 'mark', 'mkmk', 'tnum']
 const noHinting = true
 

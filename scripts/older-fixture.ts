@@ -76,7 +76,7 @@ async function live(): Promise<object> {
   return { account: owner, balance: account?.balance_nusd, statuses, receipts, proofs }
 }
 
-/** What `pg_dump` writes, less what sets up its own session. */
+/** The output of `pg_dump` without its session settings. */
 async function dumpPg(url: string): Promise<string> {
   const flags = ['--inserts', '--no-owner', '--no-privileges', '--no-comments']
   const child = Bun.spawn(['pg_dump', ...flags, url], { stdout: 'pipe', stderr: 'inherit' })

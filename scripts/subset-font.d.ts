@@ -1,4 +1,4 @@
-/** What scripts/fonts.ts calls of a package without types. */
+/** The types that `scripts/fonts.ts` needs of a package without types. */
 declare module 'subset-font' {
   type Axis = number | { min: number; max: number }
   type Options = {

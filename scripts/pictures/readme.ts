@@ -100,7 +100,7 @@ async function live(): Promise<string> {
   return id
 }
 
-/** What the recurring jobs of a server do: numbers, counts and anchors what was run. */
+/** Runs the recurring jobs of a server once: numbers, counts and anchors its runs. */
 async function tend(): Promise<void> {
   await w.deps.sequencer.flush()
   await keepCheckpoint(w.deps)

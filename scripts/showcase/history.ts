@@ -29,7 +29,7 @@ export async function makeMonth(month: Month): Promise<Map<number, number>> {
     while (steps[0] && steps[0].at <= until) {
       const done = await (steps.shift() as Step).act()
       await past.tend()
-      // What a step leaves for the moment after the jobs ran.
+      // A step may return work to do after the jobs ran.
       if (typeof done === 'function') later.push(done as () => Promise<unknown>)
       for (const act of later.splice(0)) await act()
     }

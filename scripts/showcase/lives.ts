@@ -1,4 +1,4 @@
-/** What the people of the showcase do beside running models: keys, money, plans and passports. */
+/** The actions of the people in the showcase beside runs: keys, money, plans and passports. */
 
 import { scopes } from '../../src/access/keys/key.ts'
 import { claimText } from '../../src/billing/deposits/claim.ts'

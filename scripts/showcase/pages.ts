@@ -38,7 +38,7 @@ const routesOfOne = [
   '/dashboard/*',
 ]
 
-/** What a GET answers that is not a page, is another address of one, or is shown once. */
+/** GET routes without a picture: no page, another address of a page, or shown once. */
 const isNoPage = new RegExp(
   [
     '^/(v1|api|operator|livez|readyz|assets|openapi|llms|robots|sitemap|docs\\.md|r/)',
@@ -56,7 +56,7 @@ export async function pageRoutes({ deps }: Pick<Showcase, 'deps'>): Promise<stri
   return [...new Set(pages.map(({ path }) => path))]
 }
 
-/** What some routes are asked with, so that they have something to show. */
+/** Queries that give some routes something to show. */
 const queries: Record<string, string> = {
   '/dashboard/settings/retention': '?to=24h',
   '/dashboard/usage': '?group_by=key,model',

@@ -61,7 +61,7 @@ export async function openPast(config: Config, chain: LocalChain, start: number)
   return {
     advance,
     now: clock.now,
-    /** What the jobs of a server do in a while: numbers, counts, anchors, credits and renews. */
+    /** Runs the jobs of a server once: numbers, counts, anchors, credits and renews. */
     async tend(): Promise<void> {
       await chain.moveTo(time)
       for (let round = 0; round < 3; round++) {

@@ -1,4 +1,4 @@
-/** What people ask in the showcase, and what its model server says. */
+/** The prompts of the showcase, and the answers of its model server. */
 
 export const questions = [
   'Where is my order 20-4417? It was promised for Tuesday.',

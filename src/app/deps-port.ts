@@ -96,7 +96,7 @@ export type Deps = {
   /** What was called with an Idempotency-Key, and how those answers are sealed. */
   calls: CallStore
   replies: Replies
-  /** What else leaves the process for a while and comes back. */
+  /** Encrypts data that leaves the process and comes back, in cookies and in the database. */
   sealer: Sealer
   passports: PassportStore
   plans: Plans
@@ -111,7 +111,7 @@ export type Deps = {
   readCache: ReadCache
   terminal: TerminalStore
   webhooks: WebhookStore
-  /** What is wrong with the service, by the nodes that see it. */
+  /** Troubles of the service, and the nodes that see them. */
   troubles: TroubleStore
   /** Encrypts the secrets of webhooks, each for its own id. */
   webhookSecrets: Pick<Sealer, 'seal' | 'open'>
@@ -204,9 +204,9 @@ export type Settings = {
   terminal: { dailyBudgetNusd: Nusd; asksPerDay: number }
   /** Whether a webhook of the operator wants the ends of runs, of all accounts. */
   tellsRuns: boolean
-  /** What signs the operator's webhooks, by their ids. */
+  /** The signing secrets of the operator's webhooks, by id. */
   webhookSecrets: ReadonlyMap<string, string>
-  /** Where webhooks may go beside the public internet. */
+  /** Addresses beside the public internet that webhooks may reach. */
   webhookReach: Reach
   /** This process among the nodes of one database. */
   node: string

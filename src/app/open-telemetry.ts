@@ -48,7 +48,7 @@ export async function senderTo(
       answer.stop()
       return { status, retryAfterMs }
     }
-    // What a collector answers beside its status is optional.
+    // The body of a collector's answer is optional.
     const text = await answer.text().catch(() => '')
     return { status, rejected: rejectedIn(text, spans.length) }
   }

@@ -61,7 +61,7 @@ function guardedOf({ routes }: AnyElysia): Guarded[] {
   })
 }
 
-/** What members call: not the operator's routes, nor the page for paths that do not exist. */
+/** The routes that members call, without those of the operator and the page for unknown paths. */
 const isOfMembers = /^\/(api\/portal|dashboard)(?![\w-])(?!\/admin(?![\w-])|\/\*)/
 
 /** Mounts the pages, and returns what shows refusals to people. */

@@ -1,4 +1,4 @@
-/** What of the configuration the domain and the doors need. */
+/** Derives the settings of the domain and the routes from the configuration. */
 import { toAccountId } from '../access/accounts/account.ts'
 import type { DepositPolicy } from '../billing/deposits/deposit.ts'
 import type { Config } from '../config/config.ts'
@@ -6,7 +6,7 @@ import { operatorSecrets } from '../front/webhooks/configured.ts'
 import { type Block, parseBlock } from '../kernel/network-block.ts'
 import { type Shard, shardAmong } from '../kernel/shard.ts'
 
-/** What a running service keeps, and what it takes on again. */
+/** The settings of a service, fixed and live. */
 export const settingsOf = (config: Config) => ({
   baseUrl: config.base_url,
   listen: config.listen,
@@ -18,7 +18,7 @@ export const settingsOf = (config: Config) => ({
   ...liveSettingsOf(config),
 })
 
-/** Those that a running service takes on again. */
+/** Settings that a reload changes in a running service. */
 export const liveSettingsOf = (config: Config) => ({
   admins: config.admins.map(toAccountId),
   tellsRuns: config.webhooks.some(({ events }) => events.includes('run.ended')),

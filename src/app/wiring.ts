@@ -247,7 +247,7 @@ const storesOf = (db: Db) => ({
   explorer: explorerStore(db),
 })
 
-/** What is stored encrypted: answers of calls with an Idempotency-Key, and webhooks' secrets. */
+/** Encrypts stored answers of calls with an Idempotency-Key, and secrets of webhooks. */
 function keptCalls(
   db: Db,
   {

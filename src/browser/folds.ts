@@ -22,7 +22,7 @@ function join(upper: HTMLElement, lower: HTMLElement): void {
   if (!list || !words) return
   list.prepend(...upper.querySelectorAll('li'))
   const models = [...list.children].map((one) => (one as HTMLElement).dataset['model'] ?? '')
-  // Those that are shown no longer had models too.
+  // Rows that are no longer shown had models too.
   words.textContent = foldWords(count, count > models.length ? [] : models)
   while (list.children.length > shownMax) list.lastElementChild?.remove()
   lower.dataset['fold'] = String(count)

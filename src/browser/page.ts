@@ -1,6 +1,6 @@
 /**
- * What every page needs beyond htmx: times that stay true, copy buttons, side panels, toasts and
- * the way to the command palette.
+ * The script of every page beside htmx: times that stay true, copy buttons, side panels, toasts and
+ * the command palette.
  */
 import { listenForPalette } from './palette-key.ts'
 import { openSidePanels } from './side-panel.ts'

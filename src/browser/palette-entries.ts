@@ -1,4 +1,4 @@
-/** What the command palette can go to or do, and which of it a text asks for. */
+/** The entries of the command palette, and the search among them. */
 
 /** Goes to a page, or sends a form of the page that is open. */
 export type Entry = { label: string; kind: string; href?: string; send?: HTMLFormElement }
@@ -28,7 +28,7 @@ export async function readKeys(): Promise<Entry[]> {
   return data.map(({ id, name }) => ({ label: name, kind: 'Key', href: `/dashboard/keys/${id}` }))
 }
 
-/** Where an id that was pasted leads. */
+/** The page of a pasted id. */
 const places: Readonly<Record<string, string>> = {
   run: '/dashboard/runs/',
   rcpt: '/dashboard/receipts/',

@@ -7,7 +7,7 @@ export function openSidePanels(): void {
     if (!(dialog instanceof HTMLDialogElement) || dialog.open || !filled) return
     const title = dialog.querySelector('h2')
     if (title?.id) dialog.setAttribute('aria-labelledby', title.id)
-    // What is closed is asked for again: a count in it would have grown old.
+    // Empties a closed panel, so that it is loaded again: its counts would be stale.
     dialog.addEventListener('close', () => dialog.lastElementChild?.replaceChildren(), {
       once: true,
     })

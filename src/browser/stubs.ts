@@ -1,7 +1,7 @@
 /** Keeps the stubs of a visit: what a run leaves tears off the talk and drops into a list. */
 import { element } from './dom.ts'
 
-/** Where a stub leads, and what stands on it. */
+/** The link of a stub, and its words. */
 type Stub = { href: string; name: string; cost?: string }
 
 /**

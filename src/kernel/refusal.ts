@@ -60,7 +60,7 @@ export type RefusalDetail = {
   param?: string
   metadata?: Record<string, unknown>
   headers?: Record<string, string>
-  /** Who is signed in, for a page that shows it; no answer tells it. */
+  /** The signed-in wallet, for pages; JSON answers never contain it. */
   reader?: Acting
 }
 

@@ -34,7 +34,7 @@ export type Command<T> = {
   call?: string | undefined
   /** The hash of a voucher to redeem for the account. */
   voucher?: string
-  /** What earlier refunds are of: a run or a deposit of the account. */
+  /** A run or a deposit of the account, whose earlier refunds are loaded. */
   refundsOf?: string
   /** Loads the live subscription of the account. */
   subscribes?: boolean

@@ -133,7 +133,7 @@ function move(unit: UnitOfWork, { account }: DepositRow, transfer: Move): void {
   if (transfer.amount > 0n) unit.addTransfer({ ...transfer, accountId: account, at: unit.now })
 }
 
-/** What became of a deposit. */
+/** The event of a change of a deposit. */
 export const depositEvent = (
   type: Extract<EventType, `deposit.${string}`>,
   { id, account, amount, txHash, loss }: DepositRow,

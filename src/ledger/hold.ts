@@ -42,7 +42,7 @@ export function mostFor(unit: UnitOfWork, accountId: string, chain: readonly Key
   return [...rooms, ...mosts, ...brakes.map(({ available }) => available)].reduce(min, maxNusd)
 }
 
-/** What the brakes of a key leave of this minute and this hour. */
+/** The rest that the brakes of a key leave of this minute and this hour. */
 const brakeRoomsOf = (unit: UnitOfWork, key: KeyRow) =>
   brakesOf(key, unit.now).map((brake) => {
     const window = unit.brakeWindow(key, brake)

@@ -49,7 +49,7 @@ export type UnitOfWork = {
   /** The live subscription of an account, for a command with `subscribes`. */
   subscription(account: string): SubscriptionRow | undefined
   deposit(id: string): DepositRow | undefined
-  /** Who may act for an account, for a command with `people`. */
+  /** The members of an account and its invitations, for a command with `people`. */
   people(account: string): People
   /** The call that a command named, if it was made in the last 24 hours. */
   call(scope: string): IdempotentRow | undefined

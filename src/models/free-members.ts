@@ -21,7 +21,7 @@ const longestSeal = 16 * 1024
 /** Members that say a text in parts, each part with a few labels around it. */
 export const inParts: ReadonlySet<string> = new Set(['content', 'reasoning_details'])
 
-/** What servers call reasoning. Some say the same under two names: it counts once. */
+/** The names of reasoning. Some servers send the same text under two names: it counts once. */
 export const reasoningNames: ReadonlySet<string> = new Set([
   ...['reasoning', 'reasoning_content', 'reasoning_details'],
 ])

@@ -60,8 +60,8 @@ export function readUsage(shape: UsageShape, usage: Json | undefined): Reported 
 }
 
 /**
- * What was read where a server leaves its details out of `prompt_tokens`, as Anthropic does, and
- * has them in `total_tokens`: else they would be taken for hidden output.
+ * Reads the input of a server that leaves cache tokens out of `prompt_tokens`, as Anthropic does,
+ * but has them in `total_tokens`: they would otherwise count as hidden output.
  */
 function readApart(usage: JsonObject, read: Side, written: Side): ReadSide | undefined {
   const details = usage[read.details]

@@ -1,4 +1,4 @@
-/** What a run tells of itself while its trace is recorded. */
+/** The span of a run, which records its progress. */
 import type { Json } from '../kernel/canonical.ts'
 import type { Trace } from '../kernel/trace.ts'
 import type { Usage } from '../models/meter.ts'

@@ -42,7 +42,7 @@ export type ShownRuns = {
   ): Promise<{ id: string }[]>
   /** Undefined also for a run of another account or branch. */
   findShown(whose: Whose, id: string): Promise<ShownRun | undefined>
-  /** Those of `ids` that belong to them and have ended. */
+  /** The runs among `ids` that belong to them and have ended. */
   endedAmong(whose: Whose, ids: readonly string[]): Promise<ShownRun[]>
   /** Up to `limit` keys for the filter form, newest first, without revoked ones. */
   keysToChoose(whose: Whose, limit: number): Promise<{ id: string; name: string }[]>

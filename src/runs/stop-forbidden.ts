@@ -35,7 +35,7 @@ export async function stopForbidden({
 const keysOf = ({ row }: LiveRun): string[] => keysIn(row.windows)
 const accountOf = ({ row }: LiveRun): string => row.accountId
 
-/** What a query finds of these ids, in batches. */
+/** Queries these ids in batches. */
 async function among<Found extends { id: string }>(
   ids: readonly string[],
   find: (ids: string[]) => Promise<Found[]>,

@@ -9,8 +9,8 @@ import type { WindowRow } from '../storage/db/schema.ts'
 const nearlyAll = 80
 
 /**
- * What a refused hold makes true: asked in its command, which itself writes nothing. Undefined
- * where it was told before, or where runs that end may leave enough.
+ * The shortage that a refused hold proves. Read in its command, which itself writes nothing.
+ * Undefined if it was told before, or if runs in flight may leave enough.
  */
 export function lackOf(unit: UnitOfWork, account: string, shortage: Shortage): Lack | undefined {
   const { room, key, required } = shortage

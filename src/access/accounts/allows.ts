@@ -1,4 +1,4 @@
-/** Which routes a role may call, from the rights that the mounted routes name. */
+/** Tells whether a role may call a route, by the right that the mounted route names. */
 import { type Acting, may, type Right } from '../../kernel/acting.ts'
 
 /** A mounted route of the dashboard: `/dashboard/keys/:id`. */

@@ -52,7 +52,7 @@ export type KeyWish = {
   once?: Once<ShownKey> | undefined
   /** Who made it, for the audit: `operator`, a wallet or a key id. */
   actor: string
-  /** Who asks in the dashboard: a membership must still be there at the commit. */
+  /** The caller in the dashboard, whose membership must still exist at the commit. */
   acting?: Acting | undefined
 }
 

@@ -37,7 +37,7 @@ export type ShownKeys = {
    * below its parent, the newest first. At most 500; {@link listAll} returns the others too.
    */
   tree(whose: Whose, now: Millis): Promise<ShownKey[]>
-  /** Those of an account or branch that pass a filter, newest first; `after` names one of them. */
+  /** Keys of an account or branch that pass a filter, newest first; `after` names one of them. */
   listAll(whose: Whose, filter: KeyFilter, page: PageRequest, now: Millis): Promise<Page<ShownKey>>
 }
 
@@ -65,8 +65,8 @@ export type KeyRows = {
   /** The windows that began at these times; one that counted nothing has no row. */
   windows(wanted: { keyId: string; start: Millis }[]): Promise<WindowRow[]>
   /**
-   * Those of these keys that are revoked, or whose brake was pulled and stops open runs: the runs
-   * in flight are checked with it.
+   * The keys among these that are revoked, or that a brake with `stop` paused. Checks the runs in
+   * flight.
    */
   stoppedAmong(ids: string[]): Promise<{ id: string; reason: 'key_revoked' | 'brake' }[]>
 }

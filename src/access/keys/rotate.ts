@@ -20,7 +20,7 @@ type RotateWish = {
   actor: string
   overlapSeconds: number
   from?: string | undefined
-  /** Who asks in the dashboard: a membership must still be there at the commit. */
+  /** The caller in the dashboard, whose membership must still exist at the commit. */
   acting?: Acting | undefined
   /** Where the caller sent an Idempotency-Key. */
   once?: Once<ShownKey> | undefined

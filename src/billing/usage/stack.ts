@@ -10,9 +10,9 @@ export const namedMax = 5
 
 export type Stack = {
   by: Exclude<Dimension, 'day'>
-  /** What cost most first; the last one is of all others if there are any. */
+  /** The costliest first; the last one sums all others, if there are any. */
   layers: { group: UsageRow | 'other'; cost: Nusd }[]
-  /** What each layer cost on a day, in their order. */
+  /** The cost of each layer on a day, in the order of `layers`. */
   days: ReadonlyMap<Millis, readonly Nusd[]>
   keyNames: ReadonlyMap<string, string>
 }

@@ -73,7 +73,7 @@ async function findAnchors({ explorer }: Deps, text: string): Promise<Found[]> {
   return ids ? (await explorer.anchorsIn(ids, foundMax)).flatMap(ofAnchor) : []
 }
 
-/** What has a hash that begins with these digits: receipts, and anchors by transaction or root. */
+/** Finds receipts by the first digits of their hash, anchors by those of transaction or root. */
 async function findHashesBy({ explorer, logs }: Deps, digits: string): Promise<Found[]> {
   const hashes = [`0x${digits.padEnd(64, '0')}`, `0x${digits.padEnd(64, 'f')}`] as const
   const bytes = [fromHex(hashes[0]), fromHex(hashes[1])] as const

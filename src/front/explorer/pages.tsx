@@ -94,7 +94,7 @@ function readPlace(query: URLSearchParams): Place {
   return { window, isPublicOnly: readChoice(query, 'public', ['1']) === '1' }
 }
 
-/** Where a page goes on: a place of the log, or the id of a public receipt. */
+/** The cursor of a page: a place of the log, or the id of a public receipt. */
 function readAfter(query: URLSearchParams, { isPublicOnly }: Place): number | string | undefined {
   if (!isPublicOnly) return readInteger(query, 'after', { min: 0, max: Number.MAX_SAFE_INTEGER })
   const id = readText(query, 'after')

@@ -1,4 +1,4 @@
-/** What a server answers whose database a newer version has changed. */
+/** The refusal of a server whose database a newer version has changed. */
 import { Refusal } from '../../kernel/refusal.ts'
 import type { Health } from './health-port.ts'
 

@@ -21,7 +21,7 @@ const limits = {
   streamBytes: answerBytes,
 }
 
-/** Where a message may go beside the public internet. */
+/** Addresses beside the public internet that a message may reach. */
 export type Reach = {
   /** Networks that the operator allows. */
   allowed: readonly Block[]
@@ -117,7 +117,7 @@ async function resolveWithin(resolve: Resolve, name: string): Promise<string[]> 
   return (await within(totalMs / 2, asking)) ?? []
 }
 
-/** What came is the status; the rest is of no use, and may be without end. */
+/** Keeps the status alone: the body is not needed, and may never end. */
 async function throwAway(answer: {
   flow(take: () => boolean): Promise<void>
   stop(): void

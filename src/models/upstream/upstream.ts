@@ -23,7 +23,7 @@ export type UpstreamCall = {
   passed?: Readonly<Record<string, string>> | undefined
   /** The account that the request is for: upstreams are shared fairly. */
   account: string
-  /** What it belongs to; told only to upstreams that the operator named. */
+  /** The trace of the run; sent only to upstreams that the operator named. */
   trace?: Trace | undefined
   /** Is told when any of it was sent. */
   mark?: SentMark | undefined

@@ -19,7 +19,7 @@ export type Rows<Row> = {
   draw(row: Row): string
 }
 
-/** Whose list it is, and the session that looks at it. */
+/** The account of the list, and the session that follows it. */
 export type Follower = { session: SessionRow; account: string }
 
 /** What the page shows: its newest row, and those that may change. */

@@ -16,7 +16,7 @@ const followersMax = 50
 type Following = {
   context: SseContext
   session: { id: string; accountId: string }
-  /** Whose runs wake it. */
+  /** The account whose runs wake it. */
   account: string
   /** The mark of what the page shows already; a client that comes back names a later one. */
   mark: string | undefined

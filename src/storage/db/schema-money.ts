@@ -155,7 +155,7 @@ export function moneyTables(c: Columns) {
       /** The brake: the most that may be spent in one minute and in one hour. */
       brakeMinute: c.money('brake_minute'),
       brakeHour: c.money('brake_hour'),
-      /** What becomes of open runs when it is pulled; they finish when null. */
+      /** The fate of open runs when the brake is pulled; null means `finish`. */
       brakeRunning: c.text('brake_running').$type<'finish' | 'stop'>(),
       scopes: c.json<string[]>('scopes').notNull(),
       models: c.json<string[]>('models').notNull(),

@@ -12,7 +12,7 @@ export const neededStep = '0015_key_brake'
 /** One row: the step that builds must know. Databases of builds before this table have none. */
 export const needsTable = 'create table if not exists schema_needs (tag text primary key)'
 
-/** What a database says of its schema. `needed` is undefined where no build has said it. */
+/** The schema marks of a database. `needed` is undefined if no build has set it. */
 export type SchemaMark = { newest: string; needed: string | undefined }
 
 /** How a database's schema compares with this build's. */

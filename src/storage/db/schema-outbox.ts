@@ -6,8 +6,8 @@ import type { Columns } from './columns.ts'
 
 export function outboxTables(c: Columns) {
   /**
-   * What happened, written in the transaction that made it true. A job finds who wants to know
-   * (`routedAt`), then deletes it when its last delivery is deleted.
+   * Events, written in the transaction that made them true. A job routes each to its endpoints
+   * (`routedAt`), and deletes it together with its last delivery.
    */
   const events = c.table(
     'events',
@@ -27,7 +27,7 @@ export function outboxTables(c: Columns) {
     (t) => [c.index('events_by_routing').on(t.routedAt, t.place)],
   )
 
-  /** Where events are sent. Those of the operator have no account and follow the configuration. */
+  /** Endpoints of events. Those of the operator have no account and follow the configuration. */
   const webhooks = c.table(
     'webhooks',
     {
@@ -37,7 +37,7 @@ export function outboxTables(c: Columns) {
       events: c.json<EventType[]>('events').notNull(),
       description: c.text('description').notNull(),
       format: c.text('format').$type<'standard' | 'slack' | 'discord'>().notNull(),
-      /** What signs, encrypted; null where the configuration holds it. */
+      /** The encrypted signing secret; null if the configuration has it. */
       secret: c.bytes('secret'),
       /** The secret before the last rotation, which signs beside the new one until `oldUntil`. */
       oldSecret: c.bytes('old_secret'),

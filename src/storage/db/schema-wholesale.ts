@@ -1,9 +1,9 @@
 /** Tables of what runs cost the operator. */
 import type { Columns } from './columns.ts'
 
-/** What runs cost the operator. No route of an account reads these tables. */
+/** Tables of the operator's costs. No route of an account reads them. */
 export function wholesaleTables(c: Columns) {
-  /** What an upstream charges for a run. Only of runs that a route step with a cost answered. */
+  /** The cost of a run to the operator, if the route step that answered it has a `cost`. */
   const runCosts = c.table('run_costs', {
     runId: c.text('run_id').primaryKey(),
     cost: c.money('cost').notNull(),

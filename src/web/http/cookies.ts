@@ -1,7 +1,7 @@
 /** The cookies of this service: the session's, and that of a browser that is signing in. */
 export type CookieName = 'sid' | 'signin'
 
-/** What an action hands to the page that follows it: a new secret, and what was done. */
+/** Cookies from an action to the page that follows it: a new secret, or the words of a toast. */
 export type BriefName = 'secret' | 'done'
 
 /**

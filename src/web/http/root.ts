@@ -30,7 +30,7 @@ export type RootDeps = {
   shard?: Shard | undefined
 }
 
-/** What is known where a request failed: `acting` behind a guard that found a session. */
+/** The context of a failed request: `acting` is set behind a guard that found a session. */
 type Failed = {
   error: unknown
   request: Request
@@ -46,7 +46,7 @@ export type ShowRefusal = (
     request: Request
     requestId: string
     wants: 'page' | 'fragment'
-    /** Who is signed in, where the route knows it. */
+    /** The signed-in wallet, if the route knows it. */
     reader?: Acting | undefined
   },
 ) => Shown
@@ -184,9 +184,9 @@ function headersOf({ type, status, detail }: Refusal): Record<string, string> {
 }
 
 /**
- * Who reads the refusal: programs under `/v1`, `/operator/v1` and `/openapi` and at `/mcp`, and
- * supervisors, always get JSON; elsewhere htmx gets a fragment and a browser a page. Decides the
- * looks only, so the path may be read from the URL here.
+ * Chooses the form of a refusal. Programs under `/v1`, `/operator/v1`, `/openapi` and `/mcp`, and
+ * supervisors, always get JSON; elsewhere htmx gets a fragment and a browser a page. Only the form
+ * depends on it, so reading the path from the URL is safe here.
  */
 function wantsHtml({ url, headers }: Request): 'page' | 'fragment' | undefined {
   if (isForPrograms(url) || isForFewPrograms(url)) return undefined

@@ -10,13 +10,13 @@ export type Point = {
   words: string
   /** Not whole yet, as today is: drawn paler. */
   open?: boolean
-  /** What it is made of, where a click leads. */
+  /** The page of its parts, which a click opens. */
   href?: string
   /** One part a series of the chart; they add up to the value. */
   parts?: readonly { value: number; words: string }[]
 }
 
-/** What bars are stacked of: its name, and what it comes to in words. */
+/** A layer of stacked bars: its name, and its sum in words. */
 export type Series = { name: Child; words: string }
 
 type ChartProps = {
@@ -91,7 +91,7 @@ function Bar({ point: { value, open, parts }, x, width, y }: BarProps) {
 
 type OverProps = { point: Point; x: number; width: number; y: ValueScale; isStop: boolean }
 
-/** What answers the pointer and keys, above all bars, so that none covers what it says. */
+/** The layer for pointer and keys, above all bars, so that no bar covers its words. */
 function Over({ point: { label, value, words, href }, x, width, y, isStop }: OverProps) {
   const said = saidAt(x, width)
   const top = y(value)

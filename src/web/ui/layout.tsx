@@ -22,7 +22,7 @@ export type PageParts = {
   description?: string
   /** The path of the same as Markdown, for agents. */
   markdown?: string
-  /** What a link to it shows, if it is listed; without one, the picture of the landing page. */
+  /** The link picture of a listed page; default: that of the landing page. */
   picture?: LinkPicture
   /** Kept out of search engines: private, of one answer, or shared by link. */
   isUnlisted?: boolean
@@ -38,7 +38,7 @@ export type Page = {
   title: string
   main: Markup
   html: (reader: Reader) => string
-  /** What is left of a part of it for the role that looks at it. */
+  /** Removes the parts of the page that the role of the viewer may not use. */
   trim?: (part: string) => string
 }
 

@@ -58,7 +58,7 @@ function placeIn({ nav }: Frame, request: Request): string {
 
 type FramedProps = RefusalProps & { acting: Acting }
 
-/** What a signed-in person gets: the frame, and ways on. */
+/** The page for a signed-in person: the frame, and links to go on. */
 const Framed = ({ refusal, requestId, acting }: FramedProps) => (
   <>
     <PageHead title={titleOf(refusal)} />
@@ -88,7 +88,7 @@ const WaysOn = ({ acting }: { acting: Acting }) => (
   </div>
 )
 
-/** Where nothing more is known than that there is no page, that is said. */
+/** A `not_found` without a message of its own means an unknown path. */
 const whatOf = ({ type, detail, message }: Refusal): string =>
   type === 'not_found' && detail.message === undefined ? 'There is no such page.' : message
 

@@ -1,4 +1,4 @@
-/** Which account a session acts for, and the way to another one. */
+/** The account that a session acts for, and a form to switch to another one. */
 import type { Acting, Membership, Role } from '../../kernel/acting.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 import { Address } from './address.tsx'

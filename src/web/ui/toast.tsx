@@ -1,16 +1,16 @@
-/** What was just done, said at the corner of the page, with a way to undo it where there is one. */
+/** Toasts: the last action, at the corner of the page, with an undo button where one exists. */
 import { Button } from './button.tsx'
 import { ActionForm } from './form.tsx'
 import { Icon } from './icon.tsx'
 
-/** What was done, and to what. */
+/** The action, and its object. */
 export type Done = { what: DoneWhat; id?: string }
 
 type Undo = {
   /** The portal route that takes it back, and what it is told. */
   action: (id: string) => string
   fields?: Readonly<Record<string, string>>
-  /** What htmx replaces: the panel that shows the state. Without it the form is a plain one. */
+  /** The panel that htmx replaces. Without it the form is a plain one. */
   target?: string
 }
 
@@ -76,7 +76,7 @@ export function readDone(text: string | undefined): Done | undefined {
   return { what: what as DoneWhat, ...(id === undefined ? {} : { id }) }
 }
 
-/** Where toasts come and go: always there, so that readers hear what is put into it. */
+/** The live region of toasts. It is always in the page, so that screen readers announce changes. */
 export const Toasts = ({ done }: { done?: Done | undefined }) => (
   <div id="toasts" role="status" aria-live="polite">
     {done ? <Toast done={done} /> : null}

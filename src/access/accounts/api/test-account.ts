@@ -4,7 +4,7 @@ import { isLoopback } from '../../../web/http/host.ts'
 
 export const testAccountPath = '/signin/test-account'
 
-/** What proxies add. Behind one, the connection does not say who asks. */
+/** Headers that proxies add. Behind one, the connection has the address of the proxy. */
 const forwarding = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']
 
 /**

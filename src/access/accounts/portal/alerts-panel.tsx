@@ -6,7 +6,7 @@ import { Panel } from '../../../web/ui/panel.tsx'
 
 export type AlertsView = {
   low: Nusd | null
-  /** What was typed, and what is wrong with it. */
+  /** The amount as typed, and the error to show at its field. */
   typed?: string
   wrong?: string
 }

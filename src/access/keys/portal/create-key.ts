@@ -48,7 +48,7 @@ export async function createKey(
   })
 }
 
-/** What a developer makes without naming a parent hangs below the branch. */
+/** A key that a developer creates without a parent hangs below the top of the branch. */
 const parentFor = ({ branch }: Acting, wished: string | undefined): string | undefined =>
   wished ?? branch
 

@@ -107,7 +107,7 @@ type Sent = { secret: string; by: RevealView['by'] }
 type Sealing = Pick<Deps, 'sealer' | 'clock'>
 type Place = { session: string; id: string }
 
-/** What is sealed opens for this session and this key or webhook alone. */
+/** Binds the sealed secret to this session and this key or webhook. */
 const placeOf = ({ session, id }: Place): string => `secret of ${id} for ${session}`
 
 /** Seals a secret for the page of its key or webhook. */

@@ -47,7 +47,7 @@ function* tellSome(
     .where(and(ending, beyond))
     .orderBy(asc(keys.expiresAt), asc(keys.id))
   const found = yield* rows(sorted.limit(atMost))
-  // Those that end within a day get that warning alone.
+  // A key that expires within a day gets the one-day warning alone.
   const due = days === 1 ? found : found.filter((key) => key.expiresAt > now + dayMs)
   const events = due.map((key) => toEvent(key, days))
   if (events.length > 0) yield* addEvents(db.tables, events, now)

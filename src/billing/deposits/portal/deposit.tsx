@@ -43,10 +43,7 @@ export const DepositsPage = ({ view }: { view: DepositsView }) => (
   </>
 )
 
-/**
- * What is sent, how much of it, one button that sends it, the warning, then where to: in the order
- * of reading.
- */
+/** In the order of reading: the coin, the amount, the button, the warning, the address. */
 export const PayPanel = ({ view }: { view: PayView }) => {
   const { policy, amount } = view
   const payment = paymentOf(policy, amount)

@@ -116,7 +116,7 @@ export function followers(deps: Deps, look: () => Promise<Scene>) {
 
 const nothing: Scene = { rows: [], parts: {}, heads: { anchored: 0, final: 0 } }
 
-/** What came after a place, and what changed since `before`; undefined for nothing. */
+/** The rows after a place, and changes since `before`; undefined for none. */
 function frameOf(
   { rows, parts, heads }: Scene,
   seen: number,

@@ -13,7 +13,7 @@ export function hrefOf(place: Place, after?: number | string): string {
   return query.size === 0 ? explorerPath : `${explorerPath}?${query}`
 }
 
-/** What an open page follows, from the log place that it has seen. */
+/** The stream that an open page follows, from the log place that it has seen. */
 export function streamOf(place: Place, after: number): string {
   const query = queryOf(place)
   query.set('after', String(after))

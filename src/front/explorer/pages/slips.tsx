@@ -71,7 +71,7 @@ export function PublicPanel({ view }: { view: SlipsView }) {
   )
 }
 
-/** What of {@link PublicPanel} is drawn again when another receipt is published. */
+/** The part of {@link PublicPanel} that is drawn again when a receipt is published. */
 export const PublicSlips = ({ view }: { view: SlipsView }) =>
   view.page.items.length === 0 ? (
     <Empty

@@ -9,7 +9,7 @@ export type LandingView = {
   signer: string
   /** A chat model for the examples. */
   model: string
-  /** Those that answer now. */
+  /** Models that answer now. */
   models: readonly Model[]
   isSignedIn: boolean
   takesDeposits: boolean

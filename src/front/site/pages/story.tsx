@@ -47,7 +47,7 @@ export function Story({ newest }: { newest: Judged }) {
 
 type Turn = [command: string, lines: string[]]
 
-/** What happened, step by step. */
+/** The run as a story, step by step. */
 function turnsOf(judged: Judged): Turn[] {
   const { file, verdict } = judged
   const { run, charge } = file.receipt

@@ -39,7 +39,7 @@ import {
 /** What a command answers: plain lines for people, and what `/v1` answers for programs. */
 export type Told = { lines: string[]; data: unknown }
 
-/** Who asks: a signed-in account, or a branch of it, sees its own private receipts too. */
+/** The signed-in caller, an account or a branch of it, who also sees their private receipts. */
 export type Viewer = { acting: Acting | undefined }
 
 type Run = (deps: PublicDeps, argument: string, viewer: Viewer) => Told | Promise<Told>
