@@ -51,6 +51,22 @@ describe('plain English (docs/style.md)', () => {
   })
 })
 
+/** A comment that begins with a relative clause in place of a subject or a verb. */
+const clause = /^\s*(\/\*\*?|\*|\/\/|\{\/\*) +(What|Who|Whoever|Whose|Where|Which|That is)\b/
+
+/** How many of them the product may have. Lower it after rewriting some; never raise it. */
+const clauseBudget = 528
+
+test('Comments of the product begin with a subject or a verb, within their budget.', async () => {
+  const found: string[] = []
+  for (const file of files.filter((one) => /^src\/.*\.(tsx?|css)$/.test(one))) {
+    for (const [at, line] of (await Bun.file(file).text()).split('\n').entries()) {
+      if (clause.test(line)) found.push(`${file}:${at + 1}`)
+    }
+  }
+  expect(found.length > clauseBudget ? found : []).toEqual([])
+})
+
 function note(kind: Kind, place: string, text: string) {
   const found = habits.map((habit) => habit.exec(text)?.[0]).filter((hit) => hit !== undefined)
   if (found.length > 0) hits[kind].push(`${place}: ${found.join(', ')}`)

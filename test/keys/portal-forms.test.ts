@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { openSecret, sealSecret } from '../../src/access/keys/portal/secret.tsx'
+import { openSecret, sealSecret } from '../../src/access/keys/portal/brief-secret.tsx'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 import { errorIn, hiddenIn, type Own, secretIn, signedIn } from './own.ts'
 

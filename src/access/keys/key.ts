@@ -47,7 +47,7 @@ const bitOf = Object.fromEntries(needs.map((need, at) => [need, 1 << at])) as Re
   number
 >
 
-/** Properties that a new key has only on request. */
+/** Scopes that a new key has only on request. */
 const askedScopes: readonly Scope[] = ['keys:mint', 'receipts:share', 'webhooks:write']
 
 /** The scopes of a new key by default: all but minting, sharing and webhooks. */

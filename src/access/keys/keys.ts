@@ -48,7 +48,7 @@ export type KeyUses = {
 }
 
 export type KeySpending = {
-  /** Cost and number of the runs of a key and of all keys below it since the day that began then. */
+  /** Cost and number of the runs of a key and the keys below it, since the beginning of a day. */
   spentSince(key: KeyRow, day: Millis): Promise<{ cost: Nusd; runs: number }>
 }
 

@@ -28,14 +28,7 @@ export async function actFor(
     const message = 'There is no such account, or you are not a member of it.'
     refuse('not_found', { message, param: 'account' })
   }
-  const token = newToken(deps.random, accountMark(deps.shard, wallet))
-  const session = {
-    ...from,
-    id: deps.ids.make('sess'),
-    tokenHash: hashToken(token),
-    lastSeenAt: deps.clock.now(),
-    memberId: member?.id ?? null,
-  }
+  const { session, token } = renewed(deps, from, member?.id ?? null)
   const audit = auditOf(deps, visitor, {
     action: 'session.act_for',
     accountId: account,
@@ -54,15 +47,20 @@ export async function actForOwn(
   from: SessionRow,
   visitor: Visitor,
 ): Promise<Replaced> {
-  const token = newToken(deps.random, accountMark(deps.shard, from.accountId))
-  const session = {
-    ...from,
-    id: deps.ids.make('sess'),
-    tokenHash: hashToken(token),
-    lastSeenAt: deps.clock.now(),
-    memberId: null,
-  }
+  const { session, token } = renewed(deps, from, null)
   const what = { action: 'session.act_for', accountId: from.accountId, subject: session.id }
   await deps.sessions.open(session, undefined, auditOf(deps, visitor, what))
   return { session, token }
+}
+
+/** The same session with another id, cookie and membership. */
+function renewed(
+  { random, ids, clock, shard }: Pick<Needs, 'random' | 'ids' | 'clock' | 'shard'>,
+  from: SessionRow,
+  memberId: string | null,
+): Replaced {
+  const token = newToken(random, accountMark(shard, from.accountId))
+  const tokenHash = hashToken(token)
+  const id = ids.make('sess')
+  return { token, session: { ...from, id, tokenHash, lastSeenAt: clock.now(), memberId } }
 }

@@ -23,7 +23,7 @@ export const webhookShape = t.answer('Webhook', 'A webhook of the account.', mem
 
 export const webhookWithSecretShape = t.answer('WebhookWithSecret', 'A webhook with its secret.', {
   ...members,
-  secret: t.text('It signs what is sent. Shown once.', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'),
+  secret: t.text('Signs the messages. Shown once.', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'),
 })
 
 export const webhookPageShape = t.page('WebhookPage', 'A list of webhooks.', webhookShape)
@@ -67,7 +67,7 @@ export const webhookRemovedShape = t.answer('WebhookRemoved', 'The webhook is go
 export const alertsShape = t.answer('Alerts', 'Which balance is low.', {
   object: t.only('alerts'),
   balance_low_nusd: t.orNull(
-    t.nusd('`balance.low` is told when the balance falls below. Null: never.', 5_000_000_000),
+    t.nusd('`balance.low` is sent when the balance falls below it. Null: never.', 5_000_000_000),
   ),
 })
 

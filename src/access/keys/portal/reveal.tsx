@@ -1,10 +1,11 @@
 /** Shows a new secret once, with code that uses it. */
 import type { KeyRow } from '../../../storage/db/schema.ts'
-import { Button, CopyButton } from '../../../web/ui/button.tsx'
+import { CopyButton } from '../../../web/ui/button.tsx'
 import { Code, CopyBox } from '../../../web/ui/copy-box.tsx'
 import { Notice } from '../../../web/ui/notice.tsx'
 import { Pad, Panel } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
+import { StoredForm } from '../../../web/ui/stored-form.tsx'
 import { keyPath, keysPath } from './key-state.tsx'
 
 export type RevealView = {
@@ -47,18 +48,7 @@ export const Reveal = ({ view: { key, secret, baseUrl, model, by } }: { view: Re
             text={sdkOf(baseUrl, model)}
           />
         </div>
-        <form
-          class="row apart"
-          method="get"
-          action={by === 'create' ? keysPath : keyPath(key.id)}
-          autocomplete="off"
-        >
-          <label class="check">
-            <input type="checkbox" required />
-            <span>I have stored it somewhere safe</span>
-          </label>
-          <Button look="go">Done</Button>
-        </form>
+        <StoredForm action={by === 'create' ? keysPath : keyPath(key.id)} />
       </Pad>
     </Panel>
   </div>

@@ -105,6 +105,8 @@ type Field = { form: string; name: string; value?: string; error?: string }
 
 type BrakeProps = { field: (name: string) => Field; brake: BrakeProposal | undefined }
 
+const pauses = 'A run that would exceed it pauses the key.'
+
 /** Without a history the proposal is a tenth of the cap a minute, typed as `10%`. */
 const BrakeFields = ({ field, brake }: BrakeProps) => (
   <>
@@ -114,8 +116,8 @@ const BrakeFields = ({ field, brake }: BrakeProps) => (
       placeholder={brake ? toUsd(brake.minute) : '10%'}
       hint={
         brake
-          ? `A run that would exceed it pauses the key. Proposed: ${toUsd(brake.minute)}, ten times its average of the last week.`
-          : 'A run that would exceed it pauses the key. Type 10% for a tenth of the cap: a start.'
+          ? `${pauses} Proposed: ${toUsd(brake.minute)}, ten times its average of the last week.`
+          : `${pauses} Type 10% for a tenth of the cap: a start.`
       }
     />
     <TextField

@@ -1,43 +1,35 @@
-/** The page of a new secret, and the sealed cookie that brings the secret there. */
+/** The page of a new secret of a key. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
 import type { Acting } from '../../../kernel/acting.ts'
-import type { Millis } from '../../../kernel/clock.ts'
 import type { SessionRow } from '../../../storage/db/schema.ts'
-import { addCookie, deleteBrief, readCookie, writeBrief } from '../../../web/http/cookies.ts'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import type { Frame } from '../../../web/ui/frame.ts'
 import { dashboardPage, type Page } from '../../../web/ui/layout.tsx'
 import { Notice } from '../../../web/ui/notice.tsx'
 import { PageHead } from '../../../web/ui/panel.tsx'
-import { navigates, pushAddress, type ReplyContext, reply } from '../../../web/ui/reply.ts'
+import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
 import { sessionAuth } from '../../accounts/needs-session.ts'
 import { findOwnedKey } from '../owns.ts'
 import type { ShownKey } from '../shown-key.ts'
+import { passSecret, takeSecret } from './brief-secret.tsx'
 import { type Made, toReveal } from './create-key.ts'
 import { KeyTitle, Path } from './key-detail.tsx'
 import { keyPath, keysPath } from './key-state.tsx'
 import { Reveal, type RevealView } from './reveal.tsx'
 
-/** Seconds that a secret has to come to its page. */
-const maxAgeS = 60
-
 export const secretPath = (id: string): string => `${keyPath(id)}/secret`
 
 type Context = ReplyContext & { acting: Acting; session: Pick<SessionRow, 'id'> }
 
-/** The page that shows a new secret once; asked again it says that it was shown. */
+/** The page that shows a new secret once; a reload says that it was shown. */
 export const secretPage = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'key-secret' }).use(sessionAuth(deps)).get(
     `${keysPath}/:id/secret`,
     async ({ params, request, set, acting, session }) => {
       const key = await findOwnedKey(deps, acting, params.id)
-      const { baseUrl } = deps.settings
-      const path = secretPath(key.id)
-      const sealed = readCookie(request.headers, 'secret', baseUrl)
-      const place = { session: session.id, id: key.id }
-      const sent = sealed === undefined ? undefined : openSecret(deps, place, sealed)
-      if (sealed !== undefined) addCookie(set.headers, deleteBrief('secret', { baseUrl, path }))
+      const place = { id: key.id, path: secretPath(key.id) }
+      const sent = takeSecret(deps, { request, set, session }, place)
       const shown = await deps.keys.show(key.id, deps.clock.now())
       const reveal = sent && (await toReveal(deps, { key, secret: sent.secret }, sent.by))
       return reply({ request, set }, { page: pageOf(frame, acting, shown, reveal) })
@@ -47,30 +39,19 @@ export const secretPage = (deps: Deps, frame: Frame) =>
 
 type Shown = { made: Made; by: RevealView['by']; status: number }
 
-/**
- * Answers with a new secret. A browser is sent to its page, with the secret in a cookie for that
- * page alone; other clients get the page at once.
- */
-export async function showSecret(
+/** Answers with a new secret, as {@link passSecret} does. */
+export function showSecret(
   deps: Deps,
   frame: Frame,
   context: Context,
   { made, by, status }: Shown,
 ) {
-  const { request, set, acting, session } = context
-  const path = secretPath(made.key.id)
-  if (navigates(request)) {
-    const { baseUrl } = deps.settings
-    const place = { session: session.id, id: made.key.id }
-    const sealed = sealSecret(deps, place, { secret: made.secret, by })
-    addCookie(set.headers, writeBrief('secret', sealed, { baseUrl, path, maxAgeS }))
-    return reply(context, { fragment: <></>, seeOther: path })
-  }
-  const shown = await deps.keys.show(made.key.id, deps.clock.now())
-  const page = pageOf(frame, acting, shown, await toReveal(deps, made, by))
-  pushAddress(context, path)
-  const html: Page['html'] = (reader) => page.html({ ...reader, path })
-  return reply(context, { page: { ...page, html }, status })
+  const { id } = made.key
+  const sent = { secret: made.secret, by }
+  return passSecret(deps, context, { id, path: secretPath(id), sent, status }, async () => {
+    const shown = await deps.keys.show(id, deps.clock.now())
+    return pageOf(frame, context.acting, shown, await toReveal(deps, made, by))
+  })
 }
 
 function pageOf(
@@ -102,28 +83,3 @@ const WasShown = ({ id, isOver }: { id: string; isOver: boolean }) => (
     </div>
   </>
 )
-
-type Sent = { secret: string; by: RevealView['by'] }
-type Sealing = Pick<Deps, 'sealer' | 'clock'>
-type Place = { session: string; id: string }
-
-/** Binds the sealed secret to this session and this key or webhook. */
-const placeOf = ({ session, id }: Place): string => `secret of ${id} for ${session}`
-
-/** Seals a secret for the page of its key or webhook. */
-export function sealSecret({ sealer, clock }: Sealing, place: Place, { by, secret }: Sent): string {
-  const text = JSON.stringify([clock.now(), by, secret])
-  return Buffer.from(sealer.seal(text, placeOf(place))).toString('base64url')
-}
-
-/** Opens it; undefined for another session or key, after a minute, and for what was not sealed. */
-export function openSecret(
-  { sealer, clock }: Sealing,
-  place: Place,
-  sealed: string,
-): Sent | undefined {
-  const text = sealer.open(Buffer.from(sealed, 'base64url'), placeOf(place))
-  if (text === undefined) return undefined
-  const [at, by, secret] = JSON.parse(text) as [Millis, Sent['by'], string]
-  return clock.now() - at <= maxAgeS * 1000 ? { by, secret } : undefined
-}

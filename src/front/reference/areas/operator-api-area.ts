@@ -75,8 +75,8 @@ const accounts = [
   operation('refundOperated', 'POST /operator/v1/refunds', 'Refund a run or a deposit', {
     about:
       'Of a run: gives its cost back, or part of it. Of a final deposit: takes from the balance ' +
-      'what you pay back on the chain. All refunds of one `ref` together are at most what it ' +
-      'came to. The cap of a key and its receipts stay as they were.',
+      'what you pay back on the chain. All refunds of one `ref` together never exceed it. The ' +
+      'cap of the key and the receipt stay unchanged.',
     access: 'operator grants:write',
     isIdempotent: true,
     body: { schema: refundBody },

@@ -124,7 +124,7 @@ const alerts = [
     answers: [ok('The threshold.', alertsShape)],
   }),
   operation('changeAlerts', 'PATCH /v1/alerts', 'Change which balance is low', {
-    about: '`balance.low` is told each time the balance falls below.',
+    about: '`balance.low` is sent each time the balance falls below it.',
     access,
     body: { schema: alertsBody },
     examples: [{ name: 'Five dollars', body: { balance_low_nusd: 5_000_000_000 }, status: 200 }],
@@ -134,7 +134,7 @@ const alerts = [
 
 export const webhooksArea = area('webhooks', 'programs', 'Webhooks', {
   about:
-    'What happens to an account, posted to where it says. docs/webhooks.md has every ' +
-    'event and how to check its signature.',
+    'Events of an account, posted to URLs that it chooses. docs/webhooks.md has every ' +
+    'event and shows how to check its signature.',
   operations: [...webhooks, ...alerts],
 })

@@ -56,9 +56,7 @@ export const RotatePanel = ({ row, refusal }: Props) => (
   <Panel id="rotate" title={`Give ${nameOf(row)} a new secret`} needs="webhooks:write">
     <ActionForm action={webhookAction(row.id, 'rotate')} look="stack">
       {refusal ? <ErrorNote what="Nothing was changed." charged={refusal.message} /> : null}
-      <p>
-        You see the new secret once. Until the old one stops, each post carries a signature of both.
-      </p>
+      <p>The new secret is shown once. Until the old one expires, both sign each message.</p>
       <ChoiceField
         name="overlap_seconds"
         label="The old secret stops signing"

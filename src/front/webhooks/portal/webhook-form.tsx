@@ -17,7 +17,7 @@ export const NewWebhookPage = ({ view }: { view: FormView }) => (
       <a href={webhooksPath}>Webhooks</a>
     </nav>
     <PageHead title="New webhook">
-      <p class="quiet">What happens to this account is posted to your server.</p>
+      <p class="quiet">Counterfoil posts the events of this account to your server.</p>
     </PageHead>
     <Split>
       <Panel id="create" title="Create a webhook" needs="webhooks:write">
@@ -83,7 +83,7 @@ export function WebhookFields({ form, view: { draft, refusal } }: FieldsProps) {
         label="URL"
         type="url"
         placeholder="https://example.com/hooks/counterfoil"
-        hint="Of Slack or Discord: the incoming webhook of a channel."
+        hint="For Slack or Discord: the incoming webhook of a channel."
         required
         autofocus={form === 'create' && refusal === undefined}
       />

@@ -1,24 +1,21 @@
 /** The page that shows the secret of a webhook once, brought there by a sealed cookie. */
 import { Elysia } from 'elysia'
 import { sessionAuth } from '../../../access/accounts/needs-session.ts'
-import { openSecret, sealSecret } from '../../../access/keys/portal/secret.tsx'
+import { passSecret, takeSecret } from '../../../access/keys/portal/brief-secret.tsx'
 import type { Deps } from '../../../app/deps-port.ts'
 import type { Acting } from '../../../kernel/acting.ts'
 import type { SessionRow, WebhookRow } from '../../../storage/db/schema.ts'
-import { addCookie, deleteBrief, readCookie, writeBrief } from '../../../web/http/cookies.ts'
-import { Button, ButtonLink } from '../../../web/ui/button.tsx'
+import { ButtonLink } from '../../../web/ui/button.tsx'
 import { Code, CopyBox } from '../../../web/ui/copy-box.tsx'
 import type { Frame } from '../../../web/ui/frame.ts'
 import { dashboardPage, type Page } from '../../../web/ui/layout.tsx'
 import { Notice } from '../../../web/ui/notice.tsx'
 import { Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
-import { navigates, pushAddress, type ReplyContext, reply } from '../../../web/ui/reply.ts'
+import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
+import { StoredForm } from '../../../web/ui/stored-form.tsx'
 import { findWebhook } from '../webhooks.ts'
 import { Path } from './webhook-page.tsx'
 import { nameOf, webhookPath, webhooksPath } from './webhook-state.tsx'
-
-/** How long a sealed secret can be shown on its page, in s. */
-const maxAgeS = 60
 
 const secretPath = (id: string): string => `${webhookPath(id)}/secret`
 
@@ -30,12 +27,8 @@ export const webhookSecretPage = (deps: Deps, frame: Frame) =>
     `${webhooksPath}/:id/secret`,
     async ({ params, request, set, acting, session }) => {
       const row = await findWebhook(deps, acting.account, params.id)
-      const { baseUrl } = deps.settings
-      const path = secretPath(row.id)
-      const sealed = readCookie(request.headers, 'secret', baseUrl)
-      const place = { session: session.id, id: row.id }
-      const sent = sealed === undefined ? undefined : openSecret(deps, place, sealed)
-      if (sealed !== undefined) addCookie(set.headers, deleteBrief('secret', { baseUrl, path }))
+      const place = { id: row.id, path: secretPath(row.id) }
+      const sent = takeSecret(deps, { request, set, session }, place)
       return reply({ request, set }, { page: pageOf(frame, acting, row, sent?.secret) })
     },
     { needsSession: { page: 'webhooks:write' } },
@@ -43,27 +36,16 @@ export const webhookSecretPage = (deps: Deps, frame: Frame) =>
 
 type Made = { row: WebhookRow; secret: string }
 
-/** Redirects a browser to the page of the secret; answers other clients with that page at once. */
+/** Answers with a new secret, as {@link passSecret} does. */
 export function showSecret(
   deps: Deps,
   frame: Frame,
   context: SignedIn,
   { row, secret, status }: Made & { status: 200 | 201 },
 ) {
-  const { request, set, acting, session } = context
-  const path = secretPath(row.id)
-  if (navigates(request)) {
-    const { baseUrl } = deps.settings
-    const place = { session: session.id, id: row.id }
-    const by = status === 201 ? 'create' : 'rotate'
-    const sealed = sealSecret(deps, place, { secret, by })
-    addCookie(set.headers, writeBrief('secret', sealed, { baseUrl, path, maxAgeS }))
-    return reply(context, { fragment: <></>, seeOther: path })
-  }
-  const page = pageOf(frame, acting, row, secret)
-  pushAddress(context, path)
-  const html: Page['html'] = (reader) => page.html({ ...reader, path })
-  return reply(context, { page: { ...page, html }, status })
+  const sent = { secret, by: status === 201 ? 'create' : 'rotate' } as const
+  const place = { id: row.id, path: secretPath(row.id), sent, status }
+  return passSecret(deps, context, place, () => pageOf(frame, context.acting, row, secret))
 }
 
 function pageOf(frame: Frame, acting: Acting, row: WebhookRow, secret: string | undefined): Page {
@@ -92,13 +74,7 @@ const Reveal = ({ row, secret }: Made) => (
             <Code label="Example that checks a signature" text={example} />
           </div>
         ) : null}
-        <form class="row apart" method="get" action={webhookPath(row.id)} autocomplete="off">
-          <label class="check">
-            <input type="checkbox" required />
-            <span>I have stored it somewhere safe</span>
-          </label>
-          <Button look="go">Done</Button>
-        </form>
+        <StoredForm action={webhookPath(row.id)} />
       </Pad>
     </Panel>
   </div>
