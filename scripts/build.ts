@@ -15,11 +15,11 @@ export const platforms = [
 ] as const
 export type Platform = (typeof platforms)[number]
 
-/** Where `build` writes: the name says the platform, unless it is this machine's. */
+/** The output of `build`: the name says the platform, unless it is this machine's. */
 export const executableOf = (platform?: Platform): string =>
   `dist/counterfoil${platform ? `-${platform}` : ''}${suffixOf(platform)}`
 
-/** What the name of an executable ends with on a platform. */
+/** The suffix of an executable on a platform. */
 export const suffixOf = (platform?: Platform): string =>
   platform?.startsWith('windows') ? '.exe' : ''
 

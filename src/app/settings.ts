@@ -56,6 +56,6 @@ export function depositPolicyOf({ chain, deposits }: Config): DepositPolicy | un
 export const shardIn = ({ shard, shards }: Pick<Config, 'shard' | 'shards'>): Shard | undefined =>
   shard.id === undefined ? undefined : shardAmong(shard.id, shards)
 
-/** What the log of a new database is called: the issuer of its receipts. */
+/** The name of the log of a new database: the issuer of its receipts. */
 export const originOf = (config: Pick<Config, 'base_url' | 'shard'>): string =>
   config.shard.id === undefined ? config.base_url : `${config.base_url}#${config.shard.id}`

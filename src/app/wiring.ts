@@ -178,7 +178,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
   }
 }
 
-/** What names this process and all that it makes. */
+/** The names of this process, its ids and its secrets. */
 function namesOf(config: Config, clock: Clock, random: Random) {
   const shard = shardIn(config)
   const node = `node_${Buffer.from(random.bytes(8)).toString('hex')}`

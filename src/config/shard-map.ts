@@ -7,7 +7,7 @@ import { httpUrl } from './values.ts'
 
 type Found = { text: string } | { unreadable: string } | undefined
 
-/** What `[shard]` says. */
+/** The settings of `[shard]`. */
 type Wish = { id?: string | undefined; slots?: string | undefined; map?: string | undefined }
 
 /** All shards, this one too; none without `[shard]`, and after adding to the problems. */

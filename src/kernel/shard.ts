@@ -20,7 +20,7 @@ export type ShardEntry = {
   id: string
   /** Rising, each 0 to 1023. */
   slots: readonly number[]
-  /** Where its nodes answer, for commands that read all shards; undefined where none is named. */
+  /** The URL of its nodes, for commands that read all shards; undefined if none is named. */
   url: string | undefined
 }
 
@@ -55,7 +55,7 @@ export function slotOfMark(mark: string): number | undefined {
   return mark.length === 2 && high >= 0 && low >= 0 ? high * 32 + low : undefined
 }
 
-/** What secrets and sessions of an account begin with; empty without shards. */
+/** The prefix of secrets and sessions of an account; empty without shards. */
 export const accountMark = (shard: Shard | undefined, account: string): string =>
   shard ? markOf(slotOf(account)) : ''
 

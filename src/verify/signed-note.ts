@@ -4,12 +4,12 @@ import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { fromBase64, toBase64 } from './base64.ts'
 import { verifyEd25519 } from './ed25519.ts'
 
-/** What a key signs: the text of a note as it is, or with a time (c2sp.org/tlog-cosignature). */
+/** The signed bytes: the text of a note, or with a time (c2sp.org/tlog-cosignature). */
 export const keyTypes = { ed25519: 0x01, cosignature: 0x04 } as const
 
 export type KeyType = (typeof keyTypes)[keyof typeof keyTypes]
 
-/** Who may sign a note. */
+/** A key that may sign a note. */
 export type NoteKey = { name: string; id: number; type: KeyType; publicKey: Uint8Array }
 
 /** A line below a note: whose it says it is, and the bytes after the id of the key. */
@@ -95,7 +95,7 @@ export function signatureLine({ name, id }: Pick<NoteKey, 'name' | 'id'>, bytes:
 export const noteOf = (text: string, lines: readonly string[]): string =>
   `${text}\n${lines.join('')}`
 
-/** What a witness signs: a time in seconds, and the text of a checkpoint. */
+/** The bytes a witness signs: a time in seconds, and the text of a checkpoint. */
 export const cosignedBytes = (text: string, time: bigint): Uint8Array =>
   utf8ToBytes(`cosignature/v1\ntime ${time}\n${text}`)
 
@@ -127,7 +127,7 @@ export function verifyLine(
   return holds ? { key, time } : undefined
 }
 
-/** What known keys say of a note. */
+/** The verdict of known keys on a note. */
 export type NoteVerdict = { signed: NoteSignature[]; broken: NoteKey[] }
 
 /**

@@ -18,7 +18,7 @@ import {
 export type Hit = {
   href: string
   title: string
-  /** What it is, or where it stands: `POST /v1/keys`, "Schema", "Error 402". */
+  /** Its kind or place: `POST /v1/keys`, "Schema", "Error 402". */
   kind: string
   /** A part of its text, around the first word that was asked. */
   excerpt: string

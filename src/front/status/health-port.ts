@@ -47,7 +47,7 @@ export type Health = {
     cursor: number | null
     /** Why the second RPC server holds deposits back, one entry per deposit. */
     doubts: readonly Doubt[]
-    /** What the token calls itself, such as USDG; null until it was read, or where it is unfit. */
+    /** The symbol of the token, such as USDG; null until it was read, or if it is unfit. */
     symbol: string | null
   }
   /** Monotonic time at which this node last received its own notice; null before. */

@@ -48,7 +48,7 @@ export function indexIn(logs: Logs, run: { issuer: string; logPlace: number | nu
 /** The origin of the next log: the first origin and the number of the new log. */
 export const nextOrigin = ({ all }: Logs): string => `${all[0]?.origin}#${all.length + 1}`
 
-/** Where a log is served: `/log`, `/log/2` for the second. An address stays that of one log. */
+/** The path of a log: `/log`, `/log/2` for the second. A path always stays that of one log. */
 export function prefixOf({ all }: Pick<Logs, 'all'>, origin: string): string {
   const number = all.findIndex((log) => log.origin === origin) + 1
   return number <= 1 ? '/log' : `/log/${number}`

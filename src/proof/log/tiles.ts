@@ -3,7 +3,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import { bundleOf, isTileOf, parseTilePath, type Tile } from '../../verify/log-tiles.ts'
 import type { LogSpan } from './logs.ts'
 
-/** What tiles are read from. */
+/** The source of tiles. */
 export type TileDeps = Pick<Deps, 'tiles' | 'checkpoints'>
 
 /**

@@ -143,7 +143,7 @@ export const TextChip = (chip: ChipProps & { type?: 'search' | 'date'; placehold
   </label>
 )
 
-/** Which come first. */
+/** The sort order. */
 export const SortChip = ({ value }: { value: string }) => (
   <SelectChip
     name="sort"

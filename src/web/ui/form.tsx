@@ -10,7 +10,7 @@ type ActionProps = {
   swap?: 'outerHTML' | 'innerHTML' | 'beforeend' | 'outerMorph' | 'innerMorph' | 'none'
   /** Asked by the browser before it is sent; without script a confirm page has to ask. */
   confirm?: string
-  /** What sends it beside its submit, where that is more: `change, submit`. */
+  /** The events that send it, if not submit alone: `change, submit`. */
   trigger?: string
   /** `row` stands in a line, `stack` below each other inside of a panel. */
   look?: 'row' | 'stack'

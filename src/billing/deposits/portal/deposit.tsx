@@ -18,7 +18,7 @@ import { HistoryPanel, type HistoryView } from './deposit-history.tsx'
 export type PayView = {
   account: string
   policy: DepositPolicy
-  /** What the token calls itself: USDG. */
+  /** The symbol of the token, such as USDG. */
   symbol: string | null
   amount: Nusd | undefined
   /** What was typed, and what is wrong with it. */

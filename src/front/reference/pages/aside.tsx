@@ -1,4 +1,4 @@
-/** What stands beside every page of the reference: its search and its index. */
+/** The search and the index beside every page of the reference. */
 import { areas } from '../areas/areas.ts'
 import { findInReference, type Hit, questionMax } from '../find.ts'
 import type { Area, Group } from '../operation.ts'
@@ -12,7 +12,7 @@ const quickMax = 8
 type AsideProps = {
   /** The page that is shown: `/docs`, `/docs/keys`. */
   here: string
-  /** What was searched. */
+  /** The searched words. */
   asked?: string
 }
 
@@ -118,7 +118,7 @@ const Entry = ({ href, title, here, parts }: EntryProps) => (
   </li>
 )
 
-/** What is found while a reader types, in the place of the index. */
+/** The results while a reader types, in place of the index. */
 export function QuickHits({ asked }: { asked: string }) {
   const hits = findInReference(asked)
   if (asked.trim() === '') return null

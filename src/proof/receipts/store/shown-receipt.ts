@@ -37,7 +37,7 @@ export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown' | 'listCos
     const found = q.select(columns).from(runs).where(listed).orderBy(desc(runs.id))
     return listedOf(yield* rows(found.limit(page.limit + 1)), page.limit, stop?.id)
   }
-  /** What a filter leaves of runs, but for those it finds by their shares. */
+  /** The condition of a filter on runs, except for filters on shares. */
   const matching = ({ model, visibility }: ReceiptFilter) => {
     const share = sql`(select 1 from ${shares} where ${shares.receiptId} = ${receiptIdColumn})`
     return and(
