@@ -6,6 +6,7 @@
  */
 export const platforms = [
   'linux-x64',
+  'linux-x64-modern',
   'linux-x64-musl',
   'linux-arm64',
   'linux-arm64-musl',
@@ -53,6 +54,7 @@ export async function build(
       // folder of the build would only make two builds differ.
       __dirname: '"/"',
       COUNTERFOIL_BUILD_COMMIT: JSON.stringify(commit()),
+      COUNTERFOIL_BUILD_PLATFORM: JSON.stringify(platform ?? ownPlatform()),
     },
   })
   for (const log of result.logs) console.error(String(log))
@@ -63,9 +65,25 @@ export async function build(
   return outfile
 }
 
-/** Bun's name of a runtime. On x64 and Linux the one that needs no AVX2 runs on every machine. */
+/** The platform of this machine; empty where no release is made for it. */
+function ownPlatform(): string {
+  const isMusl = process.platform === 'linux' && !isGlibc()
+  const system = process.platform === 'win32' ? 'windows' : process.platform
+  const name = `${system}-${process.arch}${isMusl ? '-musl' : ''}`
+  return platforms.find((platform) => platform === name) ?? ''
+}
+
+/** Whether the C library of this machine is glibc: its report names a version of it. */
+function isGlibc(): boolean {
+  const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } }
+  return report.header?.glibcVersionRuntime !== undefined
+}
+
+/** Bun's name of a runtime. On x64 the one that needs no AVX2 runs on every machine. */
 const runtimeOf = (platform: Platform): Bun.Build.CompileTarget =>
-  `bun-${platform.replace('linux-x64', 'linux-x64-baseline')}` as Bun.Build.CompileTarget
+  (platform.endsWith('-modern')
+    ? `bun-${platform}`
+    : `bun-${platform.replace(/^(linux|windows)-x64/, '$1-x64-baseline')}`) as never
 
 /** The platform that was asked for, as Bun names it or without its `bun-`. */
 function readTarget(args: string[]): Platform | undefined {

@@ -55,5 +55,37 @@ export const build: Group = {
       tests: [['test/house.test.ts', 'the outside world enters through its own files']],
       guards: [['src/storage/db/statements.ts', 'binder']],
     },
+    {
+      id: 'L9',
+      severity: 'H',
+      promise: 'The same commit gives the same release, byte by byte, in any folder.',
+      tests: [
+        ['test/packaging/release.test.ts', 'is the same bytes in any order of its entries'],
+        [
+          'test/packaging/release-run.test.ts',
+          'has the same bytes from two clones in different folders, and one changed byte is found',
+        ],
+      ],
+      guards: [
+        ['scripts/build.ts', '__dirname'],
+        ['scripts/release/tar.ts', 'compareBytes'],
+      ],
+    },
+    {
+      id: 'L13',
+      severity: 'H',
+      promise: 'A changed download is found, and so is a changed list of sums.',
+      tests: [
+        [
+          'test/packaging/release.test.ts',
+          'are checked by sha256sum, which finds one changed byte and names the file',
+        ],
+        [
+          'test/packaging/release.test.ts',
+          'are signed by a key that stays where it is, and a changed sum has no valid signature',
+        ],
+      ],
+      guards: [['scripts/release/sums.ts', 'writeSums']],
+    },
   ],
 }

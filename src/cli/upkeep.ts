@@ -27,10 +27,11 @@ export function upkeepCommands(program: Command): void {
     })
   program
     .command('version')
-    .description('show the version')
+    .description('show the version; as JSON also the platform, the curve and the schema')
     .option('--json', 'print JSON')
-    .action((options: { json?: boolean }) => {
-      if (options.json) printJson({ version, commit, bun: Bun.version })
+    .action(async (options: { json?: boolean }) => {
+      // Loads the native curve and the schema, which the short answer does not need.
+      if (options.json) printJson((await import('./build-facts.ts')).buildFacts())
       else print(`counterfoil ${version}${commit ? ` (${commit})` : ''}`)
     })
 }

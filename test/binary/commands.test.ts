@@ -3,6 +3,8 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { version } from '../../package.json'
+import { schemaSteps } from '../../src/storage/db/migrate.ts'
+import { neededStep } from '../../src/storage/db/schema-needs.ts'
 import {
   expectRefusal,
   grant,
@@ -196,7 +198,16 @@ describe.skipIf(noBinary)('a command', () => {
 
   test('version --json, --version and --help answer on stdout', async () => {
     const told = JSON.parse(await must(home, 'version', '--json'))
-    expect(told).toEqual({ version, commit: expect.any(String), bun: Bun.version })
+    expect(told).toEqual({
+      version,
+      commit: expect.any(String),
+      bun: Bun.version,
+      platform: expect.stringMatching(/^(linux|darwin|windows)-/),
+      arch: process.arch,
+      libc: process.platform === 'linux' ? expect.stringMatching(/^(glibc \d|musl)/) : null,
+      curve: expect.stringMatching(/^(native|portable)$/),
+      schema: { step: schemaSteps.at(-1), needed: neededStep },
+    })
     expect(await must(home, '--version')).toBe(`${version}\n`)
     expect(await must(home, '--help')).toContain('COUNTERFOIL_')
   })

@@ -41,33 +41,60 @@ export function nativeCurve(): Curve | undefined {
   )
 }
 
-let fastest: Curve | undefined
+let fastest: { curve: Curve; kind: 'native' | 'portable' } | undefined
 
 /** The fastest implementation on this platform, loaded once. */
-export function fastestCurve(): Curve {
-  fastest ??= nativeCurve() ?? portableCurve
+export const fastestCurve = (): Curve => findFastest().curve
+
+/** Which implementation that is. */
+export const kindOfCurve = (): 'native' | 'portable' => findFastest().kind
+
+function findFastest() {
+  if (fastest) return fastest
+  const native = nativeCurve()
+  fastest = { curve: native ?? portableCurve, kind: native ? 'native' : 'portable' }
   return fastest
 }
 
+declare const COUNTERFOIL_BUILD_PLATFORM: string | undefined
+
+/** The platform that was built for; empty from source, where every build of the addon is tried. */
+const builtFor = typeof COUNTERFOIL_BUILD_PLATFORM === 'undefined' ? '' : COUNTERFOIL_BUILD_PLATFORM
+
 /**
  * The package's own entry searches its folder at run time, which an executable does not have,
- * and then falls back to a slow library in silence. A literal path is embedded by the bundler.
+ * and then falls back to a slow library in silence. A literal path is embedded by the bundler, and
+ * a literal platform lets it leave out the builds for others.
  */
 function loadAddon(): Addon | undefined {
-  const builds = [
-    () => require('secp256k1/prebuilds/linux-x64/secp256k1.glibc.node'),
-    () => require('secp256k1/prebuilds/linux-x64/secp256k1.musl.node'),
-    () => require('secp256k1/prebuilds/darwin-arm64/secp256k1.node'),
-  ]
-  for (const load of builds) {
-    try {
-      const { Secp256k1 } = load()
-      return require('secp256k1/lib/index.js')(new Secp256k1())
-    } catch {
-      // Not for this platform: try the next build.
-    }
+  if (builtFor === '' || builtFor === 'linux-x64' || builtFor === 'linux-x64-modern') {
+    const addon = wrap(() => require('secp256k1/prebuilds/linux-x64/secp256k1.glibc.node'))
+    if (addon) return addon
+  }
+  if (builtFor === '' || builtFor === 'linux-x64-musl') {
+    const addon = wrap(() => require('secp256k1/prebuilds/linux-x64/secp256k1.musl.node'))
+    if (addon) return addon
+  }
+  if (builtFor === '' || builtFor === 'darwin-arm64') {
+    const addon = wrap(() => require('secp256k1/prebuilds/darwin-arm64/secp256k1.node'))
+    if (addon) return addon
+  }
+  if (builtFor === '' || builtFor === 'windows-x64') {
+    return wrap(() => require('secp256k1/prebuilds/win32-x64/secp256k1.node'))
   }
   return undefined
+}
+
+type Native = { Secp256k1: new () => unknown }
+
+/** The addon of one build; undefined where it is not for this platform. */
+function wrap(load: () => Native): Addon | undefined {
+  try {
+    const { Secp256k1 } = load()
+    return require('secp256k1/lib/index.js')(new Secp256k1())
+  } catch {
+    return undefined
+  }
 }
 
 function join(signature: Uint8Array, recoveryId: number | undefined): Uint8Array {

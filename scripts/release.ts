@@ -1,0 +1,94 @@
+/**
+ * `bun run release [--only <platform,…>] [--sign <secret key>]`: everything that a release consists
+ * of, in `dist/release/`, from a clean checkout. docs/install.md says what is in it. The key of
+ * minisign stays with the operator of the project: this script gets its path alone.
+ */
+import { mkdirSync, rmSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import packageJson from '../package.json'
+import { build, executableOf, type Platform, platforms } from './build.ts'
+import { writeArchive } from './release/archive.ts'
+import { notesOf, type Outcome } from './release/notes.ts'
+import { sign, writeSums } from './release/sums.ts'
+import { tryExecutable } from './release/try.ts'
+import { makeSbom } from './sbom.ts'
+
+const folder = 'dist/release'
+
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, sign: { type: 'string' } },
+})
+
+/** @throws Error when files differ from the commit, or the checkout is none of git */
+function assertClean(): { commit: string; mtime: number } {
+  const changed = git('status', '--porcelain')
+  if (changed) throw new Error(`commit or remove first:\n${changed}`)
+  return { commit: git('rev-parse', 'HEAD'), mtime: Number(git('log', '-1', '--format=%ct')) }
+}
+
+function git(...args: string[]): string {
+  const done = Bun.spawnSync(['git', ...args], { stderr: 'pipe' })
+  if (done.exitCode !== 0) throw new Error(`git ${args[0]}: ${done.stderr.toString().trim()}`)
+  return done.stdout.toString().trim()
+}
+
+/** @throws Error that names a platform which does not exist */
+function wanted(): readonly Platform[] {
+  if (values.only === undefined) return platforms
+  return values.only.split(',').map((name) => {
+    const known = platforms.find((platform) => platform === name)
+    if (!known) throw new Error(`--only knows ${platforms.join(', ')}, not "${name}"`)
+    return known
+  })
+}
+
+async function makeOne(platform: Platform, at: { version: string; mtime: number }) {
+  const executable = executableOf(platform)
+  try {
+    await build(platform, executable)
+  } catch (error) {
+    return { platform, built: false, why: firstLineOf(error) } satisfies Outcome
+  }
+  const name = await writeArchive(at, platform, executable, folder)
+  console.log(`${name} ${Bun.file(`${folder}/${name}`).size}`)
+  const ran = await tryExecutable(platform, executable)
+  const bytes = Bun.file(executable).size
+  return { platform, built: true, bytes, ran } satisfies Outcome
+}
+
+const firstLineOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
+
+async function main(): Promise<void> {
+  const { commit, mtime } = assertClean()
+  const { version } = packageJson
+  const chosen = wanted()
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const outcomes: Outcome[] = []
+  for (const platform of chosen) outcomes.push(await makeOne(platform, { version, mtime }))
+  const sbom = `${JSON.stringify(makeSbom(await Bun.file('bun.lock').text()), null, 2)}\n`
+  await Bun.write(`${folder}/counterfoil-${version}.cdx.json`, sbom)
+  const notes = notesOf(await Bun.file('CHANGELOG.md').text(), {
+    version,
+    commit,
+    bun: Bun.version,
+    outcomes,
+    made: [],
+    missing: [],
+    isSigned: values.sign !== undefined,
+  })
+  await Bun.write(`${folder}/NOTES.md`, notes)
+  await writeSums(folder)
+  if (values.sign) await sign(folder, values.sign, `counterfoil ${version} ${commit}`)
+  else console.log(`unsigned: minisign -S -s <secret key> -m ${folder}/SHA256SUMS`)
+  const failed = outcomes.filter((outcome) => !outcome.built)
+  for (const { platform } of failed) console.error(`${platform} was not built; NOTES.md says why`)
+}
+
+try {
+  await main()
+} catch (error) {
+  console.error(`release: ${error instanceof Error ? error.message : error}`)
+  process.exit(1)
+}
