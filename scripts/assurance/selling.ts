@@ -1,6 +1,6 @@
 import type { Row } from './row.ts'
 
-/** Promises about vouchers and refunds. */
+/** Promises about vouchers, refunds, events and leak reports. */
 export const selling: readonly Row[] = [
   {
     id: 'D43',
@@ -11,6 +11,7 @@ export const selling: readonly Row[] = [
         'test/operator/vouchers.test.ts',
         'A hundred redemptions of one code at once, of two accounts, credit it once.',
       ],
+      ['test/operator/vouchers-nodes.test.ts', 'Accounts that redeem the same codes in opposite'],
       [
         'test/operator/vouchers.test.ts',
         'An account redeems no more of a batch than it may, however many at once.',
@@ -36,5 +37,49 @@ export const selling: readonly Row[] = [
       ],
     ],
     guards: [['src/ledger/selling.ts', 'refundRun']],
+  },
+  {
+    id: 'D45',
+    severity: 'C',
+    promise:
+      'All refunds of a deposit together never exceed it, also after it moved to another account.',
+    tests: [
+      ['test/deposits/refund.test.ts', 'A hundred refunds at once take no more than the deposit.'],
+      [
+        'test/deposits/refund.test.ts',
+        'An account that a deposit moves to gets only what was not refunded before.',
+      ],
+    ],
+    guards: [
+      ['src/ledger/selling.ts', 'refundDeposit'],
+      ['src/ledger/credit-deposit.ts', 'moveDeposit'],
+    ],
+  },
+  {
+    id: 'D46',
+    severity: 'H',
+    promise:
+      'An event exists exactly if its cause was committed, and arrives at least once, in order.',
+    tests: [
+      ['test/outbox/events.test.ts', 'A command writes its events with its change'],
+      ['test/outbox/events.test.ts', 'A refused command leaves no event'],
+      ['test/binary/drill-events.test.ts', 'Through kills of the sender each committed cause'],
+      ['test/simulation/simulation.test.ts', 'does what the model says after every command'],
+    ],
+    guards: [
+      ['src/ledger/tell.ts', 'addEvent'],
+      ['src/front/webhooks/deliver.ts', 'deliverer'],
+    ],
+  },
+  {
+    id: 'D47',
+    severity: 'C',
+    promise: 'A reported secret pauses its key; the answer never reveals whether it works.',
+    tests: [
+      ['test/keys/leak.test.ts', 'Every text is answered alike: status, body and headers.'],
+      ['test/keys/leak.test.ts', 'A live secret is paused, its owner told'],
+      ['test/keys/leak.test.ts', 'The secret is stored and logged nowhere'],
+    ],
+    guards: [['src/access/keys/api/leaks.ts', 'leaksApi']],
   },
 ]

@@ -2,6 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { Glob } from 'bun'
+import { operatorScopes } from '../../src/access/operators/token.ts'
+import { roles } from '../../src/kernel/acting.ts'
+import { accountEvents, operatorEvents } from '../../src/storage/outbox/event.ts'
 
 const pages = ['*.md', '{docs,reports,bench}/*.md'].flatMap((pattern) => [
   ...new Glob(pattern).scanSync('.'),
@@ -26,6 +29,19 @@ describe('the manual', () => {
       }
     }
     expect(broken).toEqual([])
+  })
+
+  test('The pages of selling name every type of event, every scope of an operator and every role.', () => {
+    const named: [page: string, words: readonly string[]][] = [
+      ['docs/webhooks.md', [...Object.keys(accountEvents), ...Object.keys(operatorEvents)]],
+      ['docs/sell.md', operatorScopes],
+      ['docs/api.md', operatorScopes],
+      ['docs/members.md', roles],
+    ]
+    const absent = named.flatMap(([page, words]) =>
+      words.filter((word) => !texts.get(page)?.includes(word)).map((word) => `${page}: ${word}`),
+    )
+    expect(absent).toEqual([])
   })
 
   test('A picture has at most 200 kB.', () => {

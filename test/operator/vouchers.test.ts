@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { codeHash, makeCode } from '../../src/billing/vouchers/code.ts'
 import { issueVouchers, revokeVouchers } from '../../src/billing/vouchers/issue-vouchers.ts'
+import { maxNusd } from '../../src/kernel/money.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
+import { redeem } from '../../src/ledger/selling.ts'
+import { sellingRows } from '../../src/ledger/selling-rows.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { browser, signInWith } from '../accounts/wallet.ts'
 import { html, htmx, json, noted, post } from '../admin/admin.ts'
 import { errorType } from '../docs/answers.ts'
+import { account as accountRow, now, paperUnit } from '../ledger/paper-unit.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
 
 const dayMs = 86_400_000
@@ -35,6 +39,19 @@ describe('the code of a voucher', () => {
   })
 })
 
+test('A voucher works up to the millisecond before its end, not at it.', () => {
+  const atPaper = (expiresAt: number) => {
+    const { unit, tracked } = paperUnit({ accounts: [accountRow()] })
+    const batch = { id: 'vou_1', amount: 5n, count: 1, perAccount: null, createdAt: 0 }
+    const selling = tracked.selling ?? sellingRows()
+    selling.codes.set('hash', { hash: 'hash', batchId: 'vou_1', serial: 1 })
+    selling.batches.set('vou_1', { ...batch, expiresAt, revokedAt: null, redeemed: 0 })
+    return () => redeem(unit, 'alice', 'hash')
+  }
+  expect(atPaper(now + 1)()).toMatchObject({ amount: 5n, balance: 105n, ref: 'vou_1/1' })
+  expect(atPaper(now)).toThrow('expired')
+})
+
 describe.each(engines)('vouchers on %s', (engine) => {
   let w: World
   beforeAll(async () => {
@@ -46,7 +63,7 @@ describe.each(engines)('vouchers on %s', (engine) => {
   })
 
   const balance = async (account: string) => (await w.deps.accounts.find(account))?.balance ?? 0n
-  const redeem = (key: string, code: string, headers: Record<string, string> = {}) =>
+  const send = (key: string, code: string, headers: Record<string, string> = {}) =>
     w.call('/v1/vouchers/redeem', { key, headers, json: { code } })
   let made = 0
   const fresh = () => `0x${String(++made).padStart(40, 'a')}`
@@ -56,7 +73,7 @@ describe.each(engines)('vouchers on %s', (engine) => {
     const keys = await Promise.all(accounts.map((account) => w.key({ account })))
     const { codes } = await issueVouchers(w.deps, some)
     const all = await Promise.all(
-      Array.from({ length: 100 }, (_, i) => redeem(keys[i % 2]?.secret ?? '', codes[0] ?? '')),
+      Array.from({ length: 100 }, (_, i) => send(keys[i % 2]?.secret ?? '', codes[0] ?? '')),
     )
     const statuses = all.map(({ status }) => status).sort()
     expect(statuses).toEqual([200, ...Array.from({ length: 99 }, () => 409)])
@@ -69,7 +86,7 @@ describe.each(engines)('vouchers on %s', (engine) => {
     const { secret } = await w.key({ account })
     const wish = { ...some, count: 20, perAccount: 2 }
     const { batch, codes } = await issueVouchers(w.deps, wish)
-    const all = await Promise.all(codes.map((code) => redeem(secret, code)))
+    const all = await Promise.all(codes.map((code) => send(secret, code)))
     expect(all.filter(({ status }) => status === 200)).toHaveLength(2)
     expect(all.filter(({ status }) => status === 409)).toHaveLength(18)
     expect(await balance(account)).toBe(10n * usd)
@@ -81,7 +98,7 @@ describe.each(engines)('vouchers on %s', (engine) => {
     const { secret, key } = await w.key({ account })
     const { batch, codes } = await issueVouchers(w.deps, some)
     const [code = ''] = codes
-    const told = await (await redeem(secret, code)).json()
+    const told = await (await send(secret, code)).json()
     expect(told).toMatchObject({ id: `${batch.id}/1`, amount_nusd: 5e9, balance_nusd: 5e9 })
     const page = await w.deps.statements.list(account, { limit: 5, after: undefined })
     expect(page.items).toMatchObject([{ kind: 'voucher', ref: `${batch.id}/1`, amount: 5n * usd }])
@@ -99,8 +116,8 @@ describe.each(engines)('vouchers on %s', (engine) => {
     const { secret } = await w.key({ account })
     const { codes } = await issueVouchers(w.deps, some)
     const headers = { 'idempotency-key': 'voucher' }
-    const once = await redeem(secret, codes[0] ?? '', headers)
-    const again = await redeem(secret, codes[0] ?? '', headers)
+    const once = await send(secret, codes[0] ?? '', headers)
+    const again = await send(secret, codes[0] ?? '', headers)
     expect(again.headers.get('idempotent-replayed')).toBe('true')
     expect(await again.json()).toEqual(await once.json())
     expect(await balance(account)).toBe(5n * usd)
@@ -112,9 +129,37 @@ describe.each(engines)('vouchers on %s', (engine) => {
     const off = await issueVouchers(w.deps, some)
     await revokeVouchers(w.deps, off.batch.id, 'test')
     for (const [code = ''] of [late.codes, off.codes]) {
-      const answer = await redeem(secret, code)
+      const answer = await send(secret, code)
       expect([answer.status, await errorType(answer)]).toEqual([410, 'gone'])
     }
+  })
+
+  test('Each code of a batch that is revoked meanwhile credits or is gone; the audit counts both.', async () => {
+    const account = fresh()
+    const { secret } = await w.key({ account })
+    const { batch, codes } = await issueVouchers(w.deps, { ...some, count: 20 })
+    const [revoked, ...answers] = await Promise.all([
+      Bun.sleep(1).then(() => revokeVouchers(w.deps, batch.id, 'test')),
+      ...codes.map((code) => send(secret, code)),
+    ])
+    const taken = answers.filter(({ status }) => status === 200).length
+    expect(answers.filter(({ status }) => status === 410)).toHaveLength(20 - taken)
+    expect(revoked.redeemed).toBe(taken)
+    expect(await balance(account)).toBe(BigInt(taken) * 5n * usd)
+    const entry = (await noted(w)).find(
+      ({ action, subject }) => action === 'voucher.revoke' && subject === batch.id,
+    )
+    expect(entry?.detail).toEqual({ left: 20 - taken })
+  })
+
+  test('A voucher beyond the largest balance is refused, and can be redeemed later.', async () => {
+    const account = fresh()
+    const { secret } = await w.key({ account, balance: maxNusd - 5n * usd + 1n })
+    const { codes } = await issueVouchers(w.deps, some)
+    const full = await send(secret, codes[0] ?? '')
+    expect([full.status, await errorType(full)]).toEqual([409, 'conflict'])
+    const { secret: other } = await w.key({ account: fresh() })
+    expect((await send(other, codes[0] ?? '')).status).toBe(200)
   })
 
   test('Guesses are limited for the account and for the network, typing errors too.', async () => {
@@ -123,14 +168,14 @@ describe.each(engines)('vouchers on %s', (engine) => {
     const statuses: number[] = []
     for (let i = 0; i < 12; i++) {
       const code = i % 2 === 0 ? makeCode(systemRandom()) : 'AAAAA'
-      statuses.push((await redeem(first.secret, code)).status)
+      statuses.push((await send(first.secret, code)).status)
     }
     expect(statuses).toEqual([...Array.from({ length: 10 }, () => 404), 429, 429])
     const { codes } = await issueVouchers(w.deps, some)
     const other = await w.key({ account: fresh() })
-    expect((await redeem(other.secret, codes[0] ?? '')).status).toBe(429)
+    expect((await send(other.secret, codes[0] ?? '')).status).toBe(429)
     w.advance(61_000)
-    expect((await redeem(other.secret, codes[0] ?? '')).status).toBe(200)
+    expect((await send(other.secret, codes[0] ?? '')).status).toBe(200)
   })
 
   test('The dashboard redeems one: by a form without scripts, by htmx, as JSON.', async () => {

@@ -74,9 +74,12 @@ export async function revokeVouchers(
   const found = await vouchers.find(id)
   if (!found) return refuse('not_found', 'There is no such batch of vouchers.')
   const at = clock.now()
-  const detail = { left: found.count - found.redeemed }
-  const about = { actor, action: 'voucher.revoke', accountId: 'operator', subject: id, detail }
-  const audit: AuditRow = { id: ids.make('req'), at, ...about }
-  const isDone = await vouchers.revoke(id, at, audit)
-  return { ...found, revokedAt: isDone ? at : found.revokedAt }
+  const about = { actor, action: 'voucher.revoke', accountId: 'operator', subject: id }
+  const toAudit = ({ count, redeemed }: VoucherBatchRow): AuditRow => ({
+    id: ids.make('req'),
+    at,
+    ...about,
+    detail: { left: count - redeemed },
+  })
+  return (await vouchers.revoke(id, at, toAudit)) ?? found
 }

@@ -24,13 +24,13 @@ export function voucherStore(db: Db): VoucherStore {
       }),
     list: () => db.read((q) => rows(q.select().from(batches).orderBy(desc(batches.id)))),
     find: (id) => db.read((q) => first(q.select().from(batches).where(eq(batches.id, id)))),
-    revoke: (id, at, audit) =>
+    revoke: (id, at, toAudit) =>
       db.write(function* (q) {
         const live = and(eq(batches.id, id), isNull(batches.revokedAt))
         const changed = q.update(batches).set({ revokedAt: at }).where(live)
-        const found = yield* rows(changed.returning({ id: batches.id }))
-        if (found.length > 0) yield* insert(auditEntries, [audit])
-        return found.length > 0
+        const [revoked] = yield* rows(changed.returning())
+        if (revoked) yield* insert(auditEntries, [toAudit(revoked)])
+        return revoked
       }),
   }
 }

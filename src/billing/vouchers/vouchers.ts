@@ -9,8 +9,15 @@ export type VoucherStore = {
   /** Every batch, the newest first. */
   list(): Promise<VoucherBatchRow[]>
   find(id: string): Promise<VoucherBatchRow | undefined>
-  /** Revokes the unredeemed vouchers of a batch; false if it was revoked before. */
-  revoke(id: string, at: Millis, audit: AuditRow): Promise<boolean>
+  /**
+   * Revokes the unredeemed vouchers of a batch, with the audit entry of the row as it is then.
+   * Returns undefined if it was revoked before.
+   */
+  revoke(
+    id: string,
+    at: Millis,
+    toAudit: (revoked: VoucherBatchRow) => AuditRow,
+  ): Promise<VoucherBatchRow | undefined>
 }
 
 export const toBatchView = (batch: VoucherBatchRow) => ({
