@@ -9,6 +9,7 @@ import packageJson from '../package.json'
 import { build, executableOf, type Platform, platforms } from './build.ts'
 import { writeArchive } from './release/archive.ts'
 import { notesOf, type Outcome } from './release/notes.ts'
+import { hasPackage, writeLauncher, writePlatformPackage } from './release/npm.ts'
 import { sign, writeSums } from './release/sums.ts'
 import { tryExecutable } from './release/try.ts'
 import { makeSbom } from './sbom.ts'
@@ -51,6 +52,9 @@ async function makeOne(platform: Platform, at: { version: string; mtime: number 
   }
   const name = await writeArchive(at, platform, executable, folder)
   console.log(`${name} ${Bun.file(`${folder}/${name}`).size}`)
+  if (hasPackage(platform)) {
+    console.log(await writePlatformPackage(platform, executable, folder, at.mtime))
+  }
   const ran = await tryExecutable(platform, executable)
   const bytes = Bun.file(executable).size
   return { platform, built: true, bytes, ran } satisfies Outcome
@@ -67,6 +71,8 @@ async function main(): Promise<void> {
   mkdirSync(folder, { recursive: true })
   const outcomes: Outcome[] = []
   for (const platform of chosen) outcomes.push(await makeOne(platform, { version, mtime }))
+  const built = outcomes.filter((outcome) => outcome.built).map(({ platform }) => platform)
+  const launcher = await writeLauncher(built, folder, mtime)
   const sbom = `${JSON.stringify(makeSbom(await Bun.file('bun.lock').text()), null, 2)}\n`
   await Bun.write(`${folder}/counterfoil-${version}.cdx.json`, sbom)
   const notes = notesOf(await Bun.file('CHANGELOG.md').text(), {
@@ -74,7 +80,9 @@ async function main(): Promise<void> {
     commit,
     bun: Bun.version,
     outcomes,
-    made: [],
+    made: [
+      `npm: ${launcher} and one package a platform, packed and not published; publish it last`,
+    ],
     missing: [],
     isSigned: values.sign !== undefined,
   })

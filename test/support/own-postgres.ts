@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { appendFile, chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from './free-port.ts'
 
 /** Where Debian puts the newest PostgreSQL; undefined where there is none. */
 const bin = ['/usr/lib/postgresql']
@@ -27,9 +28,7 @@ export async function startOwnPostgres() {
   const data = join(folder, 'data')
   if (asUser.length > 0) run(['chown', 'postgres', folder])
   await chmod(folder, 0o755)
-  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
-  const { port } = probe
-  probe.stop(true)
+  const port = freePort()
   run([...asUser, join(bin ?? '', 'initdb'), '-D', data, '-U', 'tester', '-A', 'trust', '-N'])
   await appendFile(
     join(data, 'postgresql.conf'),

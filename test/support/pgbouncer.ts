@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { asOrdinaryUser } from './binary.ts'
+import { freePort } from './free-port.ts'
 
 /** Debian's PgBouncer; undefined where it is not installed or cannot run as an ordinary user. */
 export const pgbouncer = asOrdinaryUser
@@ -72,13 +73,6 @@ max_client_conn = 500
     url: (database, query = '') => `postgres://${login}@127.0.0.1:${port}/${database}${query}`,
     stop,
   }
-}
-
-function freePort(): number {
-  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const { port } = probe
-  probe.stop(true)
-  return port
 }
 
 async function isListening(port: number, child: Bun.Subprocess): Promise<boolean> {
