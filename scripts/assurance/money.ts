@@ -1,3 +1,4 @@
+import { promised } from './promised.ts'
 import type { Group } from './row.ts'
 import { selling } from './selling.ts'
 
@@ -270,5 +271,6 @@ export const money: Group = {
       ],
     },
     ...selling,
+    ...promised,
   ],
 }

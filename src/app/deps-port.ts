@@ -12,6 +12,7 @@ import type { DepositPolicy } from '../billing/deposits/deposit.ts'
 import type { Deposits } from '../billing/deposits/deposits.ts'
 import type { MarginStore } from '../billing/margins/store.ts'
 import type { SubscriptionStore } from '../billing/plans/store.ts'
+import type { QuoteStore } from '../billing/quotes/quotes.ts'
 import type { StatementStore } from '../billing/statement/store.ts'
 import type { ExportSlots } from '../billing/usage/export-slots.ts'
 import type { UsageStore } from '../billing/usage/store.ts'
@@ -155,6 +156,8 @@ export type Deps = {
   live: LiveRuns
   usage: UsageStore
   vouchers: VoucherStore
+  /** Promised prices. */
+  quotes: QuoteStore
   /** What runs brought in and cost; for the operator alone. */
   margins: MarginStore
   counts: CountStore

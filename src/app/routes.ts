@@ -3,6 +3,7 @@ import { balanceApi } from '../access/keys/api/balance.ts'
 import { keysApi } from '../access/keys/api.ts'
 import { depositsApi } from '../billing/deposits/api.ts'
 import { plansApi } from '../billing/plans/api.ts'
+import { quotesApi } from '../billing/quotes/api.ts'
 import { usageApi } from '../billing/usage/api.ts'
 import { vouchersApi } from '../billing/vouchers/api.ts'
 import { explorerApi } from '../front/explorer/api.ts'
@@ -53,6 +54,7 @@ export function createApp(deps: Deps) {
     .use(depositsApi(deps))
     .use(passportsApi(deps))
     .use(plansApi(deps))
+    .use(quotesApi(deps))
     .use(runsApi(deps))
     .use(receiptsApi(deps))
     .use(anchorsApi(deps))

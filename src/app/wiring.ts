@@ -10,6 +10,7 @@ import { operatorTokenStore } from '../access/operators/store.ts'
 import { depositStore } from '../billing/deposits/store.ts'
 import { marginStore } from '../billing/margins/store.ts'
 import { subscriptionStore } from '../billing/plans/store.ts'
+import { quoteStore } from '../billing/quotes/store.ts'
 import { statementStore } from '../billing/statement/store.ts'
 import { makeExportSlots } from '../billing/usage/export-slots.ts'
 import { usageStore } from '../billing/usage/store.ts'
@@ -243,6 +244,7 @@ const storesOf = (db: Db) => ({
   onboarding: onboardingStore(db),
   usage: usageStore(db),
   vouchers: voucherStore(db),
+  quotes: quoteStore(db),
   margins: marginStore(db),
   explorer: explorerStore(db),
 })

@@ -1,6 +1,7 @@
 /** Reads the fields of the offline verifier. */
 import { isAddress } from '../verify/address.ts'
 import { readJsonText } from '../verify/json-text.ts'
+import { quoteCheck } from '../verify/quote.ts'
 import { isObject, isReceiptFile, type Problem } from '../verify/receipt.ts'
 import type { Trust, VerifyInput } from '../verify/verify.ts'
 import { byId } from './dom.ts'
@@ -22,12 +23,19 @@ export function readEntries(): Entries | undefined {
   })
   const proof = read('proof', (text) => optional(text, (value) => value))
   const between = read('anchors', (text) => optional(text, toEvidence))
-  if (!file || !signers || !proof || !between) return undefined
+  const quote = read('quote', (text) => optional(text, (value) => value))
+  if (!file || !signers || !proof || !between || !quote) return undefined
   const issuer = byId('issuer', HTMLInputElement).value.trim()
   const evidence = isObject(between.value) ? between.value : {}
-  const problems = [file, proof, between].flatMap((one) => one.problems ?? [])
+  const problems = [file, proof, between, quote].flatMap((one) => one.problems ?? [])
   return {
-    input: { file: file.value, proof: proof.value, ...evidence, problems },
+    input: {
+      file: file.value,
+      proof: proof.value,
+      ...(quote.value !== undefined && { quote: quoteCheck(quote.value) }),
+      ...evidence,
+      problems,
+    },
     trust: {
       ...(signers.value.length > 0 && {
         signers: signers.value.map((address) => ({ address })),

@@ -7,6 +7,7 @@ import { outputIn } from '../runs/saved-answer.ts'
 import type { LogEvidence } from '../verify/check-log.ts'
 import type { TrustedSigner } from '../verify/checks.ts'
 import { type JsonText, readJsonText } from '../verify/json-text.ts'
+import { isQuoteFile, quoteCheck } from '../verify/quote.ts'
 import { isObject, isReceiptFile } from '../verify/receipt.ts'
 import { headlineOf, kindOf, summaryOf } from '../verify/verdict-words.ts'
 import { type Trust, type Verdict, type VerifyInput, verifyReceipt } from '../verify/verify.ts'
@@ -34,6 +35,7 @@ export function verifyCommand(program: Command): void {
     .option('--issuer <origin>', 'origin that must have issued the receipt')
     .option('--proof <file>', 'response of GET /v1/receipts/<id>/proof, if the file lacks it')
     .option('--answer <file>', 'the answer as you saved it, to check that the receipt is of it')
+    .option('--quote <file>', 'the quote that it names, to check that it was kept')
     .option('--anchors <file>', 'response of GET /v1/anchors?from=<size>, to compare checkpoints')
     .option('--rpc <url>', 'a JSON-RPC server of chain 4663 that you trust')
     .option('--registry <0x…>', "anchor registry; the file's own claim is not trusted", readAddress)
@@ -112,6 +114,7 @@ type Options = {
   issuer?: string
   proof?: string
   answer?: string
+  quote?: string
   anchors?: string
   rpc?: string
   registry?: string
@@ -126,17 +129,27 @@ type Options = {
  * The receipt file, with the proof and anchors given beside it.
  * @throws Exit 2 if a file cannot be read as what it should be
  */
-function readInput(path: string, { proof, answer: saved, anchors }: Options): VerifyInput {
+function readInput(path: string, options: Options): VerifyInput {
+  const { proof, answer: saved, anchors, quote } = options
   const file = readJsonFile(path)
   if (!isReceiptFile(file.value)) throw new Exit(exitCodes.usage, `${path} is not a receipt file`)
   const beside = proof === undefined ? undefined : readJsonFile(proof)
   const answer = anchors === undefined ? undefined : readJsonFile(anchors)
+  const promised = quote === undefined ? undefined : readQuote(quote)
   return {
     file: saved === undefined ? file.value : withAnswer(file.value, saved),
     ...(beside && { proof: beside.value }),
+    ...(promised && { quote: quoteCheck(promised.value) }),
     ...(answer && toEvidence(answer.value, anchors ?? '')),
-    problems: [file, beside, answer].flatMap((read) => read?.repeated ?? []),
+    problems: [file, beside, answer, promised].flatMap((read) => read?.repeated ?? []),
   }
+}
+
+/** @throws Exit 2 */
+function readQuote(path: string): JsonText {
+  const read = readJsonFile(path)
+  if (isQuoteFile(read.value)) return read
+  throw new Exit(exitCodes.usage, `${path} is not a quote: save the answer of POST /v1/quotes`)
 }
 
 /** @throws Exit 2 */

@@ -18,6 +18,7 @@ export type IdPrefix =
   | 'dlv'
   | 'opt'
   | 'vou'
+  | 'quote'
   | 'mem'
   | 'inv'
 

@@ -36,6 +36,8 @@ export type Command<T> = {
   voucher?: string
   /** A run or a deposit of the account, whose earlier refunds are loaded. */
   refundsOf?: string
+  /** The digest of a quote that is made, used or given back. */
+  quote?: string | undefined
   /** Loads the live subscription of the account. */
   subscribes?: boolean
   /** Loads the members and the invitations of the account. */

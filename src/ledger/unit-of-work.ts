@@ -22,7 +22,9 @@ import type { NewEvent } from '../storage/outbox/event.ts'
 import type { RunText } from '../storage/texts/store.ts'
 import type { Brake } from './brake.ts'
 import { orFresh } from './fresh-window.ts'
+import { loaded } from './loaded.ts'
 import { loadedPeople, type People, type TrackedPeople } from './people.ts'
+import type { QuoteRows } from './quote-rows.ts'
 import type { SellingRows } from './selling-rows.ts'
 import { addEvent } from './tell.ts'
 import { windowStart } from './window.ts'
@@ -71,6 +73,8 @@ export type UnitOfWork = {
   addCall(row: IdempotentRow): void
   /** Of a command that names a `voucher` or `refundsOf`. */
   selling(): SellingRows
+  /** Of a command that names a `quote`. */
+  quotes(): QuoteRows
   /** Keeps the answer of a call whose run ends. */
   answerCall(scope: string, reply: Uint8Array): void
   /** Deletes the call that began a run, so that it can be repeated. */
@@ -112,6 +116,7 @@ export type TrackedRows = {
   calls: Map<string, IdempotentRow>
   /** Loaded for the seldom command that needs them. */
   selling?: SellingRows
+  quotes?: QuoteRows
   /** By account; undefined unless a command names them. */
   people?: Map<string, TrackedPeople>
   written: {
@@ -263,10 +268,8 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
       tracked.subscriptions.set(row.accountId, row)
       added.subscriptions.push(row)
     },
-    selling() {
-      if (!tracked.selling) throw new Error('vouchers and refunds were not loaded')
-      return tracked.selling
-    },
+    selling: () => loaded(tracked.selling, 'vouchers and refunds'),
+    quotes: () => loaded(tracked.quotes, 'quotes'),
     addCall(row) {
       tracked.calls.set(row.scope, row)
       added.calls.push(row)

@@ -79,7 +79,7 @@ function dearer(band: Rates, tier: Rates): Rates {
   return Object.fromEntries(both.map((meter) => [meter, max([band[meter], tier[meter]])]))
 }
 
-const toStep = (aboveInputTokens: number, rates: Rates): RateStep => ({
+export const toStep = (aboveInputTokens: number, rates: Rates): RateStep => ({
   aboveInputTokens,
   rates,
   dearestInput: max([rates.input, ...inputClasses.map((meter) => rates[meter])]),

@@ -22,6 +22,7 @@ import {
   answer,
   assertSayable,
   findModelOf,
+  quoteIn,
   type RunContext,
   type Running,
   traceOf,
@@ -160,6 +161,7 @@ async function beginOpenAi(deps: Deps, context: RunContext, asked: OpenAiAsked) 
     metadata: {},
     once,
     trace,
+    quote: quoteIn(request),
   })
 }
 
@@ -186,6 +188,7 @@ const native: Running = async (deps, context, received, call) => {
     metadata: (body.metadata ?? {}) as Record<string, Json>,
     once: call && onceOf(deps, call, begunReply),
     trace: traceOf(context.request),
+    quote: quoteIn(context.request),
   })
   if (isBackground) {
     const view = toView({ run: live.row, bound: live.bound })

@@ -5,7 +5,9 @@ import {
   assertUsable,
   type Caller,
 } from '../access/keys/key.ts'
+import type { Plan } from '../access/plan.ts'
 import type { Deps } from '../app/deps-port.ts'
+import { applyQuote, assertWithin } from '../billing/quotes/apply-quote.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { maxNusd } from '../kernel/money.ts'
@@ -14,6 +16,7 @@ import { StorageFault } from '../kernel/storage-fault.ts'
 import type { Trace } from '../kernel/trace.ts'
 import { mostFor, type Passed, type Shortage, takeHold } from '../ledger/hold.ts'
 import type { Once } from '../ledger/once.ts'
+import { takeUse, usableQuote } from '../ledger/quoted.ts'
 import { isSet } from '../models/body.ts'
 import { type Bound, boundOf } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
@@ -22,8 +25,9 @@ import { loadTokenizer } from '../models/tokenizers/load.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import { isDiverged } from '../proof/log/divergence.ts'
 import { commitInput } from '../proof/receipts/receipt.ts'
-import type { RunRow } from '../storage/db/schema.ts'
+import type { QuoteRow, RunRow } from '../storage/db/schema.ts'
 import { notEnded } from '../storage/holds/open-runs.ts'
+import { quotePrefix } from '../verify/checks.ts'
 import { BrakePassed, pullBrake } from './brake.ts'
 import { assertCircuitClosed } from './circuit.ts'
 import { freeLater, unstored } from './finish.ts'
@@ -56,6 +60,8 @@ export type RunWish = {
   session?: string | undefined
   /** For a request with an Idempotency-Key. */
   once?: Once<Begun> | undefined
+  /** The id of the quote that it is to be charged by. */
+  quote?: string | undefined
 }
 
 /** A run with its hold, and the most tokens that it can use. */
@@ -65,16 +71,18 @@ export type Begun = { run: RunRow; bound: Bound }
  * Holds the most a run can cost, in one command. After it the run must be ended by {@link finish}
  * on every path. A background run has its row before this returns.
  * @throws Refusal `insufficient_balance`, `cap_exceeded`, `concurrency_limited`, `unavailable`,
- * `invalid_request`, `model_not_allowed`, `log_diverged`, `idempotency_in_progress`, or one for
- * the state of the key or its parents. Nothing is held then.
+ * `invalid_request`, `model_not_allowed`, `log_diverged`, `idempotency_in_progress`, `not_found` or
+ * `gone` for its quote, or one for the state of the key or its parents. Nothing is held then.
  */
 export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
-  const { caller, model, native, once } = wish
+  const { caller, native, once } = wish
   if (isDiverged(deps.health)) refuse('log_diverged')
   if (deps.health.heads === 'unchecked') await deps.heads.assertChecked()
-  assertModelAllowed(caller.chain, model.id)
+  assertModelAllowed(caller.chain, wish.model.id)
+  const { model, quote } = wish.quote === undefined ? unquoted(wish) : await quotedFor(deps, wish)
   const tokenizer = model.tokenizer && (await loadTokenizer(model.tokenizer))
   const bound = boundOf(model, wish.body, tokenizer, native ? textBytesOf(native) : 0)
+  if (quote) assertWithin(quote, bound)
   assertPayable(model, wish.fit ? withTokens(bound, 1) : bound)
   const asked = deps.texts.retentionOf(caller.account)
   const retention = asked instanceof Promise ? await asked : asked
@@ -83,13 +91,14 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
   deps.live.expect(id)
   let lack: Lack | undefined
   try {
-    const toRow = rowMaker(deps, wish, id)
+    const toRow = rowMaker(deps, wish, id, quote)
     const begun = await deps.ledger.post<Begun>({
       account: caller.account,
       keys: caller.key.lineage,
       call: once?.scope,
-      // A background run is answered before it ends.
-      isHold: !wish.background,
+      quote: quote?.digest,
+      // A background run is answered before it ends, and a use of a quote outlives a crash.
+      isHold: !wish.background && !quote,
       decide(unit) {
         // The connection may have broken since the check: this one may reach another server.
         deps.heads.assertOpen()
@@ -102,7 +111,7 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
         const plan = deps.plans.of(account, unit.now)
         assertModelInPlan(plan, model.id)
         assertCircuitClosed(deps.upstreams, model, caller.account)
-        const { discountBps } = plan
+        const discountBps = discountOf(plan, quote)
         const room = wish.fit ? mostFor(unit, caller.account, chain) : maxNusd
         const fitted = wish.fit ? fitBound(model, bound, room, discountBps) : bound
         const hold = holdOf(model, fitted, discountBps)
@@ -117,7 +126,9 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
             depositUrl: `${deps.settings.baseUrl}/dashboard/deposits`,
           })
         }
+        const promised = quote && usableQuote(unit, quote.digest)
         const windows = takeHold(unit, chain, hold, explain, throwPassed)
+        if (promised) takeUse(unit, promised)
         const passport = chain[0]?.passport ?? ''
         const run = toRow({ passport, hold, discountBps, windows, at: unit.now })
         unit.addRun(run)
@@ -182,6 +193,15 @@ function assertPayable(model: Model, bound: Bound): void {
   })
 }
 
+const unquoted = ({ model }: RunWish) => ({ model, quote: undefined })
+
+const quotedFor = (deps: Deps, { caller, model, body, fit, quote = '' }: RunWish) =>
+  applyQuote(deps, { id: quote, caller, model, body, fit: fit === true })
+
+/** That of the plan, or the one that was promised, if that is more. */
+const discountOf = ({ discountBps }: Plan, quote: QuoteRow | undefined): number =>
+  quote ? Math.max(discountBps, Number(quote.quote.discount_bps)) : discountBps
+
 const limitIn = (body: JsonObject): string =>
   isSet(body['max_completion_tokens']) ? 'max_completion_tokens' : 'max_tokens'
 
@@ -189,10 +209,16 @@ const limitIn = (body: JsonObject): string =>
 type Held = Pick<RunRow, 'passport' | 'hold' | 'discountBps' | 'windows'> & { at: Millis }
 
 /** Prepares the columns that need no lookup, to keep the command short. */
-function rowMaker(deps: Deps, wish: RunWish, id: string): (held: Held) => RunRow {
+function rowMaker(
+  deps: Deps,
+  wish: RunWish,
+  id: string,
+  quote: QuoteRow | undefined,
+): (held: Held) => RunRow {
   const { caller, model, background, tags, metadata } = wish
   const { node } = deps.settings
-  const priceList = deps.catalogue.priceListOf(model)
+  const list = deps.catalogue.priceListOf(model)
+  const priceList = quote ? `${quotePrefix}${quote.digest}` : `${list.id}@${list.version}`
   const seed = deps.random.bytes(32)
   const inputCommitment = commitInput(seed, wish.received)
   return ({ at, passport, hold, discountBps, windows }) => ({
@@ -207,7 +233,7 @@ function rowMaker(deps: Deps, wish: RunWish, id: string): (held: Held) => RunRow
     startedAt: background ? null : at,
     hold,
     windows,
-    priceList: `${priceList.id}@${priceList.version}`,
+    priceList,
     discountBps,
     tags,
     metadata,

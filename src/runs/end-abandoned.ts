@@ -5,6 +5,8 @@
  * its receipt at the start, and a repeated call finds its kept answer (storage/idempotency).
  */
 import type { Deps } from '../app/deps-port.ts'
+import { pricesOfQuote, quoteDigestOf } from '../billing/quotes/apply-quote.ts'
+import type { Prices } from '../models/rates.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import { settle } from './finish.ts'
 
@@ -54,7 +56,7 @@ export async function endReturned(deps: Deps): Promise<number> {
 
 /** Returns false if another node ended the run first. */
 async function end(deps: Deps, run: RunRow): Promise<boolean> {
-  const prices = deps.catalogue.get(run.model)?.prices
+  const prices = await pricesOf(deps, run)
   const durationMs = Math.max(0, deps.clock.now() - (run.startedAt ?? run.createdAt))
   try {
     await settle(deps, run, prices, interrupted, durationMs, { call: {} })
@@ -64,6 +66,14 @@ async function end(deps: Deps, run: RunRow): Promise<boolean> {
     if (now && now.finishedAt === null) throw error
     return false
   }
+}
+
+/** The prices that its receipt shows: those of its quote, if it has one. */
+async function pricesOf({ quotes, catalogue }: Deps, run: RunRow): Promise<Prices | undefined> {
+  const digest = quoteDigestOf(run)
+  if (digest === undefined) return catalogue.get(run.model)?.prices
+  const quote = await quotes.byDigest(digest)
+  return quote && pricesOfQuote(quote)
 }
 
 const interrupted = {

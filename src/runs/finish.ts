@@ -1,5 +1,6 @@
 /** Ends a run: charges its lines, frees the rest of its hold and leaves the receipt's digest. */
 import type { Deps } from '../app/deps-port.ts'
+import { quoteDigestOf } from '../billing/quotes/apply-quote.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Hex, toHex } from '../kernel/hex.ts'
@@ -7,6 +8,7 @@ import type { Nusd } from '../kernel/money.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
 import { keysIn } from '../ledger/brake.ts'
 import { endHold } from '../ledger/hold.ts'
+import { returnUse } from '../ledger/quoted.ts'
 import { costOf, type MeterLine, type Usage } from '../models/meter.ts'
 import { linesOf, type Prices, unpricedUnits } from '../models/rates.ts'
 import { commitOutput, digestOf, factsOf, receiptIdOf } from '../proof/receipts/receipt.ts'
@@ -144,11 +146,14 @@ export async function settle(
   ended.digest = digest
   const receiptId = receiptIdOf(open.id)
   // A run that failed without a charge may be retried with the same key.
+  // Nor does it use up a quote.
   const isKept = ending.outcome === 'complete' || ended.cost > 0n
   const done = isKept && call?.reply ? { run: ended, receiptId, digest: toHex(digest) } : undefined
   const reply = done && call?.reply?.(done)
+  const quote = isKept ? undefined : quoteDigestOf(open)
   await deps.ledger.post({
     account: open.accountId,
+    quote,
     keys: [],
     windows: open.windows,
     run: open.id,
@@ -165,6 +170,7 @@ export async function settle(
       }
       if (reply && call?.scope !== undefined) unit.answerCall(call.scope, reply)
       if (call && !isKept) unit.freeCall(open.id)
+      if (quote !== undefined) returnUse(unit, quote)
     },
   })
   // A process that writes alone has numbered it already.

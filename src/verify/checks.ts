@@ -13,6 +13,7 @@ export const checkNames = [
   'signer_authorized',
   'issuer',
   'arithmetic',
+  'quote',
   'leaf',
   'inclusion',
   'checkpoint_signature',
@@ -110,6 +111,23 @@ export function checkArithmetic(charge: Receipt['charge']): Outcome {
     ? pass('The amount follows from the lines and the discount.')
     : fail(`Expected ${amount} from the lines and the discount; found ${charge.amount}.`)
 }
+
+/** How `charge.priceList` names a quote. */
+export const quotePrefix = 'quote:'
+
+/** Compares a receipt with the quote that it names; pages that have none leave its code out. */
+export type QuoteCheck = (
+  receipt: Receipt,
+  signers: readonly TrustedSigner[] | undefined,
+) => Outcome
+
+/** Without the quote nothing is decided. */
+export const noQuote: QuoteCheck = ({ charge }) =>
+  skip(
+    !isHidden(charge) && charge.priceList.startsWith(quotePrefix)
+      ? 'The receipt names a quote, which was not given to compare with.'
+      : 'No quote was given.',
+  )
 
 /** Whether the disclosed value is what the receipt committed to. */
 export function checkContent(

@@ -91,6 +91,30 @@ export const structs = {
     ['bytes32', 'root'],
     ['uint64', 'timestamp'],
   ],
+  // Its members have the names that the API gives them.
+  Quote: [
+    ['string', 'id'],
+    ['string', 'issuer'],
+    ['address', 'account'],
+    ['string', 'model'],
+    ['Rate[]', 'rates'],
+    ['string', 'price_list'],
+    ['uint64', 'discount_bps'],
+    ['uint64', 'max_input_tokens'],
+    ['uint64', 'max_output_tokens'],
+    ['uint64', 'max_nusd'],
+    ['uint64', 'uses'],
+    ['uint64', 'issued_at'],
+    ['uint64', 'expires_at'],
+    ['uint64', 'log_size'],
+    ['bytes32', 'nonce'],
+  ],
+  Rate: [
+    ['string', 'service_tier'],
+    ['uint64', 'from_input_tokens'],
+    ['string', 'meter'],
+    ['uint64', 'price'],
+  ],
 } as const
 
 export type StructName = keyof typeof structs

@@ -1,4 +1,6 @@
 /** Reads the body of a verification request. */
+
+import { quoteCheck } from './quote.ts'
 import { isObject, isReceiptFile, type Problem, refuseOthers } from './receipt.ts'
 import type { VerifyInput, VerifyOptions } from './verify.ts'
 
@@ -11,7 +13,8 @@ export type ReadVerifyRequest =
 
 /**
  * Reads the body of a verification: a receipt file, `{receipt: <file>, proof?, disclosures?,
- * checkpoint?, consistency?, options?}`, or `{id, options?}`. A body without a receipt is a problem
+ * quote?, checkpoint?, consistency?, options?}`, or `{id, options?}`. A body without a receipt is a
+ * problem
  * (422); a receipt with faults inside is read and judged, as is one with unknown or `repeated`
  * members beside it.
  */
@@ -22,14 +25,19 @@ export function readVerifyRequest(
   const problems = [...repeated]
   if (isReceiptFile(body)) return { ok: true, request: { file: body, problems, chain: 'auto' } }
   if (!isObject(body)) return no([{ path: '', message: 'not an object' }])
-  const { id, receipt, options, proof, disclosures, checkpoint, consistency } = body
+  const { id, receipt, options, proof, disclosures, quote, checkpoint, consistency } = body
   const chain = readChain(options, problems)
   if (!chain) return no([{ path: 'options.chain', message: 'not auto, skip or require' }])
   const isStored = typeof id === 'string' && receipt === undefined
   refuseOthers(body, isStored ? storedMembers : givenMembers, '', problems)
   if (isStored) return problems.length > 0 ? no(problems) : { ok: true, request: { id, chain } }
   if (!isReceiptFile(receipt)) return no([{ path: 'receipt', message: 'not a receipt file' }])
-  const evidence = { proof, checkpoint, consistency }
+  const evidence = {
+    proof,
+    checkpoint,
+    consistency,
+    ...(isGiven(quote) && { quote: quoteCheck(quote) }),
+  }
   return { ok: true, request: { file: receipt, disclosures, ...evidence, problems, chain } }
 }
 
@@ -38,6 +46,7 @@ const givenMembers = new Set([
   'receipt',
   'proof',
   'disclosures',
+  'quote',
   'checkpoint',
   'consistency',
   'options',
@@ -52,5 +61,7 @@ function readChain(options: unknown, problems: Problem[]): VerifyOptions['chain'
   if (chain === undefined) return 'auto'
   return chain === 'auto' || chain === 'skip' || chain === 'require' ? chain : undefined
 }
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null
 
 const no = (problems: Problem[]): ReadVerifyRequest => ({ ok: false, problems })

@@ -72,8 +72,8 @@ export type ParsedReceiptFile = { ok: true; file: ReceiptFile } | { ok: false; p
 
 export const sectionNames = ['subject', 'passport', 'run', 'charge', 'content'] as const
 
-/** Enough for any run; keeps the work on a hostile file small. */
-const maxLines = 100
+/** Items of a list: enough for any run or quote; keeps the work on a hostile file small. */
+const mostItems = { Line: 100, Rate: 128 } as const satisfies Partial<Record<StructName, number>>
 
 export const isHidden = (section: Sections[SectionName] | Hidden): section is Hidden =>
   '$hash' in section
@@ -175,16 +175,25 @@ export function readMember(
   path: string,
   problems: Problem[],
 ): unknown {
-  if (type === 'Line[]') {
-    if (!Array.isArray(value)) return say(problems, path, 'not a list')
-    if (value.length > maxLines) return say(problems, path, `more than ${maxLines} lines`)
-    return value.map((line, i) => readStruct('Line', line, `${path}[${i}]`, problems))
-  }
+  if (type === 'Line[]') return readItems('Line', value, path, problems)
+  if (type === 'Rate[]') return readItems('Rate', value, path, problems)
   if (type in structs) return readStruct(type as StructName, value, path, problems)
   if (value === undefined) return say(problems, path, 'missing')
   if (typeof value !== 'string') return say(problems, path, 'not text')
   const problem = problemOf(type, value)
   return problem ? say(problems, path, problem) : value
+}
+
+function readItems(
+  name: keyof typeof mostItems,
+  value: unknown,
+  path: string,
+  problems: Problem[],
+): unknown {
+  if (!Array.isArray(value)) return say(problems, path, 'not a list')
+  const most = mostItems[name]
+  if (value.length > most) return say(problems, path, `more than ${most} lines`)
+  return value.map((item, i) => readStruct(name, item, `${path}[${i}]`, problems))
 }
 
 function problemOf(type: string, text: string): string | undefined {

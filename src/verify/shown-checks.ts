@@ -60,6 +60,10 @@ const parts: readonly Part[] = [
   },
   { names: ['issuer', 'known_here'], tell: () => undefined },
   { names: ['arithmetic'], tell: tellTotal },
+  {
+    names: ['quote'],
+    tell: (own) => (own.every(isPass) ? ok('Quote was kept', own[0]?.reason ?? '') : undefined),
+  },
   { names: ['leaf', 'inclusion', 'checkpoint_signature', 'checkpoint_consistent'], tell: tellLog },
   { names: ['anchor', 'anchor_final'], tell: tellAnchor },
   {

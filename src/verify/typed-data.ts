@@ -54,7 +54,7 @@ const signed = new Uint8Array(66)
 signed.set([0x19, 0x01])
 
 // After the structs come the hashes of known texts, then room for the text at hand.
-const textsAt = 12_288
+const textsAt = 20_480
 const mostTexts = 1024
 const scratchAt = textsAt + 32 * (mostTexts + 1)
 /** Items that a list has room for. */

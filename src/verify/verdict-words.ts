@@ -10,6 +10,7 @@ const titles: Record<CheckName, [holds: string, fails: string]> = {
   signer_authorized: ['A trusted key signed it', 'No trusted key signed it'],
   issuer: ['The issuer is the expected one', 'The issuer is another one'],
   arithmetic: ['The total adds up', 'The total does not add up'],
+  quote: ['The quote was kept', 'The quote was not kept'],
   leaf: ['The proof is of this receipt', 'The proof is of another receipt'],
   inclusion: ['The receipt is in the log', 'The receipt is not in this log'],
   checkpoint_signature: ['A trusted key signed the log', 'No trusted key signed the log'],

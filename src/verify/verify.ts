@@ -14,7 +14,9 @@ import {
   checkSchema,
   checkSignature,
   checkSigner,
+  noQuote,
   type Outcome,
+  type QuoteCheck,
   skip,
   type TrustedSigner,
   unavailable,
@@ -40,6 +42,8 @@ import { type Recovered, recoverSigner } from './signature.ts'
 export type VerifyInput = {
   file: unknown
   disclosures?: unknown
+  /** Compares with the quote that the receipt names; absent where none was given. */
+  quote?: QuoteCheck | undefined
   /** Problems of the text that the value does not show: repeated and unknown members. */
   problems?: readonly Problem[]
 } & LogEvidence
@@ -95,7 +99,7 @@ export function verifyReceipt(input: VerifyInput, trust: Trust, options: VerifyO
   const evidence = { ...input, proof: file.proof }
   const required = options.chain === 'require'
   const log = checkLog({ id, issuer, digest }, evidence, trust.signers, required)
-  const outcomes = runChecks({ file, digest, recovered, log }, trust, options)
+  const outcomes = runChecks({ file, digest, recovered, log, quote: input.quote }, trust, options)
   const checks = checkNames.map((name): Check => ({ name, ...outcomes[name] }))
   const reached = isSigned(outcomes) && checks.every(({ status }) => status !== 'fail')
   return {
@@ -156,10 +160,11 @@ type Judged = {
   digest: Uint8Array
   recovered: Recovered
   log: LogVerdict
+  quote: QuoteCheck | undefined
 }
 
 function runChecks(
-  { file, digest, recovered, log }: Judged,
+  { file, digest, recovered, log, quote }: Judged,
   trust: Trust,
   options: VerifyOptions,
 ): Record<CheckName, Outcome> {
@@ -172,6 +177,7 @@ function runChecks(
     signer_authorized: checkSigner(recovered, trust.signers, trust.known?.index ?? log.index),
     issuer: checkIssuer(receipt.issuer, trust.issuers),
     arithmetic: checkArithmetic(receipt.charge),
+    quote: (quote ?? noQuote)(receipt, trust.signers),
     ...log.outcomes,
     ...checkChain(log, signer, trust.chain, options.chain),
     content_input: checkContent('input', receipt.content, disclosures),
@@ -218,6 +224,7 @@ function provenBy(outcomes: Record<CheckName, Outcome>): string[] {
   if (!isSigned(outcomes)) return proven
   proven.push('that the trusted signer signed exactly these fields')
   if (isPass(outcomes.arithmetic)) proven.push('that the amount follows from the lines')
+  if (isPass(outcomes.quote)) proven.push('that it is charged at the quoted rates or less')
   if (isPass(outcomes.content_input))
     proven.push('that the disclosed input is the one committed to')
   if (isPass(outcomes.content_output))

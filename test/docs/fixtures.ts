@@ -48,7 +48,11 @@ export async function makeFixtures(
   const other = await sent(w.call('/v1/webhooks', { key: secret, json: hook }))
   const test = `/v1/webhooks/${made['id']}/test`
   const delivery = await sent(w.call(test, { key: secret, method: 'POST' }))
+  const { model } = body
+  const most = { max_input_tokens: 100, max_output_tokens: 10, valid_s: 600 }
+  const quote = await sent(w.call('/v1/quotes', { key: secret, json: { model, ...most } }))
   const ids = {
+    [sampleIds.quote]: String(quote['id']),
     scout: handle,
     [sampleIds.whk]: String(made['id']),
     [sampleIds.dlv]: String(delivery['id']),

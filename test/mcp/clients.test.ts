@@ -7,6 +7,7 @@ const echo = 'counterfoil/echo-1'
 const tools = [
   'list_models',
   'run',
+  'get_quote',
   'cancel_run',
   'get_receipt',
   'verify_receipt',

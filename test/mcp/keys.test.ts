@@ -171,9 +171,33 @@ test('The hints of each tool say whether it reads, adds or ends something.', asy
     tools.filter(({ annotations }) => wanted(annotations)).map(({ name }) => name)
   expect(named((hints) => hints['readOnlyHint'] === false)).toEqual([
     'run',
+    'get_quote',
     'cancel_run',
     'mint_key',
     'revoke_key',
   ])
   expect(named((hints) => hints['destructiveHint'] === true)).toEqual(['cancel_run', 'revoke_key'])
+})
+
+test('get_quote promises a price, run is charged by it, and verify_receipt finds it kept.', async () => {
+  const { secret } = await w.key({ balance: usd, scopes: [...scopes] })
+  await using(secret, async (client) => {
+    const most = { max_input_tokens: 200, max_output_tokens: 5, valid_s: 60 }
+    const quote = await client.call('get_quote', { model: echo, ...most })
+    expect(quote.body).toMatchObject({ object: 'quote', uses_left: 1 })
+    const { id } = quote.body as { id: string }
+    const ran = await client.call('run', {
+      model: echo,
+      input: 'x',
+      max_output_tokens: 5,
+      quote: id,
+    })
+    const receiptId = (ran.body as { receipt_id: string }).receipt_id
+    const receipt = await client.call('get_receipt', { id: receiptId })
+    const json = { receipt: receipt.body, quote: quote.body }
+    const verdict = await client.call('verify_receipt', json)
+    const { checks } = verdict.body as { checks: { name: string; status: string }[] }
+    expect(checks.find(({ name }) => name === 'quote')?.status).toBe('pass')
+    expect(errorOf(await client.call('run', { model: echo, input: 'x', quote: id }))).toBe('gone')
+  })
 })

@@ -3,7 +3,8 @@ import type { FailureReason, JsonObject } from '../../src/models/upstream/upstre
 import type { LiveRun } from '../../src/runs/live-run.ts'
 import { stream } from '../../src/runs/stream.ts'
 import { cameOf, type Sim, type Trace } from './command.ts'
-import { costOf, type ModelRun } from './model.ts'
+import type { ModelRun } from './model.ts'
+import { costOf } from './model-prices.ts'
 import { type Channel, finish, piece, usageChunk } from './upstream.ts'
 import type { Node } from './world.ts'
 
@@ -67,7 +68,7 @@ type Flown = Pick<Flight, 'input' | 'output' | 'inputBytes' | 'bytes'>
  */
 export function chargeOf(
   flight: Flown,
-  { discountBps }: ModelRun,
+  { discountBps, quoted }: ModelRun,
   usage: JsonObject | undefined,
   bytesPerToken = 4,
 ): bigint {
@@ -76,7 +77,8 @@ export function chargeOf(
   const read =
     countIn(usage, 'prompt_tokens') ?? Math.max(1, Math.ceil(flight.inputBytes / bytesPerToken))
   const said = countIn(usage, 'completion_tokens') || counted
-  return costOf(Math.min(read, flight.input), Math.min(said, flight.output), discountBps)
+  const used = [Math.min(read, flight.input), Math.min(said, flight.output)] as const
+  return costOf(...used, discountBps, quoted)
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Model } from './model.ts'
 
 /** Secrets, outputs of runs in the background and texts: what is kept is what the model keeps. */
 export async function keptFaults(db: Db, m: Model): Promise<string[]> {
-  const { accountSettings, keySecrets, openRuns, runs, runTexts } = db.tables
+  const { accountSettings, keySecrets, openRuns, quotes, runs, runTexts } = db.tables
   const found = await db.read(function* (q) {
     const open = yield* rows(q.select().from(openRuns).where(eq(openRuns.background, true)))
     const ended = yield* rows(q.select().from(runs).where(eq(runs.background, true)))
@@ -15,6 +15,7 @@ export async function keptFaults(db: Db, m: Model): Promise<string[]> {
       secrets: yield* rows(q.select().from(keySecrets)),
       behind: [...open.map(toRunRow), ...ended],
       texts: yield* rows(q.select().from(runTexts)),
+      quotes: yield* rows(q.select().from(quotes)),
       settings: yield* rows(q.select().from(accountSettings)),
     }
   })
@@ -48,6 +49,13 @@ export async function keptFaults(db: Db, m: Model): Promise<string[]> {
       [...m.texts].map(
         ([id, { account, letters, until }]) => `${id} ${account} ${letters} ${until}`,
       ),
+    ),
+    ...differences(
+      'quote',
+      found.quotes.map(({ id, uses, used, expiresAt }) => `${id} ${used} of ${uses} ${expiresAt}`),
+      [...m.quotes].map(([id, { uses, used, expiresAt }]) => {
+        return `${id} ${used} of ${uses} ${expiresAt}`
+      }),
     ),
     ...differences(
       'retention',

@@ -13,6 +13,7 @@ import {
   renewPlans,
   suspend,
 } from './commands-money.ts'
+import { beginQuoted, quote } from './commands-quotes.ts'
 import { beginRun, chunk, endRun, failRun, stopRun } from './commands-runs.ts'
 import { rotate, rotateTwice, useOld } from './commands-secrets.ts'
 import { issue, redeem, refund } from './commands-selling.ts'
@@ -56,6 +57,8 @@ const kinds: [number, (sim: Sim) => Command | undefined][] = [
   [1, issue],
   [4, redeem],
   [4, refund],
+  [1, quote],
+  [4, beginQuoted],
 ]
 /** To pick the next command from. */
 export const bag = kinds.flatMap(([parts, make]) => Array.from({ length: parts }, () => make))

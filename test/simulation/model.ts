@@ -4,6 +4,8 @@ import type { Retention } from '../../src/storage/texts/retention.ts'
 import type { ModelDeposit } from './model-deposits.ts'
 import { keepOfRun, type ModelBackground, type ModelText, type RunEnd } from './model-kept.ts'
 import { type ModelPlan, planAt } from './model-plans.ts'
+import { costOf, fitted, listed, type Quoted } from './model-prices.ts'
+import { type ModelQuote, returnUse } from './model-quotes.ts'
 import type { ModelSecret } from './model-secrets.ts'
 import { type ModelSelling, newSelling } from './model-selling.ts'
 
@@ -29,6 +31,7 @@ export type Model = {
   texts: Map<string, ModelText>
   /** Account and hold of each run that was refused for want of money. */
   refused: Set<string>
+  quotes: Map<string, ModelQuote>
 } & ModelSelling
 
 export type ModelAccount = {
@@ -59,6 +62,8 @@ export type ModelRun = {
   account: string
   hold: bigint
   discountBps: bigint
+  quoted: Quoted
+  quote: string | undefined
   windows: readonly string[]
   node: string
   /** Whether its account wanted its texts kept when it began. */
@@ -89,10 +94,9 @@ export const newModel = (): Model => ({
   texts: new Map(),
   refused: new Set(),
   ...newSelling(),
+  quotes: new Map(),
 })
 
-/** Prices that never come out even: pico-USD of a token, and nano-USD of a run. */
-export const prices = { input: 1_234_567n, output: 2_345_678n, request: 321n }
 export const dayMs = 86_400_000
 
 export function must<T>(found: T | undefined): T {
@@ -174,6 +178,7 @@ export type RunWish = {
   node: string
   /** Whether its hold is a COMMIT. */
   stored: boolean
+  quote?: string | undefined
 }
 
 export function judgeBegin(m: Model, wish: RunWish, id: string, now: number): string {
@@ -189,19 +194,23 @@ export function judgeBegin(m: Model, wish: RunWish, id: string, now: number): st
   const mosts = chain.flatMap(({ most }) => most ?? [])
   const room = mosts.reduce(min, least)
   const output = wish.fit ? fitted(wish, room, discountBps) : wish.output
-  const hold = costOf(wish.input, output, discountBps)
+  const promised = wish.quote === undefined ? undefined : must(m.quotes.get(wish.quote))
+  if (promised && promised.used >= promised.uses) return 'gone'
+  const quoted = promised ?? listed
+  const hold = costOf(wish.input, output, discountBps, quoted)
   if (mosts.some((most) => hold > most) || rooms.some((one) => hold > one)) return 'cap_exceeded'
   if (hold > account.balance - account.held) {
     m.refused.add(`${accountId} ${hold}`)
     return 'insufficient_balance'
   }
+  if (promised) promised.used++
   account.held += hold
   const windows = chain.map((key) => windowIdOf(key, now))
   for (const window of windows) purseAt(m, window).held += hold
-  const { key, node, stored } = wish
+  const { key, node, stored, quote } = wish
   const wanted = account.retention !== 'none'
   const about = { key, account: accountId, discountBps, node, wanted, createdAt: now }
-  m.open.set(id, { id, hold, windows, stored, ...about })
+  m.open.set(id, { id, hold, windows, stored, quote, quoted, ...about })
   return 'ok'
 }
 
@@ -224,6 +233,7 @@ export function judgeSettle(m: Model, id: string, cost: bigint, end: RunEnd): st
   keepOfRun(m, run, end)
   // What failed and charged nothing may be tried again with the same key.
   if (cost === 0n) freeCalls(m, id)
+  if (cost === 0n) returnUse(m, run)
   return 'ok'
 }
 
@@ -264,24 +274,6 @@ export function judgeAbandoned(
   status: RunEnd['status'] = 'interrupted',
 ): string {
   return judgeSettle(m, id, 0n, { now, status, letters: null, byItself: false })
-}
-
-/** Rounded up, less what the plan takes off, which is rounded down. */
-export function costOf(input: number, output: number, discountBps: bigint): bigint {
-  const sum = BigInt(input) * prices.input + BigInt(output) * prices.output
-  const cost = (sum + prices.request * 1000n + 999n) / 1000n
-  return cost - (cost * discountBps) / 10_000n
-}
-
-/** The most output whose hold has room; one token where not even that has. */
-function fitted({ input, output }: RunWish, room: bigint, discountBps: bigint): number {
-  let [least, most] = [1, output]
-  while (least < most) {
-    const middle = Math.ceil((least + most) / 2)
-    if (costOf(input, middle, discountBps) <= room) least = middle
-    else most = middle - 1
-  }
-  return least
 }
 
 export const windowIdOf = ({ id, window }: ModelKey, now: number): string =>

@@ -5,7 +5,7 @@ import { simulate } from './simulate.ts'
 
 /** Seeds that are played each time; `bun run drill simulate` plays a hundred, and longer. */
 const seedsOf = {
-  sqlite: nightly([1, 3], [1, 2, 21, 22, 23, 24, 25, 26, 27, 28]),
+  sqlite: nightly([1, 7], [1, 2, 7, 21, 22, 23, 24, 25, 26, 27, 28]),
   pglite: [3],
   postgres: nightly([4], [4, 31, 32, 33]),
 }
@@ -32,6 +32,8 @@ const mustCome = [
   'told run.ended: ok',
   'told balance.low: ok',
   'told balance.exhausted: ok',
+  'begin quoted: ok',
+  'begin quoted: gone',
   'store old: ok',
   'kill: killed before',
   'kill: killed after',

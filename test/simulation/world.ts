@@ -19,9 +19,9 @@ import { type Prng, prng } from '../ledger/prng.ts'
 import { configOf, type Engine, freshDb, testPrivateKey } from '../support/world.ts'
 import { simChain, token, treasury } from './chain.ts'
 import { type Lifeline, lifelineOf } from './lifeline.ts'
-import { prices } from './model.ts'
 import { bounds } from './model-deposits.ts'
 import { offers } from './model-plans.ts'
+import { prices } from './model-prices.ts'
 import { simUpstream } from './upstream.ts'
 
 /** A process of the service: what it opened, and what cuts it off. */

@@ -1,6 +1,7 @@
 /** What `/mcp` takes and answers, and the arguments of its tools: members of bodies of `/v1`. */
 import { Type } from '@sinclair/typebox'
 import { mintBody } from '../../access/keys/api/key-body.ts'
+import { quoteBody } from '../../billing/quotes/api/quote-body.ts'
 import { exportQuery, usageQuery } from '../../billing/usage/shapes.ts'
 import { proofSize } from '../../proof/log/shapes.ts'
 import { chainChoice } from '../../proof/receipts/shapes.ts'
@@ -43,7 +44,13 @@ export const runInput = t.closed('', {
     minItems: 1,
   }),
   ...{ model, input, max_output_tokens, fit, params, tags, metadata },
+  'quote?': t.text('Id of a quote to be charged by: quote_…', t.sampleIds.quote),
   'idempotency_key?': once('A run that is asked for again with it is not made and charged again.'),
+})
+
+export const quoteInput = t.closed('', {
+  ...quoteBody.properties,
+  'idempotency_key?': once('A quote that is asked for again with it is not made again.'),
 })
 
 /** The `window` of a cap and the like keep their words; the door checks all of it again. */
@@ -78,6 +85,7 @@ export const exportedShape = t.object('A file of usage, or its beginning.', {
 export const verifyInput = t.closed('', {
   'id?': receiptId,
   'receipt?': t.map(Type.Unknown(), 'A receipt file, as get_receipt gives it.', {}),
+  'quote?': t.map(Type.Unknown(), 'The quote that it names, as get_quote gave it.', {}),
   'chain?': chainChoice,
 })
 

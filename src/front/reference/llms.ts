@@ -37,9 +37,9 @@ The message says what to do next.
 - [OpenAPI 3.1](${baseUrl}/openapi.json): every route, schema, example and error
 - One area of it, less than 60 kB: ${baseUrl}/openapi/{area}.json; as Markdown:
   ${baseUrl}/docs/{area}.md. Areas: ${areaNames('programs')}
-- [MCP](${baseUrl}/mcp): POST only, streamable HTTP; tools list_models, run, cancel_run,
-  get_receipt, verify_receipt, get_proof, key_self, mint_key, revoke_key, usage, export_usage; the
-  same Authorization header
+- [MCP](${baseUrl}/mcp): POST only, streamable HTTP; tools list_models, run, get_quote,
+  cancel_run, get_receipt, verify_receipt, get_proof, key_self, mint_key, revoke_key,
+  usage, export_usage; the same Authorization header
 - [Reference for people](${baseUrl}/docs), [as Markdown](${baseUrl}/docs.md)
 - The dashboard API (\`/api\`: sign in with a wallet, then its session cookie) is in the OpenAPI
   document only: agents need none of it. Its areas: ${areaNames('dashboard')}

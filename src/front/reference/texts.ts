@@ -57,9 +57,10 @@ export const environmentText = (baseUrl: string): string =>
 
 export const toolText =
   '`POST /mcp` speaks the Model Context Protocol over streamable HTTP, without sessions: ' +
-  '`list_models`, `run`, `cancel_run`, `get_receipt`, `verify_receipt`, `get_proof`, `key_self`, ' +
-  '`mint_key`, `revoke_key`, `usage`, `export_usage`. Each is a request to `/v1` with the same ' +
-  'key, limits and errors; models, proofs, shared receipts and their verification need no key.'
+  '`list_models`, `run`, `get_quote`, `cancel_run`, `get_receipt`, `verify_receipt`, ' +
+  '`get_proof`, `key_self`, `mint_key`, `revoke_key`, `usage`, `export_usage`. Each is ' +
+  'a request to `/v1` with the same key, limits and errors; models, proofs, shared receipts and ' +
+  'their verification need no key.'
 
 /** The configuration of an MCP client. */
 export const clientText = (baseUrl: string): string =>

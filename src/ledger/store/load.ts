@@ -26,6 +26,7 @@ import type { TrackedRows } from '../unit-of-work.ts'
 import { capWindows, windowStart } from '../window.ts'
 import { countActiveKeys } from './active.ts'
 import { loadPeople } from './people.ts'
+import { loadQuotes } from './quotes.ts'
 import { loadSelling } from './selling.ts'
 
 /**
@@ -66,6 +67,7 @@ export function* load(
   }
   yield* loadWindows(tables, open, tracked, named, now, asked)
   yield* loadSelling(q, tables, tracked, commands)
+  yield* loadQuotes(tables, tracked, commands)
   const owners = commands.filter((command) => command.people).map(({ account }) => account)
   if (owners.length > 0) tracked.people = yield* loadPeople(q, tables, [...new Set(owners)])
   const about = commands.filter((command) => command.subscribes).map(({ account }) => account)

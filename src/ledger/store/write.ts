@@ -27,6 +27,7 @@ import { freeCalls } from '../../storage/idempotency/store.ts'
 import { numberTransfers } from '../number-transfers.ts'
 import type { TrackedRows } from '../unit-of-work.ts'
 import { writePeople } from './people.ts'
+import { writeQuotes } from './quotes.ts'
 import { writeSelling } from './selling.ts'
 
 export function* writeBack(
@@ -56,6 +57,7 @@ export function* writeBack(
   yield* insert(tables.auditEntries, added.audits)
   yield* insert(tables.events, added.events)
   if (tracked.selling) yield* writeSelling(tables, tracked.selling)
+  if (tracked.quotes) yield* writeQuotes(tables, tracked.quotes)
   yield* insert(tables.webhooks, added.webhooks)
   if (tracked.people) yield* writePeople(q, tables, tracked.people)
   yield* writeCalls(q, tables, open, tracked)

@@ -87,8 +87,15 @@ export const receiptFileMembers = {
 }
 
 const checkNames = [
-  ...['schema', 'digest', 'signature', 'signer_authorized', 'issuer', 'arithmetic', 'leaf'],
-  ...['inclusion', 'checkpoint_signature', 'checkpoint_consistent', 'anchor', 'anchor_final'],
+  ...['schema', 'digest', 'signature', 'signer_authorized', 'issuer', 'arithmetic', 'quote'],
+  ...[
+    'leaf',
+    'inclusion',
+    'checkpoint_signature',
+    'checkpoint_consistent',
+    'anchor',
+    'anchor_final',
+  ],
   ...['content_input', 'content_output', 'known_here'],
 ] as const
 
@@ -151,6 +158,7 @@ export const verifyRequestShape = t.answer(
     'receipt?': t.anything('A receipt file.', {}),
     'proof?': t.anything('Beside the file; wins over the one inside.', {}),
     'disclosures?': t.anything('Beside the file.', {}),
+    'quote?': t.anything('The quote that the receipt names, to check that it was kept.', {}),
     'checkpoint?': t.anything('Another checkpoint of the log, kept from before.', {}),
     'consistency?': t.anything('The path between the two, of `GET /v1/anchors?from=`.', {}),
     'options?': t.object('', {

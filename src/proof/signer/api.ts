@@ -20,7 +20,10 @@ const typesOf = (names: readonly StructName[]) =>
 
 /** What a receipt is made of: these types and no other, as wallet libraries want them. */
 const receiptTypes = typesOf(['Receipt', 'Subject', 'Passport', 'Run', 'Charge', 'Line', 'Content'])
-const otherTypes = typesOf(['Checkpoint', 'PriceList', 'SignerRotation', 'LogReopening'])
+const otherTypes = typesOf([
+  ...(['Checkpoint', 'PriceList', 'SignerRotation', 'LogReopening'] as const),
+  ...(['Quote', 'Rate'] as const),
+])
 
 export const signerApi = (deps: Deps) =>
   new Elysia({ name: 'signer-api' }).get(

@@ -41,6 +41,10 @@ export async function readBody({ settings }: Deps, { request }: Pick<RunContext,
 export const traceOf = ({ headers }: Request) =>
   readTrace(headers.get('traceparent'), headers.get('tracestate'))
 
+/** The id of the quote that a run is to be charged by. */
+export const quoteIn = ({ headers }: Request): string | undefined =>
+  headers.get('x-counterfoil-quote')?.trim() ?? undefined
+
 const routeOf: Record<ModelKind, string> = {
   chat: 'POST /v1/chat/completions',
   embedding: 'POST /v1/embeddings',

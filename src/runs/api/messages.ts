@@ -19,7 +19,7 @@ import type { Completed } from '../complete.ts'
 import type { LiveRun } from '../live-run.ts'
 import type { Streamed } from '../stream.ts'
 import { checkSwitches, isToFit } from '../switches.ts'
-import { answer, assertSayable, findModelOf, type Running, traceOf } from './asked.ts'
+import { answer, assertSayable, findModelOf, quoteIn, type Running, traceOf } from './asked.ts'
 import { answerWhole } from './complete.ts'
 import { countInput } from './count-input.ts'
 import { paidOf } from './paid.ts'
@@ -66,6 +66,7 @@ const messages: Running = async (deps, context, received, call) => {
     metadata: {},
     once: call && onceOf<Begun>(deps, call, () => undefined),
     trace: traceOf(context.request),
+    quote: quoteIn(context.request),
   })
   if (received['stream'] === true) return streamRun(deps, live, context, shapeOf(deps, live))
   const toAnswer = (done: Completed): JsonObject => {

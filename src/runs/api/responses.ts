@@ -22,7 +22,7 @@ import type { Completed } from '../complete.ts'
 import type { LiveRun } from '../live-run.ts'
 import type { Streamed } from '../stream.ts'
 import { checkSwitches, isToFit } from '../switches.ts'
-import { answer, assertSayable, findModelOf, type Running, traceOf } from './asked.ts'
+import { answer, assertSayable, findModelOf, quoteIn, type Running, traceOf } from './asked.ts'
 import { answerWhole } from './complete.ts'
 import { paidOf } from './paid.ts'
 import { type Shape, streamRun } from './stream.ts'
@@ -72,6 +72,7 @@ const responses: Running = async (deps, context, received, call) => {
     metadata: {},
     once: call && onceOf<Begun>(deps, call, () => undefined),
     trace: traceOf(context.request),
+    quote: quoteIn(context.request),
   })
   const base = baseOf(live, received)
   if (received['stream'] === true) return streamRun(deps, live, context, shapeOf(deps, base))

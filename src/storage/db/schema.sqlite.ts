@@ -43,6 +43,7 @@ export const {
   voucherBatches,
   voucherCodes,
   voucherRedemptions,
+  quotes,
   idempotentCalls,
   events,
   webhooks,

@@ -8,6 +8,7 @@ import { moneyTables } from './schema-money.ts'
 import { outboxTables } from './schema-outbox.ts'
 import { peopleTables } from './schema-people.ts'
 import { planTables } from './schema-plans.ts'
+import { promiseTables } from './schema-promises.ts'
 import { publicTables } from './schema-public.ts'
 import { sellingTables } from './schema-selling.ts'
 import { wholesaleTables } from './schema-wholesale.ts'
@@ -55,6 +56,7 @@ export type DeliveryRow = Tables['webhookDeliveries']['$inferSelect']
 export type OperatorTokenRow = Tables['operatorTokens']['$inferSelect']
 export type VoucherBatchRow = Tables['voucherBatches']['$inferSelect']
 export type VoucherCodeRow = Tables['voucherCodes']['$inferSelect']
+export type QuoteRow = Tables['quotes']['$inferSelect']
 export type RedemptionRow = Tables['voucherRedemptions']['$inferSelect']
 
 export const buildSchema = (c: Columns) => ({
@@ -68,6 +70,7 @@ export const buildSchema = (c: Columns) => ({
   ...publicTables(c),
   ...outboxTables(c),
   ...sellingTables(c),
+  ...promiseTables(c),
   ...processTables(c),
 })
 

@@ -76,6 +76,7 @@ export const sampleIds = {
   evt: 'evt_01k1j8dq00e2g4j6k8m1n3p5q7',
   whk: 'whk_01k1j8dq00w2x4y6z8a1b3c5d7',
   dlv: 'dlv_01k1j8dq00d2e4f6g8h1j3k5m7',
+  quote: 'quote_01k1j8dq00q2s4v6x8z1b3d5f7',
   inv: 'inv_01k1j8dq00p4r6t8w1y3a5c7e9',
 } as const
 

@@ -6,6 +6,7 @@ import {
   mintInput,
   noInput,
   proofInput,
+  quoteInput,
   receiptInput,
   revokeInput,
   runInput,
@@ -33,7 +34,23 @@ const run: Tool = {
     'ask for fit.',
   input: runInput,
   effect: 'adds',
-  toCall: (args) => postOnce('/v1/runs', args),
+  toCall: ({ quote, ...args }) => {
+    const call = postOnce('/v1/runs', args)
+    if (typeof quote !== 'string') return call
+    return { ...call, headers: { ...call.headers, 'x-counterfoil-quote': quote } }
+  },
+}
+
+const getQuote: Tool = {
+  name: 'get_quote',
+  title: 'Get a quote',
+  description:
+    'Signs the prices of now for a run of so many tokens, for up to an hour, with the most that ' +
+    'it can cost in nano-USD. Reserves no money. Give its id to "run" as "quote", and keep it ' +
+    'for "verify_receipt".',
+  input: quoteInput,
+  effect: 'adds',
+  toCall: (args) => postOnce('/v1/quotes', args),
 }
 
 const cancelRun: Tool = {
@@ -141,6 +158,7 @@ const exportUsage: Tool = {
 export const tools: readonly Tool[] = [
   listModels,
   run,
+  getQuote,
   cancelRun,
   getReceipt,
   verifyReceipt,

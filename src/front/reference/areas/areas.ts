@@ -22,6 +22,7 @@ import { ownReceiptsArea, ownRunsArea } from './own-runs-area.ts'
 import { ownWebhooksArea } from './own-webhooks-area.ts'
 import { passportsArea } from './passports-area.ts'
 import { messagesArea, responsesArea } from './protocols-area.ts'
+import { quotesArea } from './quotes-area.ts'
 import { receiptsArea } from './receipts-area.ts'
 import { runsArea } from './runs-area.ts'
 import { serviceArea } from './service-area.ts'
@@ -36,6 +37,7 @@ const written: readonly Area<TSchema>[] = [
   messagesArea,
   responsesArea,
   runsArea,
+  quotesArea,
   keysArea,
   receiptsArea,
   logArea,

@@ -6,9 +6,9 @@ const headers = { Accept: 'application/json, text/event-stream' }
 
 export const mcpArea = area('mcp', 'programs', 'Model Context Protocol', {
   about:
-    'The same as tools for agents: `list_models`, `run`, `cancel_run`, `get_receipt`, ' +
-    '`verify_receipt`, `get_proof`, `key_self`, `mint_key`, `revoke_key`, `usage`, ' +
-    '`export_usage`. Each is a request to `/v1` with the same key and limits.',
+    'The same as tools for agents: `list_models`, `run`, `get_quote`, `cancel_run`, ' +
+    '`get_receipt`, `verify_receipt`, `get_proof`, `key_self`, `mint_key`, `revoke_key`, ' +
+    '`usage`, `export_usage`. Each is a request to `/v1` with the same key and limits.',
   operations: [
     operation('callMcp', 'POST /mcp', 'Send a message', {
       about:

@@ -32,6 +32,9 @@ export const spendRefusals = [
   'upstream_timeout',
 ] as const
 
+/** Those of a route that takes a quote. */
+export const quotedRefusals = [...spendRefusals, 'not_found', 'gone'] as const
+
 const echo = 'counterfoil/echo-1'
 const said = [{ role: 'user', content: 'Every run leaves a receipt.' }]
 
@@ -89,7 +92,7 @@ const operations = [
     isIdempotent: true,
     examples: chatExamples,
     answers: chatAnswers,
-    refuses: spendRefusals,
+    refuses: quotedRefusals,
   }),
   operation('createEmbedding', 'POST /v1/embeddings', 'Embeddings, as OpenAI has them', {
     about: 'One text or several; as floats or, with `encoding_format: base64`, as bytes.',
@@ -104,7 +107,7 @@ const operations = [
       },
     ],
     answers: [ok('The vectors.', embeddingsShape, receiptHeaders)],
-    refuses: spendRefusals,
+    refuses: quotedRefusals,
   }),
 ]
 

@@ -11,7 +11,7 @@ import {
 } from '../../../models/protocols/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
 import { area, events, json, ok, operation } from '../entry.ts'
-import { receiptHeaders, spendRefusals } from './openai-area.ts'
+import { quotedRefusals, receiptHeaders } from './openai-area.ts'
 
 const echo = 'counterfoil/echo-1'
 const said = 'Every run leaves a receipt.'
@@ -70,7 +70,7 @@ const messagesOperations = [
         },
       },
     ],
-    refuses: spendRefusals,
+    refuses: quotedRefusals,
   }),
   operation('countTokens', 'POST /v1/messages/count_tokens', 'How many tokens a request has', {
     about:
@@ -110,7 +110,7 @@ const responses = [
         },
       },
     ],
-    refuses: spendRefusals,
+    refuses: quotedRefusals,
   }),
   operation('getResponse', 'GET /v1/responses/:id', 'No response is stored', {
     about: 'Always 404. The run of a response is at `GET /v1/runs/:id`, its receipt beside it.',

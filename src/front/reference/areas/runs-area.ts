@@ -9,7 +9,7 @@ import {
 } from '../../../runs/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
 import { area, events, json, ok, operation, pageQuery } from '../entry.ts'
-import { receiptHeaders, spendRefusals } from './openai-area.ts'
+import { quotedRefusals, receiptHeaders } from './openai-area.ts'
 
 const echo = 'counterfoil/echo-1'
 const statuses = ['succeeded', 'queued', 'running', 'failed', 'cancelled', 'interrupted']
@@ -64,7 +64,7 @@ const operations = [
       },
       { status: 202, about: 'A run in the background.', content: json(runShape) },
     ],
-    refuses: spendRefusals,
+    refuses: quotedRefusals,
   }),
   operation('listRuns', 'GET /v1/runs', 'List runs', {
     about: 'Of the key and the keys below it, newest first, as far back as the plan says.',

@@ -1,0 +1,48 @@
+/** POST /v1/quotes and GET /v1/quotes/:id: what a run would cost, promised for a while. */
+import { Elysia } from 'elysia'
+import { keyAuth } from '../../access/keys/needs-key.ts'
+import { owns } from '../../access/keys/owns.ts'
+import type { Deps } from '../../app/deps-port.ts'
+import { isId } from '../../kernel/ids.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { onceOf } from '../../ledger/once.ts'
+import type { QuoteRow } from '../../storage/db/schema.ts'
+import { answerOnce, callOf, jsonReply } from '../../storage/idempotency/api/answer-once.ts'
+import { readJson } from '../../web/http/body.ts'
+import { checkBody } from '../../web/http/check-body.ts'
+import { quoteBody } from './api/quote-body.ts'
+import { makeQuote } from './make-quote.ts'
+import { toQuoteView } from './quotes.ts'
+
+const route = '/v1/quotes'
+
+export const quotesApi = (deps: Deps) =>
+  new Elysia({ name: 'quotes-api' })
+    .use(keyAuth(deps))
+    .post(
+      route,
+      async ({ caller, request, set }) => {
+        const { value, text } = await readJson(request, { limitBytes: deps.settings.bodyBytes })
+        const call = callOf(deps, { request, who: caller.key.id, route: `POST ${route}`, text })
+        return answerOnce(deps, { set }, call, async () => {
+          const wish = checkBody(quoteBody, value)
+          const model = deps.catalogue.get(wish.model)
+          if (!model || model.status === 'disabled') refuse('model_not_found', { param: 'model' })
+          const toReply = (row: QuoteRow) => jsonReply(200, {}, toQuoteView(row))
+          const once = call && onceOf<QuoteRow>(deps, call, toReply)
+          return toQuoteView(await makeQuote(deps, { caller, model, wish, once }))
+        })
+      },
+      { needsKey: 'runs:write', parse: 'none' },
+    )
+    .get(
+      `${route}/:id`,
+      async ({ caller, params }) => {
+        const row = isId('quote', params.id) ? await deps.quotes.find(params.id) : undefined
+        if (!row || !(await owns(deps, caller, row))) {
+          return refuse('not_found', 'There is no such quote.')
+        }
+        return toQuoteView(row)
+      },
+      { needsKey: 'runs:read' },
+    )

@@ -1,0 +1,35 @@
+/** SQL of {@link QuoteStore}; the ledger adds and uses them. */
+import { and, eq, gt, inArray, lte, sql } from 'drizzle-orm'
+import type { Db } from '../../storage/db/db.ts'
+import { first, rows } from '../../storage/db/query-steps.ts'
+import type { QuoteStore } from './quotes.ts'
+
+/** Quotes deleted in one transaction: runs that end wait for it. */
+const dropBatch = 500
+
+export function quoteStore(db: Db): QuoteStore {
+  const { quotes } = db.tables
+  return {
+    find: (id) => db.read((q) => first(q.select().from(quotes).where(eq(quotes.id, id)))),
+    byDigest: (digest) =>
+      db.read((q) => first(q.select().from(quotes).where(eq(quotes.digest, digest)))),
+    countOpen: async (account, now) => {
+      const n = sql<number>`cast(count(*) as integer)`
+      const own = and(eq(quotes.accountId, account), gt(quotes.expiresAt, now))
+      const counted = await db.read((q) => first(q.select({ n }).from(quotes).where(own)))
+      return Number(counted?.n ?? 0)
+    },
+    dropPast: async (before) => {
+      const named = { digest: quotes.digest }
+      const drop = () =>
+        db.write(function* (q) {
+          const past = q.select(named).from(quotes).where(lte(quotes.expiresAt, before))
+          const due = (yield* rows(past.limit(dropBatch))).map(({ digest }) => digest)
+          if (due.length === 0) return 0
+          yield* rows(q.delete(quotes).where(inArray(quotes.digest, due)).returning(named))
+          return due.length
+        })
+      while ((await drop()) === dropBatch);
+    },
+  }
+}

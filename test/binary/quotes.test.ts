@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
+import { postgresServer } from '../support/postgres.ts'
+import { until } from '../support/runs.ts'
+import { type Pair, startPair } from './nodes.ts'
+
+const patienceMs = 60_000
+
+const echo = (price: number): string => `[[models]]
+id = "counterfoil/echo-1"
+input_pusd = ${price}
+output_pusd = ${price}
+request_nusd = ${price}
+`
+const json = { model: 'counterfoil/echo-1', input: 'hello', max_output_tokens: 50 }
+const wish = { model: json.model, max_input_tokens: 500, max_output_tokens: 50, valid_s: 3600 }
+
+describe.skipIf(noBinary)('a quote of the binary', () => {
+  let home: Home
+  let server: Server
+  let key = ''
+  let folder = ''
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'quote-'))
+    home = await makeHome(echo(1000))
+    server = await home.start()
+    await grant(home, '1.00')
+    key = (await makeKey(home)).secret
+  }, patienceMs)
+  afterAll(async () => {
+    await home?.remove()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const runWith = (quote: string) =>
+    server.call('/v1/runs', { key, json, headers: { 'x-counterfoil-quote': quote } })
+
+  test(
+    'outlives three reloads, a restart and a kill, and the command finds a forged one',
+    async () => {
+      const made = await (
+        await server.call('/v1/quotes', { key, json: { ...wish, uses: 3 } })
+      ).json()
+      const plain = await (await server.call('/v1/runs', { key, json })).json()
+      for (const [at, price] of [2000, 3000, 4000].entries()) {
+        home.configure(echo(price))
+        server.signal('SIGHUP')
+        const offered = async () => (await (await server.call('/v1/models')).json()).price_list
+        await until('the prices', async () => (await offered()).version === at + 2, patienceMs)
+      }
+      const quoted = await (await runWith(made.id)).json()
+      expect(quoted.receipt.cost_nusd).toBe(plain.receipt.cost_nusd)
+      expect(await server.stop()).toBe(0)
+      server = await home.start()
+      expect((await (await runWith(made.id)).json()).cost_nusd).toBe(plain.cost_nusd)
+      await server.stop('SIGKILL')
+      server = await home.start()
+      expect((await (await runWith(made.id)).json()).cost_nusd).toBe(plain.cost_nusd)
+      expect((await runWith(made.id)).status).toBe(410)
+      const dear = await (await server.call('/v1/runs', { key, json })).json()
+      expect(dear.cost_nusd).toBeGreaterThan(3 * plain.cost_nusd)
+
+      const { address } = await (await server.call('/v1/signer')).json()
+      const path = (name: string) => join(folder, name)
+      const write = (name: string, value: unknown) =>
+        writeFileSync(path(name), JSON.stringify(value))
+      const file = await (await server.call(`/v1/receipts/${quoted.receipt.id}`, { key })).json()
+      write('receipt.json', file)
+      write('quote.json', made)
+      const [first, ...rest] = made.quote.rates
+      const forged = { ...made.quote, rates: [{ ...first, price: '1' }, ...rest] }
+      write('forged.json', { ...made, quote: forged })
+      const verify = (quote: string) =>
+        home.cli('verify', path('receipt.json'), '--signer', address, '--quote', path(quote))
+      const good = await verify('quote.json')
+      expect([good.code, good.stdout]).toEqual([0, expect.stringContaining('✓ quote')])
+      const bad = await verify('forged.json')
+      expect([bad.code, bad.stdout]).toEqual([1, expect.stringContaining('✗ quote')])
+      expect((await verify('receipt.json')).code).toBe(2)
+    },
+    patienceMs * 2,
+  )
+})
+
+describe.skipIf(noBinary || !postgresServer)('a quote of two nodes', () => {
+  let pair: Pair
+  beforeAll(async () => {
+    pair = await startPair()
+  }, 90_000)
+  afterAll(() => pair?.stop(), 30_000)
+
+  test('is made at one, and used exactly as often as it says by runs of both', async () => {
+    const { key } = await pair.funded('1.00')
+    const [a, b] = pair.nodes
+    const flat = { model: 'stub/flat', input: 'hello', max_output_tokens: 10 }
+    const asked = { ...wish, model: flat.model, uses: 7 }
+    const made = await (await a.call('/v1/quotes', { key: key.secret, json: asked })).json()
+    const headers = { 'x-counterfoil-quote': made.id }
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, i) =>
+        (i % 2 === 0 ? a : b).call('/v1/runs', { key: key.secret, headers, json: flat }),
+      ),
+    )
+    for (const { body } of answers) await body?.cancel()
+    const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length
+    expect([count(200), count(410)]).toEqual([7, 33])
+  }, 60_000)
+})
