@@ -66,9 +66,18 @@ export const shards: Group = {
           'test/shards/wrong-shard.test.ts',
           'gives receipts the origin of its log, and sends those of another on',
         ],
+        [
+          'test/shards/gather.test.ts',
+          'say their shard themselves, and refuse a request that names another one',
+        ],
+        [
+          'test/packaging/shards.test.ts',
+          'never sends a request of a shard that is down to another one',
+        ],
       ],
       guards: [
         ['src/web/http/root.ts', 'misroutedOf'],
+        ['src/web/http/root.ts', 'assertMeant'],
         ['src/access/keys/needs-key.ts', 'keyAuth'],
         ['src/access/accounts/needs-session.ts', 'refuseMisrouted'],
         ['src/proof/receipts/check-receipt.ts', 'issuedElsewhere'],

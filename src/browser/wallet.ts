@@ -112,15 +112,27 @@ function watch({ id, provider }: Announced): void {
   provider.request({ method: 'eth_accounts' }).then(check, () => {})
 }
 
+const shardHeader = 'x-counterfoil-shard'
+/** The shard that the last answer named: the wallet's account is there. */
+let shard: string | null = null
+
 /** @throws Error with the server's own words */
-async function post<T>(path: string, body: unknown): Promise<T> {
+async function post<T>(path: string, body: unknown, isAgain = false): Promise<T> {
   const answer = await fetch(path, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      ...(shard === null ? {} : { [shardHeader]: shard }),
+    },
     body: JSON.stringify(body),
   }).catch(() => {
     throw new Error('offline')
   })
+  if (answer.status === 421 && answer.headers.has(shardHeader) && !isAgain) {
+    shard = answer.headers.get(shardHeader)
+    return post(path, body, true)
+  }
   const told = await answer.json().catch(() => undefined)
   const refusal = told?.error?.message ?? 'The server did not answer as it should.'
   if (!answer.ok) throw Object.assign(new Error('refused'), { refusal })

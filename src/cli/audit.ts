@@ -1,22 +1,24 @@
-/** `audit --base URL`: checks a service's whole log from outside; needs no account. */
+/** `audit --base URL`: checks a service's whole log from outside, or those of all shards. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type AuditReport, auditService } from '../front/audit/audit.ts'
 import type { OnChain } from '../front/audit/check-chain.ts'
 import { type Service, ServiceTrouble } from '../front/audit/service-view.ts'
+import { shardHeader } from '../kernel/shard.ts'
 import { request } from '../models/upstream/http.ts'
 import { UpstreamFailure } from '../models/upstream/upstream.ts'
 import { told } from '../verify/checks.ts'
 import { type Checkpoint, parseCheckpoint } from '../verify/proof.ts'
 import { openRpc } from './chain.ts'
 import { Exit, exitCodes, print, printJson, say } from './context.ts'
+import { servedShardsOf } from './shard-file.ts'
 import { readAddress } from './values.ts'
 
 export function auditCommand(program: Command): void {
   program
     .command('audit')
     .description("check a service's whole log from outside; with --rpc also against the chain")
-    .requiredOption('--base <url>', 'origin of the service')
+    .option('--base <url>', 'origin of the service')
     .option('--rpc <url>', 'a JSON-RPC server of chain 4663 that you trust')
     .option(
       '--registry <0x…>',
@@ -30,25 +32,53 @@ export function auditCommand(program: Command): void {
     )
     .option('--state <file>', 'save the checkpoint here and compare the next audit with it')
     .option('--json', 'print the whole report as JSON')
+    .option('--shards <file>', 'audit the logs of all shards of this file, one after the other')
     .action(async (options: Options) => {
-      const service = openService(options.base)
-      const chain = onChain(options)
-      const remembered = options.state === undefined ? undefined : readState(options.state)
-      const report = await auditService({
-        service,
-        ...(chain && { chain }),
-        ...(remembered && { remembered }),
-      })
-      if (options.json) printJson(report)
-      else show(report, chain !== undefined)
-      process.exitCode = exitCodeOf(report)
-      // An audit that could not compare must not replace the state of one that could.
-      if (options.state !== undefined && report.holds) writeState(options.state, report.checkpoint)
+      const { base, shards, state } = options
+      if ((base === undefined) === (shards === undefined)) {
+        throw new Exit(exitCodes.usage, 'Name either --base <url> or --shards <file>.')
+      }
+      if (base !== undefined) {
+        process.exitCode = await auditOne({ base, state }, options)
+        return
+      }
+      const codes: number[] = []
+      for (const { id, url } of servedShardsOf(`${shards}`)) {
+        if (!options.json) print(`Shard ${id}, ${url}:`)
+        const own = state === undefined ? undefined : `${state}.${id}`
+        codes.push(await auditOne({ base: url, state: own, id }, options))
+      }
+      // A log that is wrong weighs more than one that could not be read.
+      process.exitCode = codes.find((code) => code === exitCodes.failed) ?? Math.max(...codes)
     })
 }
 
+type Audited = { base: string; state: string | undefined /** Of its shard. */; id?: string }
+
+/** Audits one log, prints what came of it, and returns the exit code. */
+async function auditOne({ base, state, id }: Audited, options: Options): Promise<number> {
+  const service = openService(base, id)
+  const chain = onChain(options)
+  const remembered = state === undefined ? undefined : readState(state)
+  const report = await auditService({
+    service,
+    ...(chain && { chain }),
+    ...(remembered && { remembered }),
+  })
+  if (options.json) printJson(id === undefined ? report : { shard: id, ...report })
+  else show(report, chain !== undefined)
+  if (id !== undefined && report.origin !== null && report.origin.split('#')[1] !== id) {
+    say(`${base} serves the log of ${told(report.origin)}, not of the shard ${id}: correct its url`)
+    return exitCodes.failed
+  }
+  // An audit that could not compare must not replace the state of one that could.
+  if (state !== undefined && report.holds) writeState(state, report.checkpoint)
+  return exitCodeOf(report)
+}
+
 type Options = {
-  base: string
+  base?: string
+  shards?: string
   rpc?: string
   registry?: string
   owner?: string
@@ -76,17 +106,25 @@ const limits = {
 }
 
 /** The service behind an origin. @throws Exit 2 unless it is an http(s) URL */
-function openService(base: string): Service {
+function openService(base: string, shard: string | undefined): Service {
   const url = URL.canParse(base) ? new URL(base) : undefined
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new Exit(exitCodes.usage, '--base is not an http(s) URL')
   }
   const { signal } = new AbortController()
+  // A balancer before all shards finds this one by it.
+  const headers: Record<string, string> = shard === undefined ? {} : { [shardHeader]: shard }
   return {
     get: async (path) => {
       let text: string
       try {
-        const answer = await request({ url: url.origin + path, method: 'GET', signal, limits })
+        const answer = await request({
+          url: url.origin + path,
+          method: 'GET',
+          headers,
+          signal,
+          limits,
+        })
         text = await answer.text()
         if (answer.status !== 200) {
           throw new ServiceTrouble(`GET ${path} returned status ${answer.status}.`)

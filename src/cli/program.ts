@@ -44,6 +44,8 @@ const commands: Record<string, () => Promise<(to: Command) => void>> = {
   healthcheck: async () => (await import('./health.ts')).healthCommand,
   migrate: async () => (await import('./upkeep.ts')).upkeepCommands,
   config: async () => (await import('./upkeep.ts')).upkeepCommands,
+  gather: async () => (await import('./gather.ts')).gatherCommand,
+  slot: async () => (await import('./slot.ts')).slotCommands,
   version: async () => (await import('./upkeep.ts')).upkeepCommands,
 }
 

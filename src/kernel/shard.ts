@@ -24,7 +24,8 @@ export type ShardEntry = {
   url: string | undefined
 }
 
-const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+/** The digits of ids and of slots. */
+export const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /**
  * A letter, then a letter or a digit, of the alphabet of ids. Ids of a database without shards

@@ -1,70 +1,30 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { freePort } from '../binary/nodes.ts'
 import { until } from '../support/runs.ts'
+import { isInstalled, startBalancer, startNode } from './balancer.ts'
 
 setDefaultTimeout(60_000)
 
-/** The balancers whose configurations we give away, with how they are started on one of them. */
+/** The balancers whose configurations we give away. */
 const balancers = [
-  ['haproxy', 'packaging/haproxy.cfg', (file: string) => ['haproxy', '-f', file]],
-  ['nginx', 'packaging/nginx.conf', (file: string) => ['nginx', '-c', file, '-g', 'daemon off;']],
+  ['haproxy', 'packaging/haproxy.cfg'],
+  ['nginx', 'packaging/nginx.conf'],
 ] as const
 
-/** What stands in for a node: it says which one it is, as long as it is up. */
-function startNode(name: string) {
-  const seen: string[] = []
-  const answer = (request: Request): Response => {
-    if (new URL(request.url).pathname === '/readyz') return new Response('{}')
-    seen.push(`${request.method} ${request.headers.get('x-forwarded-for')}`)
-    return new Response(name)
-  }
-  const serve = (port: number) => Bun.serve({ hostname: '127.0.0.1', port, fetch: answer })
-  let server = serve(0)
-  const port = server.port ?? 0
-  const down = () => server.stop(true)
-  const up = () => {
-    server = serve(port)
-  }
-  return { name, port, seen, down, up }
-}
-
-describe.each(balancers)('%s', (program, path, command) => {
-  const isThere = Bun.which(program, { PATH: `${process.env['PATH']}:/usr/sbin` }) !== null
-  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-balancer-'))
+describe.each(balancers)('%s', (program, path) => {
+  const isThere = isInstalled(program)
   const nodes = [startNode('a'), startNode('b')]
-  const port = freePort()
-  let child: Bun.Subprocess | undefined
+  let balancer: Awaited<ReturnType<typeof startBalancer>> | undefined
 
   beforeAll(async () => {
-    if (!isThere) return
-    const text = readFileSync(path, 'utf8')
-      .replace('10.0.0.11:4663', `127.0.0.1:${nodes[0]?.port}`)
-      .replace('10.0.0.12:4663', `127.0.0.1:${nodes[1]?.port}`)
-      .replace('0.0.0.0:8080', `127.0.0.1:${port}`)
-      .replace('listen 8080', `listen 127.0.0.1:${port}`)
-      .replace('events {}', `pid ${folder}/pid; error_log ${folder}/log; events {}`)
-    const file = join(folder, 'config')
-    writeFileSync(file, text)
-    const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` }
-    child = Bun.spawn([...command(file)], { env, stdout: 'ignore', stderr: 'ignore' })
-    await until('it to answer', async () => (await ask({})) !== '', 20_000)
+    if (isThere) balancer = await startBalancer(program, path, nodes)
   })
   afterAll(async () => {
-    child?.kill()
-    await child?.exited
+    await balancer?.stop()
     for (const node of nodes) await node.down()
-    rmSync(folder, { recursive: true })
   })
 
-  const ask = async (headers: Record<string, string>, method = 'GET'): Promise<string> => {
-    const answer = await fetch(`http://127.0.0.1:${port}/v1/runs`, { headers, method }).catch(
-      () => undefined,
-    )
-    return answer?.ok ? answer.text() : ''
-  }
+  const ask = async (headers: Record<string, string>, method = 'GET'): Promise<string> =>
+    (await balancer?.ask(headers, { method })) ?? ''
   const keys = Array.from({ length: 24 }, (_, i) => `sk-service-${i}`)
   const nodesOf = (headers: (key: string) => Record<string, string>) =>
     Promise.all(keys.map((key) => ask(headers(key))))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { shardAmong } from '../../src/kernel/shard.ts'
-import { parseSlots, slotsText } from '../../src/kernel/slot-text.ts'
+import { markOf, shardAmong, slotCount } from '../../src/kernel/shard.ts'
+import { parseSlots, prefixPattern, slotsText } from '../../src/kernel/slot-text.ts'
 import { load, problemsOf } from '../config/load.ts'
 import { halves } from './shards.ts'
 
@@ -83,4 +83,22 @@ describe('slots', () => {
     '%j are none',
     (text) => expect(parseSlots(text)).toBeUndefined(),
   )
+
+  test.each([
+    ['0-511', '([0-9a-f][0-9a-z])'],
+    ['512-1023', '([g-z][0-9a-z])'],
+    ['0-1023', '([0-9a-z][0-9a-z])'],
+    ['256-383', '([89ab][0-9a-z])'],
+    ['0-9, 12', '(0[0-9c])'],
+    ['7', '(07)'],
+    ['', '($^)'],
+    ['0-99, 1000-1023', undefined],
+    ['3, 5, 31-33, 500-900, 1023', undefined],
+  ])('%j are found by a pattern, and no others', (text, pattern) => {
+    const slots = parseSlots(text) ?? []
+    if (pattern !== undefined) expect(prefixPattern(slots)).toBe(pattern)
+    const matches = new RegExp(`^${prefixPattern(slots)}$`)
+    const all = Array.from({ length: slotCount }, (_, slot) => slot)
+    expect(all.filter((slot) => matches.test(markOf(slot)))).toEqual(slots)
+  })
 })

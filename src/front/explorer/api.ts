@@ -20,7 +20,10 @@ export const explorerApi = (deps: PublicDeps) =>
       '/v1/explorer/stats',
       async ({ request, set }) => {
         const window = readChoice(queryOf(request), 'window', windows) ?? '24h'
-        const answer = answerFresh(request, set, toStatsView(await deps.publicCache.stats(window)))
+        const answer = answerFresh(request, set, {
+          ...toStatsView(await deps.publicCache.stats(window)),
+          ...shardIn(deps),
+        })
         set.headers['cache-control'] = `public, max-age=${freshMs / 1000}`
         return answer
       },
@@ -31,10 +34,13 @@ export const explorerApi = (deps: PublicDeps) =>
       async ({ request, set }) => {
         const query = queryOf(request)
         const type = readChoice(query, 'type', types) ?? 'receipt'
-        return answerFresh(request, set, await listOf(deps, type, query))
+        return answerFresh(request, set, { ...(await listOf(deps, type, query)), ...shardIn(deps) })
       },
       openToAnyOrigin,
     )
+
+/** Each shard shows its own, and says so. */
+const shardIn = ({ shard }: PublicDeps) => (shard ? { shard: shard.id } : {})
 
 async function listOf(deps: PublicDeps, type: (typeof types)[number], query: URLSearchParams) {
   const page = readPage(query)

@@ -9,6 +9,8 @@ const windows = ['24h', '7d', '30d', 'all'] as const
 const usd = (about: string) =>
   t.text(`${about} USD, as exact decimal text.`, '0.00000465', { pattern: '^[0-9]+(\\.[0-9]+)?$' })
 
+const shard = t.text('The shard that this is of; absent without shards.', 's3')
+
 const seen = {
   object: t.only('receipt'),
   index: t.count('Its place in the log.', 11),
@@ -19,6 +21,7 @@ const seen = {
 
 export const explorerStatsShape = t.answer('ExplorerStats', 'What everybody may see, in numbers.', {
   object: t.only('explorer.stats'),
+  'shard?': shard,
   window: t.oneOf('Of what time.', windows),
   from: t.orNull(t.time('When that begins; null before the first receipt.')),
   receipts: t.count('In the log, whatever the window.', 12),
@@ -65,6 +68,7 @@ export const seenReceiptShape = t.choice(
 
 export const recentShape = t.answer('Recent', 'The newest first.', {
   object: t.only('list'),
+  'shard?': shard,
   data: t.list(
     t.either('', [seenReceiptShape, anchorShape, passportShape]),
     'Of the type that was asked for.',
@@ -75,3 +79,4 @@ export const recentShape = t.answer('Recent', 'The newest first.', {
 })
 
 export type StatsAnswer = t.Static<typeof explorerStatsShape>
+export type RecentAnswer = t.Static<typeof recentShape>

@@ -72,6 +72,7 @@ function viewOf(deps: Deps, stored: Stored | undefined): StatusAnswer {
     status: isDegraded ? 'degraded' : 'ok',
     version: version.version,
     commit: version.commit,
+    ...(deps.shard && { shard: deps.shard.id }),
     uptime_s: Math.floor((clock.monotonic() - health.startedAt) / 1000),
     chain: chainStatus(deps),
     log: {

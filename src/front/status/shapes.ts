@@ -12,6 +12,7 @@ export const statusShape = t.answer(
     status: t.oneOf('All in all.', ['ok', 'degraded']),
     version: t.text('Of the program.', '0.1.0'),
     commit: t.orNull(t.text('Of its source.', '9f2c4e6')),
+    'shard?': t.text('Its shard; absent without shards.', 's3'),
     uptime_s: t.count('Seconds since its start.', 3600),
     chain: t.object('Chain 4663, as it was seen last.', {
       id: t.integer('Always 4663.', 4663),

@@ -4,7 +4,14 @@ import type { Acting } from '../../kernel/acting.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log.ts'
 import { Refusal, toErrorBody } from '../../kernel/refusal.ts'
-import { elsewhereDetail, elsewhereInPath, type Shard } from '../../kernel/shard.ts'
+import {
+  elsewhereByShard,
+  elsewhereDetail,
+  elsewhereInPath,
+  refuseElsewhere,
+  type Shard,
+  shardHeader,
+} from '../../kernel/shard.ts'
 import { readTrace } from '../../kernel/trace.ts'
 import { hostCheck, type Listen } from './host.ts'
 import { isForFewPrograms, isForPrograms, pathStart, sayFailures } from './lazy-mount.ts'
@@ -59,7 +66,7 @@ export type Shown = { html: string; headers: Record<string, string> }
  * turns every error into the one error shape.
  */
 export const makeRoot = (deps: RootDeps) => {
-  const { baseUrl, listen, ids, expectBody } = deps
+  const { baseUrl, listen, ids, expectBody, shard } = deps
   const isOurHost = hostCheck(baseUrl, listen)
   const answerError = errorAnswers(deps)
   const app = new Elysia({
@@ -78,6 +85,7 @@ export const makeRoot = (deps: RootDeps) => {
       const headers = baseHeaders(ids.make('req'))
       set.headers = headers
       if (!isOurHost(request.headers.get('host'))) throw new Refusal('misdirected_request')
+      assertMeant(shard, request)
       if (!hasReadablePath(request.url)) throw new Refusal('not_found')
       if (request.method !== 'GET') expectBody?.(request, server)
     })
@@ -125,6 +133,12 @@ const errorAnswers =
     const body = shown ? shown.html : toBody(refusal, requestId)
     return { status: refusal.status, headers, body }
   }
+
+/** @throws Refusal `misdirected_request` for a request that names another shard */
+function assertMeant(shard: Shard | undefined, { headers }: Request): void {
+  const other = shard && elsewhereByShard(shard, headers.get(shardHeader) ?? '')
+  if (other !== undefined) refuseElsewhere(other)
+}
 
 /** An id that this shard does not know, and another one made, is answered there. */
 function misroutedOf(shard: Shard | undefined, { status }: Refusal, url: string) {
