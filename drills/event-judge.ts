@@ -3,7 +3,7 @@ import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { pictureOf } from '../test/ledger/office.ts'
 import { balanceFaults } from '../test/simulation/balance-told.ts'
 import { causesOf, eventDifferences, nameOf } from '../test/simulation/event-causes.ts'
-import type { Arrival } from './event-receiver.ts'
+import type { Arrival } from '../test/support/event-receiver.ts'
 
 export type Verdict = {
   faults: string[]

@@ -4,6 +4,7 @@ import { issueKey } from '../../src/access/keys/issue.ts'
 import { openDatabase } from '../../src/app/open-database.ts'
 import { openHeads } from '../../src/app/open-signer.ts'
 import { startServer } from '../../src/app/start.ts'
+import type { WebhookConfig } from '../../src/config/webhook-entries.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
@@ -14,12 +15,19 @@ import { configOf, testAccount, testPrivateKey, usd } from './world.ts'
 
 export type Node = Awaited<ReturnType<typeof startNode>>
 
+type NodeOptions = {
+  data: string
+  url?: string
+  /** Of the operator; they may go to loopback. */
+  webhooks?: WebhookConfig[]
+}
+
 /** A whole server in this process, with its jobs and a data folder, on a database that may be shared. */
-export async function startNode({ data, url }: { data: string; url?: string }) {
+export async function startNode({ data, url, webhooks = [] }: NodeOptions) {
   mkdirSync(data, { recursive: true, mode: 0o700 })
   const database_url = url ?? `sqlite:${join(data, 'counterfoil.db')}`
   const listen = { hostname: '127.0.0.1', port: 0 }
-  const config = { ...configOf(''), data, database_url, listen }
+  const config = { ...configOf(''), data, database_url, listen, webhooks }
   const logged: { event: string; fields: unknown; error?: unknown }[] = []
   const note = (event: string, fields?: unknown) => void logged.push({ event, fields })
   const log = {
@@ -35,6 +43,7 @@ export async function startNode({ data, url }: { data: string; url?: string }) {
     { waiting },
   )
   const { deps } = running
+  if (webhooks.length > 0) deps.settings.webhookReach = { allowed: [], isLoopbackAllowed: true }
   const origin = `http://localhost:${listen.port}`
   deps.settings.baseUrl = origin
   const call = async (path: string, key?: string, json?: unknown) => {

@@ -68,11 +68,11 @@ function isSignedBy(secret: string | undefined, body: string, headers: Headers):
   }
 }
 
-type Said = { account: string; data: Record<string, unknown> }
+type Said = { account: string | null; data: Record<string, unknown> }
 
 /** Events of one subject arrive in their order. */
 function subjectOf(body: string): string {
   const { account, data } = JSON.parse(body) as Said
   // A run has its own order, although it names its key too.
-  return String(data['run_id'] ?? data['deposit_id'] ?? data['key_id'] ?? account.toLowerCase())
+  return String(data['run_id'] ?? data['deposit_id'] ?? data['key_id'] ?? account?.toLowerCase())
 }
