@@ -17,6 +17,7 @@ import { start } from './start.ts'
 import { storage } from './storage.ts'
 import { streams } from './streams.ts'
 import { upstreams } from './upstreams.ts'
+import { webhooks } from './webhooks.ts'
 
 /** All promises, in the order of the page. */
 export const groups: readonly Group[] = [
@@ -28,6 +29,7 @@ export const groups: readonly Group[] = [
   metering,
   streams,
   upstreams,
+  webhooks,
   deposits,
   receipts,
   signer,

@@ -1,6 +1,6 @@
 import type { Row } from './row.ts'
 
-/** Promises about vouchers, refunds, events and leak reports. */
+/** Promises about vouchers and refunds. */
 export const selling: readonly Row[] = [
   {
     id: 'D43',
@@ -54,32 +54,5 @@ export const selling: readonly Row[] = [
       ['src/ledger/selling.ts', 'refundDeposit'],
       ['src/ledger/credit-deposit.ts', 'moveDeposit'],
     ],
-  },
-  {
-    id: 'D46',
-    severity: 'H',
-    promise:
-      'An event exists exactly if its cause was committed, and arrives at least once, in order.',
-    tests: [
-      ['test/outbox/events.test.ts', 'A command writes its events with its change'],
-      ['test/outbox/events.test.ts', 'A refused command leaves no event'],
-      ['test/binary/drill-events.test.ts', 'Through kills of the sender each committed cause'],
-      ['test/simulation/simulation.test.ts', 'does what the model says after every command'],
-    ],
-    guards: [
-      ['src/ledger/tell.ts', 'addEvent'],
-      ['src/front/webhooks/deliver.ts', 'deliverer'],
-    ],
-  },
-  {
-    id: 'D47',
-    severity: 'C',
-    promise: 'A reported secret pauses its key; the answer never reveals whether it works.',
-    tests: [
-      ['test/keys/leak.test.ts', 'Every text is answered alike: status, body and headers.'],
-      ['test/keys/leak.test.ts', 'A live secret is paused, its owner told'],
-      ['test/keys/leak.test.ts', 'The secret is stored and logged nowhere'],
-    ],
-    guards: [['src/access/keys/api/leaks.ts', 'leaksApi']],
   },
 ]

@@ -36,24 +36,6 @@ export const upstreams: Group = {
       ],
     },
     {
-      id: 'E3',
-      severity: 'C',
-      promise: 'An address that users influence is resolved and checked before it is called.',
-      tests: [
-        ['test/outbox/address-guard.test.ts', 'where a webhook may go'],
-        ['test/outbox/address-guard.test.ts', 'is refused if any of its addresses is private'],
-        [
-          'test/outbox/address-guard.test.ts',
-          'is resolved once: what it answers a moment later changes nothing',
-        ],
-        ['test/outbox/address-guard.test.ts', 'whose server redirects is not followed'],
-      ],
-      guards: [
-        ['src/models/upstream/checked-post.ts', 'makeCheckedPost'],
-        ['src/kernel/public-address.ts', 'isPublicAddress'],
-      ],
-    },
-    {
       id: 'E16',
       severity: 'H',
       promise:
@@ -241,23 +223,6 @@ export const upstreams: Group = {
         ['src/models/upstream/breaker.ts', 'makeBreaker'],
         ['src/models/upstream/breaker-accounts.ts', 'recentAccounts'],
         ['src/runs/circuit.ts', 'assertCircuitClosed'],
-      ],
-    },
-    {
-      id: 'E10',
-      severity: 'C',
-      promise: 'A webhook is signed, and an empty secret does not start.',
-      tests: [
-        [
-          'test/outbox/deliver.test.ts',
-          'A receiver in another process checks the signature with the public library',
-        ],
-        ['test/outbox/python.test.ts', 'the Python receiver of docs/webhooks.md'],
-        ['test/outbox/configured.test.ts', 'is refused without a sound secret'],
-      ],
-      guards: [
-        ['src/front/webhooks/sign.ts', 'signedHeaders'],
-        ['src/config/webhook-entries.ts', 'readWebhooks'],
       ],
     },
   ],

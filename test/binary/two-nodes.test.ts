@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { affordable, askAll, size } from '../../drills/crowd.ts'
 import { askNonce, type Browser, browser, signInWith, wallet } from '../accounts/wallet.ts'
 import { expectRefusal, grant, noBinary, type Server } from '../support/binary.ts'
@@ -135,6 +136,49 @@ describe.skipIf(noBinary || !postgresServer)('two nodes on one PostgreSQL', () =
     await untilNumbered(pair)
     expect(await faultsIn(pair)).toEqual([])
   }, 180_000)
+
+  test('a member who is removed at one acts nowhere: session, branch and stream end at the other', async () => {
+    const owner = browser(a)
+    const person = privateKeyToAccount(generatePrivateKey())
+    await signInWith(owner)
+    await grant(pair.homes[0], '5.00', wallet.address)
+    const cap = { limit_nusd: 2_000_000_000 }
+    const invite = await owner.call('/api/portal/members/invite', {
+      json: { role: 'developer', cap },
+    })
+    const { link } = (await invite.json()) as { link: string }
+    const theirs = browser(b)
+    await signInWith(theirs, person)
+    const token = new URL(link).searchParams.get('token')
+    const accept = await theirs.call('/api/portal/members/accept', { json: { token } })
+    expect(accept.status).toBe(200)
+    const act = await theirs.call('/api/auth/account', { json: { account: wallet.address } })
+    expect(act.status).toBe(200)
+    const made = await theirs.call('/api/portal/keys', { json: { name: 'theirs', cap } })
+    expect(made.status).toBe(201)
+    const { secret: key } = (await made.json()) as { secret: string }
+    const messages = [{ role: 'user', content: 'go on' }]
+    const json = { model: 'stub/endless', stream: true, messages }
+    const streaming = await b.call('/v1/chat/completions', { key, json })
+    const text = streaming.text()
+    const list = () => theirs.call('/api/portal/keys')
+    expect((await list()).status).toBe(200)
+    const jar = new Map(theirs.jar)
+    const path = `/api/portal/members/${person.address}/remove`
+    expect((await owner.call(path, { json: {} })).status).toBe(200)
+    const start = performance.now()
+    // The session is gone at the commit, on every node.
+    expect((await list()).status).toBe(401)
+    expect((await browser(a, jar).call('/api/portal/keys')).status).toBe(401)
+    // No hold is taken any more from the commit on; a read may know the key for a second.
+    expect((await b.call('/v1/runs', { key, json: flat })).status).toBe(403)
+    const last = (await text).trimEnd().split('\n\n').at(-1) ?? ''
+    expect(JSON.parse(last.replace('data: ', '')).error.type).toBe('key_revoked')
+    expect(performance.now() - start).toBeLessThan(5000)
+    expect((await b.call('/v1/keys/self', { key })).status).toBe(403)
+    const again = await theirs.call('/api/portal/members/accept', { json: { token } })
+    expect([401, 404]).toContain(again.status)
+  }, 90_000)
 })
 
 async function read(node: Server, path: string, key: string): Promise<Record<string, unknown>> {

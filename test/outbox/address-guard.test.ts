@@ -105,6 +105,7 @@ describe('a name', () => {
       hits.push(`${request.method} ${new URL(request.url).pathname} ${request.headers.get('host')}`)
       const { pathname } = new URL(request.url)
       if (pathname === '/redirect') return Response.redirect('http://127.0.0.1:1/stolen', 302)
+      if (pathname === '/silent') await Bun.sleep(3000)
       if (pathname === '/endless') {
         return new Response(new Uint8Array(1_000_000))
       }
@@ -163,6 +164,23 @@ describe('a name', () => {
     const { posted } = await post(dev, '/redirect', [['127.0.0.1']])
     expect(posted).toEqual({ error: 'redirect' })
     expect(hits.filter((hit) => hit.includes('stolen'))).toEqual([])
+  })
+
+  test('whose server and resolver are slow has one time for both together', async () => {
+    const before = performance.now()
+    const posting = makeCheckedPost(
+      () => dev,
+      async () => {
+        await Bun.sleep(250)
+        return ['127.0.0.1']
+      },
+      600,
+    )
+    const { signal } = new AbortController()
+    const url = `http://hooks.test:${server.port}/silent`
+    const posted = await posting({ from: 'w', url, headers: {}, body: '{}', signal })
+    expect(posted).toEqual({ error: 'timeout' })
+    expect(performance.now() - before).toBeLessThan(2000)
   })
 
   test('whose server answers without end is read for 64 KiB and its status counts', async () => {

@@ -26,7 +26,7 @@ setDefaultTimeout(60_000)
 const dayMs = 86_400_000
 const noon = Date.UTC(2026, 0, 15, 12)
 
-/** What the operator is told of one service, oldest first. */
+/** The operator's events of one service, oldest first. */
 const typesIn = async ({ db }: Pick<World, 'db'>) => {
   const { events } = db.tables
   const all = await db.read((q) => rows(q.select().from(events).orderBy(asc(events.place))))
@@ -119,7 +119,7 @@ describe.each(engines)('troubles of a service on %s', (engine) => {
     expect((await told()).map(({ data }) => data['day'])).toEqual(['2026-01-15', '2026-01-16'])
   })
 
-  test('What only a node saw that is gone is forgotten, and told anew when another sees it.', async () => {
+  test('What only a node saw that is gone is forgotten, and told again when another sees it.', async () => {
     const nodeOf = (name: string) => {
       const { leaseClock: clock } = w.deps
       const health = { ...w.deps.health, ledger: 'balanced' as 'balanced' | 'unbalanced' }

@@ -22,12 +22,17 @@ export type DeliverNeeds = Pick<
   | 'meters'
 >
 
-/** Concurrent deliveries of all endpoints. */
-const inFlightMost = 64
+/** Concurrent deliveries of all endpoints, and of the endpoints of one account. */
+const inFlightMost = 128
+const ofAccountMost = 8
+/** A slower endpoint gets one event at a time, in ms. */
+const slowMs = 2000
 /** Due deliveries read at once: more than are sent, because busy endpoints are skipped. */
 const lookedAt = 256
 /** How often the lease is renewed while there is work, in ms. */
 const renewMs = 3000
+/** The pause of a delivery after its outcome could not be stored, in ms. */
+const unstoredMs = 5000
 /** How often old deliveries are deleted, in ms. */
 const pruneMs = 60_000
 
@@ -38,7 +43,10 @@ const pruneMs = 60_000
  */
 export function deliverer(deps: DeliverNeeds): (ending: AbortSignal) => Promise<void> {
   const { webhooks, clock } = deps
-  const flying = new Map<string, string>()
+  const flying = new Map<string, WebhookRow>()
+  const slow = new Set<string>()
+  /** Ends of such pauses, by delivery. */
+  const unstored = new Map<string, number>()
   // A list that is being read may still contain deliveries that ended meanwhile: skip them.
   const endedMeanwhile = new Set<string>()
   let reading = 0
@@ -56,9 +64,15 @@ export function deliverer(deps: DeliverNeeds): (ending: AbortSignal) => Promise<
 
   const launch = (due: Due, ending: AbortSignal): void => {
     const { delivery, webhook } = due
-    flying.set(delivery.id, webhook.id)
+    flying.set(delivery.id, webhook)
     sendOne(deps, due, ending)
+      .then((durationMs) => {
+        if (durationMs > slowMs) slow.add(webhook.id)
+        else slow.delete(webhook.id)
+      })
       .catch((error: unknown) => {
+        // Without a pause it would be sent in a loop while nothing can be stored.
+        unstored.set(delivery.id, clock.monotonic() + unstoredMs)
         if (!ending.aborted) deps.log.error('webhook.not_settled', error, { delivery: delivery.id })
       })
       .finally(() => {
@@ -69,13 +83,27 @@ export function deliverer(deps: DeliverNeeds): (ending: AbortSignal) => Promise<
       })
   }
 
+  const isSure = (): boolean =>
+    lease !== undefined && clock.monotonic() - renewedAt < webhooks.sureMs
+
   const pump = async (ending: AbortSignal): Promise<void> => {
-    if (!lease || flying.size >= inFlightMost) return
     reading++
+    const busy = { hooks: new Set<string>(), accounts: new Set<string>() }
     try {
-      for (const due of await webhooks.due(clock.now(), lookedAt)) {
-        if (ending.aborted || flying.size >= inFlightMost) return
-        if (mayGo(due)) launch(due, ending)
+      // Reads again without busy endpoints, which must not hide the others.
+      for (let isMore = true; isMore; ) {
+        if (!isSure() || flying.size >= inFlightMost) return
+        const found = await webhooks.due(clock.now(), { limit: lookedAt, busy })
+        isMore = false
+        for (const due of found) {
+          if (ending.aborted || !isSure() || flying.size >= inFlightMost) return
+          const { id, accountId } = due.webhook
+          if (isAccountFull(accountId)) busy.accounts.add(accountId)
+          else if (isFull(due.webhook)) busy.hooks.add(id)
+          else if (mayGo(due)) launch(due, ending)
+          else continue
+          isMore = found.length === lookedAt
+        }
       }
     } finally {
       reading--
@@ -83,12 +111,25 @@ export function deliverer(deps: DeliverNeeds): (ending: AbortSignal) => Promise<
     }
   }
 
-  const mayGo = ({ delivery, webhook }: Due): boolean => {
-    if (flying.has(delivery.id) || endedMeanwhile.has(delivery.id)) return false
-    const sending = [...flying.values()].filter((id) => id === webhook.id).length
-    // A failing endpoint gets one event at a time, so that it does not delay the others.
-    return sending < (webhook.failingSince === null ? sentAtOnce : 1)
+  const mayGo = ({ delivery: { id } }: Due): boolean => {
+    if (flying.has(id) || endedMeanwhile.has(id)) return false
+    if ((unstored.get(id) ?? 0) > clock.monotonic()) return false
+    unstored.delete(id)
+    return true
   }
+
+  const countFlying = (is: (webhook: WebhookRow) => boolean): number =>
+    [...flying.values()].filter(is).length
+
+  /** A failing or slow endpoint gets one event at a time, so that it does not delay the others. */
+  const isFull = ({ id, failingSince }: WebhookRow): boolean => {
+    const most = failingSince === null && !slow.has(id) ? sentAtOnce : 1
+    return countFlying((one) => one.id === id) >= most
+  }
+
+  /** Endpoints of the operator are not counted together. */
+  const isAccountFull = (account: string): boolean =>
+    account !== '' && countFlying(({ accountId }) => accountId === account) >= ofAccountMost
 
   return async (ending) => {
     const isIdle = flying.size === 0 && !(await webhooks.hasWork(clock.now()))
@@ -104,21 +145,21 @@ export function deliverer(deps: DeliverNeeds): (ending: AbortSignal) => Promise<
   }
 }
 
-async function sendOne(deps: DeliverNeeds, due: Due, signal: AbortSignal): Promise<void> {
+/** Returns how long the endpoint took, in ms. */
+async function sendOne(deps: DeliverNeeds, due: Due, signal: AbortSignal): Promise<number> {
   const { clock, log, webhooks } = deps
   const tried = await attempt(deps, due, signal)
-  if (signal.aborted) return
+  if (signal.aborted) return 0
   const now = clock.now()
   const outcome = outcomeOf(due, tried, now)
   deps.meters.delivered(outcome.row.status)
   await webhooks.settle(outcome, now)
-  if (!outcome.isOver) return
-  const { id, accountId: account } = due.webhook
-  log.warn('webhook.disabled', {
-    webhook: id,
-    account,
-    error: tried.error ?? String(tried.httpStatus),
-  })
+  if (outcome.isOver) {
+    const { id, accountId: account } = due.webhook
+    const error = tried.error ?? String(tried.httpStatus)
+    log.warn('webhook.disabled', { webhook: id, account, error })
+  }
+  return tried.durationMs
 }
 
 /** Makes one attempt, and returns it as the page shows it. */

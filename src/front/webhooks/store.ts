@@ -1,11 +1,25 @@
 /** Stores webhooks and their deliveries; routes events from the outbox to subscribed endpoints. */
-import { and, asc, desc, eq, inArray, isNull, lt, lte, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, isNull, lt, lte, notInArray, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import { type Page, type PageRequest, toPage } from '../../kernel/pagination.ts'
 import type { Db } from '../../storage/db/db.ts'
-import { assertLease, type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
-import { first, insert, type Query, rows, update, type Work } from '../../storage/db/query-steps.ts'
+import {
+  assertLease,
+  type Lease,
+  type LeaseTime,
+  leaseMs,
+  takeLease,
+} from '../../storage/db/lease.ts'
+import {
+  first,
+  insert,
+  lockedRows,
+  type Query,
+  rows,
+  update,
+  type Work,
+} from '../../storage/db/query-steps.ts'
 import type { AuditRow, DeliveryRow, EventRow, WebhookRow } from '../../storage/db/schema.ts'
 import { failWaiting, lockWebhooks, outcomes } from './store/outcomes.ts'
 import { pruneWork } from './store/prune.ts'
@@ -15,6 +29,9 @@ export type WebhookStore = ReturnType<typeof webhookStore>
 
 /** A delivery with its event and its endpoint. */
 export type Due = { delivery: DeliveryRow; event: EventRow; webhook: WebhookRow }
+
+/** Endpoints and accounts without room for another delivery. */
+export type Busy = { hooks: ReadonlySet<string>; accounts: ReadonlySet<string> }
 
 /** Events routed in one transaction. */
 const routedAtOnce = 200
@@ -45,6 +62,7 @@ function webhookRows(db: Db) {
       db.read((q) => first(q.select().from(webhooks).where(own(account, id)))),
     change: (row: WebhookRow, fields: (keyof WebhookRow)[], audit: AuditRow): Promise<void> =>
       db.write(function* (q) {
+        yield* lockWebhooks(db, q, [row.id])
         yield* update(webhooks, [row], fields)
         if (row.disabledAt !== null) yield* failWaiting(db, q, row.id, row.disabledAt)
         yield* insert(auditEntries, [audit])
@@ -54,6 +72,15 @@ function webhookRows(db: Db) {
         yield* rows(q.delete(webhooks).where(own(accountId, id)).returning())
         yield* rows(q.delete(deliveries).where(eq(deliveries.webhookId, id)).returning())
         if (audit) yield* insert(auditEntries, [audit])
+      }),
+    /** Removes a new webhook again if its account has more than `most`; one checks at a time. */
+    dropBeyond: ({ accountId, id }: WebhookRow, most: number): Promise<boolean> =>
+      db.write(function* (q) {
+        const theirs = q.select().from(webhooks).where(eq(webhooks.accountId, accountId))
+        const all = yield* lockedRows(theirs.orderBy(asc(webhooks.id)))
+        if (all.length <= most) return false
+        yield* rows(q.delete(webhooks).where(own(accountId, id)).returning())
+        return true
       }),
     /** Sets the operator's webhooks to those of the configuration; known ones keep state. */
     sync: (configured: readonly WebhookRow[]): Promise<void> =>
@@ -126,8 +153,14 @@ function outbox(db: Db, { clock, node, ids }: Needs) {
 
   function* route(q: Query, found: EventRow[], now: Millis): Work<void> {
     const accounts = [...new Set([...found.map(({ accountId }) => accountId), ''])]
-    const hooks = yield* rows(
-      q.select().from(webhooks).where(inArray(webhooks.accountId, accounts)),
+    // An attempt that ends meanwhile releases the next event of its subject, so it must see these;
+    // an endpoint that is disabled meanwhile gets none.
+    const hooks = yield* lockedRows(
+      q
+        .select()
+        .from(webhooks)
+        .where(inArray(webhooks.accountId, accounts))
+        .orderBy(asc(webhooks.id)),
     )
     const targets = found.flatMap((event) =>
       hooks
@@ -139,8 +172,6 @@ function outbox(db: Db, { clock, node, ids }: Needs) {
     for (const { hook } of targets) {
       if (!room.has(hook.id)) room.set(hook.id, maxWaiting - (yield* countWaiting(db, q, hook.id)))
     }
-    // An attempt that ends meanwhile releases the next event of its subject, so it must see these.
-    yield* lockWebhooks(db, q, [...room.keys()])
     const behind =
       targets.length === 0
         ? new Set<string>()
@@ -171,6 +202,8 @@ function outbox(db: Db, { clock, node, ids }: Needs) {
   }
 
   return {
+    /** How long after a renewal a node may send, in ms: another one may take the lease later. */
+    sureMs: leaseMs - 2000,
     takeLease: (): Promise<Lease | undefined> => takeLease(db, clock, leaseName, node),
     /** Whether an event waits for routing, or a delivery is due. */
     hasWork: (now: Millis): Promise<boolean> =>
@@ -198,9 +231,20 @@ function outbox(db: Db, { clock, node, ids }: Needs) {
         if (found.length > 0) yield* route(q, found, now)
         return found.length === routedAtOnce
       }),
-    due: (now: Millis, limit: number): Promise<Due[]> =>
+    /** The oldest due deliveries, without those of `busy` endpoints and accounts. */
+    due: (now: Millis, { limit, busy }: { limit: number; busy: Busy }): Promise<Due[]> =>
       db.read(function* (q) {
-        const ready = and(eq(deliveries.status, 'pending'), lte(deliveries.nextAt, now))
+        const { webhookId } = deliveries
+        const theirs = q
+          .select({ id: webhooks.id })
+          .from(webhooks)
+          .where(inArray(webhooks.accountId, [...busy.accounts]))
+        const ready = and(
+          eq(deliveries.status, 'pending'),
+          lte(deliveries.nextAt, now),
+          busy.hooks.size > 0 ? notInArray(webhookId, [...busy.hooks]) : undefined,
+          busy.accounts.size > 0 ? notInArray(webhookId, theirs) : undefined,
+        )
         const found = yield* rows(
           q
             .select()
@@ -217,13 +261,15 @@ function outbox(db: Db, { clock, node, ids }: Needs) {
         return found.flatMap((delivery) => {
           const event = told.find(({ id }) => id === delivery.eventId)
           const webhook = hooks.find(({ id }) => id === delivery.webhookId)
-          return event && webhook ? [{ delivery, event, webhook }] : []
+          return event && webhook?.disabledAt === null ? [{ delivery, event, webhook }] : []
         })
       }),
-    /** Adds a test event, for one endpoint alone. */
-    sendTo: (event: EventRow, webhookId: string, now: Millis): Promise<DeliveryRow> => {
+    /** Adds a test event, for one endpoint alone; undefined if it was disabled meanwhile. */
+    sendTo: (event: EventRow, webhookId: string, now: Millis): Promise<DeliveryRow | undefined> => {
       const row = { ...toDelivery(event, webhookId, now), id: ids.make('dlv'), nextAt: now }
-      return db.write(function* () {
+      return db.write(function* (q) {
+        const [hook] = yield* lockWebhooks(db, q, [webhookId])
+        if (hook?.disabledAt !== null) return undefined
         yield* insert(events, [{ ...event, routedAt: now }])
         yield* insert(deliveries, [row])
         return row

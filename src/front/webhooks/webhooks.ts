@@ -26,7 +26,7 @@ export type WebhookWish = {
   events?: readonly string[] | undefined
   description?: string | undefined
   format?: WebhookRow['format'] | undefined
-  /** False disables it: waiting deliveries are kept until it is enabled again. */
+  /** False disables it: waiting deliveries end as failed. */
   enabled?: boolean | undefined
 }
 
@@ -56,9 +56,7 @@ export async function createWebhook(
   const { clock, ids, random, webhooks } = deps
   const url = wish.url ?? refuse('invalid_request', { param: 'url', message: '"url" is missing.' })
   assertTarget(deps, url)
-  if ((await webhooks.list(asker.account)).length >= maxWebhooks) {
-    refuse('conflict', `An account has at most ${maxWebhooks} webhooks. Remove one first.`)
-  }
+  if ((await webhooks.list(asker.account)).length >= maxWebhooks) refuseMore()
   const id = ids.make('whk')
   const secret = makeSecret(random)
   const row: WebhookRow = {
@@ -89,8 +87,14 @@ export async function createWebhook(
       once?.note(unit, row)
     },
   })
+  // Several that were made at once did not see each other.
+  if (await webhooks.dropBeyond(row, maxWebhooks)) refuseMore()
   await followRuns(deps, asker.account)
   return { row, secret }
+}
+
+function refuseMore(): never {
+  refuse('conflict', `An account has at most ${maxWebhooks} webhooks. Remove one first.`)
 }
 
 /** @throws Refusal `not_found`, `invalid_request` with `param` */
@@ -106,16 +110,10 @@ export async function changeWebhook(deps: Needs, asker: Asker, id: string, wish:
     format: wish.format ?? before.format,
     ...stateOf(before, wish.enabled, deps.clock.now()),
   }
-  const fields: (keyof WebhookRow)[] = [
-    'url',
-    'events',
-    'description',
-    'format',
-    'disabledAt',
-    'disabledReason',
-    'failingSince',
-    'dropped',
-  ]
+  const fields: (keyof WebhookRow)[] = ['url', 'events', 'description', 'format']
+  if (wish.enabled !== undefined) {
+    fields.push('disabledAt', 'disabledReason', 'failingSince', 'dropped')
+  }
   await deps.webhooks.change(row, fields, auditOf(deps, asker, row, 'webhook.change'))
   await followRuns(deps, asker.account)
   return row
@@ -179,7 +177,8 @@ export async function testWebhook(deps: Needs, asker: Asker, id: string): Promis
   const now = clock.now()
   const about = { account: asker.account, subject: id, data: { webhook_id: id } }
   const event = toEventRow({ type: 'webhook.test', ...about }, now * placesPerMs, now)
-  return webhooks.sendTo(event, id, now)
+  const sent = await webhooks.sendTo(event, id, now)
+  return sent ?? refuse('conflict', 'This webhook was disabled. Enable it first.')
 }
 
 /** Sends an ended delivery again, with the same id and body. */
@@ -193,10 +192,8 @@ export async function sendAgain(
   const found = isId('dlv', deliveryId) ? await webhooks.delivery(id, deliveryId) : undefined
   const row = found ?? refuse('not_found', 'There is no such delivery.')
   if (webhook.disabledAt !== null) refuse('conflict', 'This webhook is disabled. Enable it first.')
-  const now = clock.now()
-  const again = { ...row, status: 'pending' as const, since: now, nextAt: now, doneAt: null }
-  await webhooks.again(again)
-  return again
+  const again = await webhooks.again(row, clock.now())
+  return again ?? refuse('conflict', 'This delivery waits behind an earlier one of its subject.')
 }
 
 /** The balance below which `balance.low` is told; null for never. */

@@ -1,9 +1,10 @@
 /** Posts to servers that users name: resolves the name, checks every address, connects to one. */
 import { isIP } from 'node:net'
+import { deadlineIn } from '../../kernel/deadline.ts'
 import { parseAddress } from '../../kernel/network-address.ts'
 import type { Block } from '../../kernel/network-block.ts'
 import { isIn, isPublicAddress } from '../../kernel/public-address.ts'
-import type { StopSignal } from '../../kernel/stop.ts'
+import { type StopSignal, StopSwitch } from '../../kernel/stop.ts'
 import { within } from '../../kernel/within.ts'
 import { UpstreamFailure } from './upstream.ts'
 import { openDirect } from './wire/wire.ts'
@@ -59,11 +60,19 @@ const resolveBySystem: Resolve = async (name) =>
  * The name is resolved once, here, and the connection goes to an address that was checked: a name
  * that answers differently a moment later changes nothing. A redirect is not followed.
  */
-export function makeCheckedPost(reach: () => Reach, resolve = resolveBySystem): Post {
-  return async ({ from, url, headers, body, signal }) => {
+export function makeCheckedPost(
+  reach: () => Reach,
+  resolve = resolveBySystem,
+  withinMs = totalMs,
+): Post {
+  const post = async (
+    { from, url, headers, body }: Parameters<Post>[0],
+    signal: StopSignal,
+  ): Promise<Posted> => {
     const target = readTarget(url, reach())
     if (!target) return { error: 'forbidden_url' }
-    const addresses = await resolveWithin(resolve, target.name)
+    const addresses = await resolveWithin(resolve, target.name, withinMs / 2)
+    if (signal.aborted) return { error: 'unreachable' }
     const [address] = addresses
     if (address === undefined) return { error: 'unknown_host' }
     if (!addresses.every((one) => mayReach(one, target, reach()))) {
@@ -78,6 +87,22 @@ export function makeCheckedPost(reach: () => Reach, resolve = resolveBySystem): 
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error
       return toPosted(error)
+    }
+  }
+  return async (message) => {
+    const { signal } = message
+    const stop = new StopSwitch()
+    const end = () => stop.stop()
+    // The resolver and the server have their time together.
+    const deadline = deadlineIn(withinMs, end)
+    signal.addEventListener('abort', end, { once: true })
+    try {
+      const posted = await post(message, stop)
+      const isLate = stop.aborted && !signal.aborted && 'error' in posted
+      return isLate ? { error: 'timeout' } : posted
+    } finally {
+      deadline.clear()
+      signal.removeEventListener('abort', end)
     }
   }
 }
@@ -111,10 +136,10 @@ function mayReach(text: string, { isSecure }: Target, reach: Reach): boolean {
   return isPublicAddress(text) || isIn(address, reach.allowed)
 }
 
-async function resolveWithin(resolve: Resolve, name: string): Promise<string[]> {
+async function resolveWithin(resolve: Resolve, name: string, ms: number): Promise<string[]> {
   if (isIP(name) !== 0) return [name]
   const asking = resolve(name).catch((): string[] => [])
-  return (await within(totalMs / 2, asking)) ?? []
+  return (await within(ms, asking)) ?? []
 }
 
 /** Keeps the status alone: the body is not needed, and may never end. */

@@ -29,16 +29,15 @@ export function* failWaiting(db: Db, q: Query, webhookId: string, now: Millis): 
   yield* rows(q.update(deliveries).set(failed).where(waiting).returning({ id: deliveries.id }))
 }
 
-/** Locks webhooks before it reads their deliveries, in the order of every writer of both. */
-export function* lockWebhooks(db: Db, q: Query, ids: readonly string[]): Work<void> {
+/** Locks webhooks before their deliveries are read, in the order of every writer of both. */
+export function* lockWebhooks(db: Db, q: Query, ids: readonly string[]): Work<WebhookRow[]> {
   const { webhooks } = db.tables
-  if (ids.length === 0) return
   const { id } = webhooks
   const named = q
-    .select({ id })
+    .select()
     .from(webhooks)
     .where(inArray(id, [...ids]))
-  yield* lockedRows(named.orderBy(asc(id)))
+  return yield* lockedRows(named.orderBy(asc(id)))
 }
 
 export function outcomes(db: Db) {
@@ -83,10 +82,17 @@ export function outcomes(db: Db) {
   }
 
   return {
-    /** Stores the outcome of an attempt, unless its endpoint is gone. */
+    /**
+     * Stores the outcome of an attempt, unless its endpoint is gone or another node stored one
+     * before. A delivery of an endpoint that was disabled meanwhile stays ended.
+     */
     settle: ({ row, webhook, isOver, postponedTo }: Outcome, now: Millis): Promise<void> =>
       db.write(function* (q) {
-        yield* lockWebhooks(db, q, [webhook.id])
+        const [hook] = yield* lockWebhooks(db, q, [webhook.id])
+        const named = q.select().from(deliveries).where(eq(deliveries.id, row.id))
+        const current = yield* first(named)
+        if (!hook || current?.attempts !== row.attempts - 1) return
+        if (current.status !== 'pending' && row.status !== 'delivered') return
         yield* update(deliveries, [row], outcome)
         yield* update(webhooks, [webhook], ['failingSince'])
         if (isOver) {
@@ -98,6 +104,21 @@ export function outcomes(db: Db) {
         if (row.status !== 'pending') yield* promote(q, row, now)
         if (postponedTo !== undefined) yield* postpone(q, webhook.id, postponedTo)
       }),
-    again: (row: DeliveryRow): Promise<void> => db.write(() => update(deliveries, [row], outcome)),
+    /**
+     * Sends a delivery again, or now if it waits for its next attempt. Undefined if it waits behind
+     * another one of its subject, or if its endpoint is disabled.
+     */
+    again: ({ id, webhookId }: DeliveryRow, now: Millis): Promise<DeliveryRow | undefined> =>
+      db.write(function* (q) {
+        const [hook] = yield* lockWebhooks(db, q, [webhookId])
+        const current = yield* first(q.select().from(deliveries).where(eq(deliveries.id, id)))
+        if (hook?.disabledAt !== null || !current) return undefined
+        const isWaiting = current.status === 'pending'
+        if (isWaiting && current.nextAt === null) return undefined
+        const since = isWaiting ? current.since : now
+        const row = { ...current, status: 'pending' as const, since, nextAt: now, doneAt: null }
+        yield* update(deliveries, [row], ['status', 'since', 'nextAt', 'doneAt'])
+        return row
+      }),
   }
 }
