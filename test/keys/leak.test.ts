@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { makeSecret } from '../../src/access/keys/secret.ts'
+import { fingerprintOf, hashSecret, makeSecret } from '../../src/access/keys/secret.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { noted } from '../admin/admin.ts'
@@ -77,6 +77,22 @@ describe.each(engines)('a leak report on %s', (engine) => {
     const stored = await w.db.read((q) => rows(q.select().from(events)))
     const text = JSON.stringify([stored, await noted(w), w.logged])
     expect(text).not.toContain(secret.slice(11, 40))
+  })
+
+  test('What is known of a key without its secret pauses nothing, nor do parts of the secret.', async () => {
+    const one = await mint()
+    const { secret, id } = one
+    const hash = hashSecret(secret)
+    const texts = [
+      ...[id, hash, hash.toUpperCase(), fingerprintOf(hash), `sk-service-${hash}`],
+      ...[secret.slice(0, -1), ` ${secret}`, secret.toUpperCase(), `${secret}%00`, `%${secret}%`],
+    ]
+    for (const text of texts) {
+      const { status } = await report(text)
+      expect([text === secret, status === 202 || status === 400]).toEqual([false, true])
+    }
+    await Bun.sleep(100)
+    expect((await ask(secret)).status).toBe(200)
   })
 
   test('Reports are limited by network.', async () => {

@@ -12,8 +12,9 @@ type Needs = Pick<Deps, 'ledger' | 'keys' | 'ids' | 'members'>
 export type Removed = { member: MemberRow; stopped: number }
 
 /**
- * Removes a member, or lets one leave. At the commit every key of the branch is revoked and every
- * session that acts by the membership has ended; runs in flight stop as those of a revoked key.
+ * Removes a member, or lets one leave. At the commit every key of the branch and every open
+ * invitation by the member is revoked, and every session that acts by the membership has ended;
+ * runs in flight stop as those of a revoked key.
  * @throws Refusal `not_found`, and `conflict` for the account's own wallet
  */
 export async function removeMember(deps: Needs, acting: Acting, wallet: string): Promise<Removed> {
@@ -44,6 +45,9 @@ export async function removeMember(deps: Needs, acting: Acting, wallet: string):
         noteKey(unit, ids, key, { actor: acting.wallet, action: 'key.revoke', detail })
       }
       people.removeMember(member)
+      // An owner may hold open links of their own, by which another of their wallets could join.
+      const links = people.invitations.filter(({ createdBy }) => createdBy === wallet)
+      for (const link of links) people.removeInvitation(link)
       unit.addAudit({
         id: ids.make('req'),
         at: unit.now,
@@ -51,7 +55,12 @@ export async function removeMember(deps: Needs, acting: Acting, wallet: string):
         action: wallet === acting.wallet ? 'member.leave' : 'member.remove',
         accountId: account,
         subject: wallet,
-        detail: { role: member.role, branch: member.branch, keys_revoked: live.length },
+        detail: {
+          role: member.role,
+          branch: member.branch,
+          keys_revoked: live.length,
+          invitations_revoked: links.length,
+        },
       })
       return { member: { ...member }, stopped: live.length }
     },
