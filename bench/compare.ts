@@ -23,6 +23,7 @@ import { measureSize } from './size.ts'
 import { measurePaced, measureUnpaced } from './streams.ts'
 import { type Row, tableOf } from './table.ts'
 import { type Running, startCounterfoil, startProxy, startStub } from './targets.ts'
+import { measureTold } from './told.ts'
 
 const { values: options } = parseArgs({
   allowNegative: true,
@@ -54,6 +55,7 @@ async function compare(folder: string): Promise<Row[]> {
   const side = { stub, proxy, gateway, before, peers }
   const parts: Record<string, () => Promise<Row[]>> = {
     paid: () => measurePaid(side, pace),
+    told: () => measureTold(side, pace, join(folder, 'told')),
     latency: () => measureLatency(side, pace, folder),
     unpaced: () => measureUnpaced(side, pace),
     paced: () => measurePaced(side, pace, join(folder, 'fresh')),

@@ -59,15 +59,24 @@ export type Place = {
   env?: Record<string, string>
   /** The build that runs; the current one when absent. */
   program?: string | undefined
+  /** Settings beside the usual ones, as tables. */
+  more?: string
 }
 
 /** The compiled binary, with a ready key of the test account. */
 export async function startCounterfoil(stub: Target, place: Place): Promise<Running> {
-  const { folder, env = {}, name = 'counterfoil', data = `${folder}/data`, program } = place
+  const {
+    folder,
+    env = {},
+    name = 'counterfoil',
+    data = `${folder}/data`,
+    program,
+    more = '',
+  } = place
   await mkdir(folder, { recursive: true })
   // Builds of before know no kinds.
   const spoken = program === undefined ? kinds : (['openai'] as const)
-  await Bun.write(`${folder}/counterfoil.toml`, configurationFor(stub, spoken))
+  await Bun.write(`${folder}/counterfoil.toml`, configurationFor(stub, spoken) + more)
   const port = freePort()
   const started = await start({
     command: [...serveCommand(data, port, program), '--dev'],
