@@ -12,7 +12,7 @@ import { nextBlock } from '../key-view.ts'
 import type { ShownKey } from '../shown-key.ts'
 import { CapPanel, ChainPanel } from './cap.tsx'
 import { EditPanel } from './key-edit.tsx'
-import { FactsPanel } from './key-facts.tsx'
+import { FactsPanel, RightsPanel } from './key-facts.tsx'
 import {
   actionPath,
   type DetailView,
@@ -45,6 +45,7 @@ export function KeyPage({ view }: { view: DetailView }) {
         </div>
         <FactsPanel view={view} />
       </Split>
+      <RightsPanel view={view} />
       <BelowPanel view={view} />
       {statusOf(chain, now) === 'revoked' ? null : <EditPanel view={view} />}
       <SidePanel />

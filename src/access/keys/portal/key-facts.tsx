@@ -1,4 +1,4 @@
-/** The panel of a key's properties and rights. */
+/** The panels of a key's properties and of its rights. */
 import { hasBrake } from '../../../ledger/brake.ts'
 import type { KeyRow } from '../../../storage/db/schema.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
@@ -12,7 +12,18 @@ type Fact = readonly [name: Child, value: Child]
 export const FactsPanel = ({ view }: { view: DetailView }) => (
   <Panel id="facts" title="This key">
     <Pad>
-      <Facts of={[...origin(view), ...times(view), ...rights(view)]} />
+      <Facts of={[...origin(view), ...times(view)]} />
+    </Pad>
+  </Panel>
+)
+
+export const RightsPanel = ({ view }: { view: DetailView }) => (
+  <Panel id="rights" title="What it may do">
+    <Pad>
+      <div class="grid2">
+        <Facts of={rights(view)} />
+        <Facts of={limits(view)} />
+      </div>
     </Pad>
   </Panel>
 )
@@ -50,6 +61,10 @@ function times({ shown: { key, chain, overlapUntil }, now }: DetailView): Fact[]
 const rights = ({ shown: { key } }: DetailView): Fact[] => [
   ['Models', key.models.length === 0 ? 'All' : <Codes of={key.models} />],
   ['Scopes', key.scopes.length === 0 ? 'None' : <Codes of={key.scopes} />],
+  ['Tags', <Tags of={key.tags} />],
+]
+
+const limits = ({ shown: { key } }: DetailView): Fact[] => [
   ['Networks', key.ipCidrs.length === 0 ? 'Any' : <Codes of={key.ipCidrs} />],
   ['Requests per minute', key.rpm === null ? 'Not limited' : count(key.rpm)],
   ['Concurrent runs', key.concurrency === null ? 'Not limited' : count(key.concurrency)],
@@ -59,7 +74,6 @@ const rights = ({ shown: { key } }: DetailView): Fact[] => [
   ],
   ['Brake', hasBrake(key) ? <BrakeText of={key} /> : 'None'],
   ['When money is short', key.fit ? 'Lowers max_tokens' : 'Refuses the run'],
-  ['Tags', <Tags of={key.tags} />],
 ]
 
 const BrakeText = ({ of: { brakeMinute, brakeHour, brakeRunning } }: { of: KeyRow }) => (
@@ -82,7 +96,7 @@ const BrakeText = ({ of: { brakeMinute, brakeHour, brakeRunning } }: { of: KeyRo
 const count = (number: number): string => number.toLocaleString('en-US')
 
 const Codes = ({ of }: { of: readonly string[] }) => (
-  <ul class="bare">
+  <ul class="bare inline">
     {of.map((one) => (
       <li>
         <code>{one}</code>

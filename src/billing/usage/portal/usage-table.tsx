@@ -19,11 +19,14 @@ type TableProps = { account: string; query: URLSearchParams; report: Report }
 export const UsageTable = ({ account, query, report }: TableProps) => (
   <Panel
     id="usage"
-    title={`By ${report.groupBy.join(', ')}`}
+    title={`By ${report.groupBy.join(' and ')}`}
     aside={
       <Tabs
         label="Group by"
-        tabs={dimensions.map((one) => ({ href: hrefBy(query, one), label: groupWords[one] }))}
+        tabs={groupings(report.groupBy).map((by) => ({
+          href: hrefBy(query, by.join(',')),
+          label: groupText(by),
+        }))}
         here={hrefBy(query, report.groupBy.join(','))}
       />
     }
@@ -43,6 +46,15 @@ const groupWords: Record<Dimension, string> = {
   model: 'Model',
   tag: 'Tag',
 }
+
+/** What one can group by: each alone, and the two or more that the address names. */
+function groupings(shown: readonly Dimension[]): (readonly Dimension[])[] {
+  const alone = dimensions.map((one) => [one])
+  return shown.length > 1 ? [...alone, shown] : alone
+}
+
+const groupText = (by: readonly Dimension[]): string =>
+  by.map((one, i) => (i === 0 ? groupWords[one] : one)).join(' and ')
 
 /** The same range in other groups, from their first page. */
 function hrefBy(query: URLSearchParams, groupBy: string, page?: number): string {
@@ -71,7 +83,7 @@ function Body({ account, query, report }: TableProps) {
   if (table.count === 0) return <NothingUsed account={account} query={query} />
   return (
     <Table
-      caption={`Usage by ${report.groupBy.join(', ')}`}
+      caption={`Usage by ${report.groupBy.join(' and ')}`}
       columns={columnsOf(report, table)}
       rows={table.rows}
     />

@@ -39,8 +39,8 @@ export const adminPage = ({ frame, acting, title, tab, children }: AdminPagePart
     here: adminPath,
     main: (
       <>
-        <PageHead title={title} />
         <Tabs label="Administration" tabs={tabs} here={tab} />
+        <PageHead title={title} />
         {children}
       </>
     ),

@@ -1,18 +1,17 @@
 /** The operator's view of the audit log. */
-import type { Json } from '../../../kernel/canonical.ts'
 import { type Millis, toRfc3339 } from '../../../kernel/clock.ts'
 import type { Page } from '../../../kernel/pagination.ts'
 import type { AuditRow } from '../../../storage/db/schema.ts'
 import { toChecksumAddress } from '../../../verify/address.ts'
 import { Address } from '../../../web/ui/address.tsx'
-import { amountText } from '../../../web/ui/amount.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
 import { Search } from '../../../web/ui/filters.tsx'
-import { shortHash } from '../../../web/ui/hash.tsx'
+import { Id } from '../../../web/ui/hash.tsx'
 import { Panel } from '../../../web/ui/panel.tsx'
 import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
 import { paths } from './admin-frame.tsx'
+import { actionWords, detailName, detailText } from './audit-words.ts'
 
 export type AuditListView = {
   found: Page<AuditRow>
@@ -73,7 +72,16 @@ const shortened = (account: string): string => `${account.slice(0, 6)}…${accou
 const columnsFor = (now: Millis): Column<AuditRow>[] => [
   { head: 'When', at: 'when', cell: ({ at }) => <When at={at} now={now} /> },
   { head: 'Who', at: 'who', cell: ({ actor }) => <Actor name={actor} /> },
-  { head: 'What', at: 'what', cell: ({ action }) => <code>{action}</code> },
+  {
+    head: 'What',
+    at: 'what',
+    cell: ({ action }) => (
+      <>
+        <strong>{actionWords(action)}</strong>
+        <small class="quiet raw">{action}</small>
+      </>
+    ),
+  },
   {
     head: 'Account',
     at: 'state',
@@ -92,24 +100,17 @@ const columnsFor = (now: Millis): Column<AuditRow>[] => [
 const isWallet = (text: string): boolean => /^0x[0-9a-f]{40}$/.test(text)
 
 const Actor = ({ name }: { name: string }) =>
-  isWallet(name) ? <Address value={name} /> : <code title={name}>{name.slice(0, 24)}</code>
+  isWallet(name) ? <Address value={name} /> : <Id value={name} />
 
 const Detail = ({ of }: { of: AuditRow['detail'] }) => (
-  <span class="grow">
+  <span class="grow details">
     {Object.entries(of).map(([name, value]) => (
       <span>
-        {name}: {detailText(name, value)}{' '}
+        {detailName(name)}: {detailText(name, value)}
       </span>
     ))}
   </span>
 )
-
-/** Amounts as dollars, hashes shortened, other values unchanged. */
-function detailText(name: string, value: Json): string {
-  if (typeof value !== 'string') return JSON.stringify(value)
-  if (name.endsWith('_nusd') && /^-?\d+$/.test(value)) return amountText(BigInt(value))
-  return /^(0x)?[0-9a-f]{64}$/.test(value) ? shortHash(value) : value
-}
 
 /** An entry as JSON. */
 export const toAuditView = (row: AuditRow) => ({
