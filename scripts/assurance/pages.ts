@@ -179,5 +179,76 @@ export const pages: Group = {
       ],
       guards: [['src/proof/receipts/api/receipt-picture.ts', 'receiptPictureApi']],
     },
+    {
+      id: 'C19',
+      severity: 'H',
+      promise: 'Open lists show what is new and move states on by themselves, without a jump.',
+      tests: [
+        ['test/browser/live.test.ts', 'new %s land by themselves, and wait while the list is read'],
+        [
+          'test/browser/live.test.ts',
+          'more than fifty new %s between two looks are counted and loaded in place',
+        ],
+        [
+          'test/browser/live.test.ts',
+          'states move on by themselves, from logged to anchored to final',
+        ],
+      ],
+      guards: [
+        ['src/runs/api/follow-rows.ts', 'followRows'],
+        ['src/web/ui/live-list.tsx', 'LiveList'],
+      ],
+    },
+    {
+      id: 'C20',
+      severity: 'H',
+      promise: 'Without script every task but the wallet’s signature can be done.',
+      tests: [
+        [
+          'test/browser/sign-in-by-hand.test.ts',
+          'without script a pasted signature signs in, and a button signs out',
+        ],
+        [
+          'test/browser/keys.test.ts',
+          'without script: a reload neither shows the secret again nor makes another key',
+        ],
+        [
+          'test/browser/console.test.ts',
+          'without script a form and a page do all of it, turn by turn',
+        ],
+        [
+          'test/browser/deposits.test.ts',
+          'without script an amount is put into the code, and another wallet’s deposit is claimed',
+        ],
+        [
+          'test/browser/docs.test.ts',
+          'the search without script is a page of its own, which can be linked',
+        ],
+      ],
+      guards: [['src/web/ui/reply.ts', 'reply']],
+    },
+    {
+      id: 'C21',
+      severity: 'C',
+      promise: 'A page that is loaded again sends no form: no second key, plan, run or charge.',
+      tests: [
+        [
+          'test/browser/reload.test.ts',
+          'after every form the address is a page of the dashboard, and a reload sends nothing',
+        ],
+        [
+          'test/console/kept-page.test.ts',
+          'that is sent twice from one form is asked and charged once',
+        ],
+        [
+          'test/console/kept-page.test.ts',
+          'is answered at an address that is loaded again without another run',
+        ],
+      ],
+      guards: [
+        ['src/web/ui/reply.ts', 'navigates'],
+        ['src/front/console/api/kept-page.ts', 'answerForm'],
+      ],
+    },
   ],
 }

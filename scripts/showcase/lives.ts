@@ -4,6 +4,7 @@ import { scopes } from '../../src/access/keys/key.ts'
 import { claimText } from '../../src/billing/deposits/claim.ts'
 import { type LocalChain, testWallet } from './chain.ts'
 import type { OwnKey, Person } from './people.ts'
+import { booksUrl, onCallUrl } from './receivers.ts'
 
 const dayMs = 86_400_000
 
@@ -52,7 +53,8 @@ export function stepsOf({ people, chain, now }: Cast): Step[] {
     const { link } = await ada.portal('/members/invite', { role: 'billing' })
     await ben.portal('/members/accept', { token: new URL(link).searchParams.get('token') })
   }
-  const webhook = { url: 'https://hooks.harbor.example/counterfoil', description: 'on call' }
+  const onCall = { url: onCallUrl, description: 'on call' }
+  const books = { url: booksUrl, description: 'bookkeeping' }
   const steps: Step[] = [
     { at: 0, act: () => chain.pay(ada.wallet.address, 30) },
     { at: 0, act: () => chain.pay(ben.wallet.address, 25) },
@@ -61,7 +63,7 @@ export function stepsOf({ people, chain, now }: Cast): Step[] {
     { at: 0.01, act: () => keysOfBen(ben) },
     { at: 0.02, act: () => makeKey(cleo, { name: 'notebook', cap: 5, more: { scopes } }) },
     { at: 0.02, act: () => ada.portal('/settings', { retention: '30d' }) },
-    { at: 0.03, act: () => ada.portal('/webhooks', webhook) },
+    { at: 0.03, act: () => ada.portal('/webhooks', onCall) },
     { at: 0.03, act: invite },
     { at: 0.03, act: () => publish(ada, 'harbor-support', 'Harbor Support', ['support agent']) },
     { at: 0.1, act: () => ada.portal('/plans/builder/subscribe', {}) },
@@ -77,6 +79,7 @@ export function stepsOf({ people, chain, now }: Cast): Step[] {
     { at: 0.7, act: () => ben.portal(`/keys/${named(ben, 'old laptop').id}/revoke`, {}) },
     { at: 0.8, act: () => ben.portal('/plans/cancel', {}) },
     { at: 0.85, act: () => rotate(named(ada, 'nightly reports')) },
+    { at: 0.95, act: () => ada.portal('/webhooks', books) },
     { at: 0.97, act: () => chain.pay(cleo.wallet.address, 12) },
   ]
   return steps

@@ -2,6 +2,7 @@
 import { createApp } from '../../src/app/routes.ts'
 import { wholeApp } from '../../src/web/http/lazy-mount.ts'
 import { callAt } from './people.ts'
+import { onCallUrl } from './receivers.ts'
 import type { Showcase } from './start.ts'
 
 export type ShownPage = {
@@ -74,15 +75,17 @@ const more: [name: string, route: string, query: string][] = [
   ['explorer-week', '/explorer', '?window=7d'],
 ]
 
-type Listed = { data: { id: string }[] }
+type Listed = { data: { id: string; url?: string }[] }
 
 /** Addresses in a showcase, by the ids that it has. @throws Error when something is missing. */
 export async function pagesOf(showcase: Showcase): Promise<ShownPage[]> {
   const [operator] = showcase.people
-  const list = async (path: string) => {
+  /** The newest, or the one of that URL. */
+  const list = async (path: string, url?: string) => {
     const { data } = (await operator.portal(path)) as unknown as Listed
-    if (!data[0]) throw new Error(`there is nothing at ${path}`)
-    return data[0].id
+    const found = data.find((one) => url === undefined || one.url === url)
+    if (!found) throw new Error(`there is nothing at ${path}`)
+    return found.id
   }
   const shown = await (
     await callAt(showcase.origin, '/v1/terminal/run', {
@@ -95,7 +98,7 @@ export async function pagesOf(showcase: Showcase): Promise<ShownPage[]> {
     list('/runs?status=succeeded'),
     list('/receipts'),
     list('/deposits'),
-    list('/webhooks'),
+    list('/webhooks', onCallUrl),
   ])
   const key = operator.keys.find(({ name }) => name === 'production')?.id ?? ''
   const account = showcase.people[1].wallet.address.toLowerCase()

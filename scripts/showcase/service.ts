@@ -8,6 +8,7 @@ import { depositWatcher } from '../../src/billing/deposits/watch.ts'
 import { planRenewer } from '../../src/billing/plans/renew.ts'
 import type { Config } from '../../src/config/config.ts'
 import { ensureFolder } from '../../src/config/ensure-folder.ts'
+import { deliverer } from '../../src/front/webhooks/deliver.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { makeIds } from '../../src/kernel/ids.ts'
 import type { Log } from '../../src/kernel/log.ts'
@@ -23,6 +24,8 @@ import { serve } from '../../src/web/http/serve.ts'
 import { listenEarly } from '../../src/web/http/waiting.ts'
 import { senderKey } from '../../test/anchors/anchored.ts'
 import type { LocalChain } from './chain.ts'
+import { diceOf } from './dice.ts'
+import { receivers } from './receivers.ts'
 
 const quiet = (): void => {}
 
@@ -51,13 +54,17 @@ export async function openPast(config: Config, chain: LocalChain, start: number)
   let time = start
   let passed = 0
   const clock = { now: () => time, monotonic: () => performance.now() + passed }
-  const deps = await makeDeps({ ...parts, clock })
-  const server = serve(createApp(deps), deps.settings.listen)
-  const jobs = jobsOf(deps)
   const advance = (ms: number): void => {
     time += ms
     passed += ms
   }
+  const deps = await makeDeps({ ...parts, clock })
+  // A post takes its time, but moves no date: else each retry would make the next one due.
+  deps.postChecked = receivers(diceOf('past posts'), async (ms) => {
+    passed += ms
+  })
+  const server = serve(createApp(deps), deps.settings.listen)
+  const jobs = jobsOf(deps)
   return {
     advance,
     now: clock.now,
@@ -67,6 +74,8 @@ export async function openPast(config: Config, chain: LocalChain, start: number)
       for (let round = 0; round < 3; round++) {
         await chain.mine(round === 0 ? 40 : 2)
         for (const job of jobs) await job()
+        // Posts that are on their way arrive.
+        await Bun.sleep(1)
         advance(20_000)
       }
     },
@@ -82,20 +91,27 @@ export async function openPast(config: Config, chain: LocalChain, start: number)
   }
 }
 
-const jobsOf = (deps: Service): (() => Promise<unknown>)[] => [
-  deps.sequencer.flush,
-  backgroundSigner(deps),
-  () => keepCheckpoint(deps),
-  receiptCounter(deps),
-  () => keepAnchored(deps),
-  depositWatcher(deps),
-  planRenewer(deps),
-  () => deps.texts.dropPast(deps.clock.now()),
-]
+const jobsOf = (deps: Service): (() => Promise<unknown>)[] => {
+  const deliver = deliverer(deps)
+  const never = new AbortController().signal
+  return [
+    deps.sequencer.flush,
+    backgroundSigner(deps),
+    () => keepCheckpoint(deps),
+    receiptCounter(deps),
+    () => keepAnchored(deps),
+    depositWatcher(deps),
+    planRenewer(deps),
+    () => deps.texts.dropPast(deps.clock.now()),
+    () => deliver(never),
+  ]
+}
 
 /** The same data served by the system's clock, with every job of a server. */
 export async function openPresent(config: Config) {
   const parts = await open(config)
   const waiting = listenEarly(config.listen, makeIds(systemClock, systemRandom()))
-  return startServer(parts, { waiting })
+  const running = await startServer(parts, { waiting })
+  running.deps.postChecked = receivers(diceOf('posts'), Bun.sleep)
+  return running
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { Browser, Page, Request } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { type Scope, scopes } from '../../src/access/keys/key.ts'
 import { receiptIdOf } from '../../src/proof/receipts/receipt.ts'
 import { browser as caller, signInWith } from '../accounts/wallet.ts'
@@ -89,51 +89,6 @@ describe.skipIf(noChromium)('what surrounds and lists, in a real browser', () =>
     })
     expect(cut).toEqual([])
   })
-
-  test.each([true, false])(
-    'after every form the address is a page of the dashboard, and a reload sends nothing; script: %p',
-    async (script) => {
-      const posted: string[] = []
-      await at('/dashboard/settings', [1280, 800], (page) => acts(page, posted, script), script)
-      expect(posted).toEqual([])
-    },
-  )
-
-  /** Sends one form of each kind; `posted` becomes what a reload sent, and wrong addresses. */
-  async function acts(page: Page, posted: string[], script: boolean): Promise<void> {
-    const then = async (words: string) => {
-      await page.locator('#toasts').getByText(words).waitFor()
-      const { pathname } = new URL(page.url())
-      if (!pathname.startsWith('/dashboard')) posted.push(`${words} at ${pathname}`)
-      const hear = (request: Request) => request.method() === 'POST' && posted.push(request.url())
-      page.on('request', hear)
-      await page.reload()
-      page.off('request', hear)
-      expect(await page.locator('#toasts').textContent()).toBe('')
-    }
-    const press = (name: string | RegExp) => page.getByRole('button', { name }).first().click()
-    await press(script ? 'Keep 24 hours' : 'Keep 30 days')
-    await then('Settings saved.')
-    await page.goto(`${w.origin}/dashboard/keys/${fleet}`)
-    await press('Pause')
-    await then('Key paused.')
-    await press('Resume')
-    await then('Key resumed.')
-    await press('Save changes')
-    await then('Key saved.')
-    await page.goto(`${w.origin}/dashboard/passports`)
-    await page.getByLabel('Handle').fill(script ? 'by-script' : 'by-hand')
-    await page.getByLabel('Name', { exact: true }).fill('Walker')
-    await press('Create')
-    await then('Passport created.')
-    await press('Publish')
-    await then('Passport published.')
-    await page.goto(`${w.origin}/dashboard/receipts/rcpt_${ended.slice(4)}`)
-    await press(/^(Share|Save)$/)
-    await then('Receipt shared.')
-    await press('Make it private')
-    await then('Receipt is private again.')
-  }
 
   test('the keyboard alone opens the palette, finds a key, opens an id that is pasted, and leaves', async () => {
     await at('/dashboard', [1280, 800], async (page) => {

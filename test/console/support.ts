@@ -63,8 +63,14 @@ export async function askByStream(own: Browser, body: object): Promise<Event[]> 
 
 export const saidIn = (events: Event[]): string => events.map(({ text }) => text ?? '').join('')
 
-/** A form as a browser without script posts it. */
-export function postForm(own: Browser, w: World, path: string, fields: Record<string, string>) {
+/** A form as a browser without script posts it; `more` has headers that tell a browser. */
+export function postForm(
+  own: Browser,
+  w: World,
+  path: string,
+  fields: Record<string, string>,
+  more: Record<string, string> = {},
+) {
   const cookie = [...own.jar].map(([name, value]) => `${name}=${value}`).join('; ')
   return fetch(w.origin + path, {
     method: 'POST',
@@ -74,6 +80,7 @@ export function postForm(own: Browser, w: World, path: string, fields: Record<st
       accept: 'text/html,application/xhtml+xml',
       'content-type': 'application/x-www-form-urlencoded',
       'sec-fetch-site': 'same-origin',
+      ...more,
     },
     body: new URLSearchParams(fields),
   })

@@ -209,7 +209,7 @@ export const bodyTargets: readonly Target[] = [
       const catalogue = { get: () => echoModel } as unknown as Parameters<
         typeof toAsk
       >[0]['catalogue']
-      toAsk({ catalogue }, { received: parseSound(text), isForm: false, draft })
+      toAsk({ catalogue }, { received: parseSound(text), isForm: false, draft, once: '' })
     },
   },
 ]

@@ -18,6 +18,8 @@ import { redeemVoucher, toRedemptionView } from './redeem-voucher.ts'
 
 type Context = ReplyContext & { acting: Acting }
 
+const done = { what: 'voucher_redeemed' } as const
+
 /** Largest body, in bytes. */
 const bodyBytes = 16_384
 
@@ -37,8 +39,12 @@ export const vouchersPortal = (deps: Deps, frame: Frame) =>
           const made = await redeemVoucher(deps, { account, code, actor: acting.wallet, guesses })
           if (wantsJson(request)) return toRedemptionView(account, made)
           const fragment = <VoucherPanel view={{ made }} />
+          const isPart = request.headers.get('hx-request') === 'true'
           // Without a script the statement shows the credit.
-          return reply({ request, set }, { fragment, seeOther: '/dashboard/statement' })
+          const shown = isPart
+            ? { fragment, seeOther: vouchersPath }
+            : { fragment, seeOther: '/dashboard/statement', done }
+          return reply({ request, set }, shown)
         } catch (error) {
           if (!(error instanceof Refusal) || wantsJson(request)) throw error
           const view = { typed: typedOf(value), wrong: error.message }

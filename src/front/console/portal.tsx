@@ -23,10 +23,11 @@ import { queryOf, readText } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
 import { type ReplyContext, reply } from '../../web/ui/reply.ts'
-import { answerByPage, answerCommand } from './api/answer-page.ts'
+import { answerCommand } from './api/answer-page.ts'
 import { type Draft, readAsked } from './api/asked.ts'
 import { beginAsked } from './api/begin.ts'
 import { streamAnswer } from './api/console-stream.ts'
+import { answerForm, pageOfTalk } from './api/kept-page.ts'
 import { answerProgram } from './api/program.ts'
 import { chatModels } from './ask.ts'
 import { changeCap, defaultCap, readKey, renewKey } from './console-key.ts'
@@ -52,6 +53,7 @@ export const consolePortal = (deps: Deps, frame: Frame, runCommand: RunCommand) 
     now: clock.now(),
     models: chatModels(deps),
     draft,
+    once: deps.ids.make('req'),
     key: await readKey(deps, acting),
     ...more,
   })
@@ -69,6 +71,12 @@ export const consolePortal = (deps: Deps, frame: Frame, runCommand: RunCommand) 
       consolePath,
       async ({ request, set, acting }) => {
         const query = queryOf(request)
+        const talk = readText(query, 'talk')
+        if (talk !== undefined) {
+          const fresh = newDraft(deps)
+          const { draft, status: _, ...more } = await pageOfTalk(deps, acting, talk, fresh)
+          return show({ request, set, acting }, await viewOf(acting, draft, more))
+        }
         const [model, input] = [readText(query, 'model'), readText(query, 'input')]
         return show({ request, set, acting }, await viewOf(acting, newDraft(deps, model, input)))
       },
@@ -107,8 +115,8 @@ export const consolePortal = (deps: Deps, frame: Frame, runCommand: RunCommand) 
           })
         }
         const command = commandIn(asked.draft.input)
-        const { draft, status, ...more } = await (command === undefined
-          ? answerByPage(deps, request, asked.draft, () => begin())
+        const answered = await (command === undefined
+          ? answerForm(deps, { request, acting, asked }, begin)
           : answerCommand(asked.draft, () => runCommand(command, acting)))
         // The session may have ended meanwhile, and only its account may see this page.
         if (!(await currentSession(deps, request))) {
@@ -116,6 +124,11 @@ export const consolePortal = (deps: Deps, frame: Frame, runCommand: RunCommand) 
           set.headers['location'] = signInPath(consolePath)
           return ''
         }
+        if ('talk' in answered) {
+          const seeOther = `${consolePath}?talk=${answered.talk}`
+          return reply({ request, set }, { fragment: <></>, seeOther })
+        }
+        const { draft, status, ...more } = answered
         return show({ request, set, acting }, await viewOf(acting, draft, more), status)
       },
       { needsSession: { action: 'runs:write' }, parse: 'none' },

@@ -84,6 +84,7 @@ export const askForm = t.answer(
     'temperature?': t.text('A number.', '0.7'),
     'system?': system,
     'turns?': t.text('The talk so far, as JSON.', '[]'),
+    'once?': t.text('Names the form: sent again it asks once.', t.sampleIds.req),
   },
 )
 

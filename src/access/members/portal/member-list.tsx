@@ -163,7 +163,7 @@ function MembersPanel({ view: { acting, members, now } }: { view: MembersView })
   ]
   const owner = { wallet: acting.account, role: 'owner', branch: null, createdAt: now } as MemberRow
   return (
-    <Panel id="members" title="Members">
+    <Panel id="members" title="Who acts for this account">
       {members.length === 0 ? (
         <Pad>
           <p>

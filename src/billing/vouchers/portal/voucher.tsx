@@ -18,7 +18,9 @@ export type VoucherView = {
 export const VoucherPage = ({ view }: { view: VoucherView }) => (
   <>
     <PageHead title="Vouchers" />
-    <VoucherPanel view={view} />
+    <div class="narrow">
+      <VoucherPanel view={view} />
+    </div>
   </>
 )
 

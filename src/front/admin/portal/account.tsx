@@ -160,7 +160,7 @@ function Change({ view: { id, row, isOwn } }: { view: AccountView }) {
         look={verb === 'Suspend' ? 'bad' : 'go'}
         href={`${paths.accounts}/${id}/${verb.toLowerCase()}`}
       >
-        {verb} this account
+        {verb} this account…
       </ButtonLink>
     </p>
   )

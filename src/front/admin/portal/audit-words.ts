@@ -78,7 +78,7 @@ export const detailName = (name: string): string => name.replaceAll('_', ' ')
 
 /**
  * Returns the value of a detail: amounts as dollars, hashes shortened, lists with commas, members
- * of an object by their names. What is empty is left out.
+ * of an object by their names. Empty values are left out.
  */
 export function detailText(name: string, value: Json): string {
   if (typeof value === 'string') return textOf(name, value)

@@ -19,7 +19,7 @@ import { Tabs } from '../../../web/ui/filters.tsx'
 import { TextField } from '../../../web/ui/form.tsx'
 import type { Frame } from '../../../web/ui/frame.ts'
 import { ErrorNote, Notice } from '../../../web/ui/notice.tsx'
-import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
+import { Figures, Pad, Panel } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 import { dateText } from '../../../web/ui/when.tsx'
@@ -153,19 +153,16 @@ type FoundProps = { query: URLSearchParams; of: Margins; unknown: readonly strin
 
 const Found = ({ query, of, unknown }: FoundProps) => (
   <>
-    <Panel id="margin-totals" title={`${dateText(of.from)} to ${dateText(of.to - 1)}`}>
-      <Pad>
-        <Facts
-          of={[
-            ['Revenue', <Amount nusd={of.totals.revenue} />],
-            ['Cost', <Amount nusd={of.totals.cost} />],
-            ['Margin', <Amount nusd={marginOf(of.totals)} />],
-            ['Of revenue', percentText(marginPercent(of.totals)) || 'None'],
-            ['Runs with a known cost', of.totals.runs.toLocaleString('en-US')],
-          ]}
-        />
-      </Pad>
-    </Panel>
+    <Figures
+      label={`${dateText(of.from)} to ${dateText(of.to - 1)}`}
+      of={[
+        [<Amount nusd={of.totals.revenue} />, 'Revenue'],
+        [<Amount nusd={of.totals.cost} />, 'Cost'],
+        [<Amount nusd={marginOf(of.totals)} />, 'Margin'],
+        [percentText(marginPercent(of.totals)) || 'None', 'Margin, of revenue'],
+        [of.totals.runs.toLocaleString('en-US'), 'Runs with a known cost'],
+      ]}
+    />
     <Panel
       id="margin-rows"
       title={`By ${of.by}`}

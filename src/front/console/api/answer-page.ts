@@ -2,8 +2,11 @@
 import type { Deps } from '../../../app/deps-port.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import { stopWithClient } from '../../../runs/api/client-gone.ts'
+import type { Keep } from '../../../runs/ending.ts'
 import type { LiveRun } from '../../../runs/live-run.ts'
-import { askModel, deltasOf } from '../ask.ts'
+import type { Sink, Streamed } from '../../../runs/stream.ts'
+import type { RunRow } from '../../../storage/db/schema.ts'
+import { askModel, deltasOf, withCharge } from '../ask.ts'
 import { type FaultWords, wordsOf } from '../fault-words.ts'
 import { roomIn } from '../files.ts'
 import type { Said } from '../portal/talk.tsx'
@@ -14,7 +17,8 @@ import type { Draft } from './asked.ts'
 /** How long a page may wait for an answer; Bun closes a connection silent for 120 s. */
 const waitMs = 100_000
 
-type Answered = {
+/** What a page shows of a question: its answer, or what went wrong. */
+export type Answered = {
   draft: Draft
   status: number
   said?: Said
@@ -23,13 +27,14 @@ type Answered = {
 
 /**
  * The whole answer for a browser without script, which waits for it. What it asked comes back: as
- * a turn when it was answered, in its field when it was not.
+ * a turn when it was answered, in its field when it was not. `seal` keeps the page with the run.
  */
 export async function answerByPage(
   deps: Deps,
   request: Request,
   draft: Draft,
   begin: () => Promise<LiveRun>,
+  seal?: (page: Answered) => Uint8Array,
 ): Promise<Answered> {
   let live: LiveRun
   try {
@@ -38,33 +43,43 @@ export async function answerByPage(
     return faultOf(draft, error)
   }
   stopWithClient(live, request.signal)
-  const { input, files } = draft
   const sofar: Answer = { text: '', reasoning: '', calls: [], images: [] }
   const tooLong = setTimeout(() => live.stop('overdue'), waitMs)
+  const brokenOff = (error: unknown, run: RunRow | undefined): Answered => {
+    const { input, files } = draft
+    return { ...faultOf(draft, error), said: { input, files, answer: sofar, run } }
+  }
+  const keep: Keep<Streamed> | undefined = seal && {
+    done: (done) => seal(wholeOf(deps, live, draft, done)),
+    failed: (refusal, run) => seal(brokenOff(withCharge(refusal, run), run)),
+  }
+  const send: Sink['send'] = (chunks) => {
+    for (const delta of deltasOf(chunks)) addPiece(sofar, readPiece(delta))
+  }
   try {
-    const done = await askModel(deps, live, {
-      send(chunks) {
-        for (const delta of deltasOf(chunks)) addPiece(sofar, readPiece(delta))
-      },
-    })
-    // What finishes a stream is held back: some say their last words in it.
-    const message = done.choices[0]?.message ?? {}
-    const answer = readSaid(message)
-    const reply = replyOf(message)
-    const turn: Turn = {
-      ...{ input, output: answer.text, receipt_id: done.receiptId, model: live.model.id },
-      ...(files.length > 0 && { files }),
-      ...(reply && { reply }),
-    }
-    const turns = recentTurns([...draft.turns, turn], roomIn(deps.settings.bodyBytes))
-    const said = { input, files, answer, run: done.run }
-    return { draft: { ...draft, input: '', files: [], turns }, status: 200, said }
+    return wholeOf(deps, live, draft, await askModel(deps, live, { send }, keep))
   } catch (error) {
-    const said = { input, files, answer: sofar, run: await deps.runs.find(live.id) }
-    return { ...faultOf(draft, error), said }
+    return brokenOff(error, await deps.runs.find(live.id))
   } finally {
     clearTimeout(tooLong)
   }
+}
+
+/** A question that was answered: it is a turn of the conversation now. */
+function wholeOf({ settings }: Deps, live: LiveRun, draft: Draft, done: Streamed): Answered {
+  const { input, files } = draft
+  // What finishes a stream is held back: some say their last words in it.
+  const message = done.choices[0]?.message ?? {}
+  const answer = readSaid(message)
+  const reply = replyOf(message)
+  const turn: Turn = {
+    ...{ input, output: answer.text, receipt_id: done.receiptId, model: live.model.id },
+    ...(files.length > 0 && { files }),
+    ...(reply && { reply }),
+  }
+  const turns = recentTurns([...draft.turns, turn], roomIn(settings.bodyBytes))
+  const said = { input, files, answer, run: done.run }
+  return { draft: { ...draft, input: '', files: [], turns }, status: 200, said }
 }
 
 /** What came of a command: its lines; one that was refused stays in its field. */

@@ -43,6 +43,8 @@ export type Asked = {
   received: Json
   isForm: boolean
   draft: Draft
+  /** The name of the form that the page wrote: the same in each request that sends it. */
+  once: string
   /** Why its files cannot be sent. */
   fault?: Refusal
 }
@@ -65,14 +67,15 @@ export async function readAsked(request: Request, limitBytes: number): Promise<A
     turns: isForm ? readTurns(textAt('turns')) : [],
   }
   const chosen = files.filter(({ field }) => field === 'files')
-  if (isCut) return { received: value, isForm, draft, fault: tooLargeForm(limitBytes) }
-  if (chosen.length === 0) return { received: value, isForm, draft }
+  const asked = { received: value, isForm, draft, once: textAt('once') }
+  if (isCut) return { ...asked, fault: tooLargeForm(limitBytes) }
+  if (chosen.length === 0) return asked
   try {
     draft.files = withChosen(draft.files, chosen, limitBytes)
-    return { received: { ...fields, files: draft.files }, isForm, draft }
+    return { ...asked, received: { ...fields, files: draft.files } }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    return { received: value, isForm, draft, fault: error }
+    return { ...asked, fault: error }
   }
 }
 

@@ -49,6 +49,8 @@ export type ConsoleView = {
   key: ShownKey | undefined
   said?: Said | undefined
   fault?: FaultWords | undefined
+  /** Names the form of this page. */
+  once: string
   /** A refused cap. */
   cap?: { cap: string; error: string } | undefined
 }
@@ -187,6 +189,7 @@ const AskForm = ({ view: { draft, ...view }, model, most }: AskFormProps) => (
       name="turns"
       value={JSON.stringify(recentTurns(draft.turns, roomIn(view.bodyBytes)))}
     />
+    <input type="hidden" name="once" value={view.once} />
     <AreaField
       name="input"
       label={<span class="vh">Message</span>}

@@ -1,5 +1,6 @@
 /** The keys panel of the overview. */
 import { depthOf, statusOf } from '../../../access/keys/key.ts'
+import { windowWords } from '../../../access/keys/portal/key-state.tsx'
 import type { ShownKey } from '../../../access/keys/shown-key.ts'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
@@ -65,11 +66,7 @@ const columnsAt = (now: number): Column<ShownKey>[] => [
     head: 'Spent of cap',
     at: 'cost',
     cell: ({ key, window }) => (
-      <Meter
-        used={window?.spent ?? 0n}
-        limit={key.capLimit}
-        of={key.capWindow === 'lifetime' ? '' : `this ${key.capWindow}`}
-      />
+      <Meter used={window?.spent ?? 0n} limit={key.capLimit} of={windowWords[key.capWindow]} />
     ),
   },
   {

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Browser, Page, Request } from 'playwright-core'
+import { scopes } from '../../src/access/keys/key.ts'
+import { browser as caller, signInWith } from '../accounts/wallet.ts'
+import { tomlOf } from '../deposits/depositing.ts'
+import { type StubChain, stubChain } from '../deposits/stub-chain.ts'
+import { noChromium, startChromium } from '../support/chromium.ts'
+import { lastRun, pricedBuiltins } from '../support/runs.ts'
+import { testAccount, usd, type World, world } from '../support/world.ts'
+
+setDefaultTimeout(60_000)
+
+describe.skipIf(noChromium)('the forms of the dashboard, in a real browser', () => {
+  let chain: StubChain
+  let w: World
+  let browser: Browser
+  let cookies: { name: string; value: string }[]
+  let own: ReturnType<typeof caller>
+  let fleet: string
+  let secret: string
+  let ended: string
+  beforeAll(async () => {
+    chain = stubChain()
+    w = await world({ toml: pricedBuiltins + tomlOf([chain.url]) })
+    own = caller(w)
+    await signInWith(own)
+    cookies = [...own.jar].map(([name, value]) => ({ name, value }))
+    const cap = { balance: 500n * usd, capWindow: 'month' } as const
+    const key = await w.key({ name: 'research-fleet', scopes: [...scopes], ...cap })
+    fleet = key.key.id
+    secret = key.secret
+    const json = { model: 'counterfoil/echo-1', input: 'hello' }
+    await w.call('/v1/runs', { key: key.secret, json })
+    ended = (await lastRun(w)).id
+    browser = await startChromium()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await w?.stop()
+    await chain?.stop()
+  })
+
+  /** A page, and what must not be: requests that a reload sent, and addresses outside. */
+  type Walk = {
+    page: Page
+    wrong: string[]
+    go: (path: string) => Promise<unknown>
+    press: (name: string | RegExp) => Promise<void>
+    /** Waits for what was done, then loads the page again. */
+    then: (words: string, where?: string) => Promise<void>
+  }
+
+  const forms: [what: string, walk: (w: Walk, script: boolean) => Promise<void>][] = [
+    ['settings, keys, passports and shares', acts],
+    ['texts that are kept', texts],
+    ['plans', plans],
+    ['deposits', deposits],
+    ['webhooks and alerts', people],
+    ['the console', talks],
+  ]
+  /** With script the console streams its answers: it sends no form. */
+  const walks = forms.flatMap(([what, walk]) =>
+    [true, false]
+      .filter((script) => !script || walk !== talks)
+      .map((script) => [what, script, walk] as const),
+  )
+  test.each(walks)(
+    'after every form the address is a page of the dashboard, and a reload sends nothing: %s; script: %p',
+    async (_, script, walk) => {
+      const context = await browser.newContext({ javaScriptEnabled: script })
+      try {
+        await context.addCookies(cookies.map((cookie) => ({ ...cookie, url: w.origin })))
+        const page = await context.newPage()
+        const wrong: string[] = []
+        const then: Walk['then'] = async (words, where = '#toasts') => {
+          await page.locator(where).getByText(words).first().waitFor()
+          const { pathname } = new URL(page.url())
+          if (!pathname.startsWith('/dashboard')) wrong.push(`${words} at ${pathname}`)
+          const hear = (request: Request) =>
+            request.method() === 'POST' && wrong.push(request.url())
+          page.on('request', hear)
+          await page.reload()
+          page.off('request', hear)
+          expect(await page.locator('#toasts').textContent()).toBe('')
+        }
+        const press = (name: string | RegExp) => page.getByRole('button', { name }).first().click()
+        await walk({ page, wrong, then, press, go: (path) => page.goto(w.origin + path) }, script)
+        expect(wrong).toEqual([])
+      } finally {
+        await context.close()
+      }
+    },
+  )
+
+  async function acts({ page, go, press, then }: Walk, script: boolean): Promise<void> {
+    await go('/dashboard/settings')
+    await press(script ? 'Keep 24 hours' : 'Keep 30 days')
+    await then('Settings saved.')
+    await go(`/dashboard/keys/${fleet}`)
+    await press('Pause')
+    await then('Key paused.')
+    await press('Resume')
+    await then('Key resumed.')
+    await press('Save changes')
+    await then('Key saved.')
+    await go('/dashboard/passports')
+    await page.getByLabel('Handle').fill(script ? 'by-script' : 'by-hand')
+    await page.getByLabel('Name', { exact: true }).fill('Walker')
+    await press('Create')
+    await then('Passport created.')
+    await press('Publish')
+    await then('Passport published.')
+    await go(`/dashboard/receipts/rcpt_${ended.slice(4)}`)
+    await press(/^(Share|Save)$/)
+    await then('Receipt shared.')
+    await press('Make it private')
+    await then('Receipt is private again.')
+  }
+
+  /** Texts that are kept: shown by a share, hidden, then erased. */
+  async function texts({ page, go, press, then }: Walk): Promise<void> {
+    const kept = await own.call('/api/portal/settings', { json: { retention: '30d' } })
+    expect(kept.status).toBe(200)
+    const json = { model: 'counterfoil/echo-1', input: 'a text to keep' }
+    await w.call('/v1/runs', { key: secret, json })
+    const receipt = `/dashboard/receipts/rcpt_${(await lastRun(w)).id.slice(4)}`
+    await go(receipt)
+    await page.getByText('Show the texts, too').click()
+    await page.getByLabel('Show the input').check()
+    await press(/^(Share|Save)$/)
+    await then('Receipt shared.')
+    await press('Make it private')
+    await then('Receipt is private again.')
+    await go(`${receipt}/erase`)
+    await press('Erase the texts')
+    await then('Texts erased.')
+    await go('/dashboard/settings/retention?to=24h')
+    await press(/24 hours/)
+    await then('Settings saved.')
+  }
+
+  async function plans({ page, go, press, then }: Walk, script: boolean): Promise<void> {
+    const to = script ? 'Builder' : 'Scale'
+    await go('/dashboard/plan')
+    await press(`See what ${to} changes`)
+    await then('You pay now', 'main')
+    const paid = () => w.deps.accounts.find(testAccount).then((found) => found?.balance)
+    await press(/^Pay /)
+    await page.locator('#toasts').getByText('Plan changed.').waitFor()
+    const after = await paid()
+    await then('Plan changed.')
+    expect(await paid()).toBe(after)
+    await go('/dashboard/plan?cancel=1')
+    await press(new RegExp(`^Cancel ${to}`))
+    await then('Plan cancelled at the end of its period.')
+    await press(`Keep ${to}`)
+    await then('The plan renews again.')
+  }
+
+  async function deposits({ page, go, press, then }: Walk, script: boolean): Promise<void> {
+    await go('/dashboard/deposits')
+    await page.getByLabel('Amount in USD').fill('12.5')
+    if (script) await page.getByLabel('Amount in USD').press('Tab')
+    else await press('Use this amount')
+    await page.waitForURL('**/dashboard/deposits?amount=12.5')
+    await then('Add money', 'main')
+  }
+
+  async function people({ page, go, press, then }: Walk, script: boolean): Promise<void> {
+    await go('/dashboard/settings')
+    await page.getByLabel('Tell my webhooks below').fill(script ? '3' : '4')
+    await press('Save')
+    await then('Settings saved.')
+    await go('/dashboard/webhooks/new')
+    await page.getByLabel('URL').fill('https://hooks.example/counterfoil')
+    await press('Create webhook')
+    await page.waitForURL('**/secret')
+    await then('secret', 'main')
+  }
+
+  /** What the console answered stays, and what was asked is asked once. */
+  async function talks({ page, go, press, then }: Walk): Promise<void> {
+    await go('/dashboard/console')
+    await page.getByLabel('Message').fill('say it once')
+    await press('Send')
+    await page.locator('.talk .it').waitFor()
+    const before = (await lastRun(w)).id
+    await then('say it once', '.talk .it')
+    expect(await page.locator('.talk .it').textContent()).toBe('say it once')
+    expect((await lastRun(w)).id).toBe(before)
+  }
+})
