@@ -47,7 +47,7 @@ const groupWords: Record<Dimension, string> = {
   tag: 'Tag',
 }
 
-/** What one can group by: each alone, and the two or more that the address names. */
+/** Groupings to choose from: each alone, and the two or more that the address names. */
 function groupings(shown: readonly Dimension[]): (readonly Dimension[])[] {
   const alone = dimensions.map((one) => [one])
   return shown.length > 1 ? [...alone, shown] : alone

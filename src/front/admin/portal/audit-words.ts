@@ -1,4 +1,4 @@
-/** What the entries of the audit log say, in words. */
+/** Words for the entries of the audit log. */
 import type { Json } from '../../../kernel/canonical.ts'
 import { amountText } from '../../../web/ui/amount.tsx'
 import { shortHash } from '../../../web/ui/hash.tsx'

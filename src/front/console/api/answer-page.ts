@@ -17,7 +17,7 @@ import type { Draft } from './asked.ts'
 /** How long a page may wait for an answer; Bun closes a connection silent for 120 s. */
 const waitMs = 100_000
 
-/** What a page shows of a question: its answer, or what went wrong. */
+/** A question as its page shows it: its answer, or what went wrong. */
 export type Answered = {
   draft: Draft
   status: number
@@ -68,7 +68,7 @@ export async function answerByPage(
 /** A question that was answered: it is a turn of the conversation now. */
 function wholeOf({ settings }: Deps, live: LiveRun, draft: Draft, done: Streamed): Answered {
   const { input, files } = draft
-  // What finishes a stream is held back: some say their last words in it.
+  // The end of a stream is held back: some models say their last words in it.
   const message = done.choices[0]?.message ?? {}
   const answer = readSaid(message)
   const reply = replyOf(message)

@@ -13,7 +13,7 @@ import type { Said } from '../portal/talk.tsx'
 import { type Answered, answerByPage } from './answer-page.ts'
 import type { Asked, Draft } from './asked.ts'
 
-/** What is kept of a page: its run is read again. */
+/** A page as it is kept: its run is read again. */
 type Kept = Omit<Answered, 'said'> & { said?: Omit<Said, 'run'>; runId?: string | undefined }
 
 /**
