@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import packageJson from '../package.json'
 import { build, executableOf, type Platform, platforms } from './build.ts'
 import { writeArchive } from './release/archive.ts'
+import { architectureOf, writeDebian } from './release/debian.ts'
 import { notesOf, type Outcome } from './release/notes.ts'
 import { hasPackage, writeLauncher, writePlatformPackage } from './release/npm.ts'
 import { sign, writeSums } from './release/sums.ts'
@@ -20,11 +21,34 @@ const { values } = parseArgs({
   options: { only: { type: 'string' }, sign: { type: 'string' } },
 })
 
+/** What is released; `mtime` is the time of the commit, in seconds since 1970. */
+type Source = { version: string; commit: string; mtime: number; maintainer: string }
+
+/** The lines of the notes about packages: those that were made, and those that could not be. */
+const made: string[] = []
+const missing: string[] = []
+
+/** Makes a package, or notes why it could not be made. */
+async function attempt(kind: string, make: () => Promise<string>): Promise<void> {
+  try {
+    const name = await make()
+    console.log(name)
+    made.push(`${kind}: ${name}`)
+  } catch (error) {
+    missing.push(`${kind}: ${firstLineOf(error)}`)
+  }
+}
+
 /** @throws Error when files differ from the commit, or the checkout is none of git */
-function assertClean(): { commit: string; mtime: number } {
+function assertClean(): Source {
   const changed = git('status', '--porcelain')
   if (changed) throw new Error(`commit or remove first:\n${changed}`)
-  return { commit: git('rev-parse', 'HEAD'), mtime: Number(git('log', '-1', '--format=%ct')) }
+  return {
+    version: packageJson.version,
+    commit: git('rev-parse', 'HEAD'),
+    mtime: Number(git('log', '-1', '--format=%ct')),
+    maintainer: git('log', '-1', '--format=%an <%ae>'),
+  }
 }
 
 function git(...args: string[]): string {
@@ -43,7 +67,7 @@ function wanted(): readonly Platform[] {
   })
 }
 
-async function makeOne(platform: Platform, at: { version: string; mtime: number }) {
+async function makeOne(platform: Platform, at: Source) {
   const executable = executableOf(platform)
   try {
     await build(platform, executable)
@@ -55,6 +79,10 @@ async function makeOne(platform: Platform, at: { version: string; mtime: number 
   if (hasPackage(platform)) {
     console.log(await writePlatformPackage(platform, executable, folder, at.mtime))
   }
+  if (architectureOf(platform)) {
+    const debian = () => writeDebian(at, platform, executable, folder)
+    await attempt(`Debian (${platform})`, debian)
+  }
   const ran = await tryExecutable(platform, executable)
   const bytes = Bun.file(executable).size
   return { platform, built: true, bytes, ran } satisfies Outcome
@@ -64,15 +92,18 @@ const firstLineOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
 
 async function main(): Promise<void> {
-  const { commit, mtime } = assertClean()
-  const { version } = packageJson
+  const source = assertClean()
+  const { version, commit, mtime } = source
   const chosen = wanted()
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const outcomes: Outcome[] = []
-  for (const platform of chosen) outcomes.push(await makeOne(platform, { version, mtime }))
+  for (const platform of chosen) outcomes.push(await makeOne(platform, source))
   const built = outcomes.filter((outcome) => outcome.built).map(({ platform }) => platform)
   const launcher = await writeLauncher(built, folder, mtime)
+  made.push(
+    `npm: ${launcher} and one package a platform, packed and not published; publish it last`,
+  )
   const sbom = `${JSON.stringify(makeSbom(await Bun.file('bun.lock').text()), null, 2)}\n`
   await Bun.write(`${folder}/counterfoil-${version}.cdx.json`, sbom)
   const notes = notesOf(await Bun.file('CHANGELOG.md').text(), {
@@ -80,10 +111,8 @@ async function main(): Promise<void> {
     commit,
     bun: Bun.version,
     outcomes,
-    made: [
-      `npm: ${launcher} and one package a platform, packed and not published; publish it last`,
-    ],
-    missing: [],
+    made,
+    missing,
     isSigned: values.sign !== undefined,
   })
   await Bun.write(`${folder}/NOTES.md`, notes)

@@ -61,6 +61,12 @@ export async function runCommand(argv: string[]): Promise<void> {
   }
 }
 
+/** All commands with their options, for what describes them: the manual page and completions. */
+export async function allCommands(): Promise<Command> {
+  if (program.commands.length === 0) await addCommands(['help'])
+  return program
+}
+
 /** Adds the command that `word` names; all of them for help or an unknown word. */
 async function addCommands([word, ...rest]: string[]): Promise<void> {
   const asksForHelp = [word, ...rest].some((given) => given === '--help' || given === '-h')
