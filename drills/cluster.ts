@@ -8,6 +8,7 @@ import { fakeTime, wrongClocks } from './cluster/clock-scenes.ts'
 import { forgettingFailovers, synchronousFailovers } from './cluster/failover-scenes.ts'
 import { hasPatroni } from './cluster/patroni.ts'
 import { playScene, type Scene, type SceneResult } from './cluster/scene.ts'
+import { hasHaproxy, playShards, shardsScene } from './cluster/shards-scene.ts'
 import { vanishedPeer } from './cluster/silence-scene.ts'
 import { stampOf } from './report.ts'
 
@@ -26,16 +27,20 @@ export async function drillCluster(
   say: (line: string) => void = () => {},
 ): Promise<ClusterResult> {
   const scenes: SceneResult[] = []
-  for (const scene of everyScene.filter(({ name }) => name.includes(only))) {
-    const result = await playScene(scene)
+  const tell = (result: SceneResult): void => {
     scenes.push(result)
     const { name, seen, faults } = result
     say(`${name}: ${faults.length === 0 ? 'as expected' : 'FAULTS'}; ${seen}`)
     for (const fault of faults.slice(0, 10)) say(`  ${fault}`)
   }
+  for (const scene of everyScene.filter(({ name }) => name.includes(only))) {
+    tell(await playScene(scene))
+  }
+  if (hasHaproxy && shardsScene.name.includes(only)) tell(await playShards())
   const skipped = [
     ...(fakeTime ? [] : ['wrong clocks: apt-get install faketime']),
     ...(pgbouncer ? [] : ['PgBouncer: apt-get install pgbouncer']),
+    ...(hasHaproxy ? [] : ['two shards: apt-get install haproxy']),
     ...(hasPatroni ? [] : ['Patroni: apt-get install patroni python3-pysyncobj']),
   ]
   const version = Bun.spawnSync([binary, 'version', '--json']).stdout.toString()

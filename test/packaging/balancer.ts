@@ -37,17 +37,21 @@ export function startNode(name: string) {
   return { name, port, seen, down, up }
 }
 
-/** A balancer on a configuration that we give away; the nodes take the addresses in it in turn. */
+/**
+ * A balancer on a configuration that we give away; the nodes take the addresses in it in turn.
+ * @param host the Host that nodes answer to, where they are not stubs
+ */
 export async function startBalancer(
   program: Program,
   path: string,
   nodes: readonly { port: number | string }[],
+  { port = freePort(), host = 'gateway.example' } = {},
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'counterfoil-balancer-'))
-  const port = freePort()
   let text = readFileSync(path, 'utf8')
     .replace('0.0.0.0:8080', `127.0.0.1:${port}`)
     .replace('listen 8080', `listen 127.0.0.1:${port}`)
+    .replaceAll('gateway.example', host)
     .replace('events {}', `pid ${folder}/pid; error_log ${folder}/log; events {}`)
   for (const [i, node] of nodes.entries()) {
     text = text.replace(`10.0.0.1${i + 1}:4663`, `127.0.0.1:${node.port}`)
@@ -69,6 +73,6 @@ export async function startBalancer(
     await child.exited
     rmSync(folder, { recursive: true })
   }
-  await until('it to answer', async () => (await ask({})) !== '', 20_000)
+  await until('it to answer', async () => (await ask({}, { path: '/v1/status' })) !== '', 20_000)
   return { url, ask, stop }
 }
