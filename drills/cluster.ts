@@ -12,7 +12,13 @@ import { hasHaproxy, playShards, shardsScene } from './cluster/shards-scene.ts'
 import { vanishedPeer } from './cluster/silence-scene.ts'
 import { stampOf } from './report.ts'
 
-export type ClusterResult = { scenes: SceneResult[]; skipped: string[]; build: string }
+export type ClusterResult = {
+  scenes: SceneResult[]
+  /** Of the scene with two shards, if it was played. */
+  shards: SceneResult[]
+  skipped: string[]
+  build: string
+}
 
 const everyScene: Scene[] = [
   ...synchronousFailovers,
@@ -27,8 +33,9 @@ export async function drillCluster(
   say: (line: string) => void = () => {},
 ): Promise<ClusterResult> {
   const scenes: SceneResult[] = []
-  const tell = (result: SceneResult): void => {
-    scenes.push(result)
+  const shards: SceneResult[] = []
+  const tell = (result: SceneResult, among = scenes): void => {
+    among.push(result)
     const { name, seen, faults } = result
     say(`${name}: ${faults.length === 0 ? 'as expected' : 'FAULTS'}; ${seen}`)
     for (const fault of faults.slice(0, 10)) say(`  ${fault}`)
@@ -36,7 +43,9 @@ export async function drillCluster(
   for (const scene of everyScene.filter(({ name }) => name.includes(only))) {
     tell(await playScene(scene))
   }
-  if (hasHaproxy && shardsScene.name.includes(only)) tell(await playShards())
+  if (hasHaproxy && shardsScene.name.includes(only)) {
+    tell(await playShards(), shards)
+  }
   const skipped = [
     ...(fakeTime ? [] : ['wrong clocks: apt-get install faketime']),
     ...(pgbouncer ? [] : ['PgBouncer: apt-get install pgbouncer']),
@@ -44,15 +53,18 @@ export async function drillCluster(
     ...(hasPatroni ? [] : ['Patroni: apt-get install patroni python3-pysyncobj']),
   ]
   const version = Bun.spawnSync([binary, 'version', '--json']).stdout.toString()
-  return { scenes, skipped, build: version }
+  return { scenes, shards, skipped, build: version }
 }
 
-export function clusterReport({ scenes, skipped, build }: ClusterResult): string {
+/** A section for the nodes, one for the shards; a scene that was not played leaves its own out. */
+export const clusterReport = (result: ClusterResult): string =>
+  [
+    ...(result.scenes.length > 0 ? [nodesReport(result)] : []),
+    ...(result.shards.length > 0 ? [shardsReport(result)] : []),
+  ].join('\n')
+
+function nodesReport({ scenes, skipped, build }: ClusterResult): string {
   const faults = scenes.reduce((sum, scene) => sum + scene.faults.length, 0)
-  const rows = scenes.map(({ name, expected, seen, faults }) => {
-    const found = faults.length === 0 ? 'none' : faults.slice(0, 5).join('; ')
-    return `| ${[name, expected, seen, found].map(inCell).join(' | ')} |`
-  })
   return `## Nodes on a database that fails
 
 \`bun run drill cluster\`, ${stampOf(build)}
@@ -67,8 +79,29 @@ the clients hold.
 
 | what fails | expected | seen | faults |
 |---|---|---|---|
-${rows.join('\n')}
+${scenes.map(rowOf).join('\n')}
 `
+}
+
+const shardsReport = ({ shards, build }: ClusterResult): string => `## Two shards behind a balancer
+
+\`bun run drill cluster --only shards\`, ${stampOf(build)}
+
+Two shards, each with a PostgreSQL primary, a signer and two nodes of its own, behind haproxy with the configuration
+of \`packaging/\`. Each account is asked for through the balancer and at a node of the other shard. Twelve clients a
+shard ask for each run until it is acknowledged, under an Idempotency-Key; both nodes of s4 are killed by SIGKILL
+after a third of the runs and start again five seconds later. Afterwards every acknowledged run, the accounts, the
+sums of both ledgers and both logs are compared. The runs a second say nothing of what shards carry: both primaries, all
+nodes, the model server and other work share two cores.
+
+| scene | expected | seen | faults |
+|---|---|---|---|
+${shards.map(rowOf).join('\n')}
+`
+
+function rowOf({ name, expected, seen, faults }: SceneResult): string {
+  const found = faults.length === 0 ? 'none' : faults.slice(0, 5).join('; ')
+  return `| ${[name, expected, seen, found].map(inCell).join(' | ')} |`
 }
 
 const inCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')

@@ -61,7 +61,7 @@ const drills: Record<string, () => Promise<Found>> = {
     const result = await drillCluster(values.only, say)
     return {
       sections: clusterReport(result),
-      faults: result.scenes.flatMap(({ faults }) => faults),
+      faults: [...result.scenes, ...result.shards].flatMap(({ faults }) => faults),
     }
   },
   async crash() {

@@ -100,7 +100,8 @@ async function play(claim: Claim, undo: Undo): Promise<string> {
   const audited = await judgeLogs(s3.homes[0] as Home, claim)
   return [
     `${runCount} runs in ${took.toFixed(1)} s (${Math.round(runCount / took)} a second)`,
-    `${meanwhile.length} runs on s3 while s4 was down, none refused; ${late.length} of s4 asked again`,
+    `${meanwhile.length} runs on s3 while s4 was down, ${touched.length} refused; ` +
+      `${late.length} of s4 asked again`,
     sums,
     audited,
   ].join('; ')
