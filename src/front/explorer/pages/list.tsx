@@ -162,7 +162,7 @@ const columnsAt = (view: RowView): SeenColumn[] => [
   { head: 'Receipt', at: 'what', cell: (seen) => <Receipt of={seen} /> },
   { head: 'By', kind: 'optional', cell: (seen) => <By of={seen} /> },
   { head: 'Model', kind: 'optional', cell: ({ model }) => model ?? <Hidden /> },
-  { head: 'Outcome', kind: 'optional', cell: ({ outcome }) => outcome ?? <Hidden /> },
+  { head: 'Outcome', kind: 'spare', cell: ({ outcome }) => outcome ?? <Hidden /> },
   { head: 'Tokens', kind: 'optional-number', cell: (seen) => <Tokens of={seen} /> },
   { head: 'Cost', kind: 'optional-number', at: 'cost', cell: (seen) => <Cost of={seen} /> },
   { head: 'State', at: 'state', cell: (seen) => <StageOf seen={seen} view={view} /> },
