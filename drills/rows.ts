@@ -51,9 +51,12 @@ function jsonTaker(sums: Sums): Take {
     const lines = text.split('\n')
     const rest = lines.pop() ?? ''
     for (const line of lines) {
+      const row = JSON.parse(line)
+      // The last line is the manifest.
+      if (row.type !== undefined) continue
       sums.records++
       sums.runs++
-      sums.nusd += BigInt(JSON.parse(line).cost_nusd)
+      sums.nusd += BigInt(row.cost_nusd)
     }
     return rest
   }

@@ -1,6 +1,6 @@
 import type { Row } from './row.ts'
 
-/** Promises about quotes. */
+/** Promises about quotes and exports. */
 export const promised: readonly Row[] = [
   {
     id: 'D55',
@@ -59,5 +59,24 @@ export const promised: readonly Row[] = [
       ['test/verify/quote.test.ts', 'of which any byte is changed does not hold'],
     ],
     guards: [['src/verify/quote.ts', 'breachOf']],
+  },
+  {
+    id: 'D58',
+    severity: 'H',
+    promise: 'An export that was changed does not fit its signed manifest.',
+    tests: [
+      [
+        'test/usage/manifest.test.ts',
+        'is the last line of JSON lines, over the bytes before it, and the same each time',
+      ],
+      [
+        'test/usage/manifest.test.ts',
+        'fails with a row changed, left out or added, and with any member changed',
+      ],
+    ],
+    guards: [
+      ['src/billing/usage/manifest.ts', 'exportTally'],
+      ['src/verify/manifest.ts', 'checkExport'],
+    ],
   },
 ]

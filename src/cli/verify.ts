@@ -14,6 +14,7 @@ import { type Trust, type Verdict, type VerifyInput, verifyReceipt } from '../ve
 import { openRpc } from './chain.ts'
 import { Exit, exitCodes, print, printJson, say } from './context.ts'
 import { readAddress } from './values.ts'
+import { isExport, verifyExport } from './verify-export.ts'
 
 /** Largest accepted file, in bytes: a receipt with its texts. */
 const fileBytes = 1024 * 1024
@@ -24,8 +25,10 @@ const answerBytes = 64 * 1024 * 1024
 export function verifyCommand(program: Command): void {
   program
     .command('verify')
-    .description('check a receipt file offline; with --rpc also its anchor on the chain')
-    .argument('[receipt.json]')
+    .description(
+      'check a receipt file or an export offline; with --rpc also an anchor on the chain',
+    )
+    .argument('[file]')
     .option(
       '--signer <0x…>',
       'a trusted signer; @from-until limits it to log indexes, as in /v1/signer; repeatable',
@@ -36,6 +39,7 @@ export function verifyCommand(program: Command): void {
     .option('--proof <file>', 'response of GET /v1/receipts/<id>/proof, if the file lacks it')
     .option('--answer <file>', 'the answer as you saved it, to check that the receipt is of it')
     .option('--quote <file>', 'the quote that it names, to check that it was kept')
+    .option('--manifest <file>', 'of an export in CSV, as GET /v1/usage/export/manifest gave it')
     .option('--anchors <file>', 'response of GET /v1/anchors?from=<size>, to compare checkpoints')
     .option('--rpc <url>', 'a JSON-RPC server of chain 4663 that you trust')
     .option('--registry <0x…>', "anchor registry; the file's own claim is not trusted", readAddress)
@@ -51,6 +55,7 @@ export function verifyCommand(program: Command): void {
     .action(async (path: string | undefined, options: Options) => {
       if (options.page !== undefined) return writePage(options.page, path, options.force === true)
       if (path === undefined) throw new Exit(exitCodes.usage, 'name a file: verify receipt.json')
+      if (isExport(path, options.manifest)) return verifyExport(path, options)
       const hasSigners = options.signer.length > 0
       const verdict = await judge(readInput(path, options), options)
       if (options.json) printJson(verdict)
@@ -115,6 +120,7 @@ type Options = {
   proof?: string
   answer?: string
   quote?: string
+  manifest?: string
   anchors?: string
   rpc?: string
   registry?: string

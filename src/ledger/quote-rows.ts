@@ -1,4 +1,4 @@
-/** What commands that use quotes see of their batch. */
+/** Quotes as commands see them in their batch. */
 import type { QuoteRow } from '../storage/db/schema.ts'
 
 /** Loaded rows by digest, and the changes that the store writes. */

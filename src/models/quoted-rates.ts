@@ -3,7 +3,7 @@ import type { Pusd } from '../kernel/money.ts'
 import { type Prices, type RateStep, type Rates, stepFor, toStep } from './rates.ts'
 
 /**
- * What a unit of a meter costs, in pico-USD, in a run of a tier ('' for the ordinary one) that
+ * The price of a unit of a meter, in pico-USD, in a run of a tier ('' for the ordinary one) that
  * reads `fromInputTokens` or more, up to where the next rates begin.
  */
 export type RateOf = { tier: string; fromInputTokens: number; meter: string; price: Pusd }

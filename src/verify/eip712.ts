@@ -109,6 +109,14 @@ export const structs = {
     ['uint64', 'log_size'],
     ['bytes32', 'nonce'],
   ],
+  ExportManifest: [
+    ['string', 'issuer'],
+    ['uint64', 'rows'],
+    ['uint64', 'sum_nusd'],
+    ['uint64', 'as_of'],
+    ['bytes32', 'sha256'],
+    ['bytes32', 'checkpoint'],
+  ],
   Rate: [
     ['string', 'service_tier'],
     ['uint64', 'from_input_tokens'],

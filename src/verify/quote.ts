@@ -48,7 +48,7 @@ export type Quote = {
   nonce: string
 }
 
-/** What a unit of a meter costs, in pico-USD, in a run that reads so much or more. */
+/** The price of a unit of a meter, in pico-USD, in a run that reads so much or more. */
 export type QuotedRate = {
   /** Empty for the ordinary one. */
   service_tier: string
@@ -70,7 +70,7 @@ export const anyAccount = `0x${'0'.repeat(40)}`
 
 export const quoteDigest = (quote: Quote): Uint8Array => structDigest('Quote', quote)
 
-/** Whether this is meant as a quote at all; {@link parseQuoteFile} tells what is wrong. */
+/** Tells whether this is meant as a quote at all; {@link parseQuoteFile} tells what is wrong. */
 export const isQuoteFile = (value: unknown): boolean =>
   isObject(value) && value['type'] === 'counterfoil.quote' && isObject(value['quote'])
 

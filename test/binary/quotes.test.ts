@@ -80,6 +80,22 @@ describe.skipIf(noBinary)('a quote of the binary', () => {
       const bad = await verify('forged.json')
       expect([bad.code, bad.stdout]).toEqual([1, expect.stringContaining('✗ quote')])
       expect((await verify('receipt.json')).code).toBe(2)
+
+      const exported = async (query: string) =>
+        (await server.call(`/v1/usage/export${query}`, { key })).text()
+      const rows = await exported('?format=jsonl')
+      writeFileSync(path('usage.jsonl'), rows)
+      writeFileSync(path('usage.csv'), await exported('?format=csv'))
+      writeFileSync(path('manifest.json'), await exported('/manifest?format=csv'))
+      writeFileSync(path('forged.jsonl'), rows.replace('"cost_nusd":', '"cost_nusd":1'))
+      const signed = ['--signer', address]
+      const whole = await home.cli('verify', path('usage.jsonl'), ...signed)
+      expect([whole.code, whole.stdout]).toEqual([0, expect.stringContaining('Verified.')])
+      const beside = ['--manifest', path('manifest.json')]
+      expect((await home.cli('verify', path('usage.csv'), ...beside, ...signed)).code).toBe(0)
+      expect((await home.cli('verify', path('usage.csv'), ...beside)).code).toBe(3)
+      expect((await home.cli('verify', path('usage.csv'))).code).toBe(2)
+      expect((await home.cli('verify', path('forged.jsonl'), ...signed)).code).toBe(1)
     },
     patienceMs * 2,
   )

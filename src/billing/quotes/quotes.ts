@@ -1,4 +1,4 @@
-/** What is stored of quotes, and a quote as it is shown. */
+/** Quotes as they are stored and shown. */
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { type Hex, toHex } from '../../kernel/hex.ts'
 import type { RateOf } from '../../models/quoted-rates.ts'

@@ -5,7 +5,8 @@ import type { Deps } from '../../app/deps-port.ts'
 import { downloadResponse } from '../../web/http/download.ts'
 import { queryOf } from '../../web/http/query.ts'
 import { readExportQuery, readSumsQuery } from './api/usage-query.ts'
-import { exportUsage } from './export.ts'
+import { exportUsage, manifestOf } from './export.ts'
+import { exportTally } from './manifest.ts'
 import { usageOf } from './sum.ts'
 import { toUsageView } from './usage-view.ts'
 
@@ -26,11 +27,27 @@ export const usageApi = (deps: Deps) =>
       async ({ caller, request, server, set }) => {
         const wish = readExportQuery(queryOf(request))
         const keyIds = await deps.keys.subtree(caller.key)
-        const file = await exportUsage(deps, { account: caller.account, keyIds, ...wish })
+        const file = await exportUsage(
+          deps,
+          { account: caller.account, keyIds, ...wish },
+          {
+            tally: exportTally(deps),
+          },
+        )
         set.headers['x-as-of'] = String(file.asOf)
         return downloadResponse({ request, server, set }, file, {
           onBug: (error) => deps.log.error('usage.export_failed', error),
         })
+      },
+      { needsKey: 'usage:read' },
+    )
+    .get(
+      '/v1/usage/export/manifest',
+      async ({ caller, request }) => {
+        const wish = readExportQuery(queryOf(request))
+        const keyIds = await deps.keys.subtree(caller.key)
+        const asked = { account: caller.account, keyIds, ...wish }
+        return manifestOf(deps, asked, exportTally(deps), request.signal)
       },
       { needsKey: 'usage:read' },
     )

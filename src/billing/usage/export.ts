@@ -2,8 +2,10 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import type { ExportManifest } from '../../verify/manifest.ts'
 import { type ExportedKey, exportFormats, type FormatName } from './formats.ts'
 import { isIn, type Period, type Span, spansOf, walk } from './log-range.ts'
+import type { ExportTally } from './manifest.ts'
 import type { Whose } from './store.ts'
 import { mineOnly } from './sum.ts'
 import { dayMs, dayOf } from './usage.ts'
@@ -30,15 +32,23 @@ export type UsageExport = {
 
 type Needs = Pick<Deps, 'usage' | 'keys' | 'exportSlots'>
 
+/** Counts an export; `isApart`: its manifest is not to be its last line. */
+type Counted = { tally: ExportTally; isApart?: boolean }
+
 /** Places of one read, which nothing else of this process runs beside: some milliseconds. */
 const stepMax = 200
 
 /**
  * An export of what was used: every receipt of a period, one after the other. What it says never
  * changes once logged, but for the name of a key, which is its name of today.
+ * Where it is `counted`, JSON lines end with the manifest.
  * @throws Refusal 'invalid_request' for an `asOf` beyond the log.
  */
-export async function exportUsage(deps: Needs, wish: ExportWish): Promise<UsageExport> {
+export async function exportUsage(
+  deps: Needs,
+  wish: ExportWish,
+  counted?: Counted,
+): Promise<UsageExport> {
   const { size } = await deps.usage.counted()
   const asOf = wish.asOf ?? size
   if (asOf > size) {
@@ -54,7 +64,7 @@ export async function exportUsage(deps: Needs, wish: ExportWish): Promise<UsageE
       const release = deps.exportSlots.take(wish.account)
       signal.addEventListener('abort', release)
       if (signal.aborted) release()
-      return write(deps, { ...wish, asOf }, signal)
+      return write(deps, { ...wish, asOf }, signal, counted)
     },
   }
 }
@@ -63,6 +73,22 @@ async function* write(
   deps: Needs,
   wish: ExportWish & { asOf: number },
   signal: AbortSignal,
+  { tally, isApart = false }: Partial<Counted> = {},
+): AsyncGenerator<string> {
+  const format = exportFormats[wish.format]
+  for await (const text of writeRows(deps, wish, signal, tally)) {
+    tally?.bytes(text)
+    yield text
+  }
+  if (!tally || isApart || !format.hasManifest || signal.aborted) return
+  yield `${JSON.stringify(await tally.end(wish.asOf))}\n`
+}
+
+async function* writeRows(
+  deps: Needs,
+  wish: ExportWish & { asOf: number },
+  signal: AbortSignal,
+  tally: ExportTally | undefined,
 ): AsyncGenerator<string> {
   const format = exportFormats[wish.format]
   const isMine = mineOnly(wish)
@@ -77,6 +103,7 @@ async function* write(
       const key = keys.get(run.keyId) ?? (await nameKey(deps, run.keyId))
       keys.set(run.keyId, key)
       text += format.linesOf(run, key)
+      tally?.run(format.rowsOf(run), run.cost)
     }
     if (text !== '') yield text
   }
@@ -104,3 +131,24 @@ function fileNameOf({ format, from, to }: ExportWish, asOf: number): string {
 }
 
 const dateOf = (at: Millis): string => new Date(at).toISOString().slice(0, 10)
+
+/**
+ * The manifest of an export, whose bytes are made and counted, and not sent.
+ * @throws Refusal 'invalid_request', 'concurrency_limited'; AbortError for a client that left
+ */
+export async function manifestOf(
+  deps: Needs,
+  wish: ExportWish,
+  tally: ExportTally,
+  client: AbortSignal,
+): Promise<ExportManifest> {
+  const file = await exportUsage(deps, wish, { tally, isApart: true })
+  const done = new AbortController()
+  try {
+    for await (const _ of file.open(AbortSignal.any([client, done.signal])));
+    client.throwIfAborted()
+    return await tally.end(file.asOf)
+  } finally {
+    done.abort()
+  }
+}

@@ -27,6 +27,10 @@ export type ExportFormat = {
   header: string
   /** All lines of one run, each ended. */
   linesOf(run: ExportedRun, key: ExportedKey): string
+  /** How many lines that is. */
+  rowsOf(run: ExportedRun): number
+  /** Whether its manifest is its last line. */
+  hasManifest: boolean
 }
 
 export const csvColumns = [
@@ -60,6 +64,8 @@ export const csv: ExportFormat = {
   extension: 'csv',
   contentType: 'text/csv; charset=utf-8; header=present',
   header: toLine(csvColumns),
+  rowsOf: () => 1,
+  hasManifest: false,
   linesOf(run, key) {
     const list = listCostOf(run)
     return toLine([
@@ -95,6 +101,8 @@ export const jsonl: ExportFormat = {
   extension: 'jsonl',
   contentType: 'application/jsonl; charset=utf-8',
   header: '',
+  rowsOf: () => 1,
+  hasManifest: true,
   linesOf(run, key) {
     const list = listCostOf(run)
     const row = {
@@ -131,6 +139,8 @@ const focusFormat: ExportFormat = {
   extension: 'csv',
   contentType: csv.contentType,
   header: focus.header,
+  rowsOf: ({ lines }) => lines.length,
+  hasManifest: false,
   linesOf: (run, key) => focus.linesOf(run, linesOf(run), key.name),
 }
 

@@ -10,7 +10,8 @@ import type { Frame } from '../../web/ui/frame.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
 import { reply } from '../../web/ui/reply.ts'
 import { readExportQuery, readReportQuery } from './api/usage-query.ts'
-import { exportUsage } from './export.ts'
+import { exportUsage, manifestOf } from './export.ts'
+import { exportTally } from './manifest.ts'
 import { UsageBody, UsagePage, type UsageView, usagePath } from './portal/usage-report.tsx'
 import { readReport } from './report.ts'
 import { usageOf } from './sum.ts'
@@ -48,11 +49,26 @@ export const usagePortal = (deps: Deps, frame: Frame) =>
       '/api/portal/usage/export',
       async ({ request, server, set, acting }) => {
         const wish = readExportQuery(queryOf(request))
-        const file = await exportUsage(deps, { ...(await whoseOf(deps, acting)), ...wish })
+        const file = await exportUsage(
+          deps,
+          { ...(await whoseOf(deps, acting)), ...wish },
+          {
+            tally: exportTally(deps),
+          },
+        )
         set.headers['x-as-of'] = String(file.asOf)
         return downloadResponse({ request, server, set }, file, {
           onBug: (error) => deps.log.error('usage.export_failed', error),
         })
+      },
+      { needsSession: { action: 'usage:read' } },
+    )
+    .get(
+      '/api/portal/usage/export/manifest',
+      async ({ request, acting }) => {
+        const wish = readExportQuery(queryOf(request))
+        const asked = { ...(await whoseOf(deps, acting)), ...wish }
+        return manifestOf(deps, asked, exportTally(deps), request.signal)
       },
       { needsSession: { action: 'usage:read' } },
     )

@@ -58,3 +58,16 @@ export const usageShape = t.answer('Usage', 'Sums of what was used.', {
 })
 
 export type UsageAnswer = t.Static<typeof usageShape>
+
+export const manifestShape = t.answer('ExportManifest', 'What an export has, signed.', {
+  type: t.only('counterfoil.manifest'),
+  rows: t.count('Rows of data.', 12),
+  sum_nusd: t.either('What they cost. Nano-USD; text above 9,000,000 USD.', [
+    t.integer('', 55_800),
+    t.text('', '9000000000000001'),
+  ]),
+  as_of: t.count('Leaves of the log it goes up to.', 12),
+  sha256: t.text('Of the bytes of the file, as hex.', '5c'.repeat(32)),
+  checkpoint: t.orNull(t.anything('The first signed head over these leaves.', {})),
+  signature: t.text('65 bytes as hex, over `ExportManifest`.', `0x${'5c'.repeat(65)}`),
+})

@@ -165,7 +165,7 @@ const statement = [
   }),
 ]
 
-/** The two routes of `/v1/usage`, of all keys of an account. */
+/** The routes of `/v1/usage`, of all keys of an account. */
 const usage: readonly Entry[] = usageArea.operations.map((operation) => ({
   ...operation,
   access: 'session' as const,
@@ -181,12 +181,19 @@ const usage: readonly Entry[] = usageArea.operations.map((operation) => ({
         },
         answers: [shown('The sums.', usageShape)],
       }
-    : {
-        id: 'exportOwnUsage',
-        route: 'GET /api/portal/usage/export' as const,
-        title: 'Usage of the account as a file',
-        about: 'As `GET /v1/usage/export`, over all its keys.',
-      }),
+    : operation.id === 'exportManifest'
+      ? {
+          id: 'exportOwnManifest',
+          route: 'GET /api/portal/usage/export/manifest' as const,
+          title: 'The manifest of an export of the account',
+          about: 'As `GET /v1/usage/export/manifest`, over all its keys.',
+        }
+      : {
+          id: 'exportOwnUsage',
+          route: 'GET /api/portal/usage/export' as const,
+          title: 'Usage of the account as a file',
+          about: 'As `GET /v1/usage/export`, over all its keys.',
+        }),
 }))
 
 export const ownMoneyArea = area('own-money', 'dashboard', 'Money of an account', {

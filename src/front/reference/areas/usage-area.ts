@@ -1,5 +1,10 @@
 /** Reference entries of usage. */
-import { exportQuery, usageQuery, usageShape } from '../../../billing/usage/shapes.ts'
+import {
+  exportQuery,
+  manifestShape,
+  usageQuery,
+  usageShape,
+} from '../../../billing/usage/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
 import { area, media, ok, operation } from '../entry.ts'
 
@@ -46,6 +51,16 @@ export const usageArea = area('usage', 'programs', 'Usage', {
           },
         },
       ],
+      refuses: ['concurrency_limited'],
+    }),
+    operation('exportManifest', 'GET /v1/usage/export/manifest', 'The manifest of an export', {
+      about:
+        'What the file of the same query has, signed: rows, costs, and the SHA-256 of its bytes. ' +
+        'Send its `X-As-Of` as `as_of`. JSON lines end with it. `counterfoil verify` checks both.',
+      access: 'usage:read',
+      query: exportQuery,
+      examples: [{ name: 'Of a CSV', query: { format: 'csv' }, status: 200 }],
+      answers: [ok('The manifest.', manifestShape)],
       refuses: ['concurrency_limited'],
     }),
   ],

@@ -1,0 +1,61 @@
+/** Signs what an export has: rows, costs, and the SHA-256 of its bytes. */
+import { toHex } from '../../kernel/hex.ts'
+import { maxNusd, type Nusd } from '../../kernel/money.ts'
+import { Refusal } from '../../kernel/refusal.ts'
+import { checkpointOver, type SigningDeps, toCheckpointView } from '../../proof/log/checkpoint.ts'
+import { type ExportManifest, manifestDigest } from '../../verify/manifest.ts'
+import type { Checkpoint } from '../../verify/proof.ts'
+
+/** Counts an export while it is written. */
+export type ExportTally = {
+  /** The next bytes, in order. */
+  bytes(text: string): void
+  /** What a run adds: its rows and its cost. */
+  run(rows: number, cost: Nusd): void
+  /** The manifest of what was counted, `asOf` leaves of the log. */
+  end(asOf: number): Promise<ExportManifest>
+}
+
+type Needs = SigningDeps
+
+export function exportTally(deps: Needs): ExportTally {
+  const hash = new Bun.CryptoHasher('sha256')
+  let rows = 0
+  let sum: Nusd = 0n
+  return {
+    bytes: (text) => void hash.update(text),
+    run(more, cost) {
+      rows += more
+      sum += cost
+    },
+    async end(asOf) {
+      const facts = {
+        rows,
+        sum_nusd: sum <= maxNusd ? Number(sum) : String(sum),
+        as_of: asOf,
+        sha256: hash.digest('hex'),
+        checkpoint: await checkpointAt(deps, asOf),
+      }
+      const signature = toHex(deps.signer.sign(manifestDigest(facts)))
+      return { type: 'counterfoil.manifest', ...facts, signature }
+    },
+  }
+}
+
+/**
+ * The first checkpoint over so many leaves, so that the same export has the same one for ever; null
+ * for no leaves, and where the log may not be signed now.
+ */
+async function checkpointAt(deps: Needs, asOf: number): Promise<Checkpoint | null> {
+  const log = deps.logs.all.findLast(({ start }) => start < asOf)
+  if (!log) return null
+  const last = asOf - log.start - 1
+  const known = await deps.checkpoints.firstOver(log.origin, last)
+  try {
+    const row = known ?? (await checkpointOver(deps, log, last))
+    return toCheckpointView((await deps.checkpoints.find(log.origin, row.size)) ?? row)
+  } catch (error) {
+    if (error instanceof Refusal) return null
+    throw error
+  }
+}
