@@ -87,11 +87,12 @@ const shardsReport = ({ shards, build }: ClusterResult): string => `## Two shard
 
 \`bun run drill cluster --only shards\`, ${stampOf(build)}
 
-Two shards, each with a PostgreSQL primary, a signer and two nodes of its own, behind haproxy with the configuration
-of \`packaging/\`. Each account is asked for through the balancer and at a node of the other shard. Twelve clients a
-shard ask for each run until it is acknowledged, under an Idempotency-Key; both nodes of s4 are killed by SIGKILL
-after a third of the runs and start again five seconds later. Afterwards every acknowledged run, the accounts, the
-sums of both ledgers and both logs are compared. The runs a second say nothing of what shards carry: both primaries, all
+Two shards, each with a PostgreSQL primary, a signer and two nodes of its own, behind haproxy with
+the configuration of \`packaging/\`. Each account calls through the balancer and calls a node of
+the other shard. Twelve clients a shard send each run until it is acknowledged, under an
+Idempotency-Key; both nodes of s4 are killed by SIGKILL after a third of the runs and start again
+five seconds later. Afterwards every acknowledged run, the accounts, the sums of both ledgers and
+both logs are compared. Runs a second measure this machine and not shards: both primaries, all
 nodes, the model server and other work share two cores.
 
 | scene | expected | seen | faults |

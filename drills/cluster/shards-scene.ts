@@ -269,7 +269,7 @@ async function judgeShard({ id, primary }: Shard, asked: readonly Asked[], claim
   claim(foreign.length === 0, `${id} has ${foreign.length} accounts of other slots`)
 }
 
-/** What was granted on both shards is what is left and what was acknowledged, to the nano-dollar. */
+/** The grants of both shards equal all balances and acknowledged runs, to the nano-dollar. */
 async function judgeSums(shards: readonly Shard[], asked: readonly Asked[], claim: Claim) {
   let left = 0n
   for (const { primary } of shards) {
