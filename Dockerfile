@@ -5,7 +5,7 @@
 #   -v ./counterfoil.toml:/data/counterfoil.toml:ro
 FROM debian:bookworm-slim AS build
 RUN apt-get update \
- && apt-get install -y --no-install-recommends ca-certificates nodejs npm \
+ && apt-get install -y --no-install-recommends ca-certificates libstdc++6 nodejs npm \
  && rm -rf /var/lib/apt/lists/* \
  && npm install --global bun@1.4.5
 WORKDIR /app
@@ -14,19 +14,18 @@ RUN bun install --frozen-lockfile
 COPY . .
 ARG COMMIT=
 RUN COUNTERFOIL_COMMIT=$COMMIT bun scripts/build.ts \
- && bun scripts/sbom.ts dist/counterfoil.cdx.json \
- && install -d -m 0700 /data
+ && bun scripts/release/image.ts /image dist/counterfoil
 
-# glibc, certificates and no shell; its user "nonroot" is 65532.
-FROM gcr.io/distroless/cc-debian12:nonroot
-COPY --from=build /app/dist/counterfoil /usr/local/bin/counterfoil
-COPY --from=build /app/dist/counterfoil.cdx.json /usr/share/doc/counterfoil/
-COPY --from=build /app/LICENSE /usr/share/doc/counterfoil/
-COPY --from=build --chown=65532:65532 /data /data
+# The executable, the libraries it loads, certificates and no shell: the files of the image that
+# `bun run release` makes, on which docs/install.md has more.
+FROM scratch
+COPY --from=build /image /
+COPY --from=build --chown=65532:65532 /image/data /data
 USER 65532:65532
 WORKDIR /data
 VOLUME /data
 ENV COUNTERFOIL_LISTEN=0.0.0.0:4663 COUNTERFOIL_DATA=/data
+ENV PATH=/usr/local/bin SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
 EXPOSE 4663
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=15s --timeout=6s --start-period=60s CMD ["/usr/local/bin/counterfoil", "healthcheck"]

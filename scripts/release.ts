@@ -9,6 +9,7 @@ import packageJson from '../package.json'
 import { build, executableOf, type Platform, platforms } from './build.ts'
 import { writeArchive } from './release/archive.ts'
 import { architectureOf, writeDebian } from './release/debian.ts'
+import { writeImage } from './release/image.ts'
 import { notesOf, type Outcome } from './release/notes.ts'
 import { hasPackage, writeLauncher, writePlatformPackage } from './release/npm.ts'
 import { sign, writeSums } from './release/sums.ts'
@@ -82,6 +83,13 @@ async function makeOne(platform: Platform, at: Source) {
   if (architectureOf(platform)) {
     const debian = () => writeDebian(at, platform, executable, folder)
     await attempt(`Debian (${platform})`, debian)
+  }
+  // The libraries in an image are those of this machine.
+  if (platform === `linux-${process.arch}`) {
+    const architecture = architectureOf(platform) ?? ''
+    await attempt(`OCI image (${architecture})`, () =>
+      writeImage(executable, { ...at, architecture }, folder),
+    )
   }
   const ran = await tryExecutable(platform, executable)
   const bytes = Bun.file(executable).size

@@ -87,5 +87,26 @@ export const build: Group = {
       ],
       guards: [['scripts/release/sums.ts', 'writeSums']],
     },
+    {
+      id: 'L14',
+      severity: 'H',
+      promise:
+        'No package that is removed or purged takes the ledger or the key of the receipts along.',
+      tests: [['test/packaging/debian.test.ts', 'never deletes what is in the data folder']],
+      guards: [['packaging/debian/postrm', 'rmdir']],
+    },
+    {
+      id: 'L15',
+      severity: 'H',
+      promise: 'The image has no shell, and its server is not root.',
+      tests: [
+        [
+          'test/packaging/image.test.ts',
+          'are the executable, libraries and certificates: no shell, no setuid file',
+        ],
+        ['test/packaging/image.test.ts', 'runs as what the Dockerfile says, and never as root'],
+      ],
+      guards: [['scripts/release/image.ts', 'rootOf']],
+    },
   ],
 }
