@@ -47,8 +47,10 @@ import type { Heads } from '../proof/log/heads.ts'
 import type { Logs } from '../proof/log/logs.ts'
 import type { Sequencer } from '../proof/log/sequence.ts'
 import type { CheckpointStore } from '../proof/log/store/checkpoint.ts'
+import type { CosignatureStore } from '../proof/log/store/cosignatures.ts'
 import type { TileStore } from '../proof/log/store/tiles.ts'
 import type { LogStore } from '../proof/log/store.ts'
+import type { Witnesses } from '../proof/log/witnesses.ts'
 import type { PassportStore } from '../proof/passports/store.ts'
 import type { Acknowledged } from '../proof/receipts/acknowledged.ts'
 import type { AskChain } from '../proof/receipts/evidence.ts'
@@ -124,6 +126,9 @@ export type Deps = {
   logs: Logs
   logStore: LogStore
   checkpoints: CheckpointStore
+  /** Witnesses of the log, and their signatures on its heads. */
+  witnesses: Witnesses
+  cosignatures: CosignatureStore
   /** The log as tiles. */
   tiles: TileStore
   /** What of the log must still be there, and whether it is. */

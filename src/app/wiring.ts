@@ -40,6 +40,7 @@ import { rpcChain } from '../proof/chain/rpc.ts'
 import { type HeadFile, type HeadsNeeds, makeHeads } from '../proof/log/heads.ts'
 import { sequencer } from '../proof/log/sequence.ts'
 import { checkpointStore } from '../proof/log/store/checkpoint.ts'
+import { cosignatureStore } from '../proof/log/store/cosignatures.ts'
 import { headStore } from '../proof/log/store/head.ts'
 import { ensureLogs } from '../proof/log/store/logs.ts'
 import { ensureShard } from '../proof/log/store/shard.ts'
@@ -72,6 +73,7 @@ import { countersOf } from './counters.ts'
 import type { Deps, Settings } from './deps-port.ts'
 import { type Clocks, ledgerOf, openRightClock } from './open-ledger.ts'
 import { openTelemetry } from './open-telemetry.ts'
+import { witnessesOf } from './open-witnesses.ts'
 import { makeOffer } from './reloadable.ts'
 import { depositPolicyOf, liveSettingsOf, originOf, settingsOf, shardIn } from './settings.ts'
 import { commit, version } from './version.ts'
@@ -162,7 +164,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     limiters: makeLimiters(clock),
     meters,
     telemetry: await openTelemetry(config, { clock, random, log, node }),
-    ...keysOf(signer),
+    ...proving(parts, db, { clock: leaseClock, node }),
     signers,
     sequencer: sequencer({ store, log, clock }),
     live: liveRuns(room),
@@ -219,8 +221,17 @@ function tellTrouble({ storage }: Db, log: Log): void {
   })
 }
 
-/** The key that signs receipts, and the one of notes that follows from it. */
-const keysOf = (signer: Signer) => ({ signer, noteSigner: logNoteSigner(signer) })
+/** The keys of receipts and notes, the witnesses of the log, and the store of their signatures. */
+const proving = (
+  { config, signer }: Parts,
+  db: Db,
+  time: Parameters<typeof cosignatureStore>[1],
+) => ({
+  signer,
+  noteSigner: logNoteSigner(signer),
+  witnesses: witnessesOf(config),
+  cosignatures: cosignatureStore(db, time),
+})
 
 /** Those that need nothing but the database. */
 const storesOf = (db: Db) => ({

@@ -1,12 +1,13 @@
 /** Reads the fields of the offline verifier. */
 import { isAddress } from '../verify/address.ts'
 import { readJsonText } from '../verify/json-text.ts'
+import { type Policy, readPolicy, trustBy } from '../verify/policy.ts'
 import { quoteCheck } from '../verify/quote.ts'
 import { isObject, isReceiptFile, type Problem } from '../verify/receipt.ts'
 import type { Trust, VerifyInput } from '../verify/verify.ts'
 import { byId } from './dom.ts'
 
-export type Entries = { input: VerifyInput; trust: Trust }
+export type Entries = { input: VerifyInput; trust: Trust; chain: Policy['chain'] }
 
 /** What stands in the fields; undefined when one is marked as wrong. */
 export function readEntries(): Entries | undefined {
@@ -24,7 +25,14 @@ export function readEntries(): Entries | undefined {
   const proof = read('proof', (text) => optional(text, (value) => value))
   const between = read('anchors', (text) => optional(text, toEvidence))
   const quote = read('quote', (text) => optional(text, (value) => value))
-  if (!file || !signers || !proof || !between || !quote) return undefined
+  const policy = read('policy', (text): Entry<Policy> | string => {
+    if (text === '') return { value: { chain: 'auto' } }
+    const found = readPolicy(text)
+    return found.ok
+      ? { value: found.policy }
+      : `This is not a policy: ${found.problems.join('; ')}.`
+  })
+  if (!file || !signers || !proof || !between || !policy || !quote) return undefined
   const issuer = byId('issuer', HTMLInputElement).value.trim()
   const evidence = isObject(between.value) ? between.value : {}
   const problems = [file, proof, between, quote].flatMap((one) => one.problems ?? [])
@@ -37,11 +45,13 @@ export function readEntries(): Entries | undefined {
       problems,
     },
     trust: {
+      ...trustBy(policy.value),
       ...(signers.value.length > 0 && {
         signers: signers.value.map((address) => ({ address })),
       }),
       ...(issuer !== '' && { issuers: [issuer] }),
     },
+    chain: policy.value.chain,
   }
 }
 

@@ -50,8 +50,8 @@ function check(): void {
     form.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
     return
   }
-  const { input, trust } = entries
-  const verdict = verify(input, trust)
+  const { input, trust, chain } = entries
+  const verdict = verify(input, trust, chain)
   show(verdictOf(verdict), slipOf(input.file, verdict))
   status.textContent = headlineOf(verdict)
   // On a narrow screen it stands below the fields.

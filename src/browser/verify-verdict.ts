@@ -16,6 +16,7 @@ export function verdictOf(verdict: Verdict): Node[] {
       element('p', {}, summaryOf(verdict)),
     ),
     ...levels(verdict.level),
+    ...restsOn(verdict),
     element('ul', { class: 'checks', role: 'list' }, ...told.map(checkOf)),
     element(
       'details',
@@ -38,6 +39,14 @@ function levels(level: Level | null): Node[] {
   const steps = levelSteps.map((word, i) => element('li', { class: i <= reached && 'on' }, word))
   const label = `Level ${reached + 1} of 4: ${levelWords[level]}`
   return [element('ol', { class: 'levels', role: 'list', 'aria-label': label }, ...steps)]
+}
+
+/** The evidence that carries the verdict, and the witnesses that saw the log. */
+function restsOn({ evidence, witnesses }: Verdict): Node[] {
+  if (evidence.length === 0) return []
+  const names = witnesses.map(({ name }) => name).join(', ')
+  const words = evidence.map((one) => (one === 'witnessed' ? `witnessed by ${names}` : one))
+  return [element('p', { class: 'evidence' }, `Rests on: ${words.join(', ')}.`)]
 }
 
 function checkOf(check: Check): Node {

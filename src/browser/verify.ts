@@ -1,5 +1,11 @@
 /** What pages use of the verifier, as one module. */
-import { type Trust, type Verdict, type VerifyInput, verifyReceipt } from '../verify/verify.ts'
+import {
+  type Trust,
+  type Verdict,
+  type VerifyInput,
+  type VerifyOptions,
+  verifyReceipt,
+} from '../verify/verify.ts'
 
 export { toTrust } from '../verify/page-payload.ts'
 export { parseReceiptFile, redact, sectionNames } from '../verify/receipt.ts'
@@ -8,5 +14,8 @@ export { hiddenWords, slipLines, totalOf } from '../verify/slip-lines.ts'
 export { headlineOf, kindOf, levelWords, summaryOf, titleOf } from '../verify/verdict-words.ts'
 
 /** Verifies a receipt in the reader's own browser, without any request. Never throws. */
-export const verify = (input: VerifyInput, trust: Trust): Verdict =>
-  verifyReceipt(input, trust, { chain: 'auto' })
+export const verify = (
+  input: VerifyInput,
+  trust: Trust,
+  chain: VerifyOptions['chain'] = 'auto',
+): Verdict => verifyReceipt(input, trust, { chain })

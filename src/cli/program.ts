@@ -30,6 +30,7 @@ const commands: Record<string, () => Promise<(to: Command) => void>> = {
   audit: async () => (await import('./audit.ts')).auditCommand,
   signer: async () => (await import('./signer.ts')).signerCommands,
   log: async () => (await import('./log.ts')).logCommands,
+  witness: async () => (await import('./witness.ts')).witnessCommand,
   admin: async () => (await import('./admin.ts')).adminCommands,
   anchor: async () => (await import('./anchor.ts')).anchorCommands,
   deposits: async () => (await import('./deposits.ts')).depositCommands,

@@ -5,8 +5,9 @@ import { systemClock, toRfc3339 } from '../kernel/clock.ts'
 import { type AskChain, askRegistry, verifyWithChain } from '../proof/receipts/evidence.ts'
 import { outputIn } from '../runs/saved-answer.ts'
 import type { LogEvidence } from '../verify/check-log.ts'
-import type { TrustedSigner } from '../verify/checks.ts'
+import { type TrustedSigner, told } from '../verify/checks.ts'
 import { type JsonText, readJsonText } from '../verify/json-text.ts'
+import { type Policy, parseSigner, readPolicy, trustBy } from '../verify/policy.ts'
 import { isQuoteFile, quoteCheck } from '../verify/quote.ts'
 import { isObject, isReceiptFile } from '../verify/receipt.ts'
 import { headlineOf, kindOf, summaryOf } from '../verify/verdict-words.ts'
@@ -35,6 +36,11 @@ export function verifyCommand(program: Command): void {
       addSigner,
       [],
     )
+    .option(
+      '--policy <file>',
+      'whom to trust and what to require: signers, witnesses, quorum, chain',
+    )
+    .option('--tlog <file>', 'the proof under a head that witnesses signed, if the file lacks it')
     .option('--issuer <origin>', 'origin that must have issued the receipt')
     .option('--proof <file>', 'response of GET /v1/receipts/<id>/proof, if the file lacks it')
     .option('--answer <file>', 'the answer as you saved it, to check that the receipt is of it')
@@ -56,20 +62,22 @@ export function verifyCommand(program: Command): void {
       if (options.page !== undefined) return writePage(options.page, path, options.force === true)
       if (path === undefined) throw new Exit(exitCodes.usage, 'name a file: verify receipt.json')
       if (isExport(path, options.manifest)) return verifyExport(path, options)
-      const hasSigners = options.signer.length > 0
-      const verdict = await judge(readInput(path, options), options)
+      const policy = readPolicyFile(options)
+      const hasSigners = options.signer.length > 0 || policy?.signers !== undefined
+      const verdict = await judge(readInput(path, options), options, policy)
       if (options.json) printJson(verdict)
       else show(verdict, hasSigners)
       process.exitCode = exitCodeOf(verdict, hasSigners)
     })
 }
 
-function judge(input: VerifyInput, options: Options): Promise<Verdict> {
+function judge(input: VerifyInput, options: Options, policy: Policy | undefined): Promise<Verdict> {
   const trust: Trust = {
+    ...(policy && trustBy(policy)),
     ...(options.signer.length > 0 && { signers: options.signer }),
     ...(options.issuer !== undefined && { issuers: [options.issuer] }),
   }
-  const chain = options.requireChain ? 'require' : 'auto'
+  const chain = options.requireChain ? 'require' : (policy?.chain ?? 'auto')
   const how = { chain, verifiedAt: toRfc3339(systemClock.now()) } as const
   const ask = askedChain(options)
   return ask ? verifyWithChain(input, trust, how, ask) : verifiedOffline(input, trust, how)
@@ -103,18 +111,24 @@ function askedChain({ rpc, registry, owner }: Options): AskChain | undefined {
 
 /** `0x…`, `0x…@12-` or `0x…@12-40`; the end is exclusive. */
 function addSigner(text: string, signers: TrustedSigner[]): TrustedSigner[] {
-  const [address = '', range] = text.split('@')
-  const trusted = { address: readAddress(address) }
-  if (range === undefined) return [...signers, trusted]
-  const [, from, until] = /^(\d{1,15})-(\d{1,15})?$/.exec(range) ?? []
-  if (from === undefined) {
-    throw new InvalidArgumentError('expected a log range as @from- or @from-until')
-  }
-  const end = until === undefined ? {} : { untilIndex: BigInt(until) }
-  return [...signers, { ...trusted, fromIndex: BigInt(from), ...end }]
+  const [address = ''] = text.split('@')
+  readAddress(address)
+  const found = parseSigner(text)
+  if (found) return [...signers, found]
+  throw new InvalidArgumentError('expected a log range as @from- or @from-until')
+}
+
+/** The policy of `--policy`; flags go before it. @throws Exit 2 that lists every problem */
+function readPolicyFile({ policy: path }: Options): Policy | undefined {
+  if (path === undefined) return undefined
+  const read = readPolicy(readText(path, fileBytes))
+  if (read.ok) return read.policy
+  throw new Exit(exitCodes.usage, `${path} is not a policy: ${read.problems.join('; ')}`)
 }
 
 type Options = {
+  policy?: string
+  tlog?: string
   signer: TrustedSigner[]
   issuer?: string
   proof?: string
@@ -136,7 +150,7 @@ type Options = {
  * @throws Exit 2 if a file cannot be read as what it should be
  */
 function readInput(path: string, options: Options): VerifyInput {
-  const { proof, answer: saved, anchors, quote } = options
+  const { proof, answer: saved, anchors, quote, tlog } = options
   const file = readJsonFile(path)
   if (!isReceiptFile(file.value)) throw new Exit(exitCodes.usage, `${path} is not a receipt file`)
   const beside = proof === undefined ? undefined : readJsonFile(proof)
@@ -144,11 +158,20 @@ function readInput(path: string, options: Options): VerifyInput {
   const promised = quote === undefined ? undefined : readQuote(quote)
   return {
     file: saved === undefined ? file.value : withAnswer(file.value, saved),
-    ...(beside && { proof: beside.value }),
+    ...((beside || tlog) && { proof: withTlog(beside?.value ?? proofOf(file.value), tlog) }),
     ...(promised && { quote: quoteCheck(promised.value) }),
     ...(answer && toEvidence(answer.value, anchors ?? '')),
     problems: [file, beside, answer, promised].flatMap((read) => read?.repeated ?? []),
   }
+}
+
+const proofOf = (file: unknown): unknown => (isObject(file) ? file['proof'] : undefined)
+
+/** A proof with that of a file of c2sp.org/tlog-proof beside it. @throws Exit 2 */
+function withTlog(proof: unknown, path: string | undefined): unknown {
+  if (path === undefined) return proof
+  if (!isObject(proof)) throw new Exit(exitCodes.usage, '--tlog needs a proof: add --proof')
+  return { ...proof, version: '2', tlog: readText(path, fileBytes) }
 }
 
 /** @throws Exit 2 */
@@ -234,6 +257,9 @@ function show(verdict: Verdict, hasSigners: boolean): void {
     print(`${marks[status]} ${name.padEnd(22)} ${reason}`)
   }
   const kind = kindOf(verdict)
+  const names = verdict.witnesses.map(({ name }) => told(name)).join(', ')
+  const words = verdict.evidence.map((one) => (one === 'witnessed' ? `witnessed by ${names}` : one))
+  if (words.length > 0) print(`Rests on: ${words.join(', ')}.`)
   if (kind !== 'unsure') print(`${headlineOf(verdict)}. ${summaryOf(verdict)}`)
   else if (hasSigners) say(summaryOf(verdict))
   else {

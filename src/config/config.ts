@@ -17,6 +17,7 @@ import { findShards } from './shard-map.ts'
 import { type Row, rows, table } from './table.ts'
 import { isLoopback } from './values.ts'
 import { readWebhooks, type WebhookConfig } from './webhook-entries.ts'
+import { readWitnesses, type WitnessConfig } from './witness-entries.ts'
 
 type Sections = { [Section in keyof typeof table]: ValuesOf<(typeof table)[Section]> }
 
@@ -34,6 +35,8 @@ export type Config = Omit<Sections[''], 'base_url' | 'database_url'> &
     webhooks: WebhookConfig[]
     /** All shards, this one too; none without `[shard]`. */
     shards: ShardEntry[]
+    /** Witnesses that sign the heads of the log. */
+    witnesses: WitnessConfig[]
   }
 
 export type Source = 'flag' | 'env' | 'file' | 'default'
@@ -88,6 +91,7 @@ export function loadConfig(inputs: Inputs): Loaded {
       },
       problems,
     ),
+    witnesses: readWitnesses(file['witnesses'], rest.witness_policy.required ?? 0, problems),
   }
   // The ids as written, so that a faulty upstream does not make its models look faulty too.
   const upstreamIds = idsOf(file['upstreams'])

@@ -19,6 +19,7 @@ import {
   textTable,
 } from './values.ts'
 import { webhookFields } from './webhook-entries.ts'
+import { witnessFields } from './witness-entries.ts'
 
 const words = text('text', 'text of 1 to 200 characters', /^\P{Cc}{1,200}$/u)
 const tokens = integer('tokens', 0, 1_000_000_000)
@@ -158,6 +159,7 @@ export const lists = {
     models: optional(listOf(words), 'Globs of the models it opens; all when absent.'),
   },
   webhooks: webhookFields,
+  witnesses: witnessFields,
 } as const
 
 /** The table `limits` of a plan. */

@@ -41,6 +41,7 @@ const entryTables: [heading: string, settings: Settings][] = [
   ['[[plans]]', lists.plans as Settings],
   ['[plans.limits]', planLimits as Settings],
   ['[[webhooks]]', lists.webhooks as Settings],
+  ['[[witnesses]]', lists.witnesses as Settings],
 ]
 
 /** Every setting with all there is to know of it, in Markdown: `docs/configuration.md`. */

@@ -72,6 +72,7 @@ const entryLists = [
   ['models', lists.models],
   ['plans', lists.plans],
   ['webhooks', lists.webhooks],
+  ['witnesses', lists.witnesses],
 ] as const
 
 /** The lists as the file has them, what was left out with its default. */

@@ -163,6 +163,13 @@ export const table = {
     ),
     poll_ms: set(integer('ms', 50, 3_600_000), '1_000', 'Pause between polls of the chain.'),
   },
+  witness_policy: {
+    required: set(
+      integer('witnesses', 0, 32),
+      '0',
+      'How many of [[witnesses]] should sign a head of the log; told, and never waited for.',
+    ),
+  },
   anchors: {
     registry: optional(address, 'The anchor registry; `counterfoil anchor deploy` deploys one.'),
     sender_key_file: optional(filePath, 'Private key that pays for anchors. Off when absent.'),

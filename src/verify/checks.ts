@@ -20,6 +20,7 @@ export const checkNames = [
   'checkpoint_consistent',
   'anchor',
   'anchor_final',
+  'witnessed',
   'content_input',
   'content_output',
   'known_here',

@@ -53,7 +53,7 @@ export function verifyInclusion({ index, size, leaf, path, root }: InclusionClai
     fn >>= 1n
     sn >>= 1n
   }
-  return sn === 0n && isEqual(hash, root)
+  return sn === 0n && isEqualBytes(hash, root)
 }
 
 /** That the tree of `to` leaves begins with all those of the tree of `from` leaves. */
@@ -72,7 +72,7 @@ export type ConsistencyClaim = {
 export function verifyConsistency(claim: ConsistencyClaim): boolean {
   const { from, to, fromRoot, toRoot, path } = claim
   if (from <= 0n || to < from) return false
-  if (from === to) return path.length === 0 && isEqual(fromRoot, toRoot)
+  if (from === to) return path.length === 0 && isEqualBytes(fromRoot, toRoot)
   if (path.length === 0 || ![fromRoot, toRoot, ...path].every(isHash)) return false
   // A perfect first tree is itself a node of the second, so the path does not repeat it.
   const [start, ...rest] = isPowerOfTwo(from) ? [fromRoot, ...path] : path
@@ -98,7 +98,7 @@ export function verifyConsistency(claim: ConsistencyClaim): boolean {
     fn >>= 1n
     sn >>= 1n
   }
-  return sn === 0n && isEqual(first, fromRoot) && isEqual(second, toRoot)
+  return sn === 0n && isEqualBytes(first, fromRoot) && isEqualBytes(second, toRoot)
 }
 
 const isOdd = (n: bigint): boolean => (n & 1n) === 1n
@@ -106,5 +106,5 @@ const isPowerOfTwo = (n: bigint): boolean => (n & (n - 1n)) === 0n
 const isHash = ({ length }: Uint8Array): boolean => length === 32
 
 /** Nothing here is secret: no constant time. */
-const isEqual = (a: Uint8Array, b: Uint8Array): boolean =>
+export const isEqualBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, i) => byte === b[i])

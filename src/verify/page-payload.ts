@@ -1,5 +1,6 @@
 /** What a page hands to the browser to verify a receipt there. */
 import type { ChainEvidence } from './check-anchor.ts'
+import type { WitnessVerdict } from './check-witnesses.ts'
 import type { ReceiptFile } from './receipt.ts'
 import type { Trust } from './verify.ts'
 
@@ -12,16 +13,30 @@ export type PagePayload = {
   signers: { address: string; from: string; until: string | null }[]
   issuers: string[]
   chain: ChainEvidence | null
+  /** The service's finding on its witnesses; their mathematics would double the verifier. */
+  witnessed?: WitnessVerdict
   /** The server's time, for how long something may still take. */
   now: number
 }
 
-export const toPagePayload = (file: ReceiptFile, trust: Trust, now: number): PagePayload => ({
+export const toPagePayload = (
+  file: ReceiptFile,
+  trust: Trust,
+  now: number,
+  witnessed?: WitnessVerdict,
+): PagePayload => ({
   file,
   signers: payloadSigners(trust.signers ?? []),
   issuers: [...(trust.issuers ?? [])],
   chain: trust.chain ?? null,
+  ...(witnessed && { witnessed: toTold(witnessed) }),
   now,
+})
+
+/** The reader is told that the service checked the signatures. */
+const toTold = ({ outcome: { status, reason }, seen }: WitnessVerdict): WitnessVerdict => ({
+  outcome: { status, reason: `${reason} This service checked it.` },
+  seen,
 })
 
 export const payloadSigners = (signers: NonNullable<Trust['signers']>): PagePayload['signers'] =>
@@ -31,7 +46,12 @@ export const payloadSigners = (signers: NonNullable<Trust['signers']>): PagePayl
     until: untilIndex === undefined ? null : String(untilIndex),
   }))
 
-export const toTrust = ({ signers, issuers, chain }: Omit<PagePayload, 'file' | 'now'>): Trust => ({
+export const toTrust = ({
+  signers,
+  issuers,
+  chain,
+  witnessed,
+}: Omit<PagePayload, 'file' | 'now'>): Trust => ({
   signers: signers.map(({ address, from, until }) => ({
     address,
     fromIndex: BigInt(from),
@@ -39,4 +59,5 @@ export const toTrust = ({ signers, issuers, chain }: Omit<PagePayload, 'file' | 
   })),
   issuers,
   ...(chain ? { chain } : {}),
+  ...(witnessed && { witnesses: () => witnessed }),
 })

@@ -19,7 +19,8 @@ export type Checkpoint = {
 /** Proves that a receipt is in the log under a checkpoint, without its contents. */
 export type Proof = {
   type: 'counterfoil.proof'
-  version: '1'
+  /** 2 where witnesses signed a head over the receipt. */
+  version: '1' | '2'
   receipt_id: string
   log_id: Hex
   index: string
@@ -30,6 +31,8 @@ export type Proof = {
   path: Hex[]
   checkpoint: Checkpoint
   anchor: ProofAnchor
+  /** The same under a head that witnesses signed (c2sp.org/tlog-proof); of version 2. */
+  tlog?: string
 }
 
 /** Where the issuer says that this root stands on the chain. Only the chain itself proves it. */
@@ -72,8 +75,11 @@ export function parseProof(
   const before = problems.length
   if (!isObject(value)) return say(problems, 'proof', 'not an object')
   if (value['type'] !== 'counterfoil.proof') say(problems, 'proof.type', 'not "counterfoil.proof"')
-  if (value['version'] !== '1') say(problems, 'proof.version', 'not "1"')
-  refuseOthers(value, proofMembers, 'proof', problems)
+  const isWitnessed = value['version'] === '2'
+  if (value['version'] !== '1' && !isWitnessed) say(problems, 'proof.version', 'not "1" or "2"')
+  const { tlog, ...others } = value
+  refuseOthers(isWitnessed ? others : value, proofMembers, 'proof', problems)
+  if (isWitnessed) readMember('string', tlog, 'proof.tlog', problems)
   if (value['receipt_id'] !== receiptId) {
     say(problems, 'proof.receipt_id', 'of another receipt')
   }

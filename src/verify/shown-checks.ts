@@ -65,6 +65,7 @@ const parts: readonly Part[] = [
     tell: (own) => (own.every(isPass) ? ok('Quote was kept', own[0]?.reason ?? '') : undefined),
   },
   { names: ['leaf', 'inclusion', 'checkpoint_signature', 'checkpoint_consistent'], tell: tellLog },
+  { names: ['witnessed'], tell: tellWitnesses },
   { names: ['anchor', 'anchor_final'], tell: tellAnchor },
   {
     names: ['content_input', 'content_output'],
@@ -97,6 +98,15 @@ function tellLog(own: readonly Check[], judged: Judged): ShownCheck {
   const hashes = proof.path.length === 1 ? '1 hash' : `${proof.path.length} hashes`
   const place = `Leaf ${grouped(String(BigInt(proof.index) + 1n))} of ${grouped(proof.size)}`
   return ok('Receipt is in the log', `${place}, ${hashes} to the root`)
+}
+
+/** Leaves out witnesses that the reader does not know. */
+function tellWitnesses([own]: readonly Check[], { verdict }: Judged): ShownCheck | undefined {
+  if (!own || own.status === 'skip') return undefined
+  const { length } = verdict.witnesses
+  return isPass(own)
+    ? ok(`Seen by ${length} witness${length === 1 ? '' : 'es'}`, own.reason)
+    : wait('Not seen by witnesses yet', own.reason)
 }
 
 function tellAnchor(own: readonly Check[], judged: Judged): ShownCheck {

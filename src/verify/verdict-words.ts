@@ -17,6 +17,7 @@ const titles: Record<CheckName, [holds: string, fails: string]> = {
   checkpoint_consistent: ['The log was not rewritten', 'The log was rewritten'],
   anchor: ['The log is on chain 4663', 'The chain says otherwise'],
   anchor_final: ['Its block is final', 'The final block says otherwise'],
+  witnessed: ['Witnesses saw the log', 'The witnesses say otherwise'],
   content_input: ['The input fits its commitment', 'The input is another one'],
   content_output: ['The output fits its commitment', 'The output is another one'],
   known_here: ['The server that was asked issued it', 'The server that was asked did not issue it'],

@@ -2,6 +2,7 @@
 import { type Hex, toHex } from '../kernel/hex.ts'
 import { type AnchorOutcomes, type ChainEvidence, checkAnchor } from './check-anchor.ts'
 import { checkLog, isLogged, type LogEvidence, type LogVerdict } from './check-log.ts'
+import type { JudgeWitnesses, Sighting } from './check-witnesses.ts'
 import {
   type Check,
   type CheckName,
@@ -56,6 +57,8 @@ export type Trust = {
   known?: { status: CheckStatus; reason: string; index?: bigint }
   /** The chain's state at the proof's size; absent unless it was read. */
   chain?: ChainEvidence
+  /** Judges what witnesses signed; absent unless the reader trusts any. */
+  witnesses?: JudgeWitnesses
 }
 
 export type VerifyOptions = {
@@ -68,10 +71,17 @@ export type VerifyOptions = {
 /** How far a receipt's evidence reaches. */
 export type Level = 'signed' | 'logged' | 'anchored' | 'final'
 
+/** Each removes a way to deceive by itself. */
+export type Evidence = 'signed' | 'logged' | 'witnessed' | 'anchored' | 'final'
+
 /** The answer of `POST /v1/receipts/verify`, in its JSON shape. */
 export type Verdict = {
   valid: boolean
   level: Level | null
+  /** The evidence of the verdict; empty unless it is valid. */
+  evidence: Evidence[]
+  /** The trusted witnesses that saw the log. */
+  witnesses: Sighting[]
   receipt_id: string | null
   /** Computed from the fields, never the claimed one. */
   digest: Hex | null
@@ -99,12 +109,20 @@ export function verifyReceipt(input: VerifyInput, trust: Trust, options: VerifyO
   const evidence = { ...input, proof: file.proof }
   const required = options.chain === 'require'
   const log = checkLog({ id, issuer, digest }, evidence, trust.signers, required)
-  const outcomes = runChecks({ file, digest, recovered, log, quote: input.quote }, trust, options)
+  const witnessed = trust.witnesses?.({ issuer, digest }, log.proof)
+  const told = { witnessed: witnessed?.outcome ?? skip('No witness was named.') }
+  const judged = { file, digest, recovered, log, quote: input.quote }
+  const outcomes = { ...runChecks(judged, trust, options), ...told }
   const checks = checkNames.map((name): Check => ({ name, ...outcomes[name] }))
   const reached = isSigned(outcomes) && checks.every(({ status }) => status !== 'fail')
+  const isSeen = told.witnessed.status !== 'unavailable'
+  const valid =
+    reached && isSeen && (!required || logChecks.every((name) => isPass(outcomes[name])))
   return {
-    valid: reached && (!required || logChecks.every((name) => isPass(outcomes[name]))),
+    valid,
     level: reached ? levelOf(outcomes) : null,
+    evidence: valid ? evidenceOf(outcomes) : [],
+    witnesses: (valid && witnessed?.seen) || [],
     receipt_id: file.receipt.id,
     digest: toHex(digest),
     signer: recovered.ok ? recovered.address : null,
@@ -167,7 +185,7 @@ function runChecks(
   { file, digest, recovered, log, quote }: Judged,
   trust: Trust,
   options: VerifyOptions,
-): Record<CheckName, Outcome> {
+): Record<Exclude<CheckName, 'witnessed'>, Outcome> {
   const { receipt, disclosures } = file
   const signer = recovered.ok ? recovered.address : null
   return {
@@ -208,6 +226,8 @@ function unreadable(schema: Outcome, options: VerifyOptions): Verdict {
   return {
     valid: false,
     level: null,
+    evidence: [],
+    witnesses: [],
     receipt_id: null,
     digest: null,
     signer: null,
@@ -233,6 +253,7 @@ function provenBy(outcomes: Record<CheckName, Outcome>): string[] {
     proven.push('that it is in the log that the trusted signer signed the root of')
   if (isPass(outcomes.checkpoint_consistent))
     proven.push('that the log was not rewritten between the two checkpoints')
+  if (isPass(outcomes.witnessed)) proven.push('that the named witnesses saw it in the log')
   const level = levelOf(outcomes)
   if (level === 'anchored' || level === 'final')
     proven.push('that the root of that log is on chain 4663, where it cannot be changed')
@@ -246,6 +267,13 @@ function notProvenBy(outcomes: Record<CheckName, Outcome>): string[] {
   if (level === 'anchored') return [...neverProven, notFinal]
   return [...neverProven, ...(level === 'logged' ? [] : [notLogged]), notAnchored]
 }
+
+const evidenceOf = (outcomes: Record<CheckName, Outcome>): Evidence[] => [
+  ...levels.slice(0, levels.indexOf(levelOf(outcomes)) + 1),
+  ...(isPass(outcomes.witnessed) ? ['witnessed' as const] : []),
+]
+
+const levels: readonly Level[] = ['signed', 'logged', 'anchored', 'final']
 
 /** How far the evidence reaches, each level on top of the one before. */
 function levelOf(outcomes: Record<CheckName, Outcome>): Level {

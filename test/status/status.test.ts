@@ -33,6 +33,7 @@ for (const engine of engines) {
           ...(engine !== 'sqlite' && { notices: 'polling' }),
         },
         anchors: { status: 'disabled', lag_s: null },
+        witnesses: { required: 0, data: [] },
         deposits: { status: 'disabled' },
         features: { chat: true, embeddings: true, runs: true, receipts: true },
       })

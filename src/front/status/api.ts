@@ -12,6 +12,11 @@ import {
   readAnchored,
 } from '../../proof/anchors/anchor-status.ts'
 import { logState } from '../../proof/log/divergence.ts'
+import {
+  type NewestSigned,
+  readNewestSigned,
+  witnessStatus,
+} from '../../proof/log/witness-status.ts'
 import { isCircuitOpen } from '../../runs/circuit.ts'
 import { jsonText } from '../../web/http/json-text.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
@@ -92,17 +97,18 @@ function viewOf(deps: Deps, stored: Stored | undefined): StatusAnswer {
       }),
     },
     anchors: onChain?.anchors ?? { status: 'unchecked', lag_s: null },
+    witnesses: witnessStatus(deps.witnesses, stored?.signed ?? []),
     deposits,
     features: { chat: true, embeddings: true, runs: true, receipts: true },
   }
 }
 
-type Stored = { size: number; anchored: Anchored }
+type Stored = { size: number; anchored: Anchored; signed: NewestSigned[] }
 
 /** @throws Error when the database does not answer in time. */
 async function readStored(deps: Deps): Promise<Stored> {
-  const reads = [deps.logStore.size(), readAnchored(deps)] as const
+  const reads = [deps.logStore.size(), readAnchored(deps), readNewestSigned(deps)] as const
   const stored = await within(probeMs, Promise.all(reads))
   if (!stored) throw new Error('the database does not answer in time')
-  return { size: stored[0], anchored: stored[1] }
+  return { size: stored[0], anchored: stored[1], signed: stored[2] }
 }

@@ -2,6 +2,15 @@
 import type { SenderStatus } from '../../proof/anchors/anchor-status.ts'
 import * as t from '../../web/http/shape.ts'
 
+const witnessTroubles = [
+  'unreachable',
+  'unknown_log',
+  'unknown_key',
+  'contradicted',
+  'ahead',
+  'bad_signature',
+] as const
+
 const words = ['ok', 'disabled', 'unchecked', 'degraded', 'diverged'] as const
 
 export const statusShape = t.answer(
@@ -67,6 +76,19 @@ export const statusShape = t.answer(
       'reason?': t.usuallyNull(t.text('Why not.', 'late')),
       'sender?': t.anything<SenderStatus>('Who pays for it: `{address, balance_wei, low}`.', {}),
       lag_s: t.usuallyNull(t.count('How long the oldest receipt waits.', 30)),
+    }),
+    witnesses: t.object('Who signs the heads of the log beside it.', {
+      required: t.count('How many should sign each.', 2),
+      data: t.list(
+        t.object('A witness.', {
+          name: t.text('As the operator names it.', 'Example'),
+          key: t.text('Its cosignature key.', 'w.example/1+1f2e3d4c+BA…'),
+          size: t.orNull(t.count('Leaves of the newest head that it signed.', 12)),
+          seen_at: t.usuallyNull(t.time('When it signed that.')),
+          'trouble?': t.oneOf('Why it did not sign when it was asked last.', witnessTroubles),
+        }),
+        'Those of the configuration.',
+      ),
     }),
     deposits: t.object('Whether deposits are seen.', {
       status: t.oneOf('How it goes.', words),

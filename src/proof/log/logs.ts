@@ -48,18 +48,19 @@ export function indexIn(logs: Logs, run: { issuer: string; logPlace: number | nu
 /** The origin of the next log: the first origin and the number of the new log. */
 export const nextOrigin = ({ all }: Logs): string => `${all[0]?.origin}#${all.length + 1}`
 
-/** The path of a log: `/log`, `/log/2` for the second. A path always stays that of one log. */
-export function prefixOf({ all }: Pick<Logs, 'all'>, origin: string): string {
-  const number = all.findIndex((log) => log.origin === origin) + 1
-  return number <= 1 ? '/log' : `/log/${number}`
-}
+/**
+ * The path of a log: `/log`, `/log/2` for the second of a database, `/log/s3` for that of a shard.
+ * A path always stays that of one log, because caches keep its tiles for ever.
+ */
+export const prefixOf = (origin: string): string =>
+  ['/log', ...origin.split('#').slice(1)].join('/')
 
 /** The log that a path is of, and the rest of the path behind its prefix. */
 export function findPrefixed(
   { all }: Pick<Logs, 'all'>,
   path: string,
 ): { log: LogSpan; rest: string } | undefined {
-  const [, number, rest = ''] = /^\/log\/(?:([2-9]|[1-9]\d{1,5})\/)?(.+)$/.exec(path) ?? []
-  const log = all[number === undefined ? 0 : Number(number) - 1]
+  const [, prefix, rest = ''] = /^(\/log(?:\/\w+)*?)\/((?:checkpoint|tile\/).*)$/.exec(path) ?? []
+  const log = all.find(({ origin }) => prefixOf(origin) === prefix)
   return log && { log, rest }
 }

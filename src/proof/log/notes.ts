@@ -4,8 +4,9 @@ import { sha256 } from '../../kernel/hash.ts'
 import type { CheckpointRow } from '../../storage/db/schema.ts'
 import { headText } from '../../verify/checkpoint-note.ts'
 import { keyTypes, type NoteKey, noteKey, noteOf, signatureLine } from '../../verify/signed-note.ts'
-import { signCheckpoint } from './checkpoint.ts'
+import { type SigningDeps, signCheckpoint } from './checkpoint.ts'
 import type { LogSpan } from './logs.ts'
+import { lineOf } from './witnesses.ts'
 
 /** The head of a log: what its note says. */
 export type NotedHead = Pick<CheckpointRow, 'issuer' | 'size' | 'root'>
@@ -29,16 +30,37 @@ export function checkpointNote(
   return noteOf(text, [signatureLine(logNoteKey(deps, head.issuer), signature), ...cosigned])
 }
 
-/** The note that a log publishes. @throws Refusal `log_diverged`, `unavailable` */
-export async function publishedNote(deps: Deps, log: LogSpan): Promise<string> {
-  const head = await publishedHead(deps, log)
-  return checkpointNote(deps, head)
+type PublishDeps = SigningDeps & Pick<Deps, 'noteSigner' | 'cosignatures' | 'witnesses'>
+
+/** The note of a head with all that witnesses signed of it. */
+export async function cosignedNote(
+  deps: Pick<Deps, 'noteSigner' | 'cosignatures'>,
+  head: NotedHead,
+): Promise<string> {
+  const cosigned = await deps.cosignatures.at(head.issuer, head.size)
+  return checkpointNote(deps, head, cosigned.map(lineOf))
 }
 
-/** The newest signed head; that of an empty log, which has no checkpoint, has size 0. */
-async function publishedHead(deps: Deps, log: LogSpan): Promise<NotedHead> {
-  const latest = await deps.checkpoints.latest(log.origin)
-  if (latest) return latest
+/** The note that a log publishes. @throws Refusal `log_diverged`, `unavailable` */
+export const publishedNote = async (deps: PublishDeps, log: LogSpan): Promise<string> =>
+  cosignedNote(deps, await publishedHead(deps, log))
+
+/** How far the head that witnesses signed may lie behind the newest, in ms. */
+const staleMs = 300_000
+
+/**
+ * The newest head that enough witnesses signed, unless that is old: then the newest signed head.
+ * That of an empty log, which has no checkpoint, has size 0.
+ */
+async function publishedHead(deps: PublishDeps, log: LogSpan): Promise<NotedHead> {
+  const { checkpoints, cosignatures, witnesses } = deps
+  const latest = await checkpoints.latest(log.origin)
+  if (latest) {
+    if (witnesses.list.length === 0) return latest
+    const seen = await cosignatures.newestBy(log.origin, Math.max(1, witnesses.required))
+    const head = seen === undefined ? undefined : await checkpoints.find(log.origin, seen)
+    return head && latest.timestamp - head.timestamp <= staleMs ? head : latest
+  }
   const signed = log === deps.logs.current ? await signCheckpoint(deps) : undefined
   return signed ?? { issuer: log.origin, size: 0, root: sha256(new Uint8Array()) }
 }

@@ -1,6 +1,6 @@
 /** Proves that a receipt is in its log, and that one log begins with another. */
 import type { Deps } from '../../app/deps-port.ts'
-import { toHex } from '../../kernel/hex.ts'
+import { type Hex, toHex } from '../../kernel/hex.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { CheckpointRow } from '../../storage/db/schema.ts'
 import { type Consistency, logIdOf, type Proof } from '../../verify/proof.ts'
@@ -44,6 +44,14 @@ export async function proofOf(
     anchor: await deps.anchoring.anchorFor({ origin: checkpoint.issuer, size: checkpoint.size }),
   }
 }
+
+/** The path from a leaf to the root at a size, as hex; 0 ≤ index < size. */
+export const pathTo = async (
+  deps: Pick<Deps, 'logStore'>,
+  log: LogSpan,
+  index: number,
+  size: number,
+): Promise<Hex[]> => (await hashesOf(deps, log, inclusionRanges(index, size))).map(toHex)
 
 /** Proves that the log at `to` leaves begins with itself at `from`; 1 ≤ from ≤ to ≤ size. */
 export async function consistencyOf(

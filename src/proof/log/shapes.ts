@@ -30,7 +30,7 @@ export const proofShape = t.answer(
   'That a receipt is in the log. Integers are decimal text.',
   {
     type: t.only('counterfoil.proof'),
-    version: t.only('1'),
+    version: t.oneOf('2 where witnesses signed a head over the receipt.', ['1', '2']),
     receipt_id: t.id('rcpt', 'The receipt.'),
     log_id: t.hash('Keccak-256 of the origin of the log.'),
     index: t.decimal('Place of the leaf, from 0.', '11'),
@@ -50,8 +50,20 @@ export const proofShape = t.answer(
       'block_hash?': t.hash('The block.'),
       'block_time?': t.time('Of the block.'),
     }),
+    'tlog?': t.text(
+      'The same under a head that witnesses signed, as a file of c2sp.org/tlog-proof.',
+      'c2sp.org/tlog-proof@v1\nindex 11\n…',
+    ),
   },
 )
 
 /** The query of `GET /v1/receipts/:id/proof`. */
+/** The other query of it. */
+export const proofFormat = t.oneOf('`tlog` is a file of c2sp.org/tlog-proof.', ['json', 'tlog'])
+
+/** An example of such a file. */
+export const tlogSample =
+  'c2sp.org/tlog-proof@v1\nindex 1\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n\n' +
+  'https://gw.example\n2\n…\n\n— https://gw.example …\n'
+
 export const proofSize = t.integer('Another size of the log that was signed.', 12, { minimum: 1 })

@@ -11,8 +11,8 @@ import { readJson } from '../../web/http/body.ts'
 import { answerFresh } from '../../web/http/etag.ts'
 import { keylessGuard } from '../../web/http/keyless.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
-import { queryOf, readInteger, readPage } from '../../web/http/query.ts'
-import { proofOf } from '../log/proof.ts'
+import { queryOf, readChoice, readInteger, readPage } from '../../web/http/query.ts'
+import { tlogProofOf, witnessedProofOf } from '../log/tlog-proofs.ts'
 import { shareApi } from './api/share.ts'
 import { checkReceipt, verifyBodyBytes } from './check-receipt.ts'
 import { type Ended, receiptIdOf } from './receipt.ts'
@@ -61,12 +61,21 @@ export const receiptsApi = (deps: Deps) =>
     )
     .get(
       '/v1/receipts/:id/proof',
-      async ({ params, request }) => {
+      async ({ params, request, set }) => {
         const bounds = { min: 1, max: Number.MAX_SAFE_INTEGER }
-        const size = readInteger(queryOf(request), 'size', bounds)
+        const query = queryOf(request)
+        const size = readInteger(query, 'size', bounds)
+        const format = readChoice(query, 'format', ['json', 'tlog'])
         const found = (await find(deps, params.id)) ?? refuse('receipt_not_found')
         const { issuer, logIndex } = await numbered(deps, params.id, found)
-        return proofOf(deps, { id: params.id, issuer, index: logIndex }, size)
+        const receipt = { id: params.id, issuer, index: logIndex }
+        if (format !== 'tlog') return witnessedProofOf(deps, receipt, size)
+        if (size !== undefined) {
+          const message = 'A tlog proof has the size that witnesses signed: leave "size" out.'
+          refuse('invalid_request', { message, param: 'size' })
+        }
+        set.headers['content-type'] = 'text/plain; charset=utf-8'
+        return tlogProofOf(deps, receipt)
       },
       openToAnyOrigin,
     )

@@ -5,6 +5,7 @@ import { toHex } from '../../kernel/hex.ts'
 import { isId } from '../../kernel/ids.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { elsewhereById, elsewhereByShard, refuseElsewhere } from '../../kernel/shard.ts'
+import { judgeBy } from '../../verify/check-witnesses.ts'
 import type { TrustedSigner } from '../../verify/checks.ts'
 import { readVerifyRequest } from '../../verify/input.ts'
 import { repeatedMembers } from '../../verify/json-text.ts'
@@ -90,7 +91,7 @@ function findNamed(deps: Pick<Deps, 'receipts'>, file: unknown): Promise<Ended |
  * @throws Refusal `misdirected_request` for a receipt of another shard
  */
 export async function trustIn(
-  deps: Pick<Deps, 'receipts' | 'signers' | 'logs' | 'shard'>,
+  deps: Pick<Deps, 'receipts' | 'signers' | 'logs' | 'shard' | 'witnesses'>,
   file: unknown,
 ): Promise<Trust> {
   const other = issuedElsewhere(deps, file)
@@ -100,7 +101,7 @@ export async function trustIn(
 
 /** We trust our own signers, each in its range of its log, and know what we issued. */
 export function trustOf(
-  { signers, logs }: Pick<Deps, 'signers' | 'logs'>,
+  { signers, logs, witnesses }: Pick<Deps, 'signers' | 'logs' | 'witnesses'>,
   stored: Ended | undefined,
   file: unknown,
 ): Trust {
@@ -111,6 +112,7 @@ export function trustOf(
   const base = {
     signers: signersOf({ signers }, log.origin),
     issuers: logs.all.map(({ origin }) => origin),
+    ...(witnesses.list.length > 0 && { witnesses: judgeOurs(witnesses) }),
   }
   if (!stored) {
     return { ...base, known: { status: 'fail', reason: 'This server issued no such receipt.' } }
@@ -123,6 +125,10 @@ export function trustOf(
   }
   return { ...base, known: { status: 'pass', reason: 'This server issued it.', ...index } }
 }
+
+/** Our witnesses, told of as far as they signed; a reader says how many are enough. */
+const judgeOurs = ({ list }: Deps['witnesses']) =>
+  judgeBy({ witnesses: list.map(({ name, noteKey: key }) => ({ name, key })), quorum: 0 })
 
 /** Our own signers of a log, each with the part of it that it may sign. */
 export const signersOf = ({ signers }: Pick<Deps, 'signers'>, origin: string): TrustedSigner[] =>

@@ -2,6 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { ChainEvidence } from '../../verify/check-anchor.ts'
+import type { WitnessVerdict } from '../../verify/check-witnesses.ts'
 import { type PagePayload, toPagePayload } from '../../verify/page-payload.ts'
 import type { Problem, ReceiptFile } from '../../verify/receipt.ts'
 import type { Trust, Verdict } from '../../verify/verify.ts'
@@ -17,7 +18,7 @@ const patienceMs = 400
 
 /** Judges a stored receipt in the form in which its page shows it. */
 export async function judgeStored(
-  deps: Pick<Deps, 'signers' | 'logs' | 'askChain' | 'clock'>,
+  deps: Pick<Deps, 'signers' | 'logs' | 'witnesses' | 'askChain' | 'clock'>,
   stored: Ended,
   file: ReceiptFile,
 ): Promise<Judged> {
@@ -32,7 +33,7 @@ type GivenFile = { file: ReceiptFile; problems: readonly Problem[] }
  * is the reader's trust alone, and what this server knows does not matter.
  */
 export async function judgeGiven(
-  deps: Pick<Deps, 'askChain' | 'clock' | 'logs' | 'receipts' | 'shard' | 'signers'>,
+  deps: Pick<Deps, 'askChain' | 'clock' | 'logs' | 'receipts' | 'shard' | 'signers' | 'witnesses'>,
   { file, problems }: GivenFile,
   signers: readonly string[],
 ): Promise<Judged> {
@@ -48,8 +49,19 @@ async function judge(
 ): Promise<Judged> {
   const now = deps.clock.now()
   let chain: ChainEvidence | undefined
+  let witnessed: WitnessVerdict | undefined
   const input = { file, problems }
-  const verdict = await verifyWithChain(input, trust, { chain: 'auto' }, async (claim) => {
+  const judgeWitnesses = trust.witnesses
+  const noting: Trust = {
+    ...trust,
+    ...(judgeWitnesses && {
+      witnesses: (...asked) => {
+        witnessed = judgeWitnesses(...asked)
+        return witnessed
+      },
+    }),
+  }
+  const verdict = await verifyWithChain(input, noting, { chain: 'auto' }, async (claim) => {
     const said = await soonEnough(deps.askChain(claim))
     // A browser may not ask the chain itself: it must say who did.
     chain = said?.status === 'read' ? { ...said, note: 'This service asked the chain.' } : said
@@ -58,7 +70,7 @@ async function judge(
   return {
     file,
     verdict,
-    payload: toPagePayload(file, chain ? { ...trust, chain } : trust, now),
+    payload: toPagePayload(file, chain ? { ...trust, chain } : trust, now, witnessed),
     now,
   }
 }

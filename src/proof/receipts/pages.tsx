@@ -14,7 +14,7 @@ import { shortId } from '../../web/ui/hash.tsx'
 import { publicPage } from '../../web/ui/layout.tsx'
 import { Notice } from '../../web/ui/notice.tsx'
 import { reply } from '../../web/ui/reply.ts'
-import { proofOf } from '../log/proof.ts'
+import { witnessedProofOf } from '../log/tlog-proofs.ts'
 import { receiptPicturePath } from './api/receipt-picture.ts'
 import { awaitedRun } from './awaited.ts'
 import { findShared } from './find-shared.ts'
@@ -81,7 +81,7 @@ export const receiptPages = (deps: Deps, frame: Frame) =>
       if (!stored) refuse('receipt_not_found')
       const { issuer, logIndex } = await numbered(deps, id, stored)
       set.headers['content-disposition'] = asFile(`${id}.proof.json`)
-      return proofOf(deps, { id, issuer, index: logIndex })
+      return witnessedProofOf(deps, { id, issuer, index: logIndex })
     })
 
 /** What a link to it shows: nothing that its owner hides, and never who paid. */

@@ -5,7 +5,7 @@ import type { ShareRow } from '../../storage/db/schema.ts'
 import type { Texts } from '../../storage/texts/store.ts'
 import type { Proof } from '../../verify/proof.ts'
 import { type ReceiptFile, redact, sectionNames } from '../../verify/receipt.ts'
-import { proofOf } from '../log/proof.ts'
+import { witnessedProofOf } from '../log/tlog-proofs.ts'
 import { type Ended, isErased, receiptIdOf, receiptOf } from './receipt.ts'
 import { toDisclosures, toReceiptFile } from './receipt-view.ts'
 import { type Signed, signed } from './sign.ts'
@@ -63,7 +63,7 @@ export function toSharedFile(
 async function proofIfAny(deps: Deps, run: Signed): Promise<{ proof?: Proof }> {
   try {
     const { issuer, logIndex: index } = run
-    return { proof: await proofOf(deps, { id: receiptIdOf(run.id), issuer, index }) }
+    return { proof: await witnessedProofOf(deps, { id: receiptIdOf(run.id), issuer, index }) }
   } catch (error) {
     if (error instanceof Refusal && error.type === 'log_diverged') return {}
     throw error

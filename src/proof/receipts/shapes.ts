@@ -95,6 +95,7 @@ const checkNames = [
     'checkpoint_consistent',
     'anchor',
     'anchor_final',
+    'witnessed',
   ],
   ...['content_input', 'content_output', 'known_here'],
 ] as const
@@ -172,6 +173,14 @@ export const verdictShape = t.answer('Verdict', 'What holds of a receipt, and wh
   valid: t.flag('Whether it is good: no check failed and the signer is ours.', true),
   level: t.orNull(
     t.oneOf('How far its evidence reaches.', ['logged', 'signed', 'anchored', 'final']),
+  ),
+  evidence: t.list(
+    t.oneOf('A kind.', ['signed', 'logged', 'witnessed', 'anchored', 'final']),
+    'What the verdict rests on; empty unless it is valid.',
+  ),
+  witnesses: t.list(
+    t.object('A witness.', { name: t.text('Its name.', 'Example'), seen_at: t.time('When.') }),
+    'Who saw the log with it.',
   ),
   receipt_id: t.orNull(t.id('rcpt', 'The receipt.')),
   digest: t.orNull(t.hash('As computed from its fields.')),

@@ -56,7 +56,7 @@ export async function signerOf(deps: Deps): Promise<SignerAnswer> {
     other_types: otherTypes,
     from_index: current.fromIndex,
     previous: historyOf(deps, origin).slice(0, -1),
-    log: { id: logIdOf(origin), origin, size, prefix: prefixOf(logs, origin) },
+    log: { id: logIdOf(origin), origin, size, prefix: prefixOf(origin) },
     note_key: vkeyOf(logNoteKey(deps, origin)),
     former_logs: logs.all.slice(0, -1).map((log) => formerView(deps, log)),
     registry: (await deps.anchoring.registry()) ?? null,
@@ -74,7 +74,7 @@ const formerView = (deps: Deps, log: LogSpan) => ({
   size: (log.end ?? log.start) - log.start,
   opened_at: toRfc3339(log.openedAt),
   reason_of_opening: log.reason || null,
-  prefix: prefixOf(deps.logs, log.origin),
+  prefix: prefixOf(log.origin),
   note_key: vkeyOf(logNoteKey(deps, log.origin)),
   signers: historyOf(deps, log.origin),
 })

@@ -76,6 +76,25 @@ export function logTables(c: Columns) {
     (t) => [c.primaryKey({ columns: [t.issuer, t.size] })],
   )
 
+  /** Signatures of witnesses on heads of the log. Never changed, never deleted. */
+  const cosignatures = c.table(
+    'cosignatures',
+    {
+      issuer: c.text('issuer').notNull(),
+      /** The key of the witness: name+id. */
+      witness: c.text('witness').notNull(),
+      size: c.ms('size').notNull(),
+      /** As the witness wrote it. */
+      time: c.ms('time').notNull(),
+      /** The bytes of its line behind the id of the key. */
+      signature: c.bytes('signature').notNull(),
+    },
+    (t) => [
+      c.primaryKey({ columns: [t.issuer, t.witness, t.size] }),
+      c.index('cosignatures_by_size').on(t.issuer, t.size),
+    ],
+  )
+
   /** Every version of the prices that was ever charged. */
   const priceLists = c.table(
     'price_lists',
@@ -179,6 +198,7 @@ export function logTables(c: Columns) {
     unnumberedBatches,
     receiptSignatures,
     logCheckpoints,
+    cosignatures,
     priceLists,
     signers,
     anchors,

@@ -21,6 +21,7 @@ export const {
   logLeaves,
   receiptSignatures,
   logCheckpoints,
+  cosignatures,
   priceLists,
   signers,
   anchors,

@@ -1,5 +1,5 @@
 /** Reference entries of receipts. */
-import { proofShape, proofSize } from '../../../proof/log/shapes.ts'
+import { proofFormat, proofShape, proofSize, tlogSample } from '../../../proof/log/shapes.ts'
 import { shareBody } from '../../../proof/receipts/api/share-body.ts'
 import {
   erasureShape,
@@ -10,7 +10,7 @@ import {
   verifyRequestShape,
 } from '../../../proof/receipts/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
-import { area, ok, operation, pageQuery } from '../entry.ts'
+import { area, json, media, ok, operation, pageQuery } from '../entry.ts'
 
 const receiptId = { id: t.id('rcpt', 'Id of a receipt.') }
 const _one = { name: 'A receipt', path: { id: t.sampleIds.rcpt }, status: 200 }
@@ -35,8 +35,13 @@ const reads = [
       'checkpoint on the chain that covers it, else under the latest.',
     access: 'none',
     path: receiptId,
-    query: { size: proofSize },
-    answers: [ok('The proof.', proofShape)],
+    query: { size: proofSize, format: proofFormat },
+    answers: [
+      {
+        ...ok('The proof.', proofShape),
+        content: { ...json(proofShape), ...media('text/plain', 'With `format=tlog`.', tlogSample) },
+      },
+    ],
     refuses: ['receipt_not_found', 'unavailable', 'log_diverged'],
   }),
   operation('verifyReceipt', 'POST /v1/receipts/verify', 'Verify a receipt', {

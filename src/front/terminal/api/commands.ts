@@ -9,7 +9,7 @@ import { modelsOf } from '../../../models/api.ts'
 import { toModelView } from '../../../models/catalogue.ts'
 import type { Model } from '../../../models/model.ts'
 import { anchorsOf } from '../../../proof/anchors/api.ts'
-import { proofOf } from '../../../proof/log/proof.ts'
+import { witnessedProofOf } from '../../../proof/log/tlog-proofs.ts'
 import { passportOf } from '../../../proof/passports/api.ts'
 import { findPublicPassport } from '../../../proof/passports/browse.ts'
 import { checkReceipt } from '../../../proof/receipts/check-receipt.ts'
@@ -64,7 +64,7 @@ export const lookUps: Record<Exclude<CommandName, 'ask'>, Run> = {
   proof: async (deps, id) => {
     const found = await find(deps, id)
     const { issuer, logIndex } = await numbered(deps, id, found)
-    const data = await proofOf(deps, { id, issuer, index: logIndex })
+    const data = await witnessedProofOf(deps, { id, issuer, index: logIndex })
     return { lines: proofLines(data), data }
   },
   passport: async (deps, handle) => {
