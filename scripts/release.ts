@@ -124,6 +124,8 @@ async function main(): Promise<void> {
     isSigned: values.sign !== undefined,
   })
   await Bun.write(`${folder}/NOTES.md`, notes)
+  // A file that changed meanwhile is in some executables and not in others.
+  if (assertClean().commit !== commit) throw new Error('the commit changed meanwhile')
   await writeSums(folder)
   if (values.sign) await sign(folder, values.sign, `counterfoil ${version} ${commit}`)
   else console.log(`unsigned: minisign -S -s <secret key> -m ${folder}/SHA256SUMS`)

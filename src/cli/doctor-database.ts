@@ -13,6 +13,7 @@ import { faultsOf, newestBackup, staleBackupMs } from '../storage/db/backup.ts'
 import { connect } from '../storage/db/connection.ts'
 import type { Db } from '../storage/db/db.ts'
 import { openLeaseClock } from '../storage/db/lease-clock.ts'
+import { ForeignSchema } from '../storage/db/migrate.ts'
 import { type Moved, movedTo } from '../storage/db/moved.ts'
 import { openPostgres } from '../storage/db/postgres.ts'
 import { openSqlite } from '../storage/db/sqlite.ts'
@@ -26,7 +27,11 @@ export type LookedAt = { db: Db | undefined; findings: Finding[] }
 
 /** Opens the database without changing it. @throws Error that says why it cannot */
 export async function openForLook(config: Config): Promise<LookedAt> {
-  const state = await readSchemaState(config)
+  const state = await readSchemaState(config).catch((error: unknown) => {
+    if (error instanceof ForeignSchema) return error
+    throw error
+  })
+  if (state instanceof ForeignSchema) return { db: undefined, findings: [foreignSchema(state)] }
   if (!state || state.applied.length === 0) {
     const words = 'There is no database yet; the first start creates it.'
     return { db: undefined, findings: [warning('database', words, serveFix)] }
@@ -47,6 +52,13 @@ const newerSchema = (steps: string[]): Finding => {
     `A newer version added to the database: ${steps.join(', ')}. This version can serve it, ` +
     'without what is new.'
   return warning('database', words, 'upgrade this executable: docs/nodes.md')
+}
+
+const foreignSchema = ({ tag }: ForeignSchema): Finding => {
+  const words =
+    `A newer version changed the database with ${tag}, which this version does not know: ` +
+    'it cannot serve it.'
+  return failure('database', words, 'install the newer version again: docs/install.md')
 }
 
 const restoreFix = 'counterfoil restore <newest backup that adds up>'

@@ -31,7 +31,8 @@ export function assertOurs(stamp: number, empty: boolean): void {
 /**
  * The missing migrations: none for a newer database that only adds to this build's schema.
  * `needed` is what that database says ({@link neededStep}).
- * @throws Error if this build cannot serve the database, or a migration was edited.
+ * @throws ForeignSchema if this build cannot serve the database
+ * @throws Error if a migration was edited
  */
 export function pendingOf(
   all: Migration[],
@@ -50,8 +51,14 @@ export function pendingOf(
   const health = schemaHealthOf(steps, { newest: unknown.tag, needed })
   // A step of ours that is missing below a newer one belongs to another history.
   if (health === 'newer' && pending.length === 0) return []
-  const { tag } = unknown
-  throw new Error(`the database has migration ${tag}, unknown to this build: run a newer build`)
+  throw new ForeignSchema(unknown.tag)
+}
+
+/** A newer build changed the database: this build cannot serve it. */
+export class ForeignSchema extends Error {
+  constructor(readonly tag: string) {
+    super(`the database has migration ${tag}, unknown to this build: run a newer build`)
+  }
 }
 
 const hashOf = ({ statements }: Migration): string => sha256Hex(statements.join(';\n'))
