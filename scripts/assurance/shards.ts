@@ -66,6 +66,7 @@ export const shards: Group = {
           'test/shards/wrong-shard.test.ts',
           'gives receipts the origin of its log, and sends those of another on',
         ],
+        ['test/browser/shards.test.ts', 'signs in where its account is'],
         [
           'test/shards/gather.test.ts',
           'say their shard themselves, and refuse a request that names another one',

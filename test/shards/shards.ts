@@ -27,11 +27,11 @@ export function mapFile(text = halves): string {
 /** A service that is one of two shards. `base_url` is the same for both, and so is the signer. */
 export const shardWorld = (
   id: string,
-  { toml = '', ...rest }: WorldOptions & { map?: string } = {},
+  { toml = '', baseUrl = 'https://gw.example', ...rest }: WorldOptions & { baseUrl?: string } = {},
 ) =>
   world({
     ...rest,
-    toml: `base_url = "https://gw.example"\n${toml}\n[shard]\nid = "${id}"\nmap = "${mapFile()}"\n`,
+    toml: `base_url = "${baseUrl}"\n${toml}\n[shard]\nid = "${id}"\nmap = "${mapFile()}"\n`,
   })
 
 export type ShardWorld = Awaited<ReturnType<typeof shardWorld>>
