@@ -47,6 +47,10 @@ describe('the file of a quote', () => {
     expect(about(receiptFor(quote), changed).reason).toStartWith('The quote could not be read: ')
   })
 
+  test('whose quote is text is a problem, also with members beside it', () => {
+    expect(problemsOf({ ...view, quote: 'text' })).toEqual(['quote: not an object'])
+  })
+
   test('that expires beyond all dates has no date that could stand beside it', () => {
     const never = { ...quote, expires_at: '18446744073709551615' }
     const file = { ...fileFor(never), expires_at: '2026-01-01T00:00:00.000Z' }

@@ -189,4 +189,29 @@ describe('a quote beside a receipt', () => {
       { numRuns: 300 },
     )
   })
+
+  test('tells a rate of nothing from no rate, and an unused receipt from a dear one', () => {
+    const only = (...rates: Quote['rates']) => ({ ...open, rates })
+    const reasonOf = (of: Quote, ...lines: SampleFacts['charge']['lines']) =>
+      about(receiptFor(of, linesOf(...lines)), fileFor(of)).reason
+    const kept = `No line is dearer than quote ${quote.id} says.`
+    expect(reasonOf(only(rate('input', 0)), line('input', 1, 1))).toBe(
+      'Expected at most 0 pUSD a unit of input; found 1.',
+    )
+    expect(reasonOf(only(rate('input', 0)), line('stories', 1, 0))).toBe(
+      'The quote has no rate for stories.',
+    )
+    expect(reasonOf(only(rate('output', 5)), line('cache_write', 1, 0))).toBe(
+      'The quote has no rate for cache_write.',
+    )
+    expect(reasonOf(only(), line('input', 0, 7))).toBe(kept)
+  })
+
+  test('of a stranger fails also beside a hidden charge', () => {
+    const stranger = signerFromHex(`0x${'22'.repeat(32)}`)
+    const charge = { $hash: `0x${'00'.repeat(32)}` as const }
+    const check = quoteCheck(fileFor(quote, stranger))
+    const hidden: Receipt = { ...receiptFor(quote).receipt, charge }
+    expect(check(hidden, trust.signers).status).toBe('fail')
+  })
 })
