@@ -113,6 +113,9 @@ else
   [ -x /usr/sbin/haproxy ] && [ -x /usr/sbin/nginx ] || left_out 'configurations of haproxy and nginx' \
     'apt-get install haproxy nginx'
   command -v openssl >/dev/null || left_out 'model servers over TLS' 'apt-get install openssl'
+  for tool in minisign lintian skopeo mandoc zsh fish; do
+    command -v "$tool" >/dev/null || left_out "what $tool says of a release" "apt-get install $tool"
+  done
   command -v systemd-analyze >/dev/null || left_out "the check of systemd's unit" 'apt-get install systemd'
   [ -x "${CHROMIUM:-/usr/bin/chromium}" ] || left_out 'pages in a real browser' 'apt-get install chromium'
   [ "${TEST_TIER:-}" = nightly ] || left_out 'the nightly tier: more rounds, seeds, looks and engines, and agents of the terminal' \
