@@ -18,6 +18,7 @@ import { storage } from './storage.ts'
 import { streams } from './streams.ts'
 import { upstreams } from './upstreams.ts'
 import { webhooks } from './webhooks.ts'
+import { witnesses } from './witnesses.ts'
 
 /** All promises, in the order of the page. */
 export const groups: readonly Group[] = [
@@ -33,6 +34,7 @@ export const groups: readonly Group[] = [
   deposits,
   receipts,
   signer,
+  witnesses,
   explorer,
   keyless,
   storage,
