@@ -7,6 +7,7 @@ import { backupReport, drillBackup } from './backup.ts'
 import { clusterReport, drillCluster } from './cluster.ts'
 import { copyReport, drillCopy } from './copy.ts'
 import { crashReport, drillCrash } from './crash.ts'
+import { demoReport, drillDemo } from './demo.ts'
 import { drillEvents, eventsReport } from './events.ts'
 import { drillExport, exportReport } from './export.ts'
 import { drillFaults, everyFault, faultsReport } from './faults.ts'
@@ -32,8 +33,10 @@ const options = {
   large: { type: 'string' },
   /** share: streams of one key that stall. */
   streams: { type: 'string', default: '1000' },
-  /** soak: how long, and requests a second. */
-  minutes: { type: 'string', default: '30' },
+  /** demo: how many at once. */
+  visitors: { type: 'string', default: '200' },
+  /** demo, soak: how long; soak: requests a second. */
+  minutes: { type: 'string' },
   rate: { type: 'string', default: '80' },
   /** cluster, crash, faults: those whose name contains this; all without it. */
   only: { type: 'string', default: '' },
@@ -71,6 +74,12 @@ const drills: Record<string, () => Promise<Found>> = {
     const all = [...result.killed, ...result.broken, ...result.crowded]
     const faults = all.flatMap(({ faults }) => faults)
     return { sections: crashReport(result), faults }
+  },
+  async demo() {
+    const { minutes = 10, visitors } = values
+    const numbers = { visitors: Number(visitors), minutes: Number(minutes) }
+    const result = await drillDemo({ ...numbers, resets: 3, pauseMs: 8000 }, say)
+    return { sections: demoReport(result), faults: result.faults }
   },
   async events() {
     const numbers = { events: Number(values.events), rounds: Number(values.rounds ?? 28) }
@@ -118,7 +127,7 @@ const drills: Record<string, () => Promise<Found>> = {
     return { sections, faults: result.faults }
   },
   async soak() {
-    const load = { minutes: Number(values.minutes), perSecond: Number(values.rate) }
+    const load = { minutes: Number(values.minutes ?? 30), perSecond: Number(values.rate) }
     const result = await drillSoak({ ...load, say })
     return { sections: soakReport(result), faults: result.faults }
   },

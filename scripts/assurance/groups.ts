@@ -1,4 +1,5 @@
 import { build } from './build.ts'
+import { demo } from './demo.ts'
 import { deposits } from './deposits.ts'
 import { explorer } from './explorer.ts'
 import { keyless } from './keyless.ts'
@@ -41,5 +42,6 @@ export const groups: readonly Group[] = [
   servers,
   shards,
   start,
+  demo,
   build,
 ]

@@ -1,5 +1,5 @@
 /** Signs a browser in as one of the test wallets: a link instead of a wallet. Loopback only. */
-import type { Person } from './people.ts'
+import type { Person } from '../../src/app/demo/people.ts'
 
 /**
  * Serves one path for each person. A visit signs the wallet's message by itself and leaves the

@@ -1,6 +1,7 @@
 /** The servers that webhooks of the showcase post to: they answer here, without a network. */
+
+import type { Dice } from '../../src/app/demo/dice.ts'
 import type { Post } from '../../src/models/upstream/checked-post.ts'
-import type { Dice } from './dice.ts'
 
 /** Takes events, and now and then is restarted. */
 export const onCallUrl = 'https://hooks.harbor.example/counterfoil'

@@ -2,12 +2,13 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { makeMonth } from '../../src/app/demo/month.ts'
+import type { Call, Person } from '../../src/app/demo/people.ts'
 import { configOf } from '../../test/support/world.ts'
 import { openLocalChain } from './chain.ts'
 import { showcaseToml } from './config.ts'
 import { openFrontDesk } from './front-desk.ts'
-import { makeMonth } from './history.ts'
-import { type Person, peopleOf } from './people.ts'
+import { callAt, moreSteps, showcasePeople } from './people.ts'
 import { openPast, openPresent } from './service.ts'
 import { startTraffic } from './traffic.ts'
 import { startModels } from './upstream.ts'
@@ -55,7 +56,8 @@ export async function startShowcase(options: ShowcaseOptions = {}) {
     closing.push(models.stop)
     const port = options.port || freePort()
     const origin = `http://localhost:${port}`
-    const people = peopleOf(origin)
+    const call: Call = (path, asked) => callAt(origin, path, asked)
+    const people = showcasePeople(call)
     const operator = people[0].wallet.address
     const config = () =>
       configOf(
@@ -69,13 +71,15 @@ export async function startShowcase(options: ShowcaseOptions = {}) {
       if (++waits % 20 === 0) await Bun.sleep(1)
     }
     say(`making ${runs} runs of ${days} days`)
-    const month = { origin, past, people, chain, runs, days, end, now: past.now, signal }
+    const pay = ({ wallet }: Person, dollars: number) => chain.pay(wallet.address, dollars)
+    const more = moreSteps(people, chain)
+    const month = { call, past, people, pay, more, runs, days, end, now: past.now, signal }
     const statuses = await makeMonth(month).finally(past.stop)
     pace.wait = Bun.sleep
     await chain.moveTo(Date.now())
     const running = await openPresent(config())
     closing.push(() => running.stop(graceMs))
-    closing.push(startTraffic({ origin, people, chain, everyMs }))
+    closing.push(startTraffic({ origin, call, people, chain, everyMs }))
     const desk = openFrontDesk(origin, people)
     closing.push(desk.stop)
     const signIn = (person: Person) => `${desk.origin}/${person.name.toLowerCase()}`

@@ -1,5 +1,13 @@
 /** The model server of the showcase: three protocols, embeddings, usage, delays and faults. */
 import { createServer, type ServerResponse } from 'node:http'
+import { diceOf } from '../../src/app/demo/dice.ts'
+import {
+  type AnswerUnits,
+  answerFor,
+  breaksThisOften,
+  failsThisOften,
+  unitsFor,
+} from '../../src/app/demo/words.ts'
 import type { JsonObject } from '../../src/kernel/json-object.ts'
 import { sendJson } from '../../test/support/messages-upstream.ts'
 import {
@@ -8,8 +16,6 @@ import {
   type WireName,
   wires,
 } from '../../test/support/scripted-upstream.ts'
-import { diceOf } from './dice.ts'
-import { answerOf } from './words.ts'
 
 /** How time passes while a model works: really, or by a clock that is moved. */
 export type Pace = { wait(ms: number): Promise<void> }
@@ -19,10 +25,6 @@ const paths: Record<string, WireName> = {
   '/v1/messages': 'anthropic',
   '/v1/responses': 'responses',
 }
-
-/** How often a request fails before its first word, or in the middle of a stream. */
-const failsThisOften = 0.035
-const breaksThisOften = 0.015
 
 export type Models = Awaited<ReturnType<typeof startModels>>
 
@@ -38,12 +40,10 @@ export async function startModels(pace: Pace) {
     if (!name) return sendJson(response, 200, embeddingsOf(body))
     const wire = wires[name]
     const asked = wire.read(body)
-    const words = answerOf(dice.between(30, asked.stream ? 170 : 320), dice.between(0, 50))
-    const units = unitsOf(
-      wire,
-      asked.text.length,
-      Math.round(words.length * 1.3 * (asked.stream ? 1 : 2.5)),
-    )
+    const isStream = asked.stream === true
+    const words = answerFor(dice, isStream)
+    const all = unitsFor(dice, asked.text.length, { words: words.length, isStream })
+    const units = unitsOf(wire, all)
     const usage = wire.usage(units)
     const thought = 'reasoning' in units ? 'The cause must be in the retries.' : undefined
     const turn = { ...(thought ? { thought } : {}), words, calls: [] }
@@ -74,23 +74,12 @@ export async function startModels(pace: Pace) {
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
 
-  /** Units of an answer; about half of a longer input was cached before. */
-  function unitsOf({ meters }: Wire, bytes: number, output: number): Units {
-    const input = Math.floor(bytes / 4.3)
-    const cached = input > 400 && dice.chance(0.5) ? Math.floor(input * 0.6) : 0
-    const written = input > 400 && cached === 0 && dice.chance(0.3) ? Math.floor(input * 0.4) : 0
-    const reasoning = dice.chance(0.25) ? dice.between(60, 400) : 0
-    const all: Units = {
-      input: input - cached - written,
-      output,
-      cache_read: cached,
-      cache_write: written,
-      reasoning,
-    }
-    const known = ['input', 'output', ...meters]
-    return Object.fromEntries(Object.entries(all).filter(([name]) => known.includes(name)))
-  }
+/** Those that the protocol of a server has names for. */
+function unitsOf({ meters }: Wire, all: AnswerUnits): Units {
+  const known = ['input', 'output', ...meters]
+  return Object.fromEntries(Object.entries(all).filter(([name]) => known.includes(name)))
 }
 
 function embeddingsOf({ input, model }: JsonObject): JsonObject {

@@ -1,6 +1,7 @@
 /** What doors, jobs and flows are given: one member for each noun of the service. */
 import type { Accounts } from '../access/accounts/account.ts'
 import type { IsContractSignature } from '../access/accounts/contract-wallet.ts'
+import type { Demo } from '../access/accounts/demo-port.ts'
 import type { Extents } from '../access/accounts/extent.ts'
 import type { Nonces } from '../access/accounts/nonce.ts'
 import type { Sessions } from '../access/accounts/session.ts'
@@ -85,6 +86,8 @@ export type Deps = {
   admin: AdminStore
   audits: AuditStore
   sessions: Sessions
+  /** Undefined in a service for real use. */
+  demo: Demo | undefined
   /** What an account has, counted when it opens a page. */
   extent: Extents
   nonces: Nonces

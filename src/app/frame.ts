@@ -105,9 +105,10 @@ export const frameOf = ({
   settings,
   version,
   extent,
+  demo,
 }: Pick<
   Deps,
-  'signer' | 'health' | 'depositPolicy' | 'settings' | 'version' | 'extent'
+  'signer' | 'health' | 'depositPolicy' | 'settings' | 'version' | 'extent' | 'demo'
 >): Frame => ({
   nav: nav.filter(({ href }) => depositPolicy !== undefined || href !== depositsPath),
   foot: () => ({
@@ -128,6 +129,7 @@ export const frameOf = ({
   },
   memberships: (acting) => extent.last(acting)?.memberships ?? [],
   baseUrl: () => settings.baseUrl,
+  resetsAt: () => demo?.resetsAt,
 })
 
 /** More than are counted are that many and more. */

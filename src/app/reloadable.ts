@@ -25,10 +25,22 @@ import type { Deps } from './deps-port.ts'
 /** What a service offers: models with their prices, plans, and the servers that models run on. */
 export type Offer = Awaited<ReturnType<typeof makeOffer>>
 
-type Needs = Pick<Deps, 'clock' | 'ids' | 'log' | 'meters'> & { db: Db; logStore: LogStore }
+type Needs = Pick<Deps, 'clock' | 'ids' | 'log' | 'meters'> & {
+  db: Db
+  logStore: LogStore
+  inProcess: Inside
+}
+
+/** Upstreams inside this process beside the built-in one. */
+type Inside = readonly Upstream[]
 
 /** The offer of a configuration, which another one can take the place of while it is used. */
-export async function makeOffer(config: Config, needs: Needs) {
+export async function makeOffer(
+  config: Config,
+  deps: Omit<Needs, 'inProcess'>,
+  inProcess: Inside = [],
+) {
+  const needs = { ...deps, inProcess }
   const makeUpstreams = upstreamMaker(needs)
   /** Everything that can fail comes before the prices are written down. */
   const read = async (next: Config) => {
@@ -63,9 +75,9 @@ export async function makeOffer(config: Config, needs: Needs) {
 /** The catalogue under the version its prices have in the database: new prices, new version. */
 async function versionedCatalogue(
   { models, upstreams }: Config,
-  { db, logStore, clock }: Needs,
+  { db, logStore, clock, inProcess }: Needs,
 ): Promise<Catalogue> {
-  const upstreamIds = upstreams.map(({ id }) => id)
+  const upstreamIds = [...inProcess, ...upstreams].map(({ id }) => id)
   const { priceList, list } = makeCatalogue({ models, upstreamIds })
   const prices = list().map(({ id, prices: own }) => ({ id, ...writePrices(own, String) }))
   const stored = { id: priceList.id, digest: priceList.digest, content: canonical(prices) }
@@ -77,7 +89,8 @@ type Entry = UpstreamConfig & { timeout_first_byte_ms: number; is_traced: boolea
 
 /** Makes upstreams; one whose entry stays as it was stays the same one. */
 function upstreamMaker(deps: Needs) {
-  const builtin = servedUpstream(builtinUpstream(deps), deps)
+  const inside = [builtinUpstream(deps), ...deps.inProcess]
+  const served = inside.map((upstream) => servedUpstream(upstream, deps))
   let made: { entry: Entry; upstream: Upstream }[] = []
   return ({ upstreams, models, telemetry }: Config): Upstream[] => {
     made = upstreams.map((one) => {
@@ -87,7 +100,7 @@ function upstreamMaker(deps: Needs) {
       const known = made.find((one) => isDeepStrictEqual(one.entry, entry))
       return known ?? { entry, upstream: makeUpstream(entry, deps) }
     })
-    return [builtin, ...made.map(({ upstream }) => upstream)]
+    return [...served, ...made.map(({ upstream }) => upstream)]
   }
 }
 

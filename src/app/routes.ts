@@ -21,9 +21,10 @@ import { passportsApi } from '../proof/passports/api.ts'
 import { receiptsApi } from '../proof/receipts/api.ts'
 import { signerApi } from '../proof/signer/api.ts'
 import { runsApi } from '../runs/api.ts'
+import { clientAddress, trustedProxies } from '../web/http/client-address.ts'
 import { mountLater } from '../web/http/lazy-mount.ts'
 import { methodNotAllowed } from '../web/http/methods.ts'
-import { makeRoot, type ShowRefusal } from '../web/http/root.ts'
+import { makeRoot, type RootDeps, type ShowRefusal } from '../web/http/root.ts'
 import { slowBodies } from '../web/http/slow-body.ts'
 import type { Deps } from './deps-port.ts'
 import { missingWords } from './missing-words.ts'
@@ -44,8 +45,9 @@ export function createApp(deps: Deps) {
   const { ids, log, shard } = deps
   let pages: ShowRefusal | undefined
   const showRefusal = (...asked: Parameters<ShowRefusal>) => pages?.(...asked)
-  const said = { showRefusal, errorBodyFor, missingWords, shard }
-  const app = makeRoot({ baseUrl, listen, ids, log, expectBody, ...said })
+  const said = { showRefusal, errorBodyFor, missingWords, shard, explain: deps.demo?.explain }
+  const admit = admitterOf(deps)
+  const app = makeRoot({ baseUrl, listen, ids, log, expectBody, admit, ...said })
     .use(statusApi(deps))
     .use(modelsApi(deps))
     .use(signerApi(deps))
@@ -75,4 +77,11 @@ export function createApp(deps: Deps) {
     }
   })
   return app
+}
+
+/** Only a demonstration looks at each request. */
+function admitterOf({ demo, settings }: Deps): RootDeps['admit'] {
+  if (!demo) return undefined
+  const isTrusted = trustedProxies(settings.trustedProxies)
+  return (request, server) => demo.admit(request, clientAddress(request, server, isTrusted))
 }

@@ -1,5 +1,6 @@
 /** Makes every member of Deps from what is open. Nothing runs yet. */
 import { contractWallets } from '../access/accounts/contract-wallet.ts'
+import type { Demo } from '../access/accounts/demo-port.ts'
 import { extentStore } from '../access/accounts/store/extent.ts'
 import { nonceStore } from '../access/accounts/store/nonce.ts'
 import { sessionStore } from '../access/accounts/store/session.ts'
@@ -35,6 +36,7 @@ import type { Log } from '../kernel/log.ts'
 import { type Random, systemRandom } from '../kernel/random.ts'
 import { auditStore } from '../ledger/store/audit.ts'
 import { isTarget, makeCheckedPost } from '../models/upstream/checked-post.ts'
+import type { Upstream } from '../models/upstream/upstream.ts'
 import type { Sender } from '../proof/anchors/sender.ts'
 import { rpcChain } from '../proof/chain/rpc.ts'
 import { type HeadFile, type HeadsNeeds, makeHeads } from '../proof/log/heads.ts'
@@ -92,6 +94,8 @@ export type Parts = {
   sender?: Sender | undefined
   /** What only the process knows of itself; told in the metrics. */
   readProcess?: (() => ProcessFacts) | undefined
+  inProcess?: readonly Upstream[]
+  demo?: Demo | undefined
 }
 
 /** What doors and jobs need, and how a running service takes on another configuration. */
@@ -117,7 +121,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
   const known = { health, log, clock, leaseClock, logs, settings, distrust, file: parts.headFile }
   const { store, checkpoints, heads } = await openKnownLog(db, known, signers)
   const offering = { clock, ids, log, meters, db, logStore: store }
-  const { offerAnew, ...offer } = await makeOffer(config, offering)
+  const { offerAnew, ...offer } = await makeOffer(config, offering, parts.inProcess)
   const onChain = await makeAnchoring(config, {
     checkpoints,
     clock,
@@ -133,6 +137,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
   const kept = keptCalls(db, { settings, signer, random, ids, clock: leaseClock })
   return {
     settings,
+    demo: parts.demo,
     clock,
     leaseClock,
     random,
@@ -169,7 +174,6 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     sequencer: sequencer({ store, log, clock }),
     live: liveRuns(room),
     counts: countStore(db, { clock: leaseClock, node }, countersOf(db)),
-    exportSlots: makeExportSlots(),
     reload: { again: undefined },
     version: { version, commit },
     adopt: async (next) => {
@@ -233,7 +237,7 @@ const proving = (
   cosignatures: cosignatureStore(db, time),
 })
 
-/** Those that need nothing but the database. */
+/** Those that need the database alone, or not even that. */
 const storesOf = (db: Db) => ({
   accounts: accountStore(db),
   members: memberStore(db),
@@ -254,6 +258,7 @@ const storesOf = (db: Db) => ({
   terminal: terminalStore(db),
   onboarding: onboardingStore(db),
   usage: usageStore(db),
+  exportSlots: makeExportSlots(),
   vouchers: voucherStore(db),
   quotes: quoteStore(db),
   margins: marginStore(db),

@@ -32,17 +32,25 @@ const devCredit = 10_000_000_000n
 const devCap = 5_000_000_000n
 const devKeyLifeMs = defaultLifeMs / 3
 
-type ServeOptions = Record<string, unknown> & { dev?: boolean; data?: string; really?: boolean }
+type ServeOptions = Record<string, unknown> & {
+  dev?: boolean
+  demo?: boolean
+  data?: string
+  really?: boolean
+}
 
 export function serveCommand(program: Command): void {
   withSettings(program.command('serve', { isDefault: true }))
     .description('run the server')
     .option('--dev', 'try it out: temporary data, a funded test account and a key')
+    .option('--demo', 'a public demonstration: invented data that resets every hour, no real money')
     .option('--really', 'use a database that db copy has marked as moved')
     .action(run)
 }
 
 async function run(options: ServeOptions): Promise<void> {
+  // Loaded only then: no other start evaluates it.
+  if (options.demo) return (await import('./serve-demo.ts')).serveDemo(options, readProcess)
   if (options.dev && options.data === undefined) {
     options.data = mkdtempSync(join(tmpdir(), 'counterfoil-'))
   }

@@ -2,6 +2,9 @@
 
 export const homePage = '/dashboard'
 
+/** Where a visitor of a demonstration signs in without a wallet. */
+export const visitorPath = '/signin/visitor'
+
 const maxLength = 2048
 
 /**

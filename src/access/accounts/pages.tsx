@@ -1,11 +1,14 @@
 /** `GET /signin`: choose a wallet, or sign a text by hand and paste the signature. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
+import type { Millis } from '../../kernel/clock.ts'
+import type { Nusd } from '../../kernel/money.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
 import { readCookie } from '../../web/http/cookies.ts'
 import { isLoopback } from '../../web/http/host.ts'
 import { queryOf, readText } from '../../web/http/query.ts'
 import { Address } from '../../web/ui/address.tsx'
+import { Amount } from '../../web/ui/amount.tsx'
 import { Button, CopyButton } from '../../web/ui/button.tsx'
 import { ActionForm, AreaField, TextField } from '../../web/ui/form.tsx'
 import type { Frame } from '../../web/ui/frame.ts'
@@ -14,15 +17,17 @@ import { type Page, publicPage } from '../../web/ui/layout.tsx'
 import { ErrorNote, Notice } from '../../web/ui/notice.tsx'
 import { Pad, Panel, Split } from '../../web/ui/panel.tsx'
 import { reply } from '../../web/ui/reply.ts'
+import { Hour } from '../../web/ui/when.tsx'
 import { peerOf, testAccountFor, testAccountPath } from './api/test-account.ts'
+import type { Demo } from './demo-port.ts'
 import { currentSession } from './needs-session.ts'
-import { nextPage } from './next-page.ts'
+import { nextPage, visitorPath } from './next-page.ts'
 import { hashToken, isToken } from './session.ts'
 import { sampleSiwe } from './siwe.ts'
 
 export const signInPages = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'sign-in-pages' }).get('/signin', async ({ request, server, set }) => {
-    const { settings, nonces, clock } = deps
+    const { settings, nonces, clock, demo } = deps
     const query = queryOf(request)
     const next = readText(query, 'next')
     const found = await currentSession(deps, request)
@@ -40,10 +45,12 @@ export const signInPages = (deps: Deps, frame: Frame) =>
         ? await nonces.find(nonce, hashToken(browser), clock.now())
         : undefined
     const message = asked?.message ?? undefined
-    const note = query.has('changed') ? 'changed' : nonce && !message ? 'late' : undefined
+    const isLost = demo && readCookie(request.headers, 'sid', settings.baseUrl) !== undefined
+    const late = nonce && !message ? 'late' : isLost ? 'reset' : undefined
+    const note = query.has('changed') ? 'changed' : late
     const testAccount = testAccountFor(settings, request, peerOf(server, request))
     const { baseUrl } = settings
-    const page = signInPage(frame, { baseUrl, next, message, note, testAccount })
+    const page = signInPage(frame, { baseUrl, next, message, note, testAccount, demo })
     return reply({ request, set }, { page })
   })
 
@@ -65,8 +72,10 @@ type SignInView = {
   message?: string | undefined
   /** Of `--dev`, for clients on this machine. */
   testAccount?: string | undefined
-  /** The wallet's account changed, or the text expired. */
-  note?: 'changed' | 'late' | undefined
+  /** Of a demonstration, whose visitors need no wallet. */
+  demo?: Demo | undefined
+  /** The wallet's account changed, the text expired, or a reset took the session. */
+  note?: 'changed' | 'late' | 'reset' | undefined
   /** Why the last attempt failed. */
   refusal?: Refusal | undefined
 }
@@ -88,9 +97,10 @@ export const signInPage = (frame: Frame, view: SignInView): Page =>
     scripts: view.message === undefined ? ['wallet'] : [],
   })
 
-function Notes({ view: { note, refusal } }: { view: SignInView }) {
+function Notes({ view: { note, refusal, demo } }: { view: SignInView }) {
   if (refusal) return <ErrorNote what={refusal.message} charged="Start again below." />
   if (note === undefined) return null
+  if (note === 'reset' && demo) return <WasReset at={demo.beganAt} />
   const [title, more] =
     note === 'changed'
       ? ['You were signed out.', 'Your wallet switched to another account.']
@@ -101,6 +111,19 @@ function Notes({ view: { note, refusal } }: { view: SignInView }) {
     </Notice>
   )
 }
+
+const WasReset = ({ at }: { at: Millis }) => (
+  <Notice
+    tone="warn"
+    title={
+      <>
+        The demo was reset at <Hour at={at} />.
+      </>
+    }
+  >
+    Sign in as a new visitor.
+  </Notice>
+)
 
 const Sheet = ({ step, children }: { step: number; children: Child }) => (
   <section class="sheet" aria-labelledby="connect">
@@ -115,6 +138,7 @@ const Sheet = ({ step, children }: { step: number; children: Child }) => (
 const Choose = ({ view }: { view: SignInView }) => (
   <Split>
     <section class="stack">
+      {view.demo ? <AsVisitor view={view} credit={view.demo.credit} /> : null}
       {view.testAccount === undefined ? null : <AsTest view={view} account={view.testAccount} />}
       <Wallets view={view} />
       <ByHand view={view} />
@@ -139,6 +163,21 @@ const AsTest = ({ view, account }: { view: SignInView; account: string }) => (
       <NextField next={view.next} />
       <p>
         <Button look="go">Sign in as the test account</Button>
+      </p>
+    </ActionForm>
+  </Panel>
+)
+
+const AsVisitor = ({ view, credit }: { view: SignInView; credit: Nusd }) => (
+  <Panel id="as-visitor" title="Try as a visitor">
+    <ActionForm action={visitorPath} look="stack">
+      <p>
+        This server makes a wallet for you and forgets its key. You get <Amount nusd={credit} /> of
+        demo money; a wallet of your own gets the same. None of it is real.
+      </p>
+      <NextField next={view.next} />
+      <p>
+        <Button look="go">Try as a visitor</Button>
       </p>
     </ActionForm>
   </Panel>

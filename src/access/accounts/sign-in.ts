@@ -73,12 +73,14 @@ export type SignedIn = { token: string; accountId: string; expiresAt: Millis }
  * Signs in the wallet that signed the message, and opens its account the first time. The audit
  * keeps the outcome and nothing that could be replayed.
  * @throws Refusal 'invalid_request', 'payload_too_large', 'nonce_invalid', 'signature_invalid',
- * 'account_suspended', 'chain_unavailable', 'misdirected_request' for a wallet of another shard
+ * 'account_suspended', 'chain_unavailable', 'rate_limited' in a demonstration,
+ * 'misdirected_request' for a wallet of another shard
  */
 export async function signIn(deps: Deps, attempt: Attempt): Promise<SignedIn> {
   const claimed = { account: '' }
   try {
     const accountId = await verifyAttempt(deps, attempt, claimed)
+    await deps.demo?.welcome(accountId, attempt.visitor.clientAddress)
     return await openSession(deps, accountId, attempt)
   } catch (error) {
     if (error instanceof Refusal) {
@@ -141,6 +143,23 @@ export async function isSignatureOf(signed: SignedText): Promise<boolean> {
   const { verifyMessage } = await import('viem/utils')
   const { address, message, signature } = signed as Record<keyof SignedText, `0x${string}`>
   return verifyMessage({ address, message, signature }).catch(() => false)
+}
+
+/**
+ * Signs in a wallet that is made here, for a visitor of a demonstration who has none: the same
+ * nonce, text and checks as for any other. Its key is forgotten at once; the session is what stays.
+ * @throws Refusal 'rate_limited'
+ */
+export async function signInAsVisitor(
+  deps: Deps,
+  { replaces, visitor }: Pick<Attempt, 'replaces' | 'visitor'>,
+): Promise<SignedIn> {
+  const { privateKeyToAccount } = await import('viem/accounts')
+  const wallet = privateKeyToAccount(`0x${Buffer.from(deps.random.bytes(32)).toString('hex')}`)
+  const browser = newToken(deps.random)
+  const { message = '' } = await beginSignIn(deps, { address: wallet.address, browser })
+  const signature = await wallet.signMessage({ message })
+  return signIn(deps, { message, signature, browser, replaces, visitor })
 }
 
 /** Opens a session of the test account, as if its wallet had signed. Only `--dev` has one. */

@@ -50,7 +50,9 @@ async function follow(
   const stopWatching = deps.live.notices.watch(account, () => wake())
   client.signal.addEventListener('abort', () => wake())
   try {
-    while (!client.signal.aborted && (await isSignedIn(deps, session))) {
+    // A server that stops lets its pages go, before its database is closed.
+    const isOver = () => client.signal.aborted || deps.health.stopping
+    while (!isOver() && (await isSignedIn(deps, session))) {
       const noticed = new Promise<void>((resolve) => {
         wake = resolve
       })
@@ -58,7 +60,7 @@ async function follow(
       if (now.mark !== shown) await client.send(htmlFrame(now.mark, now.html))
       shown = now.mark
       await Promise.race([noticed, Bun.sleep(pollMs)])
-      if (!client.signal.aborted) await Bun.sleep(gatherMs)
+      if (!isOver()) await Bun.sleep(gatherMs)
     }
   } finally {
     stopWatching()

@@ -13,6 +13,7 @@ import {
   shardHeader,
 } from '../../kernel/shard.ts'
 import { readTrace } from '../../kernel/trace.ts'
+import type { PeerSource } from './client-address.ts'
 import { hostCheck, type Listen } from './host.ts'
 import { isForFewPrograms, isForPrograms, pathStart, sayFailures } from './lazy-mount.ts'
 import type { ExpectBody } from './slow-body.ts'
@@ -27,6 +28,10 @@ export type RootDeps = {
   log: Pick<Log, 'error'>
   /** Without it a body may take as long as it likes. */
   expectBody?: ExpectBody
+  /** Looks at each request to this host before its route. @throws Refusal */
+  admit?: ((request: Request, server: PeerSource | null) => void) | undefined
+  /** Says more of a refusal; without it, refusals are shown as they are. */
+  explain?: ((refusal: Refusal) => Refusal) | undefined
   /** Shows a refusal to people: a page, or a fragment for htmx. Without it they get JSON too. */
   showRefusal?: (...asked: Parameters<ShowRefusal>) => Shown | undefined
   /** How a request's protocol writes a refusal; ours where it has no way of its own. */
@@ -66,7 +71,7 @@ export type Shown = { html: string; headers: Record<string, string> }
  * turns every error into the one error shape.
  */
 export const makeRoot = (deps: RootDeps) => {
-  const { baseUrl, listen, ids, expectBody, shard } = deps
+  const { baseUrl, listen, ids, admit, expectBody, shard } = deps
   const isOurHost = hostCheck(baseUrl, listen)
   const answerError = errorAnswers(deps)
   const app = new Elysia({
@@ -87,6 +92,7 @@ export const makeRoot = (deps: RootDeps) => {
       if (!isOurHost(request.headers.get('host'))) throw new Refusal('misdirected_request')
       assertMeant(shard, request)
       if (!hasReadablePath(request.url)) throw new Refusal('not_found')
+      admit?.(request, server)
       if (request.method !== 'GET') expectBody?.(request, server)
     })
     .onError({ as: 'global' }, ({ error, request, set, acting }: Failed) => {
@@ -104,17 +110,18 @@ export const makeRoot = (deps: RootDeps) => {
   return app
 }
 
-type ErrorDeps = Omit<RootDeps, 'baseUrl' | 'listen' | 'expectBody'>
+type ErrorDeps = Omit<RootDeps, 'admit' | 'baseUrl' | 'listen' | 'expectBody'>
 
 /** Turns an error into an answer; `said` are the headers its route had set. */
 const errorAnswers =
-  ({ ids, log, showRefusal, errorBodyFor, missingWords, shard }: ErrorDeps) =>
+  ({ ids, log, explain, showRefusal, errorBodyFor, missingWords, shard }: ErrorDeps) =>
   (error: unknown, request: Request, said: Record<string, unknown>, reader?: Acting) => {
     const requestId = String(said['x-request-id'] ?? ids.make('req'))
     const words =
       error instanceof NotFoundError ? missingWords?.(pathnameOf(request.url)) : undefined
     const refused = words ? new Refusal('not_found', { message: words }) : toRefusal(error)
-    const refusal = misroutedOf(shard, refused, request.url) ?? refused
+    const routed = misroutedOf(shard, refused, request.url) ?? refused
+    const refusal = explain ? explain(routed) : routed
     if (refusal.type === 'internal_error') {
       const trace = readTrace(request.headers.get('traceparent'), null)
       const names = { request_id: requestId, ...(trace ? { trace_id: trace.id } : {}) }

@@ -16,10 +16,16 @@ export function serve(app: AnyElysia, listen: Listen): Bun.Server<undefined> {
   return server
 }
 
-/** From the next request on, what listens already answers with this app. */
-export function serveApp(server: Bun.Server<undefined>, app: AnyElysia): void {
+/** How an app, all of whose routes are mounted, answers what a server took. */
+export function answersOf(app: AnyElysia, server: Bun.Server<undefined>): AnyElysia['fetch'] {
   app.compile()
   app.server = server
+  return app.fetch
+}
+
+/** From the next request on, what listens already answers with this app. */
+export function serveApp(server: Bun.Server<undefined>, app: AnyElysia): void {
+  answersOf(app, server)
   server.reload({ ...answering, fetch: wholeFetch(server, app) })
 }
 

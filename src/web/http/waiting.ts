@@ -12,7 +12,7 @@ export type Phase = 'starting' | 'migrating' | 'checking'
 export type Waiting = {
   enter(phase: Phase): void
   /** Serves an app whose routes are all mounted, from the next request on. */
-  serve(app: AnyElysia): Bun.Server<undefined>
+  serve(app: AnyElysia): Pick<Bun.Server<undefined>, 'stop'>
   /** For a start that failed. */
   close(): Promise<void>
 }
@@ -24,7 +24,7 @@ export type Waiting = {
  */
 export function listenEarly(listen: Listen, ids: Ids): Waiting {
   let phase: Phase = 'starting'
-  const server = serveRequests((request) => answer(request, phase, ids), listen)
+  const server = serveRequests((request) => answerWaiting(request, phase, ids), listen)
   return {
     enter(next) {
       phase = next
@@ -43,7 +43,8 @@ const words: Record<Phase, string> = {
   checking: 'The ledger, the log and the chain are being checked.',
 }
 
-function answer(request: Request, phase: Phase, ids: Ids): Response {
+/** The answer to a request that comes before the service. */
+export function answerWaiting(request: Request, phase: Phase, ids: Ids): Response {
   const requestId = ids.make('req')
   const headers = {
     'x-request-id': requestId,

@@ -47,4 +47,6 @@ export type Frame = {
   memberships?: (acting: Acting) => readonly Membership[]
   /** Where this service is reached: pages name themselves by it. */
   baseUrl: () => string
+  /** Of a demonstration: when its data goes, in ms. */
+  resetsAt?: () => number | undefined
 }

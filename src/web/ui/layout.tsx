@@ -9,6 +9,7 @@ import { ActingFor } from './switcher.tsx'
 import type { Reader, Theme } from './theme.ts'
 import { Toasts } from './toast.tsx'
 import { trimmed } from './trim.ts'
+import { Hour } from './when.tsx'
 
 export type PageParts = {
   frame: Frame
@@ -68,6 +69,7 @@ export function dashboardPage(given: DashboardParts): Page {
           reader,
           <body>
             <SkipLink />
+            <DemoBar frame={frame} />
             <div class="app">
               <Rail frame={frame} here={here} acting={acting} reader={reader} />
               <main class="main" id="main" tabindex="-1">
@@ -97,6 +99,7 @@ export const publicPage = (parts: PageParts): Page => ({
       reader,
       <body class="public">
         <SkipLink />
+        <DemoBar frame={parts.frame} />
         <TopNav parts={parts} />
         <main id="main" tabindex="-1">
           {parts.main}
@@ -241,6 +244,16 @@ const SkipLink = () => (
     Skip to content
   </a>
 )
+
+/** On every page of a demonstration, where all amounts are invented. */
+const DemoBar = ({ frame: { resetsAt } }: { frame: Frame }) => {
+  const at = resetsAt?.()
+  return at === undefined ? null : (
+    <aside class="demo" aria-label="Demo">
+      Demo: no real money. Everything here is deleted at <Hour at={at} />.
+    </aside>
+  )
+}
 
 /** On a phone the menu opens over the page: that takes no script. */
 const TopNav = ({ parts: { frame, here, account } }: { parts: PageParts }) => (

@@ -31,3 +31,11 @@ export const When = ({ at, now, isMinute }: WhenProps) => (
 export const ExactTime = ({ at }: At) => (
   <time datetime={new Date(at).toISOString()}>{exactTime(at)}</time>
 )
+
+/** The hour and minute of a moment, in UTC: `14:00 UTC`. */
+export const Hour = ({ at }: At) => (
+  <time datetime={new Date(at).toISOString()}>{hourText(at)}</time>
+)
+
+/** The same as text. */
+export const hourText = (at: number): string => `${new Date(at).toISOString().slice(11, 16)} UTC`

@@ -15,12 +15,12 @@ import { HtmlAnswer } from '../../../web/ui/html-answer.ts'
 import { pageHeaders } from '../../../web/ui/reply.ts'
 import { themeOf } from '../../../web/ui/theme.ts'
 import { currentSession, sessionAuth, wantsPage } from '../needs-session.ts'
-import { nextPage, signInPath } from '../next-page.ts'
+import { nextPage, signInPath, visitorPath } from '../next-page.ts'
 import { nonceLifeMs } from '../nonce.ts'
 import { signInPage } from '../pages.tsx'
 import { endOf, isToken, lifeMs, newToken, type Visitor } from '../session.ts'
 import { nonceBody, verifyBody } from '../shapes.ts'
-import { auditOf, beginSignIn, signIn, signInAsTest } from '../sign-in.ts'
+import { auditOf, beginSignIn, signIn, signInAsTest, signInAsVisitor } from '../sign-in.ts'
 import { peerOf, testAccountFor, testAccountPath } from './test-account.ts'
 
 /** A body holds a message of 2 KiB, its escapes and a signature. */
@@ -88,6 +88,18 @@ export const signInApi = (deps: Deps, frame: Frame) => {
         const replaces = readCookie(request.headers, 'sid', settings.baseUrl)
         const { value } = await readFields(request, { limitBytes })
         const { token } = await signInAsTest(deps, account, { replaces, visitor })
+        set.headers['set-cookie'] = sessionCookies(token, settings.baseUrl)
+        return goOn(set, nextPage(wantedNext(value)))
+      },
+      { sameOrigin: true, parse: 'none' },
+    )
+    .post(
+      visitorPath,
+      async ({ request, set, visitor }) => {
+        if (!deps.demo) refuse('not_found')
+        const replaces = readCookie(request.headers, 'sid', settings.baseUrl)
+        const { value } = await readFields(request, { limitBytes })
+        const { token } = await signInAsVisitor(deps, { replaces, visitor })
         set.headers['set-cookie'] = sessionCookies(token, settings.baseUrl)
         return goOn(set, nextPage(wantedNext(value)))
       },

@@ -30,7 +30,7 @@ const followersMax = 500
 const followersOfOneMax = 20
 
 type Peer = { request: Request; server: PeerSource | null }
-type Follower = { client: SseClient; network: string }
+type Follower = { client: SseClient; network: string; end: () => void }
 
 /**
  * One look at the log for all pages that follow it. It stops while no page follows; a
@@ -44,7 +44,9 @@ export function followers(deps: Deps, look: () => Promise<Scene>) {
   let isLooking = false
 
   const tick = async () => {
-    if (isLooking) return
+    // A server that stops lets its pages go, before its database is closed.
+    if (deps.health.stopping) for (const { end } of all) end()
+    if (isLooking || deps.health.stopping) return
     isLooking = true
     try {
       const before = scene
@@ -97,10 +99,9 @@ export function followers(deps: Deps, look: () => Promise<Scene>) {
       return sseResponse(
         context,
         async (client) => {
-          const follower = { client, network }
-          const gone = new Promise<void>((resolve) =>
-            client.signal.addEventListener('abort', resolve),
-          )
+          const { promise: gone, resolve: end } = Promise.withResolvers<void>()
+          client.signal.addEventListener('abort', end)
+          const follower = { client, network, end }
           try {
             await join(follower, Number.isSafeInteger(last) ? last : after)
             if (!client.signal.aborted) await gone

@@ -1,6 +1,6 @@
-/** One run of the showcase, through one of the doors that programs use. */
+/** One run of a demonstration, through one of the doors that programs use. */
 import type { Dice } from './dice.ts'
-import { callAt, type OwnKey } from './people.ts'
+import type { Call, OwnKey } from './people.ts'
 import { promptOf, questions } from './words.ts'
 
 export type Ran = {
@@ -59,7 +59,7 @@ const tasks = ['support', 'reports', 'review', 'search', 'translation'] as const
 /** The share of streams that their client stops. */
 const stopsThisOften = 0.09
 
-export async function ask(origin: string, key: OwnKey, dice: Dice): Promise<Ran> {
+export async function ask(call: Call, key: OwnKey, dice: Dice): Promise<Ran> {
   const prompt = promptOf(dice.pick(questions), dice.chance(0.45) ? dice.between(40, 420) : 3)
   const tags = { task: dice.pick(tasks), ...(dice.chance(0.4) ? { team: 'north' } : {}) }
   // The first doors are used most.
@@ -70,7 +70,7 @@ export async function ask(origin: string, key: OwnKey, dice: Dice): Promise<Ran>
   const stop = new AbortController()
   const stopAt = 'stream' in json && json.stream && dice.chance(stopsThisOften) ? 25 : undefined
   const init = { key: key.secret, json, headers, signal: stop.signal }
-  const answer = await callAt(origin, path, init)
+  const answer = await call(path, init)
   const receipt = answer.headers.get('x-receipt-id') ?? undefined
   if (stopAt === undefined || !answer.ok) {
     await answer.text().catch(() => '')

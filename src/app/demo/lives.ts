@@ -1,10 +1,6 @@
-/** The actions of the people in the showcase beside runs: keys, money, plans and passports. */
-
-import { scopes } from '../../src/access/keys/key.ts'
-import { claimText } from '../../src/billing/deposits/claim.ts'
-import { type LocalChain, testWallet } from './chain.ts'
-import type { OwnKey, Person } from './people.ts'
-import { booksUrl, onCallUrl } from './receivers.ts'
+/** The actions of people beside runs: keys, money, plans and passports. */
+import { scopes } from '../../access/keys/key.ts'
+import type { OwnKey, People, Person } from './people.ts'
 
 const dayMs = 86_400_000
 
@@ -34,10 +30,17 @@ export async function makeKey(person: Person, wish: Wish): Promise<OwnKey> {
 /** A step of a person's month: when, as a share of it, and what. */
 export type Step = { at: number; act: () => Promise<unknown> }
 
-export type Cast = { people: [Person, Person, Person]; chain: LocalChain; now: () => number }
+export type Cast = {
+  people: People
+  /** Gives a person so many dollars. */
+  pay: (person: Person, dollars: number) => Promise<unknown>
+  now: () => number
+  /** Steps beside those that every month has. */
+  more?: readonly Step[] | undefined
+}
 
 /** All steps, in their order. Those at 0 come before the first run. */
-export function stepsOf({ people, chain, now }: Cast): Step[] {
+export function stepsOf({ people, pay, now, more = [] }: Cast): Step[] {
   const [ada, ben, cleo] = people
   const named = ({ keys }: Person, name: string): OwnKey => {
     const key = keys.find((one) => one.name === name)
@@ -53,36 +56,31 @@ export function stepsOf({ people, chain, now }: Cast): Step[] {
     const { link } = await ada.portal('/members/invite', { role: 'billing' })
     await ben.portal('/members/accept', { token: new URL(link).searchParams.get('token') })
   }
-  const onCall = { url: onCallUrl, description: 'on call' }
-  const books = { url: booksUrl, description: 'bookkeeping' }
   const steps: Step[] = [
-    { at: 0, act: () => chain.pay(ada.wallet.address, 30) },
-    { at: 0, act: () => chain.pay(ben.wallet.address, 25) },
-    { at: 0, act: () => chain.pay(cleo.wallet.address, 8.5) },
+    { at: 0, act: () => pay(ada, 30) },
+    { at: 0, act: () => pay(ben, 25) },
+    { at: 0, act: () => pay(cleo, 8.5) },
     { at: 0.01, act: () => keysOfAda(ada, after) },
     { at: 0.01, act: () => keysOfBen(ben) },
     { at: 0.02, act: () => makeKey(cleo, { name: 'notebook', cap: 5, more: { scopes } }) },
     { at: 0.02, act: () => ada.portal('/settings', { retention: '30d' }) },
-    { at: 0.03, act: () => ada.portal('/webhooks', onCall) },
     { at: 0.03, act: invite },
     { at: 0.03, act: () => publish(ada, 'harbor-support', 'Harbor Support', ['support agent']) },
     { at: 0.1, act: () => ada.portal('/plans/builder/subscribe', {}) },
     { at: 0.15, act: () => publish(cleo, 'cleo-writes', 'Cleo', ['notebook']) },
     { at: 0.2, act: () => publish(ben, 'papertrail', 'Papertrail', ['importer']) },
-    { at: 0.3, act: () => chain.pay(ada.wallet.address, 12.5) },
-    { at: 0.35, act: () => claimOf(cleo, chain) },
+    { at: 0.3, act: () => pay(ada, 12.5) },
     { at: 0.42, act: () => ben.portal('/plans/builder/subscribe', {}) },
-    { at: 0.5, act: () => chain.pay(ben.wallet.address, 0.004) },
+    { at: 0.5, act: () => pay(ben, 0.004) },
     { at: 0.55, act: () => ada.portal('/passports/harbor-support/statement', {}) },
-    { at: 0.6, act: () => chain.pay(ada.wallet.address, 20) },
+    { at: 0.6, act: () => pay(ada, 20) },
     { at: 0.65, act: () => ada.portal(`/keys/${named(ada, 'staging').id}/pause`, {}) },
     { at: 0.7, act: () => ben.portal(`/keys/${named(ben, 'old laptop').id}/revoke`, {}) },
     { at: 0.8, act: () => ben.portal('/plans/cancel', {}) },
     { at: 0.85, act: () => rotate(named(ada, 'nightly reports')) },
-    { at: 0.95, act: () => ada.portal('/webhooks', books) },
-    { at: 0.97, act: () => chain.pay(cleo.wallet.address, 12) },
+    { at: 0.97, act: () => pay(cleo, 12) },
   ]
-  return steps
+  return [...steps, ...more].sort((a, b) => a.at - b.at)
 }
 
 async function keysOfAda(ada: Person, after: (days: number) => string): Promise<void> {
@@ -132,13 +130,4 @@ const bios: Record<string, string> = {
   agent: 'Answers questions about orders and invoices, and says when it does not know.',
   person: 'Writes about harbours, ships and the people who work there.',
   service: 'Turns piles of paper into rows of a table.',
-}
-
-/** Another wallet pays, and signs that the money is Cleo's. */
-async function claimOf(cleo: Person, chain: LocalChain): Promise<() => Promise<unknown>> {
-  const other = testWallet(6)
-  const tx_hash = await chain.pay(other.address, 6)
-  const message = claimText(tx_hash, cleo.wallet.address.toLowerCase())
-  const signature = await other.signMessage({ message })
-  return () => cleo.portal('/deposits/claim', { tx_hash, signature })
 }

@@ -1,4 +1,5 @@
-/** The prompts of the showcase, and the answers of its model server. */
+/** The prompts of a demonstration, and the answers of its models. */
+import type { Dice } from './dice.ts'
 
 export const questions = [
   'Where is my order 20-4417? It was promised for Tuesday.',
@@ -67,4 +68,41 @@ export function answerOf(count: number, from: number): string[] {
   }
   const more = from % 5 === 0 ? table : from % 7 === 0 ? code : ''
   return [...words, ...more.split(/(?<=\n)/)]
+}
+
+/** Shares of requests that fail before the first word, and in the middle of a stream. */
+export const failsThisOften = 0.035
+export const breaksThisOften = 0.015
+
+/** The words of one answer: a stream is shorter, because people wait for it. */
+export const answerFor = (dice: Dice, isStream: boolean): string[] =>
+  answerOf(dice.between(30, isStream ? 170 : 320), dice.between(0, 50))
+
+export type AnswerUnits = {
+  input: number
+  output: number
+  cache_read: number
+  cache_write: number
+  reasoning: number
+}
+
+/**
+ * Units of an answer of `words` pieces to a prompt of `bytes`; about half of a longer input was
+ * cached before.
+ */
+export function unitsFor(
+  dice: Dice,
+  bytes: number,
+  { words, isStream }: { words: number; isStream: boolean },
+): AnswerUnits {
+  const input = Math.floor(bytes / 4.3)
+  const cached = input > 400 && dice.chance(0.5) ? Math.floor(input * 0.6) : 0
+  const written = input > 400 && cached === 0 && dice.chance(0.3) ? Math.floor(input * 0.4) : 0
+  return {
+    input: input - cached - written,
+    output: Math.round(words * 1.3 * (isStream ? 1 : 2.5)),
+    cache_read: cached,
+    cache_write: written,
+    reasoning: dice.chance(0.25) ? dice.between(60, 400) : 0,
+  }
 }

@@ -1,4 +1,4 @@
-/** Draws that are the same at every start of the showcase. */
+/** Draws that follow from a seed: the same month at every start. */
 import { createHash } from 'node:crypto'
 
 export type Dice = ReturnType<typeof diceOf>

@@ -1,20 +1,30 @@
-/** A month of the showcase, made through the real program while its clock is moved. */
-import { ask, type Ran } from './ask.ts'
+/** A month of use, made through the real program while its clock is moved. */
+
 import { type Dice, diceOf } from './dice.ts'
 import { type Cast, type Step, stepsOf } from './lives.ts'
-import { callAt, type OwnKey, type Person } from './people.ts'
-import type { Past } from './service.ts'
+import { ask, type Ran } from './one-run.ts'
+import type { Call, OwnKey, People, Person } from './people.ts'
 
 const dayMs = 86_400_000
 
+/** A service whose time stands still unless it is moved. */
+export type Past = {
+  now(): number
+  advance(ms: number): void
+  /** Does what the jobs of a server do in a while. */
+  tend(): Promise<void>
+}
+
 export type Month = Cast & {
-  origin: string
+  call: Call
   past: Past
   runs: number
   days: number
   /** When the month ends, in ms since the epoch. */
   end: number
   signal?: AbortSignal | undefined
+  /** Waits between two runs, where others need the processor. */
+  breathe?: (() => Promise<void>) | undefined
 }
 
 /** Makes all runs of the month. Returns how many answers had each HTTP status. */
@@ -38,14 +48,15 @@ export async function makeMonth(month: Month): Promise<Map<number, number>> {
   let last = 0
   for (const at of timesOf(dice, runs, days)) {
     month.signal?.throwIfAborted()
+    await month.breathe?.()
     const time = Math.max(past.now(), start + at)
     const share = at / (days * dayMs)
     await take(share)
     past.advance(Math.max(0, time - past.now()))
     const { person, key } = callerOf(dice, month.people)
-    const ran = await askWith(month.origin, { person, key }, dice)
+    const ran = await askWith(month.call, { person, key }, dice)
     counts.set(ran.status, (counts.get(ran.status) ?? 0) + 1)
-    if (ran.receipt) await maybeShare(dice, month.origin, { person, key, receipt: ran.receipt })
+    if (ran.receipt) await maybeShare(dice, month.call, { person, key, receipt: ran.receipt })
     if (Math.floor(at / (dayMs / 4)) > last) {
       last = Math.floor(at / (dayMs / 4))
       await past.tend()
@@ -70,15 +81,15 @@ function timesOf(dice: Dice, runs: number, days: number): number[] {
 }
 
 /** Draws who runs something, and with which key: the first person most often. */
-export function callerOf(dice: Dice, people: [Person, Person, Person]) {
+export function callerOf(dice: Dice, people: People) {
   const person = people[Math.min(dice.between(0, 3), dice.between(0, 4))] ?? people[0]
   const key = person.keys[dice.between(0, person.keys.length)] as OwnKey
   return { person, key }
 }
 
 /** Runs something; a key that is paused, revoked or expired is not asked with again. */
-export async function askWith(origin: string, { person, key }: Caller, dice: Dice): Promise<Ran> {
-  const ran = await ask(origin, key, dice)
+export async function askWith(call: Call, { person, key }: Caller, dice: Dice): Promise<Ran> {
+  const ran = await ask(call, key, dice)
   if (ran.status === 403) person.keys = person.keys.filter((other) => other !== key)
   return ran
 }
@@ -88,7 +99,7 @@ type Caller = { person: Person; key: OwnKey }
 type Shared = Caller & { receipt: string }
 
 /** Shows every seventh receipt to others, now and then with its texts. */
-export async function maybeShare(dice: Dice, origin: string, shared: Shared): Promise<void> {
+export async function maybeShare(dice: Dice, call: Call, shared: Shared): Promise<void> {
   const { person, key, receipt } = shared
   if (!dice.chance(0.15)) return
   const may = person.keys.find(({ name }) => ['production', 'importer', 'notebook'].includes(name))
@@ -97,7 +108,7 @@ export async function maybeShare(dice: Dice, origin: string, shared: Shared): Pr
   const reveal = person.name === 'Ada' && dice.chance(0.4) ? ['input', 'output'] : []
   const json = { visibility, reveal }
   for (const { secret } of [key, may]) {
-    const answer = await callAt(origin, `/v1/receipts/${receipt}/share`, { key: secret, json })
+    const answer = await call(`/v1/receipts/${receipt}/share`, { key: secret, json })
     await answer.text()
     if (answer.ok) return
   }

@@ -1,0 +1,25 @@
+/** A public demonstration: its hour, its limits and its visitors' credit. */
+import type { Millis } from '../../kernel/clock.ts'
+import type { Nusd } from '../../kernel/money.ts'
+import type { Refusal } from '../../kernel/refusal.ts'
+
+export type Demo = {
+  /** When the data of now began; what was there before is gone. */
+  readonly beganAt: Millis
+  /** When the data of now goes. */
+  readonly resetsAt: Millis
+  /** Demo money of each new account, in nano-USD. */
+  readonly credit: Nusd
+  /**
+   * Counts a request, before its route is looked up.
+   * @throws Refusal `rate_limited`
+   */
+  admit(request: Request, clientAddress: string): void
+  /**
+   * Counts an account that signs in for the first time, and credits it.
+   * @throws Refusal `rate_limited`
+   */
+  welcome(account: string, clientAddress: string): Promise<void>
+  /** The same refusal; one of a limit, or of what a reset took, says when resets are. */
+  explain(refusal: Refusal): Refusal
+}
