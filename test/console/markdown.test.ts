@@ -14,6 +14,8 @@ describe('Markdown of an answer', () => {
     ],
     ['2 * 3 * 4, snake_case_name, **open', '<p>2 * 3 * 4, snake_case_name, **open</p>'],
     ['## A `b` ##', '<p><strong>A <code>b</code></strong></p>'],
+    ['# C#', '<p><strong>C#</strong></p>'],
+    ['### a # #  ', '<p><strong>a #</strong></p>'],
     ['3. a\n4. b\n   c', '<ol start="3"><li>a</li><li>b\nc</li></ol>'],
     ['- a\n  - b', '<ul><li>a</li><li class="deep1">b</li></ul>'],
     ['> a\n> b', '<blockquote>a\nb</blockquote>'],

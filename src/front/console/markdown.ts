@@ -37,7 +37,7 @@ export function readMarkdown(text: string): Block[] {
       blocks.push({ is: 'rule' })
       at++
     } else if (heading.test(lines[at] ?? '')) {
-      const words = lines[at]?.replace(heading, '').replace(/ +#+ *$/, '') ?? ''
+      const words = withoutClosing(lines[at]?.replace(heading, '') ?? '')
       blocks.push({ is: 'heading', parts: readInline(words) })
       at++
     } else {
@@ -47,6 +47,17 @@ export function readMarkdown(text: string): Block[] {
     }
   }
   return blocks
+}
+
+/**
+ * A heading's words without the number signs that may close it (CommonMark 4.2). A pattern would
+ * take the square of the time on a line of spaces.
+ */
+function withoutClosing(words: string): string {
+  const line = words.trimEnd()
+  let end = line.length
+  while (line[end - 1] === '#') end--
+  return end < line.length && line[end - 1] === ' ' ? line.slice(0, end).trimEnd() : line
 }
 
 type Kind = 'p' | 'quote' | 'list'
