@@ -42,7 +42,7 @@ const routesOfOne = [
 /** GET routes without a picture: no page, another address of a page, or shown once. */
 const isNoPage = new RegExp(
   [
-    '^/(v1|api|operator|livez|readyz|assets|openapi|llms|robots|sitemap|docs\\.md|r/)',
+    '^/(v1|api|operator|log|livez|readyz|assets|openapi|llms|robots|sitemap|docs\\.md|r/)',
     '\\.(html|csv|svg|png|ico|webmanifest)$',
     '/(file|proof|stream)$',
     '/:handle/statement$',

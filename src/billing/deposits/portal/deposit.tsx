@@ -43,7 +43,10 @@ export const DepositsPage = ({ view }: { view: DepositsView }) => (
   </>
 )
 
-/** In the order of reading: the coin, the amount, the button, the warning, the address. */
+/**
+ * In the order of reading: the coin, the amount, the warning, the button, the address. What is sent
+ * cannot come back, so the warning stands before everything that sends.
+ */
 export const PayPanel = ({ view }: { view: PayView }) => {
   const { policy, amount } = view
   const payment = paymentOf(policy, amount)
@@ -53,7 +56,6 @@ export const PayPanel = ({ view }: { view: PayView }) => {
       <Coin view={view} token={payment.token} />
       <AmountForm view={view} />
       <Pad>
-        <SendButton view={view} link={payment.link} />
         {view.trouble ? (
           <Notice tone="warn" title="Deposits are delayed.">
             The chain cannot be read as it should now. What you send is credited afterwards.
@@ -63,6 +65,7 @@ export const PayPanel = ({ view }: { view: PayView }) => {
           A balance <strong>cannot be withdrawn</strong>. If you lose the wallet, you lose the
           account.
         </Notice>
+        <SendButton view={view} link={payment.link} />
         <CopyBox id="treasury" label="Address to send to" value={payment.treasury} />
         <details>
           <summary>From another device</summary>

@@ -27,8 +27,8 @@ const operations = [
   }),
   operation('askConsole', 'POST /api/portal/console/run', 'Ask a model', {
     about:
-      'A run, paid by the key of the console: as events that end in `run.completed` or `error`, ' +
-      'or as a whole for `Accept: application/json`. Hanging up stops the run.',
+      'A run paid by the key of the console: events up to `run.completed` or `error`, ' +
+      'or one body for `Accept: application/json`. Hanging up stops it.',
     access: 'session',
     body: { schema: askBody, form: askForm },
     isIdempotent: true,
@@ -49,10 +49,10 @@ const operations = [
     answers: [
       {
         status: 200,
-        about: 'The run, its events, or a page.',
+        about: 'The run, events or a page.',
         content: {
           ...json(runWithReceiptShape),
-          ...media('text/event-stream', 'Server-sent events.', answerSample),
+          ...media('text/event-stream', 'Events.', answerSample),
           ...media('text/html', 'The page with the answer.', ''),
         },
       },
@@ -67,11 +67,11 @@ const operations = [
     ],
   }),
   operation('runConsoleCommand', 'POST /api/portal/console/command', 'Run a command', {
-    about: 'The look-ups of the terminal, and `runs` and `run`. Free; they see private receipts.',
+    about: 'The commands of the terminal, `runs` and `run`. Free; they see private receipts.',
     access: 'session',
     body: { schema: commandBody, form: commandBody },
     examples: [
-      { name: 'The newest runs', body: { command: 'runs' }, status: 200 },
+      { name: 'Newest runs', body: { command: 'runs' }, status: 200 },
       { name: 'From a form', form: { command: 'models' }, status: 200 },
     ],
     answers: [ok('What it says.', consoleResultShape)],
@@ -85,13 +85,13 @@ const operations = [
       { name: 'Two dollars a day', body: { cap: '2.00' }, status: 200 },
       { name: 'From a form', form: { cap: '2.00' }, status: 200 },
     ],
-    answers: done('The console as it is now.', consoleShape),
+    answers: done('The console now.', consoleShape),
     refuses: ['conflict'],
   }),
-  operation('renewConsoleKey', 'POST /api/portal/console/key', 'Make another key for the console', {
-    about: 'After the last one was revoked or expired; else nothing changes.',
+  operation('renewConsoleKey', 'POST /api/portal/console/key', 'Make another key', {
+    about: 'After the last was revoked or expired; else nothing changes.',
     access: 'session',
-    answers: done('The console as it is now.', consoleShape),
+    answers: done('The console now.', consoleShape),
     refuses: ['conflict'],
   }),
 ]
