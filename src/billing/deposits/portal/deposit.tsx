@@ -44,8 +44,8 @@ export const DepositsPage = ({ view }: { view: DepositsView }) => (
 )
 
 /**
- * In the order of reading: the coin, the amount, the warning, the button, the address. What is sent
- * cannot come back, so the warning stands before everything that sends.
+ * In the order of reading: the coin, the amount, the warning, the button, the address. A transfer
+ * cannot be taken back, so the warning stands before every way to send one.
  */
 export const PayPanel = ({ view }: { view: PayView }) => {
   const { policy, amount } = view
