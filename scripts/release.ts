@@ -22,7 +22,7 @@ const { values } = parseArgs({
   options: { only: { type: 'string' }, sign: { type: 'string' } },
 })
 
-/** What is released; `mtime` is the time of the commit, in seconds since 1970. */
+/** A release; `mtime` is the time of its commit, in seconds since 1970. */
 type Source = { version: string; commit: string; mtime: number; maintainer: string }
 
 /** The lines of the notes about packages: those that were made, and those that could not be. */

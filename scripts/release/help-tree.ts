@@ -8,7 +8,7 @@ export type HelpNode = {
   /** From the program on: `[]`, `['key']`, `['key', 'create']`. */
   path: string[]
   meaning: string
-  /** What follows the name: `[options] <0x…> <usd>`. */
+  /** The arguments behind the name: `[options] <0x…> <usd>`. */
   usage: string
   options: HelpOption[]
   children: HelpNode[]

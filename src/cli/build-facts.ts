@@ -17,7 +17,7 @@ export type BuildFacts = {
   arch: string
   /** The C library of this machine with its version; null where there is none of Linux. */
   libc: string | null
-  /** What signs receipts: a C library, or JavaScript where no build of it runs. */
+  /** The curve that signs receipts: a C library, or JavaScript where no build of it runs. */
   curve: 'native' | 'portable'
   /** Its schema, and the oldest step with which a build can serve a database of it. */
   schema: { step: string; needed: string }

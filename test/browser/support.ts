@@ -177,7 +177,7 @@ const narrowOptions: RunOptions = isNightly
   : { resultTypes: ['violations'], runOnly: ['target-size', 'scrollable-region-focusable'] }
 
 /**
- * What breaks one of these rules on a page: a line for each element. axe runs in the page itself and
+ * Lists each element of a page that breaks one of these rules. axe runs in the page itself and
  * gives text alone: what @axe-core/playwright carries over besides takes three times as long as the rules.
  */
 export async function axe(page: Page, options: RunOptions = axeOptions): Promise<string[]> {

@@ -19,7 +19,7 @@ export const isInstalled = (program: Program): boolean =>
 
 export type Stub = ReturnType<typeof startNode>
 
-/** What stands in for a node: it says which one it is, as long as it is up. */
+/** Stands in for a node: says which one it is, as long as it is up. */
 export function startNode(name: string) {
   const seen: string[] = []
   const answer = (request: Request): Response => {

@@ -61,7 +61,7 @@ export type Trace = { turn: number; ids: Map<string, string> }
 export function actorOf(node: Node): { deps: Service; trace: Trace } {
   const trace: Trace = { turn: -1, ids: new Map() }
   const { ledger, ids } = node.deps
-  // What tells of a refusal follows it: the refusal is what is asked for.
+  // Events of a refusal follow it; the command ends with the refusal.
   let refusing: unknown
   const traced: Service['ledger'] = {
     post: (command) =>

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { logNoteSigner } from '../../src/proof/signer/ed25519.ts'
 import { signerFromHex } from '../../src/proof/signer/signer.ts'
-import type { Fork } from '../../src/proof/witnessing/store/evidence.ts'
+import type { Fork } from '../../src/proof/witnessing/witness.ts'
 import { keyTypes, noteKey, vkeyOf } from '../../src/verify/signed-note.ts'
 import { testPrivateKey } from '../support/world.ts'
 

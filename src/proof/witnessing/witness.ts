@@ -36,14 +36,18 @@ type Store = {
   find(originHash: string): { note: string; cosigned: string } | undefined
 }
 
-/** The record of a fork; see `store/evidence.ts`. */
-type Fork = {
+/** Two heads of a log that a witness was shown, and what was to lead from one to the other. */
+export type Fork = {
   type: 'counterfoil.fork'
   version: '1'
   origin: string
+  /** RFC 3339. */
   found_at: string
+  /** Whether the two notes alone prove it: one size, two roots, both signed by the log. */
   is_proof: boolean
+  /** The note that the witness signed, with its cosignature. */
   signed: string
+  /** The note that it was shown later and refused. */
   shown: string
   old: string
   path: string[]

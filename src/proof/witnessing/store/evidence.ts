@@ -3,23 +3,7 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { sha256Hex } from '../../../kernel/hash.ts'
 import { syncFolder, writeSynced } from '../../../storage/db/whole-file.ts'
-
-/** Two heads of a log that a witness was shown, and what was to lead from one to the other. */
-export type Fork = {
-  type: 'counterfoil.fork'
-  version: '1'
-  origin: string
-  /** RFC 3339. */
-  found_at: string
-  /** Whether the two notes alone prove it: one size, two roots, both signed by the log. */
-  is_proof: boolean
-  /** The note that the witness signed, with its cosignature. */
-  signed: string
-  /** The note that it was shown later and refused. */
-  shown: string
-  old: string
-  path: string[]
-}
+import type { Fork } from '../witness.ts'
 
 /** The most files: a log that signs forks without end fills no disk. */
 const maxFiles = 1000
@@ -29,7 +13,7 @@ export const forkFiles =
   (folder: string) =>
   (fork: Fork): string | undefined => {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    // Named by both notes: who shows the same fork again makes no second file.
+    // The name comes from both notes: the same fork, shown again, makes no second file.
     const name = `fork-${sha256Hex(`${fork.signed}\n${fork.shown}`).slice(0, 32)}.json`
     const path = join(folder, name)
     if (existsSync(path)) return path
