@@ -11,6 +11,7 @@ import {
   type TransactionReceipt,
 } from 'viem'
 import type { Artefact } from '../../scripts/contracts.ts'
+import { until } from '../support/runs.ts'
 import { startAnvil } from './anvil.ts'
 
 /** An anvil node and what deploys to it. */
@@ -45,12 +46,20 @@ export async function openChain(...flags: string[]): Promise<Chain> {
   const node = createPublicClient({ chain, transport, pollingInterval: 5, cacheTime: 0 })
   const wallet = createWalletClient({ chain, transport })
   const accounts = await wallet.getAddresses()
+  // viem asks once a block for a receipt, and anvil makes no further block: one that is asked for
+  // a moment too soon would never come.
+  const receiptOf = (hash: Hex): Promise<TransactionReceipt> =>
+    until(
+      `the receipt of ${hash}`,
+      () => node.getTransactionReceipt({ hash }).catch(() => undefined),
+      30_000,
+    )
 
   const deploy = async ({ abi: entries, bytecode }: Artefact): Promise<Contract> => {
     const abi = entries as Abi
     const account = accounts[0] as Address
     const hash = await wallet.deployContract({ account, abi, bytecode: bytecode as Hex })
-    const deployment = await node.waitForTransactionReceipt({ hash })
+    const deployment = await receiptOf(hash)
     const address = deployment.contractAddress as Address
     const call = (functionName: string, args: unknown[]) => ({ address, abi, functionName, args })
     return {
@@ -59,7 +68,7 @@ export async function openChain(...flags: string[]): Promise<Chain> {
       read: (name, ...args) => node.readContract(call(name, args)),
       send: async (from, name, ...args) => {
         const sent = await wallet.writeContract({ ...call(name, args), account: from })
-        const receipt = await node.waitForTransactionReceipt({ hash: sent })
+        const receipt = await receiptOf(sent)
         if (receipt.status !== 'success') throw new Error(`${name} reverted`)
         return receipt
       },

@@ -49,8 +49,11 @@ export type Server = { name: string; hostname: string; port: number; isSecure: b
  */
 const reusedMs = 4000
 
-/** When the system closes an idle connection, in s; it counts in steps of 4 s. */
-const closedSeconds = 4
+/**
+ * When the system closes an idle connection, in s. It counts steps of 4 s and begins within one, so
+ * that 4 s could end at once: 8 s last for 4 s at least.
+ */
+const closedSeconds = 8
 
 export function makeLines<User extends { readonly account: string }>(
   { name, hostname, port, isSecure }: Server,
