@@ -117,7 +117,8 @@ else
     command -v "$tool" >/dev/null || left_out "what $tool says of a release" "apt-get install $tool"
   done
   command -v systemd-analyze >/dev/null || left_out "the check of systemd's unit" 'apt-get install systemd'
-  [ -x "${CHROMIUM:-/usr/bin/chromium}" ] || left_out 'pages in a real browser' 'apt-get install chromium'
+  [ -x "${CHROMIUM:-/usr/bin/chromium-headless-shell}" ] || [ -x "${CHROMIUM:-/usr/bin/chromium}" ] ||
+    left_out 'pages in a real browser' 'apt-get install chromium-headless-shell'
   [ "${TEST_TIER:-}" = nightly ] || left_out 'the nightly tier: more rounds, seeds, looks and engines, and agents of the terminal' \
     'bun run test:all'
 fi
