@@ -116,6 +116,10 @@ else
   for tool in minisign lintian skopeo mandoc zsh fish; do
     command -v "$tool" >/dev/null || left_out "what $tool says of a release" "apt-get install $tool"
   done
+  if [ "${TEST_TIER:-}" = nightly ] && [ -z "${DEBIAN_ROOT:-}" ]; then
+    left_out 'the Debian package in a Debian of its own' \
+      'DEBIAN_ROOT=<made by debootstrap --variant=minbase --include=adduser,libstdc++6,systemd,systemd-sysv,dbus,curl>'
+  fi
   command -v systemd-analyze >/dev/null || left_out "the check of systemd's unit" 'apt-get install systemd'
   [ -x "${CHROMIUM:-/usr/bin/chromium-headless-shell}" ] || [ -x "${CHROMIUM:-/usr/bin/chromium}" ] ||
     left_out 'pages in a real browser' 'apt-get install chromium-headless-shell'

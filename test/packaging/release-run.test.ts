@@ -30,6 +30,20 @@ async function clone(name: string): Promise<string> {
   return at
 }
 
+const isRoot = process.getuid?.() === 0
+/** A system that debootstrap made; nothing of it is changed. */
+const debian = process.env['DEBIAN_ROOT']
+const hasImageTools = ['skopeo', 'umoci', 'bwrap'].every((tool) => Bun.which(tool))
+
+/** Runs a script over a package of the first release. */
+async function tryOut(script: string, file: string, ...more: string[]): Promise<string> {
+  const at = join(folder, 'one')
+  const path = join(at, 'dist/release', file)
+  const { code, said } = await run(['bash', join('scripts/release', script), path, ...more], at)
+  expect({ code, said }).toMatchObject({ code: 0 })
+  return said
+}
+
 describe.skipIf(!isNightly)('a release', () => {
   test('has the same bytes from two clones in different folders, and one changed byte is found', async () => {
     const one = await clone('one')
@@ -51,6 +65,26 @@ describe.skipIf(!isNightly)('a release', () => {
     expect(found.code).toBe(1)
     expect(found.said).toContain(`${archive}: FAILED`)
   }, 600_000)
+
+  test.skipIf(!hasImageTools || !isRoot)(
+    'its image makes a verified receipt, read-only and as nobody',
+    async () => {
+      const file = `counterfoil-${packageJson.version}-amd64.oci.tar`
+      expect(await tryOut('try-image.sh', file)).toContain('Signed and logged')
+    },
+    120_000,
+  )
+
+  test.skipIf(!debian || !isRoot)(
+    'its Debian package is installed, started, upgraded over data and purged',
+    async () => {
+      const root = join(folder, 'debian')
+      expect((await run(['cp', '--archive', debian ?? '', root], folder)).code).toBe(0)
+      const file = `counterfoil_${packageJson.version}-1_amd64.deb`
+      expect(await tryOut('try-debian.sh', file, root)).toContain('removed and purged')
+    },
+    300_000,
+  )
 
   test('is refused where a file differs from the commit, and where a platform does not exist', async () => {
     const at = await clone('unclean')
