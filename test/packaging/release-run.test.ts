@@ -64,7 +64,7 @@ describe.skipIf(!isNightly)('a release', () => {
     const found = await run(check, out)
     expect(found.code).toBe(1)
     expect(found.said).toContain(`${archive}: FAILED`)
-  }, 600_000)
+  }, 1_800_000)
 
   test.skipIf(!hasImageTools || !isRoot)(
     'its image makes a verified receipt, read-only and as nobody',
@@ -72,7 +72,7 @@ describe.skipIf(!isNightly)('a release', () => {
       const file = `counterfoil-${packageJson.version}-amd64.oci.tar`
       expect(await tryOut('try-image.sh', file)).toContain('Signed and logged')
     },
-    120_000,
+    300_000,
   )
 
   test.skipIf(!debian || !isRoot)(
