@@ -67,7 +67,7 @@ describe.skipIf(!isNightly)('a release', () => {
   }, 1_800_000)
 
   test.skipIf(!hasImageTools || !isRoot)(
-    'its image makes a verified receipt, read-only and as nobody',
+    'its image makes a verified receipt, read-only and without privileges',
     async () => {
       const file = `counterfoil-${packageJson.version}-amd64.oci.tar`
       expect(await tryOut('try-image.sh', file)).toContain('Signed and logged')
