@@ -28,7 +28,7 @@ trap 'rm -rf "$work"' EXIT
 
 # Many files wait for a clock or for another process: three at once keep two cores busy.
 workers=3
-# Workers share modules between their files: evaluating them anew costs a second a file.
+# Workers share modules between their files: evaluating them again costs a second a file.
 parallel="--parallel=$workers --no-isolate"
 
 run_tests() { # name, arguments: the log and the times in files of that name, the status in $rc

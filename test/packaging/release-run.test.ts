@@ -31,7 +31,7 @@ async function clone(name: string): Promise<string> {
 }
 
 const isRoot = process.getuid?.() === 0
-/** A system that debootstrap made; nothing of it is changed. */
+/** A system that debootstrap made; the test works on a copy. */
 const debian = process.env['DEBIAN_ROOT']
 const hasImageTools = ['skopeo', 'umoci', 'bwrap'].every((tool) => Bun.which(tool))
 
