@@ -1,13 +1,15 @@
 /** The page that checks a receipt on the device of the reader. */
 import { systemClock } from '../kernel/clock.ts'
 import { readGiven } from '../proof/receipts/given.ts'
+import type { Beside } from '../verify/beside.ts'
 import type { ChainEvidence } from '../verify/check-anchor.ts'
-import type { PagePayload } from '../verify/page-payload.ts'
+import type { Policy } from '../verify/policy.ts'
 import type { ReceiptFile } from '../verify/receipt.ts'
 import type { Trust, Verdict } from '../verify/verify.ts'
 import { checkItem } from './check-parts.ts'
 import { slipOf } from './check-slip.ts'
 import { byId, element } from './dom.ts'
+import { askChain, findLog, type Log } from './own-logs.ts'
 
 /**
  * The page that checks a receipt: what is dropped, chosen or pasted is judged on the reader's own
@@ -19,11 +21,13 @@ const form = byId('check', HTMLFormElement)
 const text = byId('text', HTMLTextAreaElement)
 const file = byId('file', HTMLInputElement)
 const signers = byId('signers', HTMLInputElement)
+const quote = byId('quote', HTMLTextAreaElement)
+const policy = byId('policy', HTMLTextAreaElement)
 const drop = byId('drop', HTMLElement)
 const here = byId('here', HTMLElement).dataset
 
 type Verifier = typeof import('./verify.ts')
-type Log = { origin: string; signers: PagePayload['signers'] }
+type Evidence = typeof import('./evidence.ts')
 
 const logs: Log[] = JSON.parse(here['logs'] ?? '[]')
 const stays = byId('stays-here', HTMLElement)
@@ -62,48 +66,76 @@ async function take(chosen: File | undefined): Promise<void> {
 
 async function check(): Promise<void> {
   const given = readGiven(text.value, here['base'] ?? location.origin)
-  complain(given.kind === 'wrong' ? given.message : '')
+  complain('text', given.kind === 'wrong' ? given.message : '')
   if (given.kind !== 'file') return
+  const demands = await readDemands()
+  if (!demands) return
   const verifier: Verifier = await import(here['module'] ?? '')
-  const { file, problems } = given
-  const trust = trustOf(verifier, file)
-  const verdict = verifier.verify({ file, problems }, trust)
-  show(verifier, file, verdict)
-  if (!here['asks'] || verdict.level !== 'logged' || signers.value.trim() !== '') return
-  const chain = await askChain(verifier, file)
-  if (!chain) return
-  show(verifier, file, verifier.verify({ file, problems }, { ...trust, chain }))
+  const { file } = given
+  const { redact, sectionNames } = verifier
+  const hideAll = () => ({ ...file, receipt: redact(file.receipt, sectionNames) })
+  const { log, shard } = await findLog(logs, file.receipt.issuer, hideAll)
+  const own = verifier.toTrust({
+    signers: log?.signers ?? [],
+    issuers: issuersOf(log),
+    chain: null,
+  })
+  const trust = demands.trust(own)
+  const input = { file, quote: demands.quote, problems: [...given.problems, ...demands.problems] }
+  const judge = (chain?: ChainEvidence) =>
+    verifier.verify(input, chain ? { ...trust, chain } : trust, demands.chain)
+  const verdict = judge()
+  show(verifier, file, verdict, shard)
+  const asks = here['asks'] && demands.isOwn && demands.chain !== 'skip'
+  if (!asks || verdict.level !== 'logged') return
+  const chain = await askChain(hideAll, shard)
+  if (chain) show(verifier, file, judge(chain), shard)
 }
 
-/** Those that the reader names, or else the signers of this service for the log of that file. */
-function trustOf({ toTrust }: Verifier, { receipt }: ReceiptFile): Trust {
+const issuersOf = (log: Log | undefined): string[] =>
+  [...logs, ...(log ? [log] : [])].map(({ origin }) => origin)
+
+/** What the reader demands beside the file. */
+type Demands = Pick<Beside, 'quote' | 'problems'> & {
+  chain: Policy['chain']
+  /** Whether this service's own word on its signers counts. */
+  isOwn: boolean
+  trust(own: Trust): Trust
+}
+
+/** What stands in the other fields; undefined when one is marked as wrong. */
+async function readDemands(): Promise<Demands | undefined> {
   const named = signers.value.split(/[\s,;]+/).filter((word) => word !== '')
-  if (named.length > 0) return { signers: named.map((address) => ({ address })) }
-  const log = logs.find(({ origin }) => origin === receipt.issuer) ?? logs.at(-1)
-  const issuers = logs.map(({ origin }) => origin)
-  return toTrust({ signers: log?.signers ?? [], issuers, chain: null })
-}
-
-/** What this service reads on the chain. All sections of the receipt are hidden first. */
-async function askChain(
-  { redact, sectionNames }: Verifier,
-  { disclosures: _, ...given }: ReceiptFile,
-): Promise<ChainEvidence | undefined> {
-  const asked = { ...given, receipt: redact(given.receipt, sectionNames) }
-  try {
-    const answer = await fetch('/verify/chain', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(asked),
-    })
-    const { chain }: { chain?: ChainEvidence | null } = await answer.json()
-    return chain ?? undefined
-  } catch {
+  const texts = { quote: quote.value, policy: policy.value }
+  complain('quote', '')
+  complain('policy', '')
+  if (`${texts.quote}${texts.policy}`.trim() === '') {
+    const isOwn = named.length === 0
+    const trust = (own: Trust) => (isOwn ? own : { signers: named.map((address) => ({ address })) })
+    return { quote: undefined, problems: [], chain: 'auto', isOwn, trust }
+  }
+  // The mathematics of witnesses would double the verifier of every page.
+  const evidence: Evidence = await import(here['evidence'] ?? '')
+  const read = evidence.readBeside(texts)
+  if (!read.ok) {
+    complain(read.field, read.message)
     return undefined
+  }
+  const { policy: rules, ...rest } = read.beside
+  return {
+    ...rest,
+    chain: rules.chain,
+    isOwn: named.length === 0 && rules.signers === undefined,
+    trust: (own) => evidence.trustWith(own, rules, named),
   }
 }
 
-function show(verifier: Verifier, file: ReceiptFile, verdict: Verdict): void {
+function show(
+  verifier: Verifier,
+  file: ReceiptFile,
+  verdict: Verdict,
+  shard: string | undefined,
+): void {
   const kind = verifier.kindOf(verdict)
   const tone = kind === 'bad' ? 'bad' : kind === 'good' ? 'ok' : 'wait'
   const title = element('span', { class: `verdict ${tone}` }, verifier.headlineOf(verdict))
@@ -112,9 +144,13 @@ function show(verifier: Verifier, file: ReceiptFile, verdict: Verdict): void {
     'section',
     { class: 'sheet', id: 'result', 'aria-labelledby': 'result-title' },
     element('header', {}, element('h2', { id: 'result-title' }, title)),
-    element('p', { class: 'pad quiet' }, verifier.summaryOf(verdict)),
+    element(
+      'p',
+      { class: 'pad quiet' },
+      `${verifier.summaryOf(verdict)} ${verifier.evidenceOf(verdict)}`,
+    ),
     element('ul', { class: 'checks bare', id: 'checks' }, ...checks.map(checkItem)),
-    element('footer', {}, element('span', {}, 'Checked in your browser.')),
+    element('footer', {}, element('span', {}, `Checked in your browser.${shardWords(shard)}`)),
   )
   byId('verdict', HTMLElement).replaceChildren(panel)
   byId('paper', HTMLElement).replaceChildren(...slipOf(verifier, file, verdict))
@@ -122,8 +158,18 @@ function show(verifier: Verifier, file: ReceiptFile, verdict: Verdict): void {
   if (panel.getBoundingClientRect().top > window.innerHeight / 2) panel.scrollIntoView()
 }
 
-function complain(message: string): void {
-  byId('text-error', HTMLElement).textContent = message
-  if (message === '') text.removeAttribute('aria-invalid')
-  else text.setAttribute('aria-invalid', 'true')
+/** Whose signers were asked for; none unless the file is of another shard. */
+const shardWords = (shard: string | undefined): string =>
+  shard === undefined ? '' : ` Its signers are those that shard ${shard} names.`
+
+function complain(id: 'text' | 'quote' | 'policy', message: string): void {
+  const field = byId(id, HTMLTextAreaElement)
+  byId(`${id}-error`, HTMLElement).textContent = message
+  if (message === '') field.removeAttribute('aria-invalid')
+  else {
+    field.setAttribute('aria-invalid', 'true')
+    const folded = field.closest('details')
+    if (folded) folded.open = true
+    if (id !== 'text') field.focus()
+  }
 }

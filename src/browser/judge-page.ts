@@ -13,6 +13,8 @@ export type Found = {
   /** Undefined for what is neither good nor bad: a signer that is not known. */
   stamp: StampWords | undefined
   state: string
+  /** What the verdict rests on. */
+  evidence: string
 }
 
 /**
@@ -33,6 +35,7 @@ export async function judgePage(isBrief: boolean): Promise<Found | undefined> {
     checks: [...verifier.shownChecks(judged), ...(other ? [other] : [])],
     stamp: other ? otherSlip : verifier.stampWords(verdict, verifier.proofIn(judged)),
     state: other ? otherSlip.words : verifier.stateWords(verdict),
+    evidence: other ? '' : verifier.evidenceOf(verdict),
   }
 }
 

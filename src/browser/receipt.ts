@@ -21,7 +21,7 @@ async function check(): Promise<void> {
   else await show(found)
 }
 
-async function show({ checks: shown, stamp, state, verdict }: Found): Promise<void> {
+async function show({ checks: shown, stamp, state, evidence, verdict }: Found): Promise<void> {
   for (const left of [...checks.children].slice(shown.length)) left.remove()
   const stepMs = ticksMs / (shown.length + 1)
   for (const [i, one] of shown.entries()) {
@@ -30,6 +30,7 @@ async function show({ checks: shown, stamp, state, verdict }: Found): Promise<vo
   }
   await pause(stepMs)
   badge.textContent = state
+  byId('evidence', HTMLElement).firstElementChild?.replaceChildren(evidence)
   if (stamp?.isBad) badge.className = 'tag bad'
   landStamp(stamp)
   told.classList.remove('unseen')

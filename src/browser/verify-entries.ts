@@ -1,8 +1,9 @@
 /** Reads the fields of the offline verifier. */
 import { isAddress } from '../verify/address.ts'
+import { readPolicyText, readQuoteText, trustWith } from '../verify/beside.ts'
+import type { QuoteCheck } from '../verify/checks.ts'
 import { readJsonText } from '../verify/json-text.ts'
-import { type Policy, readPolicy, trustBy } from '../verify/policy.ts'
-import { quoteCheck } from '../verify/quote.ts'
+import type { Policy } from '../verify/policy.ts'
 import { isObject, isReceiptFile, type Problem } from '../verify/receipt.ts'
 import type { Trust, VerifyInput } from '../verify/verify.ts'
 import { byId } from './dom.ts'
@@ -24,13 +25,13 @@ export function readEntries(): Entries | undefined {
   })
   const proof = read('proof', (text) => optional(text, (value) => value))
   const between = read('anchors', (text) => optional(text, toEvidence))
-  const quote = read('quote', (text) => optional(text, (value) => value))
+  const quote = read('quote', (text): Entry<QuoteCheck | undefined> | string => {
+    const found = readQuoteText(text)
+    return typeof found === 'string' ? found : { value: found.quote, problems: found.problems }
+  })
   const policy = read('policy', (text): Entry<Policy> | string => {
-    if (text === '') return { value: { chain: 'auto' } }
-    const found = readPolicy(text)
-    return found.ok
-      ? { value: found.policy }
-      : `This is not a policy: ${found.problems.join('; ')}.`
+    const found = readPolicyText(text)
+    return typeof found === 'string' ? found : { value: found }
   })
   if (!file || !signers || !proof || !between || !policy || !quote) return undefined
   const issuer = byId('issuer', HTMLInputElement).value.trim()
@@ -40,15 +41,12 @@ export function readEntries(): Entries | undefined {
     input: {
       file: file.value,
       proof: proof.value,
-      ...(quote.value !== undefined && { quote: quoteCheck(quote.value) }),
+      quote: quote.value,
       ...evidence,
       problems,
     },
     trust: {
-      ...trustBy(policy.value),
-      ...(signers.value.length > 0 && {
-        signers: signers.value.map((address) => ({ address })),
-      }),
+      ...trustWith({}, policy.value, signers.value),
       ...(issuer !== '' && { issuers: [issuer] }),
     },
     chain: policy.value.chain,
@@ -56,7 +54,7 @@ export function readEntries(): Entries | undefined {
 }
 
 /** The value of a field, with the members that its text repeats. */
-type Entry<T> = { value: T; problems?: Problem[] }
+type Entry<T> = { value: T; problems?: readonly Problem[] }
 
 /** Reads a field and marks it when it is wrong: text is what is wrong with it. */
 function read<T>(id: string, to: (text: string) => Entry<T> | string): Entry<T> | undefined {

@@ -2,7 +2,7 @@
 import type { Check, CheckStatus } from '../verify/checks.ts'
 import type { Level, Verdict } from '../verify/verify.ts'
 import { drawing, element } from './dom.ts'
-import { headlineOf, kindOf, levelWords, summaryOf, titleOf } from './verify.ts'
+import { evidenceOf, headlineOf, kindOf, levelWords, summaryOf, titleOf } from './verify.ts'
 
 /** A verdict as a page shows it: the line above all, each check in words, what follows from it. */
 export function verdictOf(verdict: Verdict): Node[] {
@@ -16,7 +16,7 @@ export function verdictOf(verdict: Verdict): Node[] {
       element('p', {}, summaryOf(verdict)),
     ),
     ...levels(verdict.level),
-    ...restsOn(verdict),
+    element('p', { class: 'evidence' }, evidenceOf(verdict)),
     element('ul', { class: 'checks', role: 'list' }, ...told.map(checkOf)),
     element(
       'details',
@@ -39,14 +39,6 @@ function levels(level: Level | null): Node[] {
   const steps = levelSteps.map((word, i) => element('li', { class: i <= reached && 'on' }, word))
   const label = `Level ${reached + 1} of 4: ${levelWords[level]}`
   return [element('ol', { class: 'levels', role: 'list', 'aria-label': label }, ...steps)]
-}
-
-/** The evidence that carries the verdict, and the witnesses that saw the log. */
-function restsOn({ evidence, witnesses }: Verdict): Node[] {
-  if (evidence.length === 0) return []
-  const names = witnesses.map(({ name }) => name).join(', ')
-  const words = evidence.map((one) => (one === 'witnessed' ? `witnessed by ${names}` : one))
-  return [element('p', { class: 'evidence' }, `Rests on: ${words.join(', ')}.`)]
 }
 
 function checkOf(check: Check): Node {

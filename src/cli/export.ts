@@ -2,13 +2,19 @@
 import { closeSync, openSync } from 'node:fs'
 import type { Command } from 'commander'
 import { openOffice } from '../app/open-office.ts'
+import { keySourceOf } from '../app/open-signer.ts'
 import { exportUsage } from '../billing/usage/export.ts'
 import { makeExportSlots } from '../billing/usage/export-slots.ts'
-import { type FormatName, formatNames } from '../billing/usage/formats.ts'
+import { exportFormats, type FormatName, formatNames } from '../billing/usage/formats.ts'
+import { type ExportTally, exportTallyBeside } from '../billing/usage/manifest.ts'
 import { readPeriod } from '../billing/usage/range.ts'
 import { usageStore } from '../billing/usage/store.ts'
+import type { Config } from '../config/config.ts'
+import { checkpointStore } from '../proof/log/store/checkpoint.ts'
+import { openSource } from '../proof/signer/source.ts'
+import { assertSame, findHistory } from '../proof/signer/store.ts'
 import { writeWhole } from '../storage/db/whole-file.ts'
-import { configOf, Exit, exitCodes, say, withSettings } from './context.ts'
+import { configOf, Exit, exitCodes, say, takeSignerKey, withSettings } from './context.ts'
 import { writeOut } from './output.ts'
 import { readAccount, readWord } from './values.ts'
 
@@ -22,8 +28,15 @@ export function exportCommands(program: Command): void {
     .option('--to <date>', 'date (inclusive) or RFC 3339 time (exclusive); default: no end')
     .option('--as-of <n>', 'leave out leaves at or above this log index', readPlace)
     .option('--output <file>', 'new file to write; default: stdout')
+    .option(
+      '--manifest <file>',
+      'new file for the signed manifest (default: the last line of JSON lines)',
+    )
+    .option('--no-manifest', 'write the rows alone; the signing key is not needed then')
     .action(write)
 }
+
+type Office = Awaited<ReturnType<typeof openOffice>>
 
 type Options = Record<string, unknown> & {
   account: string
@@ -32,6 +45,8 @@ type Options = Record<string, unknown> & {
   to?: string
   asOf?: number
   output?: string
+  /** False for none. */
+  manifest?: string | false
 }
 
 const readForm = (text: string): FormatName => readWord('format', text, formatNames)
@@ -43,25 +58,62 @@ function readPlace(text: string): number {
 
 async function write(options: Options): Promise<void> {
   const { account, format, asOf } = options
+  const manifest = manifestFile(options)
   const { from = 0, to } = readPeriod(options)
   const config = configOf(options)
   const office = await openOffice(config)
   const done = new AbortController()
   try {
     const deps = { ...office, usage: usageStore(office.db), exportSlots: makeExportSlots() }
-    const exported = await exportUsage(deps, { account, format, from, to, asOf })
+    const wish = { account, format, from, to, asOf }
+    const tally = manifest === undefined ? undefined : await openTally(config, office)
+    const isApart = typeof manifest === 'string'
+    const exported = await exportUsage(deps, wish, tally && { tally, isApart })
     const out = options.output === undefined ? undefined : openNew(options.output)
+    const beside = tally && isApart ? openNew(manifest) : undefined
     for await (const text of exported.open(done.signal)) {
       if (out !== undefined) writeWhole(out, Buffer.from(text))
       else if (!(await writeOut(text))) return
     }
     if (out !== undefined) closeSync(out)
+    if (tally && beside !== undefined) {
+      writeWhole(beside, Buffer.from(`${JSON.stringify(await tally.end(exported.asOf))}\n`))
+      closeSync(beside)
+    }
     say(
       `The log had ${exported.asOf} leaves; --as-of ${exported.asOf} exports the same bytes again.`,
     )
   } finally {
     done.abort()
     await office.close()
+  }
+}
+
+/** The file of the manifest; `inside` for the last line of the rows, undefined for none. */
+function manifestFile({ format, output, manifest }: Options): string | typeof inside | undefined {
+  if (manifest === false) return undefined
+  if (manifest !== undefined) return manifest
+  if (exportFormats[format].hasManifest) return inside
+  return output === undefined ? undefined : `${output}.manifest.json`
+}
+
+const inside = Symbol('the last line')
+
+/**
+ * Signs with the key of receipts; undefined before the first start, when there is nothing to sign.
+ * @throws Exit 1 if the key is not here
+ */
+async function openTally(config: Config, { db, random }: Office): Promise<ExportTally | undefined> {
+  const history = await findHistory(db)
+  if (!history) return undefined
+  const { logs, signers } = history
+  try {
+    const signer = openSource(keySourceOf(config, takeSignerKey()), signers.current.address, random)
+    assertSame(signers.current.address, signer)
+    return exportTallyBeside({ signer, logs, checkpoints: checkpointStore(db, signers) })
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'the signing key cannot be read'
+    throw new Exit(exitCodes.failed, `No manifest can be signed: ${why}. Or use --no-manifest.`)
   }
 }
 

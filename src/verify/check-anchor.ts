@@ -2,9 +2,9 @@
 import { fromHex, type Hex, toHex } from '../kernel/hex.ts'
 import { toChecksumAddress } from './address.ts'
 import { fail, type Outcome, pass, skip, told, unavailable } from './checks.ts'
-import { domain } from './eip712.ts'
 import { keccak256 } from './keccak.ts'
 import type { Proof } from './proof.ts'
+import { domain } from './receipt-structs.ts'
 
 export type AnchorCheckName = 'anchor' | 'anchor_final'
 

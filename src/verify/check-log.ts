@@ -10,7 +10,6 @@ import {
   told,
   unavailable,
 } from './checks.ts'
-import { structDigest } from './eip712.ts'
 import { leafHash, leafKinds, verifyConsistency, verifyInclusion } from './merkle.ts'
 import {
   type Checkpoint,
@@ -21,6 +20,7 @@ import {
   parseProof,
 } from './proof.ts'
 import type { Problem } from './receipt.ts'
+import { digestOfKnown } from './receipt-structs.ts'
 import { recoverSigner } from './signature.ts'
 
 export type LogCheckName = 'leaf' | 'inclusion' | 'checkpoint_signature' | 'checkpoint_consistent'
@@ -122,7 +122,7 @@ function checkCheckpoint(
   if (signed.issuer !== issuer) {
     return fail(`Expected a checkpoint of ${told(issuer)}; found one of ${told(signed.issuer)}.`)
   }
-  const recovered = recoverSigner(structDigest('Checkpoint', signed), signature)
+  const recovered = recoverSigner(digestOfKnown('Checkpoint', signed), signature)
   if (!recovered.ok) return fail(recovered.reason)
   return checkSigner(recovered, signers, BigInt(signed.size) - 1n)
 }

@@ -1,9 +1,9 @@
 /** Reads proofs, checkpoints and consistency paths strictly. */
 import { type Hex, toHex } from '../kernel/hex.ts'
 import { parseTime } from '../kernel/time-text.ts'
-import { domain } from './eip712.ts'
 import { keccak256 } from './keccak.ts'
 import { isObject, type Problem, readMember, readStruct, refuseOthers, say } from './receipt.ts'
+import { domain } from './receipt-structs.ts'
 
 /** The signed root of a log at a size. Integers are decimal text, as in a receipt. */
 export type Checkpoint = {

@@ -2,7 +2,8 @@
 import type { Json } from '../kernel/canonical.ts'
 import { type Hex, toHex } from '../kernel/hex.ts'
 import { isAddress } from './address.ts'
-import { hashStruct, type StructName, structDigest, structs } from './eip712.ts'
+import type { StructName } from './eip712.ts'
+import { digestOfKnown, hashKnown, isStruct, membersOf } from './receipt-structs.ts'
 
 /** A receipt says who ran what, when, for how much, and commits to what went in and came out. */
 export type Receipt = {
@@ -84,7 +85,7 @@ export function redact(receipt: Receipt, hide: readonly SectionName[]): Receipt 
   for (const name of hide) {
     const section = out[name]
     if (isHidden(section)) continue
-    const $hash = toHex(hashStruct(structOf[name], section))
+    const $hash = toHex(hashKnown(structOf[name], section))
     Object.assign(out, { [name]: { $hash } })
   }
   return out
@@ -160,7 +161,7 @@ export function readStruct(
     return { $hash: readMember('bytes32', value['$hash'], `${path}.$hash`, problems) }
   }
   const out: Record<string, unknown> = {}
-  for (const [type, member] of structs[name]) {
+  for (const [type, member] of membersOf(name)) {
     const given = Object.hasOwn(value, member) ? value[member] : undefined
     out[member] = readMember(type, given, `${path}.${member}`, problems)
   }
@@ -177,7 +178,7 @@ export function readMember(
 ): unknown {
   if (type === 'Line[]') return readItems('Line', value, path, problems)
   if (type === 'Rate[]') return readItems('Rate', value, path, problems)
-  if (type in structs) return readStruct(type as StructName, value, path, problems)
+  if (isStruct(type)) return readStruct(type as StructName, value, path, problems)
   if (value === undefined) return say(problems, path, 'missing')
   if (typeof value !== 'string') return say(problems, path, 'not text')
   const problem = problemOf(type, value)
@@ -255,4 +256,4 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The digest of a receipt, the same for the full one and for every redaction of it. */
-export const receiptDigest = (receipt: Receipt): Uint8Array => structDigest('Receipt', receipt)
+export const receiptDigest = (receipt: Receipt): Uint8Array => digestOfKnown('Receipt', receipt)

@@ -120,7 +120,7 @@ function tellAnchor(own: readonly Check[], judged: Judged): ShownCheck {
     return ok('Root is on chain 4663', [where, read].filter(Boolean).join(', '))
   }
   if (where) {
-    return wait('Chain was not asked', `This service says: ${where}. ${whyNot(own)}`)
+    return wait('Not confirmed by the chain', `This service says: ${where}. ${whyNot(own)}`)
   }
   const label =
     proof.anchor.status === 'disabled' ? 'Not anchored on a chain' : 'Waiting for the anchor'

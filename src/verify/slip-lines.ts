@@ -23,7 +23,7 @@ export function slipLines(
   else {
     for (const line of charge.lines) lines.push([meterWords(line.meter), lineOf(line)])
     if (charge.discountBps !== '0') {
-      lines.push(['Discount', `${Number(charge.discountBps) / 100} %`])
+      lines.push(['Discount', `${Number(charge.discountBps) / 100}%`])
     }
   }
   if (isHidden(subject)) lines.push(['Paid by', undefined])

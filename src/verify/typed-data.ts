@@ -27,7 +27,7 @@ export function makeStructHasher<T extends Structs>(structs: T): StructHasher<ke
     [name, ...[...namesUsedBy(structs, name)].sort()]
       .map(
         (used) =>
-          `${used}(${membersOf(structs, used)
+          `${used}(${membersIn(structs, used)
             .map((m) => m.join(' '))
             .join(',')})`,
       )
@@ -110,7 +110,7 @@ function layOut(
   function structWriter(name: string): Write {
     const known = writers.get(name)
     if (known) return known
-    const members = membersOf(structs, name)
+    const members = membersIn(structs, name)
     const length = 32 * (members.length + 1)
     const place = reserve(length)
     bytes.set(keccak256(encoder.encode(encodeType(name))), place)
@@ -175,14 +175,15 @@ function asStruct(value: Value): { readonly [member: string]: Value } {
   return value as { readonly [member: string]: Value }
 }
 
-function membersOf(structs: Structs, name: string): Structs[string] {
+/** @throws for an unknown name */
+export function membersIn(structs: Structs, name: string): Structs[string] {
   const members = structs[name]
   if (!members) throw new TypeError(`no struct ${name}`)
   return members
 }
 
 function namesUsedBy(structs: Structs, name: string, found = new Set<string>()): Set<string> {
-  for (const [type] of membersOf(structs, name)) {
+  for (const [type] of membersIn(structs, name)) {
     const used = type.replace('[]', '')
     if (!(used in structs) || found.has(used)) continue
     found.add(used)

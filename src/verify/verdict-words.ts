@@ -68,6 +68,17 @@ export function summaryOf(verdict: Verdict): string {
   return `Signed by ${signer}.${more}`
 }
 
+/** What a valid verdict rests on, and what it does without; empty for any other. */
+export function evidenceOf({ evidence, witnesses }: Verdict): string {
+  if (evidence.length === 0) return ''
+  const names = witnesses.map(({ name }) => name).join(', ')
+  const has = evidence.map((one) => (one === 'witnessed' ? `witnessed by ${names}` : one))
+  const lacks = (['logged', 'witnessed', 'anchored'] as const)
+    .filter((one) => !evidence.includes(one))
+    .map((one) => ` Not ${one}.`)
+  return `Evidence: ${has.join(', ')}.${lacks.join('')}`
+}
+
 const beyond: Record<Level, string> = {
   signed: '',
   logged: ' It is in the log that was signed; the chain was not asked or has no anchor yet.',

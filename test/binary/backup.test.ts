@@ -50,7 +50,7 @@ describe.skipIf(noBinary || noAnvil)('a backup made under load, on the binary', 
   const deposit = (dollars: number) => chain.usd.send(payer, 'transfer', treasury, units(dollars))
   /** What all runs that the database knows of cost, in nano-USD. */
   const spent = async (): Promise<number> => {
-    const args = ['export', 'usage', '--account', someAccount, '--format', 'jsonl']
+    const args = ['export', 'usage', '--account', someAccount, '--format', 'jsonl', '--no-manifest']
     const lines = (await must(home, ...args)).trim().split('\n')
     return lines.reduce((sum, line) => sum + JSON.parse(line).cost_nusd, 0)
   }

@@ -177,7 +177,7 @@ describe.skipIf(noBinary)('looking after a service', () => {
     expect(done.stderr).not.toContain('hunter2')
   })
 
-  test('export usage writes the same bytes as the API, without the manifest', async () => {
+  test('export usage writes the same bytes as the API, with the manifest', async () => {
     await grant(home, '1.00')
     const { secret: key } = await makeKey(home)
     const json = { model: 'counterfoil/echo-1', input: 'hello' }
@@ -185,8 +185,15 @@ describe.skipIf(noBinary)('looking after a service', () => {
     const told = await server.call('/v1/usage/export?format=jsonl', { key })
     const args = ['export', 'usage', '--account', someAccount, '--format', 'jsonl']
     const printed = await must(home, ...args)
-    expect(printed.trim().split('\n')).toHaveLength(3)
-    expect((await told.text()).startsWith(`${printed}{"type":"counterfoil.manifest"`)).toBe(true)
+    expect(printed.trim().split('\n')).toHaveLength(4)
+    expect(await told.text()).toBe(printed)
+    const rows = await must(home, ...args, '--no-manifest')
+    expect(printed.startsWith(`${rows}{"type":"counterfoil.manifest"`)).toBe(true)
+    const { address } = await (await server.call('/v1/signer')).json()
+    const csv = ['--format', 'csv', '--output', 'usage.csv']
+    await must(home, 'export', 'usage', '--account', someAccount, ...csv)
+    const manifest = ['--manifest', 'usage.csv.manifest.json', '--signer', address]
+    expect(await must(home, 'verify', 'usage.csv', ...manifest)).toContain('Verified.')
     const focus = ['--format', 'focus', '--output', 'focus.csv']
     await must(home, 'export', 'usage', '--account', someAccount, ...focus)
     expect(readFileSync(join(home.folder, 'focus.csv'), 'utf8')).toContain('BilledCost')

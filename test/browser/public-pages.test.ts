@@ -6,6 +6,16 @@ import type { Browser, Page } from 'playwright-core'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { bodyOf, type SharingWorld, sharingWorld } from '../support/sharing.ts'
 import { someMutants } from '../verify/mutants.ts'
+import { witnessedFile } from '../verify/witness-samples.ts'
+import {
+  dearReceipt,
+  names,
+  policyText,
+  quote,
+  quoteFile,
+  receiptFor,
+  signersOnly,
+} from './beside.ts'
 import { inspectPage, lookName, looks } from './support.ts'
 
 describe.skipIf(noChromium)('pages for everybody in Chromium', () => {
@@ -108,6 +118,36 @@ describe.skipIf(noChromium)('pages for everybody in Chromium', () => {
         expect(await verdictIn(page)).toBe('Not valid')
       })
     }, 60_000)
+
+    test.each([true, false])(
+      'a policy names whom its reader trusts, and a quote has to be kept, script %p',
+      async (script) => {
+        await visit(script, async (page, posted) => {
+          const check = async (fields: { receipt: unknown; quote?: unknown; policy: string }) => {
+            await page.goto(`${s.w.origin}/verify`)
+            await page.getByText('A quote or a policy?').click()
+            await page.getByLabel('Policy: whom you trust').fill(fields.policy)
+            const quoted = fields.quote === undefined ? '' : JSON.stringify(fields.quote)
+            await page.getByLabel('Quote that was promised').fill(quoted)
+            await page.getByLabel('Or paste it').fill(JSON.stringify(fields.receipt))
+            await page.getByRole('button', { name: 'Verify' }).click()
+          }
+          await check({ receipt: witnessedFile(), policy: policyText })
+          await page.getByText(`Evidence: signed, logged, witnessed by ${names}.`).waitFor()
+          expect(await verdictIn(page)).toBe('Signed and logged')
+          const policy = signersOnly
+          await check({ receipt: receiptFor(quote), quote: quoteFile(quote), policy })
+          await page.locator('#checks', { hasText: 'Quote was kept' }).waitFor()
+          await check({ receipt: dearReceipt, quote: quoteFile(quote), policy })
+          await page.getByRole('heading', { name: 'Not valid' }).waitFor()
+          expect(await page.locator('#checks').textContent()).toContain('The quote was not kept')
+          await check({ receipt: dearReceipt, policy: '{"type": "counterfoil.policies"}' })
+          await page.getByText('This is not a policy: ').waitFor()
+          if (script) expect(posted).toEqual([])
+        })
+      },
+      60_000,
+    )
 
     test.each([true, false])(
       'what is no receipt is said at the field, script %p',

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
-import { type ShardWorld, shardWorld } from '../shards/shards.ts'
+import { ofS4, type ShardWorld, shardWorld } from '../shards/shards.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { usd } from '../support/world.ts'
 import { injectWallet, signer } from './injected-wallet.ts'
 
 /** A balancer that goes by the header of an answer 421 and by the session, else to s3. */
@@ -63,6 +64,21 @@ describe.skipIf(noChromium)('a wallet of another shard, in a real browser', () =
       's4 /api/auth/verify',
     ])
     expect(await s3.deps.accounts.find(signer.address.toLowerCase())).toBeUndefined()
+    await context.close()
+  }, 60_000)
+
+  test('checks a receipt of another shard by the signers that this one names', async () => {
+    const { secret } = await s4.key({ account: ofS4, balance: usd })
+    const json = { model: 'counterfoil/echo-1', messages: [{ role: 'user', content: 'hi' }] }
+    const ran = await (await s4.call('/v1/chat/completions', { key: secret, json })).json()
+    const answer = await s4.call(`/v1/receipts/${ran.receipt.id}`, { key: secret })
+    const context = await browser.newContext({ reducedMotion: 'reduce' })
+    const page = await context.newPage()
+    await page.goto(`${balancer.origin}/verify`)
+    await page.getByLabel('Or paste it').fill(await answer.text())
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await page.getByRole('heading', { name: 'Signed and logged' }).waitFor()
+    await page.getByText('Its signers are those that shard s4 names.').waitFor()
     await context.close()
   }, 60_000)
 })

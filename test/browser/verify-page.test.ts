@@ -14,6 +14,8 @@ import { judge, set } from '../verify/judge.ts'
 import { someMutants } from '../verify/mutants.ts'
 import { proofAt, sampleLog } from '../verify/proof-samples.ts'
 import { facts, fileOf, testSigner } from '../verify/samples.ts'
+import { witnessedFile } from '../verify/witness-samples.ts'
+import { dearReceipt, names, policyText, quote, quoteFile, receiptFor } from './beside.ts'
 import { axe } from './support.ts'
 
 // A browser on a busy machine.
@@ -173,6 +175,23 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
       await page.getByRole('button', { name: 'Clear' }).click()
       await page.getByRole('heading', { name: 'What is checked' }).waitFor()
       expect(await page.getByLabel('Or paste its text').inputValue()).toBe('')
+    }))
+
+  test('takes a policy with witnesses, and a quote that the receipt has to keep', () =>
+    using(async ({ page, asked }) => {
+      await page.getByText('Policy, issuer, proof, quote').click()
+      await page.getByLabel('Policy: signers').fill(policyText)
+      await fill(page, witnessedFile(), '')
+      await page.getByText(`Evidence: signed, logged, witnessed by ${names}.`).waitFor()
+      await page.getByLabel('Policy: signers').fill('')
+      await page.getByLabel('Quote that was promised').fill(JSON.stringify(quoteFile(quote)))
+      await fill(page, receiptFor(quote))
+      await page.getByRole('heading', { name: 'Verified' }).waitFor()
+      expect(await outcomes(page)).toContain('quote pass')
+      await fill(page, dearReceipt)
+      await page.getByRole('heading', { name: 'Not valid' }).waitFor()
+      expect(await outcomes(page)).toContain('quote fail')
+      expect(asked).toEqual([`file://${path}`])
     }))
 
   test('marks the field that is wrong and says why', () =>

@@ -75,7 +75,7 @@ describe('every meter on every surface', () => {
     })
     const shown = await page('/dashboard/usage')
     expect(shown).toContain('From a cache')
-    expect(shown).toContain('40 %')
+    expect(shown).toContain('40%')
   })
 
   test('an export has a line for each meter line, and all units of a run', async () => {

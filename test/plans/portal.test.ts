@@ -237,7 +237,7 @@ describe.each(engines)('the dashboard’s plans on %s', (engine) => {
       await post('builder/subscribe')
       const asked = (await html('?cancel=1')).text
       expect(asked).toContain('Cancel Builder on Dec 21, 2026')
-      expect(asked).toContain('Discount on every run: 5 % → Nothing')
+      expect(asked).toContain('Discount on every run: 5% → None')
       expect((await html('?to=builder')).text).toContain('It continues unchanged.')
       expect((await html('?to=gold')).status).toBe(404)
     })

@@ -30,7 +30,7 @@ test('a slip says all of a receipt, line by line', () => {
     ['Outcome', 'complete'],
     ['Input', '75 at $0.15 per 1M = $0.00001125'],
     ['Output', '21 at $0.600001 per 1M = $0.000012600021'],
-    ['Discount', '2.5 %'],
+    ['Discount', '2.5%'],
     ['Paid by', '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'],
     ['Key', 'key_01jd7m3v5k0000000000000000'],
     ['Passport', '@harvester'],

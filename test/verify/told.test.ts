@@ -84,9 +84,9 @@ describe('a good receipt', () => {
     const { checks, state, stamp } = told(anchoredFile(13))
     expect(state).toBe('Signed and logged')
     expect(stamp?.against).toBe('signed and logged')
-    expect(checks[3]).toStartWith(`wait: Chain was not asked. This service says: ${place}. `)
+    expect(checks[3]).toStartWith(`wait: Not confirmed by the chain. This service says: ${place}. `)
     expect(told(anchoredFile(13, onChain(13, 'confirmed'))).checks[3]).toStartWith(
-      `wait: Chain was not asked. This service says: ${place}. `,
+      `wait: Not confirmed by the chain. This service says: ${place}. `,
     )
   })
 

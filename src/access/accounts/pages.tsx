@@ -200,7 +200,8 @@ const Wallets = ({ view }: { view: SignInView }) => (
       <div class="slot">
         <p class="quiet" id="wallet-hint">
           <small>
-            Found through EIP-6963. On a phone, open this page inside your wallet’s browser.
+            Browser wallets show up here by themselves. On a phone, open this page inside your
+            wallet’s app.
           </small>
         </p>
         <div class="unseen" id="wallet-trouble" role="alert">

@@ -8,7 +8,7 @@ export const planPath = '/dashboard/plan'
 export const priceText = ({ price, period }: Pick<Plan, 'price' | 'period'>): string =>
   price === 0n ? 'nothing to pay' : period === 'month' ? 'a month' : 'once'
 
-export const discountText = (bps: number): string => (bps === 0 ? 'Nothing' : `${bps / 100} %`)
+export const discountText = (bps: number): string => (bps === 0 ? 'None' : `${bps / 100}%`)
 
 /**
  * The list price of a month's runs, in nano-USD and whole cents, from which the dearer of two plans

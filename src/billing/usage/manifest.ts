@@ -1,8 +1,11 @@
 /** Signs what an export has: rows, costs, and the SHA-256 of its bytes. */
+import type { Deps } from '../../app/deps-port.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { maxNusd, type Nusd } from '../../kernel/money.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { checkpointOver, type SigningDeps, toCheckpointView } from '../../proof/log/checkpoint.ts'
+import type { LogSpan } from '../../proof/log/logs.ts'
+import type { CheckpointRow } from '../../storage/db/schema.ts'
 import { type ExportManifest, manifestDigest } from '../../verify/manifest.ts'
 import type { Checkpoint } from '../../verify/proof.ts'
 
@@ -16,9 +19,18 @@ export type ExportTally = {
   end(asOf: number): Promise<ExportManifest>
 }
 
-type Needs = SigningDeps
+/** Finds the head that a manifest names, over so many leaves; null for none. */
+type HeadAt = (asOf: number) => Promise<Checkpoint | null>
 
-export function exportTally(deps: Needs): ExportTally {
+/** Signs the head of the log where none over all rows is there yet. */
+export const exportTally = (deps: SigningDeps): ExportTally =>
+  tallyOf(deps.signer, (asOf) => headAt(deps, asOf, (log, last) => checkpointOver(deps, log, last)))
+
+/** The same beside a running server, which alone signs heads: the manifest names none then. */
+export const exportTallyBeside = (deps: Stored & Pick<Deps, 'signer'>): ExportTally =>
+  tallyOf(deps.signer, (asOf) => headAt(deps, asOf))
+
+function tallyOf(signer: Deps['signer'], headOf: HeadAt): ExportTally {
   const hash = new Bun.CryptoHasher('sha256')
   let rows = 0
   let sum: Nusd = 0n
@@ -34,25 +46,32 @@ export function exportTally(deps: Needs): ExportTally {
         sum_nusd: sum <= maxNusd ? Number(sum) : String(sum),
         as_of: asOf,
         sha256: hash.digest('hex'),
-        checkpoint: await checkpointAt(deps, asOf),
+        checkpoint: await headOf(asOf),
       }
-      const signature = toHex(deps.signer.sign(manifestDigest(facts)))
+      const signature = toHex(signer.sign(manifestDigest(facts)))
       return { type: 'counterfoil.manifest', ...facts, signature }
     },
   }
 }
 
+type Stored = Pick<Deps, 'logs' | 'checkpoints'>
+
 /**
  * The first checkpoint over so many leaves, so that the same export has the same one for ever; null
  * for no leaves, and where the log may not be signed now.
  */
-async function checkpointAt(deps: Needs, asOf: number): Promise<Checkpoint | null> {
+async function headAt(
+  deps: Stored,
+  asOf: number,
+  sign?: (log: LogSpan, last: number) => Promise<CheckpointRow>,
+): Promise<Checkpoint | null> {
   const log = deps.logs.all.findLast(({ start }) => start < asOf)
   if (!log) return null
   const last = asOf - log.start - 1
   const known = await deps.checkpoints.firstOver(log.origin, last)
   try {
-    const row = known ?? (await checkpointOver(deps, log, last))
+    const row = known ?? (await sign?.(log, last))
+    if (!row) return null
     return toCheckpointView((await deps.checkpoints.find(log.origin, row.size)) ?? row)
   } catch (error) {
     if (error instanceof Refusal) return null

@@ -21,16 +21,18 @@ export function RatesPanel({ models }: { models: readonly Model[] }) {
       aside={<small class="quiet">Per million tokens; searches per call.</small>}
       foot={<span>{footWords}</span>}
     >
-      {rich.map((model) => (
-        <section class="pad stack" aria-labelledby={rateId(model)}>
-          <h3 id={rateId(model)}>{model.id}</h3>
-          <div class="grid2">
-            {rateSections(model).map((section) => (
-              <Section of={section} />
-            ))}
-          </div>
-        </section>
-      ))}
+      <div class="ratelist">
+        {rich.map((model) => (
+          <section class="pad stack" aria-labelledby={rateId(model)}>
+            <h3 id={rateId(model)}>{model.id}</h3>
+            <div class="grid2">
+              {rateSections(model).map((section) => (
+                <Section of={section} />
+              ))}
+            </div>
+          </section>
+        ))}
+      </div>
     </Panel>
   )
 }

@@ -1,11 +1,12 @@
 /** Judges receipts for pages, with everything a browser needs to judge them itself. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
+import { type Beside, trustWith } from '../../verify/beside.ts'
 import type { ChainEvidence } from '../../verify/check-anchor.ts'
 import type { WitnessVerdict } from '../../verify/check-witnesses.ts'
 import { type PagePayload, toPagePayload } from '../../verify/page-payload.ts'
 import type { Problem, ReceiptFile } from '../../verify/receipt.ts'
-import type { Trust, Verdict } from '../../verify/verify.ts'
+import type { Trust, Verdict, VerifyInput, VerifyOptions } from '../../verify/verify.ts'
 import { trustIn, trustOf } from './check-receipt.ts'
 import { verifyWithChain } from './evidence.ts'
 import type { Ended } from './receipt.ts'
@@ -22,11 +23,19 @@ export async function judgeStored(
   stored: Ended,
   file: ReceiptFile,
 ): Promise<Judged> {
-  return judge(deps, file, trustOf(deps, stored, file))
+  return judge(deps, { file }, trustOf(deps, stored, file))
 }
 
 /** A file from a reader, with the problems that only its text shows: members given twice. */
 type GivenFile = { file: ReceiptFile; problems: readonly Problem[] }
+
+/** What a reader brings beside a file: signers named by hand, a quote, a policy. */
+export type Reader = { signers: readonly string[]; beside: Beside }
+
+export const noReader: Reader = {
+  signers: [],
+  beside: { quote: undefined, problems: [], policy: { chain: 'auto' } },
+}
 
 /**
  * Judges a file from a reader by this server's signers, or by those that the reader names: then it
@@ -35,22 +44,27 @@ type GivenFile = { file: ReceiptFile; problems: readonly Problem[] }
 export async function judgeGiven(
   deps: Pick<Deps, 'askChain' | 'clock' | 'logs' | 'receipts' | 'shard' | 'signers' | 'witnesses'>,
   { file, problems }: GivenFile,
-  signers: readonly string[],
+  { signers, beside }: Reader,
 ): Promise<Judged> {
-  const named = { signers: signers.map((address) => ({ address })) }
-  return judge(deps, file, signers.length > 0 ? named : await trustIn(deps, file), problems)
+  const { policy, quote } = beside
+  const isOwn = signers.length === 0 && policy.signers === undefined
+  const trust = trustWith(isOwn ? await trustIn(deps, file) : {}, policy, signers)
+  const input = { file, quote, problems: [...problems, ...beside.problems] }
+  return judge(deps, input, trust, policy.chain)
 }
+
+type Input = VerifyInput & { file: ReceiptFile }
 
 async function judge(
   deps: Pick<Deps, 'askChain' | 'clock'>,
-  file: ReceiptFile,
+  input: Input,
   trust: Trust,
-  problems: readonly Problem[] = [],
+  demand: VerifyOptions['chain'] = 'auto',
 ): Promise<Judged> {
+  const { file } = input
   const now = deps.clock.now()
   let chain: ChainEvidence | undefined
   let witnessed: WitnessVerdict | undefined
-  const input = { file, problems }
   const judgeWitnesses = trust.witnesses
   const noting: Trust = {
     ...trust,
@@ -61,7 +75,7 @@ async function judge(
       },
     }),
   }
-  const verdict = await verifyWithChain(input, noting, { chain: 'auto' }, async (claim) => {
+  const verdict = await verifyWithChain(input, noting, { chain: demand }, async (claim) => {
     const said = await soonEnough(deps.askChain(claim))
     // A browser may not ask the chain itself: it must say who did.
     chain = said?.status === 'read' ? { ...said, note: 'This service asked the chain.' } : said

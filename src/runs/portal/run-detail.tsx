@@ -117,7 +117,7 @@ function chargedText({ cost, hold, error }: ShownRun['run']): string {
 
 function Charge({ run }: { run: ShownRun['run'] }) {
   const list = run.lines.reduce((sum, line) => sum + exact(line), 0n)
-  const discount = run.discountBps === 0 ? null : `${run.discountBps / 100} %`
+  const discount = run.discountBps === 0 ? null : `${run.discountBps / 100}%`
   return (
     <Panel
       id="cost"

@@ -47,6 +47,7 @@ const scripts = [
   'page',
   'wallet',
   'verify',
+  'evidence',
   'receipt',
   'landing',
   'check',

@@ -55,10 +55,6 @@ export const ButtonLink = (props: LinkProps) => (
   </a>
 )
 
-/**
- * Copies the text of the element with the id `of`; without `of`, the address of the page. It shows
- * only where scripts run: without them the value itself is selected by one click.
- */
 /** Copies the `pre` beside it. */
 export const CopyCode = () => (
   <button class="btn small copy" type="button" data-copy="pre">
@@ -66,6 +62,10 @@ export const CopyCode = () => (
   </button>
 )
 
+/**
+ * Copies the text of the element with the id `of`; without `of`, the address of the page. It shows
+ * only where scripts run: without them the value itself is selected by one click.
+ */
 export const CopyButton = ({ of = '', label = 'Copy' }: { of?: string; label?: string }) => (
   <button class="btn copy" type="button" data-copy={of}>
     <Icon name="copy" />

@@ -100,8 +100,11 @@ const RefusalPage = ({ refusal, requestId }: RefusalProps) => (
       <Rosette hash={new Bun.CryptoHasher('sha256').update(refusal.type).digest('hex')} plain />
       <p class="quiet">{refusal.status}</p>
       <h1>{titleOf(refusal)}</h1>
-      <p>{refusal.message}</p>
-      <ButtonLink href="/">Go to the start page</ButtonLink>
+      <p>{whatOf(refusal)}</p>
+      <div class="row">
+        <ButtonLink href="/">Go to the start page</ButtonLink>
+        {refusal.status === 404 ? <OtherPlaces of={refusal} /> : null}
+      </div>
       <p class="quiet">
         <small>
           Request <code>{requestId}</code>
@@ -109,6 +112,18 @@ const RefusalPage = ({ refusal, requestId }: RefusalProps) => (
       </p>
     </div>
   </section>
+)
+
+/** Where the thing may be found that is not here. */
+const OtherPlaces = ({ of }: { of: Refusal }) => (
+  <>
+    <ButtonLink href="/explorer">Search the explorer</ButtonLink>
+    {of.type === 'receipt_not_found' ? (
+      <ButtonLink href="/verify">Verify its file</ButtonLink>
+    ) : (
+      <ButtonLink href="/docs">Docs</ButtonLink>
+    )}
+  </>
 )
 
 function titleOf({ status }: Refusal): string {

@@ -113,7 +113,7 @@ const partOf = (name: string, units: number, all: number) =>
 const count = (value: number) => <data value={String(value)}>{value.toLocaleString('en-US')}</data>
 
 const shareText = (share: number): string =>
-  share < 0.01 ? 'below 1 %' : `${Math.floor(share * 100)} %`
+  share < 0.01 ? 'below 1%' : `${Math.floor(share * 100)}%`
 
 function Spent({ of: { totals, days } }: { of: Report }) {
   return (
@@ -159,16 +159,28 @@ const Exports = ({ of }: { of: Report }) => (
           </div>
         ))}
       </div>
+      <p class="quiet">
+        The service signs what each file has: its rows, their sum and the SHA-256 of its bytes. In
+        JSONL that manifest is the last line; beside the others save it{' '}
+        <a href={exportHref(of, 'csv', '/manifest')} download="usage.csv.manifest.json">
+          of CSV
+        </a>{' '}
+        or{' '}
+        <a href={exportHref(of, 'focus', '/manifest')} download="focus.csv.manifest.json">
+          of FOCUS
+        </a>
+        . Check: <code>counterfoil verify usage.csv --manifest usage.csv.manifest.json</code>
+      </p>
     </Pad>
   </Panel>
 )
 
 /** Whole days as dates, which people can read. */
-function exportHref({ from, to, asOf }: Report, format: string): string {
+function exportHref({ from, to, asOf }: Report, format: string, part = ''): string {
   const isWhole = from % dayMs === 0 && to % dayMs === 0
   const edges = isWhole
     ? { from: toDate(from), to: toDate(to - 1) }
     : { from: toRfc3339(from), to: toRfc3339(to) }
   const asked = new URLSearchParams({ format, ...edges, as_of: String(asOf) })
-  return `/api/portal/usage/export?${asked}`
+  return `/api/portal/usage/export${part}?${asked}`
 }

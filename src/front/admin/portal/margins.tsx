@@ -262,7 +262,7 @@ function columnsOf({ by, totals }: Margins): Column<MarginRow>[] {
   ]
 }
 
-const percentText = (percent: string | null): string => (percent === null ? '' : `${percent} %`)
+const percentText = (percent: string | null): string => (percent === null ? '' : `${percent}%`)
 
 const MarginCell = ({ row }: { row: MarginRow }) => (
   <>

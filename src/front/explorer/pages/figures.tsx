@@ -42,7 +42,9 @@ export const StatFigures = ({ stats }: { stats: Stats }) => (
       [<Share bps={stats.anchoredShareBps} />, `anchored on chain ${chainId}`],
       [<Count value={stats.runs} />, `runs ${inWords(stats.window)}`],
       [<Cents nusd={stats.volume} />, 'charged on public receipts'],
-      [<Median ms={stats.medianFirstTokenMs} />, 'median time to first token'],
+      stats.medianFirstTokenMs === undefined
+        ? [<>—</>, 'time to first token: too few runs']
+        : [<Median ms={stats.medianFirstTokenMs} />, 'median time to first token'],
     ]}
   />
 )
@@ -62,8 +64,9 @@ function Cents({ nusd }: { nusd: bigint }) {
   return <Amount nusd={nusd >= cent ? (nusd / cent) * cent : nusd} />
 }
 
-const Median = ({ ms }: { ms: number | undefined }) =>
-  ms === undefined ? <>—</> : <data value={String(ms)}>{ms.toLocaleString('en-US')} ms</data>
+const Median = ({ ms }: { ms: number }) => (
+  <data value={String(ms)}>{ms.toLocaleString('en-US')} ms</data>
+)
 
 export function RunsChart({ stats }: { stats: Stats }) {
   const { series, seriesBy, window, runs, succeeded } = stats
@@ -126,7 +129,11 @@ const labels = {
 type TopModel = Stats['topModels'][number]
 
 export const TopModels = ({ stats }: { stats: Stats }) => (
-  <Panel id="models" title="Top models" aside={<small class="quiet">Of public receipts.</small>}>
+  <Panel
+    id="models"
+    title="Top models"
+    aside={<small class="quiet">Of public receipts. Charges from {crowdMin} runs on.</small>}
+  >
     {stats.topModels.length === 0 ? (
       <Pad>
         <p class="quiet">No public receipts in this period.</p>
@@ -139,20 +146,14 @@ export const TopModels = ({ stats }: { stats: Stats }) => (
 
 const modelColumns: readonly Column<TopModel>[] = [
   { head: 'Model', cell: ({ model }) => <span class="name">{model}</span> },
-  { head: 'Runs', kind: 'number', cell: ({ runs }) => <Count value={runs} /> },
   {
     head: 'Charged',
     kind: 'number',
     at: 'cost',
     cell: ({ volume }) =>
-      volume === undefined ? (
-        <span class="quiet" title={`Shown from ${crowdMin} runs`}>
-          Too few runs
-        </span>
-      ) : (
-        <Amount nusd={volume} />
-      ),
+      volume === undefined ? <span class="quiet">—</span> : <Amount nusd={volume} />,
   },
+  { head: 'Runs', kind: 'number', at: 'when', cell: ({ runs }) => wordsOf(runs) },
 ]
 
 /** The anchors as bars, as high as the number of leaves that each adds. */

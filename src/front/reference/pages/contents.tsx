@@ -1,5 +1,6 @@
 /** The first page of the reference. */
 import { refusals } from '../../../kernel/refusal.ts'
+import { CopyButton } from '../../../web/ui/button.tsx'
 import { Code } from '../../../web/ui/copy-box.tsx'
 import { Pad, Panel } from '../../../web/ui/panel.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
@@ -42,17 +43,18 @@ const Begin = ({ baseUrl }: Props) => (
         <a href="/llms.txt">/llms.txt</a>, and each of these pages as Markdown:{' '}
         <a href="/docs.md">/docs.md</a>.
       </p>
-      {firstSteps(baseUrl).map(({ title, about, command }) => (
+      {firstSteps(baseUrl).map(({ title, about, command }, i) => (
         <div class="stack">
-          <p>
+          <p class="row">
             <strong>{title}</strong>
+            <CopyButton of={`step-${i}`} />
           </p>
           {about === undefined ? null : (
             <p>
               <Prose>{about}</Prose>
             </p>
           )}
-          <Code label={title} text={command} />
+          <Code id={`step-${i}`} label={title} text={command} />
         </div>
       ))}
     </Pad>

@@ -121,7 +121,7 @@ export const proofLines = ({ index, leaf, size, path, checkpoint, anchor }: Proo
 
 export function passportLines(passport: Omit<PassportAnswer, 'status'>): string[] {
   const { handle, display_name: name, kind, bio, track_record: record, url } = passport
-  const rate = record.success_rate_bps === null ? '' : `, ${record.success_rate_bps / 100} % well`
+  const rate = record.success_rate_bps === null ? '' : `, ${record.success_rate_bps / 100}% well`
   return columns([
     ['passport', handle],
     ['name', name],

@@ -257,14 +257,13 @@ const receiptColumns = (now: Millis): Column<PublicReceipt>[] => [
   },
   {
     head: 'Cost',
-    kind: 'optional-number',
+    kind: 'number',
     at: 'cost',
     cell: ({ share, run }) =>
       share.sections.includes('charge') ? <Amount nusd={run.cost} /> : <Hidden />,
   },
   {
     head: 'When',
-    kind: 'optional',
     at: 'when',
     cell: ({ run }) => (run.finishedAt === null ? null : <When at={run.finishedAt} now={now} />),
   },

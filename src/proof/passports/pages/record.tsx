@@ -88,7 +88,7 @@ export function StatementPanel({ handle, statement, issuedAt, action }: Statemen
         <Facts
           of={[
             ['Leaf', `Number ${countText(Number(statement.log_index))} of the log`],
-            ['Counts', `${countText(Number(statement.as_of_size))} leaves before it`],
+            ['Counts', `the ${countText(Number(statement.as_of_size))} leaves before it`],
             ['Signed', issuedAt === undefined ? 'none' : <ExactTime at={issuedAt} />],
             ['Signer', <Address value={statement.signer} />],
             ['Digest', <Hash value={statement.digest} />],

@@ -4,6 +4,7 @@ import { payloadSigners } from '../../../verify/page-payload.ts'
 import { assetPath } from '../../../web/http/assets.ts'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { Icon } from '../../../web/ui/icon.tsx'
+import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { PageHead, Panel } from '../../../web/ui/panel.tsx'
 import { signersOf } from '../check-receipt.ts'
 import type { Judged } from '../judge.ts'
@@ -13,8 +14,10 @@ export type CheckView = {
   /** What was typed. */
   text: string
   signers: string
+  quote: string
+  policy: string
   /** What is wrong with it. */
-  fault?: { field: 'text' | 'signers'; message: string } | undefined
+  fault?: { field: 'text' | 'signers' | 'quote' | 'policy'; message: string } | undefined
   /** What came out. */
   judged?: Judged
 }
@@ -43,7 +46,7 @@ export const VerifyPage = ({ view, deps }: { view: CheckView; deps: Deps }) => (
   </>
 )
 
-const Form = ({ view: { text, signers, fault } }: { view: CheckView }) => (
+const Form = ({ view }: { view: CheckView }) => (
   <section class="sheet" aria-label="What to check">
     <form
       class="pad stack"
@@ -67,36 +70,24 @@ const Form = ({ view: { text, signers, fault } }: { view: CheckView }) => (
           spellcheck="false"
           placeholder={'{"type": "counterfoil.receipt", …}  or  rcpt_…'}
           aria-describedby="text-error"
-          aria-invalid={fault?.field === 'text' ? 'true' : undefined}
+          aria-invalid={view.fault?.field === 'text' ? 'true' : undefined}
         >
-          {text}
+          {view.text}
         </textarea>
-        <small class="err" id="text-error" role="alert">
-          {fault?.field === 'text' ? fault.message : null}
-        </small>
+        <Fault of="text" view={view} />
       </div>
-      <details open={signers !== '' || fault?.field === 'signers'}>
-        <summary>From another service?</summary>
-        <div class="field">
-          <label for="signers">Which signers do you trust?</label>
-          <input
-            class="in mono"
-            id="signers"
-            name="signers"
-            value={signers}
-            spellcheck="false"
-            autocomplete="off"
-            placeholder="0x…"
-            aria-describedby="signers-error signers-hint"
-            aria-invalid={fault?.field === 'signers' ? 'true' : undefined}
-          />
-          <small class="err" id="signers-error" role="alert">
-            {fault?.field === 'signers' ? fault.message : null}
-          </small>
-          <small id="signers-hint">
-            Addresses you know from a source other than the receipt. If empty, this service must
-            have signed it.
-          </small>
+      <Signers view={view} />
+      <details open={isOpen(view, 'quote') || isOpen(view, 'policy')}>
+        <summary>A quote or a policy?</summary>
+        <div class="stack">
+          <BesideField view={view} name="quote" label="Quote that was promised">
+            The answer of <code>POST /v1/quotes</code>, if the receipt names one: the check finds a
+            line that is dearer.
+          </BesideField>
+          <BesideField view={view} name="policy" label="Policy: whom you trust">
+            Signers, witnesses and their quorum, as <code>counterfoil verify --policy</code> takes
+            them.
+          </BesideField>
         </div>
       </details>
       <p class="row">
@@ -106,6 +97,63 @@ const Form = ({ view: { text, signers, fault } }: { view: CheckView }) => (
       </p>
     </form>
   </section>
+)
+
+type FieldProps = { view: CheckView; of: NonNullable<CheckView['fault']>['field'] }
+
+const Fault = ({ view: { fault }, of }: FieldProps) => (
+  <small class="err" id={`${of}-error`} role="alert">
+    {fault?.field === of ? fault.message : null}
+  </small>
+)
+
+const isOpen = (view: CheckView, name: FieldProps['of']): boolean =>
+  view[name] !== '' || view.fault?.field === name
+
+const Signers = ({ view }: { view: CheckView }) => (
+  <details open={isOpen(view, 'signers')}>
+    <summary>From another service?</summary>
+    <div class="field">
+      <label for="signers">Which signers do you trust?</label>
+      <input
+        class="in mono"
+        id="signers"
+        name="signers"
+        value={view.signers}
+        spellcheck="false"
+        autocomplete="off"
+        placeholder="0x…"
+        aria-describedby="signers-error signers-hint"
+        aria-invalid={view.fault?.field === 'signers' ? 'true' : undefined}
+      />
+      <Fault of="signers" view={view} />
+      <small id="signers-hint">
+        Addresses you know from a source other than the receipt. If empty, this service must have
+        signed it.
+      </small>
+    </div>
+  </details>
+)
+
+type BesideProps = { view: CheckView; name: 'quote' | 'policy'; label: string; children: Child }
+
+const BesideField = ({ view, name, label, children }: BesideProps) => (
+  <div class="field">
+    <label for={name}>{label}</label>
+    <textarea
+      class="in mono"
+      id={name}
+      name={name}
+      rows="3"
+      spellcheck="false"
+      aria-describedby={`${name}-error ${name}-hint`}
+      aria-invalid={view.fault?.field === name ? 'true' : undefined}
+    >
+      {view[name]}
+    </textarea>
+    <Fault of={name} view={view} />
+    <small id={`${name}-hint`}>{children}</small>
+  </div>
 )
 
 /** What a verdict can say, before there is one. */
@@ -160,6 +208,7 @@ const ForTheBrowser = ({ deps }: { deps: Deps }) => (
     id="here"
     hidden
     data-module={assetPath('verify.js')}
+    data-evidence={assetPath('evidence.js')}
     data-asks={deps.anchoring.chain ? 'yes' : undefined}
     data-base={deps.settings.baseUrl}
     data-logs={JSON.stringify(

@@ -2,8 +2,10 @@
 import { Elysia } from 'elysia'
 import { readerAccount } from '../../../access/accounts/needs-session.ts'
 import type { Deps } from '../../../app/deps-port.ts'
-import { refuse } from '../../../kernel/refusal.ts'
+import { Refusal, refuse } from '../../../kernel/refusal.ts'
+import { elsewhereById } from '../../../kernel/shard.ts'
 import { isAddress } from '../../../verify/address.ts'
+import { readBeside } from '../../../verify/beside.ts'
 import { repeatedMembers } from '../../../verify/json-text.ts'
 import { isReceiptFile, type ReceiptFile } from '../../../verify/receipt.ts'
 import { readJson } from '../../../web/http/body.ts'
@@ -14,7 +16,7 @@ import { publicPage } from '../../../web/ui/layout.tsx'
 import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
 import { verifyBodyBytes } from '../check-receipt.ts'
 import { readGiven } from '../given.ts'
-import { judgeGiven } from '../judge.ts'
+import { judgeGiven, noReader } from '../judge.ts'
 import { type CheckView, VerifyPage } from './check-form.tsx'
 
 /**
@@ -30,7 +32,7 @@ export const verifyPages = (deps: Deps, frame: Frame) =>
       async ({ request, set }) => {
         const form = await readForm(request, { limitBytes: verifyBodyBytes })
         const text = form['file']?.trim() ? form['file'] : (form['text'] ?? '')
-        const typed = { text: form['text'] ?? '', signers: form['signers'] ?? '' }
+        const typed = typedIn(form)
         const say = (fault: CheckView['fault'], status: number) =>
           show(deps, frame, { request, set }, { ...typed, fault }, status)
         const signers = typed.signers.split(/[\s,;]+/).filter((word) => word !== '')
@@ -41,15 +43,24 @@ export const verifyPages = (deps: Deps, frame: Frame) =>
         const given = readGiven(text, deps.settings.baseUrl)
         if (given.kind === 'wrong') return say({ field: 'text', message: given.message }, 422)
         if (given.kind === 'receipt') {
-          if (!(await deps.shares.find(given.id))) {
+          const isElsewhere = elsewhereById(deps.shard, given.id) !== undefined
+          if (!isElsewhere && !(await deps.shares.find(given.id))) {
             return say({ field: 'text', message: notShared }, 404)
           }
           set.headers['location'] = `/receipts/${given.id}`
           set.status = 303
           return ''
         }
-        const judged = await judgeGiven(deps, given, signers)
-        return show(deps, frame, { request, set }, { ...typed, judged })
+        const read = readBeside(typed)
+        if (!read.ok) return say(read, 422)
+        try {
+          const judged = await judgeGiven(deps, given, { signers, beside: read.beside })
+          return show(deps, frame, { request, set }, { ...typed, judged })
+        } catch (error) {
+          // A form can name no shard, so the browser cannot send it on.
+          if (!(error instanceof Refusal) || error.type !== 'misdirected_request') throw error
+          return say({ field: 'text', message: elsewhereWords }, 421)
+        }
       },
       { isKeyless: true, parse: 'none' },
     )
@@ -60,16 +71,27 @@ export const verifyPages = (deps: Deps, frame: Frame) =>
         if (!isReceiptFile(value)) refuse('unprocessable', 'This is not a receipt file.')
         // As the JSON is: judging it reads it strictly.
         const given = { file: value as unknown as ReceiptFile, problems: repeatedMembers(text) }
-        const { payload } = await judgeGiven(deps, given, [])
+        const { payload } = await judgeGiven(deps, given, noReader)
         return { chain: payload.chain }
       },
       { isKeyless: true, parse: 'none' },
     )
 
-const emptyForm: CheckView = { text: '', signers: '' }
+const typedIn = (form: Readonly<Record<string, string | undefined>>) => ({
+  text: form['text'] ?? '',
+  signers: form['signers'] ?? '',
+  quote: form['quote'] ?? '',
+  policy: form['policy'] ?? '',
+})
+
+const emptyForm: CheckView = typedIn({})
 
 const notShared =
   'No receipt with this id is shared here. Paste its file instead, or ask its owner to share it.'
+
+const elsewhereWords =
+  'Another shard of this service issued this receipt, and only that one knows its signers. Turn on ' +
+  'JavaScript, or use the offline page below.'
 
 async function show(
   deps: Deps,

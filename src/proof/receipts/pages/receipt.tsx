@@ -4,7 +4,7 @@ import type { Proof } from '../../../verify/proof.ts'
 import { isHidden, type ReceiptFile } from '../../../verify/receipt.ts'
 import { proofIn, shownChecks, stampWords, stateWords } from '../../../verify/shown-checks.ts'
 import { hiddenWords, slipLines } from '../../../verify/slip-lines.ts'
-import { kindOf } from '../../../verify/verdict-words.ts'
+import { evidenceOf, kindOf } from '../../../verify/verdict-words.ts'
 import { assetPath } from '../../../web/http/assets.ts'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { Icon } from '../../../web/ui/icon.tsx'
@@ -151,6 +151,9 @@ function Verification({ view: { judged, path, awaited } }: { view: ReceiptView }
         untilHere
         of={shownChecks(judged).map(({ result, label, detail }) => ({ result, label, detail }))}
       />
+      <p class="pad quiet" id="evidence">
+        <small>{evidenceOf(verdict)}</small>
+      </p>
       {awaited === undefined ? null : <TakeTheWord runId={awaited} />}
       <div
         id="payload"

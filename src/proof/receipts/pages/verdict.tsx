@@ -2,7 +2,7 @@
 import { isHidden, parseReceiptFile } from '../../../verify/receipt.ts'
 import { proofIn, shownChecks, stampWords, stateWords } from '../../../verify/shown-checks.ts'
 import { hiddenWords, slipLines } from '../../../verify/slip-lines.ts'
-import { summaryOf } from '../../../verify/verdict-words.ts'
+import { evidenceOf, summaryOf } from '../../../verify/verdict-words.ts'
 import { Panel } from '../../../web/ui/panel.tsx'
 import { ServerWord, Slip } from '../../../web/ui/slip.tsx'
 import { Checks } from '../../../web/ui/steps.tsx'
@@ -16,7 +16,9 @@ export const VerdictPanel = ({ judged }: { judged: Judged }) => (
     title={<span class={['verdict', toneOf(judged)]}>{stateWords(judged.verdict)}</span>}
     foot={<span>Checked by the server.</span>}
   >
-    <p class="pad quiet">{summaryOf(judged.verdict)}</p>
+    <p class="pad quiet">
+      {summaryOf(judged.verdict)} {evidenceOf(judged.verdict)}
+    </p>
     <Checks id="checks" of={shownChecks(judged)} />
   </Panel>
 )
