@@ -95,7 +95,7 @@ async function check(): Promise<void> {
 const issuersOf = (log: Log | undefined): string[] =>
   [...logs, ...(log ? [log] : [])].map(({ origin }) => origin)
 
-/** What the reader demands beside the file. */
+/** The demands of the reader beside the file. */
 type Demands = Pick<Beside, 'quote' | 'problems'> & {
   chain: Policy['chain']
   /** Whether this service's own word on its signers counts. */
@@ -103,7 +103,7 @@ type Demands = Pick<Beside, 'quote' | 'problems'> & {
   trust(own: Trust): Trust
 }
 
-/** What stands in the other fields; undefined when one is marked as wrong. */
+/** Reads the other fields; undefined when one is marked as wrong. */
 async function readDemands(): Promise<Demands | undefined> {
   const named = signers.value.split(/[\s,;]+/).filter((word) => word !== '')
   const texts = { quote: quote.value, policy: policy.value }
@@ -158,7 +158,7 @@ function show(
   if (panel.getBoundingClientRect().top > window.innerHeight / 2) panel.scrollIntoView()
 }
 
-/** Whose signers were asked for; none unless the file is of another shard. */
+/** Names the shard whose signers were asked for; empty for this one. */
 const shardWords = (shard: string | undefined): string =>
   shard === undefined ? '' : ` Its signers are those that shard ${shard} names.`
 

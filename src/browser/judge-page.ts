@@ -13,7 +13,7 @@ export type Found = {
   /** Undefined for what is neither good nor bad: a signer that is not known. */
   stamp: StampWords | undefined
   state: string
-  /** What the verdict rests on. */
+  /** The evidence behind the verdict, in words. */
   evidence: string
 }
 

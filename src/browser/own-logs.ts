@@ -24,7 +24,7 @@ const ask = async (hideAll: HideAll, shard?: string): Promise<Response> => {
 const headerOf = (shard: string | undefined): Record<string, string> =>
   shard === undefined ? {} : { [shardHeader]: shard }
 
-/** What this service reads on the chain. */
+/** Returns the state of the chain as this service reads it. */
 export async function askChain(
   hideAll: HideAll,
   shard: string | undefined,

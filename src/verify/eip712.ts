@@ -81,5 +81,5 @@ export const hashStruct: (name: StructName, value: Value) => Uint8Array = hashKn
 /** The type string a wallet shows and hashes. */
 export const encodeType: (name: StructName) => string = typeOfKnown
 
-/** What a signature over one of our structs signs, 32 bytes. */
+/** The digest that a signature over one of our structs signs, 32 bytes. */
 export const structDigest: (name: StructName, value: Value) => Uint8Array = digestOfKnown

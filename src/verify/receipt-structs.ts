@@ -10,7 +10,7 @@ export const domain = { name: 'Counterfoil Receipt', version: '1', chainId: 4663
 
 type Structs = Record<string, readonly (readonly [type: string, name: string])[]>
 
-/** What a receipt and its proof are made of, version 1: all that a browser needs to check one. */
+/** The structs of receipts and proofs, version 1: all that a browser needs to check one. */
 export const receiptStructs = {
   EIP712Domain: [
     ['string', 'name'],
@@ -71,7 +71,7 @@ export const receiptStructs = {
   ],
 } as const
 
-/** Every struct that is known here. The hasher lays all out in one memory, so there is one table. */
+/** Every known struct, in one table, because the hasher lays all out in one memory. */
 const known: Structs = { ...receiptStructs }
 const hasher = makeStructHasher(known)
 
@@ -98,6 +98,6 @@ export const hashKnown = (name: string, value: Value): Uint8Array => hasher.hash
 /** The type string a wallet shows and hashes. */
 export const typeOfKnown = (name: string): string => hasher.encodeType(name)
 
-/** What a signature over one of our structs signs, 32 bytes. */
+/** The digest that a signature over a known struct signs, 32 bytes. */
 export const digestOfKnown = (name: string, value: Value): Uint8Array =>
   typedDigest(domainSeparator(), hasher.hash(name, value))

@@ -68,7 +68,7 @@ export function summaryOf(verdict: Verdict): string {
   return `Signed by ${signer}.${more}`
 }
 
-/** What a valid verdict rests on, and what it does without; empty for any other. */
+/** The evidence that a valid verdict has, and lacks; empty for any other. */
 export function evidenceOf({ evidence, witnesses }: Verdict): string {
   if (evidence.length === 0) return ''
   const names = witnesses.map(({ name }) => name).join(', ')

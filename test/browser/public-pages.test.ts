@@ -109,7 +109,7 @@ describe.skipIf(noChromium)('pages for everybody in Chromium', () => {
       120_000,
     )
 
-    test('whom somebody trusts is theirs to say', async () => {
+    test('named signers take the place of those of this service', async () => {
       await visit(true, async (page) => {
         await page.getByText('From another service?').click()
         await page.getByLabel('Which signers do you trust?').fill(`0x${'1'.repeat(40)}`)

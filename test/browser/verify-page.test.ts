@@ -41,7 +41,7 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
     rmSync(folder, { recursive: true, force: true })
   })
 
-  /** The page as somebody opens it from a disk. */
+  /** Opens the page from a disk. */
   async function open(options: BrowserContextOptions = {}): Promise<Opened> {
     const context = await browser.newContext({ offline: true, ...options })
     const page = await context.newPage()
@@ -100,7 +100,7 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
     ['with another input', changed('disclosures.input.value', 'other')],
     ['that is none inside', changed('receipt.run', 5)],
     ['with every meter, and one of a later version', manyMeters],
-  ])('comes to the same as everywhere about a receipt %s, and asks nobody', (_, file) =>
+  ])('comes to the same as everywhere about a receipt %s, and asks no one', (_, file) =>
     using(async ({ page, asked, wrong }) => {
       await fill(page, file)
       const verdict = judge(JSON.parse(JSON.stringify(file)))
@@ -219,7 +219,7 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
       expect([asked.length, wrong]).toEqual([1, []])
     }))
 
-  test('may not connect to anybody, by its own rules', () =>
+  test('may not connect to anyone, by its own rules', () =>
     using(
       async ({ page }) => {
         const tried = await page.evaluate(() =>

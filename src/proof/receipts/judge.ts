@@ -29,7 +29,7 @@ export async function judgeStored(
 /** A file from a reader, with the problems that only its text shows: members given twice. */
 type GivenFile = { file: ReceiptFile; problems: readonly Problem[] }
 
-/** What a reader brings beside a file: signers named by hand, a quote, a policy. */
+/** The parts that a reader brings beside a file: signers named by hand, a quote, a policy. */
 export type Reader = { signers: readonly string[]; beside: Beside }
 
 export const noReader: Reader = {

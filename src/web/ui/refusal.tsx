@@ -114,7 +114,7 @@ const RefusalPage = ({ refusal, requestId }: RefusalProps) => (
   </section>
 )
 
-/** Where the thing may be found that is not here. */
+/** Links to the pages that may have the missing thing. */
 const OtherPlaces = ({ of }: { of: Refusal }) => (
   <>
     <ButtonLink href="/explorer">Search the explorer</ButtonLink>

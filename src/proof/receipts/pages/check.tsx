@@ -90,8 +90,8 @@ const notShared =
   'No receipt with this id is shared here. Paste its file instead, or ask its owner to share it.'
 
 const elsewhereWords =
-  'Another shard of this service issued this receipt, and only that one knows its signers. Turn on ' +
-  'JavaScript, or use the offline page below.'
+  'Another shard of this service issued this receipt, and only that one knows its signers. ' +
+  'Turn on JavaScript, or use the offline page below.'
 
 async function show(
   deps: Deps,
