@@ -23,7 +23,7 @@ export function RatesPanel({ models }: { models: readonly Model[] }) {
     >
       <div class="ratelist">
         {rich.map((model) => (
-          <section class="pad stack" aria-labelledby={rateId(model)}>
+          <section class="stack" aria-labelledby={rateId(model)}>
             <h3 id={rateId(model)}>{model.id}</h3>
             <div class="grid2">
               {rateSections(model).map((section) => (
