@@ -18,6 +18,7 @@ import { installPeer, startPeer } from './peer.ts'
 import { run } from './processes.ts'
 import { measureReads } from './reads.ts'
 import type { Pace } from './rounds.ts'
+import { measureNodes } from './served-nodes.ts'
 import { measureServed } from './served-postgres.ts'
 import { measureSize } from './size.ts'
 import { measurePaced, measureUnpaced } from './streams.ts'
@@ -69,6 +70,7 @@ async function compare(folder: string): Promise<Row[]> {
       ...(await measurePostgres(pace)),
       ...(await measureServed(side, pace, join(folder, 'postgres'))),
     ],
+    nodes: () => measureNodes(side, pace, join(folder, 'nodes')),
   }
   const rows: Row[] = []
   for (const name of options.only?.split(',') ?? Object.keys(parts)) {

@@ -63,17 +63,14 @@ async function loadOnce(admin: Bun.SQL, served: Served, seconds: number): Promis
   await untilQuiet(admin)
   const before = { lsn: await walPosition(admin), cpu: await backendsOf(admin, served) }
   const result = await runLoad(served.running, plain(connections, seconds))
-  // A backend that is new since then began at nothing.
-  const cpu = [...(await backendsOf(admin, served))].map(
-    ([pid, us]) => us - (before.cpu.get(pid) ?? 0),
-  )
+  const cpu = await backendsOf(admin, served)
   const [found] = await admin`select pg_wal_lsn_diff(${await walPosition(admin)}::pg_lsn,
     ${before.lsn}::pg_lsn)::float8 as bytes`
   const runs = Math.max(1, result.requests)
   const round = {
     walKb: found.bytes / 1000 / runs,
     // Of a server on another machine there is nothing to read.
-    backendUs: cpu.length === 0 ? Number.NaN : cpu.reduce((a, b) => a + b, 0) / runs,
+    backendUs: cpu.size === 0 ? Number.NaN : spentSince(before.cpu, cpu) / runs,
     gatewayUs: result.cpuUsPerRequest,
     perSecond: result.perSecond,
   }
@@ -86,8 +83,8 @@ async function loadOnce(admin: Bun.SQL, served: Served, seconds: number): Promis
   return round
 }
 
-/** Until both gateways have signed and counted what they ran before, a minute at most. */
-async function untilQuiet(admin: Bun.SQL): Promise<void> {
+/** Until all gateways have signed and counted what they ran before, a minute at most. */
+export async function untilQuiet(admin: Bun.SQL): Promise<void> {
   for (let tries = 0; tries < 60; tries++) {
     const from = await walPosition(admin)
     await Bun.sleep(1000)
@@ -107,12 +104,19 @@ async function walPosition(admin: Bun.SQL): Promise<string> {
 }
 
 /** The CPU time of each backend that serves this database, in µs, if they run on this machine. */
-async function backendsOf(admin: Bun.SQL, { database }: Served): Promise<Map<number, number>> {
+export async function backendsOf(
+  admin: Bun.SQL,
+  { database }: { database: string },
+): Promise<Map<number, number>> {
   const rows: { pid: number }[] =
     await admin`select pid from pg_stat_activity where datname = ${database}`
   const here = rows.filter(({ pid }) => isPostgres(pid))
   return new Map(here.map(({ pid }) => [pid, cpuUsOf(pid)]))
 }
+
+/** A backend that is new since then began at nothing. */
+export const spentSince = (then: Map<number, number>, now: Map<number, number>): number =>
+  [...now].reduce((sum, [pid, us]) => sum + us - (then.get(pid) ?? 0), 0)
 
 function isPostgres(pid: number): boolean {
   try {

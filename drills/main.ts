@@ -19,6 +19,7 @@ import { drillShare, shareReport } from './share.ts'
 import { drillSimulate, simulateReport } from './simulate.ts'
 import { drillSoak, soakReport } from './soak.ts'
 import { drillStop, stopReport } from './stop.ts'
+import { drillUpgrade, upgradeReport } from './upgrade.ts'
 
 const options = {
   /** crash, events, stop: kills and stops of the server; crash: crowds of 1,000 runs after them. */
@@ -28,7 +29,7 @@ const options = {
   events: { type: 'string', default: '1000' },
   /** backup, copy, export, migrate, recover: runs in the database. */
   runs: { type: 'string' },
-  /** migrate: the executable of the version before, and a larger database that it made. */
+  /** migrate, upgrade: the executable of a version before; migrate: a large database of it. */
   older: { type: 'string' },
   large: { type: 'string' },
   /** share: streams of one key that stall. */
@@ -134,6 +135,11 @@ const drills: Record<string, () => Promise<Found>> = {
   async stop() {
     const result = await drillStop(Number(values.rounds ?? 20), say)
     return { sections: stopReport(result), faults: result.faults }
+  },
+  async upgrade() {
+    const { older = refuse('--older names the executable of the version before.') } = values
+    const result = await drillUpgrade(older, say)
+    return { sections: upgradeReport(result), faults: result.faults }
   },
 }
 
