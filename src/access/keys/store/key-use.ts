@@ -1,8 +1,7 @@
 /** Collects when keys were used, and writes it from time to time. */
-import { eq } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Db } from '../../../storage/db/db.ts'
-import { rows } from '../../../storage/db/query-steps.ts'
+import { lockFound, update } from '../../../storage/db/query-steps.ts'
 import type { KeyUses } from '../keys.ts'
 
 export function keyUses(db: Db): KeyUses {
@@ -11,13 +10,13 @@ export function keyUses(db: Db): KeyUses {
   return {
     noteUse: (keyId, at) => void used.set(keyId, at),
     async writeUses() {
-      const noted = [...used]
+      const noted = [...used].map(([id, lastUsedAt]) => ({ id, lastUsedAt }))
       used.clear()
       if (noted.length === 0) return
-      await db.write(function* (q) {
-        for (const [id, at] of noted) {
-          yield* rows(q.update(keys).set({ lastUsedAt: at }).where(eq(keys.id, id)).returning())
-        }
+      await db.write(function* () {
+        // Locks them in the order of the ledger: else both wait for each other until a deadlock ends.
+        yield* lockFound(keys, { id: noted.map(({ id }) => id) })
+        yield* update(keys, noted, ['lastUsedAt'])
       })
     },
   }
