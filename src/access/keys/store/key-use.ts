@@ -14,7 +14,7 @@ export function keyUses(db: Db): KeyUses {
       used.clear()
       if (noted.length === 0) return
       await db.write(function* () {
-        // Locks them in the order of the ledger: else both wait for each other until a deadlock ends.
+        // Locks them in the order of the ledger: in another one, both deadlock.
         yield* lockFound(keys, { id: noted.map(({ id }) => id) })
         yield* update(keys, noted, ['lastUsedAt'])
       })
