@@ -113,6 +113,8 @@ else
   [ -x /usr/sbin/haproxy ] && [ -x /usr/sbin/nginx ] || left_out 'configurations of haproxy and nginx' \
     'apt-get install haproxy nginx'
   command -v openssl >/dev/null || left_out 'model servers over TLS' 'apt-get install openssl'
+  [ -d /usr/share/gocode/src/golang.org/x/mod/sumdb/tlog ] && command -v go >/dev/null ||
+    left_out 'a log that a program in Go reads (nightly)' 'apt-get install golang-go golang-golang-x-mod-dev'
   for tool in minisign lintian skopeo mandoc zsh fish; do
     command -v "$tool" >/dev/null || left_out "what $tool says of a release" "apt-get install $tool"
   done

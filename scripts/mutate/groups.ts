@@ -6,9 +6,23 @@ const named = (folder: string, names: string): string[] =>
 
 export const groups: Record<string, Group> = {
   verify: {
-    places: ['src/verify'],
+    places: [
+      ...named('src/verify', 'address base64 check-anchor check-log checks commitment csv-records'),
+      ...named('src/verify', 'ed25519 eip712 input json-text keccak manifest merkle page-payload'),
+      ...named('src/verify', 'path proof receipt shown-checks signature'),
+      ...named('src/verify', 'slip-lines typed-data typed-values verdict-words verify'),
+      'src/verify/fast',
+    ],
     near: /^test\/(verify\/|receipts\/digest)/,
     wide: /^test\/(verify|receipts|log|signer)\//,
+  },
+  evidence: {
+    places: [
+      ...named('src/verify', 'check-witnesses checkpoint-note log-tiles policy quote read-tiles'),
+      ...named('src/verify', 'signed-note tlog-proof'),
+    ],
+    near: /^test\/verify\/(note|policy|witnessed|quote|checkpoint|read-tiles)/,
+    wide: /^test\/(verify|log|witnesses|quotes|audit)\//,
   },
   keys: {
     places: [

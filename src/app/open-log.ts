@@ -7,14 +7,19 @@ import type { Log } from '../kernel/log.ts'
 import { systemRandom } from '../kernel/random.ts'
 import { makeHeads } from '../proof/log/heads.ts'
 import { checkpointStore } from '../proof/log/store/checkpoint.ts'
+import { cosignatureStore } from '../proof/log/store/cosignatures.ts'
 import { headStore } from '../proof/log/store/head.ts'
 import { ensureShard } from '../proof/log/store/shard.ts'
+import { tileStore } from '../proof/log/store/tiles.ts'
 import { logStore as openLogStore } from '../proof/log/store.ts'
-import { findHistory } from '../proof/signer/store.ts'
+import { logNoteSigner } from '../proof/signer/ed25519.ts'
+import { openSource } from '../proof/signer/source.ts'
+import { assertSame, findHistory } from '../proof/signer/store.ts'
 import { leaseMs, liveNodes } from '../storage/db/lease.ts'
 import { openLeaseClock } from '../storage/db/lease-clock.ts'
 import { lockDatabase, openDatabase } from './open-database.ts'
-import { openHeads } from './open-signer.ts'
+import { keySourceOf, openHeads } from './open-signer.ts'
+import { witnessesOf } from './open-witnesses.ts'
 import { shardIn } from './settings.ts'
 
 /**
@@ -55,6 +60,35 @@ export async function openLogOffice(config: Config, log: Log) {
     return { ...opened, random, ids, signers, heads, headStore: store, headFile: file, close }
   } catch (error) {
     await close()
+    throw error
+  }
+}
+
+/**
+ * Opens what `log export` reads, also beside a running server.
+ * @throws Error before the first start, or with another key than signs the log.
+ */
+export async function openExportOffice(config: Config, envKey: string | undefined) {
+  const { db } = await openDatabase(config)
+  try {
+    const history = await findHistory(db)
+    if (!history) throw new Error('this database has no log yet; start the server once')
+    const { logs, signers } = history
+    const { address } = signers.current
+    const signer = openSource(keySourceOf(config, envKey), address, systemRandom())
+    assertSame(address, signer)
+    const time = { clock: await openLeaseClock(db, systemClock), node: 'command' }
+    return {
+      logs,
+      tiles: tileStore(db),
+      checkpoints: checkpointStore(db, signers),
+      cosignatures: cosignatureStore(db, time),
+      witnesses: witnessesOf(config),
+      noteSigner: logNoteSigner(signer),
+      close: () => db.close(),
+    }
+  } catch (error) {
+    await db.close()
     throw error
   }
 }

@@ -1,7 +1,12 @@
-/** `audit --base URL`: checks a service's whole log from outside, or those of all shards. */
+/** `audit`: checks a whole log from outside: of a service, of all shards, or in a folder. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { type AuditReport, auditService } from '../front/audit/audit.ts'
+import {
+  type AuditReport,
+  auditFiles,
+  auditService,
+  type FileOptions,
+} from '../front/audit/audit.ts'
 import type { OnChain } from '../front/audit/check-chain.ts'
 import { type Service, ServiceTrouble } from '../front/audit/service-view.ts'
 import { shardHeader } from '../kernel/shard.ts'
@@ -9,16 +14,32 @@ import { request } from '../models/upstream/http.ts'
 import { UpstreamFailure } from '../models/upstream/upstream.ts'
 import { told } from '../verify/checks.ts'
 import { type Checkpoint, parseCheckpoint } from '../verify/proof.ts'
+import type { NoteKey } from '../verify/signed-note.ts'
+import { addLogKey, openFiles, overHttp, readPaperFiles } from './audit-files.ts'
 import { openRpc } from './chain.ts'
 import { Exit, exitCodes, print, printJson, say } from './context.ts'
+import { readPolicyFile } from './read-files.ts'
 import { servedShardsOf } from './shard-file.ts'
 import { readAddress } from './values.ts'
 
 export function auditCommand(program: Command): void {
   program
     .command('audit')
-    .description("check a service's whole log from outside; with --rpc also against the chain")
+    .description('check a whole log from outside; with --rpc also against the chain')
     .option('--base <url>', 'origin of the service')
+    .option(
+      '--tiles <place>',
+      'folder of log export, or URL of the log, to read its files from; without --base only these',
+    )
+    .option('--no-tiles', 'with --base: read no files of the log, which are 65 bytes an entry')
+    .option(
+      '--log-key <vkey>',
+      "note_key of the log as you know it; the service's claim is weaker; repeatable",
+      addLogKey,
+      [],
+    )
+    .option('--policy <file>', 'whom to trust: signers, keys of the log, witnesses and quorum')
+    .option('--papers <path...>', 'your receipts and quotes, files or folders, to find in the log')
     .option('--rpc <url>', 'a JSON-RPC server of chain 4663 that you trust')
     .option(
       '--registry <0x…>',
@@ -34,9 +55,17 @@ export function auditCommand(program: Command): void {
     .option('--json', 'print the whole report as JSON')
     .option('--shards <file>', 'audit the logs of all shards of this file, one after the other')
     .action(async (options: Options) => {
-      const { base, shards, state } = options
+      const { base, shards, state, tiles } = options
+      if (base === undefined && shards === undefined && typeof tiles === 'string') {
+        process.exitCode = await auditPlace(tiles, options)
+        return
+      }
       if ((base === undefined) === (shards === undefined)) {
-        throw new Exit(exitCodes.usage, 'Name either --base <url> or --shards <file>.')
+        const why = 'Name one of --base <url>, --shards <file> and --tiles <folder or URL>.'
+        throw new Exit(exitCodes.usage, why)
+      }
+      if (shards !== undefined && typeof tiles === 'string') {
+        throw new Exit(exitCodes.usage, 'The tiles of one log are not those of all --shards.')
       }
       if (base !== undefined) {
         process.exitCode = await auditOne({ base, state }, options)
@@ -60,10 +89,14 @@ async function auditOne({ base, state, id }: Audited, options: Options): Promise
   const service = openService(base, id)
   const chain = onChain(options)
   const remembered = state === undefined ? undefined : readState(state)
+  const { tiles } = options
+  const open = (prefix: string) =>
+    typeof tiles === 'string' ? openFiles(tiles) : overHttp(service.origin + prefix, headersOf(id))
   const report = await auditService({
     service,
     ...(chain && { chain }),
     ...(remembered && { remembered }),
+    ...(tiles === false ? {} : { files: { open, ...knownTo(options) } }),
   })
   if (options.json) printJson(id === undefined ? report : { shard: id, ...report })
   else show(report, chain !== undefined)
@@ -76,7 +109,42 @@ async function auditOne({ base, state, id }: Audited, options: Options): Promise
   return exitCodeOf(report)
 }
 
+/** Audits the files of a log alone, prints what came of it, and returns the exit code. */
+async function auditPlace(place: string, options: Options): Promise<number> {
+  const { state, owner, rpc, json } = options
+  if (state !== undefined) throw new Exit(exitCodes.usage, '--state needs --base.')
+  if (rpc !== undefined && owner === undefined) {
+    throw new Exit(exitCodes.usage, 'Without --base nobody says who opened the log: add --owner.')
+  }
+  const chain = onChain(options)
+  const report = await auditFiles({ read: openFiles(place), ...knownTo(options) }, chain)
+  if (json) printJson(report)
+  else show(report, chain !== undefined)
+  return exitCodeOf(report)
+}
+
+/** What the auditor knows and has. @throws Exit 2 */
+function knownTo(options: Options): Omit<FileOptions, 'open'> {
+  const { logKey: keys, papers = [] } = options
+  const policy = readPolicyFile(options)
+  if (policy?.chain === 'require' && options.rpc === undefined) {
+    throw new Exit(exitCodes.usage, 'The policy requires the chain: add --rpc and --registry.')
+  }
+  const { witnesses, signers, issuers } = policy ?? {}
+  return {
+    keys,
+    papers: readPaperFiles(papers),
+    ...(witnesses && { witnesses }),
+    ...(signers && { signers }),
+    ...(issuers?.[0] !== undefined && { origin: issuers[0] }),
+  }
+}
+
 type Options = {
+  tiles?: string | false
+  logKey: NoteKey[]
+  policy?: string
+  papers?: string[]
   base?: string
   shards?: string
   rpc?: string
@@ -106,15 +174,15 @@ const limits = {
 }
 
 /** The service behind an origin. @throws Exit 2 unless it is an http(s) URL */
-function openService(base: string, shard: string | undefined): Service {
+function openService(base: string, shard: string | undefined): Service & { origin: string } {
   const url = URL.canParse(base) ? new URL(base) : undefined
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new Exit(exitCodes.usage, '--base is not an http(s) URL')
   }
   const { signal } = new AbortController()
-  // A balancer before all shards finds this one by it.
-  const headers: Record<string, string> = shard === undefined ? {} : { [shardHeader]: shard }
+  const headers = headersOf(shard)
   return {
+    origin: url.origin,
     get: async (path) => {
       let text: string
       try {
@@ -141,6 +209,10 @@ function openService(base: string, shard: string | undefined): Service {
     },
   }
 }
+
+/** A balancer before all shards finds one of them by these. */
+const headersOf = (shard: string | undefined): Record<string, string> =>
+  shard === undefined ? {} : { [shardHeader]: shard }
 
 /** What the last audit saw; undefined before the first. @throws Exit 2 */
 function readState(path: string): Checkpoint | undefined {

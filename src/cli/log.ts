@@ -1,13 +1,17 @@
-/** `log reopen`: abandons a log that diverged, while no server runs. */
+/** `log reopen`: abandons a log that diverged. `log export`: writes the log as static files. */
+import { join } from 'node:path'
 import type { Command } from 'commander'
 import { makeAnchoring } from '../app/anchoring.ts'
 import { openLog } from '../app/logging.ts'
-import { openLogOffice } from '../app/open-log.ts'
+import { openExportOffice, openLogOffice } from '../app/open-log.ts'
 import { keySourceOf, openAnchorSender } from '../app/open-signer.ts'
 import type { Config } from '../config/config.ts'
 import { ChainUnavailable } from '../kernel/chain.ts'
 import { headOnChain } from '../proof/anchors/watch.ts'
+import { type Exported, ExportRefusal, exportLog } from '../proof/log/export-log.ts'
+import { prefixOf } from '../proof/log/logs.ts'
 import { type Head, reopenLog } from '../proof/log/reopen.ts'
+import { logFolder } from '../proof/log/store/log-folder.ts'
 import { reopenings } from '../proof/log/store/reopen.ts'
 import { reissued } from '../proof/receipts/receipt.ts'
 import { countLost, lostPathOf } from '../proof/receipts/store/lost.ts'
@@ -24,12 +28,44 @@ import {
 } from './context.ts'
 
 export function logCommands(program: Command): void {
-  const log = program.command('log').description('recover from a log that diverged')
+  const log = program.command('log').description('export the log; recover from one that diverged')
+  withSettings(log.command('export'))
+    .description('write the log as files for any web server, also beside a running server')
+    .argument('<folder>', 'to serve at /log; what is there already is not written again')
+    .option('--json', 'print JSON')
+    .action(exportFiles)
   withSettings(log.command('reopen'))
     .description('abandon the log and start a new one; stop the server first')
     .requiredOption('--reason <words>', 'why; stored permanently in the new log')
     .option('--json', 'print JSON')
     .action(reopen)
+}
+
+async function exportFiles(folder: string, options: { json?: boolean }): Promise<void> {
+  const config = configOf(options)
+  const office = await openExportOffice(config, takeSignerKey())
+  const done: Exported[] = []
+  try {
+    for (const log of office.logs.all) {
+      // Where its service has it below /log.
+      const place = join(folder, prefixOf(log.origin).slice('/log'.length))
+      const files = logFolder(place, `${process.pid}.new`)
+      const exported = await exportLog(office, log, files).catch((error: unknown) => {
+        if (!(error instanceof ExportRefusal)) throw error
+        throw new Exit(exitCodes.failed, `${place}: ${error.message}`)
+      })
+      if (!exported) continue
+      done.push(exported)
+      const { origin, size, written } = exported
+      if (options.json) continue
+      say(`${place}: ${size} leaves of ${origin}, ${written} new files; all were read again and`)
+      say('have the root that was signed.')
+    }
+  } finally {
+    await office.close()
+  }
+  if (done.length === 0) throw new Exit(exitCodes.unavailable, 'No head was signed yet.')
+  if (options.json) printJson({ object: 'log.export', logs: done })
 }
 
 async function reopen(options: { reason: string; json?: boolean }): Promise<void> {

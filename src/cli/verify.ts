@@ -1,24 +1,22 @@
 /** `verify <file>`: checks a receipt without a server, database or configuration. */
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { systemClock, toRfc3339 } from '../kernel/clock.ts'
 import { type AskChain, askRegistry, verifyWithChain } from '../proof/receipts/evidence.ts'
 import { outputIn } from '../runs/saved-answer.ts'
 import type { LogEvidence } from '../verify/check-log.ts'
 import { type TrustedSigner, told } from '../verify/checks.ts'
-import { type JsonText, readJsonText } from '../verify/json-text.ts'
-import { type Policy, parseSigner, readPolicy, trustBy } from '../verify/policy.ts'
+import type { JsonText } from '../verify/json-text.ts'
+import { type Policy, parseSigner, trustBy } from '../verify/policy.ts'
 import { isQuoteFile, quoteCheck } from '../verify/quote.ts'
 import { isObject, isReceiptFile } from '../verify/receipt.ts'
 import { headlineOf, kindOf, summaryOf } from '../verify/verdict-words.ts'
 import { type Trust, type Verdict, type VerifyInput, verifyReceipt } from '../verify/verify.ts'
 import { openRpc } from './chain.ts'
 import { Exit, exitCodes, print, printJson, say } from './context.ts'
+import { fileBytes, readJsonFile, readPolicyFile, readText } from './read-files.ts'
 import { readAddress } from './values.ts'
 import { isExport, verifyExport } from './verify-export.ts'
-
-/** Largest accepted file, in bytes: a receipt with its texts. */
-const fileBytes = 1024 * 1024
 
 /** Largest saved answer, in bytes. */
 const answerBytes = 64 * 1024 * 1024
@@ -62,6 +60,7 @@ export function verifyCommand(program: Command): void {
       if (options.page !== undefined) return writePage(options.page, path, options.force === true)
       if (path === undefined) throw new Exit(exitCodes.usage, 'name a file: verify receipt.json')
       if (isExport(path, options.manifest)) return verifyExport(path, options)
+      // Flags go before it.
       const policy = readPolicyFile(options)
       const hasSigners = options.signer.length > 0 || policy?.signers !== undefined
       const verdict = await judge(readInput(path, options), options, policy)
@@ -116,14 +115,6 @@ function addSigner(text: string, signers: TrustedSigner[]): TrustedSigner[] {
   const found = parseSigner(text)
   if (found) return [...signers, found]
   throw new InvalidArgumentError('expected a log range as @from- or @from-until')
-}
-
-/** The policy of `--policy`; flags go before it. @throws Exit 2 that lists every problem */
-function readPolicyFile({ policy: path }: Options): Policy | undefined {
-  if (path === undefined) return undefined
-  const read = readPolicy(readText(path, fileBytes))
-  if (read.ok) return read.policy
-  throw new Exit(exitCodes.usage, `${path} is not a policy: ${read.problems.join('; ')}`)
 }
 
 type Options = {
@@ -201,27 +192,6 @@ function withAnswer(file: unknown, path: string): unknown {
     throw new Exit(exitCodes.usage, why)
   }
   return { ...(file as object), disclosures: { ...disclosures, output: { ...output, value } } }
-}
-
-/** @throws Exit 2 */
-const readJsonFile = (path: string): JsonText => {
-  const text = readJsonText(readText(path, fileBytes))
-  if (text) return text
-  throw new Exit(exitCodes.usage, `${path} is not JSON`)
-}
-
-/** @throws Exit 2 */
-function readText(path: string, most: number): string {
-  const unreadable = (why: string): never => {
-    throw new Exit(exitCodes.usage, `${path} ${why}`)
-  }
-  try {
-    if (statSync(path).size > most) return unreadable(`is larger than ${most / 1024 / 1024} MiB`)
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if (error instanceof Exit) throw error
-    return unreadable('cannot be read')
-  }
 }
 
 /** @throws Exit 2 if `out` exists, or a receipt to check is named too */

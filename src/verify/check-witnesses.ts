@@ -3,7 +3,7 @@ import { toHex } from '../kernel/hex.ts'
 import { fail, type Outcome, pass, skip, told, unavailable } from './checks.ts'
 import { leafHash, leafKinds, verifyInclusion } from './merkle.ts'
 import type { Proof } from './proof.ts'
-import { type NoteKey, type NoteSignature, verifyNote } from './signed-note.ts'
+import { type Note, type NoteKey, type NoteSignature, verifyNote } from './signed-note.ts'
 import { parseTlogProof } from './tlog-proof.ts'
 
 /** A witness that a reader trusts, under a name of the reader's own. */
@@ -14,8 +14,8 @@ export type WitnessPolicy = {
   witnesses: readonly TrustedWitness[]
   /** How many must have signed; below it the receipt is undecided. */
   quorum: number
-  /** The note key of the log, if the reader knows it: then the log must have signed too. */
-  log?: NoteKey
+  /** Note keys of the log, old and new, if the reader knows them: one must have signed too. */
+  log?: readonly NoteKey[]
 }
 
 /** A witness that saw the log, and when: RFC 3339, or seconds since 1970 beyond the year 9999. */
@@ -55,12 +55,16 @@ export const judgeBy =
     if (size === BigInt(proof.size) && toHex(root) !== proof.checkpoint.root) {
       return nothing(fail(`The log shows witnesses another root of its ${size} leaves.`))
     }
-    return judgeSignatures(policy, verifyNote(tlog.note, keysOf(policy)), size)
+    return judgeNote(policy, tlog.note, size)
   }
+
+/** Judges the signatures of a head by a policy; its text, and what it covers, was looked at. */
+export const judgeNote = (policy: WitnessPolicy, note: Note, size: bigint): WitnessVerdict =>
+  judgeSignatures(policy, verifyNote(note, keysOf(policy)), size)
 
 const keysOf = ({ witnesses, log }: WitnessPolicy): NoteKey[] => [
   ...witnesses.map(({ key }) => key),
-  ...(log ? [log] : []),
+  ...(log ?? []),
 ]
 
 function judgeSignatures(
@@ -73,8 +77,9 @@ function judgeSignatures(
   if (wrong) {
     return { outcome: fail(`The signature of ${told(wrong.name)} does not hold.`), seen: [] }
   }
-  if (log && !signed.some(({ key }) => key === log)) {
-    return { outcome: fail(`The log itself did not sign its head, as ${told(log.name)}.`), seen }
+  if (log && !signed.some(({ key }) => log.includes(key))) {
+    const names = [...new Set(log.map(({ name }) => told(name)))].join(' or ')
+    return { outcome: fail(`The log itself did not sign its head, as ${names}.`), seen }
   }
   const names = seen.map(({ name }) => told(name)).join(', ')
   const many = `${seen.length} of ${witnesses.length} witnesses saw the log of ${size} leaves`

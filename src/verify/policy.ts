@@ -38,6 +38,8 @@ export const trustBy = ({ signers, issuers, witnesses }: Policy): Trust => ({
 
 /** The most witnesses of a policy. */
 const maxWitnesses = 32
+/** The most keys of a log: the one of now and those before. */
+const maxLogKeys = 32
 
 /**
  * Reads a policy strictly: a member that is unknown or stands twice makes it wrong, because a
@@ -120,7 +122,7 @@ function readWitnesses(
   if (!Number.isInteger(least) || Number(least) < 1 || Number(least) > list.length) {
     problems.push('quorum is not a number from 1 to that of the witnesses')
   }
-  const own = readLogKey(log, problems)
+  const own = readLogKeys(log, problems)
   return {
     witnesses: trusted.flatMap((one) => one ?? []),
     quorum: Number(least),
@@ -139,10 +141,13 @@ function readWitness(one: unknown, where: string, problems: string[]) {
   return undefined
 }
 
-function readLogKey(value: unknown, problems: string[]): NoteKey | undefined {
+/** A key of the log, or several of them: a rotation gives it another. */
+function readLogKeys(value: unknown, problems: string[]): NoteKey[] | undefined {
   if (value === undefined) return undefined
-  const found = typeof value === 'string' ? parseVkey(value) : undefined
-  if (found?.type === keyTypes.ed25519) return found
-  problems.push('log is not an Ed25519 key as name+id+base64')
+  const list = Array.isArray(value) ? value : [value]
+  const keys = list.flatMap((one) => (typeof one === 'string' ? (parseVkey(one) ?? []) : []))
+  const isRead = keys.length === list.length && keys.every(({ type }) => type === keyTypes.ed25519)
+  if (isRead && keys.length > 0 && keys.length <= maxLogKeys) return keys
+  problems.push('log is not an Ed25519 key as name+id+base64, or a list of such keys')
   return undefined
 }

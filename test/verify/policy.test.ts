@@ -36,7 +36,7 @@ describe('a policy', () => {
     expect(witnesses).toEqual({
       witnesses: sampleWitnesses.map(({ name, key }) => ({ name, key })),
       quorum: 2,
-      log: logNoteKey,
+      log: [logNoteKey],
     })
   })
 
@@ -99,8 +99,18 @@ describe('a policy', () => {
     ['a witness as log', { log: one?.vkey }, 'log is not'],
     ['a log without a key', { log: 'a' }, 'log is not'],
     ['a log as a number', { log: 1 }, 'log is not'],
+    ['no key in the list of a log', { log: [] }, 'log is not'],
+    ['a witness among the keys of a log', { log: [whole.log, one?.vkey] }, 'log is not'],
+    ['a number among the keys of a log', { log: [whole.log, 1] }, 'log is not'],
   ])('is refused with %s', (_, change, problem) => {
     expect(problemsOf(change).join('; ')).toContain(problem)
+  })
+
+  test('takes up to 32 keys of a log: those of before and after rotations', () => {
+    const found = read({ log: [whole.log, whole.log] })
+    expect(found.ok && found.policy.witnesses?.log).toEqual([logNoteKey, logNoteKey])
+    expect(problemsOf({ log: Array(32).fill(whole.log) })).toEqual([])
+    expect(problemsOf({ log: Array(33).fill(whole.log) })).toHaveLength(1)
   })
 
   test('takes 32 witnesses and no more', () => {

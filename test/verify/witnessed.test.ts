@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import { fromHex } from '../../src/kernel/hex.ts'
+import { noteSigner } from '../../src/proof/signer/ed25519.ts'
 import { judgeBy, type WitnessPolicy } from '../../src/verify/check-witnesses.ts'
 import { toPagePayload, toTrust } from '../../src/verify/page-payload.ts'
 import { shownChecks } from '../../src/verify/shown-checks.ts'
-import { signatureLine } from '../../src/verify/signed-note.ts'
+import { keyTypes, type NoteKey, noteKey, signatureLine } from '../../src/verify/signed-note.ts'
 import { parseTlogProof } from '../../src/verify/tlog-proof.ts'
 import type { Trust } from '../../src/verify/verify.ts'
 import { failed, judge, statusOf, trust } from './judge.ts'
 import { provenFile } from './proof-samples.ts'
-import { fileOf, make } from './samples.ts'
+import { facts, fileOf, make } from './samples.ts'
 import {
   logNoteKey,
   sampleWitnesses,
@@ -58,13 +59,26 @@ describe('a receipt with a proof that witnesses signed', () => {
   })
 
   test('may require that the log signed the same head as a note', () => {
-    expect(judge(witnessedFile(), by(2, { log: logNoteKey })).valid).toBe(true)
+    expect(judge(witnessedFile(), by(2, { log: [logNoteKey] })).valid).toBe(true)
     const alone = tlogOf({
       lines: (text) => sampleWitnesses.slice(0, 2).map(({ line }) => line(text)),
     })
     expect(judge(witnessedFile(alone), by(2)).valid).toBe(true)
-    const verdict = judge(witnessedFile(alone), by(2, { log: logNoteKey }))
+    const verdict = judge(witnessedFile(alone), by(2, { log: [logNoteKey] }))
     expect([verdict.valid, failed(verdict)]).toEqual([false, ['witnessed']])
+  })
+
+  test('holds after a rotation for a reader who knows the old key of the log beside the new', () => {
+    const { publicKey } = noteSigner(new Uint8Array(32).fill(9))
+    const next = noteKey(facts.issuer, keyTypes.ed25519, publicKey)
+    const verdictBy = (...log: NoteKey[]) => judge(witnessedFile(), by(2, { log }))
+    expect(verdictBy(next, logNoteKey).valid).toBe(true)
+    expect(verdictBy(logNoteKey, next).evidence).toContain('witnessed')
+    const late = verdictBy(next)
+    expect(late.checks.find(({ name }) => name === 'witnessed')).toMatchObject({
+      status: 'fail',
+      reason: `The log itself did not sign its head, as ${facts.issuer}.`,
+    })
   })
 
   test('shows a time that no calendar has as it was written', () => {

@@ -2,6 +2,7 @@
 import type { Hex } from '../../kernel/hex.ts'
 import { type Checkpoint, parseCheckpoint, parseConsistency } from '../../verify/proof.ts'
 import { isObject, type Problem, readMember } from '../../verify/receipt.ts'
+import { keyTypes, type NoteKey, parseVkey } from '../../verify/signed-note.ts'
 
 /** A head of the log that the service claims is on the chain. */
 export type AnchorAnswer = { id: string; status: string; size: number; root: Hex }
@@ -37,6 +38,15 @@ export type Rotation = {
   signature: string | null
 }
 
+/** All signers of a log, and where its files are. */
+export type SignersAnswer = {
+  issuer: string
+  /** Oldest first. */
+  signers: SignerAnswer[]
+  prefix: string | undefined
+  noteKeys: NoteKey[]
+}
+
 /** A response that violates the API. */
 export class WrongAnswer extends Error {}
 
@@ -66,14 +76,35 @@ export function readConsistency(answer: unknown): { from: string; to: string; pa
 }
 
 /** All signers of a log, oldest first. @throws WrongAnswer */
-export function readSigners(answer: unknown): { issuer: string; signers: SignerAnswer[] } {
+export function readSigners(answer: unknown): SignersAnswer {
   const signer = object(answer, 'the signer')
-  const { issuer, previous } = signer
+  const { issuer, previous, log } = signer
   if (typeof issuer !== 'string' || !Array.isArray(previous) || previous.length > 1000) {
     throw wrong('issuer, previous')
   }
   const signers = [...previous, signer].map(readSigner)
-  return { issuer, signers: signers.sort((a, b) => a.fromIndex - b.fromIndex) }
+  const prefix = isObject(log) ? log['prefix'] : undefined
+  return {
+    issuer,
+    signers: signers.sort((a, b) => a.fromIndex - b.fromIndex),
+    prefix: prefix === undefined ? undefined : readPrefix(prefix),
+    noteKeys: [signer, ...previous].flatMap(readNoteKey),
+  }
+}
+
+/** It is put behind the address of the service, so it must be nothing but a path. */
+function readPrefix(value: unknown): string {
+  if (typeof value !== 'string' || !/^(?:\/\w{1,64}){1,8}$/.test(value)) throw wrong('log.prefix')
+  return value
+}
+
+/** Key of notes, which a signer from before them does not have. */
+function readNoteKey(signer: Record<string, unknown>): NoteKey[] {
+  const { note_key: vkey } = signer
+  if (vkey === undefined || vkey === null) return []
+  const key = typeof vkey === 'string' ? parseVkey(vkey) : undefined
+  if (key?.type !== keyTypes.ed25519) throw wrong('note_key')
+  return [key]
 }
 
 /** @throws WrongAnswer */

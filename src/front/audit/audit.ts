@@ -1,9 +1,20 @@
 /** Audits a service's whole log from outside, and against the chain if asked. */
 import { ChainUnavailable } from '../../kernel/chain.ts'
 import { NoRegistry } from '../../proof/anchors/registry.ts'
-import { fail, type Outcome, skip, unavailable } from '../../verify/checks.ts'
+import type { WitnessPolicy } from '../../verify/check-witnesses.ts'
+import {
+  fail,
+  type Outcome,
+  skip,
+  type TrustedSigner,
+  told,
+  unavailable,
+} from '../../verify/checks.ts'
 import type { Checkpoint } from '../../verify/proof.ts'
+import type { ReadFile } from '../../verify/read-tiles.ts'
+import type { NoteKey } from '../../verify/signed-note.ts'
 import { readAnchors, readSigners, WrongAnswer } from './answers.ts'
+import { auditTiles, type TileAudit, type TileCheckName, tileChecks } from './audit-tiles.ts'
 import {
   checkCount,
   checkFinal,
@@ -11,9 +22,16 @@ import {
   checkSignersThere,
   type OnChain,
 } from './check-chain.ts'
-import { checkAnchors, checkCheckpoint, checkNeighbours, checkRemembered } from './check-log.ts'
+import {
+  checkAnchors,
+  checkCheckpoint,
+  checkNeighbours,
+  checkRemembered,
+  trustedSigners,
+} from './check-log.ts'
 import { checkRanges, checkRotations } from './check-signers.ts'
-import { type Service, ServiceTrouble, type ServiceView } from './service-view.ts'
+import type { Paper } from './papers.ts'
+import { type KnownHead, type Service, ServiceTrouble, type ServiceView } from './service-view.ts'
 
 /** In report order. */
 export const auditChecks = [
@@ -29,7 +47,7 @@ export const auditChecks = [
   'chain_signers',
 ] as const
 
-export type AuditCheckName = (typeof auditChecks)[number]
+export type AuditCheckName = (typeof auditChecks)[number] | TileCheckName
 export type AuditCheck = { name: AuditCheckName } & Outcome
 
 export type AuditReport = {
@@ -51,6 +69,22 @@ export type AuditOptions = {
   chain?: OnChain
   /** The checkpoint of an earlier audit. */
   remembered?: Checkpoint
+  /** How to read the files of the log; without them only the API is audited. */
+  files?: FileOptions
+}
+
+/** The files of a log, and what the auditor knows of it. */
+export type FileOptions = {
+  /** Opens those of the log with this path at its service. */
+  open(prefix: string): ReadFile
+  /** Note keys of the log that the auditor knows; in place of those that the service names. */
+  keys: readonly NoteKey[]
+  witnesses?: WitnessPolicy
+  papers: readonly Paper[]
+  /** In place of the signers that the service names. */
+  signers?: readonly TrustedSigner[]
+  /** The origin that the log has to have. */
+  origin?: string
 }
 
 /** Checks every claim of a service about its log. Failures go into the report, not into errors. */
@@ -63,7 +97,7 @@ export async function auditService(options: AuditOptions): Promise<AuditReport> 
     return unread(outcomeOf(error))
   }
   const notAsked = skip('The chain was not checked: add --rpc and --registry.')
-  const outcomes: Record<AuditCheckName, Outcome> = {
+  const outcomes: Record<(typeof auditChecks)[number], Outcome> = {
     signers: checkRanges(view),
     rotations: checkRotations(view),
     checkpoint: checkCheckpoint(view),
@@ -77,9 +111,10 @@ export async function auditService(options: AuditOptions): Promise<AuditReport> 
     chain_count: chain ? await attempt(() => checkCount(chain, view)) : notAsked,
     chain_signers: chain ? await attempt(() => checkSignersThere(chain, view)) : notAsked,
   }
-  const checks = auditChecks.map((name): AuditCheck => ({ name, ...outcomes[name] }))
+  const checks: AuditCheck[] = auditChecks.map((name) => ({ name, ...outcomes[name] }))
+  if (options.files) checks.push(...(await fileChecks(options, options.files, view)))
   return {
-    holds: checks.every(({ status }) => status === 'pass' || status === 'skip'),
+    holds: checks.every(isFine),
     origin: view.origin,
     size: view.checkpoint?.size ?? null,
     anchors: view.anchors.length,
@@ -88,11 +123,75 @@ export async function auditService(options: AuditOptions): Promise<AuditReport> 
   }
 }
 
+/** Audits a log from its files alone, which may come from anywhere. */
+export async function auditFiles(
+  files: Omit<FileOptions, 'open'> & { read: ReadFile },
+  chain: OnChain | undefined,
+): Promise<AuditReport> {
+  const { read, keys, witnesses, papers, signers, origin } = files
+  const audit: TileAudit = {
+    ...{ read, papers, heads: [], keys: { list: keys, whose: '--log-key' } },
+    ...(witnesses && { witnesses }),
+    ...(origin !== undefined && { origin }),
+    ...(chain && ownedBy(chain, undefined)),
+    trust: { ...(signers && { signers }) },
+  }
+  const { head, outcomes } = await auditTiles(audit, attempt)
+  const checks = tileChecks.map((name): AuditCheck => ({ name, ...outcomes[name] }))
+  return {
+    holds: checks.every(isFine),
+    origin: head?.origin ?? null,
+    size: head === null ? null : String(head.size),
+    anchors: 0,
+    checks,
+    checkpoint: null,
+  }
+}
+
+/** The checks of the files of a log, against what its service says of it. */
+async function fileChecks(
+  { service, chain, remembered }: AuditOptions,
+  { open, keys, witnesses, papers, signers, origin }: FileOptions,
+  view: ServiceView,
+): Promise<AuditCheck[]> {
+  if (view.prefix === undefined) {
+    const reason = 'The service does not name the path of its log (log.prefix of GET /v1/signer).'
+    const missing = unavailable(`${reason} Ask the operator to upgrade it.`)
+    return tileChecks.map((name): AuditCheck => ({ name, ...missing }))
+  }
+  const heads = [
+    ...headIn('the signed checkpoint', view.checkpoint),
+    ...headIn('the checkpoint of the earlier audit', remembered),
+    ...view.anchors.map(({ id, size, root }) => ({ what: `the anchor ${told(id)}`, size, root })),
+  ]
+  const own = { list: keys, whose: '--log-key' }
+  const audit: TileAudit = {
+    ...{ read: open(view.prefix), service, papers, heads, origin: origin ?? view.origin },
+    keys: keys.length > 0 ? own : { list: view.noteKeys, whose: 'the service itself' },
+    ...(witnesses && { witnesses }),
+    ...(chain && ownedBy(chain, view.owner)),
+    trust: { signers: signers ?? trustedSigners(view) },
+  }
+  const { outcomes } = await auditTiles(audit, attempt)
+  return tileChecks.map((name): AuditCheck => ({ name, ...outcomes[name] }))
+}
+
+/** The registry with an owner; nothing where nobody says who that is. */
+const ownedBy = (chain: OnChain, claimed: string | undefined) => {
+  const owner = chain.owner ?? claimed
+  return owner === undefined ? {} : { chain: { ...chain, owner } }
+}
+
+const headIn = (what: string, head: Checkpoint | undefined): KnownHead[] =>
+  head ? [{ what, size: Number(head.size), root: head.root }] : []
+
+const isFine = ({ status }: Outcome): boolean => status === 'pass' || status === 'skip'
+
 const list = '/v1/anchors?limit=100'
 
 /** @throws ServiceTrouble, WrongAnswer */
 async function readAll(service: Service): Promise<ServiceView> {
-  const { issuer, signers } = readSigners(await service.get('/v1/signer'))
+  const { issuer, ...named } = readSigners(await service.get('/v1/signer'))
   const first = readAnchors(await service.get(list))
   if (first.origin !== issuer) {
     throw new WrongAnswer(`The log belongs to ${first.origin}, but the signer to ${issuer}.`)
@@ -111,7 +210,7 @@ async function readAll(service: Service): Promise<ServiceView> {
   }
   const onChain = anchors.filter(({ status }) => status === 'confirmed' || status === 'final')
   const { checkpoint, owner } = first
-  return { origin: issuer, checkpoint, owner, anchors: onChain.reverse(), signers }
+  return { ...named, origin: issuer, checkpoint, owner, anchors: onChain.reverse() }
 }
 
 /** Turns a wrong response into a failure, and an unreachable server into "unavailable". */

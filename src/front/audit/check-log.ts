@@ -1,6 +1,13 @@
 /** The audit's checks of the log: signed head, growing anchors, consistency. */
 import { fromHex, type Hex } from '../../kernel/hex.ts'
-import { checkSigner, fail, type Outcome, pass, told as quoted } from '../../verify/checks.ts'
+import {
+  checkSigner,
+  fail,
+  type Outcome,
+  pass,
+  told as quoted,
+  type TrustedSigner,
+} from '../../verify/checks.ts'
 import { structDigest } from '../../verify/eip712.ts'
 import { verifyConsistency } from '../../verify/merkle.ts'
 import type { Checkpoint } from '../../verify/proof.ts'
@@ -9,7 +16,7 @@ import { readConsistency } from './answers.ts'
 import { count, type Service, type ServiceView } from './service-view.ts'
 
 /** A size of the log and its claimed root. */
-type Head = { size: number; root: Hex }
+export type Head = { size: number; root: Hex }
 
 /** The head of the log is signed by the key that may sign its last leaf. */
 export function checkCheckpoint({ checkpoint, origin, signers }: ServiceView): Outcome {
@@ -78,15 +85,19 @@ function checkSignature(
   if (signed.issuer !== origin) return fail(`The checkpoint is of ${quoted(signed.issuer)}.`)
   const recovered = recoverSigner(structDigest('Checkpoint', signed), signature)
   if (!recovered.ok) return fail(recovered.reason)
-  const trusted = signers.map(({ address, fromIndex, untilIndex }) => ({
+  return checkSigner(recovered, trustedSigners({ signers }), BigInt(signed.size) - 1n)
+}
+
+/** The signers that a service names, as verifiers take them. */
+export const trustedSigners = ({ signers }: Pick<ServiceView, 'signers'>): TrustedSigner[] =>
+  signers.map(({ address, fromIndex, untilIndex }) => ({
     address,
     fromIndex: BigInt(fromIndex),
     ...(untilIndex === null ? {} : { untilIndex: BigInt(untilIndex) }),
   }))
-  return checkSigner(recovered, trusted, BigInt(signed.size) - 1n)
-}
 
-async function continues(service: Service, from: Head, to: Head): Promise<boolean> {
+/** Whether the service proves that its log at one head begins with another. */
+export async function continues(service: Service, from: Head, to: Head): Promise<boolean> {
   if (from.size === to.size) return from.root === to.root
   const answer = await service.get(`/v1/anchors?limit=1&from=${from.size}&to=${to.size}`)
   const { from: first, to: second, path } = readConsistency(answer)

@@ -1,5 +1,7 @@
 /** The public view of a service that an audit reads. */
+import type { Hex } from '../../kernel/hex.ts'
 import type { Checkpoint } from '../../verify/proof.ts'
+import type { NoteKey } from '../../verify/signed-note.ts'
 import type { AnchorAnswer, SignerAnswer } from './answers.ts'
 
 /** Public reads of a service, without a key. */
@@ -21,7 +23,14 @@ export type ServiceView = {
   anchors: AnchorAnswer[]
   /** Oldest first. */
   signers: SignerAnswer[]
+  /** The path of the checkpoint and tiles; undefined of a service without them. */
+  prefix: string | undefined
+  /** Keys of the notes of the log, old and new. */
+  noteKeys: NoteKey[]
 }
+
+/** A head of the log that is known from elsewhere than its files. */
+export type KnownHead = { what: string; size: number; root: Hex }
 
 /** A count with its noun: `1 anchor`, `2 anchors`. */
 export const count = (n: number, one: string): string => (n === 1 ? `1 ${one}` : `${n} ${one}s`)

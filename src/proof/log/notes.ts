@@ -48,19 +48,27 @@ export const publishedNote = async (deps: PublishDeps, log: LogSpan): Promise<st
 /** How far the head that witnesses signed may lie behind the newest, in ms. */
 const staleMs = 300_000
 
-/**
- * The newest head that enough witnesses signed, unless that is old: then the newest signed head.
- * That of an empty log, which has no checkpoint, has size 0.
- */
+/** The head to publish; that of an empty log, which has no checkpoint, has size 0. */
 async function publishedHead(deps: PublishDeps, log: LogSpan): Promise<NotedHead> {
-  const { checkpoints, cosignatures, witnesses } = deps
-  const latest = await checkpoints.latest(log.origin)
-  if (latest) {
-    if (witnesses.list.length === 0) return latest
-    const seen = await cosignatures.newestBy(log.origin, Math.max(1, witnesses.required))
-    const head = seen === undefined ? undefined : await checkpoints.find(log.origin, seen)
-    return head && latest.timestamp - head.timestamp <= staleMs ? head : latest
-  }
+  const stored = await storedHead(deps, log)
+  if (stored) return stored
   const signed = log === deps.logs.current ? await signCheckpoint(deps) : undefined
   return signed ?? { issuer: log.origin, size: 0, root: sha256(new Uint8Array()) }
 }
+
+/**
+ * The newest head that enough witnesses signed, unless that is old: then the newest signed head.
+ * Undefined while none was signed.
+ */
+export async function storedHead(
+  { checkpoints, cosignatures, witnesses }: Pick<PublishDeps, StoredHeads>,
+  { origin }: LogSpan,
+): Promise<CheckpointRow | undefined> {
+  const latest = await checkpoints.latest(origin)
+  if (!latest || witnesses.list.length === 0) return latest
+  const seen = await cosignatures.newestBy(origin, Math.max(1, witnesses.required))
+  const head = seen === undefined ? undefined : await checkpoints.find(origin, seen)
+  return head && latest.timestamp - head.timestamp <= staleMs ? head : latest
+}
+
+type StoredHeads = 'checkpoints' | 'cosignatures' | 'witnesses'
