@@ -64,5 +64,58 @@ export const witnesses: Group = {
       ],
       guards: [['src/verify/check-witnesses.ts', 'judgeBy']],
     },
+    {
+      id: 'H16',
+      severity: 'H',
+      promise: 'An auditor with the files of a log alone finds any byte of them that was changed.',
+      tests: [
+        ['test/verify/read-tiles.test.ts', 'is named where any byte of it is changed: %s'],
+        [
+          'test/audit/tiles.test.ts',
+          'name the file and the place of what is wrong, and say what to do',
+        ],
+        [
+          'test/witnesses/independent.test.ts',
+          'has a checkpoint of three signatures, and every entry under its root',
+        ],
+      ],
+      guards: [
+        ['src/verify/read-tiles.ts', 'readTiles'],
+        ['src/front/audit/audit-tiles.ts', 'auditTiles'],
+      ],
+    },
+    {
+      id: 'H17',
+      severity: 'H',
+      promise: 'A receipt that the log does not have at its place is found, and so is a second history.',
+      tests: [
+        ['test/audit/tiles.test.ts', 'that show %s are found out'],
+        ['test/audit/tiles.test.ts', 'was broken: that is found, and both files are named'],
+      ],
+      guards: [
+        ['src/front/audit/papers.ts', 'readPapers'],
+        ['src/front/audit/audit-tiles.ts', 'compareHeads'],
+      ],
+    },
+    {
+      id: 'H18',
+      severity: 'H',
+      promise: 'An exported log is never published before all its files were read under its signed head.',
+      tests: [
+        [
+          'test/log/export.test.ts',
+          'go on where an export was killed: the checkpoint is the last thing that moves',
+        ],
+        [
+          'test/log/export.test.ts',
+          'are read again before the end: a damaged one is named, with what to do',
+        ],
+        [
+          'test/log/export.test.ts',
+          'are refused to a folder of another log, of a longer one, or of none',
+        ],
+      ],
+      guards: [['src/proof/log/export-log.ts', 'exportLog']],
+    },
   ],
 }

@@ -51,6 +51,28 @@ export const ofVerify: Record<string, Row[]> = {
     ['if (!start) return false', /false/, bug],
     ['if (path.length === 0 || !', any, 'What is no hash never hashes to the root.'],
   ],
+  'src/verify/policy.ts': [['...(issuers && {', /&& to/, 'Nobody is named either way.']],
+  'src/verify/quote.ts': [
+    ['if (start <= read && start > from)', />/, 'Of two that are equal either is the one.'],
+    ['for (const [meter, price] of step)', /> to >=/, 'Of two that are equal either is the one.'],
+    ['let from = -1n', any, 'Rates without a start of 0 have none: each begins at 0 or above.'],
+    ['return own ?? -1n', any, 'No price is below 0, whichever number says so.'],
+    ['let dearest = -1n', any, 'No price is below 0, whichever number says so.'],
+  ],
+  'src/verify/read-tiles.ts': [
+    ['const leaf = leafHash((bytes[0] ?? 0)', /one more/, 'There is always a kind.'],
+    ['one.catch(', any, 'The turn of the promise comes in the same run of a test.'],
+  ],
+  'src/verify/signed-note.ts': [
+    [
+      'if (end === -1 || !note.endsWith',
+      /&&/,
+      'Lines that do not end in a newline are refused by their reader.',
+    ],
+  ],
+  'src/verify/tlog-proof.ts': [
+    ['if (end === -1)', any, 'Without an empty line the checkpoint is no note.'],
+  ],
   'src/verify/shown-checks.ts': [
     [
       'if (!own.every(isPass) ||',

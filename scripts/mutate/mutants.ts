@@ -131,8 +131,9 @@ function isSoleOfGuard(node: Node, source: SourceFile): boolean {
     : false
 }
 
+/** A call that can be left out: without `super` no object is made at all. */
 const isCall = (node: Node): boolean =>
-  is.isCallExpression(node) ||
+  (is.isCallExpression(node) && node.expression.kind !== SyntaxKind.SuperKeyword) ||
   ((is.isYieldExpression(node) || is.isAwaitExpression(node) || is.isVoidExpression(node)) &&
     node.expression !== undefined &&
     isCall(node.expression))

@@ -31,7 +31,7 @@ export function auditCommand(program: Command): void {
       '--tiles <place>',
       'folder of log export, or URL of the log, to read its files from; without --base only these',
     )
-    .option('--no-tiles', 'with --base: read no files of the log, which are 65 bytes an entry')
+    .option('--no-tiles', 'with --base: read no files of the log, which are 67 bytes a leaf')
     .option(
       '--log-key <vkey>',
       "note_key of the log as you know it; the service's claim is weaker; repeatable",

@@ -4,6 +4,7 @@ import { auditService } from '../../src/front/audit/audit.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { revokeSigner, rotateSigner } from '../../src/proof/signer/rotate.ts'
 import { openSigner } from '../../src/proof/signer/signer.ts'
+import { parseNote, parseVkey, verifyNote } from '../../src/verify/signed-note.ts'
 import { keyFolder, type Service, serviceOn } from '../signer/service.ts'
 import { freshDb } from '../support/world.ts'
 
@@ -15,7 +16,8 @@ test('the audit of a real server holds across a rotation and a revocation', asyn
   const wish = { reason: 'planned', source: { kind: 'data', file } as const, data: folder }
   let service: Service = await serviceOn(db, open())
   const audited = async () => {
-    const report = await auditService({ service: { get: (path) => service.call(path) } })
+    const files = { open: (prefix: string) => service.open(prefix), keys: [], papers: [] }
+    const report = await auditService({ service: { get: (path) => service.call(path) }, files })
     const wrong = report.checks.filter(({ status }) => status !== 'pass' && status !== 'skip')
     return { wrong, told: report.checks.map(({ reason }) => reason).join(' '), ...report }
   }
@@ -23,6 +25,7 @@ test('the audit of a real server holds across a rotation and a revocation', asyn
     await service.receipt()
     const first = await audited()
     expect([first.wrong, first.holds]).toEqual([[], true])
+    const kept = new TextDecoder().decode(await service.open('/log')('checkpoint'))
 
     await service.stop()
     await rotateSigner({ ...service.deps, db }, wish, open())
@@ -31,6 +34,14 @@ test('the audit of a real server holds across a rotation and a revocation', asyn
     const rotated = await audited()
     expect([rotated.wrong, rotated.holds]).toEqual([[], true])
     expect(rotated.told).toContain('1 rotation, each signed by the key before.')
+    // A head that was kept from before is signed by the key that the service names as previous.
+    const { note_key: now, previous } = await service.call('/v1/signer')
+    const note = parseNote(kept)
+    const signedBy = (vkey: string) => {
+      const key = parseVkey(vkey)
+      return note && key ? verifyNote(note, [key]).signed.length : undefined
+    }
+    expect([signedBy(now), signedBy(previous[0].note_key)]).toEqual([0, 1])
 
     const { proof } = await service.receipt()
     await service.stop()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
@@ -81,6 +81,35 @@ describe.skipIf(noBinary)('a quote of the binary', () => {
       expect([bad.code, bad.stdout]).toEqual([1, expect.stringContaining('✗ quote')])
       expect((await verify('receipt.json')).code).toBe(2)
 
+      // The whole log beside the running server, and an auditor who has these files alone.
+      const signed = ['--signer', address]
+      const { note_key: logKey, issuer } = await (await server.call('/v1/signer')).json()
+      const policy = { type: 'counterfoil.policy', version: '1', signers: [address], issuer }
+      write('policy.json', policy)
+      const log = path('log')
+      const done = await home.cli('log', 'export', log)
+      expect([done.code, done.stderr]).toEqual([0, expect.stringContaining('were read again')])
+      const papers = ['--papers', path('receipt.json'), path('quote.json')]
+      const known = ['--log-key', logKey, '--policy', path('policy.json')]
+      const audited = await home.cli('audit', '--tiles', log, ...known, ...papers)
+      expect([audited.code, audited.stdout]).toEqual([
+        0,
+        expect.stringMatching(/✓ note .*✓ tiles .*✓ heads .*✓ receipts .*✓ quotes /s),
+      ])
+      const unknown = await home.cli('audit', '--tiles', log, ...papers)
+      expect([unknown.code, unknown.stdout]).toEqual([3, expect.stringContaining('? note')])
+      const entries = readdirSync(join(log, 'tile/entries/000.p'))[0] ?? ''
+      const bundle = join(log, 'tile/entries/000.p', entries)
+      const bytes = readFileSync(bundle)
+      bytes[2] = 9
+      writeFileSync(bundle, bytes)
+      const forgedLog = await home.cli('audit', '--tiles', log, ...known)
+      expect([forgedLog.code, forgedLog.stdout]).toEqual([
+        1,
+        expect.stringContaining(`hash 0, of leaf 0, is not that of entry 0 in tile/entries/000.p/`),
+      ])
+      expect((await home.cli('audit', '--tiles', path('nowhere'))).code).toBe(2)
+
       const exported = async (query: string) =>
         (await server.call(`/v1/usage/export${query}`, { key })).text()
       const rows = await exported('?format=jsonl')
@@ -88,7 +117,6 @@ describe.skipIf(noBinary)('a quote of the binary', () => {
       writeFileSync(path('usage.csv'), await exported('?format=csv'))
       writeFileSync(path('manifest.json'), await exported('/manifest?format=csv'))
       writeFileSync(path('forged.jsonl'), rows.replace('"cost_nusd":', '"cost_nusd":1'))
-      const signed = ['--signer', address]
       const whole = await home.cli('verify', path('usage.jsonl'), ...signed)
       expect([whole.code, whole.stdout]).toEqual([0, expect.stringContaining('Verified.')])
       const beside = ['--manifest', path('manifest.json')]

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { asc } from 'drizzle-orm'
 import { insertEnded } from '../../bench/stored-runs.ts'
+import { auditFiles } from '../../src/front/audit/audit.ts'
 import { sha256 } from '../../src/kernel/hash.ts'
 import { fromHex, toHex } from '../../src/kernel/hex.ts'
 import { reopenLog } from '../../src/proof/log/reopen.ts'
 import { headStore } from '../../src/proof/log/store/head.ts'
 import { reopenings } from '../../src/proof/log/store/reopen.ts'
 import { reissued } from '../../src/proof/receipts/receipt.ts'
+import { logNoteSigner } from '../../src/proof/signer/ed25519.ts'
 import { signerFromHex } from '../../src/proof/signer/signer.ts'
 import { endAbandoned } from '../../src/runs/end-abandoned.ts'
 import type { Db } from '../../src/storage/db/db.ts'
@@ -15,6 +17,7 @@ import type { RunRow } from '../../src/storage/db/schema.ts'
 import { structDigest } from '../../src/verify/eip712.ts'
 import { leafHash, leafKinds } from '../../src/verify/merkle.ts'
 import { logIdOf } from '../../src/verify/proof.ts'
+import { keyTypes, noteKey } from '../../src/verify/signed-note.ts'
 import { failed, type Service, serviceOn } from '../signer/service.ts'
 import { allRuns, lastRun } from '../support/runs.ts'
 import { engines, freshDb, testPrivateKey } from '../support/world.ts'
@@ -155,6 +158,29 @@ for (const engine of engines) {
       expect(told.former_logs[0].signers[0].address).toBe(signer.address)
       const { log } = await service.call('/v1/anchors')
       expect([log.origin, log.size]).toEqual([`${first}#4`, told.log.size])
+    })
+
+    test('leaves the files of each log at a path of its own, where they hold by themselves', async () => {
+      const noted = logNoteSigner(signer).publicKey
+      const origins = [first, `${first}#2`, `${first}#3`, `${first}#4`]
+      for (const [i, origin] of origins.entries()) {
+        const read = service.open(i === 0 ? '/log' : `/log/${i + 1}`)
+        const keys = [noteKey(origin, keyTypes.ed25519, noted)]
+        const own = i === 0 ? old : []
+        const papers = own.map((value) => ({ name: 'old.json', value, repeated: [] }))
+        const signers = [{ address: signer.address }]
+        const { holds, checks } = await auditFiles(
+          { read, keys, papers, signers, origin },
+          undefined,
+        )
+        expect([origin, checks.filter(({ status }) => status === 'fail'), holds]).toEqual([
+          ...[origin, [], true],
+        ] as never)
+      }
+      expect(await service.open('/log/5')('checkpoint')).toBeUndefined()
+      expect(await service.open('/log/1')('checkpoint')).toBeUndefined()
+      const { log } = await service.call('/v1/signer')
+      expect(log.prefix).toBe('/log/4')
     })
 
     test('without a chain names the newest head that was signed', async () => {

@@ -106,7 +106,19 @@ describe.each(engines)('a node that gets what belongs to another shard, on %s', 
 
   test('serves an audit of its log, under its own name', async () => {
     const get = async (path: string) => (await s4.call(path)).json()
-    const report = await auditService({ service: { get } })
+    const open = (prefix: string) => async (path: string) => {
+      const answer = await s4.call(`${prefix}/${path}`)
+      const bytes = new Uint8Array(await answer.arrayBuffer())
+      return answer.ok ? bytes : undefined
+    }
+    const { log } = await get('/v1/signer')
+    expect([
+      log.prefix,
+      await open('/log')('checkpoint'),
+      await open('/log/s3')('checkpoint'),
+    ]).toEqual(['/log/s4', undefined, undefined])
+    const report = await auditService({ service: { get }, files: { open, keys: [], papers: [] } })
+    expect(report.holds).toBe(true)
     expect(report.checks.filter(({ status }) => status === 'fail')).toEqual([])
     expect([report.holds, report.origin]).toEqual([true, 'https://gw.example#s4'])
   })

@@ -10,6 +10,7 @@ import { grantCredit } from '../../src/ledger/grant.ts'
 import type { Signer } from '../../src/proof/signer/signer.ts'
 import type { Db } from '../../src/storage/db/db.ts'
 import { dropLeases } from '../../src/storage/db/lease.ts'
+import type { ReadFile } from '../../src/verify/read-tiles.ts'
 import { serve } from '../../src/web/http/serve.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { testAccount, usd } from '../support/world.ts'
@@ -44,6 +45,14 @@ export async function serviceOn(db: Db, signer: Signer, given?: string) {
     deps,
     secret,
     call,
+    /** Reads the files of a log by the path of the log. */
+    open:
+      (prefix: string): ReadFile =>
+      async (path) => {
+        const answer = await fetch(`${origin}${prefix}/${path}`)
+        const bytes = new Uint8Array(await answer.arrayBuffer())
+        return answer.ok ? bytes : undefined
+      },
     /** Runs something and gives its receipt's file, with its proof. */
     receipt: async () => {
       const answer = await call('/v1/runs', { model: 'counterfoil/echo-1', input: 'hello' })

@@ -17,6 +17,7 @@ describe('a checkpoint', () => {
   test.each([
     ['two lines', 'a\n1\n'],
     ['no newline at its end', `a\n1\n${base64}`],
+    ['no newline behind a further line', `a\n1\n${base64}\nmore`],
     ['an empty origin', `\n1\n${base64}\n`],
     ['an empty further line', `a\n1\n${base64}\n\nb\n`],
     ['a size with a zero before it', `a\n01\n${base64}\n`],

@@ -10,6 +10,7 @@ import {
   cosignatureBytes,
   cosignedBytes,
   isKeyName,
+  type KeyType,
   keyIdOf,
   keyTypes,
   noteKey,
@@ -147,6 +148,11 @@ describe('a key of notes', () => {
     expect(parseVkey(wrong)).toBeUndefined()
   })
 
+  test('is refused with a type that no signature has, though its id is right', () => {
+    const other = { ...noteKey(name, 0 as KeyType, log.publicKey) }
+    expect(parseVkey(vkeyOf(other))).toBeUndefined()
+  })
+
   test('takes only names that a line can hold', () => {
     expect(['a', 'https://gw.example#2', 'ö'].map(isKeyName)).toEqual([true, true, true])
     const wrong = ['', 'a b', 'a\u00a0b', 'a\u2003b', 'a+b', 'a\nb', 'a\tb', '\u0000', '\ud800']
@@ -194,6 +200,7 @@ describe('a note', () => {
     ['a time beyond 2^63', cosigned(2n ** 63n)],
     ['no time', signatureLine(witnessKey, witness.sign(cosignedBytes(text, 7n)))],
     ['a byte more', signatureLine(witnessKey, new Uint8Array(73))],
+    ['less than a time', signatureLine(witnessKey, new Uint8Array(7))],
     ['a signature of the text alone', cosignedAs(7n, witness.sign(bytes(text)))],
     ['a signature of another time', cosignedAs(8n, witness.sign(cosignedBytes(text, 7n)))],
   ])('has no cosignature with %s', (_, line) => {
@@ -206,6 +213,18 @@ describe('a note', () => {
     const parsed = parseNote(noteOf(text, [cosigned(2n ** 63n - 1n)]))
     if (!parsed) throw new Error('unreadable')
     expect(verifyNote(parsed, [witnessKey]).signed[0]?.time).toBe(2n ** 63n - 1n)
+  })
+
+  test('is none without an empty line before its signatures, and none without any', () => {
+    for (const wrong of [`x${logLine}`, `${logLine}\n`, logLine, text]) {
+      expect(parseNote(wrong)).toBeUndefined()
+    }
+  })
+
+  test('has signatures of a byte or more', () => {
+    const lineOf = (length: number) => signatureLine(logKey, new Uint8Array(length))
+    expect(parseLines(lineOf(1))).toHaveLength(1)
+    expect(parseLines(lineOf(0))).toBeUndefined()
   })
 
   test('has a text that ends at its last empty line', () => {
