@@ -87,7 +87,8 @@ export const witnesses: Group = {
     {
       id: 'H17',
       severity: 'H',
-      promise: 'A receipt that the log does not have at its place is found, and so is a second history.',
+      promise:
+        'A receipt that the log does not have at its place is found, and so is a second history.',
       tests: [
         ['test/audit/tiles.test.ts', 'that show %s are found out'],
         ['test/audit/tiles.test.ts', 'was broken: that is found, and both files are named'],
@@ -100,7 +101,8 @@ export const witnesses: Group = {
     {
       id: 'H18',
       severity: 'H',
-      promise: 'An exported log is never published before all its files were read under its signed head.',
+      promise:
+        'An exported log is never published before all its files were read under its signed head.',
       tests: [
         [
           'test/log/export.test.ts',
