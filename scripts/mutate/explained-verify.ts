@@ -51,7 +51,7 @@ export const ofVerify: Record<string, Row[]> = {
     ['if (!start) return false', /false/, bug],
     ['if (path.length === 0 || !', any, 'What is no hash never hashes to the root.'],
   ],
-  'src/verify/policy.ts': [['...(issuers && {', /&& to/, 'Nobody is named either way.']],
+  'src/verify/policy.ts': [['...(issuers && {', /&& to/, 'No issuer is named either way.']],
   'src/verify/quote.ts': [
     ['if (start <= read && start > from)', />/, 'Of two that are equal either is the one.'],
     ['for (const [meter, price] of step)', /> to >=/, 'Of two that are equal either is the one.'],
@@ -71,7 +71,7 @@ export const ofVerify: Record<string, Row[]> = {
     ],
   ],
   'src/verify/tlog-proof.ts': [
-    ['if (end === -1)', any, 'Without an empty line the checkpoint is no note.'],
+    ['if (end === -1)', any, 'A note has an empty line: without one it is refused later.'],
   ],
   'src/verify/shown-checks.ts': [
     [

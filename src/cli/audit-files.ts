@@ -1,4 +1,4 @@
-/** Where an audit reads the files of a log, and the papers of the auditor. */
+/** Reads the files of a log for an audit, and the papers of the auditor. */
 import { readdirSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

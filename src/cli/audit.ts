@@ -114,7 +114,7 @@ async function auditPlace(place: string, options: Options): Promise<number> {
   const { state, owner, rpc, json } = options
   if (state !== undefined) throw new Exit(exitCodes.usage, '--state needs --base.')
   if (rpc !== undefined && owner === undefined) {
-    throw new Exit(exitCodes.usage, 'Without --base nobody says who opened the log: add --owner.')
+    throw new Exit(exitCodes.usage, 'Without --base add --owner: the wallet that opened the log.')
   }
   const chain = onChain(options)
   const report = await auditFiles({ read: openFiles(place), ...knownTo(options) }, chain)
@@ -123,7 +123,7 @@ async function auditPlace(place: string, options: Options): Promise<number> {
   return exitCodeOf(report)
 }
 
-/** What the auditor knows and has. @throws Exit 2 */
+/** Reads the keys, policy and papers of the auditor. @throws Exit 2 */
 function knownTo(options: Options): Omit<FileOptions, 'open'> {
   const { logKey: keys, papers = [] } = options
   const policy = readPolicyFile(options)

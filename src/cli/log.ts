@@ -47,7 +47,7 @@ async function exportFiles(folder: string, options: { json?: boolean }): Promise
   const done: Exported[] = []
   try {
     for (const log of office.logs.all) {
-      // Where its service has it below /log.
+      // The same path below the folder as the service has below /log.
       const place = join(folder, prefixOf(log.origin).slice('/log'.length))
       const files = logFolder(place, `${process.pid}.new`)
       const exported = await exportLog(office, log, files).catch((error: unknown) => {

@@ -16,7 +16,7 @@ export class TileFault extends Error {
   }
 }
 
-/** What a reader wants to know of a log on the way. */
+/** Callbacks of a reader, and the sizes whose roots it wants. */
 export type Visit = {
   /** An entry, in the order of the log; `bytes` are its kind and digest. */
   entry?(index: number, bytes: Uint8Array): void
@@ -152,7 +152,7 @@ async function readTile(read: ReadFile, tile: Tile) {
   throw new TileFault(path, 'it is not there')
 }
 
-/** What `read` gives of each item, in order, with a few on the way at once. */
+/** Yields the results of `read` in the order of the items, with a few on the way at once. */
 async function* inOrder<T, R>(items: Iterable<T>, read: (item: T) => Promise<R>) {
   const pending: Promise<R>[] = []
   for (const item of items) {

@@ -141,11 +141,11 @@ describe.skipIf(noAnvil)('the audit of a running server and its chain', () => {
     writeFileSync(state, forged)
     const split = await cli('--base', a.origin, '--state', state)
     expect([split.code, split.stdout]).toEqual([1, expect.stringContaining('it was rewritten')])
-    // What shows the split stays for whoever looks at it.
+    // The state that shows the split stays, for a closer look.
     expect(readFileSync(state, 'utf8')).toBe(forged)
   })
 
-  test('ends with 2 for what is no call, 3 for nobody there', async () => {
+  test('ends with 2 for a wrong call, 3 without a service', async () => {
     expect((await cli()).code).toBe(2)
     expect((await cli('--base', 'nonsense')).code).toBe(2)
     expect((await cli('--base', a.origin, '--rpc', a.chain.url)).code).toBe(2)

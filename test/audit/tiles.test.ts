@@ -87,8 +87,8 @@ describe('the files of a log', () => {
   test('are undecided below the quorum, and where no key of the log is known', async () => {
     const few = await audit(sampleFiles({ by: 1 }))
     expect([few.report.holds, few.status('cosignatures')]).toEqual([false, 'unavailable'])
-    const nobody = await audit(undefined, { keys: [] })
-    expect([nobody.status('note'), nobody.reason('note')]).toEqual([
+    const unknown = await audit(undefined, { keys: [] })
+    expect([unknown.status('note'), unknown.reason('note')]).toEqual([
       'unavailable',
       expect.stringContaining('--log-key'),
     ])
@@ -114,8 +114,13 @@ describe('the files of a log', () => {
       ['heads', 'receipts'],
       'has another root at 13 leaves than the proof in a.json',
     ],
-    ['no note', { note: () => 'hello\n' }, ['note'], 'it is no signed note'],
-    ['a note of something else', { note: (text) => `x${text}` }, ['note'], 'it is no signed note'],
+    ['no note', { note: () => 'hello\n' }, ['note'], 'it is not a signed note'],
+    [
+      'a note of something else',
+      { note: (text) => `x${text}` },
+      ['note'],
+      'it is not a signed note',
+    ],
     ['the log of another', { origin: 'https://evil.example' }, ['note'], 'it is of https://evil'],
   ])('that show %s are found out', async (_, wish, names, reason) => {
     const { report, wrong } = await audit(sampleFiles(wish), { origin: facts.issuer })
@@ -195,7 +200,7 @@ describe('a receipt of the auditor', () => {
     expect(there.status('receipts')).toBe('pass')
   })
 
-  test('of another log, or of nobody who is trusted, is undecided', async () => {
+  test('of another log, or signed by no trusted key, is undecided', async () => {
     const elsewhere = sampleFiles({ origin: 'https://other.example' })
     const key = { ...logNoteKey, name: 'https://other.example' }
     const { status, reason } = await audit(elsewhere, { keys: [key] })
@@ -203,8 +208,8 @@ describe('a receipt of the auditor', () => {
       'unavailable',
       expect.stringContaining('it is in the log of https://gw.example'),
     ])
-    const anybody = await audit(undefined, { signers: undefined as never })
-    expect([anybody.report.holds, anybody.status('receipts')]).toEqual([false, 'unavailable'])
+    const untrusted = await audit(undefined, { signers: undefined as never })
+    expect([untrusted.report.holds, untrusted.status('receipts')]).toEqual([false, 'unavailable'])
   })
 })
 

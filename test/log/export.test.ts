@@ -163,12 +163,12 @@ for (const engine of engines) {
         `has the log of https://other.example, not of ${origin}`,
       )
       expect(await refusedAfter(note.replace(`\n${size}\n`, '\n5000\n'))).toContain(
-        'a signed head of 5000 leaves, the database one of 902: it may be an old copy',
+        'a signed head of 5000 leaves, the database of 902: it may be an old copy',
       )
       expect(await refusedAfter(note.replace(`\n${size}\n`, '\n600\n'))).toContain(
         'does not continue the 600 leaves that the folder has signed',
       )
-      expect(await refusedAfter('hello')).toContain('checkpoint is no signed note')
+      expect(await refusedAfter('hello')).toContain('checkpoint is not a signed note')
       writeFileSync(join(folder, 'checkpoint'), note)
       expect((await exported())?.written).toBe(0)
     })

@@ -99,7 +99,11 @@ describe('a policy', () => {
     ['a witness as log', { log: one?.vkey }, 'log is not'],
     ['a log without a key', { log: 'a' }, 'log is not'],
     ['a log as a number', { log: 1 }, 'log is not'],
-    ['a quorum of nobody', { witnesses: undefined, log: undefined }, 'witnesses is not a list'],
+    [
+      'a quorum without witnesses',
+      { witnesses: undefined, log: undefined },
+      'witnesses is not a list',
+    ],
     ['a key of the log alone', { witnesses: undefined, quorum: undefined }, 'witnesses is not a'],
     ['no key in the list of a log', { log: [] }, 'log is not'],
     ['a witness among the keys of a log', { log: [whole.log, one?.vkey] }, 'log is not'],

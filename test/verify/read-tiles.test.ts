@@ -121,7 +121,7 @@ describe('a file of a log that is wrong', () => {
     )
   })
 
-  test('ends the reading with the error of whoever was asked', async () => {
+  test('ends the reading with the error that a file gave', async () => {
     const { files } = filesOf(256 * 12)
     const read = async (path: string) => {
       if (path.startsWith('tile/0/00')) throw new Error('the disk is gone')

@@ -113,7 +113,7 @@ async function readNote({ read, origin }: TileAudit): Promise<SignedHead> {
   const note = parseNote(new TextDecoder().decode(bytes))
   const head = note && parseHead(note.text)
   if (!note || !head || head.size > BigInt(Number.MAX_SAFE_INTEGER)) {
-    throw new WrongAnswer('checkpoint: it is no signed note with origin, size and root.')
+    throw new WrongAnswer('checkpoint: it is not a signed note with origin, size and root.')
   }
   if (origin !== undefined && head.origin !== origin) {
     throw new WrongAnswer(`checkpoint: it is of ${told(head.origin)}, not of ${told(origin)}.`)

@@ -176,7 +176,7 @@ async function fileChecks(
   return tileChecks.map((name): AuditCheck => ({ name, ...outcomes[name] }))
 }
 
-/** The registry with an owner; nothing where nobody says who that is. */
+/** Adds the owner of the log to the registry; returns nothing where it is unknown. */
 const ownedBy = (chain: OnChain, claimed: string | undefined) => {
   const owner = chain.owner ?? claimed
   return owner === undefined ? {} : { chain: { ...chain, owner } }

@@ -142,7 +142,7 @@ function receiptOutcome(
   }
   const signer = verdict.checks.find((check) => check.name === 'signer_authorized')
   if (signer?.status === 'pass') return pass('')
-  return unavailable(`${file}: nobody trusted signed it: name signers in a --policy.`)
+  return unavailable(`${file}: no trusted key signed it: name signers in a --policy.`)
 }
 
 function quoteOutcome({ name, verdict, quote }: Held): Outcome {

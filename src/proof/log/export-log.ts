@@ -82,14 +82,16 @@ async function headIn(folder: LogFolder, next: NotedHead): Promise<NoteHead | un
   if (!bytes) return undefined
   const head = parseHead(parseNote(new TextDecoder().decode(bytes))?.text ?? '')
   if (!head) {
-    throw new ExportRefusal('checkpoint is no signed note. Name an empty folder, or one of a log.')
+    throw new ExportRefusal(
+      'checkpoint is not a signed note. Name an empty folder, or one of a log.',
+    )
   }
   if (head.origin !== next.issuer) {
     const why = `The folder has the log of ${head.origin}, not of ${next.issuer}.`
     throw new ExportRefusal(`${why} Name another folder.`)
   }
   if (head.size <= BigInt(next.size)) return head
-  const why = `The folder has a signed head of ${head.size} leaves, the database one of ${next.size}`
+  const why = `The folder has a signed head of ${head.size} leaves, the database of ${next.size}`
   throw new ExportRefusal(`${why}: it may be an old copy. Run counterfoil doctor.`)
 }
 

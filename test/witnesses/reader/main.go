@@ -1,5 +1,5 @@
 // Reads a folder of `counterfoil log export` with the packages of Go's checksum database
-// (golang.org/x/mod/sumdb/note and tlog): nothing of it is ours but the paths of the tiles and the
+// (golang.org/x/mod/sumdb/note and tlog): of ours it has only the paths of the tiles and the
 // form of a cosignature (c2sp.org/tlog-cosignature), which those packages do not have.
 //
 //	reader <folder> <key of the log> <keys of witnesses…>
