@@ -61,6 +61,8 @@ export const ofVerify: Record<string, Row[]> = {
   ],
   'src/verify/read-tiles.ts': [
     ['const leaf = leafHash((bytes[0] ?? 0)', /one more/, 'There is always a kind.'],
+    ['if (height % 8 !== 0)', /false/, 'No tile has the hashes of a height between two levels.'],
+    ['const grown = ', /<=/, 'A whole tile that is missing is read twice.'],
     ['one.catch(', any, 'The turn of the promise comes in the same run of a test.'],
   ],
   'src/verify/signed-note.ts': [

@@ -13,6 +13,7 @@ import {
   type KeyType,
   keyIdOf,
   keyTypes,
+  type NoteKey,
   noteKey,
   noteOf,
   parseLines,
@@ -117,6 +118,11 @@ describe('a key of notes', () => {
       const read = parseVkey(vkeyOf(key))
       expect(read).toEqual(key)
     }
+  })
+
+  test('begins with the byte of its type in the standard', () => {
+    const typeOf = (one: NoteKey) => fromBase64(vkeyOf(one).split('+')[2] ?? '')?.[0]
+    expect([typeOf(logKey), typeOf(witnessKey)]).toEqual([1, 4])
   })
 
   test('has another id under another name or type', () => {

@@ -15,7 +15,7 @@ const faultIn = async (size: number, files: Files): Promise<TileFault | undefine
 }
 
 describe('a log that is read from its tiles', () => {
-  test.each([0, 1, 2, 255, 256, 257, 600, 65_537])(
+  test.each([0, 1, 2, 255, 256, 257, 600, 65_793])(
     'of %p leaves has the root of its leaves',
     async (size) => {
       const { files, root } = filesOf(size)
@@ -110,14 +110,19 @@ describe('a file of a log that is wrong', () => {
     )
   })
 
-  test('at the third level is found too', async () => {
-    const large = filesOf(65_536).files
-    const path = 'tile/2/000.p/1'
-    const bytes = Uint8Array.from(large.get(path) ?? [])
-    bytes[31] = (bytes[31] ?? 0) ^ 128
-    large.set(path, bytes)
-    expect((await faultIn(65_536, large))?.message).toBe(
-      `${path}: hash 0, of leaves 0 to 65535, is not that of tile/1/000.`,
+  test('above 65,536 leaves is found too, at the second and the third level', async () => {
+    const large = filesOf(65_793).files
+    const changed = async (path: string, of: number, files = large) => {
+      const bytes = Uint8Array.from(files.get(path) ?? [])
+      bytes[31] = (bytes[31] ?? 0) ^ 128
+      return (await faultIn(of, new Map([...files, [path, bytes]])))?.message
+    }
+    expect(await changed('tile/1/001.p/1', 65_793)).toBe(
+      'tile/1/001.p/1: hash 0, of leaves 65536 to 65791, is not that of tile/0/256.',
+    )
+    // A log of exactly this size has no narrow tile but the topmost.
+    expect(await changed('tile/2/000.p/1', 65_536)).toBe(
+      'tile/2/000.p/1: hash 0, of leaves 0 to 65535, is not that of tile/1/000.',
     )
   })
 

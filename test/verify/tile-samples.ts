@@ -15,6 +15,7 @@ import {
   tilesOf,
   tileWidth,
 } from '../../src/verify/log-tiles.ts'
+import type { LeafKind } from '../../src/verify/merkle.ts'
 import type { ReadFile } from '../../src/verify/read-tiles.ts'
 
 /** Files by path, and how a reader asks for them. */
@@ -28,7 +29,7 @@ export const readIn =
 export const plainLeaf = (i: number): Leaf => {
   const digest = new Uint8Array(32)
   new DataView(digest.buffer).setUint32(0, i)
-  return { kind: 0, digest }
+  return { kind: (i % 5) as LeafKind, digest }
 }
 
 /** All tiles and bundles of a log, made from the rows that a database has of it. */
