@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { noChromium, startChromium } from '../support/chromium.ts'
-import { axe } from './support.ts'
+import { axe, inspectPage } from './support.ts'
 
 /** Two links one below the other, as high as `height` px. */
 const links = (height: number): string => `<!doctype html><html lang="en"><title>links</title>
@@ -35,6 +35,25 @@ describe.skipIf(noChromium)('the rules that every page is held against', () => {
 
   test('find links of 18 px one below the other, which WCAG 2.2 AA forbids', async () => {
     expect(await brokenBy(links(18))).toContain('axe target-size')
+  }, 60_000)
+
+  test('are asked again of an open page in another theme and width', async () => {
+    const colours =
+      'main{color:#000;background:#fff}@media(prefers-color-scheme:dark){p{color:#eee}}'
+    const html = `<!doctype html><html lang="en"><title>looks</title><style>${colours}</style>
+      <a class="skip" href="#main">Skip</a>
+      <main id="main"><h1>Looks</h1><p style="width:600px">words</p></main>`
+    const headers = { 'content-type': 'text/html' }
+    const server = Bun.serve({ port: 0, fetch: () => new Response(html, { headers }) })
+    const look = { theme: 'light', width: 1280, script: true } as const
+    const inLooks = (next?: { theme: 'dark'; width: 390 }) =>
+      inspectPage(browser, `${server.url}`, { ...look, ...(next && { next }) })
+    expect(await inLooks()).toEqual([])
+    expect(await inLooks({ theme: 'dark', width: 390 })).toEqual([
+      expect.stringMatching(/^dark, 390 px: scrolls sideways/),
+      expect.stringMatching(/^dark, 390 px: axe color-contrast: <p/),
+    ])
+    server.stop(true)
   }, 60_000)
 
   test('take links of 24 px', async () => {

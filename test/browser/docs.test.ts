@@ -4,7 +4,7 @@ import { areas } from '../../src/front/reference/areas/areas.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { isNightly } from '../support/nightly.ts'
 import { type World, world } from '../support/world.ts'
-import { fewLooks, inspectPage, lookName, looks } from './support.ts'
+import { inspectPage, lookInTurn, lookName, looks } from './support.ts'
 
 const shots = process.env['SHOTS']
 const pages = ['/docs', '/docs/search?q=receipt', ...areas.map(({ id }) => `/docs/${id}`)]
@@ -21,12 +21,12 @@ describe.skipIf(noChromium)('the reference, in a real browser', () => {
     await service?.stop()
   })
 
-  // The pages of areas are made of the same parts: each takes one look, in turns with the next.
-  const inTurns = fewLooks.filter(({ script }) => script)
+  // The pages of areas are made of the same parts: two of six have their colours judged, one in each look.
   const visits = pages.flatMap((path, i) =>
-    (path === '/docs' || isNightly ? looks : inTurns.slice(i % 2, (i % 2) + 1)).map(
-      (look) => [`${path}: ${lookName(look)}`, path, look] as const,
-    ),
+    (path === '/docs' || isNightly ? looks : [lookInTurn(i)]).map((look) => {
+      const visit = { ...look, isAlike: path !== '/docs' && i % 6 > 1 }
+      return [`${path}: ${lookName(look)}`, path, visit] as const
+    }),
   )
   test.each(visits)(
     '%s',

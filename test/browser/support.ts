@@ -1,9 +1,16 @@
-import { source as axeSource, type RunOptions } from 'axe-core'
+import { readFileSync } from 'node:fs'
+import type { RunOptions } from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { isNightly } from '../support/nightly.ts'
 
 /** 320 px is the narrowest screen that WCAG 2.2 asks for without scrolling sideways. */
-export type Look = { theme: 'light' | 'dark'; width: 320 | 390 | 1280; script: boolean }
+type Sight = { theme: 'light' | 'dark'; width: 320 | 390 | 1280 }
+
+export type Look = Sight & {
+  script: boolean
+  /** How the open page is shown after that, and judged once more. */
+  next?: Sight
+}
 
 const everyLook: Look[] = [true, false].flatMap((script) =>
   (['light', 'dark'] as const).flatMap((theme) =>
@@ -11,16 +18,32 @@ const everyLook: Look[] = [true, false].flatMap((script) =>
   ),
 )
 
-/** Light and wide, dark and narrow: each theme and each width once, with script and without. */
-export const fewLooks: Look[] = everyLook.filter(({ theme, width }) =>
-  theme === 'dark' ? width === 390 : width === 1280,
-)
+/** Each look is loaded by itself in the nightly tier and for pictures. */
+const isLoadedEach = isNightly || process.env['SHOTS'] !== undefined
+
+/**
+ * Light and wide, dark and narrow: each theme and each width once, with script and without. A page
+ * is loaded once for both: loading costs more than looking.
+ */
+export const fewLooks: Look[] = isLoadedEach
+  ? everyLook.filter(({ theme, width }) => (theme === 'dark' ? width === 390 : width === 1280))
+  : [true, false].map((script) => {
+      return { theme: 'light', width: 1280, script, next: { theme: 'dark', width: 390 } }
+    })
 
 /** The looks that a page is inspected in; the nightly tier takes all eight combinations. */
 export const looks: Look[] = isNightly ? everyLook : fewLooks
 
-export const lookName = ({ theme, width, script }: Look): string =>
-  `${theme}, ${width} px${script ? '' : ', no script'}`
+/** For pages made of the same parts: each takes one look with script, in turns with the next. */
+export const lookInTurn = (index: number): Look => ({
+  ...(index % 2 === 0 ? { theme: 'light', width: 1280 } : { theme: 'dark', width: 390 }),
+  script: true,
+})
+
+const sightName = ({ theme, width }: Sight): string => `${theme}, ${width} px`
+
+export const lookName = ({ script, next, ...sight }: Look): string =>
+  `${sightName(sight)}${next ? `; ${sightName(next)}` : ''}${script ? '' : ', no script'}`
 
 type Cookie = { name: string; value: string }
 
@@ -29,6 +52,8 @@ type Visit = Look & {
   cookies?: Cookie[]
   /** Where a picture of the page goes. */
   shot?: string
+  /** Made of the same parts as other pages: colours, which take as long as all other rules, are theirs. */
+  isAlike?: boolean
   /** What is done before the page is judged. */
   act?: (page: Page) => Promise<void>
 }
@@ -45,10 +70,13 @@ export const maxBytes = 75_000
  */
 export async function inspectPage(browser: Browser, url: string, visit: Visit): Promise<string[]> {
   const found = await look(browser, url, visit)
-  if (found.length === 0) return found
+  if (found.every((line) => line.startsWith(refused))) return found
   console.warn(`${url} ${lookName(visit)}, looked at again for:`, found)
   return look(browser, url, visit)
 }
+
+/** The browser's note of a page that says no, as some are meant to: a second look shows it again. */
+const refused = 'console: Failed to load resource: the server responded with a status of 4'
 
 async function look(browser: Browser, url: string, visit: Visit): Promise<string[]> {
   const context = await openContext(browser, url, visit)
@@ -62,17 +90,18 @@ async function look(browser: Browser, url: string, visit: Visit): Promise<string
     await page.evaluate('document.fonts.ready')
     await page.waitForTimeout(150)
     const bytes = await faults.bytes()
-    const found = [...faults.lines]
+    const found: string[] = []
     if (bytes > maxBytes) found.push(`${bytes} bytes compressed`)
-    found.push(...(await sidewaysScroll(page)))
-    if (visit.script) {
-      found.push(...(await shifts(page)))
-      found.push(...(await axe(page, visit.width === 320 ? narrowOptions : axeOptions)))
-    } else {
-      found.push(...(await deadButtons(page)))
-    }
-    found.push(...(await animations(page)))
+    if (visit.script) found.push(...(await shifts(page)))
+    found.push(...(await judge(page, visit, optionsOf(visit))))
     found.push(...(await shape(page)))
+    const { next } = visit
+    if (next) {
+      await turn(page, next)
+      const more = await judge(page, visit, turnedOptions)
+      found.push(...more.map((line) => `${sightName(next)}: ${line}`))
+    }
+    found.unshift(...faults.lines)
     // Last: taking the whole page changes its size.
     if (visit.shot) await page.screenshot({ path: visit.shot, fullPage: true })
     return found
@@ -81,11 +110,31 @@ async function look(browser: Browser, url: string, visit: Visit): Promise<string
   }
 }
 
+/** What is wrong with an open page as it is shown now. */
+async function judge(page: Page, visit: Visit, options: RunOptions): Promise<string[]> {
+  return [
+    ...(await sidewaysScroll(page)),
+    ...(isForAxe(visit) ? await axe(page, options) : []),
+    ...(visit.script ? [] : await deadButtons(page)),
+    ...(await animations(page)),
+  ]
+}
+
+/** Shows an open page in another theme and width. */
+async function turn(page: Page, { theme, width }: Sight): Promise<void> {
+  await page.emulateMedia({ colorScheme: theme })
+  await page.setViewportSize(sizeOf(width))
+  const query = `(width: ${width}px) and (prefers-color-scheme: ${theme})`
+  while (!(await page.evaluate<boolean>(`matchMedia('${query}').matches`))) await Bun.sleep(10)
+}
+
+const sizeOf = (width: number) => ({ width, height: width < 1000 ? 844 : 860 })
+
 async function openContext(browser: Browser, url: string, visit: Visit): Promise<BrowserContext> {
   const context = await browser.newContext({
     javaScriptEnabled: visit.script,
     colorScheme: visit.theme,
-    viewport: { width: visit.width, height: visit.width < 1000 ? 844 : 860 },
+    viewport: sizeOf(visit.width),
     reducedMotion: 'reduce',
   })
   const { origin } = new URL(url)
@@ -171,17 +220,41 @@ const axeOptions = {
   rules: { 'target-size': { enabled: true } },
 } satisfies RunOptions
 
-/** At 320 px only what the width decides: all other rules were asked at the other widths. */
-const narrowOptions: RunOptions = isNightly
-  ? axeOptions
-  : { resultTypes: ['violations'], runOnly: ['target-size', 'scrollable-region-focusable'] }
+const alikeOptions: RunOptions = {
+  ...axeOptions,
+  rules: { ...axeOptions.rules, 'color-contrast': { enabled: false } },
+}
+
+const optionsOf = ({ isAlike }: Visit): RunOptions =>
+  isAlike && !isNightly ? alikeOptions : axeOptions
+
+/** At 320 px the width alone is asked about: all rules were asked at the other widths. */
+const isForAxe = ({ script, width }: Visit): boolean => script && (width !== 320 || isNightly)
+
+/** After a turn: what a theme or a width decides, and the names of what only this one shows. */
+const turnedOptions: RunOptions = {
+  resultTypes: ['violations'],
+  runOnly: [
+    'color-contrast',
+    'link-in-text-block',
+    'target-size',
+    'scrollable-region-focusable',
+    'button-name',
+    'link-name',
+    'label',
+    'aria-hidden-focus',
+  ],
+}
+
+/** Half as long as the file that the package opens with: each page that is inspected parses it. */
+const axeSource = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
 /**
  * Lists each element of a page that breaks one of these rules. axe runs in the page itself and
  * gives text alone: what @axe-core/playwright carries over besides takes three times as long as the rules.
  */
 export async function axe(page: Page, options: RunOptions = axeOptions): Promise<string[]> {
-  await page.evaluate(axeSource)
+  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axeSource)
   return page.evaluate<string[]>(`axe.run(document, ${JSON.stringify(options)}).then((found) =>
     found.violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => 'axe ' + id + ': ' + html + ' ' + failureSummary)))`)
