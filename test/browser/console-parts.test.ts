@@ -80,6 +80,7 @@ describe.skipIf(noChromium)('files and folded parts in the console, in a real br
     expect(await hand(page, 'drop', [['dropped.png', base64]])).toBe(true)
     await page.getByRole('button', { name: 'Remove dropped.png' }).waitFor()
     await page.getByRole('button', { name: 'Remove pasted.png' }).click()
+    await page.getByRole('button', { name: 'Remove pasted.png' }).waitFor({ state: 'detached' })
     expect(await names(page)).toEqual(['chosen.png', 'dropped.png'])
     const most = await page.locator('#most').textContent()
     expect(await page.locator('#curl').textContent()).toContain("$(base64 < 'chosen.png'")

@@ -247,7 +247,8 @@ describe.skipIf(noChromium)('the console, in a real browser', () => {
     const { page } = await open(false)
     const say = async (text: string) => {
       await page.getByLabel('Message').fill(text)
-      await page.getByRole('button', { name: 'Send' }).click()
+      const send = page.getByRole('button', { name: 'Send' })
+      await Promise.all([page.waitForEvent('load'), send.click()])
     }
     await page.getByLabel('Model', { exact: true }).selectOption('stub/speaks')
     await say('Why batch?')
@@ -259,7 +260,7 @@ describe.skipIf(noChromium)('the console, in a real browser', () => {
     expect(await page.getByRole('button', { name: 'Stop' }).isVisible()).toBe(false)
     await page.getByLabel('Cap, USD').fill('2')
     await page.getByRole('button', { name: 'Change cap' }).click()
-    expect(await page.locator('#console-key .meter').textContent()).toContain('of $2.00 today')
+    await page.locator('#console-key .meter', { hasText: 'of $2.00 today' }).waitFor()
     expect(service.deps.live.count()).toBe(0)
     expect((await lastRun(service)).accountId).toBe(account)
   }, 60_000)
@@ -291,8 +292,7 @@ describe.skipIf(noChromium)('the console, in a real browser', () => {
       }
       const visit = { ...look, cookies, act, ...shot(`console-2 ${lookName(look)}`) }
       const faults = await inspectPage(browser, service.origin + path, visit)
-      // A page whose run broke off has the status of that, which the browser notes; what came after
-      // the load is no part of the page's weight.
+      // A run that broke off gives its page a status; a page's weight ends with its load.
       expect(faults.filter((fault) => !/status of 502|bytes compressed/.test(fault))).toEqual([])
     },
     120_000,

@@ -93,7 +93,7 @@ describe.skipIf(noChromium)('the explorer, in a real browser', () => {
     expect(await fold.getAttribute('data-fold')).toBe(String(before))
     await button.click()
     const words = `${before + 2} private runs, counterfoil/echo-1`
-    expect(await fold.locator('summary > span').textContent()).toBe(words)
+    await fold.locator('summary > span').getByText(words, { exact: true }).waitFor()
     expect(await fold.locator('li').count()).toBe(before + 2)
     expect(await fold.locator('details').getAttribute('open')).not.toBeNull()
     expect(await button.isHidden()).toBe(true)
@@ -136,13 +136,16 @@ describe.skipIf(noChromium)('the explorer, in a real browser', () => {
   test('without script: public receipts alone, also in another window, and all again', async () => {
     const page = await open(false, '/explorer')
     await page.getByRole('link', { name: 'Public only' }).click()
-    expect(new URL(page.url()).search).toBe('?public=1')
+    await page.waitForURL(`${service.origin}/explorer?public=1`)
     expect(await page.locator('.stub').count()).toBeGreaterThan(4)
     expect(await page.getByText(/private runs?,/).count()).toBe(0)
     await page.getByRole('link', { name: '7 days' }).click()
-    expect(new URL(page.url()).search).toBe('?window=7d&public=1')
+    await page.waitForURL(`${service.origin}/explorer?window=7d&public=1`)
     await page.getByRole('link', { name: 'Public only' }).click()
-    expect(await page.getByText(/private runs?,/).count()).toBeGreaterThan(0)
+    await page
+      .getByText(/private runs?,/)
+      .first()
+      .waitFor()
   }, 60_000)
 
   test('without script: a window, older ones, back, and a search that leads to a receipt', async () => {
@@ -150,13 +153,13 @@ describe.skipIf(noChromium)('the explorer, in a real browser', () => {
     await shareAs(service, secret, id, { visibility: 'public' })
     const page = await open(false, '/explorer')
     await page.getByRole('link', { name: '7 days' }).click()
-    expect(await page.getByRole('heading', { name: 'Runs per hour' }).count()).toBe(1)
+    await page.getByRole('heading', { name: 'Runs per hour' }).waitFor()
     await page.goto(`${service.origin}/explorer?window=7d&after=20`)
     expect(new URL(page.url()).searchParams.get('window')).toBe('7d')
     await page.getByRole('link', { name: 'Newest' }).click()
     await page.getByRole('searchbox').fill(id)
     await page.getByRole('button', { name: 'Find' }).click()
-    expect(new URL(page.url()).pathname).toBe(`/receipts/${id}`)
+    await page.waitForURL(`${service.origin}/receipts/${id}`)
   }, 60_000)
 
   test('what is private and what there is not are answered alike', async () => {

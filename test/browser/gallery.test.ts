@@ -34,13 +34,14 @@ describe.skipIf(noChromium)('every part, in every look, is sound', () => {
     const page = await context.newPage()
     await page.goto(`${origin}/explorer?q=a`)
     await page.getByRole('button', { name: 'Dark' }).click()
+    await page.locator('html[data-theme="dark"]').waitFor()
     expect(page.url()).toBe(`${origin}/explorer?q=a`)
-    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
     await page.goto(`${origin}/overview`)
     expect(await page.getByRole('button', { name: 'Dark' }).getAttribute('aria-pressed')).toBe(
       'true',
     )
     await page.getByRole('button', { name: 'System' }).click()
+    await page.getByRole('button', { name: 'System', pressed: true }).waitFor()
     expect(await context.cookies()).toEqual([])
     await context.close()
   }, 60_000)
@@ -55,7 +56,7 @@ describe.skipIf(noChromium)('every part, in every look, is sound', () => {
     const sessions = page.getByRole('link', { name: 'Sessions' })
     expect(await sessions.isVisible()).toBe(false)
     await page.getByRole('button', { name: 'More' }).click()
-    expect(await sessions.isVisible()).toBe(true)
+    await sessions.waitFor()
     await context.close()
   }, 60_000)
 

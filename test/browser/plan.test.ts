@@ -42,7 +42,7 @@ describe.skipIf(noChromium)('the pages of the plan and the statement', () => {
       const [from, to] = javaScriptEnabled ? ['Free', 'Builder'] : ['Builder', 'Scale']
       await button(`See what ${to} changes`).click()
       await page.getByRole('heading', { name: `${from} → ${to}` }).waitFor()
-      expect(await page.getByText('You pay now').count()).toBe(1)
+      await page.getByText('You pay now').waitFor()
       const before = (await w.deps.accounts.find(testAccount))?.balance ?? 0n
       await button(/^Pay \$[\d.]+ and start/).click()
       await page.getByText(`${to} is paid until`).waitFor()
@@ -59,7 +59,9 @@ describe.skipIf(noChromium)('the pages of the plan and the statement', () => {
       await page.getByRole('main').getByRole('link', { name: 'Statement' }).last().click()
       await page.getByRole('link', { name: 'Every movement' }).click()
       await page.getByRole('row', { name: /^Plan/ }).first().waitFor()
-      expect(await page.getByRole('row', { name: /^Run / }).count()).toBe(3)
+      const runs = page.getByRole('row', { name: /^Run / })
+      await runs.nth(2).waitFor()
+      expect(await runs.count()).toBe(3)
       await context.close()
     }, 60_000)
   })

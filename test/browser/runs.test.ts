@@ -152,7 +152,7 @@ describe.skipIf(noChromium)('overview and runs, in a real browser', () => {
       await page.keyboard.press('ArrowDown')
       await page.waitForURL(/\?last=24h$/)
       await page.getByText('Matching runs').waitFor()
-      expect(await page.locator(':focus').getAttribute('name')).toBe('last')
+      await page.locator('[name="last"]:focus').waitFor()
       await page.keyboard.press('Tab')
       await page.keyboard.type(receiptIdOf(failed))
       await page.keyboard.press('Enter')

@@ -47,7 +47,7 @@ describe.skipIf(noChromium)('signing in by hand', () => {
   test('without script a pasted signature signs in, and a button signs out', async () => {
     const page = await open()
     await signIn(page)
-    expect(await page.getByText('This browser').isVisible()).toBe(true)
+    await page.getByText('This browser').waitFor()
     await page.getByRole('button', { name: 'Sign out', exact: true }).first().click()
     await page.waitForURL('**/signin')
     expect(await context?.cookies()).toEqual([])
@@ -61,7 +61,7 @@ describe.skipIf(noChromium)('signing in by hand', () => {
       page.getByRole('button', { name: 'Show the text to sign' }).click(),
     ])
     expect(refused.status()).toBe(400)
-    expect(await page.getByRole('alert').textContent()).toContain('40 hex digits')
+    await page.getByRole('alert').getByText('40 hex digits').waitFor()
 
     await askText(page)
     const [denied] = await Promise.all([
@@ -69,7 +69,7 @@ describe.skipIf(noChromium)('signing in by hand', () => {
       paste(page, `0x${'11'.repeat(65)}`),
     ])
     expect(denied.status()).toBe(403)
-    expect(await page.getByRole('alert').textContent()).toContain('does not match')
+    await page.getByRole('alert').getByText('does not match').waitFor()
     await signIn(page)
   }, 60_000)
 

@@ -145,7 +145,7 @@ describe.skipIf(noChromium)('signing in, in a real browser', () => {
       `emitFromWallet('accountsChanged', ['0x70997970c51812dc3a010c7d01b50e0d17dc79c8'])`,
     )
     await page.waitForURL('**/signin?changed=1')
-    expect(await page.getByText('You were signed out.').isVisible()).toBe(true)
+    await page.getByText('You were signed out.').waitFor()
     expect(await context.cookies()).toEqual([])
   }, 60_000)
 

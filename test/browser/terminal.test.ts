@@ -67,14 +67,16 @@ describe.skipIf(noChromium)('the terminal, in a real browser', () => {
       await page.getByText('Open the receipt').waitFor()
       expect(await answers(page).last().textContent()).toStartWith(words.join(''))
       if (!script) {
+        const opened = page.waitForEvent('load')
         await page.getByRole('link', { name: 'ask the server to verify it' }).click()
+        await opened
         expect(await field(page).inputValue()).toMatch(/^verify rcpt_\w{26}$/)
         await page.getByRole('button', { name: 'Run' }).click()
         await page.getByText('Signed and logged').waitFor()
         expect(faults).toEqual([])
         return
       }
-      expect(await page.getByText('Your own browser checks it there.').isVisible()).toBe(true)
+      await page.getByText('Your own browser checks it there.').waitFor()
       await page.getByText('Open the receipt').click()
       await page.waitForURL(/\/receipts\/rcpt_/)
       await page.locator('.stampmark').getByText('Verified').waitFor()
