@@ -5,10 +5,13 @@ import { isKeyOf } from '../access/keys/owns.ts'
 import { accountListedSince } from '../access/plan-history.ts'
 import type { Deps } from '../app/deps-port.ts'
 import type { Acting, Whose } from '../kernel/acting.ts'
+import { wholeRunId } from '../kernel/id-part.ts'
 import { isId } from '../kernel/ids.ts'
 import { toListView } from '../kernel/pagination.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import type { SessionRow } from '../storage/db/schema.ts'
+import { csvStep } from '../web/http/csv-download.ts'
+import { downloadResponse } from '../web/http/download.ts'
 import {
   addressOf,
   queryOf,
@@ -25,7 +28,7 @@ import { type Markup, renderChild } from '../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../web/ui/layout.tsx'
 import { pushAddress, reply } from '../web/ui/reply.ts'
 import { followRows, newsMax, type Rows, shownIn } from './api/follow-rows.ts'
-import { filterQuery, readFilter, readRunId } from './api/list-query.ts'
+import { filterQuery, readFilter } from './api/list-query.ts'
 import { followAccount, type Look } from './api/live.ts'
 import { cancelRun } from './cancel.ts'
 import { followReceipts } from './portal/receipts-live.ts'
@@ -73,11 +76,11 @@ export const runsPortal = (deps: Deps, frame: Frame) =>
     )
     .get(
       csvPath,
-      async ({ request, set, acting }) => {
-        const { items } = await readList(deps, acting, queryOf(request))
-        set.headers['content-type'] = 'text/csv; charset=utf-8'
-        set.headers['content-disposition'] = 'attachment; filename="counterfoil-runs.csv"'
-        return runsAsCsv(items)
+      async ({ request, server, set, acting }) => {
+        const read = await readAll(deps, acting, queryOf(request))
+        const file = runsAsCsv(deps, acting, read)
+        const onBug = (error: unknown) => deps.log.error('runs.export_failed', error)
+        return downloadResponse({ request, server, set }, file, { onBug })
       },
       { needsSession: { page: 'runs:read' } },
     )
@@ -187,9 +190,9 @@ async function findOwn({ runs }: Deps, whose: Whose, id: string): Promise<ShownR
 
 /** @throws Refusal 'invalid_request' for a filter or cursor outside the account. */
 async function readList(deps: Deps, whose: Whose, query: URLSearchParams): Promise<ShownPage> {
-  const filter = await ownFilter(deps, whose, query)
+  const filter = await listedFilter(deps, whose, query)
   const page = readPage(withoutEmpty(query))
-  const id = readRunId(query)
+  const id = filter.ids && wholeRunId(filter.ids)
   if (id !== undefined) {
     const found = await deps.runs.findShown(whose, id)
     return { items: found ? [found] : [], next: undefined }
@@ -198,10 +201,22 @@ async function readList(deps: Deps, whose: Whose, query: URLSearchParams): Promi
     page.after === undefined ||
     (isId('run', page.after) && (await deps.runs.findShown(whose, page.after)))
   if (!isKnown) refuse('invalid_request', { message: 'This run does not exist.', param: 'after' })
+  if (readsByCost(query)) return deps.runs.listCostliest(whose, filter, page.limit)
+  return deps.runs.listShown(whose, filter, page)
+}
+
+/** Reads all that match page by page, whatever the page of the list and its order. */
+async function readAll(deps: Deps, whose: Whose, query: URLSearchParams) {
+  const filter = await listedFilter(deps, whose, query)
+  return (after: string | undefined) =>
+    deps.runs.listShown(whose, filter, { limit: csvStep, after })
+}
+
+/** The filter, as far back as the plan says. */
+async function listedFilter(deps: Deps, whose: Whose, query: URLSearchParams) {
+  const filter = await ownFilter(deps, whose, query)
   const since = await accountListedSince(deps, whose.account)
-  const from = Math.max(filter.from ?? 0, since)
-  if (readsByCost(query)) return deps.runs.listCostliest(whose, { ...filter, from }, page.limit)
-  return deps.runs.listShown(whose, { ...filter, from }, page)
+  return { ...filter, from: Math.max(filter.from ?? 0, since) }
 }
 
 async function ownFilter(deps: Deps, whose: Whose, query: URLSearchParams): Promise<ShownFilter> {
@@ -221,7 +236,6 @@ async function viewOf(deps: Deps, whose: Whose, query: URLSearchParams): Promise
     models: deps.catalogue.list().map(({ id }) => id),
     keys: keys.length > keysMax ? undefined : keys,
     isFirst: !query.get('after'),
-    after: query.get('after') || undefined,
     receiptStateOf: await readReceiptStates(deps),
   }
   try {

@@ -1,6 +1,7 @@
 /** The runs that an account's owner sees: filters, tags, pages. */
 import type { Whose } from '../kernel/acting.ts'
 import type { Millis } from '../kernel/clock.ts'
+import type { IdPart } from '../kernel/id-part.ts'
 import type { PageRequest } from '../kernel/pagination.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import type { RunFilter } from './run.ts'
@@ -16,6 +17,7 @@ export type ShownFilter = RunFilter & {
   /** A key of the account itself. */
   keyId?: string | undefined
   tag?: TagFilter | undefined
+  ids?: IdPart | undefined
   /** The time a run began: `from` ≤ at < `to`. */
   from?: Millis | undefined
   to?: Millis | undefined

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { spansOf, splitDays, walk } from '../../src/billing/usage/log-range.ts'
-import { readPeriod } from '../../src/billing/usage/range.ts'
+import { readPeriod } from '../../src/kernel/period.ts'
 
 const day = 86_400_000
 

@@ -1,8 +1,8 @@
 /** Margins as JSON and as CSV, for the operator. */
 import { toRfc3339 } from '../../kernel/clock.ts'
+import { plainField, textField, toLine } from '../../kernel/csv.ts'
 import { toJsonInteger, toUsd } from '../../kernel/money.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
-import { plainField, textField, toLine } from '../usage/csv.ts'
 import { toDate } from '../usage/usage-view.ts'
 import type { MarginGroup, MarginSums } from './margin.ts'
 import { type Margins, marginOf, marginPercent } from './margins.ts'

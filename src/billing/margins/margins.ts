@@ -2,9 +2,10 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { maxNusd, type Nusd } from '../../kernel/money.ts'
+import type { RangeTexts } from '../../kernel/period.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { Period } from '../usage/log-range.ts'
-import { type RangeTexts, readSumsPeriod } from '../usage/range.ts'
+import { readSumsPeriod } from '../usage/range.ts'
 import { dayMs, dayOf } from '../usage/usage.ts'
 import type { MarginGroup, MarginRow, MarginSums } from './margin.ts'
 

@@ -1,9 +1,9 @@
 /** Writes every movement of an account as a file. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
+import { plainField, toLine } from '../../kernel/csv.ts'
 import { toUsd } from '../../kernel/money.ts'
 import { changeOf } from '../../ledger/number-transfers.ts'
-import { plainField, toLine } from '../usage/csv.ts'
 import { type Movement, type Place, placeText } from './movement.ts'
 
 /** Lines of one read, which nothing else of this process runs beside. */

@@ -1,11 +1,11 @@
 /** Writes runs in the columns of FOCUS 1.2. */
 import { canonical } from '../../kernel/canonical.ts'
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
+import { plainField, textField, toLine } from '../../kernel/csv.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { type Nusd, type Pusd, toUsd } from '../../kernel/money.ts'
 import type { Meter, MeterLine } from '../../models/meter.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
-import { plainField, textField, toLine } from './csv.ts'
 import type { ExportedRun } from './store.ts'
 
 /** What one meter line of a run is written from. */

@@ -1,6 +1,7 @@
 /** The formats of a usage export. */
 import { canonical } from '../../kernel/canonical.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
+import { plainField, textField, toLine } from '../../kernel/csv.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { type Nusd, toJsonInteger, toUsd } from '../../kernel/money.ts'
 import {
@@ -13,7 +14,6 @@ import {
   reasoningUnitsOf,
 } from '../../models/meter.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
-import { plainField, textField, toLine } from './csv.ts'
 import { focus } from './focus-export.ts'
 import type { ExportedRun } from './store.ts'
 

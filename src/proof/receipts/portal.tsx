@@ -10,14 +10,14 @@ import { firstIdAt, isId } from '../../kernel/ids.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
 import type { ReceiptFile } from '../../verify/receipt.ts'
+import { csvStep } from '../../web/http/csv-download.ts'
+import { downloadResponse } from '../../web/http/download.ts'
 import { readFields } from '../../web/http/fields.ts'
 import {
   addressOf,
   queryOf,
-  readChoice,
   readPage,
   readsByCost,
-  readText,
   tidyAddress,
   withoutEmpty,
 } from '../../web/http/query.ts'
@@ -26,13 +26,16 @@ import { shortId } from '../../web/ui/hash.tsx'
 import type { Markup } from '../../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
 import { pushAddress, reply } from '../../web/ui/reply.ts'
+import { readReceiptFilter, receiptQuery } from './api/receipt-query.ts'
 import { readShareBody } from './api/share.ts'
 import { awaitedRun } from './awaited.ts'
 import { eraseReceipt } from './erase.ts'
 import { judgeStored } from './judge.ts'
 import { ReceiptPage } from './pages/receipt.tsx'
 import { asFile } from './pages.tsx'
+import { receiptsAsCsv } from './portal/receipt-csv.ts'
 import {
+  csvPath,
   isFollowed,
   listPath,
   ownPath,
@@ -45,7 +48,6 @@ import { ErasePage, OwnPanels, type OwnView } from './portal/share-panel.tsx'
 import type { Ended } from './receipt.ts'
 import { isErased, receiptIdOf } from './receipt.ts'
 import { ownFileOf } from './receipt-file.ts'
-import { visibilities } from './receipts.ts'
 import { shareReceipt, textNames, toShareView } from './share.ts'
 import { toShown, toShownView } from './shown-receipt.ts'
 
@@ -70,6 +72,16 @@ export const receiptsPortal = (deps: Deps, frame: Frame) =>
         const page = dashboardPage({ ...shown, scripts: isFollowed(view) ? ['live-list'] : [] })
         const status = view.refusal ? { status: view.refusal.status } : {}
         return reply({ request, set }, { page, fragment: <ReceiptsPanel view={view} />, ...status })
+      },
+      { needsSession: { page: 'receipts:read' } },
+    )
+    .get(
+      csvPath,
+      async ({ request, server, set, acting }) => {
+        const read = await readAll(deps, acting, queryOf(request))
+        const file = receiptsAsCsv(deps, acting, read)
+        const onBug = (error: unknown) => deps.log.error('receipts.export_failed', error)
+        return downloadResponse({ request, server, set }, file, { onBug })
       },
       { needsSession: { page: 'receipts:read' } },
     )
@@ -192,17 +204,13 @@ async function findOwn(deps: Deps, whose: Whose, id: string): Promise<Ended> {
   return found && (await isOf(deps, found, whose)) ? found : refuse('receipt_not_found')
 }
 
-const filterNames = ['visibility', 'model', 'sort', 'limit'] as const
-
 async function readList(deps: Deps, whose: Whose, asked: URLSearchParams) {
   const query = withoutEmpty(asked)
   const page = readPage(query)
   if (page.after !== undefined && !isId('rcpt', page.after)) {
     refuse('invalid_request', { param: 'after', message: '"after" must be the id of a receipt.' })
   }
-  const visibility = readChoice(query, 'visibility', visibilities)
-  const since = firstIdAt('run', await accountListedSince(deps, whose.account), deps.ids.mark)
-  const filter = { visibility, model: readText(query, 'model'), since }
+  const filter = await listedFilter(deps, whose, query)
   const { items, next } = readsByCost(query)
     ? await deps.receipts.listCostliest(whose, filter, page.limit)
     : await deps.receipts.listShown(whose, filter, page)
@@ -213,15 +221,29 @@ async function readList(deps: Deps, whose: Whose, asked: URLSearchParams) {
   }
 }
 
+/** Reads all that match page by page, whatever the page of the list and its order. */
+async function readAll(deps: Deps, whose: Whose, query: URLSearchParams) {
+  const filter = await listedFilter(deps, whose, query)
+  return async (after: string | undefined) => {
+    const { items, next } = await deps.receipts.listShown(whose, filter, { limit: csvStep, after })
+    return { items: await toShown(deps, whose.account, items), next }
+  }
+}
+
+/** The filter, as far back as the plan says. */
+async function listedFilter(deps: Deps, whose: Whose, query: URLSearchParams) {
+  const filter = readReceiptFilter(query, deps)
+  // One that is named whole is found however old it is.
+  if (filter.since === filter.upTo) return filter
+  const listed = firstIdAt('run', await accountListedSince(deps, whose.account), deps.ids.mark)
+  return filter.since < listed ? { ...filter, since: listed } : filter
+}
+
 /** The list as its page shows it; a filter that cannot be read is said there. */
 async function viewOf(deps: Deps, whose: Whose, asked: URLSearchParams): Promise<ReceiptsView> {
   const { account } = whose
-  const kept = filterNames.flatMap((name): [string, string][] => {
-    const value = asked.get(name)
-    return value ? [[name, value]] : []
-  })
   const models = deps.catalogue.list().map(({ id }) => id)
-  const base = { account, now: deps.clock.now(), query: new URLSearchParams(kept), models }
+  const base = { account, now: deps.clock.now(), query: receiptQuery(asked), models }
   try {
     return { ...base, ...(await readList(deps, whose, asked)) }
   } catch (refusal) {

@@ -12,8 +12,11 @@ export const visibilities = ['private', 'unlisted', 'public'] as const satisfies
 export type ReceiptFilter = {
   visibility?: Visibility | undefined
   model?: string | undefined
-  /** The id of the oldest run to list. */
+  /** Ids of runs: the least to list, and the last. */
   since: string
+  upTo?: string | undefined
+  /** What the ids end with. */
+  end?: string | undefined
 }
 
 export type ListedReceipts = {

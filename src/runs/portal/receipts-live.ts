@@ -1,13 +1,12 @@
 /** Follows the list of an account's receipts, which are of its ended runs. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Acting } from '../../kernel/acting.ts'
-import { firstIdAt } from '../../kernel/ids.ts'
+import { readReceiptFilter } from '../../proof/receipts/api/receipt-query.ts'
 import { receiptRow } from '../../proof/receipts/portal/receipt-list.tsx'
 import { isEnded, receiptIdOf, runIdOf } from '../../proof/receipts/receipt.ts'
-import { visibilities } from '../../proof/receipts/receipts.ts'
 import { type ShownReceipt, toShown } from '../../proof/receipts/shown-receipt.ts'
 import type { SessionRow } from '../../storage/db/schema.ts'
-import { queryOf, readChoice, readText } from '../../web/http/query.ts'
+import { queryOf } from '../../web/http/query.ts'
 import type { SseContext } from '../../web/http/sse.ts'
 import { followRows, newsMax, type Rows, shownIn } from '../api/follow-rows.ts'
 
@@ -19,13 +18,13 @@ export function followReceipts(
 ): Response {
   const query = queryOf(context.request)
   const { account } = acting
-  const visibility = readChoice(query, 'visibility', visibilities)
-  const model = readText(query, 'model')
+  const filter = readReceiptFilter(query, deps)
   const rows: Rows<ShownReceipt> = {
     newer: async (after) => {
-      const since = after === '' ? firstIdAt('run', 0, deps.ids.mark) : runIdOf(after)
+      const isFirst = after === '' || runIdOf(after) < filter.since
+      const since = isFirst ? filter.since : runIdOf(after)
       const page = { limit: newsMax, after: undefined }
-      const { items } = await deps.receipts.listShown(acting, { visibility, model, since }, page)
+      const { items } = await deps.receipts.listShown(acting, { ...filter, since }, page)
       return items.map(({ id }) => receiptIdOf(id)).filter((id) => id !== after)
     },
     read: async (ids) => {

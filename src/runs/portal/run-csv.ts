@@ -1,20 +1,34 @@
 /** The rows of a list of runs as a CSV file. */
-import { plainField, textField, toLine } from '../../billing/usage/csv.ts'
+
+import type { Deps } from '../../app/deps-port.ts'
+import type { Whose } from '../../kernel/acting.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
+import { plainField, textField, toLine } from '../../kernel/csv.ts'
 import { toUsd } from '../../kernel/money.ts'
 import { inputUnitsOf, outputUnitsOf } from '../../models/meter.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
+import { type CsvRead, listAsCsv } from '../../web/http/csv-download.ts'
+import type { Download } from '../../web/http/download.ts'
 import { isInFlight, type ShownRun } from '../shown-run.ts'
 
-const header = [
+const columns = [
   ...['run', 'receipt', 'created_at', 'status', 'model', 'key', 'key_name'],
   ...['input_units', 'output_units', 'cost_usd', 'cost_nusd', 'duration_ms'],
 ]
 
-/** A run in flight has no receipt and no cost yet. */
-export const runsAsCsv = (items: readonly ShownRun[]): string =>
-  toLine(header) + items.map(lineOf).join('')
+export const runsAsCsv = (
+  { exportSlots }: Pick<Deps, 'exportSlots'>,
+  { account }: Whose,
+  read: CsvRead<ShownRun>,
+): Download =>
+  listAsCsv(read, {
+    fileName: 'counterfoil-runs.csv',
+    columns,
+    lineOf,
+    take: () => exportSlots.take(account),
+  })
 
+/** A run in flight has no receipt and no cost yet. */
 const lineOf = ({ run, keyName }: ShownRun): string => {
   const isOpen = isInFlight(run)
   return toLine([

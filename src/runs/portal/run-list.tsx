@@ -2,17 +2,22 @@
 
 import { sortedMax } from '../../kernel/pagination.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
+import { addressOf } from '../../web/http/query.ts'
 import { ButtonLink } from '../../web/ui/button.tsx'
+import { CsvLink } from '../../web/ui/csv-link.tsx'
 import { Empty } from '../../web/ui/empty.tsx'
 import {
   FilterBar,
+  IdChip,
   isByCost,
   orAny,
+  RangeChips,
   SelectChip,
   SizeChip,
   SortChip,
   sortedText,
   TextChip,
+  TimeChip,
 } from '../../web/ui/filters.tsx'
 import { renderChild } from '../../web/ui/jsx-runtime.ts'
 import { LiveList } from '../../web/ui/live-list.tsx'
@@ -37,8 +42,6 @@ export type RunsView = {
   page: ShownPage
   /** Whether this page holds the newest runs. */
   isFirst: boolean
-  /** What the page comes after. */
-  after?: string | undefined
   receiptStateOf: ReceiptStateOf
   /** Why the filter is invalid. */
   refusal?: Refusal | undefined
@@ -78,7 +81,7 @@ export function RunsPanel({ view }: { view: RunsView }) {
         page.items.length === 0 && older === undefined && isFirst ? null : (
           <Pager older={older} newest={isFirst ? undefined : hrefOf(query)}>
             {isByCost(query) ? sortedText('runs', sortedMax) : footText(page)}{' '}
-            <CsvLink query={query} after={view.after} />
+            <CsvLink href={csvHref(query)} />
           </Pager>
         )
       }
@@ -162,14 +165,12 @@ function titleOf(query: URLSearchParams): string {
 
 export const csvPath = `${runsPath}.csv`
 
-type CsvProps = { query: URLSearchParams; after: string | undefined }
-
-/** The rows that are shown, as a file. */
-const CsvLink = ({ query, after }: CsvProps) => (
-  <a href={hrefOf(query, after).replace(runsPath, csvPath)} download="">
-    As CSV
-  </a>
-)
+/** All runs that match, as a file: from the newest on, whatever the page. */
+const csvHref = (query: URLSearchParams): string => {
+  const asked = new URLSearchParams(query)
+  for (const name of ['sort', 'limit']) asked.delete(name)
+  return addressOf(csvPath, asked)
+}
 
 function footText({ items, next }: ShownPage): string {
   if (next === undefined) return 'End of list.'
@@ -194,8 +195,7 @@ const Filters = ({ view: { query, models, keys } }: { view: RunsView }) => {
       more={
         <>
           <TextChip {...chip('tag')} label="Tag" placeholder="team:search" />
-          <TextChip {...chip('from')} label="From" type={dateOrText(query.get('from'))} />
-          <TextChip {...chip('to')} label="To" type={dateOrText(query.get('to'))} />
+          <RangeChips query={query} />
         </>
       }
     >
@@ -224,21 +224,10 @@ const Filters = ({ view: { query, models, keys } }: { view: RunsView }) => {
       ) : (
         <TextChip {...chip('key')} label="Key" placeholder="key_…" />
       )}
-      <SelectChip {...chip('last')} label="When" options={times} />
-      <TextChip {...chip('id')} label="Id" placeholder="run_… or rcpt_…" />
+      <TimeChip query={query} />
+      <IdChip query={query} />
       <SortChip value={query.get('sort') ?? ''} />
       <SizeChip value={query.get('limit') ?? ''} />
     </FilterBar>
   )
 }
-
-const times = [
-  { value: '', label: 'Any time' },
-  { value: '24h', label: 'Last 24 h' },
-  { value: '7d', label: 'Last 7 days' },
-  { value: '30d', label: 'Last 30 days' },
-]
-
-/** A date field cannot show other values, so anything but a date gets a text field. */
-const dateOrText = (value: string | null) =>
-  !value || /^\d{4}-\d{2}-\d{2}$/.test(value) ? ('date' as const) : ('search' as const)

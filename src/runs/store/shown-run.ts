@@ -8,13 +8,16 @@ import {
   inArray,
   isNull,
   lt,
+  lte,
   ne,
   type SQL,
   sql,
 } from 'drizzle-orm'
 import type { Whose } from '../../kernel/acting.ts'
+import { runIdsFrom } from '../../kernel/id-part.ts'
 import { firstIdAt } from '../../kernel/ids.ts'
 import { sortedMax, toPage } from '../../kernel/pagination.ts'
+import { endsWith } from '../../storage/db/begins-with.ts'
 import { isNewestOf, keysOfBranch } from '../../storage/db/branch-runs.ts'
 import { costliestIds } from '../../storage/db/costliest.ts'
 import type { Db } from '../../storage/db/db.ts'
@@ -174,18 +177,20 @@ function* scopeIn(q: Query, tables: Tables, { account, branch }: Whose, mark: st
 
 type Runs = Tables['runs']
 
-/** Bounds the ids to read. An index has one lower bound: the later of the two is used. */
+/** Bounds the ids to read. An index has one lower bound: the latest of them is used. */
 function within(
   runs: Runs,
   { account, keyIds, mark }: Scope,
   filter: ShownFilter,
   { after, stop = '', most }: Ends & { most: number },
 ) {
-  const { keyId, from, to } = filter
+  const { keyId, from, to, ids } = filter
   const begin = from === undefined ? '' : firstIdAt('run', Math.max(0, from - idSlackMs), mark)
-  const least = begin > stop ? begin : stop
+  const named = ids && runIdsFrom(ids.start)
+  const least = [begin, stop, named?.least ?? ''].reduce((a, b) => (a > b ? a : b))
   const bounds = and(
     after === undefined ? undefined : lt(runs.id, after),
+    named && lte(runs.id, named.last),
     least === '' ? undefined : gte(runs.id, least),
     to === undefined ? undefined : lt(runs.id, firstIdAt('run', to + idSlackMs, mark)),
   )
@@ -198,8 +203,9 @@ function within(
   return and(isNewestOf({ runs }, [...keyIds], listed, read), bounds)
 }
 
-function matching(runs: Runs, { status, model, tag, from, to }: ShownFilter) {
+function matching(runs: Runs, { status, model, tag, from, to, ids }: ShownFilter) {
   return and(
+    ids?.end ? endsWith(runs.id, ids.end) : undefined,
     status === undefined ? undefined : eq(runs.status, status),
     model === undefined ? undefined : eq(runs.model, model),
     tag === undefined ? undefined : tagLike(runs.tags, tag),
@@ -215,7 +221,7 @@ function isListed(
   filter: ShownFilter,
   { after, stop }: Ends,
 ): boolean {
-  const { keyId, status, model, tag, from, to } = filter
+  const { keyId, status, model, tag, from, to, ids } = filter
   return (
     run.accountId === account &&
     (keyIds === undefined || keyIds.has(run.keyId)) &&
@@ -225,14 +231,15 @@ function isListed(
     (status === undefined || run.status === status) &&
     (model === undefined || run.model === model) &&
     hasTag(run, tag) &&
+    (ids === undefined || (run.id.startsWith(`run_${ids.start}`) && run.id.endsWith(ids.end))) &&
     (from === undefined || run.createdAt >= from) &&
     (to === undefined || run.createdAt < to)
   )
 }
 
-/** Whether a filter may skip many runs; a time or a key alone never does. */
-const isNarrow = ({ status, model, tag }: ShownFilter): boolean =>
-  status !== undefined || model !== undefined || tag !== undefined
+/** Whether a filter may skip many runs; a time, a key or the start of an id alone never does. */
+const isNarrow = ({ status, model, tag, ids }: ShownFilter): boolean =>
+  status !== undefined || model !== undefined || tag !== undefined || Boolean(ids?.end)
 
 /**
  * Matches every run with the tag and some without: tags are JSON text, SQLite ignores case, and

@@ -1,5 +1,5 @@
-/** Finds texts by how they begin, through an index of `byStart`. */
-import { type SQL, sql } from 'drizzle-orm'
+/** Finds texts by how they begin, through an index of `byStart`, and by how they end. */
+import { like, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Db } from './db.ts'
 
@@ -16,3 +16,6 @@ export function beginsWith(
   const end = `${prefix}~`
   return sql`${column} ${sql.raw(from)} ${prefix} and ${column} ${sql.raw(below)} ${end}`
 }
+
+/** Whether the id in a column ends so. No index helps: bound what is read. */
+export const endsWith = (column: SQLiteColumn, end: string): SQL => like(column, `%${end}`)

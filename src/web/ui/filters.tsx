@@ -183,3 +183,33 @@ export function orAny(options: readonly Option[], chosen: string | null): Option
   const others = isKnown ? [] : [{ value: chosen, label: chosen }]
   return [{ value: '', label: 'Any' }, ...options, ...others]
 }
+
+const times = [
+  { value: '', label: 'Any time' },
+  { value: '24h', label: 'Last 24 h' },
+  { value: '7d', label: 'Last 7 days' },
+  { value: '30d', label: 'Last 30 days' },
+]
+
+/** The time up to now. */
+export const TimeChip = ({ query }: { query: URLSearchParams }) => (
+  <SelectChip name="last" label="When" value={query.get('last') ?? ''} options={times} />
+)
+
+/** The first and the last day. */
+export const RangeChips = ({ query }: { query: URLSearchParams }) => (
+  <>
+    <DayChip name="from" label="From" value={query.get('from') ?? ''} />
+    <DayChip name="to" label="To" value={query.get('to') ?? ''} />
+  </>
+)
+
+/** A date field cannot show other values, so anything but a date gets a text field. */
+const DayChip = (chip: ChipProps) => (
+  <TextChip {...chip} type={/^(\d{4}-\d{2}-\d{2})?$/.test(chip.value) ? 'date' : 'search'} />
+)
+
+/** A run or its receipt, whole or in part. */
+export const IdChip = ({ query }: { query: URLSearchParams }) => (
+  <TextChip name="id" label="Id" value={query.get('id') ?? ''} placeholder="run_… or rcpt_…" />
+)

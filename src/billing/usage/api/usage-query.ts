@@ -1,10 +1,11 @@
 /** Reads the range and grouping of a usage request. */
 import type { Millis } from '../../../kernel/clock.ts'
+import { readPeriod } from '../../../kernel/period.ts'
 import { refuse } from '../../../kernel/refusal.ts'
 import { readChoice, readInteger, readText } from '../../../web/http/query.ts'
 import type { ExportWish } from '../export.ts'
 import { formatNames } from '../formats.ts'
-import { readPeriod, readSumsPeriod } from '../range.ts'
+import { readSumsPeriod } from '../range.ts'
 import { type Dimension, dimensions, type UsageWish } from '../sum.ts'
 import { dayMs, dayOf } from '../usage.ts'
 

@@ -2,17 +2,22 @@
 import { toHex } from '../../../kernel/hex.ts'
 import { sortedMax } from '../../../kernel/pagination.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
+import { addressOf } from '../../../web/http/query.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'
+import { CsvLink } from '../../../web/ui/csv-link.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
 import {
   FilterBar,
+  IdChip,
   isByCost,
   orAny,
+  RangeChips,
   SelectChip,
   SizeChip,
   SortChip,
   sortedText,
+  TimeChip,
 } from '../../../web/ui/filters.tsx'
 import { IdLink } from '../../../web/ui/hash.tsx'
 import { renderChild } from '../../../web/ui/jsx-runtime.ts'
@@ -79,7 +84,7 @@ export function ReceiptsPanel({ view }: { view: ReceiptsView }) {
       foot={
         isBare ? null : (
           <Pager older={older} newest={isFirst ? undefined : hrefOf(query)}>
-            {words}
+            {words} <CsvLink href={csvHref(query)} />
           </Pager>
         )
       }
@@ -100,7 +105,7 @@ export function ReceiptsPanel({ view }: { view: ReceiptsView }) {
 
 /** Whether new receipts land by themselves; only the newest page grows. */
 export const isFollowed = ({ isFirst, refusal, query }: ReceiptsView): boolean =>
-  isFirst && !refusal && !isByCost(query)
+  isFirst && !refusal && !query.has('id') && !isByCost(query)
 
 function News({ view: { items, query } }: { view: ReceiptsView }) {
   const newest = items.at(0)
@@ -184,7 +189,7 @@ function NoReceipts({ view: { account, query, next } }: { view: ReceiptsView }) 
         title="No matching receipts"
         action={<ButtonLink href={listPath}>Show all receipts</ButtonLink>}
       >
-        Remove part of the filter.
+        Remove part of the filter, or choose another period.
       </Empty>
     )
   }
@@ -214,10 +219,24 @@ function hrefOf(query: URLSearchParams, after?: string): string {
   return asked.size === 0 ? listPath : `${listPath}?${asked}`
 }
 
+export const csvPath = `${listPath}.csv`
+
+/** All receipts that match, as a file: from the newest on, whatever the page. */
+const csvHref = (query: URLSearchParams): string => {
+  const asked = new URLSearchParams(query)
+  for (const name of ['sort', 'limit']) asked.delete(name)
+  return addressOf(csvPath, asked)
+}
+
 const Filters = ({ view: { query, models } }: { view: ReceiptsView }) => {
   const chip = (name: string) => ({ name, value: query.get(name) ?? '' })
   return (
-    <FilterBar action={listPath} target="#receipts">
+    <FilterBar
+      action={listPath}
+      target="#receipts"
+      isMoreOpen={['from', 'to'].some((name) => query.has(name))}
+      more={<RangeChips query={query} />}
+    >
       <SelectChip
         {...chip('visibility')}
         label="Seen by"
@@ -234,6 +253,8 @@ const Filters = ({ view: { query, models } }: { view: ReceiptsView }) => {
           query.get('model'),
         )}
       />
+      <TimeChip query={query} />
+      <IdChip query={query} />
       <SortChip value={query.get('sort') ?? ''} />
       <SizeChip value={query.get('limit') ?? ''} />
     </FilterBar>

@@ -1,7 +1,8 @@
 /** Reads the receipts of an account or of a branch in pages of bounded cost. */
-import { and, desc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, lt, lte, sql } from 'drizzle-orm'
 import type { Whose } from '../../../kernel/acting.ts'
 import { type PageRequest, sortedMax, toPage } from '../../../kernel/pagination.ts'
+import { endsWith } from '../../../storage/db/begins-with.ts'
 import { isNewestOf, keysOfBranch } from '../../../storage/db/branch-runs.ts'
 import { costliestIds } from '../../../storage/db/costliest.ts'
 import type { Db } from '../../../storage/db/db.ts'
@@ -24,8 +25,8 @@ export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown' | 'listCos
   /** By run: all receipts, or the private ones. */
   function* byRun(q: Query, whose: Whose, filter: ReceiptFilter, page: PageRequest) {
     const after = page.after === undefined ? undefined : lt(runs.id, runIdOf(page.after))
-    const isNarrow = filter.model !== undefined || filter.visibility === 'private'
-    const bounds = and(gte(runs.id, filter.since), after)
+    const isNarrow = [filter.model, filter.end].some(Boolean) || filter.visibility === 'private'
+    const bounds = and(among(filter), after)
     const keyIds = yield* keysOfBranch(q, db.tables, whose.branch)
     const most = isNarrow ? passedMax : page.limit + 1
     const own = keyIds
@@ -37,11 +38,15 @@ export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown' | 'listCos
     const found = q.select(columns).from(runs).where(listed).orderBy(desc(runs.id))
     return listedOf(yield* rows(found.limit(page.limit + 1)), page.limit, stop?.id)
   }
+  const among = ({ since, upTo }: ReceiptFilter) =>
+    and(gte(runs.id, since), upTo === undefined ? undefined : lte(runs.id, upTo))
+
   /** The condition of a filter on runs, except for filters on shares. */
-  const matching = ({ model, visibility }: ReceiptFilter) => {
+  const matching = ({ model, visibility, end }: ReceiptFilter) => {
     const share = sql`(select 1 from ${shares} where ${shares.receiptId} = ${receiptIdColumn})`
     return and(
       model === undefined ? undefined : eq(runs.model, model),
+      end ? endsWith(runs.id, end) : undefined,
       visibility === 'private' ? sql`not exists ${share}` : undefined,
     )
   }
@@ -56,8 +61,13 @@ export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown' | 'listCos
     page: PageRequest,
   ) {
     const after = page.after === undefined ? undefined : lt(shares.receiptId, page.after)
-    const since = gte(shares.receiptId, receiptIdOf(filter.since))
-    const own = and(eq(shares.accountId, whose.account), since, after)
+    const { since, upTo, end } = filter
+    const own = and(
+      eq(shares.accountId, whose.account),
+      gte(shares.receiptId, receiptIdOf(since)),
+      upTo === undefined ? undefined : lte(shares.receiptId, receiptIdOf(upTo)),
+      after,
+    )
     const order = q.select({ id: shares.receiptId }).from(shares).where(own)
     const passed = order
       .orderBy(desc(shares.receiptId))
@@ -69,6 +79,7 @@ export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown' | 'listCos
       stop && gte(shares.receiptId, stop.id),
       eq(shares.visibility, filter.visibility),
       filter.model === undefined ? undefined : eq(runs.model, filter.model),
+      end ? endsWith(shares.receiptId, end) : undefined,
       whose.branch === undefined ? undefined : eq(keys.branch, whose.branch),
     )
     const joined = q
@@ -97,9 +108,9 @@ export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown' | 'listCos
   return {
     listCostliest: (whose, filter, limit) =>
       db.read(function* (q): Work<ListedReceipts> {
-        const { since, visibility } = filter
+        const { visibility } = filter
         const keyIds = yield* keysOfBranch(q, db.tables, whose.branch)
-        const bounds = gte(runs.id, since)
+        const bounds = among(filter)
         const own = keyIds
           ? isNewestOf(db.tables, keyIds, bounds, sortedMax)
           : and(eq(runs.accountId, whose.account), bounds)

@@ -1,0 +1,39 @@
+/** Reads the two ends of a range of time. */
+import type { Millis } from './clock.ts'
+import { refuse } from './refusal.ts'
+import { parseDate, parseTime } from './time-text.ts'
+
+const dayMs = 86_400_000
+
+/** The texts of `from` and `to`, as typed. */
+export type RangeTexts = { from?: string | undefined; to?: string | undefined }
+
+/**
+ * Reads `from` and `to`: an RFC 3339 time, or a date, which stands for its midnight (UTC) as `from`
+ * and for its end as `to`. A time as `to` is not in the range itself; without `to` it has no end.
+ * @throws Refusal 'invalid_request'
+ */
+export function readPeriod(texts: RangeTexts): { from?: Millis; to: Millis } {
+  const from = texts.from === undefined ? undefined : readEdge('from', texts.from)
+  const to = texts.to === undefined ? Number.POSITIVE_INFINITY : readEdge('to', texts.to)
+  if (from !== undefined && from >= to) refuseEdge('to', '"to" must be later than "from".')
+  return { ...(from === undefined ? {} : { from }), to }
+}
+
+function readEdge(name: 'from' | 'to', text: string): Millis {
+  const midnight = parseDate(text)
+  const edge = midnight !== undefined && name === 'to' ? midnight + dayMs : midnight
+  return (
+    edge ??
+    parseTime(text) ??
+    refuseEdge(
+      name,
+      `"${name}" must be a date (2026-11-21) or an RFC 3339 time (2026-11-21T00:00:00Z). ` +
+        'Write the "+" of an offset as %2B.',
+    )
+  )
+}
+
+function refuseEdge(param: string, message: string): never {
+  refuse('invalid_request', { param, message })
+}

@@ -1,0 +1,39 @@
+/** Reads the filter of a list of receipts from its address. */
+import type { Deps } from '../../../app/deps-port.ts'
+import { runIdsFrom } from '../../../kernel/id-part.ts'
+import { firstIdAt } from '../../../kernel/ids.ts'
+import { readIds, readTimes } from '../../../web/http/list-filter.ts'
+import { readChoice, readText, withoutEmpty } from '../../../web/http/query.ts'
+import { type ReceiptFilter, visibilities } from '../receipts.ts'
+
+/** The fields of the filter form, as they stand in an address. */
+const filterNames = ['visibility', 'model', 'last', 'from', 'to', 'id', 'sort', 'limit']
+
+/** The filter of an address as the query of another one: what was filled in, and nothing else. */
+export const receiptQuery = (asked: URLSearchParams): URLSearchParams =>
+  new URLSearchParams([...withoutEmpty(asked)].filter(([name]) => filterNames.includes(name)))
+
+/**
+ * What a list is narrowed by; a field that was left empty narrows nothing. Its times are those of
+ * the ids, when the runs began.
+ * @throws Refusal 'invalid_request'
+ */
+export function readReceiptFilter(
+  asked: URLSearchParams,
+  { clock, ids }: Pick<Deps, 'clock' | 'ids'>,
+): ReceiptFilter {
+  const query = withoutEmpty(asked)
+  const part = readIds(query)
+  const named = part && runIdsFrom(part.start)
+  const { from = 0, to } = readTimes(query, clock.now())
+  const first = firstIdAt('run', from, ids.mark)
+  const before = to === undefined ? undefined : firstIdAt('run', to, ids.mark)
+  const ends = [named?.last, before].filter((id) => id !== undefined).sort()
+  return {
+    visibility: readChoice(query, 'visibility', visibilities),
+    model: readText(query, 'model'),
+    since: named && named.least > first ? named.least : first,
+    upTo: ends[0],
+    end: part?.end,
+  }
+}
