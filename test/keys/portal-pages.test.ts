@@ -224,7 +224,7 @@ describe('the list', () => {
     const [older = ''] = /\/dashboard\/keys\?state=revoked&amp;after=key_\w+/.exec(first) ?? []
     const second = await (await who.page(older.replaceAll('&amp;', '&'))).text()
     expect(second).toContain('title="old-0"')
-    expect(second).toContain('End of list')
+    expect(second).toContain('End of list.')
     expect(await (await who.page(`${path}?state=expired`)).text()).toContain(
       'No key is in this state',
     )

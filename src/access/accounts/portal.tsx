@@ -148,7 +148,7 @@ function SessionsPanel({ of: { own, now, found, isFirst } }: { of: Listed }) {
           older={found.hasMore && last ? `${path}?after=${last.id}` : undefined}
           newest={isFirst ? undefined : path}
         >
-          {found.hasMore ? 'Older sessions follow.' : 'End of list'}
+          {found.hasMore ? 'Older sessions follow.' : 'End of list.'}
         </Pager>
       }
     >

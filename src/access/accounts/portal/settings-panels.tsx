@@ -170,7 +170,7 @@ const AccountPanel = ({ view: { account, sessions } }: { view: SettingsView }) =
     <Pad>
       <CopyBox id="address" label="Your address" value={toChecksumAddress(account.id)} />
       <p class="quiet">
-        <small>Your wallet’s address is your account. There is no e-mail and no password.</small>
+        <small>Your wallet’s address is your account. There is no email and no password.</small>
       </p>
       <Facts
         of={[

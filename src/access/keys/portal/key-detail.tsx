@@ -144,7 +144,7 @@ function BelowPanel({ view: { shown, below, isFirst, now } }: { view: DetailView
           older={below.hasMore && last ? `${keyPath(key.id)}?after=${last}#below` : undefined}
           newest={isFirst ? undefined : `${keyPath(key.id)}#below`}
         >
-          {below.hasMore ? 'Older keys follow.' : 'End of list'}
+          {below.hasMore ? 'Older keys follow.' : 'End of list.'}
         </Pager>
       }
     >

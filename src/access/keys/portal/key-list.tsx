@@ -146,7 +146,7 @@ function NoKeys({ list: { account, wanted, isFirst } }: { list: ListView }) {
 
 function footText({ found: { items, hasMore }, wanted, isFirst }: ListView): string {
   if (hasMore) return `Showing ${items.length}. Older keys follow.`
-  if (wanted.state === 'expired' || wanted.state === 'revoked' || !isFirst) return 'End of list'
+  if (wanted.state === 'expired' || wanted.state === 'revoked' || !isFirst) return 'End of list.'
   return items.length === 1 ? '1 key' : `${items.length} keys`
 }
 

@@ -48,7 +48,7 @@ export const RightsFields = ({ form, draft, refusal, brake, withoutTags }: Right
             {...field('models')}
             label="Models"
             placeholder="acme/*"
-            hint="Ids or globs, one per line. Empty: all models of the parent."
+            hint="One a line; acme/* stands for all of acme. Empty: all models of the parent."
             mono
           />
           <AreaField

@@ -58,7 +58,7 @@ export const InvitePanel = ({ draft, refusal }: InviteProps) => {
         <AreaField
           {...field('models')}
           label="Models of a developer"
-          hint="Ids or globs, one a line. Empty: every model."
+          hint="One a line; acme/* stands for all of acme. Empty: every model."
           rows={2}
           mono
         />

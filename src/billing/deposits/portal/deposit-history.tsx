@@ -47,7 +47,7 @@ export const HistoryPanel = ({
               older={found.hasMore && last ? `${depositsPath}?after=${last.id}` : undefined}
               newest={isFirst ? undefined : depositsPath}
             >
-              {found.hasMore ? 'Older deposits follow.' : 'End of list'}
+              {found.hasMore ? 'Older deposits follow.' : 'End of list.'}
             </Pager>
           )
         }

@@ -9,6 +9,7 @@ import { ErrorNote } from '../../../web/ui/notice.tsx'
 import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
 import { Table } from '../../../web/ui/table.tsx'
 import { dateText } from '../../../web/ui/when.tsx'
+import { depositsPath } from '../../deposits/portal/deposit-history.tsx'
 import { differences, planPath, priceText } from '../plan-words.ts'
 import type { Quote } from '../quote.ts'
 import type { PlanView } from './plan-page-view.ts'
@@ -93,8 +94,8 @@ const Decide = ({ view, quote }: { view: PlanView; quote: Quote }) => {
     return (
       <ErrorNote
         what={`The balance is ${amountText(missing)} short.`}
-        charged="Nothing was charged. Add money and try again."
-        retry={<ButtonLink href={planPath}>Back to the plans</ButtonLink>}
+        charged="Nothing was charged."
+        retry={<ButtonLink href={depositsPath}>Add money</ButtonLink>}
       />
     )
   }

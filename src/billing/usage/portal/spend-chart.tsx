@@ -1,7 +1,7 @@
 /** The chart of a usage report: spending by day, stacked by the chosen group. */
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Nusd } from '../../../kernel/money.ts'
-import { amountText } from '../../../web/ui/amount.tsx'
+import { amountText, shortAmountText } from '../../../web/ui/amount.tsx'
 import { BarChart, type Series } from '../../../web/ui/chart.tsx'
 import { dateText, dateWords } from '../../../web/ui/when.tsx'
 import type { Report } from '../report.ts'
@@ -18,7 +18,7 @@ export function SpendChart({ of, now }: { of: Report; now: number }) {
   const highest =
     top.cost === 0n
       ? 'Nothing was spent.'
-      : `Highest ${amountText(top.cost)} on ${labelOf(top.day)}.`
+      : `Highest ${shortAmountText(top.cost)} on ${labelOf(top.day)}.`
   const edgeText = yearOf(from) === yearOf(now) ? labelOf : dateText
   const range = `${edgeText(from)} to ${edgeText(to - 1)}`
   const title = stack ? `Spend per day, by ${stack.by}` : 'Spend per day'

@@ -151,7 +151,7 @@ const Exports = ({ of }: { of: Report }) => (
       </p>
       <div class="grid2">
         {formats.map(([format, name, what]) => (
-          <div class="row">
+          <div class="stack close">
             <ButtonLink href={exportHref(of, format)} icon="download" download>
               {name}
             </ButtonLink>

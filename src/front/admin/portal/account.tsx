@@ -26,7 +26,7 @@ export function AccountsPanel({ view: { found, now, prefix, isFirst } }: { view:
   return (
     <Panel
       id="accounts"
-      title="Accounts"
+      title="All accounts"
       aside={
         <Search
           action={paths.accounts}

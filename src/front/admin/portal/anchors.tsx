@@ -88,14 +88,14 @@ function List({ view: { found, now, isFirst, origin } }: { view: AnchorsView }) 
   return (
     <Panel
       id="heads"
-      title="Anchors"
+      title="All anchors"
       foot={
         found.items.length === 0 ? null : (
           <Pager
             older={found.hasMore && last ? `${paths.anchors}?after=${last.id}` : undefined}
             newest={isFirst ? undefined : paths.anchors}
           >
-            {found.hasMore ? 'Older available.' : 'End of list.'}
+            {found.hasMore ? 'Older anchors follow.' : 'End of list.'}
           </Pager>
         )
       }

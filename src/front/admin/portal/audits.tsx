@@ -48,7 +48,7 @@ export function AuditPanel({ view: { found, now, account, isFirst } }: { view: A
             }
             newest={isFirst ? undefined : newest}
           >
-            {found.hasMore ? 'Older available.' : 'End of list.'}
+            {found.hasMore ? 'Older entries follow.' : 'End of list.'}
           </Pager>
         )
       }

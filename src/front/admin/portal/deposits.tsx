@@ -1,4 +1,6 @@
 /** The operator's views of deposits. */
+
+import { wordsFor } from '../../../billing/deposits/portal/deposit-history.tsx'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { DepositRow } from '../../../storage/db/schema.ts'
 import { Address } from '../../../web/ui/address.tsx'
@@ -38,7 +40,7 @@ export const DepositsPanel = ({ view }: { view: DepositsView }) => {
   return (
     <Panel
       id="all-deposits"
-      title="Deposits"
+      title="All deposits"
       foot={view.found.items.length === 0 ? null : <Foot view={view} />}
     >
       <div class="pad">
@@ -64,7 +66,7 @@ const emptyWords: Readonly<Record<DepositView, string>> = {
 
 function Foot({ view: { of, found, isFirst, among } }: { view: DepositsView }) {
   const last = found.items.at(-1)
-  const more = found.hasMore ? 'More available.' : 'End of list.'
+  const more = found.hasMore ? 'Older deposits follow.' : 'End of list.'
   if (of === 'all') {
     return (
       <Pager
@@ -89,9 +91,14 @@ const columnsFor = (now: Millis): Column<DepositRow>[] => [
   {
     head: 'State',
     at: 'state',
-    cell: ({ status, reason }) => (
-      <Badge tone={toneOf(status)}>{(reason ?? status).replaceAll('_', ' ')}</Badge>
-    ),
+    cell: (row) => {
+      const { tone, label, hint } = wordsFor(row)
+      return (
+        <span title={hint}>
+          <Badge tone={tone}>{label}</Badge>
+        </span>
+      )
+    },
   },
   {
     head: 'Amount',
@@ -122,11 +129,6 @@ const columnsFor = (now: Millis): Column<DepositRow>[] => [
       ) : null,
   },
 ]
-
-const toneOf = (status: DepositRow['status']) => {
-  if (status === 'credited' || status === 'finalized') return 'ok'
-  return status === 'detected' || status === 'confirming' ? 'wait' : 'warn'
-}
 
 const mayAssign = ({ account, from, status, moved }: DepositRow): boolean =>
   account === from && moved === null && !['ignored', 'orphaned', 'reversed'].includes(status)
@@ -167,7 +169,7 @@ const DepositFacts = ({ row, now }: { row: DepositRow; now: Millis }) => (
       ['Deposit', <code class="wrap">{row.id}</code>],
       ['Amount', row.amount === null ? 'Above the maximum' : <Amount nusd={row.amount} />],
       ['From', <code class="wrap">{row.from}</code>],
-      ['State', row.status],
+      ['State', wordsFor(row).label],
       ['Seen', <When at={row.seenAt} now={now} />],
       ['Transaction', <code class="wrap">{row.txHash}</code>],
     ]}

@@ -30,7 +30,7 @@ export const ModelPanels = ({ view }: { view: ModelsView }) => (
   <div id="models" class="stack">
     <PricesPanel view={view} />
     <Losses of={view.losses} />
-    <Panel id="catalogue" title="Models">
+    <Panel id="catalogue" title="All models">
       <Table caption="Models" columns={modelColumns} rows={view.models} />
     </Panel>
     <RatesPanel models={view.models} />

@@ -1,5 +1,5 @@
 /** The alerts of the overview, each with one action. */
-import { amountText } from '../../../web/ui/amount.tsx'
+import { amountText, shortAmountText } from '../../../web/ui/amount.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { Notice } from '../../../web/ui/notice.tsx'
@@ -121,7 +121,7 @@ function keyWords(alert: KeyAlert, now: number): Words {
     }
   }
   return {
-    title: `${key.name} has ${amountText(alert.left)} left under its cap.`,
+    title: `${key.name} has ${shortAmountText(alert.left)} left under its cap.`,
     more:
       alert.stopsInMs === undefined
         ? `It is capped at ${amountText(key.capLimit)}.`
@@ -136,5 +136,10 @@ const daysText = (days: number): string => {
   return days === 1 ? 'one more day' : `${days} more days`
 }
 
-const longText = (ms: number): string =>
-  ms < 60_000 ? 'a minute' : durationText(ms).replace(/ min$/, ' minutes').replace(/ h$/, ' hours')
+const longText = (ms: number): string => (ms < 60_000 ? 'a minute' : wordy(durationText(ms)))
+
+const wordy = (duration: string): string =>
+  duration
+    .replace(/ min$/, ' minutes')
+    .replace(/ h$/, ' hours')
+    .replace(/^1 (.+)s$/, '1 $1')

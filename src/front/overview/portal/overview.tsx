@@ -14,7 +14,7 @@ import {
 import type { ReceiptStateOf } from '../../../runs/receipt-state.ts'
 import { isInFlight, type ShownRun } from '../../../runs/shown-run.ts'
 import type { AccountRow } from '../../../storage/db/schema.ts'
-import { Amount, amountText } from '../../../web/ui/amount.tsx'
+import { Amount, amountText, shortAmountText } from '../../../web/ui/amount.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import { BarChart } from '../../../web/ui/chart.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
@@ -137,7 +137,7 @@ function SpendChart({ spend: { days, total } }: { spend: Spend }) {
   const top = days.reduce((most, day) => (day.cost > most.cost ? day : most))
   const today = amountText(days.at(-1)?.cost ?? 0n)
   const highest =
-    top.cost === 0n ? 'No spend.' : `Highest ${amountText(top.cost)} on ${labelOf(top.day)}.`
+    top.cost === 0n ? 'No spend.' : `Highest ${shortAmountText(top.cost)} on ${labelOf(top.day)}.`
   return (
     <div class="stack">
       <div class="row apart">

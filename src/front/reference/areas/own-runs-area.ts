@@ -26,16 +26,24 @@ const sort = t.oneOf('`costliest`: those that match among the 10,000 newest, in 
   'costliest',
 ])
 
+const times = {
+  from: t.text('A date (UTC) or an RFC 3339 time.', '2026-08-01'),
+  to: t.text('A date, which is included, or a time.', '2026-08-31'),
+  last: t.oneOf('Only those of this time up to now; `from` goes before it.', ['24h', '7d', '30d']),
+}
+
+const named =
+  'By the id of a run or of its receipt: whole, its beginning, or both ends as pages show them, ' +
+  '`rcpt_01m8…r6tk83`.'
+
 const filter = {
   status: t.oneOf('Only those.', statuses),
   model: t.text('Only those of a model.', 'counterfoil/echo-1'),
   key: t.text('Only those of a key.', t.sampleIds.key),
   tag: t.text('Only those with a tag: `name:value`.', 'team:research'),
-  from: t.text('A date (UTC) or an RFC 3339 time.', '2026-08-01'),
-  to: t.text('A date, which is included, or a time.', '2026-08-31'),
-  last: t.oneOf('Only those of this time up to now; `from` goes before it.', ['24h', '7d', '30d']),
+  ...times,
   sort,
-  id: t.text('That run alone, by its id or the id of its receipt.', t.sampleIds.run),
+  id: t.text(named, t.sampleIds.run),
 }
 
 const runs = [
@@ -85,25 +93,33 @@ const runs = [
   }),
 ]
 
+const receiptFilter = {
+  visibility,
+  model: t.text('Only those of a model.', 'counterfoil/echo-1'),
+  ...times,
+  id: t.text(named, t.sampleIds.rcpt),
+}
+
 const receipts = [
   operation('listOwnReceipts', 'GET /api/portal/receipts', 'List receipts of the account', {
     about: `Newest first, without texts and proofs. ${goesOn}`,
     access: 'session',
     query: {
       ...pageQuery(t.sampleIds.rcpt),
-      visibility,
-      model: t.text('Only those of a model.', 'counterfoil/echo-1'),
+      ...receiptFilter,
       sort,
     },
-    examples: [{ name: 'First page', query: { limit: '20' }, status: 200 }],
+    examples: [
+      { name: 'First page', query: { limit: '20' }, status: 200 },
+      { name: 'Of the last day', query: { last: '24h' }, status: 200 },
+    ],
     answers: [shown('A page of receipts.', ownReceiptPageShape)],
   }),
   operation('followOwnReceipts', 'GET /api/portal/receipts/live', 'Follow the list of receipts', {
     about: 'Brings a page the receipts that are newer, and those it shows as they move on.',
     access: 'session',
     query: {
-      visibility,
-      model: t.text('Only those of a model.', 'counterfoil/echo-1'),
+      ...receiptFilter,
       since: t.text('The newest receipt that the page shows.', t.sampleIds.rcpt),
       open: t.text('Those it shows that are not final, with commas.', t.sampleIds.rcpt),
     },

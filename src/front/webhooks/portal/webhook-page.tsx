@@ -178,7 +178,7 @@ const isSoon = ({ status, nextAt }: DeliveryRow, now: Millis): boolean =>
 const columns = (row: WebhookRow, now: Millis): Column<DeliveryRow>[] => [
   { head: 'Event', at: 'what', cell: ({ type }) => <code>{type}</code> },
   { head: 'Status', at: 'state', cell: (one) => <DeliveryBadge of={one} /> },
-  { head: 'Attempts', kind: 'number', at: 'more', cell: ({ attempts }) => attempts },
+  { head: 'Attempts', kind: 'optional-number', at: 'more', cell: ({ attempts }) => attempts },
   {
     head: 'Duration',
     kind: 'number',
