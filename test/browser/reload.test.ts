@@ -1,14 +1,22 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, Page, Request } from 'playwright-core'
+import { privateKeyToAccount } from 'viem/accounts'
 import { scopes } from '../../src/access/keys/key.ts'
-import { browser as caller, signInWith } from '../accounts/wallet.ts'
-import { tomlOf } from '../deposits/depositing.ts'
-import { type StubChain, stubChain } from '../deposits/stub-chain.ts'
+import { depositWatcher } from '../../src/billing/deposits/watch.ts'
+import { issueVouchers } from '../../src/billing/vouchers/issue-vouchers.ts'
+import { browser as caller, signInWith, wallet } from '../accounts/wallet.ts'
+import { exchange, tomlOf, units } from '../deposits/depositing.ts'
+import { type StubChain, stubChain, transferLog } from '../deposits/stub-chain.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { lastRun, pricedBuiltins } from '../support/runs.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 
 setDefaultTimeout(60_000)
+
+/** A well-known test key that never signed in; its address is that of `exchange`. */
+const sender = privateKeyToAccount(
+  '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
+)
 
 describe.skipIf(noChromium)('the forms of the dashboard, in a real browser', () => {
   let chain: StubChain
@@ -19,9 +27,13 @@ describe.skipIf(noChromium)('the forms of the dashboard, in a real browser', () 
   let fleet: string
   let secret: string
   let ended: string
+  let watch: () => Promise<unknown>
   beforeAll(async () => {
     chain = stubChain()
     w = await world({ toml: pricedBuiltins + tomlOf([chain.url]) })
+    watch = depositWatcher(w.deps)
+    // It takes what comes after its first look.
+    await watch()
     own = caller(w)
     await signInWith(own)
     cookies = [...own.jar].map(([name, value]) => ({ name, value }))
@@ -55,7 +67,10 @@ describe.skipIf(noChromium)('the forms of the dashboard, in a real browser', () 
     ['texts that are kept', texts],
     ['plans', plans],
     ['deposits', deposits],
+    ['claims of deposits', claims],
+    ['vouchers', vouchers],
     ['webhooks and alerts', people],
+    ['members', members],
     ['the console', talks],
   ]
   /** With script the console streams its answers: it sends no form. */
@@ -110,7 +125,10 @@ describe.skipIf(noChromium)('the forms of the dashboard, in a real browser', () 
     await then('Passport created.')
     await press('Publish')
     await then('Passport published.')
+    // The page tells once that the browser checked the receipt, which no form sends.
+    const told = script ? page.waitForResponse('**/api/portal/overview/verify') : undefined
     await go(`/dashboard/receipts/rcpt_${ended.slice(4)}`)
+    await told
     await press(/^(Share|Save)$/)
     await then('Receipt shared.')
     await press('Make it private')
@@ -164,6 +182,43 @@ describe.skipIf(noChromium)('the forms of the dashboard, in a real browser', () 
     else await press('Use this amount')
     await page.waitForURL('**/dashboard/deposits?amount=12.5')
     await then('Add money', 'main')
+  }
+
+  async function claims({ page, go, press, then }: Walk, script: boolean): Promise<void> {
+    const { hash } = chain.add([transferLog(exchange, units(script ? 7 : 8))])
+    chain.mine(20)
+    await watch()
+    const text = `Counterfoil: credit the deposit ${hash} to ${wallet.address}`
+    await go('/dashboard/deposits')
+    await page.getByLabel('Transaction hash').fill(hash)
+    await page.getByLabel('Signature of the text').fill(await sender.signMessage({ message: text }))
+    await press('Claim the deposit')
+    await then('The deposit came over to this account.')
+  }
+
+  async function vouchers({ page, go, press, then }: Walk, script: boolean): Promise<void> {
+    const wish = { amount: 5n * usd, count: 1, lifeMs: 1000_000, perAccount: null, actor: 'test' }
+    const { codes } = await issueVouchers(w.deps, wish)
+    const balance = () => w.deps.accounts.find(testAccount).then((found) => found?.balance ?? 0n)
+    const before = await balance()
+    await go('/dashboard/vouchers')
+    await page.getByLabel('Code').fill(codes[0] ?? '')
+    await press('Redeem')
+    if (script) await then('Redeemed.', 'main')
+    else await then('Voucher redeemed.')
+    expect((await balance()) - before).toBe(5n * usd)
+  }
+
+  /** The link of an invitation is shown once, and made once. */
+  async function members({ page, go, press, then }: Walk): Promise<void> {
+    const waiting = () => w.deps.members.invitations(testAccount, w.deps.clock.now())
+    const before = (await waiting()).length
+    await go('/dashboard/members')
+    await page.getByLabel('Cap of a developer, USD').fill('5')
+    await press('Create invitation link')
+    await then('Send this link to one person', 'main')
+    expect(await page.getByText('Send this link to one person').count()).toBe(0)
+    expect((await waiting()).length).toBe(before + 1)
   }
 
   async function people({ page, go, press, then }: Walk, script: boolean): Promise<void> {

@@ -54,16 +54,16 @@ const memberActions = (deps: Deps, frame: Frame) =>
     )
     .post(
       '/api/portal/members/invite',
-      async ({ request, set, acting }) => {
+      async ({ request, set, acting, session }) => {
         const sent = await readFields(request, { limitBytes: bodyBytes })
         if (wantsJson(request)) {
           set.status = 201
           return inviteByProgram(deps, acting, sent)
         }
-        const { view, status } = await inviteByPage(deps, acting, sent)
-        const main = <MembersPage view={view} />
-        const page = dashboardPage({ frame, title: 'Members', here: membersPath, acting, main })
-        return reply({ request, set }, { page, status })
+        return inviteByPage(deps, { request, set, acting, session }, sent, (view) => {
+          const main = <MembersPage view={view} />
+          return dashboardPage({ frame, title: 'Members', here: membersPath, acting, main })
+        })
       },
       { needsSession: { action: 'members:write' }, parse: 'none' },
     )

@@ -4,12 +4,22 @@ import type { Acting } from '../../../kernel/acting.ts'
 import { parseUsd } from '../../../kernel/money.ts'
 import { Refusal, refuse } from '../../../kernel/refusal.ts'
 import { capWindows } from '../../../ledger/window.ts'
+import type { SessionRow } from '../../../storage/db/schema.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import type { Fields } from '../../../web/http/fields.ts'
+import type { Page } from '../../../web/ui/layout.tsx'
+import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
+import { passSecret, takeSecret } from '../../keys/portal/brief-secret.tsx'
 import { type InviteWish, invite } from '../invite.ts'
 import { toInvitationView } from '../member-view.ts'
 import { inviteBody, inviteForm } from '../shapes.ts'
-import { acceptPath, type InviteDraft, type MembersView, readMembers } from './member-list.tsx'
+import {
+  acceptPath,
+  type InviteDraft,
+  type MembersView,
+  membersPath,
+  readMembers,
+} from './member-list.tsx'
 
 /** The invitation with its link. @throws Refusal as {@link invite} */
 export async function inviteByProgram(deps: Deps, acting: Acting, sent: Fields) {
@@ -17,23 +27,42 @@ export async function inviteByProgram(deps: Deps, acting: Acting, sent: Fields) 
   return { ...toInvitationView(row), link: linkOf(deps, token) }
 }
 
-/** The page with the link, or with the form as sent and its error. */
-export async function inviteByPage(
-  deps: Deps,
-  acting: Acting,
-  sent: Fields,
-): Promise<{ view: MembersView; status: number }> {
-  const draft = draftOf(sent)
+type SignedIn = ReplyContext & { acting: Acting; session: Pick<SessionRow, 'id'> }
+type PageOf = (view: MembersView) => Page
+
+/** The page with the link, by {@link passSecret}, or with the form as sent and its error. */
+export async function inviteByPage(deps: Deps, context: SignedIn, sent: Fields, pageOf: PageOf) {
+  const { acting } = context
   try {
     const { row, token } = await invite(deps, acting, wishOf(sent))
-    const made = { link: linkOf(deps, token), role: row.role, expiresAt: row.expiresAt }
-    return { view: { ...(await readMembers(deps, acting)), made }, status: 201 }
+    const secret = `${row.id} ${token}`
+    const place = { ...placeOf(acting), sent: { secret, by: 'create' as const }, status: 201 }
+    return await passSecret(deps, context, place, async () =>
+      pageOf(withLink(deps, await readMembers(deps, acting), secret)),
+    )
   } catch (refusal) {
     if (!(refusal instanceof Refusal)) throw refusal
-    const view = { ...(await readMembers(deps, acting)), draft, refusal }
-    return { view, status: refusal.status }
+    const view = { ...(await readMembers(deps, acting)), draft: draftOf(sent), refusal }
+    return reply(context, { page: pageOf(view), status: refusal.status })
   }
 }
+
+/** The members, with the link of an invitation that was just made. A reload has none. */
+export async function readWithLink(deps: Deps, context: SignedIn): Promise<MembersView> {
+  const { acting } = context
+  const taken = takeSecret(deps, context, placeOf(acting))
+  const view = await readMembers(deps, acting)
+  return taken ? withLink(deps, view, taken.secret) : view
+}
+
+function withLink(deps: Deps, view: MembersView, secret: string): MembersView {
+  const [id, token = ''] = secret.split(' ')
+  const row = view.invitations.find((one) => one.id === id)
+  if (!row) return view
+  return { ...view, made: { link: linkOf(deps, token), role: row.role, expiresAt: row.expiresAt } }
+}
+
+const placeOf = ({ account }: Acting) => ({ id: `an invitation to ${account}`, path: membersPath })
 
 const linkOf = ({ settings }: Deps, token: string): string =>
   `${settings.baseUrl}${acceptPath}?token=${token}`

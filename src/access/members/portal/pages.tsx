@@ -21,6 +21,7 @@ import { isAddress, toAccountId } from '../../accounts/account.ts'
 import { sessionAuth } from '../../accounts/needs-session.ts'
 import { type Affected, countAffected } from '../../keys/affected.ts'
 import { findInvitation } from '../accept.ts'
+import { readWithLink } from './invite.tsx'
 import {
   acceptPath,
   leavePath,
@@ -40,8 +41,9 @@ export const memberPages = (deps: Deps, frame: Frame) => {
     .use(sessionAuth(deps))
     .get(
       membersPath,
-      async ({ request, set, acting }) => {
-        const main = <MembersPage view={await readMembers(deps, acting)} />
+      async ({ request, set, acting, session }) => {
+        const view = await readWithLink(deps, { request, set, acting, session })
+        const main = <MembersPage view={view} />
         return reply({ request, set }, { page: page(acting, main) })
       },
       { needsSession: { page: 'self' } },

@@ -43,7 +43,13 @@ const owners = [
       },
       { name: 'From a form', form: { role: 'viewer' }, status: 201 },
     ],
-    answers: [paged(201, 'The invitation with its link.', invitedShape)],
+    answers: [
+      paged(201, 'The invitation with its link.', invitedShape),
+      {
+        ...seeOther,
+        about: 'To a browser that navigates (`Sec-Fetch-Mode: navigate`): the page of members.',
+      },
+    ],
     refuses: ['conflict'],
   }),
   operation(
