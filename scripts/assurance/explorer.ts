@@ -45,7 +45,7 @@ export const explorer: Group = {
       ],
       guards: [
         ['src/billing/usage/export.ts', 'exportUsage'],
-        ['src/billing/usage/range.ts', 'readPeriod'],
+        ['src/kernel/period.ts', 'readPeriod'],
       ],
     },
   ],
