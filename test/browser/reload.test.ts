@@ -63,7 +63,8 @@ describe.skipIf(noChromium)('the forms of the dashboard, in a real browser', () 
   }
 
   const forms: [what: string, walk: (w: Walk, script: boolean) => Promise<void>][] = [
-    ['settings, keys, passports and shares', acts],
+    ['settings and keys', acts],
+    ['passports and shares', shows],
     ['texts that are kept', texts],
     ['plans', plans],
     ['deposits', deposits],
@@ -94,7 +95,7 @@ describe.skipIf(noChromium)('the forms of the dashboard, in a real browser', () 
           const hear = (request: Request) =>
             request.method() === 'POST' && wrong.push(request.url())
           page.on('request', hear)
-          await page.reload()
+          await page.reload({ waitUntil: 'domcontentloaded' })
           page.off('request', hear)
           expect(await page.locator('#toasts').textContent()).toBe('')
         }
@@ -107,7 +108,7 @@ describe.skipIf(noChromium)('the forms of the dashboard, in a real browser', () 
     },
   )
 
-  async function acts({ page, go, press, then }: Walk, script: boolean): Promise<void> {
+  async function acts({ go, press, then }: Walk, script: boolean): Promise<void> {
     await go('/dashboard/settings')
     await press(script ? 'Keep 24 hours' : 'Keep 30 days')
     await then('Settings saved.')
@@ -118,6 +119,9 @@ describe.skipIf(noChromium)('the forms of the dashboard, in a real browser', () 
     await then('Key resumed.')
     await press('Save changes')
     await then('Key saved.')
+  }
+
+  async function shows({ page, go, press, then }: Walk, script: boolean): Promise<void> {
     await go('/dashboard/passports')
     await page.getByLabel('Handle').fill(script ? 'by-script' : 'by-hand')
     await page.getByLabel('Name', { exact: true }).fill('Walker')

@@ -183,7 +183,7 @@ describe.skipIf(noChromium)('overview and runs, in a real browser', () => {
     await on('/dashboard/runs?status=failed', true, async (page) => {
       const [download] = await Promise.all([
         page.waitForEvent('download'),
-        page.getByRole('link', { name: 'As CSV' }).click(),
+        page.getByRole('link', { name: 'Export CSV' }).click(),
       ])
       const lines = (await Bun.file(await download.path()).text()).trim().split('\r\n')
       expect(lines[0]).toStartWith('run,receipt,created_at,status,model')
