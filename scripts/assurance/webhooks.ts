@@ -4,6 +4,7 @@ const guard = 'test/outbox/address-guard.test.ts'
 const tls = 'test/outbox/checked-tls.test.ts'
 const deliver = 'test/outbox/deliver.test.ts'
 const sender = 'test/outbox/sender.test.ts'
+const many = 'test/outbox/together.test.ts'
 const troubles = 'test/outbox/troubles.test.ts'
 const token = 'test/operator/token.test.ts'
 const leak = 'test/keys/leak.test.ts'
@@ -39,9 +40,11 @@ export const webhooks: Group = {
         [deliver, 'A failed event is tried again with the same id'],
         [sender, 'A delivery that waits behind another is not sent before it'],
         [sender, 'A message whose outcome cannot be stored is not sent in a loop.'],
+        [many, 'A message that a kept connection lost is sent again over a new one.'],
       ],
       guards: [
         ['src/front/webhooks/deliver.ts', 'deliverer'],
+        ['src/front/webhooks/settling.ts', 'makeSettling'],
         ['src/front/webhooks/store/outcomes.ts', 'promote'],
       ],
     },
@@ -90,6 +93,7 @@ export const webhooks: Group = {
           'test/outbox/configured.test.ts',
           'is refused without a sound secret, for an address of this network',
         ],
+        [many, 'Of two rotations at once each secret that was shown signs'],
       ],
       guards: [
         ['src/front/webhooks/sign.ts', 'signedHeaders'],
@@ -103,13 +107,16 @@ export const webhooks: Group = {
       tests: [
         [deliver, 'A dead endpoint holds a bounded number of events and counts the rest'],
         [deliver, 'An endpoint that fails for three days is disabled; what waits for it ends.'],
+        [many, 'They are read in pages, stored together, and use few connections'],
+        [many, 'Of an endpoint that many ended for the newest are kept.'],
         [sender, 'Endpoints that take long do not hold up those of others.'],
         [sender, 'All webhooks of an account together have eight messages on their way.'],
         [sender, 'A webhook that is disabled during a try that fails is not tried again.'],
         [sender, 'Of thirty webhooks made at once as many stay as an account may have.'],
       ],
       guards: [
-        ['src/front/webhooks/deliver.ts', 'ofAccountMost'],
+        ['src/front/webhooks/lanes.ts', 'ofAccountMost'],
+        ['src/front/webhooks/store/prune.ts', 'pruning'],
         ['src/front/webhooks/webhook.ts', 'maxWaiting'],
         ['src/front/webhooks/store.ts', 'webhookRows'],
       ],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { pauseKey } from '../../src/access/keys/pause.ts'
-import { deliverer, outcomeOf } from '../../src/front/webhooks/deliver.ts'
+import { deliverer } from '../../src/front/webhooks/deliver.ts'
 import { maxWebhooks } from '../../src/front/webhooks/webhook.ts'
 import {
   changeWebhook,
@@ -124,8 +124,8 @@ describe.each(engines)('what may go wrong while events are sent, on %s', (engine
     const now = clock.now()
     const took = { httpStatus: 204, error: null, durationMs: 5 }
     const failed = { httpStatus: 503, error: null, durationMs: 5 }
-    await webhooks.settle(outcomeOf(due, took, now), now)
-    await webhooks.settle(outcomeOf(due, failed, now), now)
+    await webhooks.settle([{ due, tried: took, at: now }], now)
+    await webhooks.settle([{ due, tried: failed, at: now }], now)
     expect((await one.deliveries())[0]).toMatchObject({ status: 'delivered', attempts: 1 })
     expect((await webhooks.find(one.account, one.id))?.failingSince).toBeNull()
   })

@@ -30,7 +30,10 @@ describe('the head of an answer', () => {
   test.each([
     ['HTTP/1.0 200 OK\r\nContent-Length: 5', false],
     ['HTTP/1.0 200 OK\r\nContent-Length: 5\r\nConnection: keep-alive', true],
-    ['HTTP/1.1 204 No Content', false],
+    ['HTTP/1.1 204 No Content', true],
+    ['HTTP/1.1 204 No Content\r\nConnection: close', false],
+    ['HTTP/1.1 204 No Content\r\nContent-Length: 0', false],
+    ['HTTP/1.1 304 Not Modified', false],
   ])('%p says whether its connection stays', (head, isKept) => {
     expect(readHead(head)?.isKept).toBe(isKept)
   })

@@ -24,7 +24,20 @@ export const toEventView = ({ type, id, at, accountId, data }: EventRow): EventV
 })
 
 /** The body of a delivery; every attempt sends the same bytes. */
-export function messageOf(event: EventRow, format: WebhookRow['format']): string {
+export type Messages = (event: EventRow, format: WebhookRow['format']) => string
+
+/** Writes the body once for all endpoints of one format that an event was read for. */
+export function makeMessages(): Messages {
+  const written = new WeakMap<EventRow, Partial<Record<WebhookRow['format'], string>>>()
+  return (event, format) => {
+    const known = written.get(event) ?? {}
+    written.set(event, known)
+    known[format] ??= messageOf(event, format)
+    return known[format]
+  }
+}
+
+function messageOf(event: EventRow, format: WebhookRow['format']): string {
   if (format === 'standard') return JSON.stringify(toEventView(event))
   const { title, lines } = wordsOf(event)
   const text = [`*${title}*`, ...lines].join('\n')

@@ -1,46 +1,27 @@
-/** Stores webhooks and their deliveries; routes events from the outbox to subscribed endpoints. */
-import { and, asc, desc, eq, inArray, isNull, lt, lte, notInArray, sql } from 'drizzle-orm'
-import type { Millis } from '../../kernel/clock.ts'
-import type { Ids } from '../../kernel/ids.ts'
+/** Stores webhooks, and lists their deliveries. */
+import { and, asc, desc, eq, inArray, lt } from 'drizzle-orm'
 import { type Page, type PageRequest, toPage } from '../../kernel/pagination.ts'
 import type { Db } from '../../storage/db/db.ts'
-import {
-  assertLease,
-  type Lease,
-  type LeaseTime,
-  leaseMs,
-  takeLease,
-} from '../../storage/db/lease.ts'
-import {
-  first,
-  insert,
-  lockedRows,
-  type Query,
-  rows,
-  update,
-  type Work,
-} from '../../storage/db/query-steps.ts'
-import type { AuditRow, DeliveryRow, EventRow, WebhookRow } from '../../storage/db/schema.ts'
-import { failWaiting, lockWebhooks, outcomes } from './store/outcomes.ts'
-import { pruneWork } from './store/prune.ts'
-import { maxWaiting, wants } from './webhook.ts'
+import { first, insert, lockedRows, rows, update } from '../../storage/db/query-steps.ts'
+import type { AuditRow, DeliveryRow, WebhookRow } from '../../storage/db/schema.ts'
+import { lockWebhooks } from './store/lock.ts'
+import { dueReads, type OutboxNeeds, outbox } from './store/outbox.ts'
+import { failWaiting, outcomes } from './store/outcomes.ts'
+import { pruning } from './store/prune.ts'
+import { countWaiting } from './store/waiting.ts'
 
 export type WebhookStore = ReturnType<typeof webhookStore>
 
-/** A delivery with its event and its endpoint. */
-export type Due = { delivery: DeliveryRow; event: EventRow; webhook: WebhookRow }
-
-/** Endpoints and accounts without room for another delivery. */
-export type Busy = { hooks: ReadonlySet<string>; accounts: ReadonlySet<string> }
-
-/** Events routed in one transaction. */
-const routedAtOnce = 200
-const leaseName = 'webhooks'
-
-type Needs = { clock: LeaseTime; node: string; ids: Pick<Ids, 'make'> }
-
-export function webhookStore(db: Db, needs: Needs) {
-  return { ...webhookRows(db), ...deliveryReads(db), ...outbox(db, needs), ...outcomes(db) }
+export function webhookStore(db: Db, needs: OutboxNeeds) {
+  return {
+    ...webhookRows(db),
+    ...secretRows(db),
+    ...deliveryReads(db),
+    ...outbox(db, needs),
+    ...dueReads(db),
+    ...outcomes(db),
+    ...pruning(db),
+  }
 }
 
 function webhookRows(db: Db) {
@@ -126,171 +107,23 @@ function deliveryReads(db: Db) {
   }
 }
 
-function* countWaiting(db: Db, q: Query, webhookId: string): Work<number> {
-  const { webhookDeliveries: deliveries } = db.tables
-  const count = sql<number>`cast(count(*) as integer)`.mapWith(Number)
-  const named = and(eq(deliveries.webhookId, webhookId), eq(deliveries.status, 'pending'))
-  return (yield* first(q.select({ count }).from(deliveries).where(named)))?.count ?? 0
-}
-
-function outbox(db: Db, { clock, node, ids }: Needs) {
-  const { events, webhooks, webhookDeliveries: deliveries } = db.tables
-  const unrouted = isNull(events.routedAt)
-
-  /** The subjects, among these, that an endpoint already has deliveries waiting for. */
-  function* held(q: Query, hooks: string[], subjects: string[]): Work<Set<string>> {
-    const { webhookId, subject } = deliveries
-    const named = and(
-      inArray(webhookId, hooks),
-      inArray(subject, subjects),
-      eq(deliveries.status, 'pending'),
-    )
-    const found = yield* rows(
-      q.selectDistinct({ webhookId, subject }).from(deliveries).where(named),
-    )
-    return new Set(found.map((one) => `${one.webhookId} ${one.subject}`))
-  }
-
-  function* route(q: Query, found: EventRow[], now: Millis): Work<void> {
-    const accounts = [...new Set([...found.map(({ accountId }) => accountId), ''])]
-    // An attempt that ends meanwhile releases the next event of its subject, so it must see these;
-    // an endpoint that is disabled meanwhile gets none.
-    const hooks = yield* lockedRows(
-      q
-        .select()
-        .from(webhooks)
-        .where(inArray(webhooks.accountId, accounts))
-        .orderBy(asc(webhooks.id)),
-    )
-    const targets = found.flatMap((event) =>
-      hooks
-        .filter((hook) => hook.accountId === '' || hook.accountId === event.accountId)
-        .filter((hook) => wants(hook, event))
-        .map((hook) => ({ event, hook })),
-    )
-    const room = new Map<string, number>()
-    for (const { hook } of targets) {
-      if (!room.has(hook.id)) room.set(hook.id, maxWaiting - (yield* countWaiting(db, q, hook.id)))
-    }
-    const behind =
-      targets.length === 0
-        ? new Set<string>()
-        : yield* held(q, [...room.keys()], [...new Set(targets.map(({ event }) => event.subject))])
-    const added: DeliveryRow[] = []
-    const dropping = new Set<WebhookRow>()
-    for (const { event, hook } of targets) {
-      const left = room.get(hook.id) ?? 0
-      room.set(hook.id, left - 1)
-      if (left <= 0) {
-        hook.dropped += 1
-        dropping.add(hook)
-        continue
-      }
-      const line = `${hook.id} ${event.subject}`
-      const id = ids.make('dlv')
-      added.push({ ...toDelivery(event, hook.id, now), id, nextAt: behind.has(line) ? null : now })
-      behind.add(line)
-    }
-    yield* insert(deliveries, added)
-    yield* update(webhooks, [...dropping], ['dropped'])
-    const kept = new Set(added.map(({ eventId }) => eventId))
-    const routed = found.filter(({ id }) => kept.has(id)).map(({ id }) => ({ id, routedAt: now }))
-    yield* update(events, routed, ['routedAt'])
-    const unwanted = found.filter(({ id }) => !kept.has(id)).map(({ id }) => id)
-    if (unwanted.length > 0)
-      yield* rows(q.delete(events).where(inArray(events.id, unwanted)).returning({ id: events.id }))
-  }
-
+function secretRows(db: Db) {
+  const { webhooks, auditEntries } = db.tables
   return {
-    /** How long after a renewal a node may send, in ms: another one may take the lease later. */
-    sureMs: leaseMs - 2000,
-    takeLease: (): Promise<Lease | undefined> => takeLease(db, clock, leaseName, node),
-    /** Whether an event waits for routing, or a delivery is due. */
-    hasWork: (now: Millis): Promise<boolean> =>
-      db.read(function* (q) {
-        const waiting = yield* first(
-          q.select({ id: events.id }).from(events).where(unrouted).limit(1),
-        )
-        if (waiting) return true
-        const due = and(eq(deliveries.status, 'pending'), lte(deliveries.nextAt, now))
-        return (
-          (yield* first(q.select({ id: deliveries.id }).from(deliveries).where(due).limit(1))) !==
-          undefined
-        )
-      }),
-    /** Routes the oldest events to subscribed endpoints; deletes events without a subscriber. */
-    route: (lease: Lease, now: Millis): Promise<boolean> =>
+    /**
+     * Stores the new secret of a webhook whose secret is still `known`. False if it was rotated
+     * meanwhile, or removed: a secret that was shown and never signs would be of no use.
+     */
+    rotate: (row: WebhookRow, known: Uint8Array | null, audit: AuditRow): Promise<boolean> =>
       db.write(function* (q) {
-        yield* assertLease(db, q, lease, clock.now())
-        const next = q
-          .select()
-          .from(events)
-          .where(unrouted)
-          .orderBy(asc(events.place), asc(events.id))
-        const found = yield* rows(next.limit(routedAtOnce))
-        if (found.length > 0) yield* route(q, found, now)
-        return found.length === routedAtOnce
+        const [current] = yield* lockWebhooks(db, q, [row.id])
+        if (!current || !isSame(current.secret, known)) return false
+        yield* update(webhooks, [row], ['secret', 'oldSecret', 'oldUntil'])
+        yield* insert(auditEntries, [audit])
+        return true
       }),
-    /** The oldest due deliveries, without those of `busy` endpoints and accounts. */
-    due: (now: Millis, { limit, busy }: { limit: number; busy: Busy }): Promise<Due[]> =>
-      db.read(function* (q) {
-        const { webhookId } = deliveries
-        const theirs = q
-          .select({ id: webhooks.id })
-          .from(webhooks)
-          .where(inArray(webhooks.accountId, [...busy.accounts]))
-        const ready = and(
-          eq(deliveries.status, 'pending'),
-          lte(deliveries.nextAt, now),
-          busy.hooks.size > 0 ? notInArray(webhookId, [...busy.hooks]) : undefined,
-          busy.accounts.size > 0 ? notInArray(webhookId, theirs) : undefined,
-        )
-        const found = yield* rows(
-          q
-            .select()
-            .from(deliveries)
-            .where(ready)
-            .orderBy(asc(deliveries.nextAt), asc(deliveries.place))
-            .limit(limit),
-        )
-        if (found.length === 0) return []
-        const eventIds = [...new Set(found.map(({ eventId }) => eventId))]
-        const hookIds = [...new Set(found.map(({ webhookId }) => webhookId))]
-        const told = yield* rows(q.select().from(events).where(inArray(events.id, eventIds)))
-        const hooks = yield* rows(q.select().from(webhooks).where(inArray(webhooks.id, hookIds)))
-        return found.flatMap((delivery) => {
-          const event = told.find(({ id }) => id === delivery.eventId)
-          const webhook = hooks.find(({ id }) => id === delivery.webhookId)
-          return event && webhook?.disabledAt === null ? [{ delivery, event, webhook }] : []
-        })
-      }),
-    /** Adds a test event, for one endpoint alone; undefined if it was disabled meanwhile. */
-    sendTo: (event: EventRow, webhookId: string, now: Millis): Promise<DeliveryRow | undefined> => {
-      const row = { ...toDelivery(event, webhookId, now), id: ids.make('dlv'), nextAt: now }
-      return db.write(function* (q) {
-        const [hook] = yield* lockWebhooks(db, q, [webhookId])
-        if (hook?.disabledAt !== null) return undefined
-        yield* insert(events, [{ ...event, routedAt: now }])
-        yield* insert(deliveries, [row])
-        return row
-      })
-    },
-    prune: (now: Millis): Promise<void> => db.write((q) => pruneWork(db, q, now)),
   }
 }
 
-const toDelivery = (event: EventRow, webhookId: string, now: Millis) => ({
-  webhookId,
-  eventId: event.id,
-  type: event.type,
-  subject: event.subject,
-  place: event.place,
-  status: 'pending' as const,
-  attempts: 0,
-  since: now,
-  triedAt: null,
-  httpStatus: null,
-  durationMs: null,
-  error: null,
-  doneAt: null,
-})
+const isSame = (one: Uint8Array | null, other: Uint8Array | null): boolean =>
+  one === null || other === null ? one === other : Buffer.compare(one, other) === 0

@@ -139,6 +139,8 @@ export async function removeWebhook(deps: Needs, asker: Asker, id: string): Prom
 /**
  * Makes another secret. The old one signs beside it for `overlapSeconds` (default: a day, at most a
  * week), so that receivers can switch without losing a message.
+ * @throws Refusal `not_found`, `invalid_request` with `param`, `conflict` for the later one of two
+ *   at once, whose secret would otherwise be shown and sign nothing
  */
 export async function rotateWebhook(
   deps: Needs,
@@ -162,7 +164,9 @@ export async function rotateWebhook(
     oldUntil: deps.clock.now() + overlapSeconds * 1000,
   }
   const audit = auditOf(deps, asker, row, 'webhook.rotate')
-  await deps.webhooks.change(row, ['secret', 'oldSecret', 'oldUntil'], audit)
+  if (!(await deps.webhooks.rotate(row, before.secret, audit))) {
+    refuse('conflict', 'This webhook was changed at the same moment. Rotate its secret again.')
+  }
   return { row, secret }
 }
 

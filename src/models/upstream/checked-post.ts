@@ -7,7 +7,7 @@ import { isIn, isPublicAddress } from '../../kernel/public-address.ts'
 import { type StopSignal, StopSwitch } from '../../kernel/stop.ts'
 import { within } from '../../kernel/within.ts'
 import { UpstreamFailure } from './upstream.ts'
-import { openDirect } from './wire/wire.ts'
+import { openDirect, type Wire, type WireRequest } from './wire/wire.ts'
 
 /** How long a whole attempt may take, in ms. */
 const totalMs = 10_000
@@ -21,6 +21,12 @@ const limits = {
   answerBytes,
   streamBytes: answerBytes,
 }
+
+/** Servers whose connections are kept for the next message. The one used longest ago goes first. */
+const mostWays = 512
+
+/** The connections of one sender to one checked address. They end by themselves after seconds. */
+type Way = { wire: Wire; hasAnswered: boolean }
 
 /** Addresses beside the public internet that a message may reach. */
 export type Reach = {
@@ -57,14 +63,25 @@ const resolveBySystem: Resolve = async (name) =>
   (await Bun.dns.lookup(name, { backend: 'system' })).map(({ address }) => address)
 
 /**
- * The name is resolved once, here, and the connection goes to an address that was checked: a name
- * that answers differently a moment later changes nothing. A redirect is not followed.
+ * The name is resolved once a message, here, and the connection goes to an address that was
+ * checked: a name that answers differently a moment later changes nothing. A connection to that
+ * very address may be left of the message before. A redirect is not followed.
  */
 export function makeCheckedPost(
   reach: () => Reach,
   resolve = resolveBySystem,
   withinMs = totalMs,
 ): Post {
+  const ways = new Map<string, Way>()
+  const wayTo = (key: string, href: string, address: string): Way => {
+    const way = ways.get(key) ?? { wire: openDirect(href, address), hasAnswered: false }
+    ways.delete(key)
+    ways.set(key, way)
+    const [oldest] = ways.keys()
+    if (oldest !== undefined && ways.size > mostWays) ways.delete(oldest)
+    return way
+  }
+
   const post = async (
     { from, url, headers, body }: Parameters<Post>[0],
     signal: StopSignal,
@@ -78,16 +95,17 @@ export function makeCheckedPost(
     if (!addresses.every((one) => mayReach(one, target, reach()))) {
       return { error: 'forbidden_address' }
     }
-    const wire = openDirect(target.href, address)
-    const closing = { ...headers, connection: 'close' }
-    try {
-      const answer = await wire.ask({ account: from, headers: closing, body, signal, limits })
-      await throwAway(answer)
-      return { status: answer.status }
-    } catch (error) {
-      if (!(error instanceof UpstreamFailure)) throw error
-      return toPosted(error)
-    }
+    const key = `${from} ${address} ${target.href}`
+    const way = wayTo(key, target.href, address)
+    const isFirst = !way.hasAnswered
+    const posted = await askOnce(way, { account: from, headers, body, signal, limits })
+    const isLost = 'error' in posted && posted.error === 'unreachable'
+    if (isFirst || !isLost || signal.aborted) return posted
+    // Its server may have closed a kept connection at that moment. It may also have heard the
+    // message, which it then hears again: messages are sent at least once.
+    ways.delete(key)
+    const fresh = wayTo(key, target.href, address)
+    return askOnce(fresh, { account: from, headers, body, signal, limits })
   }
   return async (message) => {
     const { signal } = message
@@ -104,6 +122,18 @@ export function makeCheckedPost(
       deadline.clear()
       signal.removeEventListener('abort', end)
     }
+  }
+}
+
+async function askOnce(way: Way, asked: WireRequest): Promise<Posted> {
+  try {
+    const answer = await way.wire.ask(asked)
+    await throwAway(answer)
+    way.hasAnswered = true
+    return { status: answer.status }
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error
+    return toPosted(error)
   }
 }
 

@@ -109,6 +109,7 @@ const changes = [
       { ...one, name: 'From a form', form: { overlap_seconds: '3600' } },
     ],
     answers: [paged(200, 'The webhook, with its new secret.', webhookWithSecretShape), secretOnce],
+    refuses: ['not_found', 'conflict'],
   }),
 ]
 

@@ -90,7 +90,7 @@ const webhooks = [
     body: { schema: webhookRotateBody, isOptional: true },
     examples: [{ ...one, name: 'An hour of both', body: { overlap_seconds: 3600 } }],
     answers: [ok('The webhook, with its new secret.', webhookWithSecretShape)],
-    refuses: ['not_found'],
+    refuses: ['not_found', 'conflict'],
   }),
   operation('listDeliveries', 'GET /v1/webhooks/:id/deliveries', 'List deliveries', {
     about: 'Newest first: up to 1,000 that ended in the last week, and all that wait.',

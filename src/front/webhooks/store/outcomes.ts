@@ -1,24 +1,33 @@
 /** Stores the outcomes of attempts, and releases the next event of a subject. */
-import { and, asc, eq, inArray, lt } from 'drizzle-orm'
+import { and, asc, eq, lt } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Db } from '../../../storage/db/db.ts'
 import {
+  findRows,
   first,
-  lockedRows,
+  prepared,
   type Query,
   rows,
+  together,
   update,
   type Work,
 } from '../../../storage/db/query-steps.ts'
 import type { DeliveryRow, WebhookRow } from '../../../storage/db/schema.ts'
+import { type Outcome, outcomeOf } from '../outcome.ts'
+import type { Tried } from '../webhook.ts'
+import { byId, lockWebhooks } from './lock.ts'
+import type { Due } from './outbox.ts'
 
-/** A delivery after an attempt, its endpoint, and whether the endpoint is disabled now. */
-export type Outcome = {
-  row: DeliveryRow
-  webhook: WebhookRow
-  isOver: boolean
-  /** When the other events of a failing endpoint are due again. */
-  postponedTo?: Millis | undefined
+/** An attempt that ended. */
+export type Ended = { due: Due; tried: Tried; at: Millis }
+
+/** The result of storing some attempts. */
+export type Settled = {
+  rows: DeliveryRow[]
+  /** Endpoints that are disabled now. */
+  disabled: WebhookRow[]
+  /** Whether another event of a subject is due now. */
+  hasReleased: boolean
 }
 
 /** Fails the waiting deliveries of an endpoint that was disabled. */
@@ -29,47 +38,45 @@ export function* failWaiting(db: Db, q: Query, webhookId: string, now: Millis): 
   yield* rows(q.update(deliveries).set(failed).where(waiting).returning({ id: deliveries.id }))
 }
 
-/** Locks webhooks before their deliveries are read, in the order of every writer of both. */
-export function* lockWebhooks(db: Db, q: Query, ids: readonly string[]): Work<WebhookRow[]> {
-  const { webhooks } = db.tables
-  const { id } = webhooks
-  const named = q
-    .select()
-    .from(webhooks)
-    .where(inArray(id, [...ids]))
-  return yield* lockedRows(named.orderBy(asc(id)))
-}
+const outcomeFields: (keyof DeliveryRow)[] = [
+  'status',
+  'attempts',
+  'since',
+  'nextAt',
+  'triedAt',
+  'httpStatus',
+  'durationMs',
+  'error',
+  'doneAt',
+]
 
 export function outcomes(db: Db) {
   const { webhooks, webhookDeliveries: deliveries } = db.tables
-  const outcome: (keyof DeliveryRow)[] = [
-    'status',
-    'attempts',
-    'since',
-    'nextAt',
-    'triedAt',
-    'httpStatus',
-    'durationMs',
-    'error',
-    'doneAt',
-  ]
 
-  /** Releases the next event of the subject. */
-  function* promote(q: Query, { webhookId, subject }: DeliveryRow, now: Millis): Work<void> {
-    const named = and(
-      eq(deliveries.webhookId, webhookId),
-      eq(deliveries.subject, subject),
-      eq(deliveries.status, 'pending'),
-    )
-    const next = yield* first(
+  /** Makes the next event of the subject due. */
+  function* promote(
+    q: Query,
+    { webhookId, subject }: DeliveryRow,
+    { now, settled }: { now: Millis; settled: Settled },
+  ): Work<void> {
+    const line = { webhookId, subject }
+    const [next] = yield* prepared('webhook_delivery.next', line, (values) =>
       q
         .select()
         .from(deliveries)
-        .where(named)
+        .where(
+          and(
+            eq(deliveries.webhookId, values.webhookId),
+            eq(deliveries.subject, values.subject),
+            eq(deliveries.status, 'pending'),
+          ),
+        )
         .orderBy(asc(deliveries.place), asc(deliveries.id))
         .limit(1),
     )
-    if (next?.nextAt === null) yield* update(deliveries, [{ ...next, nextAt: now }], ['nextAt'])
+    if (next?.nextAt !== null) return
+    settled.hasReleased = true
+    yield* update(deliveries, [{ ...next, nextAt: now }], ['nextAt'])
   }
 
   function* postpone(q: Query, webhookId: string, nextAt: Millis): Work<void> {
@@ -81,29 +88,49 @@ export function outcomes(db: Db) {
     yield* rows(q.update(deliveries).set({ nextAt }).where(sooner).returning({ id: deliveries.id }))
   }
 
+  function* settle(q: Query, ended: readonly Ended[], now: Millis): Work<Settled> {
+    const settled: Settled = { rows: [], disabled: [], hasReleased: false }
+    const hookIds = new Set(ended.map(({ due }) => due.webhook.id))
+    const hooks = byId(yield* lockWebhooks(db, q, [...hookIds]))
+    const ids = ended.map(({ due }) => due.delivery.id)
+    const current = byId(yield* findRows(deliveries, { id: ids }))
+    const changed = new Set<WebhookRow>()
+    const over = new Set<WebhookRow>()
+    const postponed = new Map<string, Millis>()
+    for (const one of ended) {
+      const webhook = hooks.get(one.due.webhook.id)
+      const delivery = current.get(one.due.delivery.id)
+      const outcome = webhook && delivery && toOutcome(one, webhook, delivery)
+      if (!outcome) continue
+      settled.rows.push(outcome.row)
+      if (webhook.failingSince !== outcome.failingSince) changed.add(webhook)
+      webhook.failingSince = outcome.failingSince
+      if (outcome.isOver) over.add(webhook)
+      if (outcome.postponedTo !== undefined) postponed.set(webhook.id, outcome.postponedTo)
+    }
+    yield* update(deliveries, settled.rows, outcomeFields)
+    yield* update(webhooks, [...changed], ['failingSince'])
+    const done = settled.rows.filter(({ status }) => status !== 'pending')
+    yield* together(done.map((row) => promote(q, row, { now, settled })))
+    for (const [id, nextAt] of postponed) yield* postpone(q, id, nextAt)
+    for (const webhook of over) {
+      const disabled = { ...webhook, disabledAt: now, disabledReason: 'failing' as const }
+      yield* update(webhooks, [disabled], ['disabledAt', 'disabledReason'])
+      // Last, so that it also ends what was postponed and released here.
+      yield* failWaiting(db, q, webhook.id, now)
+      settled.disabled.push(disabled)
+    }
+    return settled
+  }
+
   return {
     /**
-     * Stores the outcome of an attempt, unless its endpoint is gone or another node stored one
-     * before. A delivery of an endpoint that was disabled meanwhile stays ended.
+     * Stores the outcomes of attempts in one transaction, each unless its endpoint is gone or
+     * another node stored one before. A delivery of an endpoint that was disabled meanwhile stays
+     * ended.
      */
-    settle: ({ row, webhook, isOver, postponedTo }: Outcome, now: Millis): Promise<void> =>
-      db.write(function* (q) {
-        const [hook] = yield* lockWebhooks(db, q, [webhook.id])
-        const named = q.select().from(deliveries).where(eq(deliveries.id, row.id))
-        const current = yield* first(named)
-        if (!hook || current?.attempts !== row.attempts - 1) return
-        if (current.status !== 'pending' && row.status !== 'delivered') return
-        yield* update(deliveries, [row], outcome)
-        yield* update(webhooks, [webhook], ['failingSince'])
-        if (isOver) {
-          const disabled = { ...webhook, disabledAt: now, disabledReason: 'failing' as const }
-          yield* update(webhooks, [disabled], ['disabledAt', 'disabledReason'])
-          yield* failWaiting(db, q, webhook.id, now)
-          return
-        }
-        if (row.status !== 'pending') yield* promote(q, row, now)
-        if (postponedTo !== undefined) yield* postpone(q, webhook.id, postponedTo)
-      }),
+    settle: (ended: readonly Ended[], now: Millis): Promise<Settled> =>
+      db.write((q) => settle(q, ended, now)),
     /**
      * Sends a delivery again, or now if it waits for its next attempt. Undefined if it waits behind
      * another one of its subject, or if its endpoint is disabled.
@@ -121,4 +148,17 @@ export function outcomes(db: Db) {
         return row
       }),
   }
+}
+
+/** Undefined if another outcome was stored first, or if a failure comes too late to count. */
+function toOutcome(
+  { due, tried, at }: Ended,
+  webhook: WebhookRow,
+  delivery: DeliveryRow,
+): Outcome | undefined {
+  if (delivery.attempts !== due.delivery.attempts) return undefined
+  const wasFailing = due.webhook.failingSince !== null
+  const outcome = outcomeOf({ delivery, webhook, wasFailing }, tried, at)
+  const isLate = delivery.status !== 'pending' && outcome.row.status !== 'delivered'
+  return isLate ? undefined : outcome
 }

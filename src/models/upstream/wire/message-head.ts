@@ -31,7 +31,7 @@ export function readHead(text: string): Head | undefined {
   const isNewer = text.startsWith('HTTP/1.1')
   const status = Number(text.slice(9, 12))
   const coding = framing['transfer-encoding']?.toLowerCase()
-  const declared = framing['content-length']
+  const { connection, 'content-length': declared } = framing
   if (coding !== undefined && (coding !== 'chunked' || !isNewer)) return undefined
   if (declared !== undefined && !/^\d{1,15}$/.test(declared)) return undefined
   const isFramed = coding !== undefined || declared !== undefined
@@ -46,8 +46,9 @@ export function readHead(text: string): Head | undefined {
     status,
     length,
     isChunked,
-    // A server may send a body where the status allows none; no other answer must begin with it.
-    isKept: !isEmpty && isFramed && mayStay(isNewer, framing['connection']),
+    // One that frames a body where the status allows none may send it, and no other answer must
+    // begin with it. A 204 says by itself where it ends.
+    isKept: (isEmpty ? status === 204 && !isFramed : isFramed) && mayStay(isNewer, connection),
     encoding: encoding === 'identity' ? undefined : encoding,
   }
 }
