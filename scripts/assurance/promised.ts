@@ -79,4 +79,72 @@ export const promised: readonly Row[] = [
       ['src/verify/manifest.ts', 'checkExport'],
     ],
   },
+  {
+    id: 'D59',
+    severity: 'C',
+    promise:
+      'What is said to be owed is the sum of all balances at one moment, to the nano-dollar, on ' +
+      'both engines; nothing of a statement counts before all of it is stored.',
+    tests: [
+      [
+        'test/liabilities/publish.test.ts',
+        'is the sum of all balances, and each account finds its own in it',
+      ],
+      [
+        'test/liabilities/publish.test.ts',
+        'counts nothing that a node left behind which died or lost its lease',
+      ],
+      [
+        'test/liabilities/publish.test.ts',
+        'is found out where a leaf was changed or left out, or a balance was lowered',
+      ],
+    ],
+    guards: [
+      ['src/proof/liabilities/state-owed.ts', 'publishLiabilities'],
+      ['src/ledger/store/owed.ts', 'expectOwed'],
+    ],
+  },
+  {
+    id: 'D60',
+    severity: 'C',
+    promise:
+      'An account that was left out, lowered or given the proof of another finds it out from its ' +
+      'file alone; no negative leaf and no sum that wraps lowers the total.',
+    tests: [
+      [
+        'test/verify/liabilities.test.ts',
+        'cannot leave an account out, or lower or raise what it counts for',
+      ],
+      ['test/verify/liabilities.test.ts', 'cannot pass off the proof of another account'],
+      [
+        'test/verify/liabilities.test.ts',
+        'cannot hide debts behind a negative leaf, or a sum that wraps',
+      ],
+    ],
+    guards: [
+      ['src/verify/sum-tree.ts', 'verifySum'],
+      ['src/verify/liabilities.ts', 'checkLiabilities'],
+    ],
+  },
+  {
+    id: 'D61',
+    severity: 'H',
+    promise:
+      'An outsider finds a statement of what is owed that was dropped or changed, and a treasury ' +
+      'that holds less.',
+    tests: [
+      [
+        'test/audit/owed.test.ts',
+        'is found out where one is left out, changed, or differs from its file',
+      ],
+      [
+        'test/audit/owed.test.ts',
+        'covers what is owed, or does not, and was what the service said',
+      ],
+    ],
+    guards: [
+      ['src/front/audit/check-owed.ts', 'checkSaid'],
+      ['src/front/audit/check-owed.ts', 'checkHoldings'],
+    ],
+  },
 ]

@@ -43,6 +43,7 @@ const routesOfOne = [
 const isNoPage = new RegExp(
   [
     '^/(v1|api|operator|log|livez|readyz|assets|openapi|llms|robots|sitemap|docs\\.md|r/)',
+    '^/liabilities',
     '\\.(html|csv|svg|png|ico|webmanifest)$',
     '/(file|proof|stream)$',
     '/:handle/statement$',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { makeMonth } from '../../src/app/demo/month.ts'
 import type { Call, Person } from '../../src/app/demo/people.ts'
+import { liabilityPublisher } from '../../src/proof/liabilities/state-owed.ts'
 import { configOf } from '../../test/support/world.ts'
 import { openLocalChain } from './chain.ts'
 import { showcaseToml } from './config.ts'
@@ -78,6 +79,8 @@ export async function startShowcase(options: ShowcaseOptions = {}) {
     pace.wait = Bun.sleep
     await chain.moveTo(Date.now())
     const running = await openPresent(config())
+    // The job would make the first statement a minute later.
+    await liabilityPublisher(running.deps)(new AbortController().signal)
     closing.push(() => running.stop(graceMs))
     closing.push(startTraffic({ origin, call, people, chain, everyMs }))
     const desk = openFrontDesk(origin, people)

@@ -44,6 +44,7 @@ import type { Post, Reach } from '../models/upstream/checked-post.ts'
 import type { Upstreams } from '../models/upstream/live-upstreams.ts'
 import type { Anchoring } from '../proof/anchors/anchoring.ts'
 import type { AnchorStore } from '../proof/anchors/store.ts'
+import type { LiabilityStore } from '../proof/liabilities/store.ts'
 import type { Heads } from '../proof/log/heads.ts'
 import type { Logs } from '../proof/log/logs.ts'
 import type { Sequencer } from '../proof/log/sequence.ts'
@@ -132,6 +133,8 @@ export type Deps = {
   /** Witnesses of the log, and their signatures on its heads. */
   witnesses: Witnesses
   cosignatures: CosignatureStore
+  /** Signed statements of the debts to all accounts. */
+  liabilities: LiabilityStore
   /** The log as tiles. */
   tiles: TileStore
   /** What of the log must still be there, and whether it is. */
@@ -201,6 +204,8 @@ export type Settings = {
   token: string
   /** Longest that a receipt waits for its anchor. */
   maxAnchorDelayS: number
+  /** How often it is said what is owed, 0 for never, and how long accounts can ask for proofs. */
+  liabilities: { everyMs: number; keepMs: number }
   /** Bytes of a request body. */
   bodyBytes: number
   /** Longest that one may take to arrive. */

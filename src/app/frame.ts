@@ -64,6 +64,13 @@ const nav: readonly NavItem[] = [
     right: 'deposits:write',
   },
   {
+    href: '/dashboard/owed',
+    label: 'Owed',
+    group: 'Account',
+    within: billingPath,
+    right: 'statement:read',
+  },
+  {
     href: '/dashboard/plan',
     label: 'Plan',
     group: 'Account',

@@ -16,6 +16,7 @@ import { webhooksApi } from '../front/webhooks/api.ts'
 import { modelsApi } from '../models/api.ts'
 import { messagesError } from '../models/protocols/messages/write-error.ts'
 import { anchorsApi } from '../proof/anchors/api.ts'
+import { liabilitiesApi } from '../proof/liabilities/api.ts'
 import { logApi } from '../proof/log/api.ts'
 import { passportsApi } from '../proof/passports/api.ts'
 import { receiptsApi } from '../proof/receipts/api.ts'
@@ -61,6 +62,7 @@ export function createApp(deps: Deps) {
     .use(receiptsApi(deps))
     .use(anchorsApi(deps))
     .use(logApi(deps))
+    .use(liabilitiesApi(deps))
     .use(explorerApi(asked))
     .use(terminalApi(asked, slots))
     .use(usageApi(deps))

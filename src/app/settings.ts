@@ -14,6 +14,10 @@ export const settingsOf = (config: Config) => ({
   treasury: config.chain.treasury ?? null,
   token: config.chain.token,
   maxAnchorDelayS: config.anchors.max_delay_s,
+  liabilities: {
+    everyMs: config.liabilities.every_h * 3_600_000,
+    keepMs: config.liabilities.keep_days * 86_400_000,
+  },
   webhookReach: { allowed: blocksOf(config), isLoopbackAllowed: false },
   ...liveSettingsOf(config),
 })

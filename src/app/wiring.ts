@@ -42,7 +42,6 @@ import { rpcChain } from '../proof/chain/rpc.ts'
 import { type HeadFile, type HeadsNeeds, makeHeads } from '../proof/log/heads.ts'
 import { sequencer } from '../proof/log/sequence.ts'
 import { checkpointStore } from '../proof/log/store/checkpoint.ts'
-import { cosignatureStore } from '../proof/log/store/cosignatures.ts'
 import { headStore } from '../proof/log/store/head.ts'
 import { ensureLogs } from '../proof/log/store/logs.ts'
 import { ensureShard } from '../proof/log/store/shard.ts'
@@ -53,7 +52,6 @@ import { makeAcknowledged } from '../proof/receipts/acknowledged.ts'
 import { askOwnChain } from '../proof/receipts/evidence.ts'
 import { shareStore } from '../proof/receipts/store/share.ts'
 import { receiptStore } from '../proof/receipts/store.ts'
-import { logNoteSigner } from '../proof/signer/ed25519.ts'
 import { makeSealer } from '../proof/signer/sealer.ts'
 import type { Signer } from '../proof/signer/signer.ts'
 import type { Signers } from '../proof/signer/signers.ts'
@@ -75,7 +73,7 @@ import { countersOf } from './counters.ts'
 import type { Deps, Settings } from './deps-port.ts'
 import { type Clocks, ledgerOf, openRightClock } from './open-ledger.ts'
 import { openTelemetry } from './open-telemetry.ts'
-import { witnessesOf } from './open-witnesses.ts'
+import { provingOf } from './proving.ts'
 import { makeOffer } from './reloadable.ts'
 import { depositPolicyOf, liveSettingsOf, originOf, settingsOf, shardIn } from './settings.ts'
 import { commit, version } from './version.ts'
@@ -169,7 +167,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     limiters: makeLimiters(clock),
     meters,
     telemetry: await openTelemetry(config, { clock, random, log, node }),
-    ...proving(parts, db, { clock: leaseClock, node }),
+    ...provingOf(parts, db, store, { clock: leaseClock, node }),
     signers,
     sequencer: sequencer({ store, log, clock }),
     live: liveRuns(room),
@@ -224,18 +222,6 @@ function tellTrouble({ storage }: Db, log: Log): void {
     log.error('storage.failed', trouble, { reason, code, advice })
   })
 }
-
-/** The keys of receipts and notes, the witnesses of the log, and the store of their signatures. */
-const proving = (
-  { config, signer }: Parts,
-  db: Db,
-  time: Parameters<typeof cosignatureStore>[1],
-) => ({
-  signer,
-  noteSigner: logNoteSigner(signer),
-  witnesses: witnessesOf(config),
-  cosignatures: cosignatureStore(db, time),
-})
 
 /** Those that need the database alone, or not even that. */
 const storesOf = (db: Db) => ({

@@ -195,7 +195,8 @@ function openService(base: string, shard: string | undefined): Service & { origi
         })
         text = await answer.text()
         if (answer.status !== 200) {
-          throw new ServiceTrouble(`GET ${path} returned status ${answer.status}.`)
+          const told = `GET ${path} returned status ${answer.status}.`
+          throw new ServiceTrouble(told, answer.status === 404)
         }
       } catch (error) {
         if (!(error instanceof UpstreamFailure)) throw error

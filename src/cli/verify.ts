@@ -7,6 +7,7 @@ import { outputIn } from '../runs/saved-answer.ts'
 import type { LogEvidence } from '../verify/check-log.ts'
 import { type TrustedSigner, told } from '../verify/checks.ts'
 import type { JsonText } from '../verify/json-text.ts'
+import { isLiabilitiesFile, type LiabilitiesTrust } from '../verify/liabilities.ts'
 import { type Policy, parseSigner, trustBy } from '../verify/policy.ts'
 import { isQuoteFile, quoteCheck } from '../verify/quote.ts'
 import { isObject, isReceiptFile } from '../verify/receipt.ts'
@@ -15,8 +16,9 @@ import { type Trust, type Verdict, type VerifyInput, verifyReceipt } from '../ve
 import { openRpc } from './chain.ts'
 import { Exit, exitCodes, print, printJson, say } from './context.ts'
 import { fileBytes, readJsonFile, readPolicyFile, readText } from './read-files.ts'
-import { readAddress } from './values.ts'
+import { readAddress, readDuration } from './values.ts'
 import { isExport, verifyExport } from './verify-export.ts'
+import { verifyLiabilities } from './verify-liabilities.ts'
 
 /** Largest saved answer, in bytes. */
 const answerBytes = 64 * 1024 * 1024
@@ -25,7 +27,7 @@ export function verifyCommand(program: Command): void {
   program
     .command('verify')
     .description(
-      'check a receipt file or an export offline; with --rpc also an anchor on the chain',
+      'check a receipt, an export or what is owed to you, offline; with --rpc also the chain',
     )
     .argument('[file]')
     .option(
@@ -44,6 +46,12 @@ export function verifyCommand(program: Command): void {
     .option('--answer <file>', 'the answer as you saved it, to check that the receipt is of it')
     .option('--quote <file>', 'the quote that it names, to check that it was kept')
     .option('--manifest <file>', 'of an export in CSV, as GET /v1/usage/export/manifest gave it')
+    .option(
+      '--account <0x…>',
+      'the account that a statement of what is owed must count',
+      readAddress,
+    )
+    .option('--max-age <48h>', 'how old such a statement may be: 48h, 7d', readDuration)
     .option('--anchors <file>', 'response of GET /v1/anchors?from=<size>, to compare checkpoints')
     .option('--rpc <url>', 'a JSON-RPC server of chain 4663 that you trust')
     .option('--registry <0x…>', "anchor registry; the file's own claim is not trusted", readAddress)
@@ -63,19 +71,32 @@ export function verifyCommand(program: Command): void {
       // Flags go before it.
       const policy = readPolicyFile(options)
       const hasSigners = options.signer.length > 0 || policy?.signers !== undefined
-      const verdict = await judge(readInput(path, options), options, policy)
+      const file = readJsonFile(path)
+      if (isLiabilitiesFile(file.value)) {
+        return verifyLiabilities(file, owedTrust(options, policy), options.json === true)
+      }
+      const verdict = await judge(readInput(path, file, options), options, policy)
       if (options.json) printJson(verdict)
       else show(verdict, hasSigners)
       process.exitCode = exitCodeOf(verdict, hasSigners)
     })
 }
 
+/** Whom to trust; flags go before the policy. */
+const trustOf = (options: Options, policy: Policy | undefined): Trust => ({
+  ...(policy && trustBy(policy)),
+  ...(options.signer.length > 0 && { signers: options.signer }),
+  ...(options.issuer !== undefined && { issuers: [options.issuer] }),
+})
+
+function owedTrust(options: Options, policy: Policy | undefined): LiabilitiesTrust {
+  const { account, maxAge } = options
+  const { signers, issuers } = trustOf(options, policy)
+  return { signers, issuers, account, since: maxAge && systemClock.now() - maxAge }
+}
+
 function judge(input: VerifyInput, options: Options, policy: Policy | undefined): Promise<Verdict> {
-  const trust: Trust = {
-    ...(policy && trustBy(policy)),
-    ...(options.signer.length > 0 && { signers: options.signer }),
-    ...(options.issuer !== undefined && { issuers: [options.issuer] }),
-  }
+  const trust = trustOf(options, policy)
   const chain = options.requireChain ? 'require' : (policy?.chain ?? 'auto')
   const how = { chain, verifiedAt: toRfc3339(systemClock.now()) } as const
   const ask = askedChain(options)
@@ -126,6 +147,8 @@ type Options = {
   answer?: string
   quote?: string
   manifest?: string
+  account?: string
+  maxAge?: number
   anchors?: string
   rpc?: string
   registry?: string
@@ -140,9 +163,8 @@ type Options = {
  * The receipt file, with the proof and anchors given beside it.
  * @throws Exit 2 if a file cannot be read as what it should be
  */
-function readInput(path: string, options: Options): VerifyInput {
+function readInput(path: string, file: JsonText, options: Options): VerifyInput {
   const { proof, answer: saved, anchors, quote, tlog } = options
-  const file = readJsonFile(path)
   if (!isReceiptFile(file.value)) throw new Exit(exitCodes.usage, `${path} is not a receipt file`)
   const beside = proof === undefined ? undefined : readJsonFile(proof)
   const answer = anchors === undefined ? undefined : readJsonFile(anchors)

@@ -170,6 +170,18 @@ export const table = {
       'How many of [[witnesses]] should sign a head of the log; told, and never waited for.',
     ),
   },
+  liabilities: {
+    every_h: set(
+      integer('h', 0, 168),
+      '24',
+      'Hours between two signed statements of what is owed to all accounts; 0 for none.',
+    ),
+    keep_days: set(
+      integer('days', 1, 3650),
+      '35',
+      'How long an account can get its proof of such a statement, which itself stays.',
+    ),
+  },
   anchors: {
     registry: optional(address, 'The anchor registry; `counterfoil anchor deploy` deploys one.'),
     sender_key_file: optional(filePath, 'Private key that pays for anchors. Off when absent.'),

@@ -16,7 +16,8 @@ import { depositOfRef, depositRef } from './deposit-ref.ts'
 
 /**
  * One comparison: balances against the journal, `held` against the open runs, `spent` against the
- * costs of ended runs, the journal's credits of each deposit against its state.
+ * costs of ended runs, the journal's credits of each deposit against its state, the newest
+ * statement of what is owed against the journal up to then.
  */
 export type Audit = {
   addTransfer(row: TransferRow): void
@@ -31,6 +32,9 @@ export type Audit = {
   /** Compares the sum of all balances with that of an earlier audit and the transfers since. */
   checkTotal(point: AuditPoint, sum: Nusd): void
   point(): AuditPoint
+  /** How a statement of what is owed counts an account: its balance after so many transfers. */
+  expectOwed(statement: number, account: string, leaf: { amount: Nusd; moves: number }): void
+  addFault(fault: string): void
   /** What each side received less what it paid, so far; all sides together are zero. */
   sides(): SideSums
   /**
@@ -49,7 +53,10 @@ export type AuditPoint = { until: Millis; total: string }
 
 export type SideSums = Partial<Record<LedgerSide, Nusd>>
 
-type Move = Pick<TransferRow, 'accountId' | 'source' | 'target' | 'amount' | 'at'>
+type Move = Pick<TransferRow, 'accountId' | 'source' | 'target' | 'amount' | 'at' | 'seq'>
+
+/** A leaf of a statement, and the journal of its account up to it. */
+type Owed = { what: string; amount: Nusd; moves: number; sum: Nusd }
 
 /** The most differences an audit names. */
 const faultsMax = 50
@@ -60,6 +67,7 @@ export function makeAudit(until: Millis): Audit {
   const windowsHeld = new Map<string, Nusd>()
   const windowsSpent = new Map<string, Nusd>()
   const credited = new Map<string, Nusd>()
+  const owed = new Map<string, Owed>()
   const doubled: string[] = []
   const sides: SideSums = {}
   const faults: string[] = []
@@ -72,9 +80,11 @@ export function makeAudit(until: Millis): Audit {
     }
   }
 
-  const move = ({ accountId, source, target, amount, at }: Move): void => {
+  const move = ({ accountId, source, target, amount, at, seq }: Move): void => {
     const change = (target === 'user' ? amount : 0n) - (source === 'user' ? amount : 0n)
     add(balances, accountId, change)
+    const leaf = owed.get(accountId)
+    if (leaf && seq <= leaf.moves) leaf.sum += change
     sides[source] = (sides[source] ?? 0n) - amount
     sides[target] = (sides[target] ?? 0n) + amount
     if (at <= until) before += change
@@ -99,7 +109,7 @@ export function makeAudit(until: Millis): Audit {
         if (!isBrakeWindow(start)) add(windowsSpent, windowId(key, start), cost)
       }
       if (seq === null || movedAt === null) return
-      move({ accountId, source: 'user', target: 'revenue', amount: cost, at: movedAt })
+      move({ accountId, source: 'user', target: 'revenue', amount: cost, at: movedAt, seq })
     },
     checkAccount(row, whole) {
       expect(`held of account ${row.id}`, row.held, held.get(row.id) ?? 0n)
@@ -130,6 +140,13 @@ export function makeAudit(until: Millis): Audit {
       balances.clear()
       credited.clear()
     },
+    expectOwed(statement, account, { amount, moves }) {
+      const what = `the balance of account ${account} in statement ${statement} of what is owed`
+      owed.set(account, { what, amount, moves, sum: 0n })
+    },
+    addFault(fault) {
+      if (faults.length < faultsMax) faults.push(fault)
+    },
     point: () => ({ until, total: before.toString() }),
     sides: () => ({ ...sides }),
     doubled: () => [...doubled],
@@ -138,6 +155,7 @@ export function makeAudit(until: Millis): Audit {
       for (const [id, amount] of windowsHeld) expect(`held of key window ${id}`, 0n, amount)
       for (const [id, amount] of balances) expect(`balance of account ${id}`, 0n, amount)
       for (const [ref, amount] of credited) expect(`the credit of no deposit, ${ref},`, amount, 0n)
+      for (const { what, amount, sum } of owed.values()) expect(what, amount, sum)
       for (const [id, amount] of windowsSpent) expect(`spent of key window ${id}`, 0n, amount)
       return faults
     },

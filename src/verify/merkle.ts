@@ -8,6 +8,7 @@ export const leafKinds = {
   signerRotation: 2,
   passportStatement: 3,
   reopening: 4,
+  liabilities: 5,
 } as const
 
 export type LeafKind = (typeof leafKinds)[keyof typeof leafKinds]

@@ -75,7 +75,7 @@ async function audit(of: Known, change: Partial<Paper> = {}, by: Partial<OnChain
 describe('a chain that says what the service says', () => {
   test('holds, and names what was compared', async () => {
     const { holds, reason, having } = await audit(known())
-    expect([holds, having('skip')]).toEqual([true, ['remembered']])
+    expect([holds, having('skip')]).toEqual([true, ['remembered', 'liabilities', 'chain_holdings']])
     expect(reason('chain_roots')).toBe(`The registry ${registry} has 3 roots of 3.`)
     expect(reason('chain_final')).toBe('3 roots in a final block.')
     expect(reason('chain_count')).toBe(

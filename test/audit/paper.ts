@@ -52,6 +52,7 @@ export function serviceOf(told: Paper): Service {
     get: async (path) => {
       const { pathname, searchParams: query } = new URL(path, 'http://service.example')
       if (pathname === '/v1/signer') return told.signer
+      if (pathname === '/liabilities') throw new ServiceTrouble('There is no such page.', true)
       if (pathname !== '/v1/anchors') throw new ServiceTrouble('There is no such page.')
       const limit = Math.min(Number(query.get('limit')), told.page ?? 100)
       const after = listed.findIndex(({ id }) => id === query.get('after'))

@@ -1,7 +1,8 @@
 /** Reads a service's responses strictly: an auditor trusts no unexpected form. */
 import type { Hex } from '../../kernel/hex.ts'
+import type { Liabilities } from '../../verify/liabilities.ts'
 import { type Checkpoint, parseCheckpoint, parseConsistency } from '../../verify/proof.ts'
-import { isObject, type Problem, readMember } from '../../verify/receipt.ts'
+import { isObject, type Problem, readMember, readStruct } from '../../verify/receipt.ts'
 import { keyTypes, type NoteKey, parseVkey } from '../../verify/signed-note.ts'
 
 /** A head of the log that the service claims is on the chain. */
@@ -105,6 +106,23 @@ function readNoteKey(signer: Record<string, unknown>): NoteKey[] {
   const key = typeof vkey === 'string' ? parseVkey(vkey) : undefined
   if (key?.type !== keyTypes.ed25519) throw wrong('note_key')
   return [key]
+}
+
+/** One page of `GET /liabilities`. @throws WrongAnswer */
+export function readLiabilitiesPage(answer: unknown): {
+  statements: Liabilities[]
+  hasMore: boolean
+} {
+  const { data, has_more: hasMore } = object(answer, 'the list of statements')
+  if (!Array.isArray(data) || data.length > 1000 || typeof hasMore !== 'boolean') {
+    throw wrong('data, has_more')
+  }
+  const problems: Problem[] = []
+  const statements = data.map((item) => {
+    const { statement } = object(item, 'a statement')
+    return readStruct('Liabilities', statement, 'statement', problems) as Liabilities
+  })
+  return problems.length > 0 ? fails(problems) : { statements, hasMore }
 }
 
 /** @throws WrongAnswer */

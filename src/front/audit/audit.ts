@@ -29,6 +29,7 @@ import {
   checkRemembered,
   trustedSigners,
 } from './check-log.ts'
+import { checkHoldings, checkSaid, readSaid } from './check-owed.ts'
 import { checkRanges, checkRotations } from './check-signers.ts'
 import type { Paper } from './papers.ts'
 import { type KnownHead, type Service, ServiceTrouble, type ServiceView } from './service-view.ts'
@@ -41,10 +42,12 @@ export const auditChecks = [
   'anchors',
   'consistency',
   'remembered',
+  'liabilities',
   'chain_roots',
   'chain_final',
   'chain_count',
   'chain_signers',
+  'chain_holdings',
 ] as const
 
 export type AuditCheckName = (typeof auditChecks)[number] | TileCheckName
@@ -97,6 +100,7 @@ export async function auditService(options: AuditOptions): Promise<AuditReport> 
     return unread(outcomeOf(error))
   }
   const notAsked = skip('The chain was not checked: add --rpc and --registry.')
+  const owed = await checkOwed(service, view, chain)
   const outcomes: Record<(typeof auditChecks)[number], Outcome> = {
     signers: checkRanges(view),
     rotations: checkRotations(view),
@@ -106,10 +110,12 @@ export async function auditService(options: AuditOptions): Promise<AuditReport> 
     remembered: remembered
       ? await attempt(() => checkRemembered(service, view, remembered))
       : skip('No earlier audit to compare with: --state saves this one.'),
+    liabilities: owed.said,
     chain_roots: chain ? await attempt(() => checkRoots(chain, view)) : notAsked,
     chain_final: chain ? await attempt(() => checkFinal(chain, view)) : notAsked,
     chain_count: chain ? await attempt(() => checkCount(chain, view)) : notAsked,
     chain_signers: chain ? await attempt(() => checkSignersThere(chain, view)) : notAsked,
+    chain_holdings: owed.holdings ?? notAsked,
   }
   const checks: AuditCheck[] = auditChecks.map((name) => ({ name, ...outcomes[name] }))
   if (options.files) checks.push(...(await fileChecks(options, options.files, view)))
@@ -186,6 +192,20 @@ const headIn = (what: string, head: Checkpoint | undefined): KnownHead[] =>
   head ? [{ what, size: Number(head.size), root: head.root }] : []
 
 const isFine = ({ status }: Outcome): boolean => status === 'pass' || status === 'skip'
+
+/** Checks the statements of debts, and the treasury if a chain was named. */
+async function checkOwed(service: Service, view: ServiceView, on: OnChain | undefined) {
+  try {
+    const said = await readSaid(service)
+    return {
+      said: await attempt(() => checkSaid(service, view, said)),
+      holdings: on && (await attempt(() => checkHoldings(on.chain, said))),
+    }
+  } catch (error) {
+    const outcome = outcomeOf(error)
+    return { said: outcome, holdings: on && skip('What is owed could not be read.') }
+  }
+}
 
 const list = '/v1/anchors?limit=100'
 

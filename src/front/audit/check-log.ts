@@ -111,7 +111,7 @@ export async function continues(service: Service, from: Head, to: Head): Promise
   })
 }
 
-const headOf = ({ size, root }: Checkpoint): Head => ({ size: Number(size), root })
+export const headOf = ({ size, root }: Checkpoint): Head => ({ size: Number(size), root })
 
 const rewritten = (from: Head, to: Head): Outcome =>
   fail(`The log of ${to.size} leaves does not begin with that of ${from.size}: it was rewritten.`)

@@ -10,8 +10,15 @@ export type Service = {
   get(path: string): Promise<unknown>
 }
 
-/** The service is unreachable, or its response is unreadable. */
-export class ServiceTrouble extends Error {}
+/** The service is unreachable, has no such path (`isMissing`), or its response is unreadable. */
+export class ServiceTrouble extends Error {
+  constructor(
+    message: string,
+    readonly isMissing = false,
+  ) {
+    super(message)
+  }
+}
 
 /** Everything read from the service, before the checks. */
 export type ServiceView = {

@@ -7,6 +7,7 @@ import { first, type Query, rows, type Work } from '../../storage/db/query-steps
 import type { DepositRow, StoredRun, TransferRow } from '../../storage/db/schema.ts'
 import { windowId } from '../../storage/holds/open-runs.ts'
 import { type Audit, type AuditPoint, makeAudit, type SideSums } from '../audit.ts'
+import { expectOwed } from './owed.ts'
 
 /** Audits of the whole ledger. Each works on one snapshot, so that the server can go on. */
 export type AuditStore = {
@@ -126,6 +127,7 @@ export function auditStore(db: Db): AuditStore {
     db.snapshot(function* (q) {
       const begun = makeAudit(until)
       yield* openRuns(q, begun)
+      yield* expectOwed(db, q, begun, ending)
       yield* everyTransfer(q, begun, ending)
       yield* everyDeposit(q, begun, ending)
       yield* everyRun(q, begun, ending)

@@ -22,7 +22,7 @@ const typesOf = (names: readonly StructName[]) =>
 const receiptTypes = typesOf(['Receipt', 'Subject', 'Passport', 'Run', 'Charge', 'Line', 'Content'])
 const otherTypes = typesOf([
   ...(['Checkpoint', 'PriceList', 'SignerRotation', 'LogReopening'] as const),
-  ...(['Quote', 'Rate', 'ExportManifest'] as const),
+  ...(['Quote', 'Rate', 'ExportManifest', 'Liabilities'] as const),
 ])
 
 export const signerApi = (deps: Deps) =>

@@ -1,5 +1,6 @@
-/** Tables of what the service promised: quotes. */
+/** Tables of what the service promised: quotes, and what it says it owes. */
 import { sql } from 'drizzle-orm'
+import type { Liabilities } from '../../verify/liabilities.ts'
 import type { Quote } from '../../verify/quote.ts'
 import type { Columns } from './columns.ts'
 
@@ -29,5 +30,32 @@ export function promiseTables(c: Columns) {
     ],
   )
 
-  return { quotes }
+  /** Debts to all accounts at one moment, as they were signed. Never deleted. */
+  const liabilities = c.table('liabilities', {
+    number: c.ms('number').primaryKey(),
+    statement: c.json<Liabilities>('statement').notNull(),
+    digest: c.text('digest').notNull(),
+    signature: c.bytes('signature').notNull(),
+    /** Of its leaf, among those of all logs. */
+    logPlace: c.ms('log_place').notNull(),
+    asOf: c.ms('as_of').notNull(),
+    /** Blinds the ids of its accounts; null once its parts were deleted. */
+    seed: c.bytes('seed'),
+  })
+
+  /**
+   * The leaves of its tree, 256 a row in the order of their ids; row 0 has the nodes above them.
+   * Rows of a number that `liabilities` has not are of one that did not come about.
+   */
+  const liabilityParts = c.table(
+    'liability_parts',
+    {
+      number: c.ms('number').notNull(),
+      part: c.int('part').notNull(),
+      bytes: c.bytes('bytes').notNull(),
+    },
+    (t) => [c.primaryKey({ columns: [t.number, t.part] })],
+  )
+
+  return { quotes, liabilities, liabilityParts }
 }

@@ -45,6 +45,8 @@ export const {
   voucherCodes,
   voucherRedemptions,
   quotes,
+  liabilities,
+  liabilityParts,
   idempotentCalls,
   events,
   webhooks,

@@ -58,6 +58,8 @@ export type OperatorTokenRow = Tables['operatorTokens']['$inferSelect']
 export type VoucherBatchRow = Tables['voucherBatches']['$inferSelect']
 export type VoucherCodeRow = Tables['voucherCodes']['$inferSelect']
 export type QuoteRow = Tables['quotes']['$inferSelect']
+export type LiabilitiesRow = Tables['liabilities']['$inferSelect']
+export type LiabilityPartRow = Tables['liabilityParts']['$inferSelect']
 export type RedemptionRow = Tables['voucherRedemptions']['$inferSelect']
 
 export const buildSchema = (c: Columns) => ({

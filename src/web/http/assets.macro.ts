@@ -53,6 +53,7 @@ const scripts = [
   'check',
   'console',
   'deposit',
+  'owed',
   'terminal',
   'live-list',
   'palette',

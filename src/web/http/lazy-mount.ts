@@ -46,10 +46,10 @@ export async function wholeApp<App extends AnyElysia>(app: App): Promise<App> {
   return app
 }
 
-/** Whether a URL is of programs and supervisors: `/v1`, `/mcp`, `/log` and signs of life. */
+/** Whether a URL is of programs and supervisors: paths of the API, the log and signs of life. */
 export function isForPrograms(url: string): boolean {
   const start = pathStart(url)
-  return forPrograms.test(url.slice(start, start + 12))
+  return forPrograms.test(url.slice(start, start + 16))
 }
 
 /**
@@ -64,5 +64,5 @@ export function isForFewPrograms(url: string): boolean {
 /** Where the path of a request's URL begins; a Host that is none leaves the path alone. */
 export const pathStart = (url: string): number => (url.startsWith('/') ? 0 : url.indexOf('/', 8))
 
-const forPrograms = /^\/(v1|mcp|log|livez|readyz)(?![\w-])/
+const forPrograms = /^\/(v1|mcp|log|liabilities|livez|readyz)(?![\w-])/
 const forFewPrograms = /^\/(operator\/v1|leaks)(?![\w-])/

@@ -1,5 +1,10 @@
 /** Reference entries of the log, anchors and the signer. */
 import { anchorsShape } from '../../../proof/anchors/shapes.ts'
+import {
+  liabilitiesFileShape,
+  liabilitiesPageShape,
+  ownLiabilitiesShape,
+} from '../../../proof/liabilities/shapes.ts'
 import { signerShape } from '../../../proof/signer/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
 import { area, ok, operation, pageQuery } from '../entry.ts'
@@ -29,6 +34,33 @@ export const logArea = area('log', 'programs', 'Log, anchors, signer', {
       about: 'Learn it once, from somewhere you trust, and check receipts against it.',
       access: 'none',
       answers: [ok('The signer.', signerShape)],
+    }),
+    operation('listLiabilities', 'GET /liabilities', 'What is owed to all accounts', {
+      about:
+        'Once a day all balances, read at one moment, become a Merkle sum tree; its signed root ' +
+        'and total are a leaf of the log (kind 5).',
+      access: 'none',
+      query: pageQuery('12'),
+      examples: [{ name: 'First page', query: { limit: '20' }, status: 200 }],
+      answers: [ok('The statements.', liabilitiesPageShape)],
+    }),
+    operation('showLiabilities', 'GET /liabilities/:number', 'One statement as a file', {
+      about: 'With its place in the log, for `counterfoil verify`.',
+      access: 'none',
+      path: { number: t.decimal('Its number.', '12') },
+      examples: [{ name: 'None of this number', path: { number: '12' }, status: 404 }],
+      answers: [ok('The file.', liabilitiesFileShape)],
+      refuses: ['not_found', 'log_diverged'],
+    }),
+    operation('proveLiabilities', 'GET /liabilities/proof', 'What is owed to the own account', {
+      about:
+        'The path from the balance of the account of the key to the signed total, for ' +
+        'its owner alone. Leaves are deleted after `keep_days`, the total stays.',
+      access: 'usage:read',
+      query: { number: t.integer('Of an older statement.', 12, { minimum: 1 }) },
+      examples: [{ name: 'None of this number', query: { number: '12' }, status: 404 }],
+      answers: [ok('The file.', ownLiabilitiesShape)],
+      refuses: ['not_found', 'gone', 'log_diverged'],
     }),
   ],
 })

@@ -17,14 +17,33 @@ import { movementPageShape, statementDayPageShape } from '../../../billing/state
 import { usageShape } from '../../../billing/usage/shapes.ts'
 import { redeemBody, sampleCode } from '../../../billing/vouchers/api/voucher-body.ts'
 import { redemptionShape } from '../../../billing/vouchers/shapes.ts'
+import { ownLiabilitiesShape } from '../../../proof/liabilities/shapes.ts'
 import * as t from '../../../web/http/shape.ts'
 import { done, shown } from '../browser-answers.ts'
-import { area, type Entry, media, operation, pageQuery } from '../entry.ts'
+import { area, type Entry, media, ok, operation, pageQuery } from '../entry.ts'
 import { usageArea } from './usage-area.ts'
 
 const planPath = { id: t.text('Id of a plan.', 'builder') }
 const builder = { path: { id: 'builder' } }
 const subscribed = done('Where the account stands now.', standingShape)
+
+const owed = [
+  operation(
+    'proveOwnLiabilities',
+    'GET /api/portal/liabilities/proof',
+    'Prove what the service owes the account',
+    {
+      about:
+        'The path from the balance of the account to the signed total of all, as a file for ' +
+        '`counterfoil verify`.',
+      access: 'session',
+      query: { number: t.integer('Of an older statement.', 12, { minimum: 1 }) },
+      examples: [{ name: 'None of this number', query: { number: '12' }, status: 404 }],
+      answers: [ok('The file.', ownLiabilitiesShape)],
+      refuses: ['not_found', 'gone', 'log_diverged'],
+    },
+  ),
+]
 
 const deposits = [
   operation('listOwnDeposits', 'GET /api/portal/deposits', 'List deposits of the account', {
@@ -197,8 +216,8 @@ const usage: readonly Entry[] = usageArea.operations.map((operation) => ({
 }))
 
 export const ownMoneyArea = area('own-money', 'dashboard', 'Money of an account', {
-  about: 'Deposits, statement and usage of the signed-in account.',
-  operations: [...deposits, ...vouchers, ...statement, ...usage],
+  about: 'Deposits, statement, proofs and usage of the signed-in account.',
+  operations: [...deposits, ...vouchers, ...statement, ...owed, ...usage],
 })
 
 export const ownPlansArea = area('own-plans', 'dashboard', 'Plan of an account', {

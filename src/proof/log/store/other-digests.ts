@@ -40,6 +40,10 @@ export function* otherDigests(
       (yield* rows(read)).map(({ digest }) => digest),
     )
   }
+  if (kinds.has(leafKinds.liabilities)) {
+    const places = lacking.filter(({ kind }) => kind === leafKinds.liabilities)
+    note(leafKinds.liabilities, yield* liabilityDigests(db, q, places))
+  }
   if (kinds.has(leafKinds.reopening)) {
     note(leafKinds.reopening, yield* reopeningDigests(db, q, log))
   }
@@ -52,6 +56,14 @@ function* priceDigests(db: Db, q: Query): Work<Uint8Array[]> {
   return lists.map(({ id, version, content }) =>
     structDigest('PriceList', { id, version, content: sha256(content) }),
   )
+}
+
+function* liabilityDigests(db: Db, q: Query, lacking: readonly Lacking[]): Work<Uint8Array[]> {
+  const { liabilities } = db.tables
+  const places = lacking.map(({ idx }) => idx)
+  const wanted = inArray(liabilities.logPlace, places)
+  const read = q.select({ digest: liabilities.digest }).from(liabilities).where(wanted)
+  return (yield* rows(read)).map(({ digest }) => fromHex(digest))
 }
 
 function* rotationDigests(db: Db, q: Query, { origin: issuer }: LogSpan): Work<Uint8Array[]> {
