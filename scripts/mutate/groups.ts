@@ -21,7 +21,7 @@ export const groups: Record<string, Group> = {
       ...named('src/verify', 'check-witnesses checkpoint-note log-tiles policy quote read-tiles'),
       ...named('src/verify', 'signed-note tlog-proof'),
     ],
-    near: /^test\/verify\/(note|policy|witnessed|quote|checkpoint|read-tiles)/,
+    near: /^test\/verify\/(note|policy|witnessed|quote|checkpoint|read-tiles|log-tiles)/,
     wide: /^test\/(verify|log|witnesses|quotes|audit)\//,
   },
   keys: {
