@@ -26,13 +26,16 @@ if (isNightly && !hasGo) {
 const origin = 'https://log.example'
 
 describe.skipIf(!isNightly || !hasGo)('an exported log, read by a program that is not ours', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-reader-'))
-  const log = join(folder, 'log')
-  const reader = join(folder, 'reader')
+  let folder = ''
+  let log = ''
+  let reader = ''
   let witnesses: WitnessProcess[] = []
   let w: World
 
   beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'counterfoil-reader-'))
+    log = join(folder, 'log')
+    reader = join(folder, 'reader')
     const env = { ...process.env, GO111MODULE: 'off', GOPATH: goPath, GOFLAGS: '' }
     const cwd = join(import.meta.dir, 'reader')
     const build = Bun.spawnSync(['go', 'build', '-o', reader, '.'], { cwd, env })
