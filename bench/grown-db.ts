@@ -130,7 +130,8 @@ function accountAt(index: number, createdAt: number): AccountRow {
   const empty = { balance: 0n, held: 0n, moves: 0, movedAt: 0 }
   const plan = { plan: 'free', planUntil: null }
   const quiet = { lowBalance: null, exhaustedAt: null, tellsRuns: null, eventPlace: null }
-  return { id, ...empty, status: 'active', createdAt, ...plan, ...quiet }
+  const here = { slotMove: null, leftAt: null }
+  return { id, ...empty, status: 'active', createdAt, ...plan, ...quiet, ...here }
 }
 
 function keyAt(index: number, accountId: string, before: KeyRow | undefined, now: number): KeyRow {

@@ -76,7 +76,8 @@ function accountAt(index: number, held: bigint, createdAt: number): AccountRow {
   const plan = { plan: 'free', planUntil: null }
   const money = { balance: credit, held, moves: 1, movedAt: createdAt }
   const quiet = { lowBalance: null, exhaustedAt: null, tellsRuns: null, eventPlace: null }
-  return { id, ...money, status: 'active', createdAt, ...plan, ...quiet }
+  const here = { slotMove: null, leftAt: null }
+  return { id, ...money, status: 'active', createdAt, ...plan, ...quiet, ...here }
 }
 
 function keyOf({ id: accountId, createdAt }: AccountRow, id: string): KeyRow {

@@ -4,6 +4,7 @@ import { stopCancelled } from '../runs/cancel.ts'
 import { stopForbidden } from '../runs/stop-forbidden.ts'
 import type { Db } from '../storage/db/db.ts'
 import type { Notice } from '../storage/db/notices.ts'
+import { learnSlots } from './learn-slots.ts'
 import type { Service } from './wiring.ts'
 
 /**
@@ -21,6 +22,7 @@ export function hearNodes(deps: Service, db: Db): () => Promise<void> {
   const act = (notice: Notice): void => {
     if (notice === 'ended') deps.sequencer.hear()
     if (notice === 'log') void deps.heads.look().catch(failed)
+    if (notice === 'slots') void learnSlots(deps, db).catch(failed)
     if (notice === 'cancel') void stopCancelled(deps).catch(failed)
     if (deps.keys.hear(notice)) void stopForbidden(deps).catch(failed)
   }

@@ -23,6 +23,7 @@ import type { Db } from '../storage/db/db.ts'
 import { leaseMs, liveNodes, nodeLease, takeLease } from '../storage/db/lease.ts'
 import type { Deps } from './deps-port.ts'
 import type { Job } from './job-runner.ts'
+import { learnSlots } from './learn-slots.ts'
 import { watchSchema } from './watch-schema.ts'
 
 /** What the write-ahead log never reaches while it is written back; it is cut at 64 MiB. */
@@ -48,6 +49,7 @@ export function jobsOf(deps: Deps, { db, audits, echo }: Recurring): Job[] {
       tick: () => keepAlive(deps, db),
     },
     { name: 'echo', everyMs: 3000, tick: echo },
+    ...(db.exclusive ? [] : [watchSlots(deps, db)]),
     { name: 'count', everyMs: 1000, tick: receiptCounter(deps) },
     { name: 'watch-storage', everyMs: 1000, tick: async () => db.storage?.look() },
     { name: 'watch-wal', everyMs: 60_000, tick: async () => watchWal(deps, db) },
@@ -60,6 +62,13 @@ export function jobsOf(deps: Deps, { db, audits, echo }: Recurring): Job[] {
     },
   ]
 }
+
+/** What the ledger refuses at once, doors learn within a second. */
+const watchSlots = (deps: Deps, db: Db): Job => ({
+  name: 'watch-slots',
+  everyMs: 1000,
+  tick: () => learnSlots(deps, db),
+})
 
 /** Jobs that write, end or delete by the time of day. */
 function jobsByClock(deps: Deps, db: Db): Job[] {

@@ -7,15 +7,16 @@ import { foreignSchema } from '../front/status/schema.ts'
 import { sponsorAccount } from '../front/terminal/sponsor.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Refusal } from '../kernel/refusal.ts'
-import { elsewhere, elsewhereDetail, type Shard } from '../kernel/shard.ts'
+import { elsewhere, elsewhereDetail, type Shard, slotMoving } from '../kernel/shard.ts'
 import { skewAdvice, skewOf, wrongClock } from '../kernel/skew.ts'
 import { guarded } from '../ledger/guard.ts'
-import { type Ledger, openLedger } from '../ledger/post.ts'
+import { type Ledger, type Misplaced, type Numbering, openLedger } from '../ledger/post.ts'
 import type { Logs } from '../proof/log/logs.ts'
 import { nameGuard } from '../proof/log/store/logs.ts'
 import type { LogStore } from '../proof/log/store.ts'
 import type { Db } from '../storage/db/db.ts'
 import { type LeaseClock, openLeaseClock } from '../storage/db/lease-clock.ts'
+import { misplaced } from '../storage/slots/store/owners.ts'
 
 /** @throws Error that names both clocks while that of this machine is wrong. */
 export async function openRightClock(db: Db, clock: Clock): Promise<LeaseClock> {
@@ -41,20 +42,48 @@ export function ledgerOf(
 ): Ledger {
   const named = { number: nameGuard(db, logs.current.origin), forget: () => {} }
   const numbering = db.exclusive ? store.numbering : named
-  const ledger = openLedger(db, clock, numbering, meters.posted)
-  const sharded = shard ? onShard(ledger, shard) : ledger
-  return guarded(sharded, () => wrongClock(leaseClock.aheadMs()) ?? foreignSchema(health))
+  const opened = openSharded(db, clock, shard, { numbering, tell: meters.posted })
+  return guarded(opened, () => wrongClock(leaseClock.aheadMs()) ?? foreignSchema(health))
 }
+
+type Beside = { numbering?: Numbering; tell?: Parameters<typeof openLedger>[3] }
+
+/** The ledger of a shard, or of a service without shards. */
+export function openSharded(
+  db: Db,
+  clock: Pick<Clock, 'now'>,
+  shard: Shard | undefined,
+  { numbering, tell }: Beside = {},
+): Ledger {
+  if (!shard) return openLedger(db, clock, numbering, tell)
+  return onShard(openLedger(db, clock, numbering, tell, misplacedOf(db, shard)), shard)
+}
+
+/** The terminal's own account stands on each shard. */
+const hasSlot = (account: string): boolean => account !== sponsorAccount && isAddress(account)
+
+const misplacedOf = (db: Db, shard: Shard): Misplaced =>
+  function* (q, accounts) {
+    const refused = new Map<string, Refusal>()
+    const found = yield* misplaced(db, q, shard, [...accounts].filter(hasSlot))
+    for (const [account, where] of found) {
+      const isMoving = where === 'moving' || where === 'leaving'
+      const detail = elsewhereDetail(where)
+      const refusal = isMoving ? slotMoving() : new Refusal('misdirected_request', detail)
+      refused.set(account, refusal)
+    }
+    return refused
+  }
 
 /**
  * A ledger that opens accounts of its shard alone: an account that two shards opened would have two
- * balances. The terminal's own account stands on each.
+ * balances. What it knows can be a second old; {@link misplacedOf} has the last word.
  */
-export const onShard = (ledger: Ledger, shard: Shard): Ledger => ({
+const onShard = (ledger: Ledger, shard: Shard): Ledger => ({
   post(command) {
     const opened = command.opens ? [command.account, command.to ?? command.account] : []
     const other = opened
-      .filter((account) => account !== sponsorAccount && isAddress(account))
+      .filter(hasSlot)
       .map((account) => elsewhere(shard, account))
       .find((found) => found !== undefined)
     if (other === undefined) return ledger.post(command)

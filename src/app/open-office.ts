@@ -8,14 +8,14 @@ import { makeIds } from '../kernel/ids.ts'
 import { systemRandom } from '../kernel/random.ts'
 import { wrongClock } from '../kernel/skew.ts'
 import { guarded } from '../ledger/guard.ts'
-import { openLedger } from '../ledger/post.ts'
 import { ensureShard } from '../proof/log/store/shard.ts'
 import { shareStore } from '../proof/receipts/store/share.ts'
 import { receiptStore } from '../proof/receipts/store.ts'
 import { openLeaseClock } from '../storage/db/lease-clock.ts'
+import { learnMoved } from '../storage/slots/store/owners.ts'
 import { textStore } from '../storage/texts/store.ts'
 import { openDatabase } from './open-database.ts'
-import { onShard } from './open-ledger.ts'
+import { openSharded } from './open-ledger.ts'
 import { shardIn } from './settings.ts'
 
 /** What commands beside a running server need to change keys, money and who sees receipts. */
@@ -27,16 +27,14 @@ export async function openOffice(config: Config) {
   const shard = shardIn(config)
   await db.write((q) => ensureShard(db, q, shard))
   const plans = makePlans(config.plans, config.limits)
-  const opened = openLedger(db, clock)
+  await learnMoved(db, shard)
   return {
     db,
     clock,
     random,
     ids: makeIds(clock, random, shard?.id),
     shard,
-    ledger: guarded(shard ? onShard(opened, shard) : opened, () =>
-      wrongClock(leaseClock.aheadMs()),
-    ),
+    ledger: guarded(openSharded(db, clock, shard), () => wrongClock(leaseClock.aheadMs())),
     keys: keyStore(db, clock, plans),
     plans,
     accounts: accountStore(db),

@@ -21,6 +21,7 @@ export type IdPrefix =
   | 'quote'
   | 'mem'
   | 'inv'
+  | 'mov'
 
 /**
  * Makes ids: 48 bits of time, so that rows sort by age, and 80 random bits. On a shard its two

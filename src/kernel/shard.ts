@@ -1,6 +1,6 @@
 /** Says which slot an account belongs to, and which shard has a slot. */
 import { sha256 } from './hash.ts'
-import { type Refusal, refuse } from './refusal.ts'
+import { Refusal, refuse } from './refusal.ts'
 
 /** Accounts are spread over this many slots, and slots over shards. */
 export const slotCount = 1024
@@ -13,7 +13,17 @@ export type Shard = {
   all: readonly ShardEntry[]
   /** The id of the shard that has a slot, 0 to 1023. */
   of(slot: number): string
+  /** Whether a slot is on its way to or from this shard: nobody serves it for a moment. */
+  isMoving(slot: number): boolean
+  /**
+   * Takes on what the database knows of slots that moved; the file says the others. True if that
+   * is new.
+   */
+  learn(moved: readonly MovedSlot[]): boolean
 }
+
+/** A slot that moved, or moves now, as the database of this shard has it. */
+export type MovedSlot = { slot: number; shard: string; isMoving: boolean }
 
 /** One shard of the file. */
 export type ShardEntry = {
@@ -37,7 +47,22 @@ export const isShardId = (text: string): boolean => /^[a-hjkmnp-tv-z][0-9a-hjkmn
 export function shardAmong(id: string, all: readonly ShardEntry[]): Shard {
   const owners: string[] = []
   for (const shard of all) for (const slot of shard.slots) owners[slot] = shard.id
-  return { id, all, of: (slot) => owners[slot] ?? id }
+  let known = new Map<number, MovedSlot>()
+  return {
+    id,
+    all,
+    of: (slot) => known.get(slot)?.shard ?? owners[slot] ?? id,
+    isMoving: (slot) => known.get(slot)?.isMoving === true,
+    learn: (moved) => {
+      const isSame = ({ slot, shard, isMoving }: MovedSlot): boolean => {
+        const one = known.get(slot)
+        return one?.shard === shard && one.isMoving === isMoving
+      }
+      const isNew = moved.length !== known.size || !moved.every(isSame)
+      known = new Map(moved.map((one) => [one.slot, one]))
+      return isNew
+    },
+  }
 }
 
 /** The slot of an account: the first ten bits of SHA-256 of its address in lower case, as text. */
@@ -64,10 +89,13 @@ export const accountMark = (shard: Shard | undefined, account: string): string =
 export const elsewhere = (shard: Shard | undefined, account: string): string | undefined =>
   shard && otherThan(shard, shard.of(slotOf(account)))
 
-/** The shard of what begins with the mark of a slot, if it is another one than this. */
-export function elsewhereByMark(shard: Shard | undefined, mark: string): string | undefined {
+/**
+ * Refuses what begins with the mark of a slot that this shard does not serve now.
+ * @throws Refusal `misdirected_request` for a slot of another shard, `unavailable` while it moves
+ */
+export function assertMarkHere(shard: Shard | undefined, mark: string): void {
   const slot = shard && slotOfMark(mark)
-  return slot === undefined ? undefined : otherThan(shard, shard?.of(slot))
+  if (slot !== undefined) assertSlotHere(shard, slot)
 }
 
 /** The same of what begins with the id of a shard: a token of an operator. */
@@ -111,8 +139,30 @@ export const elsewhereDetail = (shard: string): Refusal['detail'] => ({
   headers: { [shardHeader]: shard },
 })
 
-/** @throws Refusal `misdirected_request` for an account of another shard */
+/** @throws Refusal `misdirected_request` for an account of another shard, `unavailable` */
 export function assertHere(shard: Shard | undefined, account: string): void {
-  const other = elsewhere(shard, account)
+  assertSlotHere(shard, slotOf(account))
+}
+
+function assertSlotHere(shard: Shard | undefined, slot: number): void {
+  if (shard?.isMoving(slot)) throw slotMoving()
+  const other = shard && otherThan(shard, shard.of(slot))
   if (other !== undefined) refuseElsewhere(other)
 }
+
+/** Whether an error is that of {@link slotMoving}. */
+export const isSlotMoving = (error: unknown): boolean =>
+  error instanceof Refusal && error.detail.metadata?.['reason'] === 'slot_moving'
+
+/** How long a client waits before it asks again for what moves, in seconds. */
+const movingS = 2
+
+/** The answer for an account while its slot moves to another shard. */
+export const slotMoving = (): Refusal =>
+  new Refusal('unavailable', {
+    message:
+      'This account moves to another shard now. Nothing was done or charged; send the request ' +
+      'again when Retry-After says.',
+    metadata: { reason: 'slot_moving' },
+    headers: { 'retry-after': `${movingS}` },
+  })

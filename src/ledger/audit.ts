@@ -28,6 +28,8 @@ export type Audit = {
   checkAccount(row: AccountRow, whole: boolean): void
   /** With `whole`, every ended run was added: `spent` is compared too. */
   checkWindow(id: string, row: WindowRow, whole: boolean): void
+  /** What a window counts that was spent on another shard, before the slot came from there. */
+  addCarried(id: string, amount: Nusd): void
   checkDeposit(row: DepositRow): void
   /** Compares the sum of all balances with that of an earlier audit and the transfers since. */
   checkTotal(point: AuditPoint, sum: Nusd): void
@@ -111,6 +113,7 @@ export function makeAudit(until: Millis): Audit {
       if (seq === null || movedAt === null) return
       move({ accountId, source: 'user', target: 'revenue', amount: cost, at: movedAt, seq })
     },
+    addCarried: (id, amount) => add(windowsSpent, id, amount),
     checkAccount(row, whole) {
       expect(`held of account ${row.id}`, row.held, held.get(row.id) ?? 0n)
       held.delete(row.id)

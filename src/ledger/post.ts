@@ -13,6 +13,7 @@ import { isOneCommandsFault } from './fault.ts'
 import { forgetHold } from './forget-hold.ts'
 import { assertTakesNothing } from './store/guest.ts'
 import { isKnown } from './store/known.ts'
+import { whyStopped } from './stopped.ts'
 import { load } from './store/load.ts'
 import { writeBack } from './store/write.ts'
 import {
@@ -50,11 +51,18 @@ type Outcome = { value: unknown } | { refusal: Refusal }
  */
 export type Numbering = { number(q: Query, ended: RunRow[]): Work<void>; forget(): void }
 
+/**
+ * Finds those of these accounts that belong to another shard, and how their commands are refused.
+ * The answer holds until the transaction ends.
+ */
+export type Misplaced = (q: Query, accounts: Set<string>) => Work<ReadonlyMap<string, Refusal>>
+
 export function openLedger(
   db: Db,
   clock: Pick<Clock, 'now'>,
   numbering?: Numbering,
   tell?: (posted: Posted) => void,
+  misplaced?: Misplaced,
 ): Ledger {
   const memory = db.exclusive ? remember() : undefined
   const distrust = (): void => {
@@ -73,9 +81,17 @@ export function openLedger(
     try {
       const commands = batch.map((waiting) => waiting.command)
       const unit = makeUnitOfWork(tracked, clock.now())
-      const isRead = !memory || !isKnown(db.open, tracked, commands, unit.now)
-      if (isRead) yield* load(q, db, tracked, commands, unit.now)
-      const outcomes = commands.map((command) => decide(command, unit))
+      const opened = memory ? none : openedBy(commands)
+      const refused = misplaced && opened.size > 0 ? yield* misplaced(q, opened) : undefined
+      const why = ({ account, to = account }: Command<unknown>) =>
+        refused?.get(account) ?? refused?.get(to)
+      const ours = refused?.size ? commands.filter((command) => !why(command)) : commands
+      const isRead = !memory || !isKnown(db.open, tracked, ours, unit.now)
+      if (isRead) yield* load(q, db, tracked, ours, unit.now)
+      const outcomes = commands.map((command): Outcome => {
+        const refusal = why(command) ?? whyStopped(command, tracked.accounts)
+        return refusal ? { refusal } : decide(command, unit)
+      })
       const { ended, texts } = tracked.added
       if (numbering && ended.length > 0) yield* numbering.number(q, ended)
       if (!numbering) yield* assertTakesNothing(q, db, tracked, unit.now)
@@ -161,6 +177,14 @@ export function openLedger(
     },
   }
 }
+
+const none: Set<string> = new Set()
+
+/** The accounts that these commands open if they are not there. */
+const openedBy = (commands: readonly Command<unknown>[]): Set<string> =>
+  new Set(
+    commands.flatMap(({ opens, account, to = account }) => (opens ? [account, to] : [])),
+  )
 
 function decide(command: Command<unknown>, unit: UnitOfWork): Outcome {
   try {

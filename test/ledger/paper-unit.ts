@@ -43,6 +43,8 @@ export const account = (state: Partial<AccountRow> = {}): AccountRow => ({
   exhaustedAt: null,
   tellsRuns: null,
   eventPlace: null,
+  slotMove: null,
+  leftAt: null,
   ...state,
 })
 

@@ -3,7 +3,7 @@ import { type Context, Elysia, status } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Acting, homes, isRight, may, type Right } from '../../kernel/acting.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
-import { elsewhereByMark, refuseElsewhere } from '../../kernel/shard.ts'
+import { assertMarkHere } from '../../kernel/shard.ts'
 import { clientAddress, trustedProxies } from '../../web/http/client-address.ts'
 import { readCookie } from '../../web/http/cookies.ts'
 import { pathStart } from '../../web/http/lazy-mount.ts'
@@ -113,8 +113,7 @@ export async function currentSession(
 /** @throws Refusal `misdirected_request` for the session of a wallet of another shard */
 function refuseMisrouted({ settings, shard }: Notes, request: Request): void {
   const token = readCookie(request.headers, 'sid', settings.baseUrl)
-  const other = token && isToken(token) && elsewhereByMark(shard, token.slice(0, 2))
-  if (other) refuseElsewhere(other)
+  if (token && isToken(token)) assertMarkHere(shard, token.slice(0, 2))
 }
 
 /**

@@ -20,6 +20,8 @@ export type Callers = {
   forget(keyId: string): void
   /** Drops the cached callers of an account, here and on other nodes. */
   forgetAccount(account: string): void
+  /** Forgets all callers, because slots moved. */
+  forgetAll(): void
   /** Drops what another node reports as changed; false if the notice is not about keys. */
   hear(notice: Notice): boolean
 }

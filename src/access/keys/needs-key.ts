@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
-import { elsewhereByMark, refuseElsewhere } from '../../kernel/shard.ts'
+import { assertMarkHere } from '../../kernel/shard.ts'
 import {
   clientAddress,
   type PeerSource,
@@ -40,8 +40,7 @@ export const keyAuth = ({ keys, clock, settings, limiters, shard }: Deps) => {
 
   const refuseFailure = (request: Request, server: Bun.Server<unknown> | null): never => {
     const secret = secretOf(request)
-    const other = secret && isSecret(secret) && elsewhereByMark(shard, markIn(secret))
-    if (other) refuseElsewhere(other)
+    if (secret && isSecret(secret)) assertMarkHere(shard, markIn(secret))
     const client = rateKey(clientAddress(request, server, isTrusted))
     const words = hintFor(request)
     refuseInvalidKey(limiters.keyFailures, client, settings.failedAuthPerMinute, words)

@@ -4,6 +4,7 @@ import type { Doubt } from '../../front/status/health-port.ts'
 import type { Chain } from '../../kernel/chain.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
+import { isSlotMoving } from '../../kernel/shard.ts'
 import { creditDeposit } from '../../ledger/credit-deposit.ts'
 import { isRepeat } from '../../ledger/fault.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
@@ -167,6 +168,7 @@ async function credit(
     decide: (unit: UnitOfWork) => creditDeposit(unit, id, { blockHash, blockTime }),
   }
   const isCredited = await ledger.post(command).catch((error: unknown) => {
+    if (isSlotMoving(error)) return false
     if (!isRepeat(error)) throw error
     // This deposit must not block those behind it.
     const what = `the journal has a credit of the transfer of deposit ${id} already`

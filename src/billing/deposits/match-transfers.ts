@@ -1,7 +1,6 @@
 /** Matches the transfers of blocks with the known deposits. */
 import type { Deps } from '../../app/deps-port.ts'
 import { chainId } from '../../kernel/chain.ts'
-import { elsewhere } from '../../kernel/shard.ts'
 import { depositRef } from '../../ledger/deposit-ref.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'
 import { type DepositPolicy, judgeAmount, toNusd } from './deposit.ts'
@@ -27,9 +26,9 @@ export function sortTransfers(
   return { fresh, doubtful }
 }
 
-/** A new transfer as a deposit of its sender. */
+/** A new transfer as a deposit of its sender; the store knows whether this shard credits it. */
 export function toRow(
-  { ids, clock, shard }: Pick<Deps, 'ids' | 'clock' | 'shard'>,
+  { ids, clock }: Pick<Deps, 'ids' | 'clock'>,
   { units, ...transfer }: Transfer,
   policy: DepositPolicy,
 ): DepositRow {
@@ -42,7 +41,7 @@ export function toRow(
     tokenAmount: units.toString(),
     amount: amount ?? null,
     account: transfer.from,
-    ...(elsewhere(shard, transfer.from) === undefined ? judgeAmount(amount, policy) : ofOtherShard),
+    ...judgeAmount(amount, policy),
     seenAt: clock.now(),
     creditedAt: null,
     finalizedAt: null,
@@ -52,9 +51,6 @@ export function toRow(
     moved: null,
   }
 }
-
-/** Each shard sees all transfers, and credits those of its own accounts. */
-const ofOtherShard = { status: 'ignored', reason: 'other_shard' } as const
 
 /** The known deposits of one transaction compared with its transfers now. */
 export type Match = {

@@ -1,14 +1,16 @@
 /** Follows a transaction through reorgs: moves its deposits, or takes their credit back. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Chain } from '../../kernel/chain.ts'
+import { isSlotMoving } from '../../kernel/shard.ts'
 import { reverseDeposit } from '../../ledger/credit-deposit.ts'
+import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { Lease } from '../../storage/db/lease.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'
 import type { DepositPolicy } from './deposit.ts'
 import { isAt, isLost, matchTransfers, toRow, transferOf } from './match-transfers.ts'
 import { readTransfers, type Transfer } from './transfer.ts'
 
-export type ReorgDeps = Pick<Deps, 'deposits' | 'ledger' | 'ids' | 'clock' | 'log' | 'shard'>
+export type ReorgDeps = Pick<Deps, 'deposits' | 'ledger' | 'ids' | 'clock' | 'log'>
 
 /** The chain to read, the lease to write under, and the policy. */
 export type ChainView = { chain: Chain; lease: Lease; policy: DepositPolicy }
@@ -89,11 +91,16 @@ async function reverseOrOrphan(
     await deposits.orphan(lease, row)
     log.info('deposit.orphaned', { deposit: row.id, tx: row.txHash })
   } else if (row.status === 'credited') {
-    const loss = await ledger.post({
+    const command = {
       account: row.account,
       keys: [],
       deposit: row.id,
-      decide: (unit) => reverseDeposit(unit, row.id, row.blockHash),
+      decide: (unit: UnitOfWork) => reverseDeposit(unit, row.id, row.blockHash),
+    }
+    const loss = await ledger.post(command).catch((error: unknown) => {
+      // The next look finds it again, here or where the slot then is.
+      if (!isSlotMoving(error)) throw error
+      return undefined
     })
     if (loss === undefined) return
     const what = `the deposit ${row.id} left the chain after its credit; ${loss} nUSD are lost`

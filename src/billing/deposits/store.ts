@@ -2,13 +2,15 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, not, or, sql } from 'drizzle-orm'
 import { chainId } from '../../kernel/chain.ts'
 import { toPage } from '../../kernel/pagination.ts'
+import type { Shard } from '../../kernel/shard.ts'
 import { depositEvent } from '../../ledger/credit-deposit.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { ensureFact, findFact, lockFact, writeFact } from '../../storage/db/facts.ts'
 import { assertLease, type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
-import { first, insert, type Query, rows } from '../../storage/db/query-steps.ts'
+import { first, insert, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'
 import { addEvents } from '../../storage/outbox/store.ts'
+import { misplaced } from '../../storage/slots/store/owners.ts'
 import type {
   DepositChanges,
   DepositProgress,
@@ -22,17 +24,19 @@ const cursorFact = 'deposits.cursor'
 const rescanFact = 'deposits.rescan_from'
 const codeFact = (token: string): string => `deposits.code/${token}`
 
-export function depositStore(db: Db, deps: { clock: LeaseTime; node: string }): Deposits {
+type Needs = { clock: LeaseTime; node: string; shard?: Shard | undefined }
+
+export function depositStore(db: Db, deps: Needs): Deposits {
   const { clock } = deps
   return {
     ...progress(db, deps),
     ...depositReads(db),
     ...depositTotals(db),
-    ...depositChanges(db, clock),
+    ...depositChanges(db, clock, deps.shard),
   }
 }
 
-function progress(db: Db, { clock, node }: { clock: LeaseTime; node: string }): DepositProgress {
+function progress(db: Db, { clock, node, shard }: Needs): DepositProgress {
   const numberOf = async (fact: string): Promise<number | undefined> => {
     const text = await findFact(db, fact)
     return text ? Number(text) : undefined
@@ -51,7 +55,7 @@ function progress(db: Db, { clock, node }: { clock: LeaseTime; node: string }): 
     record: (lease, found, reached) =>
       db.write(function* (q) {
         yield* assertLease(db, q, lease, clock.now())
-        yield* insert(deposits, found)
+        yield* insert(deposits, yield* credited(db, q, shard, found))
         if (!reached) return
         yield* writeFact(db, cursorFact, String(reached.cursor))
         if (reached.rescan) yield* keepRescan(db, q, reached.rescan)
@@ -133,7 +137,28 @@ function depositTotals(db: Db): DepositTotals {
   }
 }
 
-function depositChanges(db: Db, clock: LeaseTime): DepositChanges {
+/** Each shard sees all transfers, and credits those of its own accounts. */
+const ofOtherShard = { status: 'ignored', reason: 'other_shard' } as const
+
+/**
+ * The same deposits, those of other shards ignored. A slot that moves has them judged before or
+ * after this transaction, never beside it.
+ */
+function* credited(
+  db: Db,
+  q: Query,
+  shard: Shard | undefined,
+  found: DepositRow[],
+): Work<DepositRow[]> {
+  if (!shard || found.length === 0) return found
+  const senders = found.map(({ from }) => from)
+  const others = yield* misplaced(db, q, shard, senders)
+  // What is leaving goes with its slot as it is.
+  const isOurs = ({ from }: DepositRow) => (others.get(from) ?? 'leaving') === 'leaving'
+  return found.map((row) => (isOurs(row) ? row : { ...row, ...ofOtherShard }))
+}
+
+function depositChanges(db: Db, clock: LeaseTime, shard: Shard | undefined): DepositChanges {
   const { deposits } = db.tables
   const asSeen = (row: DepositRow) =>
     and(
@@ -171,7 +196,7 @@ function depositChanges(db: Db, clock: LeaseTime): DepositChanges {
         for (const { row, place } of moved) {
           yield* rows(q.update(deposits).set(place).where(asSeen(row)).returning())
         }
-        yield* insert(deposits, found)
+        yield* insert(deposits, yield* credited(db, q, shard, found))
       }),
   }
 }

@@ -15,6 +15,7 @@ const kinds = [
   'refund',
   'loss',
   'voucher',
+  'move',
 ] as const
 
 export const movementShape = t.answer('Movement', 'What changed the balance.', {

@@ -8,6 +8,7 @@ import type { DepositRow, StoredRun, TransferRow } from '../../storage/db/schema
 import { windowId } from '../../storage/holds/open-runs.ts'
 import { type Audit, type AuditPoint, makeAudit, type SideSums } from '../audit.ts'
 import { expectOwed } from './owed.ts'
+import { isBrakeWindow } from '../brake.ts'
 
 /** Audits of the whole ledger. Each works on one snapshot, so that the server can go on. */
 export type AuditStore = {
@@ -35,7 +36,8 @@ const lateMs = 600_000
 const pointFact = 'audit.point'
 
 export function auditStore(db: Db): AuditStore {
-  const { accounts, deposits, keyWindows, transfers, runs, openRuns: open } = db.tables
+  const { accounts, carriedWindows, deposits, keyWindows, transfers, runs } = db.tables
+  const open = db.tables.openRuns
   const { journal } = db.views
 
   function* openRuns(q: Query, audit: Audit): Work<void> {
@@ -99,6 +101,12 @@ export function auditStore(db: Db): AuditStore {
     }
   }
 
+  function* everyCarried(q: Query, audit: Audit): Work<void> {
+    for (const { keyId, windowStart, amount } of yield* rows(q.select().from(carriedWindows))) {
+      if (!isBrakeWindow(windowStart)) audit.addCarried(windowId(keyId, windowStart), amount)
+    }
+  }
+
   function* everyPurse(q: Query, audit: Audit, whole: boolean): Work<void> {
     const held = whole ? undefined : gt(accounts.held, 0n)
     for (const row of yield* rows(q.select().from(accounts).where(held))) {
@@ -131,6 +139,7 @@ export function auditStore(db: Db): AuditStore {
       yield* everyTransfer(q, begun, ending)
       yield* everyDeposit(q, begun, ending)
       yield* everyRun(q, begun, ending)
+      yield* everyCarried(q, begun)
       yield* everyPurse(q, begun, true)
       return begun
     })

@@ -75,7 +75,7 @@ export const sqliteColumns = {
   bytes: (name: string) => liteBytes(name),
   /** In an index: finds texts by how they begin, whatever the collation of the server. */
   byStart: (column: unknown) => sql`${column}`,
-  /** Indexes that only a server needs. */
+  /** Indexes and checks that only a server needs. */
   onServer: <T>(_: T[]): T[] => [],
 }
 
@@ -95,5 +95,5 @@ export const pgColumns = {
   money: (name: string) => pgMoney(name),
   bytes: (name: string) => pgBytes(name),
   byStart: (column: unknown) => sql`${column} text_pattern_ops`,
-  onServer: <T>(indexes: T[]): T[] => indexes,
+  onServer: <T>(needed: T[]): T[] => needed,
 } as unknown as Columns

@@ -13,7 +13,8 @@ export type StoredLine = { meter: string; quantity: number; price: string }
  * Where money comes from and goes to. `deposits` is the treasury on the chain, `loss` what the
  * operator bears of deposits that a reorg took away, `plans` what subscriptions cost, `terminal`
  * what the operator lets visitors of the terminal spend, `refunds` what was given back of the cost
- * of runs, `vouchers` what redeemed vouchers were worth.
+ * of runs, `vouchers` what redeemed vouchers were worth, `shards` what went to another shard with
+ * its slot, and came from one.
  */
 export type LedgerSide =
   | 'user'
@@ -25,6 +26,7 @@ export type LedgerSide =
   | 'terminal'
   | 'refunds'
   | 'vouchers'
+  | 'shards'
 
 /** Why money moved. */
 export type TransferKind =
@@ -37,6 +39,7 @@ export type TransferKind =
   | 'plan'
   | 'refund'
   | 'voucher'
+  | 'move'
 
 /** What is known of a run when it begins. */
 const begunColumns = (c: Columns) => ({
@@ -126,8 +129,16 @@ export function moneyTables(c: Columns) {
       tellsRuns: c.bool('tells_runs'),
       /** The place of its last event. */
       eventPlace: c.ms('event_place'),
+      /** The move of its slot to another shard that stops it; null while it goes on. */
+      slotMove: c.text('slot_move'),
+      /** When its money left with its slot; null while it has not. */
+      leftAt: c.ms('left_at'),
     },
     (t) => [
+      // Of every version that writes here: what left is nowhere twice.
+      ...c.onServer([
+        c.check('accounts_left', sql`${t.leftAt} is null or (${t.balance} = 0 and ${t.held} = 0)`),
+      ]),
       c.check('accounts_solvent', sql`${t.held} >= 0 and ${t.balance} >= ${t.held}`),
       c.check('accounts_bounded', sql`${t.balance} <= 9000000000000000`),
     ],

@@ -53,4 +53,8 @@ export const {
   webhookDeliveries,
   members,
   invitations,
+  slots,
+  slotMoves,
+  slotMoveRows,
+  carriedWindows,
 } = buildSchema(sqliteColumns)

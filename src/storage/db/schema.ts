@@ -11,6 +11,7 @@ import { planTables } from './schema-plans.ts'
 import { promiseTables } from './schema-promises.ts'
 import { publicTables } from './schema-public.ts'
 import { sellingTables } from './schema-selling.ts'
+import { shardTables } from './schema-shards.ts'
 import { wholesaleTables } from './schema-wholesale.ts'
 
 export type { HoldWindow, StoredLine } from './schema-money.ts'
@@ -60,6 +61,8 @@ export type VoucherCodeRow = Tables['voucherCodes']['$inferSelect']
 export type QuoteRow = Tables['quotes']['$inferSelect']
 export type LiabilitiesRow = Tables['liabilities']['$inferSelect']
 export type LiabilityPartRow = Tables['liabilityParts']['$inferSelect']
+export type SlotRow = Tables['slots']['$inferSelect']
+export type SlotMoveRow = Tables['slotMoves']['$inferSelect']
 export type RedemptionRow = Tables['voucherRedemptions']['$inferSelect']
 
 export const buildSchema = (c: Columns) => ({
@@ -74,6 +77,7 @@ export const buildSchema = (c: Columns) => ({
   ...outboxTables(c),
   ...sellingTables(c),
   ...promiseTables(c),
+  ...shardTables(c),
   ...processTables(c),
 })
 

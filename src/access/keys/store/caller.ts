@@ -79,6 +79,7 @@ export function callers(
       drop(isOfAccount(account))
       void db.notices?.tell(`account ${account}`)
     },
+    forgetAll: () => drop(() => true),
     hear(notice) {
       const [what, id = ''] = notice.split(' ')
       if (what === 'key') drop(isOfKey(id))

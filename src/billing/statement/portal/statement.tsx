@@ -159,6 +159,8 @@ function whatOf({ kind, ref, source }: Movement): Child {
   if (kind === 'refund') return source === 'user' ? 'Deposit, paid back' : 'Refund'
   if (kind === 'claim')
     return source === 'user' ? 'Deposit, assigned to another account' : 'Deposit, claimed'
+  if (kind === 'move')
+    return source === 'user' ? 'Moved to another shard' : 'Moved here from another shard'
   return words[kind]
 }
 

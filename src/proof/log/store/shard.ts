@@ -1,15 +1,14 @@
 /** Remembers which shard a database is, and which slots it has. */
 import type { Shard } from '../../../kernel/shard.ts'
-import { slotsText } from '../../../kernel/slot-text.ts'
+import { parseSlots, slotsText } from '../../../kernel/slot-text.ts'
 import type { Db } from '../../../storage/db/db.ts'
 import { ensureFactIn, readFact } from '../../../storage/db/facts.ts'
-import { first, type Query, type Work } from '../../../storage/db/query-steps.ts'
-
-/** The id of the shard and its slots: `s3 256-383`. */
-const shardFact = 'shard'
+import { first, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
+import { shardFact } from '../../../storage/slots/store/owners.ts'
 
 /**
- * Makes an empty database the shard of the configuration, for good. Changes nothing without one.
+ * Makes an empty database the shard of the configuration, for good, with its slots as they are then:
+ * `s3 256-383`. Changes nothing without one. A file may be older or newer than a move of a slot.
  * @throws Error if the database is another shard, has other slots, or was used without shards: two
  * shards would each take the money of one account as their own
  */
@@ -21,7 +20,22 @@ export function* ensureShard(db: Db, q: Query, shard: Shard | undefined): Work<v
   const value = factOf(shard)
   // Of two first starts at once, both read what one wrote.
   const stored = known ?? (yield* ensureFactIn(db, q, shardFact, value))
-  if (stored !== value) throw new Error(isOther(stored, value))
+  if (stored === value) return
+  const { slots } = db.tables
+  const moved = (yield* rows(q.select({ slot: slots.slot }).from(slots))).map(({ slot }) => slot)
+  if (!differsBy(stored, value, new Set(moved))) throw new Error(isOther(stored, value))
+}
+
+/** Whether two facts are the same shard, and differ at most in these slots. */
+function differsBy(one: string, other: string, slots: ReadonlySet<number>): boolean {
+  const [is, says] = [partsOf(one), partsOf(other)]
+  if (is.id !== says.id) return false
+  return [...is.slots.symmetricDifference(says.slots)].every((slot) => slots.has(slot))
+}
+
+function partsOf(fact: string): { id: string; slots: Set<number> } {
+  const at = fact.indexOf(' ')
+  return { id: fact.slice(0, at), slots: new Set(parseSlots(fact.slice(at + 1))) }
 }
 
 const factOf = ({ id, all }: Shard): string =>
@@ -48,7 +62,7 @@ function isOther(known: string, wanted: string): string {
   const other = `this database is the shard ${is}, but the configuration says ${says}`
   return known.split(' ', 1)[0] === wanted.split(' ', 1)[0]
     ? `${other}: slots do not move by configuration, because the accounts in them stay here. ` +
-        'Correct the map'
+        'Correct the map, or move them with: counterfoil slot move'
     : `${other}: the receipts in its log and the ids in it name the shard. Correct shard.id or ` +
         'database_url'
 }

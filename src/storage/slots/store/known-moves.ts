@@ -1,0 +1,51 @@
+/** Reads the moves that a database knows. */
+import { sql } from 'drizzle-orm'
+import type { Nusd } from '../../../kernel/money.ts'
+import type { Db } from '../../db/db.ts'
+import { type Query, rows, type Work } from '../../db/query-steps.ts'
+import type { SlotMoveRow } from '../../db/schema.ts'
+import type { SlotState } from '../../db/schema-shards.ts'
+import { ask, list, type Side } from './carried.ts'
+
+/** All moves of a database, the oldest first. */
+export function* readMoves(db: Db, q: Query): Work<SlotMoveRow[]> {
+  const { slotMoves } = db.tables
+  return yield* rows(q.select().from(slotMoves).orderBy(slotMoves.begunAt, slotMoves.id))
+}
+
+/** Where slots stand in a database, with their last moves; those that never moved are left out. */
+export const standing = ({ pg, tables }: Side, slots: readonly number[]) =>
+  ask<{ slot: number; shard: string; state: SlotState; move: string; peer: string }>(
+    pg,
+    sql`select s.slot, s.shard, s.state, s.move, m.peer from ${tables.slots} as s
+      join ${tables.slotMoves} as m on m.id = s.move where s.slot in (${list(slots)})`,
+  )
+
+/** What a move took out; undefined before that. */
+export async function findTaken({ pg, tables }: Side, move: string) {
+  const [found] = await ask<{ digest: string | null; accounts: number; amount: string }>(
+    pg,
+    sql`select digest, accounts, amount::text from ${tables.slotMoves} where id = ${move}`,
+  )
+  if (!found || found.digest === null) return undefined
+  const amount: Nusd = BigInt(found.amount)
+  return { digest: found.digest, accounts: found.accounts, amount }
+}
+
+/** The handles of passports that accounts of a move have, and others have at the other shard. */
+export async function takenHandles(from: Side, to: Side, accounts: readonly string[]) {
+  if (accounts.length === 0) return []
+  const own = await ask<{ handle: string; account_id: string }>(
+    from.pg,
+    sql`select handle, account_id from ${from.tables.passports}
+      where account_id in (${list(accounts)})`,
+  )
+  if (own.length === 0) return []
+  const theirs = await ask<{ handle: string; account_id: string }>(
+    to.pg,
+    sql`select handle, account_id from ${to.tables.passports}
+      where handle in (${list(own.map(({ handle }) => handle))})`,
+  )
+  const owners = new Map(own.map((one) => [one.handle, one.account_id]))
+  return theirs.filter((one) => owners.get(one.handle) !== one.account_id)
+}

@@ -1,0 +1,53 @@
+/** Reads whose slots are, as the database of this shard knows: its word is above any file's. */
+import type { MovedSlot, Shard } from '../../../kernel/shard.ts'
+import { elsewhere, slotOf } from '../../../kernel/shard.ts'
+import type { Db } from '../../db/db.ts'
+import { lockFact } from '../../db/facts.ts'
+import { type Query, rows, type Work } from '../../db/query-steps.ts'
+import type { SlotState } from '../../db/schema-shards.ts'
+
+/** The fact that says which shard a database is. Its row is locked by what opens an account, and by
+ * each step of a move: one of the two sees the other. */
+export const shardFact = 'shard'
+
+/** States in which nobody takes anything for a slot. A slot that is `leaving` is still served. */
+const isMoving = (state: SlotState): boolean => state === 'left' || state === 'arriving'
+
+/** The slots that moved to or from this shard. */
+export function* readMoved(db: Db, q: Query): Work<MovedSlot[]> {
+  const { slots } = db.tables
+  const known = yield* rows(q.select().from(slots))
+  return known.map(({ slot, shard, state }) => ({ slot, shard, isMoving: isMoving(state) }))
+}
+
+/** Tells this process which slots moved; true if that is new. */
+export async function learnMoved(db: Db, shard: Shard | undefined): Promise<boolean> {
+  return shard ? shard.learn(await db.read((q) => readMoved(db, q))) : false
+}
+
+/**
+ * Those of these accounts that this shard must not open, and why not: the shard that has them, or
+ * that their slot is `leaving` or otherwise `moving`. No slot moves before the transaction ends.
+ */
+export function* misplaced(
+  db: Db,
+  q: Query,
+  shard: Shard,
+  accounts: Iterable<string>,
+): Work<Map<string, string>> {
+  yield* lockFact(db, q, shardFact)
+  const { slots } = db.tables
+  const known = new Map((yield* rows(q.select().from(slots))).map((row) => [row.slot, row]))
+  const found = new Map<string, string>()
+  for (const account of accounts) {
+    const row = known.get(slotOf(account))
+    if (row && row.state !== 'here' && row.state !== 'stayed') {
+      const moves = row.state === 'leaving' ? 'leaving' : 'moving'
+      found.set(account, row.state === 'gone' ? row.shard : moves)
+    } else if (!row) {
+      const other = elsewhere(shard, account)
+      if (other !== undefined) found.set(account, other)
+    }
+  }
+  return found
+}
