@@ -10,6 +10,7 @@ import { hasPatroni } from './cluster/patroni.ts'
 import { playScene, type Scene, type SceneResult } from './cluster/scene.ts'
 import { hasHaproxy, playShards, shardsScene } from './cluster/shards-scene.ts'
 import { vanishedPeer } from './cluster/silence-scene.ts'
+import { playSlotMove, slotMoveScene } from './cluster/slot-move-scene.ts'
 import { stampOf } from './report.ts'
 
 export type ClusterResult = {
@@ -46,6 +47,7 @@ export async function drillCluster(
   if (hasHaproxy && shardsScene.name.includes(only)) {
     tell(await playShards(), shards)
   }
+  if (hasHaproxy && slotMoveScene.name.includes(only)) tell(await playSlotMove(), shards)
   const skipped = [
     ...(fakeTime ? [] : ['wrong clocks: apt-get install faketime']),
     ...(pgbouncer ? [] : ['PgBouncer: apt-get install pgbouncer']),
@@ -91,7 +93,9 @@ Two shards, each with a PostgreSQL primary, a signer and two nodes of its own, b
 the configuration of \`packaging/\`. Each account calls through the balancer and calls a node of
 the other shard. Twelve clients a shard send each run until it is acknowledged, under an
 Idempotency-Key; both nodes of s4 are killed by SIGKILL after a third of the runs and start again
-five seconds later. Afterwards every acknowledged run, the accounts, the sums of both ledgers and
+five seconds later. In the second scene all accounts are of one slot, which
+\`counterfoil slot move\` takes to the other shard and back; clients follow 421 and wait as
+Retry-After says. Afterwards every acknowledged run, the accounts, the sums of both ledgers and
 both logs are compared. Runs a second measure this machine and not shards: both primaries, all
 nodes, the model server and other work share two cores.
 

@@ -39,7 +39,7 @@ const signerKeys = {
 type Id = keyof typeof signerKeys
 const ids = ['s3', 's4'] as const
 
-type Shard = { id: Id; primary: PgServer; homes: Home[]; nodes: Server[]; toml: string }
+export type Shard = { id: Id; primary: PgServer; homes: Home[]; nodes: Server[]; toml: string }
 type Asker = { account: string; shard: Id; secret: string }
 /** A run that a client wants, and whether it had to ask again. */
 type Asked = Wish & { by: Asker; refused: number[]; doneAt: number }
@@ -108,7 +108,7 @@ async function play(claim: Claim, undo: Undo): Promise<string> {
 }
 
 /** Two nodes on a primary of their own, for each shard. */
-async function startShards(url: string, undo: Undo): Promise<Shard[]> {
+export async function startShards(url: string, undo: Undo): Promise<Shard[]> {
   const farm = await makePgFarm()
   undo.push(() => farm.remove())
   const upstream = await startPacedUpstream()
@@ -178,7 +178,7 @@ async function openAccounts(shards: readonly Shard[]): Promise<Asker[]> {
   return found
 }
 
-function configOf(toml: string) {
+export function configOf(toml: string) {
   const readFile = (path: string) => ({ text: readFileSync(path, 'utf8'), mode: 0o600 })
   const inputs = { flags: {}, env: {}, fileText: toml, filePath: 'drill.toml', readFile }
   const loaded = loadConfig(inputs)

@@ -40,7 +40,7 @@ export const shards: Group = {
         ['src/app/open-ledger.ts', 'onShard'],
         ['src/proof/log/store/shard.ts', 'ensureShard'],
         ['src/config/shard-map.ts', 'assertWhole'],
-        ['src/billing/deposits/match-transfers.ts', 'ofOtherShard'],
+        ['src/billing/deposits/store.ts', 'credited'],
       ],
     },
     {
@@ -103,6 +103,59 @@ export const shards: Group = {
       guards: [
         ['src/access/keys/secret.ts', 'makeSecret'],
         ['src/kernel/ids.ts', 'makeIds'],
+      ],
+    },
+    {
+      id: 'Q4',
+      severity: 'C',
+      promise:
+        'A slot that moves to another shard takes its money along once: whatever dies after any ' +
+        'step, no node of either shard spends it twice, both ledgers are balanced, and the move ' +
+        'can be finished.',
+      tests: [
+        ['test/shards/move.test.ts', 'goes on after a crash right after'],
+        ['test/shards/move.test.ts', 'counts towards a cap what was spent on the other shard'],
+        ['test/shards/move.test.ts', 'stays while a run goes on, which ends where it began'],
+        [
+          'test/shards/move.test.ts',
+          'takes sessions along, and answers of calls with an Idempotency-Key',
+        ],
+        [
+          'test/shards/move.test.ts',
+          'is never opened where it left, by a process that knows nothing of it',
+        ],
+        ['test/shards/check-moves.test.ts', 'finds what left and did not arrive alike'],
+      ],
+      guards: [
+        ['src/ledger/stopped.ts', 'whyStopped'],
+        ['src/storage/slots/store/leave.ts', 'takeOut'],
+        ['src/storage/slots/store/arrive.ts', 'takeIn'],
+        ['src/storage/slots/store/owners.ts', 'misplaced'],
+        ['src/front/audit/check-moves.ts', 'checkMoves'],
+      ],
+    },
+    {
+      id: 'Q5',
+      severity: 'C',
+      promise: 'A deposit is credited once, wherever the slot of its sender goes meanwhile.',
+      tests: [
+        [
+          'test/shards/move-deposits.test.ts',
+          'a credit that is not final keeps the slot where it is',
+        ],
+        [
+          'test/shards/move-deposits.test.ts',
+          'those on their way are credited once, whichever shard saw them first',
+        ],
+        [
+          'test/shards/move-deposits.test.ts',
+          'those that another shard credited stay credited once, when the slot comes back',
+        ],
+      ],
+      guards: [
+        ['src/storage/slots/store/arrive.ts', 'bringDeposits'],
+        ['src/storage/slots/store/leave.ts', 'countOpen'],
+        ['src/billing/deposits/store.ts', 'credited'],
       ],
     },
   ],

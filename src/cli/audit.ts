@@ -8,6 +8,7 @@ import {
   type FileOptions,
 } from '../front/audit/audit.ts'
 import type { OnChain } from '../front/audit/check-chain.ts'
+import { checkMoves, type ToldMove, type ToldMoves } from '../front/audit/check-moves.ts'
 import { type Service, ServiceTrouble } from '../front/audit/service-view.ts'
 import { shardHeader } from '../kernel/shard.ts'
 import { request } from '../models/upstream/http.ts'
@@ -72,14 +73,38 @@ export function auditCommand(program: Command): void {
         return
       }
       const codes: number[] = []
-      for (const { id, url } of servedShardsOf(`${shards}`)) {
+      const served = servedShardsOf(`${shards}`)
+      for (const { id, url } of served) {
         if (!options.json) print(`Shard ${id}, ${url}:`)
         const own = state === undefined ? undefined : `${state}.${id}`
         codes.push(await auditOne({ base: url, state: own, id }, options))
       }
+      codes.push(await auditMoves(served, options.json === true))
       // A log that is wrong weighs more than one that could not be read.
       process.exitCode = codes.find((code) => code === exitCodes.failed) ?? Math.max(...codes)
     })
+}
+
+/** Compares the moves of slots that all shards name, and returns the exit code. */
+async function auditMoves(shards: { id: string; url: string }[], isJson: boolean): Promise<number> {
+  const asked = shards.map(async ({ id, url }): Promise<ToldMoves> => {
+    const status = await openService(url, id)
+      .get('/v1/status')
+      .catch((error: unknown) => {
+        if (error instanceof ServiceTrouble) return undefined
+        throw error
+      })
+    return { shard: id, moves: (status as { moves?: ToldMove[] } | undefined)?.moves }
+  })
+  const { sound, open, wrong } = checkMoves(await Promise.all(asked))
+  if (isJson) printJson({ moves: { sound, open, wrong } })
+  else {
+    for (const text of wrong) print(`${marks.fail} ${'moves'.padEnd(14)} ${told(text, 1000)}`)
+    for (const text of open) print(`${marks.unavailable} ${'moves'.padEnd(14)} ${told(text, 1000)}`)
+    if (sound > 0) print(`${marks.pass} ${'moves'.padEnd(14)} ${sound} left and arrived alike`)
+  }
+  if (wrong.length > 0) return exitCodes.failed
+  return open.length > 0 ? exitCodes.unavailable : 0
 }
 
 type Audited = { base: string; state: string | undefined /** Of its shard. */; id?: string }

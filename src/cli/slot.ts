@@ -1,9 +1,10 @@
-/** `slot of`, `slot prefixes`: where an account belongs, and what a balancer routes by. */
+/** `slot of`, `slot prefixes`: where an account belongs, and what a balancer routes by; `slot move`. */
 import type { Command } from 'commander'
 import { markOf, shardAmong, slotOf } from '../kernel/shard.ts'
 import { prefixPattern, slotsText } from '../kernel/slot-text.ts'
 import { print, printJson } from './context.ts'
 import { shardsOf } from './shard-file.ts'
+import { slotMoveCommand } from './slot-move.ts'
 import { readAccount } from './values.ts'
 
 type Options = { shards: string; json?: boolean }
@@ -36,6 +37,7 @@ export function slotCommands(program: Command): void {
       if (options.json) return printJson({ object: 'list', data: shards })
       for (const { id, slots, pattern } of shards) print(`${id}  ${pattern}  ${slots}`)
     })
+  slotMoveCommand(slot)
 }
 
 const ownerOf = (slot: number, file: string): string => shardAmong('', shardsOf(file)).of(slot)

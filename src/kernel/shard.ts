@@ -15,6 +15,8 @@ export type Shard = {
   of(slot: number): string
   /** Whether a slot is on its way to or from this shard: nobody serves it for a moment. */
   isMoving(slot: number): boolean
+  /** The shard that a slot moved to from here; undefined for all others. */
+  wentTo(slot: number): string | undefined
   /**
    * Takes on what the database knows of slots that moved; the file says the others. True if that
    * is new.
@@ -53,6 +55,10 @@ export function shardAmong(id: string, all: readonly ShardEntry[]): Shard {
     all,
     of: (slot) => known.get(slot)?.shard ?? owners[slot] ?? id,
     isMoving: (slot) => known.get(slot)?.isMoving === true,
+    wentTo: (slot) => {
+      const one = known.get(slot)
+      return one && !one.isMoving && one.shard !== id ? one.shard : undefined
+    },
     learn: (moved) => {
       const isSame = ({ slot, shard, isMoving }: MovedSlot): boolean => {
         const one = known.get(slot)
@@ -90,6 +96,27 @@ export const elsewhere = (shard: Shard | undefined, account: string): string | u
   shard && otherThan(shard, shard.of(slotOf(account)))
 
 /**
+ * What an account did before its slot moved stays here, and its keys are elsewhere: the shard that
+ * has them sends a client here, and must not get it back.
+ * @throws Refusal `not_found`
+ */
+export function refusePast(
+  shard: Shard | undefined,
+  mark: string,
+  { method, url }: { method: string; url: string },
+): void {
+  const slot = slotOfMark(mark)
+  const to = slot === undefined ? undefined : shard?.wentTo(slot)
+  if (!shard || to === undefined || method !== 'GET') return
+  if (!url.split(/[/?&=#]/).some((part) => makerOf(part) === shard.id)) return
+  refuse('not_found', {
+    message:
+      `This account moved to the shard ${to}. What it ran before stays in the log of the shard ` +
+      `${shard.id}: shared receipts can be read here without a key, others by the operator.`,
+  })
+}
+
+/**
  * Refuses what begins with the mark of a slot that this shard does not serve now.
  * @throws Refusal `misdirected_request` for a slot of another shard, `unavailable` while it moves
  */
@@ -105,8 +132,12 @@ export const elsewhereByShard = (shard: Shard | undefined, id: string): string |
 /** The other shard that made an id; undefined where none did. */
 export function elsewhereById(shard: Shard | undefined, id: unknown): string | undefined {
   if (!shard || typeof id !== 'string') return undefined
-  return elsewhereByShard(shard, /^[a-z]{3,4}_([a-z][0-9a-z])[0-9a-z]{24}$/.exec(id)?.[1] ?? '')
+  return elsewhereByShard(shard, makerOf(id))
 }
+
+/** The shard that made an id; empty for other texts. */
+const makerOf = (id: string): string =>
+  /^[a-z]{3,4}_([a-z][0-9a-z])[0-9a-z]{24}$/.exec(id)?.[1] ?? ''
 
 /** The other shard that made an id in a path or a query. */
 export function elsewhereInPath(shard: Shard | undefined, path: string): string | undefined {

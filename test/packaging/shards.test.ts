@@ -69,6 +69,8 @@ describe.each(balancers)('%s before two shards', (program, path) => {
         const found = paths.map((path) => shardOf({}, { path }))
         expect(await Promise.all(found)).toEqual([shard, shard, shard])
       }
+      expect(await shardOf({}, { path: '/log/s4/checkpoint' })).toBe('s4')
+      expect(await shardOf({}, { path: '/log/2/checkpoint' })).toBe('s3')
       const none = ['/', '/v1/status', `/v1/receipts/${idOf('s9')}`, '/v1/receipts/rcpt_s4']
       const found = none.map((path) => shardOf({}, { path }))
       expect(await Promise.all(found)).toEqual(['s3', 's3', 's3', 's3'])

@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
-import { assertMarkHere } from '../../kernel/shard.ts'
+import { assertMarkHere, refusePast } from '../../kernel/shard.ts'
 import {
   clientAddress,
   type PeerSource,
@@ -40,7 +40,10 @@ export const keyAuth = ({ keys, clock, settings, limiters, shard }: Deps) => {
 
   const refuseFailure = (request: Request, server: Bun.Server<unknown> | null): never => {
     const secret = secretOf(request)
-    if (secret && isSecret(secret)) assertMarkHere(shard, markIn(secret))
+    if (secret && isSecret(secret)) {
+      refusePast(shard, markIn(secret), request)
+      assertMarkHere(shard, markIn(secret))
+    }
     const client = rateKey(clientAddress(request, server, isTrusted))
     const words = hintFor(request)
     refuseInvalidKey(limiters.keyFailures, client, settings.failedAuthPerMinute, words)

@@ -4,6 +4,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import { depositStatus } from '../../billing/deposits/deposit-status.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { wrongClock } from '../../kernel/skew.ts'
+import { slotsText } from '../../kernel/slot-text.ts'
 import { within } from '../../kernel/within.ts'
 import {
   type Anchored,
@@ -18,6 +19,7 @@ import {
   witnessStatus,
 } from '../../proof/log/witness-status.ts'
 import { isCircuitOpen } from '../../runs/circuit.ts'
+import type { SlotMoveRow } from '../../storage/db/schema.ts'
 import { jsonText } from '../../web/http/json-text.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
 import { clockStatus } from './clock.ts'
@@ -77,7 +79,7 @@ function viewOf(deps: Deps, stored: Stored | undefined): StatusAnswer {
     status: isDegraded ? 'degraded' : 'ok',
     version: version.version,
     commit: version.commit,
-    ...(deps.shard && { shard: deps.shard.id }),
+    ...(deps.shard && { shard: deps.shard.id, moves: movesIn(deps.shard.id, stored?.moves ?? []) }),
     uptime_s: Math.floor((clock.monotonic() - health.startedAt) / 1000),
     chain: chainStatus(deps),
     log: {
@@ -103,12 +105,24 @@ function viewOf(deps: Deps, stored: Stored | undefined): StatusAnswer {
   }
 }
 
-type Stored = { size: number; anchored: Anchored; signed: NewestSigned[] }
+/** Moves without their sums: what a slot is worth is nobody's business. */
+const movesIn = (shard: string, moves: readonly SlotMoveRow[]) =>
+  moves.map(({ id, way, peer, slots, state, digest }) => {
+    const [from, to] = way === 'out' ? [shard, peer] : [peer, shard]
+    return { id, slots: slotsText(slots), from, to, state, digest }
+  })
+
+type Stored = { size: number; anchored: Anchored; signed: NewestSigned[]; moves: SlotMoveRow[] }
 
 /** @throws Error when the database does not answer in time. */
 async function readStored(deps: Deps): Promise<Stored> {
-  const reads = [deps.logStore.size(), readAnchored(deps), readNewestSigned(deps)] as const
+  const reads = [
+    deps.logStore.size(),
+    readAnchored(deps),
+    readNewestSigned(deps),
+    deps.shard ? deps.status.moves() : [],
+  ] as const
   const stored = await within(probeMs, Promise.all(reads))
   if (!stored) throw new Error('the database does not answer in time')
-  return { size: stored[0], anchored: stored[1], signed: stored[2] }
+  return { size: stored[0], anchored: stored[1], signed: stored[2], moves: stored[3] }
 }

@@ -22,6 +22,24 @@ export const statusShape = t.answer(
     version: t.text('Of the program.', '0.1.0'),
     commit: t.orNull(t.text('Of its source.', '9f2c4e6')),
     'shard?': t.text('Its shard; absent without shards.', 's3'),
+    'moves?': t.list(
+      t.object('A move of slots.', {
+        id: t.text('The same on both shards.', 'mov_s301k3w8q0vyt5e9r7m2x6hb4dz'),
+        slots: t.text('Which.', '300-303'),
+        from: t.text('The shard that had them.', 's3'),
+        to: t.text('The shard that gets them.', 's4'),
+        state: t.oneOf('How far it is, as this shard knows.', [
+          'leaving',
+          'left',
+          'gone',
+          'arriving',
+          'here',
+          'stayed',
+        ]),
+        digest: t.orNull(t.text('SHA-256 of all rows that moved; equal on both.', '9f2c4e6…')),
+      }),
+      'Moves of slots from and to this shard.',
+    ),
     uptime_s: t.count('Seconds since its start.', 3600),
     chain: t.object('Chain 4663, as it was seen last.', {
       id: t.integer('Always 4663.', 4663),

@@ -5,6 +5,8 @@ import { within } from '../../kernel/within.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { schemaVersion } from '../../storage/db/migrate.ts'
 import { prepared } from '../../storage/db/query-steps.ts'
+import type { SlotMoveRow } from '../../storage/db/schema.ts'
+import { readMoves } from '../../storage/slots/store/known-moves.ts'
 import { probeMs } from './health.ts'
 
 export type StatusStore = {
@@ -13,6 +15,8 @@ export type StatusStore = {
   trouble(): StorageFault | undefined
   /** Whether the database responds within `probeMs`. */
   ping(): Promise<boolean>
+  /** Moves of slots from and to this shard, the oldest first. */
+  moves(): Promise<SlotMoveRow[]>
 }
 
 export function statusStore(db: Db): StatusStore {
@@ -20,6 +24,7 @@ export function statusStore(db: Db): StatusStore {
   return {
     database: { engine: db.engine, schema: schemaVersion(db.engine) },
     trouble: () => db.storage?.trouble(),
+    moves: () => db.read((q) => readMoves(db, q)),
     ping: async () => {
       try {
         const one = { one: sql`1` }
