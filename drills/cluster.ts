@@ -17,6 +17,8 @@ export type ClusterResult = {
   scenes: SceneResult[]
   /** Of the scene with two shards, if it was played. */
   shards: SceneResult[]
+  /** Of the scene in which a slot moves, if it was played. */
+  moves: SceneResult[]
   skipped: string[]
   build: string
 }
@@ -35,6 +37,7 @@ export async function drillCluster(
 ): Promise<ClusterResult> {
   const scenes: SceneResult[] = []
   const shards: SceneResult[] = []
+  const moves: SceneResult[] = []
   const tell = (result: SceneResult, among = scenes): void => {
     among.push(result)
     const { name, seen, faults } = result
@@ -47,7 +50,7 @@ export async function drillCluster(
   if (hasHaproxy && shardsScene.name.includes(only)) {
     tell(await playShards(), shards)
   }
-  if (hasHaproxy && slotMoveScene.name.includes(only)) tell(await playSlotMove(), shards)
+  if (hasHaproxy && slotMoveScene.name.includes(only)) tell(await playSlotMove(), moves)
   const skipped = [
     ...(fakeTime ? [] : ['wrong clocks: apt-get install faketime']),
     ...(pgbouncer ? [] : ['PgBouncer: apt-get install pgbouncer']),
@@ -55,7 +58,7 @@ export async function drillCluster(
     ...(hasPatroni ? [] : ['Patroni: apt-get install patroni python3-pysyncobj']),
   ]
   const version = Bun.spawnSync([binary, 'version', '--json']).stdout.toString()
-  return { scenes, shards, skipped, build: version }
+  return { scenes, shards, moves, skipped, build: version }
 }
 
 /** A section for the nodes, one for the shards; a scene that was not played leaves its own out. */
@@ -63,6 +66,7 @@ export const clusterReport = (result: ClusterResult): string =>
   [
     ...(result.scenes.length > 0 ? [nodesReport(result)] : []),
     ...(result.shards.length > 0 ? [shardsReport(result)] : []),
+    ...(result.moves.length > 0 ? [movesReport(result)] : []),
   ].join('\n')
 
 function nodesReport({ scenes, skipped, build }: ClusterResult): string {
@@ -93,15 +97,29 @@ Two shards, each with a PostgreSQL primary, a signer and two nodes of its own, b
 the configuration of \`packaging/\`. Each account calls through the balancer and calls a node of
 the other shard. Twelve clients a shard send each run until it is acknowledged, under an
 Idempotency-Key; both nodes of s4 are killed by SIGKILL after a third of the runs and start again
-five seconds later. In the second scene all accounts are of one slot, which
-\`counterfoil slot move\` takes to the other shard and back; clients follow 421 and wait as
-Retry-After says. Afterwards every acknowledged run, the accounts, the sums of both ledgers and
+five seconds later. Afterwards every acknowledged run, the accounts, the sums of both ledgers and
 both logs are compared. Runs a second measure this machine and not shards: both primaries, all
 nodes, the model server and other work share two cores.
 
 | scene | expected | seen | faults |
 |---|---|---|---|
 ${shards.map(rowOf).join('\n')}
+`
+
+const movesReport = ({ moves, build }: ClusterResult): string => `## A slot that moves under load
+
+\`bun run drill cluster --only "slot moves"\`, ${stampOf(build)}
+
+The two shards of the section before. Twelve accounts of one slot are asked by eight clients without
+a pause, each run under an Idempotency-Key until it is acknowledged; clients follow 421 and wait as
+Retry-After says. \`counterfoil slot move\` takes the slot to the other shard and back, and each
+time one of the two nodes that it leaves is killed by SIGKILL as the command starts. A move waits
+until the lease of the killed node is over and its runs are ended. A client whose connection
+was cut gets 409 until then, because its call is known as begun.
+
+| scene | expected | seen | faults |
+|---|---|---|---|
+${moves.map(rowOf).join('\n')}
 `
 
 function rowOf({ name, expected, seen, faults }: SceneResult): string {

@@ -26,9 +26,9 @@ const giveUpMs = 180_000
 export const slotMoveScene = {
   name: 'two shards: a slot moves under load',
   expected:
-    'the slot goes to the other shard and back, and each time a node that it leaves is killed; clients ' +
-    'that follow 421 see 503 with Retry-After and no other refusal from a node; every run is paid ' +
-    'once, and both ledgers come to what was granted',
+    'the slot goes to the other shard and back, and each time a node that it leaves is killed; ' +
+    'clients that follow 421 see 503 with Retry-After and no other refusal from a node; every ' +
+    'run is paid once, and both ledgers come to what was granted',
 }
 
 type Asked = Wish & { refused: string[] }
@@ -74,7 +74,7 @@ async function play(claim: Claim, undo: Undo): Promise<string> {
   return [`moved in ${times[0]}, and back in ${times[1]}`, ...seen].join('; ')
 }
 
-/** The command on a machine that reaches both shards; a node that the slot leaves dies meanwhile. */
+/** Moves the slot by the command, while a node that it leaves dies. */
 async function moveBetween(from: Shard, to: Shard) {
   const startedAt = performance.now()
   const toConfig = join((to.homes[0] as Home).folder, 'counterfoil.toml')
@@ -159,7 +159,8 @@ async function askOnce(
   const waitS = answer?.headers.get('retry-after')
   wish.refused.push(answer ? `${answer.status}${isNode ? '' : ' by haproxy'}` : 'cut off')
   if (answer?.status === 421) return answer.headers.get('x-counterfoil-shard')
-  if (answer?.status === 503 && isNode && waitS === null) wish.refused.push('503 without Retry-After')
+  if (answer?.status === 503 && isNode && waitS === null)
+    wish.refused.push('503 without Retry-After')
   await Bun.sleep(waitS === null || waitS === undefined ? 100 : Number(waitS) * 1000)
   return shard
 }

@@ -63,7 +63,7 @@ export function jobsOf(deps: Deps, { db, audits, echo }: Recurring): Job[] {
   ]
 }
 
-/** What the ledger refuses at once, doors learn within a second. */
+/** Doors learn within a second of a move that the ledger refuses at once. */
 const watchSlots = (deps: Deps, db: Db): Job => ({
   name: 'watch-slots',
   everyMs: 1000,

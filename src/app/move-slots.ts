@@ -28,13 +28,13 @@ export type MovingShard = {
   id: string
   db: Db & { drizzle: PgDirect }
   ids: Ids
-  /** What its signer seals: stored answers, and secrets of webhooks. */
+  /** Sealers under the key of its signer, of stored answers and of secrets of webhooks. */
   sealers: { calls: Sealer; webhooks: Sealer }
   /** The least deposit that it credits. */
   minNusd: Nusd
 }
 
-/** The steps in their order. After each, whatever dies, the next call goes on from there. */
+/** The steps in their order. After each, the next call goes on from there. */
 export const moveSteps = ['stopped', 'expected', 'still', 'taken_out', 'taken_in', 'gone'] as const
 export type MoveStep = (typeof moveSteps)[number]
 
@@ -116,9 +116,11 @@ export async function giveUp({ from, to, clock }: Moving, move: Move): Promise<b
 }
 
 /** The move that these slots are in, or a new one. @throws Error unless all are in the same */
-export async function findMove({ from, to, slots }: Moving): Promise<
-  Move & { isNew: boolean; isLeft: boolean }
-> {
+export async function findMove({
+  from,
+  to,
+  slots,
+}: Moving): Promise<Move & { isNew: boolean; isLeft: boolean }> {
   const names = { slots, from: from.id, to: to.id }
   const rows = await standing(sideOf(from), slots)
   const moving = rows.filter(({ state }) => state === 'leaving' || state === 'left')
@@ -133,7 +135,9 @@ export async function findMove({ from, to, slots }: Moving): Promise<
     throw new Error(`a move of the slots ${slotsText(own)} is not finished: name these`)
   }
   if (first.peer !== to.id) {
-    throw new Error(`these slots are on their way to ${first.peer}: finish that move, or give it up`)
+    throw new Error(
+      `these slots are on their way to ${first.peer}: finish that move, or give it up`,
+    )
   }
   return { id: first.move, ...names, isNew: false, isLeft: first.state === 'left' }
 }
@@ -168,7 +172,7 @@ const resealed =
       if (typeof sealed !== 'string') return null
       const bytes = new Uint8Array(Buffer.from(sealed.slice(2), 'hex'))
       const opened = from.sealers[kind].open(bytes, place)
-      // What these keys cannot open stays made, without its content.
+      // A call that these keys cannot open stays made, without its answer.
       if (opened === undefined) return '\\x'
       return `\\x${Buffer.from(to.sealers[kind].seal(opened, place)).toString('hex')}`
     }

@@ -20,6 +20,7 @@ import type { Deps } from './deps-port.ts'
 import { hearNodes } from './hear-nodes.ts'
 import { startJobs } from './job-runner.ts'
 import { checkLedger, jobsOf } from './jobs.ts'
+import { learnSlots } from './learn-slots.ts'
 import { createApp } from './routes.ts'
 import { serveMetrics } from './serve-metrics.ts'
 import { version } from './version.ts'
@@ -61,6 +62,7 @@ export async function startServer(
   const { config, db, log } = parts
   useWasmKeccak()
   const deps = await makeDeps(parts)
+  await learnSlots(deps, db)
   const audits = auditStore(db)
   tellSkew(deps)
   await takeLeases(deps, db)

@@ -66,7 +66,6 @@ import { timedDb } from '../storage/db/timed.ts'
 import { ensureFigures } from '../storage/figures/store.ts'
 import { makeReplies } from '../storage/idempotency/call.ts'
 import { callStore } from '../storage/idempotency/store.ts'
-import { learnMoved } from '../storage/slots/store/owners.ts'
 import { textStore } from '../storage/texts/store.ts'
 import { makeLimiters } from '../web/http/limits.ts'
 import { makeAnchoring } from './anchoring.ts'
@@ -115,7 +114,6 @@ export async function makeDeps(parts: Parts): Promise<Service> {
   const { shard, ids, node } = namesOf(config, clock, random)
   const leaseClock = await openRightClock(db, clock)
   const { logs, signers } = await ensureStore(db, parts, { clock, leaseClock })
-  await learnMoved(db, shard)
   const settings = { ...settingsOf(config), issuer: logs.current.origin, node, nodes: 1 }
   const health = newHealth(clock)
   const known = { health, log, clock, leaseClock, logs, settings, distrust, file: parts.headFile }

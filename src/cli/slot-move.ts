@@ -16,7 +16,9 @@ type Options = Record<string, unknown> & {
 
 export function slotMoveCommand(slot: Command): void {
   withSettings(slot.command('move'))
-    .description('move slots to another shard while both serve; run it again to go on after a crash')
+    .description(
+      'move slots to another shard while both serve; run it again to go on after a crash',
+    )
     .argument('<slots>', 'slots of the shard of --config, like "300" or "300-303"')
     .requiredOption('--to-config <file>', 'configuration of the shard that gets them')
     .option('--wait <seconds>', 'how long open runs may take to end before it is given up', '60')
@@ -59,17 +61,27 @@ async function moveThem(moving: Moving, isJson: boolean): Promise<void> {
     const { runs, deposits, members } = done
     throw new Exit(
       exitCodes.failed,
-      `Given up, and all is as before: ${runs} runs go on, ${deposits} deposits are not final, and ` +
-        `${members} members are of slots that stay. Try again later, or with a longer --wait; ` +
+      `Given up, and all is as before: ${runs} runs go on, ${deposits} deposits not final, ` +
+        `and ${members} members are of slots that stay. Try again later, or with --wait; ` +
         'members move with the account, so name their slots too, or remove them.',
     )
   }
   const { move, accounts, amount, digest } = done
   if (isJson) {
-    return printJson({ move, slots, from: from.id, to: to.id, accounts, amount_nusd: `${amount}`, digest })
+    return printJson({
+      move,
+      slots,
+      from: from.id,
+      to: to.id,
+      accounts,
+      amount_nusd: `${amount}`,
+      digest,
+    })
   }
   say(`${accounts} accounts with ${toUsd(amount)} USD moved from ${from.id} to ${to.id} (${move}).`)
-  say(`Give the slots ${slotsText(slots)} to ${to.id} in the file of all shards and in the balancer.`)
+  say(
+    `Give the slots ${slotsText(slots)} to ${to.id} in the file of all shards and in the balancer.`,
+  )
 }
 
 async function leaveThem(moving: Moving): Promise<void> {

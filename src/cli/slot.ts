@@ -1,4 +1,4 @@
-/** `slot of`, `slot prefixes`: where an account belongs, and what a balancer routes by; `slot move`. */
+/** `slot of`, `slot prefixes`, `slot move`: where accounts are, and what a balancer routes by. */
 import type { Command } from 'commander'
 import { markOf, shardAmong, slotOf } from '../kernel/shard.ts'
 import { prefixPattern, slotsText } from '../kernel/slot-text.ts'

@@ -13,7 +13,7 @@ export type Shard = {
   all: readonly ShardEntry[]
   /** The id of the shard that has a slot, 0 to 1023. */
   of(slot: number): string
-  /** Whether a slot is on its way to or from this shard: nobody serves it for a moment. */
+  /** Whether a slot is on its way to or from this shard: neither serves it for a moment. */
   isMoving(slot: number): boolean
   /** The shard that a slot moved to from here; undefined for all others. */
   wentTo(slot: number): string | undefined
@@ -96,8 +96,8 @@ export const elsewhere = (shard: Shard | undefined, account: string): string | u
   shard && otherThan(shard, shard.of(slotOf(account)))
 
 /**
- * What an account did before its slot moved stays here, and its keys are elsewhere: the shard that
- * has them sends a client here, and must not get it back.
+ * Refuses a key for the runs of before its slot moved: they stay here, its keys do not. The shard
+ * that has the keys sends a client here, and must not get it back.
  * @throws Refusal `not_found`
  */
 export function refusePast(

@@ -28,7 +28,7 @@ export type Audit = {
   checkAccount(row: AccountRow, whole: boolean): void
   /** With `whole`, every ended run was added: `spent` is compared too. */
   checkWindow(id: string, row: WindowRow, whole: boolean): void
-  /** What a window counts that was spent on another shard, before the slot came from there. */
+  /** Adds the part of a window that was spent on another shard, before the slot came from there. */
   addCarried(id: string, amount: Nusd): void
   checkDeposit(row: DepositRow): void
   /** Compares the sum of all balances with that of an earlier audit and the transfers since. */

@@ -11,9 +11,9 @@ import { type BatchLimits, makeBatchQueue } from './batch-queue.ts'
 import type { Command } from './command.ts'
 import { isOneCommandsFault } from './fault.ts'
 import { forgetHold } from './forget-hold.ts'
+import { whyStopped } from './stopped.ts'
 import { assertTakesNothing } from './store/guest.ts'
 import { isKnown } from './store/known.ts'
-import { whyStopped } from './stopped.ts'
 import { load } from './store/load.ts'
 import { writeBack } from './store/write.ts'
 import {
@@ -182,9 +182,7 @@ const none: Set<string> = new Set()
 
 /** The accounts that these commands open if they are not there. */
 const openedBy = (commands: readonly Command<unknown>[]): Set<string> =>
-  new Set(
-    commands.flatMap(({ opens, account, to = account }) => (opens ? [account, to] : [])),
-  )
+  new Set(commands.flatMap(({ opens, account, to = account }) => (opens ? [account, to] : [])))
 
 function decide(command: Command<unknown>, unit: UnitOfWork): Outcome {
   try {

@@ -7,8 +7,8 @@ import { grantCredit } from '../../src/ledger/grant.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { sumLedger } from '../../src/ledger/store/sums.ts'
 import { browser, cookieHeader, signInWith } from '../accounts/wallet.ts'
-import { outcomeOf } from '../support/rejection.ts'
 import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
+import { outcomeOf } from '../support/rejection.ts'
 import { until } from '../support/runs.ts'
 import { sharedEngines, usd } from '../support/world.ts'
 import { movingShard } from './moving.ts'
@@ -74,32 +74,35 @@ describe.each(sharedEngines)('a slot that moves to another shard, on %s', (engin
     return sides
   }
 
-  test.each([...moveSteps])('goes on after a crash right after %s, and never pays twice', async (die) => {
-    expect(await run(s3)).toBe('ran')
-    expect(await outcomeOf(move(s3, s4, die))).toThrow(`died after ${die}`)
-    expect((await judge()) > 0n).toBe(die === 'taken_out')
-    // The nodes have not heard of it yet: the rows alone refuse.
-    const isIn = die === 'taken_in' || die === 'gone'
-    const stale = await Promise.all([run(s3), run(s4)])
-    expect(stale.filter((one) => one === 'ran').length).toBe(isIn ? 1 : 0)
-    await learn()
-    const first = die === 'gone' ? [421, 'misdirected_request', 's4'] : [503, 'unavailable', null]
-    const second = isIn
-      ? 'ran'
-      : die === 'stopped'
-        ? [421, 'misdirected_request', 's3']
-        : [503, 'unavailable', null]
-    expect([await run(s3), await run(s4)]).toEqual([first, second])
-    await judge()
-    if (die !== 'gone') expect(await move(s3, s4)).toMatchObject({ moved: true })
-    await learn()
-    expect(await judge()).toBe(0n)
-    expect([await run(s3), await run(s4)]).toEqual([[421, 'misdirected_request', 's4'], 'ran'])
-    expect(await move(s4, s3)).toMatchObject({ moved: true })
-    await learn()
-    expect([await run(s3), await run(s4)]).toEqual(['ran', [421, 'misdirected_request', 's3']])
-    expect(await judge()).toBe(0n)
-  })
+  test.each([...moveSteps])(
+    'goes on after a crash right after %s, and never pays twice',
+    async (die) => {
+      expect(await run(s3)).toBe('ran')
+      expect(await outcomeOf(move(s3, s4, die))).toThrow(`died after ${die}`)
+      expect((await judge()) > 0n).toBe(die === 'taken_out')
+      // The nodes have not heard of it yet: the rows alone refuse.
+      const isIn = die === 'taken_in' || die === 'gone'
+      const stale = await Promise.all([run(s3), run(s4)])
+      expect(stale.filter((one) => one === 'ran').length).toBe(isIn ? 1 : 0)
+      await learn()
+      const first = die === 'gone' ? [421, 'misdirected_request', 's4'] : [503, 'unavailable', null]
+      const second = isIn
+        ? 'ran'
+        : die === 'stopped'
+          ? [421, 'misdirected_request', 's3']
+          : [503, 'unavailable', null]
+      expect([await run(s3), await run(s4)]).toEqual([first, second])
+      await judge()
+      if (die !== 'gone') expect(await move(s3, s4)).toMatchObject({ moved: true })
+      await learn()
+      expect(await judge()).toBe(0n)
+      expect([await run(s3), await run(s4)]).toEqual([[421, 'misdirected_request', 's4'], 'ran'])
+      expect(await move(s4, s3)).toMatchObject({ moved: true })
+      await learn()
+      expect([await run(s3), await run(s4)]).toEqual(['ran', [421, 'misdirected_request', 's3']])
+      expect(await judge()).toBe(0n)
+    },
+  )
 
   test('counts towards a cap what was spent on the other shard', async () => {
     const { cap } = (await (await s3.call('/v1/keys/self', { key: key.secret })).json()) as {

@@ -153,7 +153,7 @@ function* credited(
   if (!shard || found.length === 0) return found
   const senders = found.map(({ from }) => from)
   const others = yield* misplaced(db, q, shard, senders)
-  // What is leaving goes with its slot as it is.
+  // A deposit that is leaving goes with its slot as it is.
   const isOurs = ({ from }: DepositRow) => (others.get(from) ?? 'leaving') === 'leaving'
   return found.map((row) => (isOurs(row) ? row : { ...row, ...ofOtherShard }))
 }

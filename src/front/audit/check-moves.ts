@@ -10,7 +10,7 @@ export type ToldMove = {
   digest: string | null
 }
 
-/** What one shard says; undefined of one that does not answer. */
+/** Moves that one shard names; undefined of one that does not answer. */
 export type ToldMoves = { shard: string; moves: readonly ToldMove[] | undefined }
 
 export type CheckedMoves = {
@@ -39,7 +39,8 @@ export function checkMoves(told: readonly ToldMoves[]): CheckedMoves {
       } else if (isOut && hasLeft(move)) {
         const isIn = same?.state === 'here'
         if (isIn && same.digest === move.digest && same.slots === move.slots) checked.sound++
-        else if (isIn || move.state === 'gone') checked.wrong.push(`${name}: ${other} has other rows`)
+        else if (isIn || move.state === 'gone')
+          checked.wrong.push(`${name}: ${other} has other rows`)
         else checked.open.push(`${name}: not there yet; run slot move again`)
       } else if (!isOut && move.state === 'here' && !(same && hasLeft(same))) {
         checked.wrong.push(`${name}: it arrived, but ${other} did not let it go`)

@@ -105,7 +105,7 @@ function viewOf(deps: Deps, stored: Stored | undefined): StatusAnswer {
   }
 }
 
-/** Moves without their sums: what a slot is worth is nobody's business. */
+/** Moves without their sums: what a slot is worth is not public. */
 const movesIn = (shard: string, moves: readonly SlotMoveRow[]) =>
   moves.map(({ id, way, peer, slots, state, digest }) => {
     const [from, to] = way === 'out' ? [shard, peer] : [peer, shard]

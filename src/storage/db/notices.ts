@@ -6,7 +6,12 @@
  * that node that notices arrive. `log`: a node knows of leaves that the log lacks. `slots`: a slot
  * moves.
  */
-export type Notice = 'ended' | 'cancel' | 'log' | 'slots' | `${'key' | 'account' | 'echo'} ${string}`
+export type Notice =
+  | 'ended'
+  | 'cancel'
+  | 'log'
+  | 'slots'
+  | `${'key' | 'account' | 'echo'} ${string}`
 
 /** Delivery is not guaranteed: a listener also polls the tables. */
 export type Notices = {

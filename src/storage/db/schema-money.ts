@@ -2,44 +2,15 @@
 import { sql } from 'drizzle-orm'
 import type { Json } from '../../kernel/canonical.ts'
 import type { Columns } from './columns.ts'
+import type { LedgerSide, TransferKind } from './ledger-words.ts'
+
+export type { LedgerSide, TransferKind } from './ledger-words.ts'
 
 /** The purses a hold was taken from, besides the account: a key and the start of its window. */
 export type HoldWindow = [keyId: string, windowStart: number]
 
 /** A meter line as JSON keeps it: the price as decimal text, because JSON has no bigint. */
 export type StoredLine = { meter: string; quantity: number; price: string }
-
-/**
- * Where money comes from and goes to. `deposits` is the treasury on the chain, `loss` what the
- * operator bears of deposits that a reorg took away, `plans` what subscriptions cost, `terminal`
- * what the operator lets visitors of the terminal spend, `refunds` what was given back of the cost
- * of runs, `vouchers` what redeemed vouchers were worth, `shards` what went to another shard with
- * its slot, and came from one.
- */
-export type LedgerSide =
-  | 'user'
-  | 'revenue'
-  | 'grants'
-  | 'deposits'
-  | 'loss'
-  | 'plans'
-  | 'terminal'
-  | 'refunds'
-  | 'vouchers'
-  | 'shards'
-
-/** Why money moved. */
-export type TransferKind =
-  | 'run'
-  | 'grant'
-  | 'deposit'
-  | 'reversal'
-  | 'loss'
-  | 'claim'
-  | 'plan'
-  | 'refund'
-  | 'voucher'
-  | 'move'
 
 /** What is known of a run when it begins. */
 const begunColumns = (c: Columns) => ({

@@ -2,9 +2,9 @@
 import type { Columns } from './columns.ts'
 
 /**
- * Where a slot is, as this database knows. Here: `leaving` and not yet gone, `left` and not known
- * to be stored there, `gone`. There: `arriving` and not yet stored, `here`. `stayed` after a move
- * that was given up.
+ * The place of a slot, as this database knows. Here: `leaving` and not yet gone, `left` and not
+ * known to be stored there, `gone`. There: `arriving` and not yet stored, `here`. `stayed` after a
+ * move that was given up.
  */
 export type SlotState = 'leaving' | 'left' | 'gone' | 'arriving' | 'here' | 'stayed'
 
@@ -12,7 +12,7 @@ export function shardTables(c: Columns) {
   /** A slot that began to move at least once; the file of all shards says the others. */
   const slots = c.table('slots', {
     slot: c.int('slot').primaryKey(),
-    /** Whose it is. */
+    /** Its owner. */
     shard: c.text('shard').notNull(),
     state: c.text('state').$type<SlotState>().notNull(),
     /** Its last move. */
@@ -36,7 +36,7 @@ export function shardTables(c: Columns) {
     endedAt: c.ms('ended_at'),
   })
 
-  /** What a move carries, kept on its way until the other shard has it. */
+  /** The rows that a move carries, kept on its way until the other shard has it. */
   const slotMoveRows = c.table(
     'slot_move_rows',
     {

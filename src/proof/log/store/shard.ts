@@ -7,8 +7,8 @@ import { first, type Query, rows, type Work } from '../../../storage/db/query-st
 import { shardFact } from '../../../storage/slots/store/owners.ts'
 
 /**
- * Makes an empty database the shard of the configuration, for good, with its slots as they are then:
- * `s3 256-383`. Changes nothing without one. A file may be older or newer than a move of a slot.
+ * Makes an empty database the shard of the configuration, for good, with the slots of that time,
+ * as `s3 256-383`. Changes nothing without one. A file may be older or newer than a move of a slot.
  * @throws Error if the database is another shard, has other slots, or was used without shards: two
  * shards would each take the money of one account as their own
  */

@@ -8,7 +8,6 @@ import {
   type Asked,
   ask,
   type CarriedRow,
-  carriedRows,
   digestOf,
   identity,
   isIn,
@@ -150,7 +149,7 @@ async function unpack(tx: Asked, t: Tables, move: Move, { now, minNusd }: Bringi
     [t.webhooks, 'webhooks'],
   ]
   for (const [table, kind] of whole) {
-    // What this shard kept from the time before is older.
+    // This shard may have kept older rows.
     await ask(tx, sql`delete from ${table} where ${own}`)
     await ask(tx, sql`insert into ${table} select * from ${of(table, kind)} as p`)
   }
@@ -199,7 +198,7 @@ async function bringAccounts(tx: Asked, t: Tables, move: Move, now: Millis): Pro
   )
 }
 
-/** What keys spent elsewhere counts towards their caps, and not as spent here. */
+/** Counts towards caps the amounts that keys spent elsewhere, and not as spent here. */
 async function bringWindows(tx: Asked, t: Tables, p: SQL): Promise<void> {
   await ask(
     tx,

@@ -1,4 +1,4 @@
-/** What a move of slots carries: the rows on their way, as JSON, and their digest. */
+/** The rows that a move of slots carries, as JSON, and their digest. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgDirect } from '../../db/pg-drizzle.ts'
 import type { Tables } from '../../db/schema.ts'
@@ -39,7 +39,7 @@ export const identity = (d: SQL): SQL =>
 /** The row that waits until the other step of a move, or who opens an account, is through. */
 export async function lockGate(pg: Asked, { facts }: Tables): Promise<void> {
   const found = await ask(pg, sql`select value from ${facts} where name = 'shard' for update`)
-  if (found.length === 0) throw new Error('this database is no shard; start its server once')
+  if (found.length === 0) throw new Error('this database is not a shard yet; start its server once')
 }
 
 /** A row of a table as JSON. */

@@ -13,7 +13,7 @@ export function* readMoves(db: Db, q: Query): Work<SlotMoveRow[]> {
   return yield* rows(q.select().from(slotMoves).orderBy(slotMoves.begunAt, slotMoves.id))
 }
 
-/** Where slots stand in a database, with their last moves; those that never moved are left out. */
+/** The states of slots in a database, with their last moves; without those that never moved. */
 export const standing = ({ pg, tables }: Side, slots: readonly number[]) =>
   ask<{ slot: number; shard: string; state: SlotState; move: string; peer: string }>(
     pg,
@@ -21,7 +21,7 @@ export const standing = ({ pg, tables }: Side, slots: readonly number[]) =>
       join ${tables.slotMoves} as m on m.id = s.move where s.slot in (${list(slots)})`,
   )
 
-/** What a move took out; undefined before that. */
+/** The sums of a move; undefined before that. */
 export async function findTaken({ pg, tables }: Side, move: string) {
   const [found] = await ask<{ digest: string | null; accounts: number; amount: string }>(
     pg,

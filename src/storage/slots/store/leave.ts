@@ -18,10 +18,10 @@ import {
 /** A move of slots between two shards. */
 export type Move = { id: string; slots: readonly number[]; from: string; to: string }
 
-/** What a move took out. */
+/** The sums of what a move took out. */
 export type Taken = { digest: string; accounts: number; amount: Nusd }
 
-/** What still keeps the slots: runs, deposits that can still be taken back, members from outside. */
+/** The runs, unsure deposits and members from outside that keep the slots where they are. */
 export type Open = { runs: number; deposits: number; members: number }
 
 export const isStill = ({ runs, deposits, members }: Open): boolean =>
@@ -76,15 +76,12 @@ export async function stay({ pg, tables }: Side, { id }: Move, now: Millis): Pro
     const own = sql`slot_move = ${id}`
     await ask(tx, sql`select id from ${accounts} where ${own} order by id for update`)
     await ask(tx, sql`update ${accounts} set slot_move = null where ${own}`)
-    await ask(
-      tx,
-      sql`update ${slotMoves} set state = 'stayed', ended_at = ${now} where id = ${id}`,
-    )
+    await ask(tx, sql`update ${slotMoves} set state = 'stayed', ended_at = ${now} where id = ${id}`)
     return true
   })
 }
 
-/** What keeps the slots of a move from leaving. */
+/** Counts what keeps the slots of a move from leaving. */
 export async function countOpen(
   { pg, tables }: { pg: Asked; tables: Tables },
   { id, slots }: Pick<Move, 'id' | 'slots'>,
@@ -178,7 +175,7 @@ export async function note(
   )
 }
 
-/** Where the rows of these accounts are, and what is left of them here: nothing, where `goes`. */
+/** Finds the rows of these accounts. Those of which nothing stays here say `goes`. */
 function parts(t: Tables, { id, slots }: Move, now: Millis) {
   const own = sql`account_id in (select id from ${t.accounts} where slot_move = ${id})`
   const ofKeys = sql`key_id in (select id from ${t.keys} where ${own})`

@@ -10,7 +10,7 @@ import type { SlotState } from '../../db/schema-shards.ts'
  * each step of a move: one of the two sees the other. */
 export const shardFact = 'shard'
 
-/** States in which nobody takes anything for a slot. A slot that is `leaving` is still served. */
+/** States in which no shard takes anything for a slot. A slot that is `leaving` is still served. */
 const isMoving = (state: SlotState): boolean => state === 'left' || state === 'arriving'
 
 /** The slots that moved to or from this shard. */
