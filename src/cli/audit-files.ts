@@ -37,7 +37,7 @@ export function openFiles(place: string): ReadFile {
 export function overHttp(place: string, headers: Record<string, string>): ReadFile {
   if (!URL.canParse(place)) throw new Exit(exitCodes.usage, `${place} is not an http(s) URL`)
   const { origin, pathname } = new URL(place)
-  const prefix = origin + pathname.replace(/\/+$/, '')
+  const prefix = origin + pathname.replace(/\/$/, '')
   const { signal } = new AbortController()
   return async (path) => {
     const url = `${prefix}/${path}`

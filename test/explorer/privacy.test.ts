@@ -124,4 +124,5 @@ const steady = (line: string, w: World): string =>
     .replace(/0x[0-9a-f]{8,}/g, 'HEX')
     .replace(/"(durationMs|median_first_token_ms)": ?"?\d+"?/, '"$1": MS')
     .replace(/^(chat, )?\d+(\.\d+)? m?s$/, 'MS')
+    .replace(/, after \d+\.\d+ s\.$/, ', after MS.')
     .replace(/0x[0-9a-fA-F]{4}…[0-9a-fA-F]{4}/g, 'HEX')

@@ -31,21 +31,3 @@ export async function findTaken({ pg, tables }: Side, move: string) {
   const amount: Nusd = BigInt(found.amount)
   return { digest: found.digest, accounts: found.accounts, amount }
 }
-
-/** The handles of passports that accounts of a move have, and others have at the other shard. */
-export async function takenHandles(from: Side, to: Side, accounts: readonly string[]) {
-  if (accounts.length === 0) return []
-  const own = await ask<{ handle: string; account_id: string }>(
-    from.pg,
-    sql`select handle, account_id from ${from.tables.passports}
-      where account_id in (${list(accounts)})`,
-  )
-  if (own.length === 0) return []
-  const theirs = await ask<{ handle: string; account_id: string }>(
-    to.pg,
-    sql`select handle, account_id from ${to.tables.passports}
-      where handle in (${list(own.map(({ handle }) => handle))})`,
-  )
-  const owners = new Map(own.map((one) => [one.handle, one.account_id]))
-  return theirs.filter((one) => owners.get(one.handle) !== one.account_id)
-}
