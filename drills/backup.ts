@@ -139,7 +139,7 @@ async function serveCopy(home: Home, { port, key, receipts }: Before, faults: st
     const found = await get('/v1/balance')
     return found.held_nusd === 0 && found
   })
-  const args = ['export', 'usage', '--account', someAccount, '--format', 'jsonl']
+  const args = ['export', 'usage', '--account', someAccount, '--format', 'jsonl', '--no-manifest']
   const lines = (await must(home, ...args)).trimEnd().split('\n')
   const spent = lines.reduce((sum, line) => sum + JSON.parse(line).cost_nusd, 0)
   if (balance.balance_nusd !== creditNusd - spent) {

@@ -139,7 +139,16 @@ async function moneyFaults(home: Home, server: Server, key: string): Promise<str
   await until('all runs to end', async () => (await balance()).held_nusd === 0, 60_000)
   const { balance_nusd: left } = await balance()
   if ((await server.stop()) !== 0) faults.push('SIGTERM did not end with 0')
-  const told = await must(home, 'export', 'usage', '--account', someAccount, '--format', 'jsonl')
+  const told = await must(
+    home,
+    'export',
+    'usage',
+    '--account',
+    someAccount,
+    '--format',
+    'jsonl',
+    '--no-manifest',
+  )
   const costs = told.trimEnd().split('\n')
   const spent = costs.reduce((sum, line) => sum + JSON.parse(line).cost_nusd, 0)
   if (left !== creditNusd - spent) faults.push(`${left} nUSD are left, ${spent} were spent`)
