@@ -124,7 +124,10 @@ export const shards: Group = {
           'test/shards/move.test.ts',
           'is never opened where it left, by a process that knows nothing of it',
         ],
-        ['test/shards/check-moves.test.ts', 'finds what left and did not arrive alike'],
+        [
+          'test/shards/check-moves.test.ts',
+          'an audit of the moves of all shards finds what left and did not arrive alike',
+        ],
       ],
       guards: [
         ['src/ledger/stopped.ts', 'whyStopped'],
