@@ -10,11 +10,12 @@ import { serveRegistry } from '../support/registry.ts'
 
 const node = Bun.which('node')
 const isHere = process.platform === 'linux' && process.arch === 'x64'
-const folder = mkdtempSync(join(tmpdir(), 'counterfoil-npx-'))
+let folder = ''
 
 describe.skipIf(!isNightly || noBinary || !node || !isHere)('npx counterfoil', () => {
   let registry: Awaited<ReturnType<typeof serveRegistry>>
   beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'counterfoil-npx-'))
     const out = join(folder, 'packages')
     await writePlatformPackage('linux-x64', binary, out, 1_700_000_000)
     await writeLauncher(['linux-x64'], out, 1_700_000_000)

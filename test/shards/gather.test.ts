@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
 import type { StatsAnswer } from '../../src/front/explorer/shapes.ts'
 import { gatherer } from '../../src/front/gather/api/gather.ts'
 import { mergeStats } from '../../src/front/gather/api/merge.ts'
@@ -12,7 +10,7 @@ import { receiptCounter } from '../../src/storage/counts/count.ts'
 import { freePort } from '../binary/nodes.ts'
 import { until } from '../support/runs.ts'
 import { usd } from '../support/world.ts'
-import { misrouted, ofS3, ofS4, type ShardWorld, shardWorld } from './shards.ts'
+import { mapFile, misrouted, ofS3, ofS4, type ShardWorld, shardWorld } from './shards.ts'
 
 setDefaultTimeout(60_000)
 
@@ -168,12 +166,11 @@ describe('two shards that are gathered', () => {
   })
 
   test('are served and audited by commands, over the URLs in the file', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'counterfoil-gather-')), 'shards.toml')
     const rows = [s3, s4].map(({ origin }, i) => {
       const slots = ['0-511', '512-1023'][i]
       return `[s${i + 3}]\nslots = "${slots}"\nurl = "${origin}"\n`
     })
-    writeFileSync(file, rows.join(''))
+    const file = mapFile(rows.join(''))
     const run = (...args: string[]) =>
       Bun.spawn([process.execPath, 'src/main.ts', ...args], { stdout: 'pipe', stderr: 'pipe' })
     const audit = run('audit', '--shards', file)

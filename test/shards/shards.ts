@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type WorldOptions, world } from '../support/world.ts'
@@ -17,9 +17,12 @@ export const ofS3 = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
 /** The private key of {@link ofS3}, which everybody has. */
 export const keyOfS3 = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
 
-/** A file of all shards. */
+const folder = mkdtempSync(join(tmpdir(), 'counterfoil-shards-'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+
+/** A file of all shards; the same text is the same file. */
 export function mapFile(text = halves): string {
-  const file = join(mkdtempSync(join(tmpdir(), 'counterfoil-shards-')), 'shards.toml')
+  const file = join(folder, `${Bun.hash(text).toString(36)}.toml`)
   writeFileSync(file, text)
   return file
 }
