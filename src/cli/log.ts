@@ -64,7 +64,10 @@ async function exportFiles(folder: string, options: { json?: boolean }): Promise
   } finally {
     await office.close()
   }
-  if (done.length === 0) throw new Exit(exitCodes.unavailable, 'No head was signed yet.')
+  if (done.length === 0) {
+    const next = 'a running server stores one within seconds of the first receipt. Run this again.'
+    throw new Exit(exitCodes.unavailable, `No signed head is stored yet: ${next}`)
+  }
   if (options.json) printJson({ object: 'log.export', logs: done })
 }
 
