@@ -7,8 +7,8 @@ import { first, type Query, rows, type Work } from '../../storage/db/query-steps
 import type { DepositRow, StoredRun, TransferRow } from '../../storage/db/schema.ts'
 import { windowId } from '../../storage/holds/open-runs.ts'
 import { type Audit, type AuditPoint, makeAudit, type SideSums } from '../audit.ts'
-import { expectOwed } from './owed.ts'
 import { isBrakeWindow } from '../brake.ts'
+import { expectOwed } from './owed.ts'
 
 /** Audits of the whole ledger. Each works on one snapshot, so that the server can go on. */
 export type AuditStore = {
