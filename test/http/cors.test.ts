@@ -3,8 +3,10 @@ import { createApp } from '../../src/app/routes.ts'
 import { wholeApp } from '../../src/web/http/lazy-mount.ts'
 import { type World, world } from '../support/world.ts'
 
-/** What pages of any origin may read: the keyless GETs of the contract, and the check of a receipt. */
+/** What pages of any origin may read: keyless GETs, and the check of a receipt. */
 const open = [
+  'GET /liabilities',
+  'GET /liabilities/:number',
   'GET /v1/anchors',
   'GET /v1/explorer/recent',
   'GET /v1/explorer/stats',

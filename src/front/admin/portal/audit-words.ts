@@ -59,6 +59,8 @@ export const auditWords: ReadonlyMap<string, string> = new Map([
   ['sign_out', 'Signed out'],
   ['signer.revoke', 'Signer revoked'],
   ['signer.rotate', 'Signer rotated'],
+  ['slot.arrive', 'Slot came from another shard'],
+  ['slot.leave', 'Slot left for another shard'],
   ['voucher.create', 'Vouchers created'],
   ['voucher.redeem', 'Voucher redeemed'],
   ['voucher.revoke', 'Vouchers revoked'],
