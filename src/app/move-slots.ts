@@ -9,7 +9,7 @@ import type { PgDirect } from '../storage/db/pg-drizzle.ts'
 import type { Sealer } from '../storage/idempotency/call.ts'
 import { expectSlots, forgoSlots, takeIn } from '../storage/slots/store/arrive.ts'
 import { carriedRows, type Side } from '../storage/slots/store/carried.ts'
-import { findTaken, standing } from '../storage/slots/store/known-moves.ts'
+import { findTaken, readMoves, standing } from '../storage/slots/store/known-moves.ts'
 import {
   confirmGone,
   countOpen,
@@ -68,6 +68,7 @@ const sideOf = ({ db }: MovingShard): Side => ({ pg: db.drizzle, tables: db.tabl
 export async function moveSlots(moving: Moving): Promise<MoveOutcome> {
   const { from, to, clock, tell = () => {} } = moving
   const [source, target] = [sideOf(from), sideOf(to)]
+  await forgoGivenUp(moving)
   const move = await findMove(moving)
   const { isLeft } = move
   const now = () => clock.now()
@@ -114,6 +115,18 @@ export async function giveUp({ from, to, clock }: Moving, move: Move): Promise<b
   await to.db.notices?.tell('slots')
   return true
 }
+
+/** A crash can come between both sides of a move that is given up: the other shard still waits. */
+async function forgoGivenUp({ from, to, clock }: Moving): Promise<void> {
+  const [left, expected] = await Promise.all([from, to].map(movesOf))
+  const stayed = new Set(left?.filter(({ state }) => state === 'stayed').map(({ id }) => id))
+  for (const { id, state } of expected ?? []) {
+    if (state !== 'arriving' || !stayed.has(id)) continue
+    await forgoSlots(sideOf(to), { id, from: from.id }, clock.now())
+  }
+}
+
+const movesOf = ({ db }: MovingShard) => db.read((q) => readMoves(db, q))
 
 /** The move that these slots are in, or a new one. @throws Error unless all are in the same */
 export async function findMove({

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { privateKeyToAccount } from 'viem/accounts'
 import { learnSlots } from '../../src/app/learn-slots.ts'
-import { moveSlots, moveSteps } from '../../src/app/move-slots.ts'
+import { findMove, moveSlots, moveSteps } from '../../src/app/move-slots.ts'
 import { slotOf } from '../../src/kernel/shard.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { sumLedger } from '../../src/ledger/store/sums.ts'
+import { stay } from '../../src/storage/slots/store/leave.ts'
 import { browser, cookieHeader, signInWith } from '../accounts/wallet.ts'
 import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
 import { outcomeOf } from '../support/rejection.ts'
@@ -119,6 +120,20 @@ describe.each(sharedEngines)('a slot that moves to another shard, on %s', (engin
     await learn()
     expect(await answer).toBe('ran')
     expect([await run(s3), await run(s4)]).toEqual(['ran', [421, 'misdirected_request', 's3']])
+    await judge()
+  })
+
+  test('can move after a crash between both sides of a move that was given up', async () => {
+    expect(await outcomeOf(move(s3, s4, 'expected'))).toThrow('died after expected')
+    const sides = { from: movingShard(s3), to: movingShard(s4), slots: [slot] }
+    const { clock } = s3.deps
+    const begun = await findMove({ ...sides, clock, waitMs: 0 })
+    const source = { pg: sides.from.db.drizzle, tables: sides.from.db.tables }
+    expect(await stay(source, begun, clock.now())).toBe(true)
+    expect(await move(s3, s4)).toMatchObject({ moved: true })
+    expect(await move(s4, s3)).toMatchObject({ moved: true })
+    await learn()
+    expect(await run(s3)).toBe('ran')
     await judge()
   })
 

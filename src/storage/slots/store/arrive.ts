@@ -56,7 +56,11 @@ export async function expectSlots(
 }
 
 /** Stops waiting for slots that stay where they were. */
-export async function forgoSlots({ pg, tables }: Side, { id, from }: Move, now: Millis) {
+export async function forgoSlots(
+  { pg, tables }: Side,
+  { id, from }: Pick<Move, 'id' | 'from'>,
+  now: Millis,
+) {
   const { slots, slotMoves } = tables
   await pg.transaction(async (tx) => {
     await lockGate(tx, tables)
