@@ -19,7 +19,7 @@ import type { KeyRow, RunRow } from '../src/storage/db/schema.ts'
 import { endedRun } from './ended-run.ts'
 import { type Charge, insertEnded, numberEnded } from './stored-runs.ts'
 
-/** What is asked for by name later; its account has a tenth of all receipts. */
+/** Secrets and ids that the reads use later. Their account has a tenth of all receipts. */
 export type Filled = { secret: string; cookie: string; receipts: string[]; digests: Uint8Array[] }
 
 const dayMs = 86_400_000

@@ -121,7 +121,7 @@ async function measureReads(place: Place, filled: Filled, figures: Figures): Pro
   if ('problems' in loaded) throw new Error(loaded.problems.join('\n'))
   const quiet = () => {}
   const log = { debug: quiet, info: quiet, warn: quiet, error: console.error }
-  // What was remembered of figures is old each time.
+  // Each round makes the cached figures old.
   let leapMs = 0
   const clock = { ...systemClock, now: () => systemClock.now() + leapMs }
   const parts = { config: loaded.config, db: place.db, signer: signerFromHex(testKey), log, clock }
