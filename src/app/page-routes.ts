@@ -29,6 +29,7 @@ import { landingPictureApi } from '../front/site/api/landing-picture.ts'
 import { sitemapApi } from '../front/site/api/sitemap.ts'
 import { modelPages } from '../front/site/pages/models.tsx'
 import { sitePages } from '../front/site/pages.tsx'
+import { statusPages } from '../front/status/pages.tsx'
 import { consoleCommandApi, runOwn } from '../front/terminal/api/console.ts'
 import { terminalPages } from '../front/terminal/pages.tsx'
 import type { Slots } from '../front/terminal/slots.ts'
@@ -76,6 +77,7 @@ export function mountPages(app: AnyElysia, deps: PublicDeps, slots: Slots): Show
     .use(docsPages(deps, frame))
     .use(themeRoute(deps))
     .use(modelPages(deps, frame))
+    .use(statusPages(deps, frame))
     .use(depositsPortal(deps, frame))
     .use(passportsPortal(deps, frame))
     .use(passportPages(deps, frame))

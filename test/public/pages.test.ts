@@ -21,7 +21,7 @@ describe('pages for everybody', () => {
   }, 60_000)
   afterAll(() => s?.w.stop())
 
-  test.each(['/', '/models', '/plans', '/verify', '/terminal'])(
+  test.each(['/', '/models', '/plans', '/verify', '/terminal', '/status'])(
     '%s has a title, a description, one address and text for links to it',
     async (path) => {
       const answer = await s.w.call(`${path}?from=elsewhere`, { headers: asPage })

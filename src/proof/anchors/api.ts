@@ -21,6 +21,9 @@ export const anchorsApi = (deps: Deps) =>
     openToAnyOrigin,
   )
 
+/** What `GET /v1/anchors` answers. */
+export type AnchorsList = Awaited<ReturnType<typeof anchorsOf>>
+
 /** The answer of `GET /v1/anchors`. @throws Refusal `invalid_request` */
 export async function anchorsOf(deps: Deps, query: URLSearchParams) {
   const { origin } = deps.logs.current

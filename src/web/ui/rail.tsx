@@ -138,7 +138,7 @@ export const FootLines = ({ foot }: { foot: Foot }) => (
         </>
       )}
     </span>
-    <a href="/v1/status">{foot.status}</a>
+    <a href="/status">{foot.status}</a>
     <span>Version {foot.version}</span>
   </>
 )
