@@ -21,10 +21,28 @@ export async function photographPages(folder: string, only: string[]): Promise<v
     const isWanted = ({ name }: ShownPage) =>
       only.length === 0 || only.some((part) => name.includes(part))
     await photograph(browser, showcase, { folder, pages: all.filter(isWanted) })
+    breakOne(showcase)
+    await photograph(browser, showcase, { folder, pages: brokenPages.filter(isWanted) })
   } finally {
     await browser.close()
     await showcase.stop()
   }
+}
+
+/** Pages of a fault of the service itself, for a visitor and for a signed-in person. */
+const brokenPages: ShownPage[] = [
+  { name: 'broken', route: '/models', path: '/models', isSignedIn: false },
+  {
+    name: 'dashboard-broken',
+    route: '/dashboard/admin/models',
+    path: '/dashboard/admin/models',
+    isSignedIn: true,
+  },
+]
+
+/** What these pages read is not found from now on. */
+function breakOne({ deps }: Showcase): void {
+  deps.site.placeOfPrices = () => Promise.reject(new Error('broken for its picture'))
 }
 
 type Wanted = { folder: string; pages: ShownPage[] }

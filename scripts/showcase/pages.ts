@@ -63,6 +63,8 @@ const queries: Record<string, string> = {
   '/dashboard/settings/retention': '?to=24h',
   '/dashboard/usage': '?group_by=key,model',
   '/dashboard/keys/:id/rotate': '?overlap_seconds=0',
+  '/dashboard/admin/accounts/:id/grant': '?amount=5.00&reason=A+gift&once=0',
+  '/docs/search': '?q=receipt',
 }
 
 /** More looks of some routes. */
@@ -74,6 +76,9 @@ const more: [name: string, route: string, query: string][] = [
   ['deposits-amount', '/dashboard/deposits', '?amount=25'],
   ['plan-change', '/dashboard/plan', '?to=scale'],
   ['explorer-week', '/explorer', '?window=7d'],
+  ['explorer-none', '/explorer', '?q=nowhere'],
+  ['docs-search-none', '/docs/search', '?q=zebra'],
+  ['nowhere', '/nowhere', ''],
 ]
 
 type Listed = { data: { id: string; url?: string }[] }
