@@ -100,3 +100,10 @@ export function callFolds(answer: HTMLElement) {
     last: (): HTMLElement => [...folds.values()].at(-1)?.panel ?? answer,
   }
 }
+
+/** A piece of a listing, and the place after it where its line may break. */
+export const asPiece = (piece: string): (Node | string)[] => {
+  if (piece.trim() === '') return [piece]
+  // A line breaks after a hyphen too, unless its word is in an element that forbids it.
+  return [piece.includes('-') ? element('span', { class: 'hex' }, piece) : piece, element('wbr')]
+}

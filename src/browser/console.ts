@@ -8,6 +8,7 @@ import {
   curlOf,
   earlierFiles,
   mostOf,
+  piecesOf,
   readTariff,
   recentTurns,
   type Turn,
@@ -17,6 +18,7 @@ import { systemClock } from '../kernel/clock.ts'
 import { toUsd } from '../kernel/money.ts'
 import { answerPanel, shortId } from './console-answer.ts'
 import { type Chosen, filePicker } from './console-files.ts'
+import { asPiece } from './console-parts.ts'
 import { byId, element } from './dom.ts'
 import { eventsOf } from './event-stream.ts'
 
@@ -262,7 +264,8 @@ function foresee(): void {
 }
 
 function showCall(asked: Ask): void {
-  byId('curl', HTMLElement).textContent = curlOf(form.dataset['base'] ?? location.origin, asked)
+  const call = curlOf(form.dataset['base'] ?? location.origin, asked)
+  byId('curl', HTMLElement).replaceChildren(...piecesOf(call).flatMap(asPiece))
 }
 
 /** What is left of the cap changed, or the key itself was made. */

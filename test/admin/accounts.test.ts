@@ -61,6 +61,13 @@ describe.each(engines)('accounts on %s', (engine) => {
       expect(asked).not.toContain('<script>alert')
       expect(asked).not.toContain('<img')
     })
+    test('the question, opened without the form, leads back to the form', async () => {
+      for (const query of ['', '?amount=1', '?amount=&reason=gift&once=x']) {
+        const answer = await own.call(`${page}/${other}/grant${query}`, { headers: html })
+        expect(answer.status).toBe(303)
+        expect(answer.headers.get('location')).toEndWith(`/accounts/${other}#grant`)
+      }
+    })
     test('a wallet that nobody used here gets an account by its first grant', async () => {
       const account = `0x${'ab'.repeat(20)}`
       const shown = await (await own.call(`${page}/${account}`, { headers: html })).text()

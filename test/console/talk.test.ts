@@ -9,6 +9,7 @@ import {
   inputText,
   messagesOf,
   mostOf,
+  piecesOf,
   readTariff,
   recentTurns,
 } from '../../src/front/console/talk.ts'
@@ -143,6 +144,19 @@ describe('the call for an agent', () => {
       })
     },
   )
+})
+
+test('the call for an agent breaks between its words and after slashes, and is whole otherwise', () => {
+  const call = curlOf('http://localhost:4700', {
+    model: 'a/b-1',
+    input: 'hi',
+    max_output_tokens: 5,
+  })
+  const pieces = piecesOf(call)
+  expect(pieces.join('')).toBe(call)
+  expect(pieces).toContain('localhost:4700/')
+  expect(pieces).toContain('completions')
+  expect(pieces).toContain('b-1",')
 })
 
 describe('the call for an agent, with files', () => {

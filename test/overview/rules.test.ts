@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import type { ShownKey } from '../../src/access/keys/shown-key.ts'
 import { alertsOf } from '../../src/front/overview/alerts.ts'
+import { Alerts } from '../../src/front/overview/portal/alerts.tsx'
 import { lastingOf, spendOf } from '../../src/front/overview/spend.ts'
 import type { KeyRow } from '../../src/storage/db/schema.ts'
+import { renderChild } from '../../src/web/ui/jsx-runtime.ts'
 
 const usd = 1_000_000_000n
 const dayMs = 86_400_000
@@ -141,5 +143,21 @@ describe('alerts', () => {
       'key_1',
       { kind: 'more_keys', count: 2 },
     ])
+  })
+
+  test('one stands open; several are one line, which says the worst and opens', () => {
+    const shown = (count: number) => {
+      const keys = Array.from({ length: count }, (_, i) =>
+        keyOf({ id: `key_${i}`, name: `agent ${i}`, expiresAt: now + (i + 1) * hourMs }),
+      )
+      return renderChild(Alerts({ of: alertsOf({ ...quiet, keys }), now, takesDeposits: false }))
+    }
+    expect(shown(0)).toBe('')
+    expect(shown(1)).not.toContain('<details')
+    expect(shown(3)).toContain('<details class="alerts">')
+    expect(shown(3)).toMatch(
+      /<summary[^>]*>(?:(?!<\/summary>).)*3 things need you.*?agent 0 expires/s,
+    )
+    expect(shown(3).match(/href="\/dashboard\/keys\/key_/g)).toHaveLength(3)
   })
 })

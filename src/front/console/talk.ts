@@ -158,12 +158,13 @@ export function inputText(lines: readonly AnyLine[]): string {
  */
 export function curlOf(baseUrl: string, ask: Ask): string {
   const files = [...earlierFiles(ask), ...(ask.files ?? [])]
-  const texts = JSON.stringify(bodyOf(ask, ''))
+  const texts = spaced(bodyOf(ask, ''))
   let marker = 'FILE'
   while (texts.includes(marker)) marker += '_'
-  const text = JSON.stringify(bodyOf(ask, marker))
+  const text = spaced(bodyOf(ask, marker))
   const head = [
-    `curl -N ${baseUrl}/v1/chat/completions`,
+    'curl -N',
+    `  ${baseUrl}/v1/chat/completions`,
     '  -H "Authorization: Bearer $COUNTERFOIL_KEY"',
     "  -H 'Content-Type: application/json'",
   ]
@@ -172,6 +173,17 @@ export function curlOf(baseUrl: string, ask: Ask): string {
   const read = pieces.map((piece, at) => piece + (files[at] ? readingOf(files[at]) : ''))
   return `${[...head, '  -d @- <<EOF'].join(' \\\n')}\n${read.join('')}\nEOF`
 }
+
+/** JSON with spaces between its members, where a narrow listing can break its lines. */
+const spaced = (body: unknown): string =>
+  // A newline stands between members alone: inside of a string it is escaped.
+  JSON.stringify(body, null, 1)
+    .replace(/(?<=[{[])\n\s*|\n\s*(?=[}\]])/g, '')
+    .replace(/\n\s*/g, ' ')
+
+/** A listing in pieces: a line may break between any two of them, and inside of none. */
+export const piecesOf = (listing: string): string[] =>
+  listing.split(/(?<=\s)(?=\S)|(?<=\S)(?=\s)|(?<=[/,])(?=[^\s/])/)
 
 /** The body of the call; the data of each file is the marker. */
 const bodyOf = (ask: Ask, marker: string) => ({

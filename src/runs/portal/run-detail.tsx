@@ -227,7 +227,7 @@ const times = (run: ShownRun['run']): Fact[] => [
 function sources(run: ShownRun['run']): Fact[] {
   if (run.finishedAt === null) return [['Background', run.background ? 'Yes' : 'No']]
   return [
-    ['Usage', run.usageSource === null ? '—' : usageSources[run.usageSource]],
+    ['Usage', run.usageSource === null ? '–' : usageSources[run.usageSource]],
     ['Prices', <code>{run.priceList}</code>],
     ['Receipt', <IdLink value={receiptIdOf(run.id)} href={receiptPath(run.id)} />],
   ]

@@ -191,11 +191,12 @@ const Filters = ({ view: { query, models, keys } }: { view: RunsView }) => {
     <FilterBar
       action={runsPath}
       target="#runs"
-      isMoreOpen={['tag', 'from', 'to'].some((name) => query.has(name))}
+      isMoreOpen={['tag', 'from', 'to', 'limit'].some((name) => query.has(name))}
       more={
         <>
           <TextChip {...chip('tag')} label="Tag" placeholder="team:search" />
           <RangeChips query={query} />
+          <SizeChip value={query.get('limit') ?? ''} />
         </>
       }
     >
@@ -227,7 +228,6 @@ const Filters = ({ view: { query, models, keys } }: { view: RunsView }) => {
       <TimeChip query={query} />
       <IdChip query={query} />
       <SortChip value={query.get('sort') ?? ''} />
-      <SizeChip value={query.get('limit') ?? ''} />
     </FilterBar>
   )
 }

@@ -88,7 +88,7 @@ export const statusWords: Record<ShownRun['run']['status'], string> = {
 /** Input plus output tokens; a dash while there are none. */
 export function tokensText({ lines }: Pick<ShownRun['run'], 'lines'>): Child {
   const tokens = inputUnitsOf(lines) + outputUnitsOf(lines)
-  return tokens === 0 ? '—' : tokens.toLocaleString('en-US')
+  return tokens === 0 ? '–' : tokens.toLocaleString('en-US')
 }
 
 /** Changes whenever the page of a run has to be drawn again. */

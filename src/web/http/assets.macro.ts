@@ -69,10 +69,7 @@ export function embedAssets(): EmbeddedAsset[] {
   const urlOf = new Map(plain.map(({ name, path }) => [name, path]))
   const linked = (text: string) =>
     text.replace(/\{asset:([\w.-]+)\}/g, (_, name: string) => urlOf.get(name) ?? missing(name))
-  const css = read('public/app.css')
-    .toString()
-    .replace(/\/\*(?!!)[\s\S]*?\*\//g, '')
-    .replace(/\n\s+/g, '\n')
+  const css = shortCss(read('public/app.css').toString())
   const manifest = read('public/manifest.webmanifest').toString()
   return [
     ...plain,
@@ -81,6 +78,19 @@ export function embedAssets(): EmbeddedAsset[] {
     embed('app.css', Buffer.from(linked(css))),
     embed('manifest.webmanifest', Buffer.from(linked(manifest))),
   ]
+}
+
+/** A stylesheet without comments and spaces; licences, which stand first, stay as they are. */
+function shortCss(text: string): string {
+  const css = text.replace(/\/\*(?!!)[\s\S]*?\*\//g, '')
+  const start = css.indexOf('@layer')
+  const rules = css
+    .slice(start)
+    .replace(/\n\s+/g, '\n')
+    .replace(/\s*([{};])\s*/g, '$1')
+    .replace(/([a-z]): (?=\S)/g, '$1:')
+    .replaceAll(';}', '}')
+  return css.slice(0, start).trimStart() + rules
 }
 
 const read = (path: string): Buffer => readFileSync(join(root, path))

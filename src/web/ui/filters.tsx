@@ -78,10 +78,15 @@ type BarProps = {
 /** One row of chips that narrow a list as they change; without script a button sends them. */
 export const FilterBar = ({ action, target, children, more, isMoreOpen }: BarProps) => (
   <search class="filterbar">
-    <button class="btn small" type="button" popovertarget="filters">
-      <Icon name="search" />
-      Filters
-    </button>
+    <div class="row">
+      <button class="btn small" type="button" popovertarget="filters">
+        <Icon name="search" />
+        Filters
+      </button>
+      <a class="btn small plain clear" href={action}>
+        Clear
+      </a>
+    </div>
     <form
       class="chips"
       id="filters"
@@ -94,13 +99,13 @@ export const FilterBar = ({ action, target, children, more, isMoreOpen }: BarPro
       hx-swap="outerHTML"
     >
       {children}
-      {more ? (
-        <details open={isMoreOpen === true}>
-          <summary>More</summary>
-          <div class="chips">{more}</div>
-        </details>
-      ) : null}
       <span class="row">
+        {more ? (
+          <details open={isMoreOpen === true}>
+            <summary>More</summary>
+            <div class="chips">{more}</div>
+          </details>
+        ) : null}
         <button class="btn small apply" type="submit">
           Filter
         </button>

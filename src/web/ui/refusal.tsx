@@ -8,7 +8,7 @@ import type { Frame } from './frame.ts'
 import { renderChild } from './jsx-runtime.ts'
 import { dashboardPage, publicPage } from './layout.tsx'
 import { ErrorNote } from './notice.tsx'
-import { PageHead, Panel } from './panel.tsx'
+import { PageHead } from './panel.tsx'
 import { pageHeaders, readerOf } from './reply.ts'
 import { Rosette } from './rosette.tsx'
 
@@ -62,17 +62,16 @@ type FramedProps = RefusalProps & { acting: Acting }
 const Framed = ({ refusal, requestId, acting }: FramedProps) => (
   <>
     <PageHead title={titleOf(refusal)} />
-    <Panel id="missing" title={String(refusal.status)}>
+    <section class="sheet" id="missing">
       <Empty hash={acting.account} title={whatOf(refusal)} action={<WaysOn acting={acting} />}>
-        {refusal.status === 404 ? (
-          'It may have moved, or the address has a typo.'
-        ) : (
-          <>
-            Request <code>{requestId}</code>
-          </>
-        )}
+        {adviceOf(refusal)}
       </Empty>
-    </Panel>
+      <footer>
+        <span>
+          Error {refusal.status}, request <code>{requestId}</code>
+        </span>
+      </footer>
+    </section>
   </>
 )
 
@@ -92,13 +91,20 @@ const WaysOn = ({ acting }: { acting: Acting }) => (
 const whatOf = ({ type, detail, message }: Refusal): string =>
   type === 'not_found' && detail.message === undefined ? 'There is no such page.' : message
 
+function adviceOf({ status }: Refusal): string {
+  if (status === 404) return 'It may have moved, or the address has a typo.'
+  if (status === 409)
+    return 'It may have changed since you opened this page. Go back and reload it.'
+  if (status === 400) return 'Go back, change what you entered and send it again.'
+  return status >= 500 ? 'Try again in a minute.' : ''
+}
+
 type RefusalProps = { refusal: Refusal; requestId: string }
 
 const RefusalPage = ({ refusal, requestId }: RefusalProps) => (
   <section class="sheet">
     <div class="empty">
       <Rosette hash={new Bun.CryptoHasher('sha256').update(refusal.type).digest('hex')} plain />
-      <p class="quiet">{refusal.status}</p>
       <h1>{titleOf(refusal)}</h1>
       <p>{whatOf(refusal)}</p>
       <div class="row">
@@ -107,7 +113,7 @@ const RefusalPage = ({ refusal, requestId }: RefusalProps) => (
       </div>
       <p class="quiet">
         <small>
-          Request <code>{requestId}</code>
+          Error {refusal.status}, request <code>{requestId}</code>
         </small>
       </p>
     </div>

@@ -7,10 +7,11 @@ export type Column<Row> = {
   /** What all rows come to, in a last line that is there when any column has one. */
   total?: Child
   /**
-   * `number`: right-aligned figures. `optional` goes where space is short, `spare` before it.
+   * `number`: right-aligned figures. `money`: prices of few digits below a cent, headed above their
+   * points. `optional` goes where space is short, `spare` before it.
    * `unnamed`: readers alone hear its head.
    */
-  kind?: 'number' | 'optional' | 'optional-number' | 'spare' | 'unnamed'
+  kind?: keyof typeof classes
   /**
    * Where it stands on a phone, optional or not: `mark`, `what`, `who` and `act` in the first line,
    * `cost`, `state` and `when` in the second. Without it the first column is `what`, what is not
@@ -114,8 +115,10 @@ type WideRowProps = {
 
 const classes = {
   number: 'num',
+  money: 'num money',
   optional: 'opt',
   'optional-number': 'num opt',
+  'optional-money': 'num money opt',
   spare: 'opt spare',
   unnamed: undefined,
 } as const

@@ -31,7 +31,7 @@ export const RightsPanel = ({ view }: { view: DetailView }) => (
 function origin({ shown: { key, chain } }: DetailView): Fact[] {
   const parent = chain[1]
   return [
-    ['Id', <code>{key.id}</code>],
+    ['Id', <code class="long">{key.id}</code>],
     ['Fingerprint', <code title="Of the secret’s SHA-256">{key.fingerprint}</code>],
     ['Parent', parent ? <a href={keyPath(parent.id)}>{parent.name}</a> : 'None'],
     ['Direct children', key.childrenCount.toLocaleString('en-US')],
@@ -48,7 +48,17 @@ function times({ shown: { key, chain, overlapUntil }, now }: DetailView): Fact[]
     ...(overlapUntil === null
       ? []
       : [['Old secret works until', <ExactTime at={overlapUntil} />] as const]),
-    ...(key.pausedAt === null ? [] : [['Paused', <When at={key.pausedAt} now={now} />] as const]),
+    ...(key.pausedAt === null
+      ? []
+      : ([
+          [
+            'Paused',
+            <>
+              <When at={key.pausedAt} now={now} />
+              {pauseWords(key.pausedReason)}
+            </>,
+          ],
+        ] as const)),
     ...(key.revokedAt === null
       ? []
       : ([
@@ -56,6 +66,11 @@ function times({ shown: { key, chain, overlapUntil }, now }: DetailView): Fact[]
           ['Revoked by', <code>{key.revokedBy}</code>],
         ] as const)),
   ]
+}
+
+const pauseWords = (reason: KeyRow['pausedReason']): string => {
+  if (reason === 'brake') return ', by its brake'
+  return reason === 'leak' ? ', because its secret leaked' : ''
 }
 
 const rights = ({ shown: { key } }: DetailView): Fact[] => [

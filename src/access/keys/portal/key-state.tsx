@@ -60,9 +60,8 @@ export function StateBadge({ shown: { key, chain }, now }: Shown) {
   if (status === 'revoked') return <Badge tone="bad">{words}</Badge>
   if (status === 'expired') return <Badge>{words}</Badge>
   if (status === 'paused') {
-    if (key.pausedReason === 'leak') return <Badge tone="bad">Paused: secret leaked</Badge>
-    const isBraked = key.pausedReason === 'brake'
-    return <Badge tone="warn">{isBraked ? 'Paused by its brake' : words}</Badge>
+    // The reason stands on the page of the key; a list needs the state alone.
+    return <Badge tone={key.pausedReason === 'leak' ? 'bad' : 'warn'}>{words}</Badge>
   }
   const end = endOf(chain)
   if (end - now > 7 * dayMs) return <Badge tone="ok">{words}</Badge>

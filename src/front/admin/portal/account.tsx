@@ -78,7 +78,7 @@ const columnsFor = (now: Millis): Column<AccountRow>[] => [
     ),
   },
   { head: 'State', at: 'state', cell: ({ status }) => <State of={status} /> },
-  { head: 'Plan', kind: 'optional', cell: ({ plan }) => plan },
+  { head: 'Plan', kind: 'optional', cell: ({ plan }) => capitalised(plan) },
   {
     head: 'Balance',
     kind: 'number',
@@ -142,7 +142,7 @@ function AccountFacts({ view: { id, row, keys, now } }: { view: AccountView }) {
         ['Balance', <Amount nusd={row.balance} />],
         ['Held by runs', <Amount nusd={row.held} />],
         ['Keys', keys],
-        ['Plan', row.plan],
+        ['Plan', capitalised(row.plan)],
         ['Opened', <When at={row.createdAt} now={now} />],
       ]}
     />
@@ -199,6 +199,9 @@ export const ReasonField = ({ form }: { form: string }) => (
     required
   />
 )
+
+/** Plans are kept by their ids. */
+const capitalised = (id: string): string => id.charAt(0).toUpperCase() + id.slice(1)
 
 type ConfirmGrant = { id: string; amount: bigint; reason: string; once: string }
 

@@ -10,7 +10,7 @@ import { checkBody } from '../../../web/http/check-body.ts'
 import { readFields } from '../../../web/http/fields.ts'
 import { queryOf, readText } from '../../../web/http/query.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
-import type { ReplyContext } from '../../../web/ui/reply.ts'
+import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
 import { countKeys, toAccountView } from '../account-view.ts'
 import { readAccounts, readAddress } from '../api/operator-lists.ts'
 import { grantOnce, makeGrantToken } from '../grant.ts'
@@ -98,8 +98,16 @@ const confirmPages = (deps: Deps, frame: Frame) =>
         const typed = Object.fromEntries(
           ['amount', 'reason', 'once'].map((name) => [name, readText(query, name)?.trim() ?? '']),
         )
+        const id = readAddress(params.id)
+        // Without what the form sends, such as from a bookmark: the form itself.
+        if (Object.values(typed).includes('')) {
+          return reply(
+            { request, set },
+            { fragment: <></>, seeOther: `${paths.accounts}/${id}#grant` },
+          )
+        }
         const { amount, reason, once } = checkBody(grantBody, typed)
-        const wish = { id: readAddress(params.id), amount: readAmount(amount), reason, once }
+        const wish = { id, amount: readAmount(amount), reason, once }
         return show(
           frame,
           { request, set, acting },

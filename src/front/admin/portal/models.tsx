@@ -4,6 +4,7 @@ import type { Millis } from '../../../kernel/clock.ts'
 import type { Model } from '../../../models/model.ts'
 import { RatesPanel } from '../../../models/pages/rate-list.tsx'
 import { perMillion } from '../../../models/pages/shown-rates.ts'
+import { StatusBadge } from '../../../models/pages/status-badge.tsx'
 import { meterWords } from '../../../verify/meter-words.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { Button } from '../../../web/ui/button.tsx'
@@ -136,21 +137,21 @@ const modelColumns: Column<Model>[] = [
     head: 'State',
     kind: 'optional',
     at: 'act',
-    cell: ({ status }) => <Badge tone={status === 'live' ? 'ok' : 'warn'}>{status}</Badge>,
+    cell: ({ status }) => <StatusBadge of={status} />,
   },
   {
     head: 'Input, 1M',
-    kind: 'number',
+    kind: 'money',
     cell: ({ prices }) => <PerMillion pusd={prices.inputPusd} />,
   },
   {
     head: 'Output, 1M',
-    kind: 'number',
+    kind: 'money',
     cell: ({ prices }) => <PerMillion pusd={prices.outputPusd} />,
   },
   {
     head: 'Request',
-    kind: 'optional-number',
+    kind: 'optional-money',
     cell: ({ prices }) => <Amount nusd={prices.requestNusd} />,
   },
   {

@@ -18,7 +18,7 @@ import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
 import { Badge, type Tone } from '../../../web/ui/status.tsx'
 import { StubList } from '../../../web/ui/stubs.tsx'
 import { defaultCap } from '../console-key.ts'
-import { inputText, tokensText } from '../talk.ts'
+import { inputText, piecesOf, tokensText } from '../talk.ts'
 
 /** The page of a receipt. */
 export const receiptPath = (receiptId: string): string => `/receipts/${receiptId}`
@@ -34,9 +34,21 @@ export const ThisRun = ({ run, curl }: { run: RunRow | undefined; curl: string }
         <h3>From an agent</h3>
         <CopyButton of="curl" label="Copy as curl" />
       </div>
-      <Code id="curl" label="The same call by an agent" text={curl} wrap />
+      <Code id="curl" label="The same call by an agent" text={<Pieces of={curl} />} wrap />
     </Pad>
   </Panel>
+)
+
+/** A hyphen would break a line too: pieces that have one stay together. */
+const Pieces = ({ of }: { of: string }) => (
+  <>
+    {piecesOf(of).map((piece) => (
+      <>
+        {piece.includes('-') ? <span class="hex">{piece}</span> : piece}
+        {piece.trim() === '' ? null : <wbr />}
+      </>
+    ))}
+  </>
 )
 
 /** Like {@link Meter}, but 0 of 0 (before a run, or a free model) is not an alarm. */
@@ -74,7 +86,7 @@ const factsOf = (run: RunRow | undefined) =>
     ['Input', <code id="run-input">{run ? inputText(run.lines) : none}</code>],
     ['Output', <code id="run-output">{run ? tokensText(outputUnitsOf(run.lines)) : none}</code>],
     ['Cost', <code id="run-cost">{run ? <Amount nusd={run.cost} /> : none}</code>],
-    ['Receipt', <span id="run-receipt">{run ? <ReceiptLink run={run} /> : none}</span>],
+    ['Receipt', <code id="run-receipt">{run ? <ReceiptLink run={run} /> : none}</code>],
   ] as const
 
 const none = '–'

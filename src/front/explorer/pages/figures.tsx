@@ -43,7 +43,7 @@ export const StatFigures = ({ stats }: { stats: Stats }) => (
       [<Count value={stats.runs} />, `runs ${inWords(stats.window)}`],
       [<Cents nusd={stats.volume} />, 'charged on public receipts'],
       stats.medianFirstTokenMs === undefined
-        ? [<>—</>, 'time to first token: too few runs']
+        ? [<>–</>, 'time to first token: too few runs']
         : [<Median ms={stats.medianFirstTokenMs} />, 'median time to first token'],
     ]}
   />
@@ -54,7 +54,7 @@ const Count = ({ value }: { value: number }) => (
 )
 
 const Share = ({ bps }: { bps: number | undefined }) =>
-  bps === undefined ? <>—</> : <data value={String(bps / 10_000)}>{percentText(bps)}</data>
+  bps === undefined ? <>–</> : <data value={String(bps / 10_000)}>{percentText(bps)}</data>
 
 const percentText = (bps: number): string => `${(bps / 100).toFixed(bps % 100 === 0 ? 0 : 2)}%`
 
@@ -151,7 +151,7 @@ const modelColumns: readonly Column<TopModel>[] = [
     kind: 'number',
     at: 'cost',
     cell: ({ volume }) =>
-      volume === undefined ? <span class="quiet">—</span> : <Amount nusd={volume} />,
+      volume === undefined ? <span class="quiet">–</span> : <Amount nusd={volume} />,
   },
   { head: 'Runs', kind: 'number', at: 'when', cell: ({ runs }) => wordsOf(runs) },
 ]

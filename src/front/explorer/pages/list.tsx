@@ -210,4 +210,4 @@ function Cost({ of: { shown } }: Of) {
 
 const Hidden = () => <span class="quiet">Hidden</span>
 
-const Dash = () => <span class="quiet">—</span>
+const Dash = () => <span class="quiet">–</span>

@@ -1,28 +1,47 @@
 /** The alerts of the overview, each with one action. */
 import { amountText, shortAmountText } from '../../../web/ui/amount.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'
+import { Icon } from '../../../web/ui/icon.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { Notice } from '../../../web/ui/notice.tsx'
 import { durationText, When } from '../../../web/ui/when.tsx'
 import type { Alert } from '../alerts.ts'
 
-export const Alerts = ({ of, now, takesDeposits }: AlertsProps) => (
-  <>
-    {of.map((alert) => {
-      const { tone = 'warn', title, more, action, href } = wordsOf(alert, now, takesDeposits)
-      const button = (
-        <ButtonLink small href={href}>
-          {action}
-        </ButtonLink>
-      )
-      return (
-        <Notice tone={tone} title={title} action={button}>
-          {more}
-        </Notice>
-      )
-    })}
-  </>
-)
+/** One alert stands open; several fold into one line, so that the balance stays in sight. */
+export function Alerts({ of, now, takesDeposits }: AlertsProps) {
+  const all = of.map((alert) => wordsOf(alert, now, takesDeposits))
+  const [first] = all
+  if (first === undefined) return null
+  if (all.length === 1) return <AlertNote of={first} />
+  return (
+    <details class="alerts">
+      <summary class={['note', toneOf(first)]}>
+        <Icon name={toneOf(first)} />
+        <p>
+          <strong>{all.length} things need you.</strong> {first.title}
+        </p>
+      </summary>
+      {all.map((words) => (
+        <AlertNote of={words} />
+      ))}
+    </details>
+  )
+}
+
+const AlertNote = ({ of }: { of: Words }) => {
+  const button = (
+    <ButtonLink small href={of.href}>
+      {of.action}
+    </ButtonLink>
+  )
+  return (
+    <Notice tone={toneOf(of)} title={of.title} action={button}>
+      {of.more}
+    </Notice>
+  )
+}
+
+const toneOf = ({ tone = 'warn' }: Words) => tone
 
 type AlertsProps = {
   of: readonly Alert[]
@@ -38,7 +57,7 @@ function wordsOf(alert: Alert, now: number, takesDeposits: boolean): Words {
     case 'log_diverged':
     case 'unbalanced':
     case 'degraded':
-      return { ...serviceWords[alert.kind], action: 'View status', href: '/v1/status' }
+      return { ...serviceWords[alert.kind], action: 'View status', href: '/status' }
     case 'balance_used_up':
       return {
         tone: 'bad',

@@ -100,7 +100,7 @@ const Purse = ({ view: { account, lasting, takesDeposits } }: { view: OverviewVi
         ],
         [
           'Lasts about',
-          lasting ? `${daysText(lasting.days)} at ${roundText(lasting.perDay)} a day` : '—',
+          lasting ? `${daysText(lasting.days)} at ${roundText(lasting.perDay)} a day` : '–',
         ],
       ]}
     />

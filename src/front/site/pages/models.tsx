@@ -6,12 +6,12 @@ import type { Catalogue } from '../../../models/catalogue.ts'
 import type { Model } from '../../../models/model.ts'
 import { RatesPanel, rateId } from '../../../models/pages/rate-list.tsx'
 import { perMillion } from '../../../models/pages/shown-rates.ts'
+import { StatusBadge } from '../../../models/pages/status-badge.tsx'
 import { Amount } from '../../../web/ui/amount.tsx'
 import type { Frame } from '../../../web/ui/frame.ts'
 import { publicPage } from '../../../web/ui/layout.tsx'
 import { Facts, Pad, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { reply } from '../../../web/ui/reply.ts'
-import { Badge } from '../../../web/ui/status.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 
 export const modelPages = (deps: Deps, frame: Frame) =>
@@ -67,13 +67,13 @@ function columnsFor(models: readonly Model[]): Column<Model>[] {
 
 const input: Column<Model> = {
   head: 'Input',
-  kind: 'number',
+  kind: 'money',
   cell: ({ prices }) => <PerMillion pusd={prices.inputPusd} />,
 }
 
 const cached: Column<Model> = {
   head: 'Cached input',
-  kind: 'optional-number',
+  kind: 'optional-money',
   cell: ({ prices }) => {
     const rate = prices.card?.classes.cache_read
     return rate === undefined ? <None /> : <PerMillion pusd={rate} />
@@ -99,18 +99,18 @@ const columns: readonly Column<Model>[] = [
   input,
   {
     head: 'Output',
-    kind: 'number',
+    kind: 'money',
     cell: ({ kind, prices }) =>
       kind === 'chat' ? <PerMillion pusd={prices.outputPusd} /> : <None />,
   },
   {
     head: 'Per run',
-    kind: 'optional-number',
+    kind: 'optional-money',
     at: 'more',
     cell: ({ prices }) =>
       prices.requestNusd === 0n ? <None /> : <Amount nusd={prices.requestNusd} />,
   },
-  { head: 'Kind', kind: 'optional', cell: ({ kind }) => kind },
+  { head: 'Kind', kind: 'optional', cell: ({ kind }) => capitalised(kind) },
   {
     head: 'Context',
     kind: 'optional-number',
@@ -124,8 +124,8 @@ const columns: readonly Column<Model>[] = [
   },
   {
     head: 'Features',
-    kind: 'optional',
-    cell: ({ features }) => (features.length === 0 ? <None /> : features.join(', ')),
+    kind: 'spare',
+    cell: ({ features }) => (features.length === 0 ? <None /> : capitalised(features.join(', '))),
   },
   {
     head: 'Repeatable',
@@ -135,7 +135,7 @@ const columns: readonly Column<Model>[] = [
   {
     head: 'State',
     at: 'state',
-    cell: ({ status }) => <Badge tone={tones[status]}>{states[status]}</Badge>,
+    cell: ({ status }) => <StatusBadge of={status} />,
   },
 ]
 
@@ -148,8 +148,7 @@ const inWords = ({ kind, contextTokens, features, verifiable }: Model): string =
     ...(verifiable === 're-executable' ? ['repeatable'] : []),
   ].join(', ')
 
-const tones = { live: 'ok', deprecated: 'warn', disabled: 'bad' } as const
-const states = { live: 'Live', deprecated: 'Deprecated', disabled: 'Off' } as const
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 const PerMillion = ({ pusd }: { pusd: bigint }) => <Amount nusd={perMillion(pusd)} />
 
@@ -157,7 +156,7 @@ const Count = ({ value }: { value: number }) => (
   <data value={String(value)}>{value.toLocaleString('en-US')}</data>
 )
 
-const None = () => <span class="quiet">—</span>
+const None = () => <span class="quiet">–</span>
 
 type PriceListProps = { catalogue: Catalogue; leaf: number | undefined }
 
@@ -182,7 +181,7 @@ const PriceList = ({ catalogue: { priceList }, leaf }: PriceListProps) => (
             leaf === undefined ? (
               'With the first receipt'
             ) : (
-              <a href="/v1/anchors">Leaf {leaf.toLocaleString('en-US')}</a>
+              <a href="/status#log">Leaf {leaf.toLocaleString('en-US')}</a>
             ),
           ],
         ]}

@@ -66,7 +66,7 @@ export const BlankSlip = ({ view: { signer, stats } }: { view: LandingView }) =>
           {['Model', 'Run', 'Outcome', 'Input', 'Output', 'Paid by'].map((name) => (
             <>
               <dt>{name}</dt>
-              <dd>—</dd>
+              <dd>–</dd>
             </>
           ))}
           <dt>Signed by</dt>
@@ -76,7 +76,7 @@ export const BlankSlip = ({ view: { signer, stats } }: { view: LandingView }) =>
         </dl>
         <div class="total">
           <span>Total</span>
-          <span>—</span>
+          <span>–</span>
         </div>
         <p class="print quiet">Ask something below: the answer leaves a receipt.</p>
       </article>

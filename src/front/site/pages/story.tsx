@@ -61,7 +61,7 @@ function turnsOf(judged: Judged): Turn[] {
       ['The most it can cost is held.', `Outcome: ${run.outcome}, after ${seconds} s.`],
     ],
     ['charge', [...lines, `Total: ${totalOf(file.receipt)?.join('') ?? ''}, from the balance.`]],
-    ['sign', [`Digest ${shortHash(file.digest)}, signed by ${shortHash(verdict.signer ?? '')}.`]],
+    ['sign', [`Digest ${shortHash(file.digest)}`, `Signed by ${shortHash(verdict.signer ?? '')}`]],
   ]
   if (proof) {
     const place = (BigInt(proof.index) + 1n).toLocaleString('en-US')

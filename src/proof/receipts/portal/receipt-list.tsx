@@ -234,8 +234,13 @@ const Filters = ({ view: { query, models } }: { view: ReceiptsView }) => {
     <FilterBar
       action={listPath}
       target="#receipts"
-      isMoreOpen={['from', 'to'].some((name) => query.has(name))}
-      more={<RangeChips query={query} />}
+      isMoreOpen={['from', 'to', 'limit'].some((name) => query.has(name))}
+      more={
+        <>
+          <RangeChips query={query} />
+          <SizeChip value={query.get('limit') ?? ''} />
+        </>
+      }
     >
       <SelectChip
         {...chip('visibility')}
@@ -256,7 +261,6 @@ const Filters = ({ view: { query, models } }: { view: ReceiptsView }) => {
       <TimeChip query={query} />
       <IdChip query={query} />
       <SortChip value={query.get('sort') ?? ''} />
-      <SizeChip value={query.get('limit') ?? ''} />
     </FilterBar>
   )
 }
