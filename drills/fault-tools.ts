@@ -44,11 +44,15 @@ export const straceWords = ({ calls, what }: Injection, out: string): string[] =
 ]
 
 /** Where a trace is written. */
-export const traceFile = ({ home }: Pick<Bench, 'home'>): string =>
+export const traceFile = ({ home }: { home: Pick<Bench['home'], 'folder'> }): string =>
   join(home.folder, `trace-${++traces}`)
 
 /** Does it to a server that runs, from now on; `stop` says how often it happened. */
-export async function inject(bench: Pick<Bench, 'home'>, server: Server, injection: Injection) {
+export async function inject(
+  bench: { home: Pick<Bench['home'], 'folder'> },
+  server: Pick<Server, 'pid'>,
+  injection: Injection,
+) {
   const out = traceFile(bench)
   const said = `${out}.said`
   const words = [...straceWords(injection, out), '-p', String(server.pid)]

@@ -12,6 +12,7 @@ import { drillEvents, eventsReport } from './events.ts'
 import { drillExport, exportReport } from './export.ts'
 import { drillFaults, everyFault, faultsReport } from './faults.ts'
 import { drillFuzz, fuzzReport } from './fuzz.ts'
+import { drillLiabilities, liabilitiesReport } from './liabilities.ts'
 import { drillMigrate, migrateReport } from './migrate.ts'
 import { drillRecover, recoverReport } from './recover.ts'
 import { report } from './report.ts'
@@ -41,6 +42,8 @@ const options = {
   rate: { type: 'string', default: '80' },
   /** cluster, crash, faults: those whose name contains this; all without it. */
   only: { type: 'string', default: '' },
+  /** liabilities: accounts of the service that is killed, and of the one that is measured. */
+  accounts: { type: 'string', default: '300' },
   /** simulate: engine, seeds, commands of each, processes; or the one seed to replay. */
   engine: { type: 'string', default: 'sqlite' },
   seeds: { type: 'string', default: '100' },
@@ -104,6 +107,11 @@ const drills: Record<string, () => Promise<Found>> = {
     const seed = Number(values.seed ?? Date.now() % 1_000_000)
     const result = await drillFuzz({ seconds: Number(values.seconds), seed, say })
     return { sections: fuzzReport(result), faults: result.faults }
+  },
+  async liabilities() {
+    const numbers = { accounts: Number(values.accounts), large: Number(values.large ?? 100_000) }
+    const result = await drillLiabilities({ ...numbers, strides: { steps: 1, calls: 1 }, say })
+    return { sections: liabilitiesReport(result), faults: result.faults }
   },
   async migrate() {
     const { older = refuse('--older names the executable of the version before.'), large } = values

@@ -7,8 +7,8 @@ const named = (folder: string, names: string): string[] =>
 export const groups: Record<string, Group> = {
   verify: {
     places: [
-      ...named('src/verify', 'address base64 check-anchor check-log checks commitment csv-records'),
-      ...named('src/verify', 'ed25519 eip712 input json-text keccak manifest merkle page-payload'),
+      ...named('src/verify', 'address base64 check-anchor check-log checks commitment'),
+      ...named('src/verify', 'ed25519 eip712 input json-text keccak merkle page-payload'),
       ...named('src/verify', 'path proof receipt shown-checks signature'),
       ...named('src/verify', 'slip-lines typed-data typed-values verdict-words verify'),
       'src/verify/fast',
@@ -23,6 +23,16 @@ export const groups: Record<string, Group> = {
     ],
     near: /^test\/verify\/(note|policy|witnessed|quote|checkpoint|read-tiles|log-tiles)/,
     wide: /^test\/(verify|log|witnesses|quotes|audit)\//,
+  },
+  owed: {
+    places: [
+      ...named('src/verify', 'csv-records liabilities manifest shown-liabilities sum-tree'),
+      'src/front/audit/check-owed.ts',
+      'src/storage/liabilities',
+      ...named('src/proof/liabilities', 'liabilities state-owed store treasury'),
+    ],
+    near: /^test\/(verify\/(liabilities|manifest|merkle)|liabilities\/|audit\/owed|usage\/manif)/,
+    wide: /^test\/(verify|liabilities|audit|usage)\//,
   },
   keys: {
     places: [

@@ -1,0 +1,111 @@
+/** Judges the statements of what is owed that killed processes left, against every grant there was. */
+import type { Service } from '../src/app/wiring.ts'
+import { toHex } from '../src/kernel/hex.ts'
+import { auditStore } from '../src/ledger/store/audit.ts'
+import { fileOf, ownFile } from '../src/proof/liabilities/liabilities.ts'
+import type { Db } from '../src/storage/db/db.ts'
+import { rows } from '../src/storage/db/query-steps.ts'
+import type { LiabilitiesRow } from '../src/storage/db/schema.ts'
+import { checkLiabilities, type LiabilitiesFile } from '../src/verify/liabilities.ts'
+import { leafKinds } from '../src/verify/merkle.ts'
+
+/** An account by a number, from 0. */
+export const accountOf = (n: number): string => `0x${(n + 1).toString(16).padStart(40, '0')}`
+
+/** What the n-th grant is of: sums of the first n of them never repeat. */
+export const amountOf = (n: number): bigint => 1_000_000_007n + 13n * BigInt(n)
+
+type Judged = {
+  day: number
+  accounts: number
+  /** All grants that there are. */
+  to: number
+}
+
+/** The faults of a service on a day: exactly one statement a day, each right to the nano-dollar. */
+export async function judgeOwed(
+  { deps, db }: { deps: Service; db: Db },
+  { day, accounts, to }: Judged,
+): Promise<string[]> {
+  const faults = (await auditStore(db).whole(deps.clock.now())).map((fault) => `audit: ${fault}`)
+  const said = await allSaid(deps)
+  const numbers = said.map(({ number }) => number)
+  if (numbers.join() !== Array.from({ length: day }, (_, i) => day - i).join()) {
+    faults.push(`on day ${day} there are the statements ${numbers.slice(0, 5).join()}`)
+  }
+  const days = new Set(said.map(({ asOf }) => Math.floor(asOf / 86_400_000)))
+  if (days.size !== said.length) faults.push('two statements are of one day')
+  faults.push(...(await leafFaults(deps, said)), ...(await draftFaults(db, said)))
+  const [newest] = said
+  if (newest) faults.push(...(await newestFaults(deps, newest, { accounts, to })))
+  for (const [i, row] of said.entries()) {
+    const previous = said[i + 1]?.digest ?? `0x${'00'.repeat(32)}`
+    if (row.statement.previous !== previous) faults.push(`statement ${row.number} skips one`)
+  }
+  return faults
+}
+
+async function allSaid({ liabilities }: Service): Promise<LiabilitiesRow[]> {
+  const said: LiabilitiesRow[] = []
+  for (let below: number | undefined; ; below = said.at(-1)?.number) {
+    const page = await liabilities.list({ limit: 100, below })
+    said.push(...page.items)
+    if (!page.hasMore) return said
+  }
+}
+
+/** The log has a leaf of each statement, once, and no other leaf of this kind. */
+async function leafFaults(deps: Service, said: readonly LiabilitiesRow[]): Promise<string[]> {
+  const { logs, logStore, tiles } = deps
+  const size = await logStore.size()
+  const found: string[] = []
+  for (let at = 0; at < size; at += 256) {
+    const width = Math.min(256, size - at)
+    const entries = await tiles.entries(logs.current, { index: at / 256, width })
+    const own = entries.filter(({ kind }) => kind === leafKinds.liabilities)
+    found.push(...own.map(({ digest }) => toHex(digest)))
+  }
+  const wanted = said.map(({ digest }) => digest).reverse()
+  return found.join() === wanted.join()
+    ? []
+    : [`the log has ${found.length} leaves of ${wanted.length} statements, or others`]
+}
+
+/** No part is there of a statement that did not come about. */
+async function draftFaults(db: Db, said: readonly LiabilitiesRow[]): Promise<string[]> {
+  const { liabilityParts: parts } = db.tables
+  const found = await db.read((q) => rows(q.selectDistinct({ number: parts.number }).from(parts)))
+  const known = new Set(said.map(({ number }) => number))
+  return found
+    .filter(({ number }) => !known.has(number))
+    .map(({ number }) => `draft ${number} stays`)
+}
+
+/** Its total is what the grants up to some moment come to, and each account finds its part of it. */
+async function newestFaults(
+  deps: Service,
+  row: LiabilitiesRow,
+  { accounts, to }: { accounts: number; to: number },
+): Promise<string[]> {
+  let [grants, total] = [0, 0n]
+  for (; grants < to && total < BigInt(row.statement.total_nusd); grants++)
+    total += amountOf(grants)
+  if (String(total) !== row.statement.total_nusd) {
+    return [`${row.statement.total_nusd} nUSD is what no number of grants comes to`]
+  }
+  const whole = await fileOf(deps, row)
+  const signers = [{ address: deps.signer.address }]
+  const faults: string[] = []
+  for (let n = 0; n < accounts; n++) {
+    const account = accountOf(n)
+    const { own } = await ownFile(deps, account)
+    const file: LiabilitiesFile = own ? { ...whole, own } : whole
+    const trust = { signers, issuers: [whole.statement.issuer], account, since: row.asOf }
+    const wrong = checkLiabilities(file, trust).filter(({ status }) => status !== 'pass')
+    faults.push(...wrong.map(({ name, reason }) => `${account}, ${name}: ${reason}`))
+    let due = 0n
+    for (let i = n; i < grants; i += accounts) due += amountOf(i)
+    if (own?.balance_nusd !== String(due)) faults.push(`${account} has ${due} nUSD, not so told`)
+  }
+  return faults
+}
