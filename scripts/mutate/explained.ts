@@ -1,4 +1,5 @@
 import { ofAccess } from './explained-access.ts'
+import { ofOwed } from './explained-owed.ts'
 import { any, bug, faster, nothing, ofVerify, type Row } from './explained-verify.ts'
 import type { Mutant } from './mutants.ts'
 
@@ -276,6 +277,7 @@ const explained: Record<string, Row[]> = {
   ],
   ...ofAccess,
   ...ofVerify,
+  ...ofOwed,
 }
 
 /** Why a mutant may survive; undefined where a test is missing. */

@@ -3,6 +3,8 @@ import { auditService } from '../../src/front/audit/audit.ts'
 import { checkHoldings, readSaid } from '../../src/front/audit/check-owed.ts'
 import { type Service, ServiceTrouble } from '../../src/front/audit/service-view.ts'
 import { ChainReverted, ChainUnavailable } from '../../src/kernel/chain.ts'
+import { decimalsOf, holdingsOf } from '../../src/proof/liabilities/treasury.ts'
+import { sumsBelow } from '../../src/verify/sum-tree.ts'
 import { fund, publish } from '../liabilities/publishing.ts'
 import { rejectionOf } from '../support/rejection.ts'
 import { usd, type World, world } from '../support/world.ts'
@@ -12,12 +14,15 @@ type Told = { data: { statement: Record<string, string> }[]; has_more: boolean }
 
 describe('what a service says it owes', () => {
   let w: World
+  /** The file of the first statement, under a head of the log without the others. */
+  let older: unknown
   beforeAll(async () => {
     w = await world({ now: Date.UTC(2026, 10, 20, 12) })
     await fund(w, [5n * usd, 2n * usd])
     for (let i = 0; i < 3; i++) {
       w.advance(1000)
       await publish(w)
+      older ??= await (await w.call('/liabilities/1')).json()
     }
   })
   afterAll(() => w.stop())
@@ -51,6 +56,11 @@ describe('what a service says it owes', () => {
         : told,
     )
     expect(byOne).toBe(holds)
+  })
+
+  test('holds under an older head of the same log', async () => {
+    const kept = await audited((path, told) => (path === '/liabilities/1' ? older : told))
+    expect(kept).toStartWith('pass: 3 statements')
   })
 
   test('may be nothing, or not yet anything', async () => {
@@ -100,6 +110,11 @@ describe('what a service says it owes', () => {
       return told
     })
     expect(answer).toContain('its head of the log is of another log than the audited one.')
+  })
+
+  test('may be said twice at one moment', async () => {
+    await publish(w)
+    expect(await audited()).toStartWith('pass: 4 statements')
   })
 })
 
@@ -151,6 +166,19 @@ describe('what lies in the treasury', () => {
     expect(await told(failing(new ChainReverted('0x'), true), owed)).toBe(token)
     expect(await told({ call: async () => '0x' }, owed)).toBe(token)
     expect(await told({ call: async () => word(78n) }, owed)).toBe(token)
+    const unheld = {
+      call: async (_: unknown, data: string) => (data === '0x313ce567' ? word(6n) : '0x'),
+    }
+    expect(await told(unheld as never, owed)).toBe(token)
+  })
+
+  test('is told in nano-dollars up to what a statement can hold, of up to 77 decimals', async () => {
+    const holds = (held: bigint, decimals: number) =>
+      holdingsOf({ call: async () => word(held) }, { holder: at, token: at, decimals }, 'latest')
+    expect(await holds(sumsBelow - 1n, 9)).toBe(sumsBelow - 1n)
+    expect(await holds(sumsBelow, 9)).toBe(sumsBelow - 1n)
+    expect(await holds(7_999n, 12)).toBe(7n)
+    expect(await decimalsOf({ call: async () => word(77n) }, at)).toBe(77)
   })
 
   test('is not asked for where nothing is said, or nothing can be deposited', async () => {

@@ -146,7 +146,52 @@ for (const engine of engines) {
       expect(await rejectionOf(ownFile(w.deps, accountOf(1), before))).toMatchObject({
         type: 'gone',
       })
+      // Deleted are the leaves and the secret that would name them.
+      expect(await w.deps.liabilities.part(before, 1)).toBeUndefined()
+      expect(await w.deps.liabilities.find(before)).toMatchObject({ number: before, seed: null })
       expect((await ownFile(w.deps, accountOf(1))).own?.balance_nusd).toBe(String(6n * usd))
+      expect(await faults()).toEqual([])
+    })
+
+    test('is not said where it is switched off, or where the log diverged', async () => {
+      const { settings, heads, liabilities } = w.deps
+      const { signal } = new AbortController()
+      w.advance(86_400_000)
+      const before = await liabilities.newest()
+      const off = { ...settings, liabilities: { ...settings.liabilities, everyMs: 0 } }
+      await liabilityPublisher({ ...w.deps, settings: off })(signal)
+      await liabilityPublisher({ ...w.deps, heads: { ...heads, isOpen: () => false } })(signal)
+      expect(await liabilities.newest()).toEqual(before)
+    })
+
+    test('ends in silence where its lease went to another node, and says why it was stopped', async () => {
+      const { liabilities } = w.deps
+      const before = await liabilities.newest()
+      const { signal } = new AbortController()
+      const other = liabilityStore(w.db, w.deps.logStore, {
+        clock: w.deps.leaseClock,
+        node: 'other',
+      })
+      const unleased = { ...liabilities, takeLease: async () => undefined }
+      await liabilityPublisher({ ...w.deps, liabilities: unleased })(signal)
+      const lost = {
+        ...liabilities,
+        readLeaves: async (seed: Uint8Array) => {
+          const leaves = await liabilities.readLeaves(seed)
+          w.advance(11_000)
+          await other.takeLease()
+          return leaves
+        },
+      }
+      await liabilityPublisher({ ...w.deps, liabilities: lost })(signal)
+      expect(await liabilities.newest()).toEqual(before)
+      w.advance(11_000)
+      const stopped = rejectionOf(
+        liabilityPublisher(w.deps)(AbortSignal.abort(new Error('stopped'))),
+      )
+      expect(await stopped).toMatchObject({ message: 'stopped' })
+      await liabilityPublisher(w.deps)(signal)
+      expect((await liabilities.newest())?.number).toBe((before?.number ?? 0) + 1)
       expect(await faults()).toEqual([])
     })
   })

@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'bun:test'
+import { sha256 } from '@noble/hashes/sha2.js'
 import { checkLiabilities, type LiabilitiesFile } from '../../src/verify/liabilities.ts'
-import { nodeBytes, sumLeaf, sumsBelow, verifySum } from '../../src/verify/sum-tree.ts'
+import { shownLiabilities } from '../../src/verify/shown-liabilities.ts'
+import {
+  nodeBytes,
+  type SumNode,
+  sumLeaf,
+  sumsBelow,
+  verifySum,
+} from '../../src/verify/sum-tree.ts'
 import { changed } from '../liabilities/publishing.ts'
 import { accountFor, leafFor, liabilitiesFileOf, nonceFor, treeOf } from './liabilities-samples.ts'
 import { testSigner } from './samples.ts'
@@ -83,6 +91,31 @@ describe('the form of a file', () => {
   })
 })
 
+test('A page shows each check that was made, as good, as undecided or as bad', () => {
+  const shown = (file: unknown, more: object) =>
+    shownLiabilities(checkLiabilities(file, more)).map(({ result, label }) => `${result}: ${label}`)
+  expect(shown(good, {})).toEqual([
+    'ok: The file is whole',
+    'wait: Signed by this service',
+    'ok: In the public log',
+    'wait: The log is signed',
+    'wait: It counts your account',
+    'ok: Your balance is part of the total',
+  ])
+  expect(shown(null, trust)).toEqual(['bad: The file cannot be read'])
+  const other = { ...trust, issuers: ['https://a.example'], since: 1_800_000_000_000 }
+  expect(shown(good, { ...other, account: accountFor(1) })).toEqual([
+    'ok: The file is whole',
+    'bad: It is of another service',
+    'ok: Signed by this service',
+    'ok: In the public log',
+    'ok: The log is signed',
+    'bad: It is too old',
+    'bad: It counts another account',
+    'ok: Your balance is part of the total',
+  ])
+})
+
 describe('a sum tree', () => {
   const hash = new Uint8Array(32).fill(1)
   const leaf = sumLeaf(new Uint8Array(32), new Uint8Array(20), 1n)
@@ -112,6 +145,20 @@ describe('a sum tree', () => {
     }
     const many = Array(33).fill({ hash, sum: 0n })
     expect(verifySum({ ...claim, path: many })).toBe(false)
+  })
+
+  test('has paths of 32 steps and no more', () => {
+    const above = (node: SumNode): SumNode => {
+      const sibling = { hash, sum: 0n }
+      return { hash: sha256(nodeBytes(node, sibling)), sum: node.sum }
+    }
+    let root = leaf
+    const path: SumNode[] = []
+    for (; path.length < 32; path.push({ hash, sum: 0n })) root = above(root)
+    const claim = { index: 0n, leaf, path, root }
+    expect(verifySum(claim)).toBe(true)
+    const longer = { ...claim, path: [...path, { hash, sum: 0n }], root: above(root) }
+    expect(verifySum(longer)).toBe(false)
   })
 
   test('adds up to the largest sum and no further', () => {

@@ -36,6 +36,14 @@ const judge = (text: string, manifest: unknown = manifestOf(text), by: object[] 
 
 const json = '{"cost_nusd":10}\n{"cost_nusd":20}\n'
 
+test('A manifest whose text repeats a member is not judged', () => {
+  const problems = [{ path: 'rows', message: 'repeated' }]
+  const file = { data: bytesOf(json), manifest: manifestOf(json), problems }
+  const [first, ...rest] = checkExport(file, trusted)
+  expect(first).toEqual({ name: 'manifest', status: 'fail', reason: 'rows: repeated' })
+  expect(rest.map(({ status }) => status)).toEqual(['skip', 'skip', 'skip', 'skip'])
+})
+
 describe('the rows of an export', () => {
   test('are counted with their costs, or without where FOCUS has no such column', () => {
     const sum = 'pass: The file has 2 rows, which cost 30 nUSD.'
