@@ -98,6 +98,10 @@ export const promised: readonly Row[] = [
         'test/liabilities/publish.test.ts',
         'is found out where a leaf was changed or left out, or a balance was lowered',
       ],
+      [
+        'test/binary/drill-liabilities.test.ts',
+        'a killed publication leaves one right statement a day, and its leaf once, on both engines',
+      ],
     ],
     guards: [
       ['src/proof/liabilities/state-owed.ts', 'publishLiabilities'],
@@ -119,6 +123,10 @@ export const promised: readonly Row[] = [
       [
         'test/verify/liabilities.test.ts',
         'cannot hide debts behind a negative leaf, or a sum that wraps',
+      ],
+      [
+        'test/browser/verify-owed.test.ts',
+        'is refused when it was tampered with, dropped onto the page',
       ],
     ],
     guards: [

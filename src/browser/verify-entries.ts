@@ -1,8 +1,10 @@
 /** Reads the fields of the offline verifier. */
+import { systemClock } from '../kernel/clock.ts'
 import { isAddress } from '../verify/address.ts'
 import { readPolicyText, readQuoteText, trustWith } from '../verify/beside.ts'
 import type { QuoteCheck } from '../verify/checks.ts'
-import { readJsonText } from '../verify/json-text.ts'
+import { type JsonText, readJsonText } from '../verify/json-text.ts'
+import { isLiabilitiesFile, type LiabilitiesTrust } from '../verify/liabilities.ts'
 import type { Policy } from '../verify/policy.ts'
 import { isObject, isReceiptFile, type Problem } from '../verify/receipt.ts'
 import type { Trust, VerifyInput } from '../verify/verify.ts'
@@ -18,23 +20,15 @@ export function readEntries(): Entries | undefined {
     if (!read || !isReceiptFile(read.value)) return 'This is not a receipt file.'
     return { value: read.value, problems: read.repeated }
   })
-  const signers = read('signers', (text) => {
-    const addresses = text.split(/[\s,;]+/).filter((word) => word !== '')
-    const wrong = addresses.find((word) => !isAddress(word))
-    return wrong === undefined ? { value: addresses } : `“${short(wrong)}” is not an address.`
-  })
+  const signers = read('signers', toAddresses)
   const proof = read('proof', (text) => optional(text, (value) => value))
   const between = read('anchors', (text) => optional(text, toEvidence))
   const quote = read('quote', (text): Entry<QuoteCheck | undefined> | string => {
     const found = readQuoteText(text)
     return typeof found === 'string' ? found : { value: found.quote, problems: found.problems }
   })
-  const policy = read('policy', (text): Entry<Policy> | string => {
-    const found = readPolicyText(text)
-    return typeof found === 'string' ? found : { value: found }
-  })
+  const policy = read('policy', toPolicy)
   if (!file || !signers || !proof || !between || !policy || !quote) return undefined
-  const issuer = byId('issuer', HTMLInputElement).value.trim()
   const evidence = isObject(between.value) ? between.value : {}
   const problems = [file, proof, between, quote].flatMap((one) => one.problems ?? [])
   return {
@@ -45,12 +39,54 @@ export function readEntries(): Entries | undefined {
       ...evidence,
       problems,
     },
-    trust: {
-      ...trustWith({}, policy.value, signers.value),
-      ...(issuer !== '' && { issuers: [issuer] }),
-    },
+    trust: trustOf(policy.value, signers.value),
     chain: policy.value.chain,
   }
+}
+
+/** A file of what is owed, with the knowledge of its reader. */
+export type OwedEntries = JsonText & { trust: LiabilitiesTrust }
+
+/** Whether the text is a file of what is owed; any other is read as a receipt. */
+export const hasOwed = (): boolean => isLiabilitiesFile(owedText()?.value)
+
+const owedText = () => readJsonText(byId('text', HTMLTextAreaElement).value.trim())
+
+/** The fields that such a file is judged by; undefined when one is marked as wrong. */
+export function readOwedEntries(): OwedEntries | undefined {
+  const file = owedText()
+  read('text', () => ({ value: undefined }))
+  const signers = read('signers', toAddresses)
+  const policy = read('policy', toPolicy)
+  const account = read('account', (text) =>
+    text === '' || isAddress(text) ? { value: text } : `“${short(text)}” is not an address.`,
+  )
+  const hours = read('age', (text) =>
+    /^\d{0,5}$/.test(text) ? { value: Number(text) } : 'Whole hours, such as 48.',
+  )
+  if (!file || !signers || !policy || !account || !hours) return undefined
+  const { signers: trusted, issuers } = trustOf(policy.value, signers.value)
+  const since = hours.value === 0 ? undefined : systemClock.now() - hours.value * 3_600_000
+  return {
+    ...file,
+    trust: { signers: trusted, issuers, account: account.value || undefined, since },
+  }
+}
+
+function trustOf(policy: Policy, signers: readonly string[]): Trust {
+  const issuer = byId('issuer', HTMLInputElement).value.trim()
+  return { ...trustWith({}, policy, signers), ...(issuer !== '' && { issuers: [issuer] }) }
+}
+
+function toAddresses(text: string): Entry<string[]> | string {
+  const addresses = text.split(/[\s,;]+/).filter((word) => word !== '')
+  const wrong = addresses.find((word) => !isAddress(word))
+  return wrong === undefined ? { value: addresses } : `“${short(wrong)}” is not an address.`
+}
+
+function toPolicy(text: string): Entry<Policy> | string {
+  const found = readPolicyText(text)
+  return typeof found === 'string' ? found : { value: found }
 }
 
 /** The value of a field, with the members that its text repeats. */
@@ -58,7 +94,7 @@ type Entry<T> = { value: T; problems?: readonly Problem[] }
 
 /** Reads a field and marks it when it is wrong: text is what is wrong with it. */
 function read<T>(id: string, to: (text: string) => Entry<T> | string): Entry<T> | undefined {
-  const field = byId(id, HTMLTextAreaElement)
+  const field = fieldOf(id)
   const message = byId(`${id}Error`, HTMLElement)
   const got = to(field.value.trim())
   const isWrong = typeof got === 'string'
@@ -72,6 +108,12 @@ function read<T>(id: string, to: (text: string) => Entry<T> | string): Entry<T> 
   const folded = field.closest('details')
   if (folded) folded.open = true
   return undefined
+}
+
+function fieldOf(id: string): HTMLTextAreaElement | HTMLInputElement {
+  const found = byId(id, HTMLElement)
+  if (found instanceof HTMLTextAreaElement || found instanceof HTMLInputElement) return found
+  throw new Error(`${id} is not a field`)
 }
 
 function optional(text: string, to: (value: unknown) => unknown): Entry<unknown> | string {

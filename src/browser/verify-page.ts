@@ -1,7 +1,10 @@
-/** The offline verifier: reads a receipt file and checks it on this device. */
+/** The offline verifier: reads a receipt, or a proof of what is owed, and checks it on this device. */
+import { checkLiabilities } from '../verify/liabilities.ts'
+import { liabilityVerdict } from '../verify/shown-liabilities.ts'
 import { byId } from './dom.ts'
 import { headlineOf, verify } from './verify.ts'
-import { readEntries } from './verify-entries.ts'
+import { hasOwed, readEntries, readOwedEntries } from './verify-entries.ts'
+import { owedSlipOf, owedVerdictOf } from './verify-owed.ts'
 import { slipOf } from './verify-slip.ts'
 import { verdictOf } from './verify-verdict.ts'
 
@@ -43,20 +46,39 @@ async function take(chosen: File | undefined): Promise<void> {
 }
 
 function check(): void {
-  const entries = readEntries()
-  if (!entries) {
+  const judged = hasOwed() ? judgeOwed() : judgeReceipt()
+  if (!judged) {
     show([], [])
     status.textContent = 'Nothing was checked: see the marked field.'
     form.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
     return
   }
-  const { input, trust, chain } = entries
-  const verdict = verify(input, trust, chain)
-  show(verdictOf(verdict), slipOf(input.file, verdict))
-  status.textContent = headlineOf(verdict)
+  show(judged.verdict, judged.slip)
+  status.textContent = judged.headline
   // On a narrow screen it stands below the fields.
   const isBelow = verdictPart.getBoundingClientRect().top > window.innerHeight / 2
   if (isBelow) verdictPart.scrollIntoView({ block: 'start' })
+}
+
+type Judged = { headline: string; verdict: Node[]; slip: Node[] }
+
+function judgeReceipt(): Judged | undefined {
+  const entries = readEntries()
+  if (!entries) return undefined
+  const { input, trust, chain } = entries
+  const verdict = verify(input, trust, chain)
+  const slip = slipOf(input.file, verdict)
+  return { headline: headlineOf(verdict), verdict: verdictOf(verdict), slip }
+}
+
+/** A file of what is owed, from Billing → Owed. */
+function judgeOwed(): Judged | undefined {
+  const entries = readOwedEntries()
+  if (!entries) return undefined
+  const { value, repeated, trust } = entries
+  const checks = checkLiabilities(value, trust, repeated)
+  const { headline } = liabilityVerdict(checks)
+  return { headline, verdict: owedVerdictOf(checks), slip: owedSlipOf(value, checks) }
 }
 
 function clear(): void {

@@ -72,13 +72,13 @@ function footOf(verdict: Verdict): Node {
   return element('div', { class: 'foot' }, note, stamp)
 }
 
-function timeOf(ms: string): string {
+export function timeOf(ms: string): string {
   const time = new Date(Number(ms))
   return Number.isNaN(time.getTime()) ? `${ms} ms` : time.toISOString().replace('T', ' ')
 }
 
 /** The figure in its two hues: no style may stand on an element of the file. */
-function figureOf(hash: string): SVGElement {
+export function figureOf(hash: string): SVGElement {
   const svg = drawing(400, rosettePaths(hash), { class: 'rosette' })
   const [first, second] = rosetteHues(hash)
   svg.querySelectorAll('path').forEach((path, ring) => {

@@ -1,32 +1,43 @@
 /** Shows the verdict of the offline verifier. */
-import type { Check, CheckStatus } from '../verify/checks.ts'
+import type { CheckStatus, Outcome } from '../verify/checks.ts'
+import type { VerdictKind } from '../verify/verdict-words.ts'
 import type { Level, Verdict } from '../verify/verify.ts'
 import { drawing, element } from './dom.ts'
 import { evidenceOf, headlineOf, kindOf, levelWords, summaryOf, titleOf } from './verify.ts'
 
 /** A verdict as a page shows it: the line above all, each check in words, what follows from it. */
 export function verdictOf(verdict: Verdict): Node[] {
-  const told = verdict.checks.filter(({ status }) => status !== 'skip')
-  const skipped = verdict.checks.filter(({ status }) => status === 'skip')
   return [
-    element(
-      'div',
-      { class: `note ${kindOf(verdict)}` },
-      element('h2', { id: 'verdictTitle' }, headlineOf(verdict)),
-      element('p', {}, summaryOf(verdict)),
-    ),
+    noteOf(kindOf(verdict), headlineOf(verdict), summaryOf(verdict)),
     ...levels(verdict.level),
     element('p', { class: 'evidence' }, evidenceOf(verdict)),
-    element('ul', { class: 'checks', role: 'list' }, ...told.map(checkOf)),
-    element(
-      'details',
-      {},
-      element('summary', {}, `Not asked: ${skipped.length}`),
-      element('ul', { class: 'checks', role: 'list' }, ...skipped.map(checkOf)),
-    ),
+    ...checkLists(verdict.checks.map((check) => ({ ...check, title: titleOf(check) }))),
     ...list('What it proves', verdict.proves),
     ...list('What it does not prove', verdict.does_not_prove),
   ]
+}
+
+/** The line above all checks. */
+export const noteOf = (kind: VerdictKind, headline: string, summary: string): Node =>
+  element(
+    'div',
+    { class: `note ${kind}` },
+    element('h2', { id: 'verdictTitle' }, headline),
+    element('p', {}, summary),
+  )
+
+/** A check with its title in words. */
+type Titled = Outcome & { name: string; title: string }
+
+/** The checks that were made, and folded those that were not asked for. */
+export function checkLists(checks: readonly Titled[]): Node[] {
+  const isSkipped = ({ status }: Titled) => status === 'skip'
+  const listOf = (some: readonly Titled[]) =>
+    element('ul', { class: 'checks', role: 'list' }, ...some.map(checkOf))
+  const skipped = checks.filter(isSkipped)
+  const summary = element('summary', {}, `Not asked: ${skipped.length}`)
+  const told = checks.filter((check) => !isSkipped(check))
+  return [listOf(told), element('details', {}, summary, listOf(skipped))]
 }
 
 const order: readonly Level[] = ['signed', 'logged', 'anchored', 'final']
@@ -41,16 +52,15 @@ function levels(level: Level | null): Node[] {
   return [element('ol', { class: 'levels', role: 'list', 'aria-label': label }, ...steps)]
 }
 
-function checkOf(check: Check): Node {
-  const { name, status, reason } = check
+function checkOf({ name, status, reason, title: words }: Titled): Node {
   const icon = drawing(24, [icons[status]], {})
   const said = element('span', { class: 'vh' }, ` (${statusWords[status]})`)
-  const title = element('strong', {}, titleOf(check), said)
+  const title = element('strong', {}, words, said)
   const attributes = { class: status, 'data-check': name, 'data-status': status }
   return element('li', attributes, icon, title, element('small', {}, reason))
 }
 
-function list(title: string, items: readonly string[]): Node[] {
+export function list(title: string, items: readonly string[]): Node[] {
   if (items.length === 0) return []
   const rows = items.map((item) => element('li', {}, item))
   return [element('h3', {}, title), element('ul', { class: 'says' }, ...rows)]

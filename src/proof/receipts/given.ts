@@ -2,7 +2,7 @@
 import { isId } from '../../kernel/ids.ts'
 import { isModestJson } from '../../kernel/json-size.ts'
 import { type JsonText, readJsonText } from '../../verify/json-text.ts'
-import { isReceiptFile, type Problem, type ReceiptFile } from '../../verify/receipt.ts'
+import { isObject, isReceiptFile, type Problem, type ReceiptFile } from '../../verify/receipt.ts'
 
 export type Given =
   | { kind: 'file'; file: ReceiptFile; problems: readonly Problem[] }
@@ -19,12 +19,17 @@ export function readGiven(text: string, baseUrl: string): Given {
   if (isReceiptFile(read?.value)) {
     return { kind: 'file', file: read?.value as ReceiptFile, problems: read?.repeated ?? [] }
   }
+  const value = read?.value
+  if (isObject(value) && value['type'] === 'counterfoil.liabilities') return wrong(owedWords)
   return wrong(
     read === undefined
       ? 'This is neither a receipt file nor the id or the link of a receipt.'
       : 'This is not a receipt file: "type" must be "counterfoil.receipt", with a "receipt" in it.',
   )
 }
+
+const owedWords =
+  'This is a proof of what is owed: the offline page below checks it, and so does counterfoil verify.'
 
 /** Accepts links to this service only; no other server is asked. */
 function readLink(link: string, baseUrl: string): Given {
