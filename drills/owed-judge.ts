@@ -1,4 +1,4 @@
-/** Judges the statements of what is owed that killed processes left, against every grant there was. */
+/** Judges the statements of what is owed that killed processes left, against every grant. */
 import type { Service } from '../src/app/wiring.ts'
 import { toHex } from '../src/kernel/hex.ts'
 import { auditStore } from '../src/ledger/store/audit.ts'
@@ -81,7 +81,7 @@ async function draftFaults(db: Db, said: readonly LiabilitiesRow[]): Promise<str
     .map(({ number }) => `draft ${number} stays`)
 }
 
-/** Its total is what the grants up to some moment come to, and each account finds its part of it. */
+/** Its total is what the grants up to one moment come to, and each account finds its part. */
 async function newestFaults(
   deps: Service,
   row: LiabilitiesRow,

@@ -1,4 +1,4 @@
-/** The offline verifier: reads a receipt, or a proof of what is owed, and checks it on this device. */
+/** The offline verifier: reads a receipt or a proof of what is owed, and checks it here. */
 import { checkLiabilities } from '../verify/liabilities.ts'
 import { liabilityVerdict } from '../verify/shown-liabilities.ts'
 import { byId } from './dom.ts'
