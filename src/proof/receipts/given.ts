@@ -29,7 +29,8 @@ export function readGiven(text: string, baseUrl: string): Given {
 }
 
 const owedWords =
-  'This is a proof of what is owed: the offline page below checks it, and so does counterfoil verify.'
+  'This is a proof of what is owed: the offline page below checks it, and so does the command ' +
+  'counterfoil verify.'
 
 /** Accepts links to this service only; no other server is asked. */
 function readLink(link: string, baseUrl: string): Given {
