@@ -44,6 +44,7 @@ import type { Post, Reach } from '../models/upstream/checked-post.ts'
 import type { Upstreams } from '../models/upstream/live-upstreams.ts'
 import type { Anchoring } from '../proof/anchors/anchoring.ts'
 import type { AnchorStore } from '../proof/anchors/store.ts'
+import type { UpstreamEvidenceStore } from '../proof/attested/store.ts'
 import type { LiabilityStore } from '../proof/liabilities/store.ts'
 import type { Heads } from '../proof/log/heads.ts'
 import type { Logs } from '../proof/log/logs.ts'
@@ -135,6 +136,8 @@ export type Deps = {
   cosignatures: CosignatureStore
   /** Signed statements of the debts to all accounts. */
   liabilities: LiabilityStore
+  /** What upstreams signed of runs. */
+  upstreamEvidence: UpstreamEvidenceStore
   /** The log as tiles. */
   tiles: TileStore
   /** What of the log must still be there, and whether it is. */

@@ -10,6 +10,7 @@ import { operatorTeller } from '../front/webhooks/operator-events.ts'
 import type { AuditStore } from '../ledger/store/audit.ts'
 import { dropPastBrakes } from '../ledger/store/brakes.ts'
 import { anchorWorker } from '../proof/anchors/pace.ts'
+import { evidenceCollector } from '../proof/attested/collect-evidence.ts'
 import { liabilityPublisher } from '../proof/liabilities/state-owed.ts'
 import { witnessAsker } from '../proof/log/ask-witnesses.ts'
 import { keepCheckpoint } from '../proof/log/checkpoint.ts'
@@ -76,6 +77,7 @@ function jobsByClock(deps: Deps, db: Db): Job[] {
   return [
     { name: 'checkpoint', everyMs: 5000, tick: () => keepCheckpoint(deps) },
     { name: 'witness', everyMs: 1000, tick: witnessAsker(deps) },
+    { name: 'upstream-evidence', everyMs: 1000, tick: evidenceCollector(deps) },
     { name: 'liabilities', everyMs: 60_000, tick: liabilityPublisher(deps) },
     { name: 'anchor', everyMs: 1000, atStart: true, tick: anchorWorker(deps) },
     { name: 'deposits', everyMs: depositsEveryMs, atStart: true, tick: depositWatcher(deps) },

@@ -1,5 +1,6 @@
 /** Makes what proves: the keys of receipts and notes, the witnesses, and what they sign. */
 import type { Config } from '../config/config.ts'
+import { upstreamEvidenceStore } from '../proof/attested/store.ts'
 import { liabilityStore } from '../proof/liabilities/store.ts'
 import { cosignatureStore } from '../proof/log/store/cosignatures.ts'
 import type { LogStore } from '../proof/log/store.ts'
@@ -21,4 +22,5 @@ export const provingOf = (
   witnesses: witnessesOf(config),
   cosignatures: cosignatureStore(db, time),
   liabilities: liabilityStore(db, log, time),
+  upstreamEvidence: upstreamEvidenceStore(db, log, time),
 })

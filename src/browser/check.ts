@@ -22,6 +22,7 @@ const text = byId('text', HTMLTextAreaElement)
 const file = byId('file', HTMLInputElement)
 const signers = byId('signers', HTMLInputElement)
 const quote = byId('quote', HTMLTextAreaElement)
+const evidence = byId('evidence', HTMLTextAreaElement)
 const policy = byId('policy', HTMLTextAreaElement)
 const drop = byId('drop', HTMLElement)
 const here = byId('here', HTMLElement).dataset
@@ -30,6 +31,7 @@ type Verifier = typeof import('./verify.ts')
 type Evidence = typeof import('./evidence.ts')
 
 const logs: Log[] = JSON.parse(here['logs'] ?? '[]')
+const upstreamKeys: string[] = JSON.parse(here['upstreamKeys'] ?? '[]')
 const stays = byId('stays-here', HTMLElement)
 stays.classList.remove('unseen')
 stays.previousElementSibling?.classList.add('unseen')
@@ -75,13 +77,11 @@ async function check(): Promise<void> {
   const { redact, sectionNames } = verifier
   const hideAll = () => ({ ...file, receipt: redact(file.receipt, sectionNames) })
   const { log, shard } = await findLog(logs, file.receipt.issuer, hideAll)
-  const own = verifier.toTrust({
-    signers: log?.signers ?? [],
-    issuers: issuersOf(log),
-    chain: null,
-  })
+  const said = { signers: log?.signers ?? [], issuers: issuersOf(log), chain: null }
+  const own = { ...verifier.toTrust(said), ...(upstreamKeys.length > 0 && { upstreamKeys }) }
   const trust = demands.trust(own)
-  const input = { file, quote: demands.quote, problems: [...given.problems, ...demands.problems] }
+  const { quote, attested } = demands
+  const input = { file, quote, attested, problems: [...given.problems, ...demands.problems] }
   const judge = (chain?: ChainEvidence) =>
     verifier.verify(input, chain ? { ...trust, chain } : trust, demands.chain)
   const verdict = judge()
@@ -96,7 +96,7 @@ const issuersOf = (log: Log | undefined): string[] =>
   [...logs, ...(log ? [log] : [])].map(({ origin }) => origin)
 
 /** The demands of the reader beside the file. */
-type Demands = Pick<Beside, 'quote' | 'problems'> & {
+type Demands = Pick<Beside, 'quote' | 'attested' | 'problems'> & {
   chain: Policy['chain']
   /** Whether this service's own word on its signers counts. */
   isOwn: boolean
@@ -106,17 +106,18 @@ type Demands = Pick<Beside, 'quote' | 'problems'> & {
 /** Reads the other fields; undefined when one is marked as wrong. */
 async function readDemands(): Promise<Demands | undefined> {
   const named = signers.value.split(/[\s,;]+/).filter((word) => word !== '')
-  const texts = { quote: quote.value, policy: policy.value }
+  const texts = { quote: quote.value, evidence: evidence.value, policy: policy.value }
   complain('quote', '')
+  complain('evidence', '')
   complain('policy', '')
-  if (`${texts.quote}${texts.policy}`.trim() === '') {
+  if (Object.values(texts).join('').trim() === '') {
     const isOwn = named.length === 0
     const trust = (own: Trust) => (isOwn ? own : { signers: named.map((address) => ({ address })) })
     return { quote: undefined, problems: [], chain: 'auto', isOwn, trust }
   }
   // The mathematics of witnesses would double the verifier of every page.
-  const evidence: Evidence = await import(here['evidence'] ?? '')
-  const read = evidence.readBeside(texts)
+  const reader: Evidence = await import(here['evidence'] ?? '')
+  const read = reader.readBeside(texts)
   if (!read.ok) {
     complain(read.field, read.message)
     return undefined
@@ -126,7 +127,7 @@ async function readDemands(): Promise<Demands | undefined> {
     ...rest,
     chain: rules.chain,
     isOwn: named.length === 0 && rules.signers === undefined,
-    trust: (own) => evidence.trustWith(own, rules, named),
+    trust: (own) => reader.trustWith(own, rules, named),
   }
 }
 
@@ -162,7 +163,7 @@ function show(
 const shardWords = (shard: string | undefined): string =>
   shard === undefined ? '' : ` Its signers are those that shard ${shard} names.`
 
-function complain(id: 'text' | 'quote' | 'policy', message: string): void {
+function complain(id: 'text' | 'quote' | 'evidence' | 'policy', message: string): void {
   const field = byId(id, HTMLTextAreaElement)
   byId(`${id}-error`, HTMLElement).textContent = message
   if (message === '') field.removeAttribute('aria-invalid')

@@ -1,2 +1,3 @@
-/** Reads quotes and policies for pages; loaded only where a reader gives one. */
+/** Reads quotes, evidence and policies for pages; loaded only where there is one. */
 export { readBeside, trustWith } from '../verify/beside.ts'
+export { evidenceCheck } from '../verify/upstream-evidence.ts'

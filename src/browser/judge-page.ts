@@ -5,6 +5,7 @@ import type { ShownCheck, StampWords } from '../verify/shown-checks.ts'
 import type { Verdict } from '../verify/verify.ts'
 
 type Verifier = typeof import('./verify.ts')
+type EvidenceVerifier = typeof import('./evidence.ts')
 
 /** The browser's own verdict, in the words of a page. */
 export type Found = {
@@ -22,11 +23,13 @@ export type Found = {
  * hashes, as on the landing page. @throws Error where the verifier does not load.
  */
 export async function judgePage(isBrief: boolean): Promise<Found | undefined> {
-  const { module, payload } = document.getElementById('payload')?.dataset ?? {}
+  const { module, evidenceModule, payload } = document.getElementById('payload')?.dataset ?? {}
   if (!module || !payload) return undefined
   const verifier: Verifier = await import(module)
-  const { file, ...trusted }: PagePayload = JSON.parse(payload)
-  const verdict = verifier.verify({ file }, verifier.toTrust(trusted))
+  const { file, evidence, upstreamKeys, ...trusted }: PagePayload = JSON.parse(payload)
+  const trust = { ...verifier.toTrust(trusted), ...(upstreamKeys && { upstreamKeys }) }
+  const attested = evidence && (await evidenceVerifier(evidenceModule)).evidenceCheck(evidence)
+  const verdict = verifier.verify({ file, attested }, trust)
   const judged = { verdict, file, now: trusted.now }
   const due = verdict.receipt_id === null ? undefined : dueOn(verifier, file.receipt, verdict)
   const other = due && slipFault(isBrief ? due.filter(isShown) : due, isBrief)
@@ -38,6 +41,8 @@ export async function judgePage(isBrief: boolean): Promise<Found | undefined> {
     evidence: other ? '' : verifier.evidenceOf(verdict),
   }
 }
+
+const evidenceVerifier = (path = ''): Promise<EvidenceVerifier> => import(path)
 
 const otherSlip: StampWords = { words: 'Not valid', against: 'see the checks', isBad: true }
 

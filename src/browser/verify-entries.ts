@@ -1,7 +1,13 @@
 /** Reads the fields of the offline verifier. */
 import { systemClock } from '../kernel/clock.ts'
 import { isAddress } from '../verify/address.ts'
-import { readPolicyText, readQuoteText, trustWith } from '../verify/beside.ts'
+import {
+  type Beside,
+  readEvidenceText,
+  readPolicyText,
+  readQuoteText,
+  trustWith,
+} from '../verify/beside.ts'
 import type { QuoteCheck } from '../verify/checks.ts'
 import { type JsonText, readJsonText } from '../verify/json-text.ts'
 import { isLiabilitiesFile, type LiabilitiesTrust } from '../verify/liabilities.ts'
@@ -27,8 +33,9 @@ export function readEntries(): Entries | undefined {
     const found = readQuoteText(text)
     return typeof found === 'string' ? found : { value: found.quote, problems: found.problems }
   })
+  const signed = read('evidence', toAttested)
   const policy = read('policy', toPolicy)
-  if (!file || !signers || !proof || !between || !policy || !quote) return undefined
+  if (!file || !signers || !proof || !between || !policy || !quote || !signed) return undefined
   const evidence = isObject(between.value) ? between.value : {}
   const problems = [file, proof, between, quote].flatMap((one) => one.problems ?? [])
   return {
@@ -36,6 +43,7 @@ export function readEntries(): Entries | undefined {
       file: file.value,
       proof: proof.value,
       quote: quote.value,
+      ...signed.value,
       ...evidence,
       problems,
     },
@@ -82,6 +90,11 @@ function toAddresses(text: string): Entry<string[]> | string {
   const addresses = text.split(/[\s,;]+/).filter((word) => word !== '')
   const wrong = addresses.find((word) => !isAddress(word))
   return wrong === undefined ? { value: addresses } : `“${short(wrong)}” is not an address.`
+}
+
+function toAttested(text: string): Entry<Pick<Beside, 'attested'>> | string {
+  const found = readEvidenceText(text)
+  return typeof found === 'string' ? found : { value: found }
 }
 
 function toPolicy(text: string): Entry<Policy> | string {

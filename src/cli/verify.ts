@@ -8,10 +8,11 @@ import type { LogEvidence } from '../verify/check-log.ts'
 import { type TrustedSigner, told } from '../verify/checks.ts'
 import type { JsonText } from '../verify/json-text.ts'
 import { isLiabilitiesFile, type LiabilitiesTrust } from '../verify/liabilities.ts'
-import { type Policy, parseSigner, trustBy } from '../verify/policy.ts'
+import { isUpstreamKey, type Policy, parseSigner, trustBy } from '../verify/policy.ts'
 import { isQuoteFile, quoteCheck } from '../verify/quote.ts'
 import { isObject, isReceiptFile } from '../verify/receipt.ts'
-import { headlineOf, kindOf, summaryOf } from '../verify/verdict-words.ts'
+import { evidenceCheck, isEvidenceFile } from '../verify/upstream-evidence.ts'
+import { headlineOf, kindOf, summaryOf, wordFor } from '../verify/verdict-words.ts'
 import { type Trust, type Verdict, type VerifyInput, verifyReceipt } from '../verify/verify.ts'
 import { openRpc } from './chain.ts'
 import { Exit, exitCodes, print, printJson, say } from './context.ts'
@@ -45,6 +46,16 @@ export function verifyCommand(program: Command): void {
     .option('--proof <file>', 'response of GET /v1/receipts/<id>/proof, if the file lacks it')
     .option('--answer <file>', 'the answer as you saved it, to check that the receipt is of it')
     .option('--quote <file>', 'the quote that it names, to check that it was kept')
+    .option(
+      '--evidence <file>',
+      'what the upstream signed of the run: ?format=evidence of its proof',
+    )
+    .option(
+      '--upstream-key <0x…>',
+      'a key of an upstream that you know signs its answers; repeatable',
+      addUpstreamKey,
+      [],
+    )
     .option('--manifest <file>', 'of an export in CSV, as GET /v1/usage/export/manifest gave it')
     .option(
       '--account <0x…>',
@@ -87,6 +98,7 @@ const trustOf = (options: Options, policy: Policy | undefined): Trust => ({
   ...(policy && trustBy(policy)),
   ...(options.signer.length > 0 && { signers: options.signer }),
   ...(options.issuer !== undefined && { issuers: [options.issuer] }),
+  ...(options.upstreamKey.length > 0 && { upstreamKeys: options.upstreamKey }),
 })
 
 function owedTrust(options: Options, policy: Policy | undefined): LiabilitiesTrust {
@@ -138,6 +150,11 @@ function addSigner(text: string, signers: TrustedSigner[]): TrustedSigner[] {
   throw new InvalidArgumentError('expected a log range as @from- or @from-until')
 }
 
+function addUpstreamKey(text: string, keys: string[]): string[] {
+  if (isUpstreamKey(text)) return [...keys, text]
+  throw new InvalidArgumentError('expected a key by which upstreams sign, such as 0x…')
+}
+
 type Options = {
   policy?: string
   tlog?: string
@@ -146,6 +163,8 @@ type Options = {
   proof?: string
   answer?: string
   quote?: string
+  evidence?: string
+  upstreamKey: string[]
   manifest?: string
   account?: string
   maxAge?: number
@@ -169,10 +188,12 @@ function readInput(path: string, file: JsonText, options: Options): VerifyInput 
   const beside = proof === undefined ? undefined : readJsonFile(proof)
   const answer = anchors === undefined ? undefined : readJsonFile(anchors)
   const promised = quote === undefined ? undefined : readQuote(quote)
+  const signed = options.evidence === undefined ? undefined : readEvidence(options.evidence)
   return {
     file: saved === undefined ? file.value : withAnswer(file.value, saved),
     ...((beside || tlog) && { proof: withTlog(beside?.value ?? proofOf(file.value), tlog) }),
     ...(promised && { quote: quoteCheck(promised.value) }),
+    ...(signed && { attested: evidenceCheck(signed.value, signed.repeated) }),
     ...(answer && toEvidence(answer.value, anchors ?? '')),
     problems: [file, beside, answer, promised].flatMap((read) => read?.repeated ?? []),
   }
@@ -192,6 +213,14 @@ function readQuote(path: string): JsonText {
   const read = readJsonFile(path)
   if (isQuoteFile(read.value)) return read
   throw new Exit(exitCodes.usage, `${path} is not a quote: save the answer of POST /v1/quotes`)
+}
+
+/** @throws Exit 2 */
+function readEvidence(path: string): JsonText {
+  const read = readJsonFile(path)
+  if (isEvidenceFile(read.value)) return read
+  const why = 'is not the answer of GET /v1/receipts/<id>/proof?format=evidence'
+  throw new Exit(exitCodes.usage, `${path} ${why}`)
 }
 
 /** @throws Exit 2 */
@@ -250,7 +279,7 @@ function show(verdict: Verdict, hasSigners: boolean): void {
   }
   const kind = kindOf(verdict)
   const names = verdict.witnesses.map(({ name }) => told(name)).join(', ')
-  const words = verdict.evidence.map((one) => (one === 'witnessed' ? `witnessed by ${names}` : one))
+  const words = verdict.evidence.map((one) => wordFor(one, names))
   if (words.length > 0) print(`Rests on: ${words.join(', ')}.`)
   if (kind !== 'unsure') print(`${headlineOf(verdict)}. ${summaryOf(verdict)}`)
   else if (hasSigners) say(summaryOf(verdict))

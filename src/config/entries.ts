@@ -2,6 +2,8 @@
 import type { ModelConfig } from '../models/model-config.ts'
 import type { PricesConfig } from '../models/rate-fields.ts'
 import { tokenizerNames } from '../models/tokenizers/tokenizer.ts'
+import type { Attest } from '../models/upstream/exchange.ts'
+import { readAttest } from './attest-entries.ts'
 import { readList, refuseTwice } from './read-list.ts'
 import { isTable, needed, optional, readTable, set, type ValuesOf } from './setting.ts'
 import {
@@ -180,6 +182,8 @@ export type UpstreamConfig = Omit<UpstreamEntry, 'api_key_env' | 'api_key_file'>
   secret_headers: { readonly [name: string]: string }
   /** Whether the environment names a proxy. */
   is_proxied?: true
+  /** Set where it signs its answers. */
+  attest?: Attest
 }
 
 /** A plan, or what changes in one of the default plans; undefined leaves the default. */
@@ -198,8 +202,12 @@ export function readUpstreams(
   problems: string[],
 ): UpstreamConfig[] {
   const upstreams = readList('upstreams', raw, problems, (entry, where) => {
-    const upstream = readTable(lists.upstreams, entry, where, problems)
+    const { attest: signs, ...own } = isTable(entry) ? entry : {}
+    const upstream = readTable(lists.upstreams, isTable(entry) ? own : entry, where, problems)
     if (!upstream) return undefined
+    const { kind } = upstream
+    const attest =
+      signs === undefined ? undefined : readAttest(signs, kind, `${where}.attest`, problems)
     const { api_key_env: _, api_key_file: __, ...rest } = upstream
     const named = Object.entries(rest.headers_env ?? {}).map(([header, variable]) => [
       header,
@@ -207,6 +215,7 @@ export function readUpstreams(
     ])
     return {
       ...rest,
+      ...(attest && { attest }),
       api_key: secrets.key(upstream, where),
       secret_headers: Object.fromEntries(named),
     }

@@ -1,5 +1,6 @@
 /** Prints the settings in force and their sources, without secrets. */
 import { redact } from '../kernel/redact.ts'
+import { attestFields } from './attest-entries.ts'
 import type { Config, Source } from './config.ts'
 import { lists, modelTables, planLimits } from './entries.ts'
 import { defaultOf } from './help.ts'
@@ -87,7 +88,13 @@ function entriesOf(config: Config): string[] {
 
 function shownEntries(config: Config, list: (typeof entryLists)[number][0]): Shown[][] {
   return config[list].map((entry) => {
-    const { api_key: key, secret: signs, limits, ...rest } = entry as Record<string, unknown>
+    const {
+      api_key: key,
+      secret: signs,
+      limits,
+      attest,
+      ...rest
+    } = entry as Record<string, unknown>
     const { route, bands, tiers } = rest
     return [
       ...shownValues(lists[list] as Settings, rest),
@@ -98,6 +105,9 @@ function shownEntries(config: Config, list: (typeof entryLists)[number][0]): Sho
       ...(signs === undefined ? [] : [{ name: 'secret', shown: '(secret)', hidden: true }]),
       ...shownValues(planLimits as Settings, (limits ?? {}) as Record<string, unknown>).map(
         (limit) => ({ ...limit, name: `limits.${limit.name}` }),
+      ),
+      ...shownValues(attestFields as Settings, (attest ?? {}) as Record<string, unknown>).map(
+        (one) => ({ ...one, name: `attest.${one.name}` }),
       ),
     ]
   })

@@ -33,6 +33,10 @@ export type Ids = {
   mark?: string
 }
 
+/** A receipt is found by its run: both ids are the same but for the prefix. */
+export const receiptIdOf = (runId: string): string => `rcpt_${runId.slice('run_'.length)}`
+export const runIdOf = (receiptId: string): string => `run_${receiptId.slice('rcpt_'.length)}`
+
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const codes = Uint8Array.from(alphabet, (digit) => digit.charCodeAt(0))
 

@@ -16,13 +16,8 @@ import { assertTakesNothing } from './store/guest.ts'
 import { isKnown } from './store/known.ts'
 import { load } from './store/load.ts'
 import { writeBack } from './store/write.ts'
-import {
-  makeUnitOfWork,
-  type Posted,
-  type TrackedRows,
-  trackedRows,
-  type UnitOfWork,
-} from './unit-of-work.ts'
+import { trackedRows } from './tracked-rows.ts'
+import { makeUnitOfWork, type Posted, type TrackedRows, type UnitOfWork } from './unit-of-work.ts'
 
 /** The only way money moves. Concurrent commands share one transaction and one fsync. */
 export type Ledger = {

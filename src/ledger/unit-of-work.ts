@@ -14,6 +14,7 @@ import type {
   SecretRow,
   SubscriptionRow,
   TransferRow,
+  UpstreamEvidenceRow,
   WebhookRow,
   WindowRow,
 } from '../storage/db/schema.ts'
@@ -65,8 +66,8 @@ export type UnitOfWork = {
   addRun(row: RunRow): void
   /** Gives an open run that is in memory alone its row. */
   storeRun(row: RunRow): void
-  /** Ends an open run: its final row is written, once and whole, with its cost to the operator. */
-  endRun(row: RunRow, wholesale?: Nusd): void
+  /** Ends an open run: its final row is written once, with its cost and its upstream's exchange. */
+  endRun(row: RunRow, wholesale?: Nusd, exchange?: UpstreamEvidenceRow): void
   /** Its `seq` and `balance` are derived from the account when the batch is written. */
   addTransfer(row: NewTransfer): void
   addSubscription(row: SubscriptionRow): void
@@ -143,6 +144,7 @@ export type TrackedRows = {
     webhooks: WebhookRow[]
     texts: RunText[]
     costs: RunCostRow[]
+    exchanges: UpstreamEvidenceRow[]
     calls: IdempotentRow[]
   }
   /** Calls whose runs ended. */
@@ -151,46 +153,6 @@ export type TrackedRows = {
 
 /** What a batch changed, after its COMMIT. */
 export type Posted = Pick<TrackedRows, 'written' | 'added'>
-
-type Purses = Pick<TrackedRows, 'accounts' | 'keys' | 'windows'>
-
-/** `purses` are those that outlive the batch, where one process writes. */
-export const trackedRows = (purses?: Purses): TrackedRows => ({
-  accounts: purses?.accounts ?? new Map(),
-  keys: purses?.keys ?? new Map(),
-  activeKeys: new Map(),
-  secrets: new Map(),
-  windows: purses?.windows ?? new Map(),
-  runs: new Map(),
-  deposits: new Map(),
-  subscriptions: new Map(),
-  calls: new Map(),
-  written: {
-    accounts: new Set(),
-    keys: new Set(),
-    secrets: new Set(),
-    windows: new Set(),
-    runs: new Set(),
-    deposits: new Set(),
-    subscriptions: new Set(),
-    alerts: new Set(),
-  },
-  added: {
-    keys: [],
-    secrets: [],
-    runs: [],
-    ended: [],
-    transfers: [],
-    subscriptions: [],
-    audits: [],
-    events: [],
-    webhooks: [],
-    texts: [],
-    costs: [],
-    calls: [],
-  },
-  calledBack: { answered: [], freed: [] },
-})
 
 export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
   const { written, added } = tracked
@@ -254,7 +216,7 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
         written.windows.add(window)
       }
     },
-    endRun(row, wholesale) {
+    endRun(row, wholesale, exchange) {
       // Later commands of this batch must not find it, nor does it get a row of an open one.
       const open = tracked.runs.get(row.id)
       if (open) written.runs.delete(open)
@@ -262,6 +224,7 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
       if (added.runs.length > 0) added.runs = added.runs.filter(({ id }) => id !== row.id)
       added.ended.push(row)
       if (wholesale !== undefined) added.costs.push({ runId: row.id, cost: wholesale })
+      if (exchange) added.exchanges.push(exchange)
     },
     addTransfer: (row) => void added.transfers.push(row),
     addSubscription(row) {

@@ -11,6 +11,8 @@ import { endHold } from '../ledger/hold.ts'
 import { returnUse } from '../ledger/quoted.ts'
 import { costOf, type MeterLine, type Usage } from '../models/meter.ts'
 import { linesOf, type Prices, unpricedUnits } from '../models/rates.ts'
+import type { Exchange } from '../models/upstream/exchange.ts'
+import { exchangeRow, noteAnswer } from '../proof/attested/exchange-row.ts'
 import { commitOutput, digestOf, factsOf, receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import { endEvent } from './end-event.ts'
@@ -57,8 +59,10 @@ export async function finish(
 ): Promise<Finished> {
   const call = live.call === undefined ? undefined : { scope: live.call, reply }
   const durationMs = Math.round(deps.clock.monotonic() - live.startedAt)
-  const { received, row } = live
-  const store = () => settle(deps, row, live.model.prices, ending, durationMs, { received, call })
+  const { received, row, exchange } = live
+  const aside = { received, call, exchange }
+  const isOpen = exchange !== undefined && exchange.answer === undefined
+  const store = () => settle(deps, row, live.model.prices, ending, durationMs, aside)
   try {
     const done = await store().catch((error) => afterDoubt(deps, error, { row, ending, store }))
     const { id: runId, digest, cost, finishedAt: at } = done.run
@@ -66,6 +70,7 @@ export async function finish(
       deps.meters.unpriced(live.model.id, unpricedUnits(live.model.prices, ending.usage))
     }
     if (digest && at !== null) deps.acknowledged.add({ runId, digest, cost, at })
+    if (isOpen && done.run.outcome === 'complete') void noteAnswer(deps, runId, exchange)
     live.span?.end(done.run, ending)
     return done
   } catch (error) {
@@ -123,6 +128,8 @@ export function freeLater(
 }
 
 type Aside = {
+  /** With the upstream that answered, if it signs its answers. */
+  exchange?: Exchange | undefined
   /** The request as received, if the account keeps its texts. */
   received?: Json | undefined
   /** Undefined for a run without an Idempotency-Key; empty if that is unknown. */
@@ -136,7 +143,7 @@ export async function settle(
   prices: Prices | undefined,
   ending: Ending,
   durationMs: number,
-  { received, call }: Aside,
+  { received, call, exchange }: Aside,
 ): Promise<Finished> {
   const lines = linesFor(open, prices, ending.usage)
   // The receipt goes into the current log, even if another one was current at the start.
@@ -162,7 +169,7 @@ export async function settle(
       if (!held) throw new Error(`run ${open.id} is not open`)
       endHold(unit, held, ended.cost)
       // The whole row: the digest covers it, and the stored start may differ.
-      unit.endRun(ended, ending.wholesale)
+      unit.endRun(ended, ending.wholesale, exchange && exchangeRow(ended, exchange))
       if (unit.account(open.accountId)?.tellsRuns || tellsRuns) unit.addEvent(endEvent(ended))
       if (received !== undefined) {
         const { id, accountId } = open

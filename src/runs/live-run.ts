@@ -6,6 +6,7 @@ import type { Bound } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
 import type { Native } from '../models/protocols/native.ts'
 import type { Protocol } from '../models/protocols/protocol.ts'
+import type { Exchange } from '../models/upstream/exchange.ts'
 import { type Chunk, type JsonObject, plainChunks } from '../models/upstream/upstream.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import type { RunSpan } from './run-span-port.ts'
@@ -67,6 +68,8 @@ export class LiveRun implements BegunRun {
   readonly startedAt: number
   /** Whether the model server that is asked now got any of the request. */
   isSent = false
+  /** Its exchange with that server, where the server signs its answers. */
+  exchange: Exchange | undefined
   /** What the server that is asked now speaks, and whether the request went on as it came. */
   protocol: Protocol = 'chat'
   isNative = false

@@ -14,6 +14,7 @@ import { type LiveRun, namesOf } from './live-run.ts'
 function callFor(live: LiveRun, { protocol }: Upstream, step: RouteStep): UpstreamCall {
   const { body, isNative, ignored } = forward(live, step, protocol)
   live.isSent = false
+  live.exchange = undefined
   live.protocol = protocol
   live.isNative = isNative
   live.ignored = ignored

@@ -10,7 +10,7 @@ import {
   told,
   unavailable,
 } from './checks.ts'
-import { leafHash, leafKinds, verifyConsistency, verifyInclusion } from './merkle.ts'
+import { leafHash, receiptKind, verifyConsistency, verifyInclusion } from './merkle.ts'
 import {
   type Checkpoint,
   type Consistency,
@@ -98,7 +98,7 @@ const checkLeaf = ({ leaf }: Proof, digest: Uint8Array): Outcome =>
     ? pass("The leaf is the hash of this receipt's digest.")
     : fail(`Expected the leaf of this receipt, ${leafOf(digest)}; found ${leaf}.`)
 
-const leafOf = (digest: Uint8Array): string => toHex(leafHash(leafKinds.receipt, digest))
+const leafOf = (digest: Uint8Array): string => toHex(leafHash(receiptKind, digest))
 
 function checkInclusion({ index, size, leaf, path, checkpoint }: Proof): Outcome {
   const holds = verifyInclusion({

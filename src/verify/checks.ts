@@ -21,6 +21,7 @@ export const checkNames = [
   'anchor',
   'anchor_final',
   'witnessed',
+  'attested',
   'content_input',
   'content_output',
   'known_here',
@@ -129,6 +130,17 @@ export const noQuote: QuoteCheck = ({ charge }) =>
       ? 'The receipt names a quote, which was not given to compare with.'
       : 'No quote was given.',
   )
+
+/** Checks what the upstream of a run signed; pages that have no such file leave its code out. */
+export type EvidenceCheck = (
+  receipt: Receipt,
+  digest: Uint8Array,
+  trust: {
+    signers?: readonly TrustedSigner[] | undefined
+    /** Keys of upstreams that the reader knows. */
+    upstreamKeys?: readonly string[] | undefined
+  },
+) => Outcome
 
 /** Whether the disclosed value is what the receipt committed to. */
 export function checkContent(

@@ -76,6 +76,21 @@ export const structs = {
     ['uint64', 'treasury_nusd'],
     ['uint64', 'block'],
   ],
+  // The hash of what an upstream signed of a run, and of which exchange with it.
+  UpstreamEvidence: [
+    ['string', 'issuer'],
+    ['string', 'receipt_id'],
+    ['bytes32', 'receipt_digest'],
+    ['string', 'upstream'],
+    ['string', 'model'],
+    ['string', 'scheme'],
+    ['string', 'key'],
+    ['bytes32', 'request_sha256'],
+    ['bytes32', 'answer_sha256'],
+    ['bytes32', 'document_sha256'],
+    ['uint64', 'checked_at'],
+    ['bytes32', 'salt'],
+  ],
   Rate: [
     ['string', 'service_tier'],
     ['uint64', 'from_input_tokens'],

@@ -2,6 +2,7 @@
 
 import { quoteCheck } from './quote.ts'
 import { isObject, isReceiptFile, type Problem, refuseOthers } from './receipt.ts'
+import { evidenceCheck } from './upstream-evidence.ts'
 import type { VerifyInput, VerifyOptions } from './verify.ts'
 
 /** A request to verify a file, or a receipt of this server by its id. */
@@ -13,10 +14,9 @@ export type ReadVerifyRequest =
 
 /**
  * Reads the body of a verification: a receipt file, `{receipt: <file>, proof?, disclosures?,
- * quote?, checkpoint?, consistency?, options?}`, or `{id, options?}`. A body without a receipt is a
- * problem
- * (422); a receipt with faults inside is read and judged, as is one with unknown or `repeated`
- * members beside it.
+ * quote?, evidence?, checkpoint?, consistency?, options?}`, or `{id, options?}`. A body without a
+ * receipt is a problem (422); a receipt with faults inside is read and judged, as is one with
+ * unknown or `repeated` members beside it.
  */
 export function readVerifyRequest(
   body: unknown,
@@ -26,6 +26,7 @@ export function readVerifyRequest(
   if (isReceiptFile(body)) return { ok: true, request: { file: body, problems, chain: 'auto' } }
   if (!isObject(body)) return no([{ path: '', message: 'not an object' }])
   const { id, receipt, options, proof, disclosures, quote, checkpoint, consistency } = body
+  const { evidence: attested } = body
   const chain = readChain(options, problems)
   if (!chain) return no([{ path: 'options.chain', message: 'not auto, skip or require' }])
   const isStored = typeof id === 'string' && receipt === undefined
@@ -37,6 +38,7 @@ export function readVerifyRequest(
     checkpoint,
     consistency,
     ...(isGiven(quote) && { quote: quoteCheck(quote) }),
+    ...(isGiven(attested) && { attested: evidenceCheck(attested) }),
   }
   return { ok: true, request: { file: receipt, disclosures, ...evidence, problems, chain } }
 }
@@ -47,6 +49,7 @@ const givenMembers = new Set([
   'proof',
   'disclosures',
   'quote',
+  'evidence',
   'checkpoint',
   'consistency',
   'options',

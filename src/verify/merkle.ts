@@ -1,14 +1,18 @@
 /** Merkle trees of the log (RFC 9162). */
 import { sha256 } from '@noble/hashes/sha2.js'
 
+/** The kind of leaf that is a receipt: by itself, because a browser needs no other. */
+export const receiptKind = 0
+
 /** What a leaf of the log is about; the byte stands before the digest in its hash. */
 export const leafKinds = {
-  receipt: 0,
+  receipt: receiptKind,
   priceList: 1,
   signerRotation: 2,
   passportStatement: 3,
   reopening: 4,
   liabilities: 5,
+  upstreamEvidence: 6,
 } as const
 
 export type LeafKind = (typeof leafKinds)[keyof typeof leafKinds]

@@ -2,6 +2,7 @@
 import type { ChainEvidence } from './check-anchor.ts'
 import type { WitnessVerdict } from './check-witnesses.ts'
 import type { ReceiptFile } from './receipt.ts'
+import type { EvidenceFile } from './upstream-evidence.ts'
 import type { Trust } from './verify.ts'
 
 /**
@@ -15,6 +16,9 @@ export type PagePayload = {
   chain: ChainEvidence | null
   /** The service's finding on its witnesses; their mathematics would double the verifier. */
   witnessed?: WitnessVerdict
+  /** What the upstream signed of the run, and the keys that the service trusts for it. */
+  evidence?: EvidenceFile
+  upstreamKeys?: readonly string[]
   /** The server's time, for how long something may still take. */
   now: number
 }
@@ -51,7 +55,7 @@ export const toTrust = ({
   issuers,
   chain,
   witnessed,
-}: Omit<PagePayload, 'file' | 'now'>): Trust => ({
+}: Omit<PagePayload, 'file' | 'now' | 'evidence' | 'upstreamKeys'>): Trust => ({
   signers: signers.map(({ address, from, until }) => ({
     address,
     fromIndex: BigInt(from),

@@ -2,6 +2,7 @@
 import { isAddress } from './address.ts'
 import { judgeBy, type WitnessPolicy } from './check-witnesses.ts'
 import type { TrustedSigner } from './checks.ts'
+import { evidenceSchemes } from './evidence-schemes.ts'
 import { readJsonText } from './json-text.ts'
 import { isObject } from './receipt.ts'
 import { keyTypes, type NoteKey, parseVkey } from './signed-note.ts'
@@ -12,6 +13,8 @@ export type Policy = {
   signers?: TrustedSigner[]
   issuers?: string[]
   witnesses?: WitnessPolicy
+  /** Keys of upstreams that sign their answers. */
+  upstreamKeys?: string[]
   /** Whether the anchor on the chain has to be final. */
   chain: 'auto' | 'skip' | 'require'
 }
@@ -26,14 +29,16 @@ const members = new Set([
   'log',
   'witnesses',
   'quorum',
+  'upstream_keys',
   'chain',
 ])
 
 /** The trust of a policy, as the verifier takes it. */
-export const trustBy = ({ signers, issuers, witnesses }: Policy): Trust => ({
+export const trustBy = ({ signers, issuers, witnesses, upstreamKeys }: Policy): Trust => ({
   ...(signers && { signers }),
   ...(issuers && { issuers }),
   ...(witnesses && { witnesses: judgeBy(witnesses) }),
+  ...(upstreamKeys && { upstreamKeys }),
 })
 
 /** The most witnesses of a policy. */
@@ -58,6 +63,7 @@ export function readPolicy(text: string): ReadPolicy {
   const signers = readSigners(value['signers'], problems)
   const issuer = readIssuer(value['issuer'], problems)
   const witnesses = readWitnesses(value, problems)
+  const upstreamKeys = readUpstreamKeys(value['upstream_keys'], problems)
   const chain = readChain(value['chain'], problems)
   if (problems.length > 0) return { ok: false, problems }
   return {
@@ -66,6 +72,7 @@ export function readPolicy(text: string): ReadPolicy {
       ...(signers && { signers }),
       ...(issuer !== undefined && { issuers: [issuer] }),
       ...(witnesses && { witnesses }),
+      ...(upstreamKeys && { upstreamKeys }),
       chain,
     },
   }
@@ -80,6 +87,19 @@ export function parseSigner(text: string): TrustedSigner | undefined {
     ...(from === undefined ? {} : { fromIndex: BigInt(from) }),
     ...(until === undefined ? {} : { untilIndex: BigInt(until) }),
   }
+}
+
+/** Whether a text is a key of any scheme by which upstreams sign. */
+export const isUpstreamKey = (text: string): boolean =>
+  Object.values(evidenceSchemes).some((scheme) => scheme.isKey(text))
+
+function readUpstreamKeys(value: unknown, problems: string[]): string[] | undefined {
+  if (value === undefined) return undefined
+  const list: unknown[] = Array.isArray(value) ? value : []
+  const keys = list.filter((one) => typeof one === 'string' && isUpstreamKey(one))
+  if (keys.length > 0 && keys.length === list.length) return keys as string[]
+  problems.push('upstream_keys is not a list of keys by which upstreams sign, such as 0x…')
+  return undefined
 }
 
 function readSigners(value: unknown, problems: string[]): TrustedSigner[] | undefined {

@@ -50,6 +50,12 @@ const isPass = ({ status }: Check): boolean => status === 'pass'
 /** Why the first of these that did not pass did not. */
 const whyNot = (own: readonly Check[]): string => own.find((one) => !isPass(one))?.reason ?? ''
 
+/** Tells a check that passes, and leaves out all others. */
+const onPass =
+  (label: string): Part['tell'] =>
+  ([own]) =>
+    own && isPass(own) ? ok(label, own.reason) : undefined
+
 const parts: readonly Part[] = [
   {
     names: ['schema', 'digest', 'signature', 'signer_authorized'],
@@ -60,12 +66,10 @@ const parts: readonly Part[] = [
   },
   { names: ['issuer', 'known_here'], tell: () => undefined },
   { names: ['arithmetic'], tell: tellTotal },
-  {
-    names: ['quote'],
-    tell: (own) => (own.every(isPass) ? ok('Quote was kept', own[0]?.reason ?? '') : undefined),
-  },
+  { names: ['quote'], tell: onPass('Quote was kept') },
   { names: ['leaf', 'inclusion', 'checkpoint_signature', 'checkpoint_consistent'], tell: tellLog },
   { names: ['witnessed'], tell: tellWitnesses },
+  { names: ['attested'], tell: onPass('Upstream signed its answer') },
   { names: ['anchor', 'anchor_final'], tell: tellAnchor },
   {
     names: ['content_input', 'content_output'],

@@ -18,6 +18,7 @@ const titles: Record<CheckName, [holds: string, fails: string]> = {
   anchor: ['The log is on chain 4663', 'The chain says otherwise'],
   anchor_final: ['Its block is final', 'The final block says otherwise'],
   witnessed: ['Witnesses saw the log', 'The witnesses say otherwise'],
+  attested: ['The upstream signed its answer', 'The upstream did not sign it'],
   content_input: ['The input fits its commitment', 'The input is another one'],
   content_output: ['The output fits its commitment', 'The output is another one'],
   known_here: ['The server that was asked issued it', 'The server that was asked did not issue it'],
@@ -72,11 +73,17 @@ export function summaryOf(verdict: Verdict): string {
 export function evidenceOf({ evidence, witnesses }: Verdict): string {
   if (evidence.length === 0) return ''
   const names = witnesses.map(({ name }) => name).join(', ')
-  const has = evidence.map((one) => (one === 'witnessed' ? `witnessed by ${names}` : one))
+  const has = evidence.map((one) => wordFor(one, names))
   const lacks = (['logged', 'witnessed', 'anchored'] as const)
     .filter((one) => !evidence.includes(one))
     .map((one) => ` Not ${one}.`)
   return `Evidence: ${has.join(', ')}.${lacks.join('')}`
+}
+
+/** A kind of evidence in a sentence. */
+export function wordFor(one: Verdict['evidence'][number], witnesses: string): string {
+  if (one === 'witnessed') return `witnessed by ${witnesses}`
+  return one === 'attested' ? 'attested upstream' : one
 }
 
 const beyond: Record<Level, string> = {

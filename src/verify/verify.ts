@@ -1,7 +1,7 @@
 /** Verifies a receipt: bytes in, checks out, without input or output. */
 import { type Hex, toHex } from '../kernel/hex.ts'
 import { type AnchorOutcomes, type ChainEvidence, checkAnchor } from './check-anchor.ts'
-import { checkLog, isLogged, type LogEvidence, type LogVerdict } from './check-log.ts'
+import { checkLog, type LogEvidence, type LogVerdict } from './check-log.ts'
 import type { JudgeWitnesses, Sighting } from './check-witnesses.ts'
 import {
   type Check,
@@ -15,6 +15,7 @@ import {
   checkSchema,
   checkSignature,
   checkSigner,
+  type EvidenceCheck,
   noQuote,
   type Outcome,
   type QuoteCheck,
@@ -23,6 +24,19 @@ import {
   unavailable,
 } from './checks.ts'
 import { parseProof } from './proof.ts'
+import {
+  type Evidence,
+  evidenceOf,
+  isPass,
+  isSigned,
+  type Level,
+  levelOf,
+  neverProven,
+  notAnchored,
+  notLogged,
+  notProvenBy,
+  provenBy,
+} from './proven.ts'
 import {
   isHidden,
   isObject,
@@ -36,6 +50,8 @@ import {
 } from './receipt.ts'
 import { type Recovered, recoverSigner } from './signature.ts'
 
+export type { Evidence, Level } from './proven.ts'
+
 /**
  * A receipt file as parsed JSON; a proof and disclosures beside it replace those inside. Another
  * checkpoint of the log, with the path between, shows that the log was not rewritten meanwhile.
@@ -45,6 +61,8 @@ export type VerifyInput = {
   disclosures?: unknown
   /** Compares with the quote that the receipt names; absent where none was given. */
   quote?: QuoteCheck | undefined
+  /** Checks what the upstream signed of the run; absent where no such file was given. */
+  attested?: EvidenceCheck | undefined
   /** Problems of the text that the value does not show: repeated and unknown members. */
   problems?: readonly Problem[]
 } & LogEvidence
@@ -59,6 +77,8 @@ export type Trust = {
   chain?: ChainEvidence
   /** Judges what witnesses signed; absent unless the reader trusts any. */
   witnesses?: JudgeWitnesses
+  /** Keys of upstreams that sign their answers. */
+  upstreamKeys?: readonly string[]
 }
 
 export type VerifyOptions = {
@@ -67,12 +87,6 @@ export type VerifyOptions = {
   /** RFC 3339; told, since nothing here reads a clock. */
   verifiedAt?: string
 }
-
-/** How far a receipt's evidence reaches. */
-export type Level = 'signed' | 'logged' | 'anchored' | 'final'
-
-/** Each removes a way to deceive by itself. */
-export type Evidence = 'signed' | 'logged' | 'witnessed' | 'anchored' | 'final'
 
 /** The answer of `POST /v1/receipts/verify`, in its JSON shape. */
 export type Verdict = {
@@ -110,12 +124,15 @@ export function verifyReceipt(input: VerifyInput, trust: Trust, options: VerifyO
   const required = options.chain === 'require'
   const log = checkLog({ id, issuer, digest }, evidence, trust.signers, required)
   const witnessed = trust.witnesses?.({ issuer, digest }, log.proof)
-  const told = { witnessed: witnessed?.outcome ?? skip('No witness was named.') }
+  const told = {
+    witnessed: witnessed?.outcome ?? skip('No witness was named.'),
+    attested: input.attested?.(file.receipt, digest, trust) ?? skip('No evidence was given.'),
+  }
   const judged = { file, digest, recovered, log, quote: input.quote }
   const outcomes = { ...runChecks(judged, trust, options), ...told }
   const checks = checkNames.map((name): Check => ({ name, ...outcomes[name] }))
   const reached = isSigned(outcomes) && checks.every(({ status }) => status !== 'fail')
-  const isSeen = told.witnessed.status !== 'unavailable'
+  const isSeen = told.witnessed.status !== 'unavailable' && told.attested.status !== 'unavailable'
   const valid =
     reached && isSeen && (!required || logChecks.every((name) => isPass(outcomes[name])))
   return {
@@ -142,16 +159,6 @@ const logChecks = [
   'anchor',
   'anchor_final',
 ] as const satisfies CheckName[]
-
-const neverProven = [
-  'that the named model really produced the text',
-  'that the text is true',
-  'that a run which was never logged did not happen',
-]
-
-const notLogged = 'that the receipt is in the log'
-const notAnchored = 'that the operator cannot drop or rewrite the log later'
-const notFinal = 'that the chain keeps the block of the anchor: it is not final yet'
 
 function withParts({ file, proof, disclosures }: VerifyInput): unknown {
   if (typeof file !== 'object' || file === null) return file
@@ -185,7 +192,7 @@ function runChecks(
   { file, digest, recovered, log, quote }: Judged,
   trust: Trust,
   options: VerifyOptions,
-): Record<Exclude<CheckName, 'witnessed'>, Outcome> {
+): Record<Exclude<CheckName, 'witnessed' | 'attested'>, Outcome> {
   const { receipt, disclosures } = file
   const signer = recovered.ok ? recovered.address : null
   return {
@@ -238,54 +245,6 @@ function unreadable(schema: Outcome, options: VerifyOptions): Verdict {
     ...at(options),
   }
 }
-
-function provenBy(outcomes: Record<CheckName, Outcome>): string[] {
-  const proven: string[] = []
-  if (!isSigned(outcomes)) return proven
-  proven.push('that the trusted signer signed exactly these fields')
-  if (isPass(outcomes.arithmetic)) proven.push('that the amount follows from the lines')
-  if (isPass(outcomes.quote)) proven.push('that it is charged at the quoted rates or less')
-  if (isPass(outcomes.content_input))
-    proven.push('that the disclosed input is the one committed to')
-  if (isPass(outcomes.content_output))
-    proven.push('that the disclosed output is the one committed to')
-  if (isLogged(outcomes))
-    proven.push('that it is in the log that the trusted signer signed the root of')
-  if (isPass(outcomes.checkpoint_consistent))
-    proven.push('that the log was not rewritten between the two checkpoints')
-  if (isPass(outcomes.witnessed)) proven.push('that the named witnesses saw it in the log')
-  const level = levelOf(outcomes)
-  if (level === 'anchored' || level === 'final')
-    proven.push('that the root of that log is on chain 4663, where it cannot be changed')
-  if (level === 'final') proven.push('that the block of the anchor is final')
-  return proven
-}
-
-function notProvenBy(outcomes: Record<CheckName, Outcome>): string[] {
-  const level = isSigned(outcomes) ? levelOf(outcomes) : 'signed'
-  if (level === 'final') return neverProven
-  if (level === 'anchored') return [...neverProven, notFinal]
-  return [...neverProven, ...(level === 'logged' ? [] : [notLogged]), notAnchored]
-}
-
-const evidenceOf = (outcomes: Record<CheckName, Outcome>): Evidence[] => [
-  ...levels.slice(0, levels.indexOf(levelOf(outcomes)) + 1),
-  ...(isPass(outcomes.witnessed) ? ['witnessed' as const] : []),
-]
-
-const levels: readonly Level[] = ['signed', 'logged', 'anchored', 'final']
-
-/** How far the evidence reaches, each level on top of the one before. */
-function levelOf(outcomes: Record<CheckName, Outcome>): Level {
-  if (!isLogged(outcomes)) return 'signed'
-  if (!isPass(outcomes.anchor)) return 'logged'
-  return isPass(outcomes.anchor_final) ? 'final' : 'anchored'
-}
-
-const isSigned = ({ schema, digest, signature, signer_authorized }: Record<CheckName, Outcome>) =>
-  [schema, digest, signature, signer_authorized].every(isPass)
-
-const isPass = ({ status }: Outcome): boolean => status === 'pass'
 
 const at = ({ verifiedAt }: VerifyOptions) =>
   verifiedAt === undefined ? {} : { verified_at: verifiedAt }

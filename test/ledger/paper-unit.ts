@@ -1,5 +1,6 @@
 import { sellingRows } from '../../src/ledger/selling-rows.ts'
-import { makeUnitOfWork, trackedRows } from '../../src/ledger/unit-of-work.ts'
+import { trackedRows } from '../../src/ledger/tracked-rows.ts'
+import { makeUnitOfWork } from '../../src/ledger/unit-of-work.ts'
 import type {
   AccountRow,
   DepositRow,

@@ -289,6 +289,7 @@ test('what a leaf is about is a byte of its hash, and the same byte for ever', (
     passportStatement: 3,
     reopening: 4,
     liabilities: 5,
+    upstreamEvidence: 6,
   })
   for (const kind of Object.values(leafKinds)) {
     const digest = new Uint8Array(32).fill(7)

@@ -1,7 +1,7 @@
 /** The counters and histograms of this process. */
 import type { Posted } from '../../ledger/unit-of-work.ts'
 import type { FailureReason } from '../../models/upstream/upstream.ts'
-import type { DeliveryRow, RunRow } from '../../storage/db/schema.ts'
+import type { DeliveryRow, RunRow, UpstreamEvidenceRow } from '../../storage/db/schema.ts'
 import type { Family } from './exposition.ts'
 import { counter, histogram } from './instrument.ts'
 
@@ -16,6 +16,8 @@ export type Meters = {
   unpriced(model: string, units: readonly (readonly [meter: string, units: number])[]): void
   /** An upstream was paused after failures. */
   upstreamOpened(upstream: string): void
+  /** The evidence of a run, of an upstream that signs its answers, was found or given up. */
+  evidenceEnded(upstream: string, state: UpstreamEvidenceRow['state']): void
   /** A webhook was tried. */
   delivered(status: DeliveryRow['status']): void
   wrote(seconds: number): void
@@ -52,6 +54,7 @@ export function makeMeters(): Meters {
     unpriced(model, units) {
       for (const [meter, count] of units) instruments.unpriced.add({ model, meter }, count)
     },
+    evidenceEnded: (upstream, state) => instruments.evidence.add({ upstream, state }),
     delivered: (status) => {
       instruments.deliveries.add({ outcome: status === 'pending' ? 'retried' : status })
     },
@@ -99,6 +102,11 @@ function makeInstruments() {
       'upstream',
       'reason',
     ]),
+    evidence: counter(
+      'counterfoil_upstream_evidence_total',
+      'Runs of upstreams that sign their answers, by what came of asking for the signature.',
+      ['upstream', 'state'],
+    ),
     opened: counter('counterfoil_upstream_opened_total', 'Times an upstream was paused.', [
       'upstream',
     ]),

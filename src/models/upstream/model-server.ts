@@ -4,9 +4,12 @@ import { traceHeaders } from '../../kernel/trace.ts'
 import { openChunks } from './chunk-stream.ts'
 import { tokenCounter } from './count-tokens.ts'
 import { type Dialect, dialects, type UpstreamKind } from './dialect.ts'
+import type { Attest } from './exchange.ts'
 import { defaultHttpLimits, type HttpLimits } from './http.ts'
+import { noteExchange } from './noted-answer.ts'
 import { errorIn, isTooLong, refusalIn } from './refused.ts'
 import { type JsonObject, type Upstream, type UpstreamCall, UpstreamFailure } from './upstream.ts'
+import { evidenceSource } from './upstream-evidence.ts'
 import { openWire, type Wire } from './wire/wire.ts'
 
 export type ModelServer = {
@@ -27,6 +30,8 @@ export type ModelServer = {
   isProxied?: boolean
   /** Whether it is told what trace a request belongs to. */
   isTraced?: boolean
+  /** Set where it signs its answers. */
+  attest?: Attest | undefined
 }
 
 /**
@@ -48,7 +53,7 @@ export function modelServer(options: ModelServer): Upstream {
   const counting = open(dialect.counting)
   const counter = counting && tokenCounter({ wire: counting, headers, limits: allLimits })
 
-  const post = (call: UpstreamCall, body: JsonObject) => {
+  const ask = (call: UpstreamCall, body: string) => {
     const { kind, account, signal, trace, mark, passed } = call
     const wire = wires[kind]
     if (!wire) throw new UpstreamFailure('rejected')
@@ -56,17 +61,36 @@ export function modelServer(options: ModelServer): Upstream {
     return wire.ask({
       account,
       headers: trace && isTraced ? { ...own, ...traceHeaders(trace) } : own,
-      body: JSON.stringify(body),
+      body,
       signal,
       mark,
       limits: allLimits,
     })
   }
+  const { attest } = options
+  /** Notes the bytes of both sides. */
+  const askNoted = async (call: UpstreamCall, body: JsonObject, { scheme }: Attest) => {
+    const request = JSON.stringify(body)
+    const answer = await ask(call, request)
+    if (!call.mark || !isGood(answer)) return answer
+    const model = typeof body['model'] === 'string' ? body['model'] : ''
+    const { answerBytes } = allLimits
+    const noted = noteExchange(answer, { upstream: id, model, scheme, request, answerBytes })
+    call.mark.exchange = noted.exchange
+    return noted.answer
+  }
+  const post = (call: UpstreamCall, body: JsonObject) =>
+    attest ? askNoted(call, body, attest) : ask(call, JSON.stringify(body))
 
   return {
     id,
     protocol: dialect.protocol,
     ...(counter && { countTokens: counter }),
+    ...(attest && {
+      evidence: evidenceSource(attest, headers, (path, query) =>
+        endpoint({ ...options, query: { ...options.query, ...query } }, path),
+      ),
+    }),
     async complete(call) {
       const { isNative = false } = call
       const answer = await post(call, call.body)

@@ -6,11 +6,17 @@ import type { ModelKind } from '../meter.ts'
 import { NativeEvent } from '../native-event.ts'
 import type { Protocol } from '../protocols/protocol.ts'
 import { TextFrames } from '../text-frames.ts'
+import type { EvidenceSource, Exchange } from './exchange.ts'
 
 export type { JsonObject }
 
-/** Whether any byte of a request went out to the upstream: from then on it may be at work. */
-export type SentMark = { isSent: boolean }
+/** Is told what becomes of a request. */
+export type SentMark = {
+  /** Whether any byte of it went out to the upstream: from then on it may be at work. */
+  isSent: boolean
+  /** The exchange with an upstream that signs its answers, once one began. */
+  exchange?: Exchange | undefined
+}
 
 /** One request to a place where models run. */
 export type UpstreamCall = {
@@ -56,6 +62,8 @@ export type Upstream = {
    * takes no place of a run, and neither fails nor heals the circuit. Never rejects.
    */
   countTokens?(call: CountCall): Promise<number | undefined>
+  /** Where its signatures are, if it signs its answers. */
+  evidence?: EvidenceSource | undefined
   /** Its slots, if they are limited: taken, waited for, and in all. */
   load?(): { taken: number; waiting: number; most: number }
   /**

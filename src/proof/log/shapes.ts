@@ -59,7 +59,10 @@ export const proofShape = t.answer(
 
 /** The query of `GET /v1/receipts/:id/proof`. */
 /** The other query of it. */
-export const proofFormat = t.oneOf('`tlog` is a file of c2sp.org/tlog-proof.', ['json', 'tlog'])
+export const proofFormat = t.oneOf(
+  '`tlog` is a file of c2sp.org/tlog-proof; `evidence` is what the upstream signed.',
+  ['json', 'tlog', 'evidence'],
+)
 
 /** An example of such a file. */
 export const tlogSample =

@@ -7,11 +7,13 @@ import type { Deps } from '../../app/deps-port.ts'
 import { isId } from '../../kernel/ids.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import type { EvidenceFile } from '../../verify/upstream-evidence.ts'
 import { readJson } from '../../web/http/body.ts'
 import { answerFresh } from '../../web/http/etag.ts'
 import { keylessGuard } from '../../web/http/keyless.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
 import { queryOf, readChoice, readInteger, readPage } from '../../web/http/query.ts'
+import { fileIn, ownEvidence, sharedEvidence } from '../attested/known-evidence.ts'
 import { tlogProofOf, witnessedProofOf } from '../log/tlog-proofs.ts'
 import { shareApi } from './api/share.ts'
 import { checkReceipt, verifyBodyBytes } from './check-receipt.ts'
@@ -61,11 +63,12 @@ export const receiptsApi = (deps: Deps) =>
     )
     .get(
       '/v1/receipts/:id/proof',
-      async ({ params, request, set }) => {
+      async ({ params, request, server, set }) => {
         const bounds = { min: 1, max: Number.MAX_SAFE_INTEGER }
         const query = queryOf(request)
         const size = readInteger(query, 'size', bounds)
-        const format = readChoice(query, 'format', ['json', 'tlog'])
+        const format = readChoice(query, 'format', ['json', 'tlog', 'evidence'])
+        if (format === 'evidence') return evidenceAt(deps, { request, server, set }, params.id)
         const found = (await find(deps, params.id)) ?? refuse('receipt_not_found')
         const { issuer, logIndex } = await numbered(deps, params.id, found)
         const receipt = { id: params.id, issuer, index: logIndex }
@@ -87,6 +90,21 @@ export const receiptsApi = (deps: Deps) =>
       },
       { ...openToAnyOrigin, isKeyless: true, parse: 'none' },
     )
+
+/**
+ * The evidence of the upstream: all of it for a key of the account, else as the receipt is shared.
+ * @throws Refusal `receipt_not_found`, `not_found`
+ */
+async function evidenceAt(deps: Deps, asked: Asked, id: string): Promise<EvidenceFile> {
+  Object.assign(asked.set.headers, { vary: 'authorization' })
+  const found = (await find(deps, id)) ?? refuse('receipt_not_found')
+  const caller = await optionalCaller(deps, asked, 'receipts:read')
+  if (caller && (await owns(deps, caller, found))) return fileIn(await ownEvidence(deps, found))
+  const share = (await deps.shares.find(id)) ?? refuse('receipt_not_found')
+  return fileIn(await sharedEvidence(deps, found, share))
+}
+
+type Asked = Parameters<typeof optionalCaller>[1] & { set: { headers: Record<string, unknown> } }
 
 const find = async ({ receipts }: Deps, id: string): Promise<Ended | undefined> =>
   isId('rcpt', id) ? receipts.find(id) : undefined

@@ -9,10 +9,12 @@ import { judgeBy } from '../../verify/check-witnesses.ts'
 import type { TrustedSigner } from '../../verify/checks.ts'
 import { readVerifyRequest } from '../../verify/input.ts'
 import { repeatedMembers } from '../../verify/json-text.ts'
+import { evidenceCheck } from '../../verify/upstream-evidence.ts'
 import type { Trust, Verdict, VerifyOptions } from '../../verify/verify.ts'
+import { sharedEvidence } from '../attested/known-evidence.ts'
 import { indexIn } from '../log/logs.ts'
 import { verifyWithChain } from './evidence.ts'
-import type { Ended } from './receipt.ts'
+import { type Ended, runIdOf } from './receipt.ts'
 import { sharedFileOf } from './receipt-file.ts'
 
 /** Most bytes of a request to verify: a receipt with its texts. */
@@ -40,7 +42,10 @@ export async function checkReceipt(
   const verifiedAt = toRfc3339(deps.clock.now())
   const options = { chain: request.chain, verifiedAt }
   if ('id' in request) return checkShared(deps, request.id, options)
-  const trust = await trustIn(deps, request.file)
+  const trust = {
+    ...(await trustIn(deps, request.file)),
+    ...(request.attested && (await upstreamTrust(deps, request.file))),
+  }
   const verdict = await verifyWithChain(request, trust, options, deps.askChain)
   return { ...verdict, source: 'given' }
 }
@@ -58,8 +63,10 @@ async function checkShared(
     return other === undefined ? refuse('receipt_not_found') : refuseElsewhere(other)
   }
   const file = await sharedFileOf(deps, stored, share)
-  const trust = trustOf(deps, stored, file)
-  const verdict = await verifyWithChain({ file }, trust, options, deps.askChain)
+  const trust = { ...trustOf(deps, stored, file), ...(await upstreamTrust(deps, file)) }
+  const known = await sharedEvidence(deps, stored, share)
+  const attested = known?.file && evidenceCheck(known.file)
+  const verdict = await verifyWithChain({ file, attested }, trust, options, deps.askChain)
   return { ...verdict, source: 'stored' }
 }
 
@@ -124,6 +131,26 @@ export function trustOf(
     return { ...base, known: { status: 'fail', reason, ...index } }
   }
   return { ...base, known: { status: 'pass', reason: 'This server issued it.', ...index } }
+}
+
+/** The keys of the configuration by which upstreams sign. */
+export const upstreamKeysOf = ({ upstreams }: Pick<Deps, 'upstreams'>): string[] =>
+  upstreams.list().flatMap(({ evidence }) => evidence?.keys ?? [])
+
+/**
+ * The keys of upstreams that this server trusts: those of the configuration, and the one that
+ * signed the run of a receipt of ours when that was checked.
+ */
+export async function upstreamTrust(
+  deps: Pick<Deps, 'upstreams' | 'upstreamEvidence'>,
+  file: unknown,
+): Promise<Pick<Trust, 'upstreamKeys'>> {
+  const id = (file as Claims).receipt?.id
+  const isOurs = typeof id === 'string' && isId('rcpt', id)
+  const row = isOurs ? await deps.upstreamEvidence.find(runIdOf(id)) : undefined
+  const keys = upstreamKeysOf(deps)
+  const all = row?.key ? [...keys, row.key] : keys
+  return all.length > 0 ? { upstreamKeys: all } : {}
 }
 
 /** Our witnesses, told of as far as they signed; a reader says how many are enough. */

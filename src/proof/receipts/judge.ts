@@ -6,8 +6,9 @@ import type { ChainEvidence } from '../../verify/check-anchor.ts'
 import type { WitnessVerdict } from '../../verify/check-witnesses.ts'
 import { type PagePayload, toPagePayload } from '../../verify/page-payload.ts'
 import type { Problem, ReceiptFile } from '../../verify/receipt.ts'
+import { type EvidenceFile, evidenceCheck } from '../../verify/upstream-evidence.ts'
 import type { Trust, Verdict, VerifyInput, VerifyOptions } from '../../verify/verify.ts'
-import { trustIn, trustOf } from './check-receipt.ts'
+import { trustIn, trustOf, upstreamTrust } from './check-receipt.ts'
 import { verifyWithChain } from './evidence.ts'
 import type { Ended } from './receipt.ts'
 
@@ -19,11 +20,20 @@ const patienceMs = 400
 
 /** Judges a stored receipt in the form in which its page shows it. */
 export async function judgeStored(
-  deps: Pick<Deps, 'signers' | 'logs' | 'witnesses' | 'askChain' | 'clock'>,
+  deps: Pick<
+    Deps,
+    ('signers' | 'logs' | 'witnesses' | 'askChain' | 'clock') | ('upstreams' | 'upstreamEvidence')
+  >,
   stored: Ended,
   file: ReceiptFile,
+  evidence?: EvidenceFile,
 ): Promise<Judged> {
-  return judge(deps, { file }, trustOf(deps, stored, file))
+  const trust = trustOf(deps, stored, file)
+  if (!evidence) return judge(deps, { file }, trust)
+  const keys = await upstreamTrust(deps, file)
+  const input = { file, attested: evidenceCheck(evidence) }
+  const judged = await judge(deps, input, { ...trust, ...keys })
+  return { ...judged, payload: { ...judged.payload, evidence, ...keys } }
 }
 
 /** A file from a reader, with the problems that only its text shows: members given twice. */
@@ -42,14 +52,20 @@ export const noReader: Reader = {
  * is the reader's trust alone, and what this server knows does not matter.
  */
 export async function judgeGiven(
-  deps: Pick<Deps, 'askChain' | 'clock' | 'logs' | 'receipts' | 'shard' | 'signers' | 'witnesses'>,
+  deps: Pick<
+    Deps,
+    | ('askChain' | 'clock' | 'logs' | 'receipts' | 'shard' | 'signers' | 'witnesses')
+    | ('upstreams' | 'upstreamEvidence')
+  >,
   { file, problems }: GivenFile,
   { signers, beside }: Reader,
 ): Promise<Judged> {
-  const { policy, quote } = beside
+  const { policy, quote, attested } = beside
   const isOwn = signers.length === 0 && policy.signers === undefined
-  const trust = trustWith(isOwn ? await trustIn(deps, file) : {}, policy, signers)
-  const input = { file, quote, problems: [...problems, ...beside.problems] }
+  const keys = isOwn && attested ? await upstreamTrust(deps, file) : {}
+  const own = isOwn ? { ...(await trustIn(deps, file)), ...keys } : {}
+  const trust = trustWith(own, policy, signers)
+  const input = { file, quote, attested, problems: [...problems, ...beside.problems] }
   return judge(deps, input, trust, policy.chain)
 }
 

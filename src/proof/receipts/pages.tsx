@@ -14,6 +14,7 @@ import { shortId } from '../../web/ui/hash.tsx'
 import { publicPage } from '../../web/ui/layout.tsx'
 import { Notice } from '../../web/ui/notice.tsx'
 import { reply } from '../../web/ui/reply.ts'
+import { sharedEvidence } from '../attested/known-evidence.ts'
 import { witnessedProofOf } from '../log/tlog-proofs.ts'
 import { receiptPicturePath } from './api/receipt-picture.ts'
 import { awaitedRun } from './awaited.ts'
@@ -44,7 +45,9 @@ export const receiptPages = (deps: Deps, frame: Frame) =>
         return ''
       }
       if (!stored || !share) refuse('receipt_not_found')
-      const judged = await judgeStored(deps, stored, await sharedFileOf(deps, stored, share))
+      const known = await sharedEvidence(deps, stored, share)
+      const shared = await sharedFileOf(deps, stored, share)
+      const judged = await judgeStored(deps, stored, shared, known?.file)
       if (share.visibility === 'unlisted') set.headers['x-robots-tag'] = 'noindex'
       const view = {
         judged,
@@ -52,6 +55,7 @@ export const receiptPages = (deps: Deps, frame: Frame) =>
         path: `/receipts/${id}`,
         filePath: `/receipts/${id}/file`,
         isShared: true,
+        evidence: known && { known, path: `/v1/receipts/${id}/proof?format=evidence` },
         awaited:
           isOwn && may(acting, 'settings:write') ? await awaitedRun(deps, stored) : undefined,
         notice: isOwn ? <OthersSee id={id} /> : null,

@@ -1,7 +1,6 @@
 /** An account's receipts in the browser: the list, each one, its share and its erasure. */
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
-import { isOf } from '../../access/keys/owns.ts'
 import { accountListedSince } from '../../access/plan-history.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Acting, may, type Whose } from '../../kernel/acting.ts'
@@ -26,13 +25,14 @@ import { shortId } from '../../web/ui/hash.tsx'
 import type { Markup } from '../../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
 import { pushAddress, reply } from '../../web/ui/reply.ts'
+import { ownEvidence } from '../attested/known-evidence.ts'
 import { readReceiptFilter, receiptQuery } from './api/receipt-query.ts'
 import { readShareBody } from './api/share.ts'
 import { awaitedRun } from './awaited.ts'
 import { eraseReceipt } from './erase.ts'
 import { judgeStored } from './judge.ts'
 import { ReceiptPage } from './pages/receipt.tsx'
-import { asFile } from './pages.tsx'
+import { findOwn, ownFiles } from './portal/own-files.ts'
 import { receiptsAsCsv } from './portal/receipt-csv.ts'
 import {
   csvPath,
@@ -109,6 +109,7 @@ const receiptActions = (deps: Deps, frame: Frame) => {
     ({ needsSession: { action: right }, parse: 'none' }) as const
   return new Elysia({ name: 'receipt-actions' })
     .use(sessionAuth(deps))
+    .use(ownFiles(deps))
     .get(
       '/api/portal/receipts',
       async ({ request, set, acting }) => {
@@ -132,15 +133,6 @@ const receiptActions = (deps: Deps, frame: Frame) => {
         const share = toShareView(params.id, await deps.shares.find(params.id), deps.settings)
         const file = await ownFileOf(deps, ended, await deps.texts.find(ended.id))
         return { ...file, visibility: share.visibility, share }
-      },
-      { needsSession: { action: 'receipts:read' } },
-    )
-    .get(
-      '/api/portal/receipts/:id/file',
-      async ({ acting, params, set }) => {
-        const ended = await findOwn(deps, acting, params.id)
-        set.headers['content-disposition'] = asFile(`${params.id}.receipt.json`)
-        return ownFileOf(deps, ended, await deps.texts.find(ended.id))
       },
       { needsSession: { action: 'receipts:read' } },
     )
@@ -197,12 +189,6 @@ const receiptActions = (deps: Deps, frame: Frame) => {
 }
 
 const isHtmx = ({ headers }: Request): boolean => headers.get('hx-request') === 'true'
-
-/** @throws Refusal `receipt_not_found`, the same for a receipt of others as for none. */
-async function findOwn(deps: Deps, whose: Whose, id: string): Promise<Ended> {
-  const found = isId('rcpt', id) ? await deps.receipts.find(id) : undefined
-  return found && (await isOf(deps, found, whose)) ? found : refuse('receipt_not_found')
-}
 
 async function readList(deps: Deps, whose: Whose, asked: URLSearchParams) {
   const query = withoutEmpty(asked)
@@ -274,12 +260,14 @@ type Around = { frame: Frame; acting: Acting }
 
 async function ownPage(deps: Deps, around: Around, ended: Ended, said: Said = {}) {
   const own = await ownView(deps, ended)
+  const known = await ownEvidence(deps, ended)
   const view = {
-    judged: await judgeStored(deps, ended, own.file),
+    judged: await judgeStored(deps, ended, own.file, known?.file),
     baseUrl: own.baseUrl,
     path: ownPath(own.id),
     filePath: `/api/portal/receipts/${own.id}/file`,
     isShared: false,
+    evidence: known && { known, path: `/api/portal/receipts/${own.id}/evidence` },
     awaited: may(around.acting, 'settings:write') ? await awaitedRun(deps, ended) : undefined,
     aside: <OwnPanels view={{ ...own, ...said }} />,
   }

@@ -3,6 +3,7 @@ import { canonical, type Json } from '../../kernel/canonical.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { makeHmacSha256, sha256, sha256Into } from '../../kernel/hash.ts'
 import { type Hex, toHex } from '../../kernel/hex.ts'
+import { receiptIdOf } from '../../kernel/ids.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { costOf, type MeterLine } from '../../models/meter.ts'
 import type { RunRow } from '../../storage/db/schema.ts'
@@ -11,6 +12,8 @@ import { structDigest } from '../../verify/eip712.ts'
 import type { FullReceipt } from '../../verify/receipt.ts'
 import { receiptDigest } from '../../verify/receipt.ts'
 import type { Value } from '../../verify/typed-values.ts'
+
+export { receiptIdOf, runIdOf } from '../../kernel/ids.ts'
 
 /** What is known of a run when it has ended and is to leave a receipt. */
 export type ReceiptFacts = {
@@ -61,10 +64,6 @@ export const isEnded = (run: RunRow): run is Ended => run.digest !== null && run
 
 /** Whether the seed was deleted: what the commitments are over can no longer be found out. */
 export const isErased = ({ seed }: Pick<RunRow, 'seed'>): boolean => seed.length === 0
-
-/** A receipt is found by its run: both ids are the same but for the prefix. */
-export const receiptIdOf = (runId: string): string => `rcpt_${runId.slice('run_'.length)}`
-export const runIdOf = (receiptId: string): string => `run_${receiptId.slice('rcpt_'.length)}`
 
 /**
  * The digest of a run's receipt, version 1: the leaf of the log and what is signed. Pure.

@@ -96,6 +96,7 @@ const checkNames = [
     'anchor',
     'anchor_final',
     'witnessed',
+    'attested',
   ],
   ...['content_input', 'content_output', 'known_here'],
 ] as const
@@ -160,6 +161,7 @@ export const verifyRequestShape = t.answer(
     'proof?': t.anything('Beside the file; wins over the one inside.', {}),
     'disclosures?': t.anything('Beside the file.', {}),
     'quote?': t.anything('The quote that the receipt names, to check that it was kept.', {}),
+    'evidence?': t.anything('What the upstream signed, of the proof’s `?format=evidence`.', {}),
     'checkpoint?': t.anything('Another checkpoint of the log, kept from before.', {}),
     'consistency?': t.anything('The path between the two, of `GET /v1/anchors?from=`.', {}),
     'options?': t.object('', {
@@ -175,7 +177,7 @@ export const verdictShape = t.answer('Verdict', 'What holds of a receipt, and wh
     t.oneOf('How far its evidence reaches.', ['logged', 'signed', 'anchored', 'final']),
   ),
   evidence: t.list(
-    t.oneOf('A kind.', ['signed', 'logged', 'witnessed', 'anchored', 'final']),
+    t.oneOf('A kind.', ['signed', 'logged', 'witnessed', 'attested', 'anchored', 'final']),
     'What the verdict rests on; empty unless it is valid.',
   ),
   witnesses: t.list(

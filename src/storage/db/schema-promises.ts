@@ -1,8 +1,32 @@
-/** Tables of what the service promised: quotes, and what it says it owes. */
+/** Tables of promises and statements: quotes, what is owed, what upstreams signed. */
 import { sql } from 'drizzle-orm'
+import type { EvidenceFault } from '../../verify/evidence-schemes.ts'
 import type { Liabilities } from '../../verify/liabilities.ts'
 import type { Quote } from '../../verify/quote.ts'
 import type { Columns } from './columns.ts'
+
+/** Why there is no evidence, or not yet. */
+export type EvidenceReason =
+  | EvidenceFault
+  /** The upstream has none of this answer, or does not answer. */
+  | 'not_found'
+  | 'unreachable'
+  | 'failed'
+  /** It served more than a document has. */
+  | 'too_large'
+  /** It signed with a key that the configuration does not name. */
+  | 'unknown_key'
+  /** Its answer broke off, or had no id to ask by. */
+  | 'not_whole'
+  | 'no_id'
+  /** The process ended before the hash of the answer was stored. */
+  | 'lost'
+  /** The configuration does not name the upstream any more. */
+  | 'unconfigured'
+  /** A new log was opened after the run. */
+  | 'reopened'
+  /** The texts of the receipt were erased. */
+  | 'erased'
 
 export function promiseTables(c: Columns) {
   /** A quote as it was signed, and how many runs began with it that were charged or go on. */
@@ -57,5 +81,44 @@ export function promiseTables(c: Columns) {
     (t) => [c.primaryKey({ columns: [t.number, t.part] })],
   )
 
-  return { quotes, liabilities, liabilityParts }
+  /**
+   * The exchange of a run with an upstream that signs its answers, and what came of asking for its
+   * signature. An erased one keeps the digest of its leaf, and that of `key`.
+   */
+  const upstreamEvidence = c.table(
+    'upstream_evidence',
+    {
+      runId: c.text('run_id').primaryKey(),
+      upstream: c.text('upstream').notNull(),
+      /** The model by its name there. */
+      model: c.text('model').notNull(),
+      scheme: c.text('scheme').notNull(),
+      state: c.text('state').$type<'waiting' | 'attested' | 'refused' | 'none'>().notNull(),
+      /** Why it is so; while it waits, of the last try. */
+      reason: c.text('reason').$type<EvidenceReason>(),
+      /** SHA-256 of the bodies; that of the answer is null while the answer is not whole. */
+      requestHash: c.bytes('request_hash'),
+      answerHash: c.bytes('answer_hash'),
+      /** The id that the upstream gave its answer, while it is asked by it. */
+      answerId: c.text('answer_id'),
+      tries: c.int('tries').notNull(),
+      endedAt: c.ms('ended_at').notNull(),
+      /** When it is asked next; null once nothing waits. */
+      dueAt: c.ms('due_at'),
+      /** The document of the upstream. */
+      document: c.text('document'),
+      key: c.text('key'),
+      checkedAt: c.ms('checked_at'),
+      salt: c.bytes('salt'),
+      digest: c.bytes('digest'),
+      /** Of its leaf, among those of all logs. */
+      logPlace: c.ms('log_place'),
+    },
+    (t) => [
+      c.index('upstream_evidence_due').on(t.dueAt).where(sql`${t.dueAt} is not null`),
+      c.index('upstream_evidence_by_place').on(t.logPlace).where(sql`${t.logPlace} is not null`),
+    ],
+  )
+
+  return { quotes, liabilities, liabilityParts, upstreamEvidence }
 }

@@ -47,6 +47,7 @@ export const {
   quotes,
   liabilities,
   liabilityParts,
+  upstreamEvidence,
   idempotentCalls,
   events,
   webhooks,

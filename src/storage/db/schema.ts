@@ -16,6 +16,8 @@ import { wholesaleTables } from './schema-wholesale.ts'
 
 export type { HoldWindow, StoredLine } from './schema-money.ts'
 
+export type { EvidenceReason } from './schema-promises.ts'
+
 export type Tables = ReturnType<typeof buildSchema>
 
 export type AccountRow = Tables['accounts']['$inferSelect']
@@ -61,6 +63,7 @@ export type VoucherCodeRow = Tables['voucherCodes']['$inferSelect']
 export type QuoteRow = Tables['quotes']['$inferSelect']
 export type LiabilitiesRow = Tables['liabilities']['$inferSelect']
 export type LiabilityPartRow = Tables['liabilityParts']['$inferSelect']
+export type UpstreamEvidenceRow = Tables['upstreamEvidence']['$inferSelect']
 export type SlotRow = Tables['slots']['$inferSelect']
 export type SlotMoveRow = Tables['slotMoves']['$inferSelect']
 export type RedemptionRow = Tables['voucherRedemptions']['$inferSelect']

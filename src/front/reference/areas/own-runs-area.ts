@@ -1,4 +1,5 @@
 /** Reference entries of the runs and receipts of an account. */
+import { evidenceFileShape } from '../../../proof/attested/shapes.ts'
 import { shareBody } from '../../../proof/receipts/api/share-body.ts'
 import { shareForm } from '../../../proof/receipts/portal/share-form.ts'
 import {
@@ -147,6 +148,25 @@ const receipts = [
         }),
       ],
       refuses: ['receipt_not_found', 'log_diverged'],
+    },
+  ),
+  operation(
+    'downloadEvidence',
+    'GET /api/portal/receipts/:id/evidence',
+    'What the upstream of a run signed',
+    {
+      about: 'As a download: what `counterfoil verify --evidence` takes.',
+      access: 'session',
+      path: receiptPath,
+      examples: [
+        { name: 'Of an upstream that does not sign', path: { id: t.sampleIds.rcpt }, status: 404 },
+      ],
+      answers: [
+        ok('The file.', evidenceFileShape, {
+          'Content-Disposition': t.text('Its name.', 'attachment; filename="rcpt_….evidence.json"'),
+        }),
+      ],
+      refuses: ['receipt_not_found', 'not_found'],
     },
   ),
   operation(

@@ -1,4 +1,5 @@
 /** Reference entries of receipts. */
+import { evidenceFileShape } from '../../../proof/attested/shapes.ts'
 import { proofFormat, proofShape, proofSize, tlogSample } from '../../../proof/log/shapes.ts'
 import { shareBody } from '../../../proof/receipts/api/share-body.ts'
 import {
@@ -32,17 +33,22 @@ const reads = [
   operation('showProof', 'GET /v1/receipts/:id/proof', 'Its proof', {
     about:
       'That the receipt is in the log: hashes only, of private ones too. Under the smallest ' +
-      'checkpoint on the chain that covers it, else under the latest.',
-    access: 'none',
+      'checkpoint on the chain that covers it, else under the latest. `format=evidence` is what ' +
+      'the upstream of the run signed: for a key of its account, and for everybody where the ' +
+      'receipt is shared with its section `run` and its input.',
+    access: 'optional',
     path: receiptId,
     query: { size: proofSize, format: proofFormat },
     answers: [
       {
         ...ok('The proof.', proofShape),
-        content: { ...json(proofShape), ...media('text/plain', 'With `format=tlog`.', tlogSample) },
+        content: {
+          ...json(t.either('', [proofShape, evidenceFileShape])),
+          ...media('text/plain', 'With `format=tlog`.', tlogSample),
+        },
       },
     ],
-    refuses: ['receipt_not_found', 'unavailable', 'log_diverged'],
+    refuses: ['receipt_not_found', 'not_found', 'unavailable', 'log_diverged'],
   }),
   operation('verifyReceipt', 'POST /v1/receipts/verify', 'Verify a receipt', {
     about:

@@ -44,6 +44,10 @@ export function* otherDigests(
     const places = lacking.filter(({ kind }) => kind === leafKinds.liabilities)
     note(leafKinds.liabilities, yield* liabilityDigests(db, q, places))
   }
+  if (kinds.has(leafKinds.upstreamEvidence)) {
+    const places = lacking.filter(({ kind }) => kind === leafKinds.upstreamEvidence)
+    note(leafKinds.upstreamEvidence, yield* evidenceDigests(db, q, places))
+  }
   if (kinds.has(leafKinds.reopening)) {
     note(leafKinds.reopening, yield* reopeningDigests(db, q, log))
   }
@@ -64,6 +68,14 @@ function* liabilityDigests(db: Db, q: Query, lacking: readonly Lacking[]): Work<
   const wanted = inArray(liabilities.logPlace, places)
   const read = q.select({ digest: liabilities.digest }).from(liabilities).where(wanted)
   return (yield* rows(read)).map(({ digest }) => fromHex(digest))
+}
+
+function* evidenceDigests(db: Db, q: Query, lacking: readonly Lacking[]): Work<Uint8Array[]> {
+  const { upstreamEvidence } = db.tables
+  const places = lacking.map(({ idx }) => idx)
+  const wanted = inArray(upstreamEvidence.logPlace, places)
+  const read = q.select({ digest: upstreamEvidence.digest }).from(upstreamEvidence).where(wanted)
+  return (yield* rows(read)).flatMap(({ digest }) => (digest ? [digest] : []))
 }
 
 function* rotationDigests(db: Db, q: Query, { origin: issuer }: LogSpan): Work<Uint8Array[]> {

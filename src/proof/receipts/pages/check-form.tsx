@@ -6,7 +6,7 @@ import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { Icon } from '../../../web/ui/icon.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { PageHead, Panel } from '../../../web/ui/panel.tsx'
-import { signersOf } from '../check-receipt.ts'
+import { signersOf, upstreamKeysOf } from '../check-receipt.ts'
 import type { Judged } from '../judge.ts'
 import { GivenPaper, VerdictPanel } from './verdict.tsx'
 
@@ -15,9 +15,12 @@ export type CheckView = {
   text: string
   signers: string
   quote: string
+  evidence: string
   policy: string
   /** What is wrong with it. */
-  fault?: { field: 'text' | 'signers' | 'quote' | 'policy'; message: string } | undefined
+  fault?:
+    | { field: 'text' | 'signers' | 'quote' | 'evidence' | 'policy'; message: string }
+    | undefined
   /** What came out. */
   judged?: Judged
 }
@@ -77,16 +80,20 @@ const Form = ({ view }: { view: CheckView }) => (
         <Fault of="text" view={view} />
       </div>
       <Signers view={view} />
-      <details open={isOpen(view, 'quote') || isOpen(view, 'policy')}>
-        <summary>A quote or a policy?</summary>
+      <details open={besideFields.some((name) => isOpen(view, name))}>
+        <summary>A quote, evidence or a policy?</summary>
         <div class="stack">
           <BesideField view={view} name="quote" label="Quote that was promised">
             The answer of <code>POST /v1/quotes</code>, if the receipt names one: the check finds a
             line that is dearer.
           </BesideField>
+          <BesideField view={view} name="evidence" label="Evidence of the upstream">
+            The answer of <code>GET /v1/receipts/&lt;id&gt;/proof?format=evidence</code>, if the
+            upstream of the run signs its answers.
+          </BesideField>
           <BesideField view={view} name="policy" label="Policy: whom you trust">
-            Signers, witnesses and their quorum, as <code>counterfoil verify --policy</code> takes
-            them.
+            Signers, witnesses, their quorum and keys of upstreams, as{' '}
+            <code>counterfoil verify --policy</code> takes them.
           </BesideField>
         </div>
       </details>
@@ -135,7 +142,14 @@ const Signers = ({ view }: { view: CheckView }) => (
   </details>
 )
 
-type BesideProps = { view: CheckView; name: 'quote' | 'policy'; label: string; children: Child }
+const besideFields = ['quote', 'evidence', 'policy'] as const
+
+type BesideProps = {
+  view: CheckView
+  name: (typeof besideFields)[number]
+  label: string
+  children: Child
+}
 
 const BesideField = ({ view, name, label, children }: BesideProps) => (
   <div class="field">
@@ -211,6 +225,7 @@ const ForTheBrowser = ({ deps }: { deps: Deps }) => (
     data-evidence={assetPath('evidence.js')}
     data-asks={deps.anchoring.chain ? 'yes' : undefined}
     data-base={deps.settings.baseUrl}
+    data-upstream-keys={JSON.stringify(upstreamKeysOf(deps))}
     data-logs={JSON.stringify(
       deps.logs.all.map(({ origin }) => ({
         origin,

@@ -81,6 +81,7 @@ const typedIn = (form: Readonly<Record<string, string | undefined>>) => ({
   text: form['text'] ?? '',
   signers: form['signers'] ?? '',
   quote: form['quote'] ?? '',
+  evidence: form['evidence'] ?? '',
   policy: form['policy'] ?? '',
 })
 

@@ -15,6 +15,8 @@ import { ServerWord, Slip } from '../../../web/ui/slip.tsx'
 import { stageTone } from '../../../web/ui/stage.tsx'
 import type { Tone } from '../../../web/ui/status.tsx'
 import { Checks } from '../../../web/ui/steps.tsx'
+import type { KnownEvidence } from '../../attested/known-evidence.ts'
+import { EvidencePanel } from '../../attested/pages/evidence-panel.tsx'
 import type { Judged } from '../judge.ts'
 import { VerifyWithoutUs } from './verify.tsx'
 
@@ -30,6 +32,8 @@ export type ReceiptView = {
   isShared: boolean
   /** The run whose check the first steps of its owner wait for. */
   awaited?: string | undefined
+  /** What the upstream signed of the run, if it signs its answers, and where its file is. */
+  evidence?: { known: KnownEvidence; path: string } | undefined
   /** Above the receipt. */
   notice?: Child
   /** Beside it, below the checks. */
@@ -38,7 +42,7 @@ export type ReceiptView = {
 
 /** The slip, its checks in words, the path to the root, and how to verify it without us. */
 export function ReceiptPage({ view }: { view: ReceiptView }) {
-  const { judged, notice, aside } = view
+  const { judged, notice, aside, evidence } = view
   const { file, verdict } = judged
   const proof = proofIn(judged)
   return (
@@ -49,6 +53,7 @@ export function ReceiptPage({ view }: { view: ReceiptView }) {
         <div class="stack side">
           <Verification view={view} />
           {proof ? <PathToRoot proof={proof} judged={judged} /> : null}
+          {evidence ? <EvidencePanel {...evidence} /> : null}
           {aside}
         </div>
         <div class="stack wide">
@@ -160,6 +165,7 @@ function Verification({ view: { judged, path, awaited } }: { view: ReceiptView }
         hidden
         data-awaited={awaited}
         data-module={verifierPath()}
+        data-evidence-module={payload.evidence && assetPath('evidence.js')}
         data-payload={JSON.stringify(payload)}
       >
         {(['ok', 'wait', 'bad'] as const).map((name) => (

@@ -19,6 +19,7 @@ import type { NewEvent } from '../../../storage/outbox/event.ts'
 import { addEvents } from '../../../storage/outbox/store.ts'
 import { forgetTexts } from '../../../storage/texts/store.ts'
 import type { FullReceipt } from '../../../verify/receipt.ts'
+import { forgetEvidence } from '../../attested/store/forget-evidence.ts'
 import { movePublicReceipt } from '../../passports/store/public.ts'
 import { isErased, receiptIdOf, runIdOf } from '../receipt.ts'
 
@@ -120,6 +121,7 @@ export function shareStore(db: Db): ShareStore {
         }
         yield* update(runs, [emptied], ['seed', 'output', 'outputUntil'])
         yield* forgetTexts(q, db.tables, [id])
+        yield* forgetEvidence(q, db.tables, id)
         yield* forgetReply(q, db.tables, id)
         if (held.share) yield* write(q, held, share)
         yield* insert(auditEntries, [audit])

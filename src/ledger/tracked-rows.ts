@@ -1,0 +1,43 @@
+/** Makes the rows that a batch of commands loads and changes. */
+import type { TrackedRows } from './unit-of-work.ts'
+
+type Purses = Pick<TrackedRows, 'accounts' | 'keys' | 'windows'>
+
+/** `purses` are those that outlive the batch, where one process writes. */
+export const trackedRows = (purses?: Purses): TrackedRows => ({
+  accounts: purses?.accounts ?? new Map(),
+  keys: purses?.keys ?? new Map(),
+  activeKeys: new Map(),
+  secrets: new Map(),
+  windows: purses?.windows ?? new Map(),
+  runs: new Map(),
+  deposits: new Map(),
+  subscriptions: new Map(),
+  calls: new Map(),
+  written: {
+    accounts: new Set(),
+    keys: new Set(),
+    secrets: new Set(),
+    windows: new Set(),
+    runs: new Set(),
+    deposits: new Set(),
+    subscriptions: new Set(),
+    alerts: new Set(),
+  },
+  added: {
+    keys: [],
+    secrets: [],
+    runs: [],
+    ended: [],
+    transfers: [],
+    subscriptions: [],
+    audits: [],
+    events: [],
+    webhooks: [],
+    texts: [],
+    costs: [],
+    exchanges: [],
+    calls: [],
+  },
+  calledBack: { answered: [], freed: [] },
+})
