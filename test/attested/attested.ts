@@ -2,6 +2,7 @@ import { expect } from 'bun:test'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { scopes } from '../../src/access/keys/key.ts'
 import { evidenceCollector } from '../../src/proof/attested/collect-evidence.ts'
 import type { UpstreamEvidenceRow } from '../../src/storage/db/schema.ts'
 import { modelToml } from '../support/runs.ts'
@@ -33,7 +34,7 @@ export const signedWorld = (url: string, engine: Engine = 'sqlite', keys?: strin
 
 /** A key with money. */
 export const payer = async (w: World): Promise<string> =>
-  (await w.key({ balance: 100n * usd })).secret
+  (await w.key({ balance: 100n * usd, scopes: [...scopes] })).secret
 
 /** Runs the model; returns the ids of the run and of its receipt. */
 export async function ask(w: World, key: string, more: object = {}) {

@@ -84,13 +84,13 @@ export async function signingUpstream(model = 'good') {
       chunk({ content: 'day. \u{1f600}' }),
       chunk({}, 'stop'),
       `data: ${JSON.stringify(last)}\n\n`,
-      'data: [DONE]\n',
+      'data: [DONE]\n\n',
     ]
     response.setHeader('content-type', 'text/event-stream')
     for (const piece of pieces) response.write(piece)
     if (pauseMs > 0) await Bun.sleep(pauseMs)
-    seen.set(id, { id, request: hex(body), answer: hex(`${pieces.join('')}\n`) })
-    response.end('\n')
+    seen.set(id, { id, request: hex(body), answer: hex(`${pieces.join('')}: bye\n\n`) })
+    response.end(': bye\n\n')
   }
 
   await new Promise<void>((resume) => server.listen(0, '127.0.0.1', resume))

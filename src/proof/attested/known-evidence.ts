@@ -115,8 +115,12 @@ export const sharedEvidence = async (
   isEvidenceShared(share) ? ownEvidence(deps, ended) : undefined
 
 /** The file of evidence. @throws Refusal `not_found` that says why there is none. */
-export function fileIn(known: KnownEvidence | undefined): EvidenceFile {
+export function fileIn(
+  known: KnownEvidence | undefined,
+  headers?: Record<string, string>,
+): EvidenceFile {
   if (known?.file) return known.file
   const metadata = known && { state: known.state, reason: known.reason }
-  return refuse('not_found', { message: evidenceWords(known), ...(metadata && { metadata }) })
+  const more = { ...(metadata && { metadata }), ...(headers && { headers }) }
+  return refuse('not_found', { message: evidenceWords(known), ...more })
 }

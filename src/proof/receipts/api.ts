@@ -96,12 +96,14 @@ export const receiptsApi = (deps: Deps) =>
  * @throws Refusal `receipt_not_found`, `not_found`
  */
 async function evidenceAt(deps: Deps, asked: Asked, id: string): Promise<EvidenceFile> {
-  Object.assign(asked.set.headers, { vary: 'authorization' })
-  const found = (await find(deps, id)) ?? refuse('receipt_not_found')
+  const headers = { vary: 'authorization' }
+  Object.assign(asked.set.headers, headers)
+  const found = (await find(deps, id)) ?? refuse('receipt_not_found', { headers })
   const caller = await optionalCaller(deps, asked, 'receipts:read')
-  if (caller && (await owns(deps, caller, found))) return fileIn(await ownEvidence(deps, found))
-  const share = (await deps.shares.find(id)) ?? refuse('receipt_not_found')
-  return fileIn(await sharedEvidence(deps, found, share))
+  const isOwn = caller && (await owns(deps, caller, found))
+  if (isOwn) return fileIn(await ownEvidence(deps, found), headers)
+  const share = (await deps.shares.find(id)) ?? refuse('receipt_not_found', { headers })
+  return fileIn(await sharedEvidence(deps, found, share), headers)
 }
 
 type Asked = Parameters<typeof optionalCaller>[1] & { set: { headers: Record<string, unknown> } }
