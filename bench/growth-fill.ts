@@ -3,7 +3,7 @@ import { hashToken, newToken } from '../src/access/accounts/session.ts'
 import { issueKey } from '../src/access/keys/issue.ts'
 import { keyStore } from '../src/access/keys/store.ts'
 import { makePlans } from '../src/access/plan.ts'
-import { usageCounter } from '../src/billing/usage/store/usage-counter.ts'
+import { countersOf } from '../src/app/counters.ts'
 import { systemClock } from '../src/kernel/clock.ts'
 import { firstIdAt, makeIds } from '../src/kernel/ids.ts'
 import { systemRandom } from '../src/kernel/random.ts'
@@ -11,13 +11,13 @@ import { grantCredit } from '../src/ledger/grant.ts'
 import { openLedger } from '../src/ledger/post.ts'
 import { logStore } from '../src/proof/log/store.ts'
 import { digestOf, factsOf, receiptIdOf } from '../src/proof/receipts/receipt.ts'
-import { receiptCounter } from '../src/storage/counts/count.ts'
-import { countStore } from '../src/storage/counts/store.ts'
+import { type CountedReceipt, cursorOf } from '../src/storage/counts/store.ts'
 import type { Db } from '../src/storage/db/db.ts'
+import { writeFact } from '../src/storage/db/facts.ts'
 import { insert, update, upsert } from '../src/storage/db/query-steps.ts'
 import type { KeyRow, RunRow } from '../src/storage/db/schema.ts'
 import { endedRun } from './ended-run.ts'
-import { type Charge, insertEnded, numberEnded } from './stored-runs.ts'
+import { type Charge, insertNumbered } from './stored-runs.ts'
 
 /** Secrets and ids that the reads use later. Their account has a tenth of all receipts. */
 export type Filled = { secret: string; cookie: string; receipts: string[]; digests: Uint8Array[] }
@@ -26,7 +26,8 @@ const dayMs = 86_400_000
 const spanMs = 30 * dayMs
 /** Receipts of one of the other accounts. */
 const ofEach = 1000
-const batch = 1000
+/** Receipts of a COMMIT: many, because each writes a page of every account's indexes. */
+const batchOf = ({ exclusive }: Pick<Db, 'exclusive'>): number => (exclusive ? 20_000 : 5000)
 /** How many receipts are remembered, spread over all. */
 const remembered = 500
 const credit = 1_000_000_000_000_000n
@@ -35,20 +36,27 @@ const random = systemRandom()
 /** An account with its only key, and what it spent. */
 type Payer = { key: KeyRow; secret: string; left: bigint; spent: bigint; moves: number; at: number }
 
+/**
+ * Fills it in the order of the log, and gives each receipt its place, its signature and its share of
+ * all sums in the transaction that writes it: nothing that was written is read again.
+ */
 export async function fill(db: Db, count: number, issuer: string): Promise<Filled> {
   const begun = systemClock.now() - spanMs - 3_600_000
   const clock = { ...systemClock, now: () => begun - dayMs }
-  const ids = makeIds(systemClock, random)
   const payers = await openAccounts(db, Math.max(1, Math.round(count / ofEach)), clock)
   const owner = payers[0] as Payer
   const filled: Filled = { secret: owner.secret, cookie: '', receipts: [], digests: [] }
+  const log = logStore(db, { clock: systemClock, node: 'bench', start: 0 })
+  const counters = countersOf(db)
+  const batch = batchOf(db)
+  const tails = makeIds(systemClock, random)
   for (let at = 0; at < count; at += batch) {
-    const charges: Charge[] = []
+    const charges: (Charge | undefined)[] = []
     const ended: RunRow[] = []
     for (let index = at; index < Math.min(at + batch, count); index++) {
       const payer = index % 10 === 0 ? owner : (payers[index % payers.length] as Payer)
       const finishedAt = Math.floor(begun + (index / count) * spanMs)
-      const id = firstIdAt('run', finishedAt) + ids.make('run').slice(-16)
+      const id = firstIdAt('run', finishedAt) + tails.make('run').slice(-16)
       const run = runOf(payer, { id, issuer, finishedAt, index })
       ended.push(run)
       charges.push(chargeOf(payer, run, finishedAt))
@@ -57,22 +65,25 @@ export async function fill(db: Db, count: number, issuer: string): Promise<Fille
         filled.digests.push(run.digest)
       }
     }
-    await db.write(() =>
-      insertEnded(
-        db,
-        ended,
-        charges.filter(({ seq }) => seq > 0),
-      ),
-    )
+    await log.change(function* (q, appending) {
+      const { place } = yield* insertNumbered(db, appending, ended, charges)
+      const receipts = ended.map((run, i) => toCounted(run, place + i))
+      for (const counter of counters) {
+        yield* counter.add(q, receipts)
+        yield* writeFact(db, cursorOf(counter), String(place + ended.length))
+      }
+    })
   }
   await writeMoney(db, payers)
-  const live = { clock: systemClock, node: 'bench' }
-  await numberEnded(db, logStore(db, { ...live, start: 0 }))
-  const counts = countStore(db, live, [usageCounter(db)])
-  const countSome = receiptCounter({ counts, clock: systemClock })
-  while (await counts.waits()) await countSome()
   return { ...filled, cookie: await openSession(db, owner.key.accountId) }
 }
+
+const toCounted = (run: RunRow, place: number): CountedReceipt => ({
+  ...run,
+  place,
+  finishedAt: run.finishedAt ?? 0,
+  wholesale: null,
+})
 
 type Clock = typeof systemClock
 
@@ -107,9 +118,9 @@ function runOf({ key }: Payer, named: Named): RunRow {
   return { ...ended, digest: digestOf(factsOf({ ...ended, finishedAt: named.finishedAt })) }
 }
 
-/** Moves the money of a run; one that cost nothing has no number. */
-function chargeOf(payer: Payer, { id, cost }: RunRow, at: number): Charge {
-  if (cost === 0n) return { ref: id, at, seq: 0, balance: 0n }
+/** Moves the money of a run; one that cost nothing moves none. */
+function chargeOf(payer: Payer, { id, cost }: RunRow, at: number): Charge | undefined {
+  if (cost === 0n) return undefined
   payer.left -= cost
   payer.spent += cost
   payer.moves++

@@ -1,13 +1,14 @@
 /** Writes ended runs as the ledger and the log leave them, many at once. */
 import { asc, eq, isNull } from 'drizzle-orm'
 import { toStored, waitingOf } from '../src/ledger/store/write.ts'
-import type { logStore } from '../src/proof/log/store.ts'
+import type { Appending, logStore } from '../src/proof/log/store.ts'
 import type { Db } from '../src/storage/db/db.ts'
 import { numbered, numberedRuns } from '../src/storage/db/numbered-runs.ts'
 import { insert, rows, type Work } from '../src/storage/db/query-steps.ts'
 import { signatureAt } from '../src/storage/db/run-columns.ts'
 import type { RunRow, TransferRow } from '../src/storage/db/schema.ts'
 import { signatureRows } from '../src/storage/db/signatures.ts'
+import { leafKinds } from '../src/verify/merkle.ts'
 
 /** The number, the time and the balance of a run's charge. */
 export type Charge = Pick<TransferRow, 'ref' | 'at' | 'seq' | 'balance'>
@@ -26,6 +27,32 @@ export function* insertEnded(
   const waiting = runs.filter(({ finishedAt, digest }) => finishedAt !== null && digest)
   const unplaced = waiting.map((run) => ({ ...run, logPlace: null }))
   yield* insert(tables.unnumberedBatches, waitingOf(unplaced))
+}
+
+/**
+ * Runs with their places and with signatures that nobody made, in one transaction: as they stand
+ * once they were numbered and signed, without the rows in which they waited.
+ */
+export function* insertNumbered(
+  { tables, exclusive }: Pick<Db, 'tables' | 'exclusive'>,
+  log: Appending,
+  runs: readonly RunRow[],
+  charges: readonly (Charge | undefined)[],
+): Work<{ place: number }> {
+  const { place } = yield* log.append(() =>
+    runs.map(({ id, digest }) => {
+      if (!digest) throw new Error('a run ended without a digest')
+      return { kind: leafKinds.receipt, digest, runId: id }
+    }),
+  )
+  const places = exclusive ? runs.map((_, i) => place + i) : []
+  const stored = runs.map((run, i) =>
+    toStored({ ...run, logPlace: places[i] ?? null, signature: null }, charges[i]),
+  )
+  yield* insert(tables.runs, stored)
+  const signed = runs.map((_, i) => ({ place: place + i, signature: nobody }))
+  yield* insert(tables.receiptSignatures, signatureRows(signed))
+  return { place }
 }
 
 /** Gives all that wait their places, and each receipt a signature that nobody made. */
