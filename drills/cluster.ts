@@ -7,8 +7,11 @@ import { pgbouncer } from '../test/support/pgbouncer.ts'
 import { fakeTime, wrongClocks } from './cluster/clock-scenes.ts'
 import { forgettingFailovers, synchronousFailovers } from './cluster/failover-scenes.ts'
 import { hasPatroni } from './cluster/patroni.ts'
+import { hasPatroniBase } from './cluster/patroni-base.ts'
+import { patroniShardsScene, playPatroniShards } from './cluster/patroni-shards-scene.ts'
 import { playScene, type Scene, type SceneResult } from './cluster/scene.ts'
-import { hasHaproxy, playShards, shardsScene } from './cluster/shards-scene.ts'
+import { hasHaproxy } from './cluster/shards.ts'
+import { playShards, shardsScene } from './cluster/shards-scene.ts'
 import { vanishedPeer } from './cluster/silence-scene.ts'
 import { playSlotMove, slotMoveScene } from './cluster/slot-move-scene.ts'
 import { stampOf } from './report.ts'
@@ -17,6 +20,8 @@ export type ClusterResult = {
   scenes: SceneResult[]
   /** Of the scene with two shards, if it was played. */
   shards: SceneResult[]
+  /** Of the scene with two shards of which one is on Patroni, if it was played. */
+  failovers: SceneResult[]
   /** Of the scene in which a slot moves, if it was played. */
   moves: SceneResult[]
   skipped: string[]
@@ -37,12 +42,13 @@ export async function drillCluster(
 ): Promise<ClusterResult> {
   const scenes: SceneResult[] = []
   const shards: SceneResult[] = []
+  const failovers: SceneResult[] = []
   const moves: SceneResult[] = []
   const tell = (result: SceneResult, among = scenes): void => {
     among.push(result)
     const { name, seen, faults } = result
     say(`${name}: ${faults.length === 0 ? 'as expected' : 'FAULTS'}; ${seen}`)
-    for (const fault of faults.slice(0, 10)) say(`  ${fault}`)
+    for (const fault of new Set(faults).values().take(20)) say(`  ${fault}`)
   }
   for (const scene of everyScene.filter(({ name }) => name.includes(only))) {
     tell(await playScene(scene))
@@ -50,15 +56,18 @@ export async function drillCluster(
   if (hasHaproxy && shardsScene.name.includes(only)) {
     tell(await playShards(), shards)
   }
+  if (hasPatroniBase && patroniShardsScene.name.includes(only)) {
+    tell(await playPatroniShards(), failovers)
+  }
   if (hasHaproxy && slotMoveScene.name.includes(only)) tell(await playSlotMove(), moves)
   const skipped = [
     ...(fakeTime ? [] : ['wrong clocks: apt-get install faketime']),
     ...(pgbouncer ? [] : ['PgBouncer: apt-get install pgbouncer']),
     ...(hasHaproxy ? [] : ['two shards: apt-get install haproxy']),
-    ...(hasPatroni ? [] : ['Patroni: apt-get install patroni python3-pysyncobj']),
+    ...(hasPatroni ? [] : ['Patroni: apt-get install patroni etcd-server python3-etcd']),
   ]
   const version = Bun.spawnSync([binary, 'version', '--json']).stdout.toString()
-  return { scenes, shards, moves, skipped, build: version }
+  return { scenes, shards, failovers, moves, skipped, build: version }
 }
 
 /** A section for the nodes, one for the shards; a scene that was not played leaves its own out. */
@@ -66,6 +75,7 @@ export const clusterReport = (result: ClusterResult): string =>
   [
     ...(result.scenes.length > 0 ? [nodesReport(result)] : []),
     ...(result.shards.length > 0 ? [shardsReport(result)] : []),
+    ...(result.failovers.length > 0 ? [failoversReport(result)] : []),
     ...(result.moves.length > 0 ? [movesReport(result)] : []),
   ].join('\n')
 
@@ -104,6 +114,26 @@ nodes, the model server and other work share two cores.
 | scene | expected | seen | faults |
 |---|---|---|---|
 ${shards.map(rowOf).join('\n')}
+`
+
+const failoversReport = ({
+  failovers,
+  build,
+}: ClusterResult): string => `## Two shards, one of them on Patroni
+
+\`bun run drill cluster --only "on Patroni"\`, ${stampOf(build)}
+
+Two shards of two nodes behind haproxy with the configuration of \`packaging/\`. The nodes of s3 reach
+PostgreSQL through PgBouncer in transaction mode and a second haproxy (\`haproxy-patroni.cfg\`), which
+asks Patroni for the primary; Patroni has \`synchronous_mode\`, three members of etcd and a ttl of 20 s.
+s4 is a primary alone. Eight clients a shard send each run until it is acknowledged, under an
+Idempotency-Key. A machine dies by SIGKILL of PostgreSQL, Patroni and its member of etcd at once; it
+comes back, \`pg_rewind\` makes it the standby, and then the other one dies. All the time each node is
+asked with a key of the other shard.
+
+| scene | expected | seen | faults |
+|---|---|---|---|
+${failovers.map(rowOf).join('\n')}
 `
 
 const movesReport = ({ moves, build }: ClusterResult): string => `## A slot that moves under load

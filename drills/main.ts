@@ -68,7 +68,9 @@ const drills: Record<string, () => Promise<Found>> = {
     const result = await drillCluster(values.only, say)
     return {
       sections: clusterReport(result),
-      faults: [...result.scenes, ...result.shards].flatMap(({ faults }) => faults),
+      faults: [result.scenes, result.shards, result.failovers, result.moves]
+        .flat()
+        .flatMap(({ faults }) => faults),
     }
   },
   async crash() {

@@ -2,7 +2,7 @@
 
 import { toHex } from '../../src/kernel/hex.ts'
 import { grow, rootOf } from '../../src/proof/log/tree.ts'
-import type { Service } from './nodes.ts'
+import type { Node } from './nodes.ts'
 import type { PgServer } from './postgres-server.ts'
 
 export type SeenHead = { issuer: string; size: number; root: string; at: number; node: string }
@@ -13,7 +13,10 @@ export type Heads = { seen: SeenHead[]; stop(): Promise<void> }
  * Collects every head that any node serves, four times a second. Asks for the proof of the newest
  * receipt first: that makes a node sign a head over it.
  */
-export function collectHeads({ nodes }: Service, newestReceipt: () => string | undefined): Heads {
+export function collectHeads(
+  { nodes }: { nodes: readonly Pick<Node, 'name' | 'server'>[] },
+  newestReceipt: () => string | undefined,
+): Heads {
   const seen: SeenHead[] = []
   const known = new Set<string>()
   let isOver = false

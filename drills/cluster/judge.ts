@@ -116,7 +116,10 @@ export async function judgeReceipts(
 type Finding = { part: string; status: 'ok' | 'warn' | 'fail'; message: string }
 
 /** What `doctor` says of a part, on the machine of a node. */
-export async function askDoctor({ home }: Node, part: string): Promise<Finding | undefined> {
+export async function askDoctor(
+  { home }: Pick<Node, 'home'>,
+  part: string,
+): Promise<Finding | undefined> {
   const { stdout } = await home.cli('doctor', '--json')
   const { findings } = JSON.parse(stdout) as { findings: Finding[] }
   return findings.find((finding) => finding.part === part)

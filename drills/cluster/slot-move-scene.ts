@@ -11,7 +11,7 @@ import { until } from '../../test/support/runs.ts'
 import type { Wish } from './clients.ts'
 import { judgeAcknowledged, judgeDatabase } from './judge.ts'
 import type { Claim, SceneResult } from './scene.ts'
-import { configOf, type Shard, startShards } from './shards-scene.ts'
+import { configOf, type Shard, startShards, type Undo } from './shards.ts'
 
 const slot = 300
 const accountCount = 12
@@ -32,7 +32,6 @@ export const slotMoveScene = {
 }
 
 type Asked = Wish & { refused: string[] }
-type Undo = (() => Promise<unknown>)[]
 
 export async function playSlotMove(): Promise<SceneResult> {
   const faults: string[] = []

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { privateKeyToAccount } from 'viem/accounts'
 import { rotateKey } from '../../src/access/keys/rotate.ts'
 import { makeSecret, secretPrefix } from '../../src/access/keys/secret.ts'
 import { issueToken } from '../../src/access/operators/issue-token.ts'
 import { auditService } from '../../src/front/audit/audit.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
+import { StorageFault } from '../../src/kernel/storage-fault.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { askNonce, browser, cookieHeader, signInWith, wallet } from '../accounts/wallet.ts'
 import { outcomeOf } from '../support/rejection.ts'
@@ -17,6 +18,9 @@ type File = { receipt: { id: string; issuer: string } }
 const toS4 = [421, 'misdirected_request', 's4']
 const toS3 = [421, 'misdirected_request', 's3']
 const chat = { model: 'counterfoil/echo-1', messages: [{ role: 'user', content: 'hello' }] }
+
+const operatorOf = async ({ deps }: ShardWorld): Promise<string> =>
+  (await issueToken(deps, { name: 'ops', scopes: ['health:read'], lifeMs: 60_000 })).secret
 
 describe.each(engines)('a node that gets what belongs to another shard, on %s', (engine) => {
   let s3: ShardWorld
@@ -60,6 +64,47 @@ describe.each(engines)('a node that gets what belongs to another shard, on %s', 
     const run = await s3.call('/v1/chat/completions', { key: key4.secret, json: chat })
     expect(await misrouted(run)).toEqual(toS4)
     expect(await misrouted(await s4.call('/v1/keys/self', { key: key3.secret }))).toEqual(toS3)
+  })
+
+  test('answers 421 also while its own database cannot be read', async () => {
+    const [own, other] = await Promise.all([s3, s4].map(operatorOf))
+    const ofOther = browser(s4)
+    await signInWith(ofOther, wallet)
+    const session = { ...cookieHeader(ofOther.jar), accept: 'application/json' }
+    const fault = new StorageFault('storage_unreachable', '08006')
+    const { keys, operatorTokens, sessions, receipts } = s3.deps
+    const failing = [
+      spyOn(keys, 'findCaller').mockRejectedValue(fault),
+      spyOn(operatorTokens, 'findByHash').mockRejectedValue(fault),
+      spyOn(sessions, 'find').mockRejectedValue(fault),
+      spyOn(receipts, 'find').mockRejectedValue(fault),
+    ]
+    try {
+      const asked = [
+        s3.call('/v1/chat/completions', { key: key4.secret, json: chat }),
+        s3.call('/operator/v1/health', { key: other }),
+        s3.call('/api/portal/keys', { headers: session }),
+        s3.call(`/v1/receipts/${receiptId}`),
+      ]
+      for (const answer of await Promise.all(asked)) {
+        expect(await misrouted(answer)).toEqual(toS4)
+      }
+      const ownKey = makeSecret(systemRandom(), secretPrefix, 'ft')
+      for (const [path, key] of [
+        ['/v1/keys/self', ownKey],
+        ['/operator/v1/health', own],
+        [`/v1/receipts/${receiptId.replace('_s4', '_s3')}`, undefined],
+      ] as const) {
+        const answer = await s3.call(path, key === undefined ? {} : { key })
+        expect([path, answer.status, answer.headers.get('x-counterfoil-shard')]).toEqual([
+          path,
+          503,
+          null,
+        ])
+      }
+    } finally {
+      for (const one of failing) one.mockRestore()
+    }
   })
 
   test('says invalid_key of a key of its own slots that does not exist, and of no key', async () => {

@@ -23,6 +23,8 @@ export type PgBouncerOptions = {
   poolMode?: 'transaction' | 'session'
   /** Connections to the server for each database. */
   poolSize?: number
+  /** How long it leaves a server alone that it could not log in to; 15 by default. */
+  loginRetryS?: number
   /** Password that clients must give; any client is let in when absent. */
   password?: string
 }
@@ -30,7 +32,7 @@ export type PgBouncerOptions = {
 /** Starts a PgBouncer on a free port of loopback, with its files in a temporary folder. */
 export async function startPgBouncer(options: PgBouncerOptions): Promise<PgBouncer> {
   if (!pgbouncer) throw new Error('pgbouncer is not installed')
-  const { poolMode = 'transaction', poolSize = 4, password } = options
+  const { poolMode = 'transaction', poolSize = 4, loginRetryS = 15, password } = options
   const { hostname, port: serverPort, username, password: serverPassword } = new URL(options.server)
   const folder = await mkdtemp(join(tmpdir(), 'pgbouncer-'))
   const port = freePort()
@@ -51,6 +53,7 @@ ${auth}
 pool_mode = ${poolMode}
 default_pool_size = ${poolSize}
 max_client_conn = 500
+server_login_retry = ${loginRetryS}
 `,
   )
   // PgBouncer refuses to run as root, and reads its files as the user it runs as.

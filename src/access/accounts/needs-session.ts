@@ -63,7 +63,11 @@ export const sessionAuth = (deps: Notes) => {
       detail: { tags: ['page' in need ? need.page : need.action] },
       resolve: async ({ request, server, set }) => {
         assertSameOrigin(request, settings.baseUrl)
-        const found = await currentSession(deps, request)
+        const found = await currentSession(deps, request).catch((error: unknown) => {
+          // Another shard can answer while the database of this one cannot.
+          refuseMisrouted(deps, request)
+          throw error
+        })
         if (!found) {
           refuseMisrouted(deps, request)
           const path = pathToReturnTo(request)

@@ -38,16 +38,26 @@ const hintFor = ({ headers }: Request): string | undefined =>
 export const keyAuth = ({ keys, clock, settings, limiters, shard }: Deps) => {
   const isTrusted = trustedProxies(settings.trustedProxies)
 
-  const refuseFailure = (request: Request, server: Bun.Server<unknown> | null): never => {
+  const refuseMisrouted = (request: Request): void => {
     const secret = secretOf(request)
-    if (secret && isSecret(secret)) {
-      refusePast(shard, markIn(secret), request)
-      assertMarkHere(shard, markIn(secret))
-    }
+    if (!secret || !isSecret(secret)) return
+    refusePast(shard, markIn(secret), request)
+    assertMarkHere(shard, markIn(secret))
+  }
+
+  const refuseFailure = (request: Request, server: Bun.Server<unknown> | null): never => {
+    refuseMisrouted(request)
     const client = rateKey(clientAddress(request, server, isTrusted))
     const words = hintFor(request)
     refuseInvalidKey(limiters.keyFailures, client, settings.failedAuthPerMinute, words)
   }
+
+  /** Another shard can answer while the database of this one cannot. */
+  const orMisrouted = <T>(found: Promise<T>, request: Request): Promise<T> =>
+    found.catch((error: unknown) => {
+      refuseMisrouted(request)
+      throw error
+    })
 
   const enter = (caller: Caller): Counted => {
     const counted = countRequest(limiters.keyRequests, caller, settings.nodes)
@@ -60,7 +70,7 @@ export const keyAuth = ({ keys, clock, settings, limiters, shard }: Deps) => {
       resolve: async ({ request, server, set }) => {
         // Awaited only if not cached: a promise costs time on every request.
         const found = callerOf(keys, request)
-        const caller = found instanceof Promise ? await found : found
+        const caller = found instanceof Promise ? await orMisrouted(found, request) : found
         if (!caller) return refuseFailure(request, server)
         assertMay(caller, need, clock.now(), () => clientAddress(request, server, isTrusted))
         const { rpm, verdict } = enter(caller)

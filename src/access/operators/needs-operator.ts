@@ -31,17 +31,26 @@ export const operatorAuth = (deps: Deps) => {
   const { clock, limiters, log, operatorTokens, settings, shard } = deps
   const isTrusted = trustedProxies(settings.trustedProxies)
   const noteUse = useNotes(deps)
+  const refuseMisrouted = (request: Request): void => {
+    const other = elsewhereByShard(shard, markIn(bearerOf(request) ?? ''))
+    if (other) refuseElsewhere(other)
+  }
+  const find = (hash: string, request: Request) =>
+    operatorTokens.findByHash(hash).catch((error: unknown) => {
+      // Another shard can answer while the database of this one cannot.
+      refuseMisrouted(request)
+      throw error
+    })
   return new Elysia({ name: 'operator-auth' }).macro({
     needsOperator: (scope: OperatorScope) => ({
       resolve: async ({ request, server, set, route }) => {
         const client = clientAddress(request, server, isTrusted)
         const hash = tokenHash(bearerOf(request) ?? '')
-        const token = hash === undefined ? undefined : await operatorTokens.findByHash(hash)
+        const token = hash === undefined ? undefined : await find(hash, request)
         const now = clock.now()
         if (!token || hash === undefined || !worksBy(token, hash, now)) {
           const { failedAuthPerMinute } = settings
-          const other = hash && elsewhereByShard(shard, markIn(bearerOf(request) ?? ''))
-          if (other) refuseElsewhere(other)
+          if (hash) refuseMisrouted(request)
           return refuseInvalidKey(
             limiters.keyFailures,
             rateKey(client),

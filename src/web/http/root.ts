@@ -12,6 +12,7 @@ import {
   type Shard,
   shardHeader,
 } from '../../kernel/shard.ts'
+import { StorageFault } from '../../kernel/storage-fault.ts'
 import { readTrace } from '../../kernel/trace.ts'
 import type { PeerSource } from './client-address.ts'
 import { hostCheck, type Listen } from './host.ts'
@@ -120,7 +121,7 @@ const errorAnswers =
     const words =
       error instanceof NotFoundError ? missingWords?.(pathnameOf(request.url)) : undefined
     const refused = words ? new Refusal('not_found', { message: words }) : toRefusal(error)
-    const routed = misroutedOf(shard, refused, request.url) ?? refused
+    const routed = misroutedOf(shard, refused, { error, url: request.url }) ?? refused
     const refusal = explain ? explain(routed) : routed
     if (refusal.type === 'internal_error') {
       const trace = readTrace(request.headers.get('traceparent'), null)
@@ -147,9 +148,14 @@ function assertMeant(shard: Shard | undefined, { headers }: Request): void {
   if (other !== undefined) refuseElsewhere(other)
 }
 
-/** An id that this shard does not know, and another one made, is answered there. */
-function misroutedOf(shard: Shard | undefined, { status }: Refusal, url: string) {
-  const other = status === 404 || status === 400 ? elsewhereInPath(shard, url) : undefined
+/** An id that this shard does not know or cannot look up, and another one made, is answered there. */
+function misroutedOf(
+  shard: Shard | undefined,
+  { status }: Refusal,
+  { error, url }: { error: unknown; url: string },
+) {
+  const isUnknown = status === 404 || status === 400 || error instanceof StorageFault
+  const other = isUnknown ? elsewhereInPath(shard, url) : undefined
   return other === undefined
     ? undefined
     : new Refusal('misdirected_request', elsewhereDetail(other))
