@@ -255,7 +255,7 @@ async function onPostgres(address: string): Promise<Place> {
     outside: () => backendsOf(admin, { database }),
     hurry: () => async () => {
       const sql = new Bun.SQL({ url: url.href, max: 1 })
-      // What autovacuum does within a minute, at a moment that nobody chooses.
+      // Autovacuum does it within a minute, in the middle of what is measured.
       await sql.unsafe('vacuum analyze')
       await sql.unsafe('checkpoint')
       await sql.close()

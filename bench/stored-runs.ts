@@ -30,8 +30,8 @@ export function* insertEnded(
 }
 
 /**
- * Runs with their places and with signatures that nobody made, in one transaction: as they stand
- * once they were numbered and signed, without the rows in which they waited.
+ * Runs with their places and blank signatures, in one transaction: as they stand once they were
+ * numbered and signed, without the rows in which they waited.
  */
 export function* insertNumbered(
   { tables, exclusive }: Pick<Db, 'tables' | 'exclusive'>,

@@ -123,13 +123,13 @@ const failoversReport = ({
 
 \`bun run drill cluster --only "on Patroni"\`, ${stampOf(build)}
 
-Two shards of two nodes behind haproxy with the configuration of \`packaging/\`. The nodes of s3 reach
-PostgreSQL through PgBouncer in transaction mode and a second haproxy (\`haproxy-patroni.cfg\`), which
-asks Patroni for the primary; Patroni has \`synchronous_mode\`, three members of etcd and a ttl of 20 s.
-s4 is a primary alone. Eight clients a shard send each run until it is acknowledged, under an
-Idempotency-Key. A machine dies by SIGKILL of PostgreSQL, Patroni and its member of etcd at once; it
-comes back, \`pg_rewind\` makes it the standby, and then the other one dies. All the time each node is
-asked with a key of the other shard.
+Two shards of two nodes behind haproxy with the configuration of \`packaging/\`. The nodes of s3
+reach PostgreSQL through PgBouncer in transaction mode and a second haproxy, which asks Patroni for
+the primary (\`haproxy-patroni.cfg\`); Patroni has \`synchronous_mode\`, three members of etcd and
+a ttl of 20 s. s4 is a primary alone. Eight clients a shard send each run until it is acknowledged,
+under an Idempotency-Key. A machine dies by SIGKILL of PostgreSQL, Patroni and its member of etcd at
+once; it comes back, \`pg_rewind\` makes it the standby, and then the other one dies. All the time
+each node is asked with a key of the other shard.
 
 | scene | expected | seen | faults |
 |---|---|---|---|

@@ -1,4 +1,4 @@
-/** The database of a shard as the documents say: Patroni, haproxy before it, PgBouncer before that. */
+/** The database of a shard as the documents say: Patroni behind haproxy behind PgBouncer. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Two shards, one on Patroni: its primary's machine dies and comes back, then the other one dies. */
+/** Two shards, one on Patroni: the machine of its primary dies and comes back; the other dies. */
 import { freePort } from '../../test/binary/nodes.ts'
 import { startBalancer } from '../../test/packaging/balancer.ts'
 import type { Home, Server } from '../../test/support/binary.ts'

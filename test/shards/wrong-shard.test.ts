@@ -74,7 +74,7 @@ describe.each(engines)('a node that gets what belongs to another shard, on %s', 
     const fault = new StorageFault('storage_unreachable', '08006')
     const { keys, operatorTokens, sessions, receipts } = s3.deps
     const failing = [
-      spyOn(keys, 'findCaller').mockRejectedValue(fault),
+      spyOn(keys, 'findCaller').mockImplementation(() => Promise.reject(fault)),
       spyOn(operatorTokens, 'findByHash').mockRejectedValue(fault),
       spyOn(sessions, 'find').mockRejectedValue(fault),
       spyOn(receipts, 'find').mockRejectedValue(fault),
