@@ -37,7 +37,7 @@ const random = systemRandom()
 type Payer = { key: KeyRow; secret: string; left: bigint; spent: bigint; moves: number; at: number }
 
 /**
- * Fills it in the order of the log, and gives each receipt its place, its signature and its share of
+ * Fills it in the order of the log, and gives each receipt its place, its signature and its part of
  * all sums in the transaction that writes it: nothing that was written is read again.
  */
 export async function fill(db: Db, count: number, issuer: string): Promise<Filled> {

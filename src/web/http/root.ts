@@ -148,7 +148,7 @@ function assertMeant(shard: Shard | undefined, { headers }: Request): void {
   if (other !== undefined) refuseElsewhere(other)
 }
 
-/** An id that this shard does not know or cannot look up, and another one made, is answered there. */
+/** An id of another shard that this one does not know, or cannot look up, is answered there. */
 function misroutedOf(
   shard: Shard | undefined,
   { status }: Refusal,
