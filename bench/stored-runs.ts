@@ -50,12 +50,12 @@ export function* insertNumbered(
     toStored({ ...run, logPlace: places[i] ?? null, signature: null }, charges[i]),
   )
   yield* insert(tables.runs, stored)
-  const signed = runs.map((_, i) => ({ place: place + i, signature: nobody }))
+  const signed = runs.map((_, i) => ({ place: place + i, signature: blank }))
   yield* insert(tables.receiptSignatures, signatureRows(signed))
   return { place }
 }
 
-/** Gives all that wait their places, and each receipt a signature that nobody made. */
+/** Gives all that wait their places, and each receipt a signature that blank made. */
 export async function numberEnded(db: Db, log: ReturnType<typeof logStore>): Promise<void> {
   for (;;) {
     const lease = await log.takeLease()
@@ -65,7 +65,7 @@ export async function numberEnded(db: Db, log: ReturnType<typeof logStore>): Pro
 }
 
 const batch = 1000
-const nobody = new Uint8Array(65)
+const blank = new Uint8Array(65)
 
 /** Signs all receipts that have none, so that no server spends time on it. */
 export async function signBlankly(db: Db): Promise<void> {
@@ -81,7 +81,7 @@ export async function signBlankly(db: Db): Promise<void> {
       const found = yield* rows(listed)
       yield* insert(
         signatures,
-        signatureRows(found.map(({ place }) => ({ place, signature: nobody }))),
+        signatureRows(found.map(({ place }) => ({ place, signature: blank }))),
       )
       return found
     })
