@@ -55,7 +55,7 @@ export function* insertNumbered(
   return { place }
 }
 
-/** Gives all that wait their places, and each receipt a signature that blank made. */
+/** Gives all that wait their places, and each receipt a blank signature. */
 export async function numberEnded(db: Db, log: ReturnType<typeof logStore>): Promise<void> {
   for (;;) {
     const lease = await log.takeLease()
