@@ -9,7 +9,7 @@ import { type Showcase, startShowcase } from '../showcase/start.ts'
 const themes = ['light', 'dark'] as const
 const widths = [1280, 390] as const
 /** The most of a long page that is photographed, in px. */
-const maxHeight = 2400
+const maxHeight = 4200
 
 /** Takes the pages whose name contains one of `only`; all of them without one. */
 export async function photographPages(folder: string, only: string[]): Promise<void> {
@@ -34,15 +34,17 @@ const brokenPages: ShownPage[] = [
   { name: 'broken', route: '/models', path: '/models', isSignedIn: false },
   {
     name: 'dashboard-broken',
-    route: '/dashboard/admin/models',
-    path: '/dashboard/admin/models',
+    route: '/dashboard/admin/anchors',
+    path: '/dashboard/admin/anchors',
     isSignedIn: true,
   },
 ]
 
 /** What these pages read is not found from now on. */
 function breakOne({ deps }: Showcase): void {
-  deps.site.placeOfPrices = () => Promise.reject(new Error('broken for its picture'))
+  const fail = () => Promise.reject(new Error('broken for its picture'))
+  deps.site.placeOfPrices = fail
+  deps.anchors.list = fail
 }
 
 type Wanted = { folder: string; pages: ShownPage[] }

@@ -16,6 +16,7 @@ import { leafHash, leafKinds, verifyInclusion } from './merkle.ts'
 import { type Checkpoint, parseCheckpoint } from './proof.ts'
 import { isObject, type Problem, readMember, readStruct, refuseOthers, say } from './receipt.ts'
 import { recoverSigner } from './signature.ts'
+import { dollars } from './slip-lines.ts'
 import { mostLevels, sumLeaf, verifySum } from './sum-tree.ts'
 
 /**
@@ -248,7 +249,7 @@ function checkAccount(own: OwnLeaf | undefined, expected: string | undefined): O
       : fail(`The file does not count ${told(expected)}: it has the total alone.`)
   }
   const account = toChecksumAddress(own.account)
-  const what = `It counts ${account} with ${own.balance_nusd} nUSD`
+  const what = `It counts ${account} with ${dollars(own.balance_nusd)}`
   if (expected === undefined) return unavailable(`${what}; no account was named to compare with.`)
   return isAddress(expected) && toChecksumAddress(expected) === account
     ? pass(`${what}.`)
@@ -269,6 +270,6 @@ function checkSum({ statement, own }: LiabilitiesFile): Outcome {
     root: { hash: fromHex(statement.root), sum: BigInt(statement.total_nusd) },
   })
   return holds
-    ? pass(`The balance is part of the total of ${statement.total_nusd} nUSD.`)
+    ? pass(`The balance is part of the total of ${dollars(statement.total_nusd)}.`)
     : fail('The path does not add up to the signed root and total: this balance is not in it.')
 }

@@ -69,6 +69,9 @@ function priceOf(meter: string, pusd: string): string {
   return `${usdAt(pusd, isSmall ? -6 : -12)} ${isSmall ? 'per 1M' : 'each'}`
 }
 
+/** Nano-USD as dollars: `$0.50`. */
+export const dollars = (nusd: string): string => usdAt(nusd, -9)
+
 /** USD whose decimals begin at `point`, counted from the end of the digits. */
 function usdAt(amount: string, point: number): string {
   const digits = amount.padStart(13, '0')

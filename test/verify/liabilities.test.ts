@@ -47,8 +47,8 @@ describe('a file of what is owed', () => {
       inclusion: 'pass: It is leaf 0 of the 1 under the root of the log.',
       checkpoint: `pass: ${testSigner.address} is a trusted signer at log index 0.`,
       age: 'pass: Statement 3 is of 2026-09-21T14:13:20.000Z.',
-      account: `pass: It counts ${account} with 70 nUSD.`,
-      sum: 'pass: The balance is part of the total of 84 nUSD.',
+      account: `pass: It counts ${account} with $0.00000007.`,
+      sum: 'pass: The balance is part of the total of $0.000000084.',
     })
     for (const whose of [0, 1, 2, 3]) {
       expect(wrongIn(liabilitiesFileOf({ whose }), { account: accountFor(whose) })).toEqual([])
@@ -77,7 +77,7 @@ describe('a file of what is owed', () => {
       sum: 'pass',
     })
     expect(judge(good, { account: undefined })['account']).toBe(
-      `unavailable: It counts ${account} with 70 nUSD; no account was named to compare with.`,
+      `unavailable: It counts ${account} with $0.00000007; no account was named to compare with.`,
     )
     expect(judge(good, { issuers: undefined })['issuer']).toBe(
       'skip: No issuer was named to compare with.',

@@ -58,7 +58,7 @@ function logFinding({ anchors, log }: StatusAnswer): Finding {
 function chainFinding({ chain }: StatusAnswer): Finding {
   const part = 'Chain'
   if (chain.status === 'ok') {
-    return { part, tone: 'ok', state: `Block ${chain.head}`, advice: well }
+    return { part, tone: 'ok', state: `Block ${chain.head?.toLocaleString('en-US')}`, advice: well }
   }
   if (chain.status === 'disabled') {
     return { part, tone: 'wait', state: 'Off', advice: 'Set [chain] rpc_urls to turn it on.' }

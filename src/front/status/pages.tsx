@@ -83,7 +83,7 @@ const Overall = ({ of: { status } }: { of: StatusAnswer }) =>
 const partColumns: Column<Part>[] = [
   { head: 'Part', cell: ({ part }) => <strong>{part}</strong> },
   { head: 'State', at: 'act', cell: ({ tone, state }) => <Badge tone={tone}>{state}</Badge> },
-  { head: 'What it means', at: 'who', cell: ({ meaning }) => meaning },
+  { head: 'What it means', at: 'state', cell: ({ meaning }) => meaning },
 ]
 
 function LogPanel({ view: { status, anchors, origin, signer } }: { view: View }) {

@@ -24,7 +24,7 @@ export function SmallSlip({ run }: { run: Run }) {
         digest={toHex(run.digest)}
         lines={[
           ['Model', run.model],
-          ['Outcome', run.status],
+          ['Outcome', run.outcome ?? run.status],
           ['Input', inputUnitsOf(run.lines).toLocaleString('en-US')],
           ['Output', outputUnitsOf(run.lines).toLocaleString('en-US')],
         ]}

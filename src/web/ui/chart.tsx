@@ -1,6 +1,7 @@
 /** Line and bar charts in SVG, with their table. */
 import { scaleBand, scaleLinear, scalePoint } from 'd3-scale'
 import { line } from 'd3-shape'
+import { amountText } from './amount.tsx'
 import type { Child } from './jsx-runtime.ts'
 
 /** One point in time: how it is called on the axis, its size, and that size in words. */
@@ -221,6 +222,10 @@ function AxisLabels({ points }: { points: readonly Point[] }) {
     </>
   )
 }
+
+/** Dollars beside a grid line: `$2`, `$0.50`. */
+export const dollarTick = (value: number): string =>
+  Number.isInteger(value) ? `$${value}` : amountText(BigInt(Math.round(value * 1e9)))
 
 const Legend = ({ series }: { series: readonly Series[] }) => (
   <ul class="legend bare" aria-label="Colours">

@@ -16,6 +16,8 @@ type ConfirmProps = {
   target?: string
   /** Repeats the verb: "Revoke 3 keys". */
   button: string
+  /** `bad` where it destroys something. */
+  look?: 'bad' | 'go'
   /** Back without doing it, and how that is called: "Keep them". */
   keep: string
   keepHref: string
@@ -36,7 +38,7 @@ export const Confirm = (props: ConfirmProps) => (
       ) : null}
       <ActionForm action={props.action} target={props.target}>
         {props.fields}
-        <Button look="bad">{props.button}</Button>
+        <Button look={props.look ?? 'bad'}>{props.button}</Button>
         <ButtonLink look="plain" href={props.keepHref} keeps>
           {props.keep}
         </ButtonLink>

@@ -19,6 +19,27 @@ export const IdLink = ({ value, href }: { value: string; href: string }) => (
   </a>
 )
 
+/**
+ * A hash that is shown whole: where its line is too short it breaks in the middle, not before its
+ * last letters. A URL breaks after its slashes.
+ */
+export const Whole = ({ value }: { value: string }) => {
+  const middle = Math.ceil(value.length / 2)
+  const parts = value.includes('/')
+    ? value.split(/(?<=\/)(?=[^/])/)
+    : [value.slice(0, middle), value.slice(middle)]
+  return (
+    <>
+      {parts.map((part, at) => (
+        <>
+          {at > 0 ? <wbr /> : null}
+          {part}
+        </>
+      ))}
+    </>
+  )
+}
+
 export const shortHash = (hash: string): string =>
   hash.length > 14 ? `${hash.slice(0, 6)}…${hash.slice(-4)}` : hash
 

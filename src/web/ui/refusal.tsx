@@ -63,7 +63,11 @@ const Framed = ({ refusal, requestId, acting }: FramedProps) => (
   <>
     <PageHead title={titleOf(refusal)} />
     <section class="sheet" id="missing">
-      <Empty hash={acting.account} title={whatOf(refusal)} action={<WaysOn acting={acting} />}>
+      <Empty
+        hash={acting.account}
+        title={whatOf(refusal)}
+        action={<WaysOn acting={acting} status={refusal.status} />}
+      >
         {adviceOf(refusal)}
       </Empty>
       <footer>
@@ -75,12 +79,13 @@ const Framed = ({ refusal, requestId, acting }: FramedProps) => (
   </>
 )
 
-const WaysOn = ({ acting }: { acting: Acting }) => (
+const WaysOn = ({ acting, status }: { acting: Acting; status: number }) => (
   <div class="row">
     <ButtonLink href={homes[acting.role]} look="go">
       {may(acting, 'overview:read') ? 'Overview' : 'Go on'}
     </ButtonLink>
-    {may(acting, 'runs:read') ? (
+    {status >= 500 ? <ButtonLink href="/status">Status</ButtonLink> : null}
+    {status === 404 && may(acting, 'runs:read') ? (
       <ButtonLink href="/dashboard/runs">Find a run by its id</ButtonLink>
     ) : null}
     <ButtonLink href="/docs">Docs</ButtonLink>
@@ -88,15 +93,19 @@ const WaysOn = ({ acting }: { acting: Acting }) => (
 )
 
 /** A `not_found` without a message of its own means an unknown path. */
-const whatOf = ({ type, detail, message }: Refusal): string =>
-  type === 'not_found' && detail.message === undefined ? 'There is no such page.' : message
+function whatOf({ type, detail, message }: Refusal): string {
+  if (type === 'internal_error') return 'This page could not be made.'
+  return type === 'not_found' && detail.message === undefined ? 'There is no such page.' : message
+}
 
 function adviceOf({ status }: Refusal): string {
   if (status === 404) return 'It may have moved, or the address has a typo.'
   if (status === 409)
     return 'It may have changed since you opened this page. Go back and reload it.'
   if (status === 400) return 'Go back, change what you entered and send it again.'
-  return status >= 500 ? 'Try again in a minute.' : ''
+  return status >= 500
+    ? 'Try again in a minute. If it goes on, tell the operator the request id.'
+    : ''
 }
 
 type RefusalProps = { refusal: Refusal; requestId: string }
@@ -106,9 +115,14 @@ const RefusalPage = ({ refusal, requestId }: RefusalProps) => (
     <div class="empty">
       <Rosette hash={new Bun.CryptoHasher('sha256').update(refusal.type).digest('hex')} plain />
       <h1>{titleOf(refusal)}</h1>
-      <p>{whatOf(refusal)}</p>
+      <p>
+        {whatOf(refusal)} {refusal.status >= 500 ? adviceOf(refusal) : null}
+      </p>
       <div class="row">
-        <ButtonLink href="/">Go to the start page</ButtonLink>
+        <ButtonLink href="/" look="go">
+          Go to the start page
+        </ButtonLink>
+        {refusal.status >= 500 ? <ButtonLink href="/status">Status</ButtonLink> : null}
         {refusal.status === 404 ? <OtherPlaces of={refusal} /> : null}
       </div>
       <p class="quiet">

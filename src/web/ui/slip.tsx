@@ -2,7 +2,7 @@
 import type { Nusd } from '../../kernel/money.ts'
 import type { StampWords } from '../../verify/shown-checks.ts'
 import { Amount } from './amount.tsx'
-import { shortHash } from './hash.tsx'
+import { shortHash, Whole } from './hash.tsx'
 import type { Child } from './jsx-runtime.ts'
 import { Rosette } from './rosette.tsx'
 import { ExactTime } from './when.tsx'
@@ -47,7 +47,7 @@ export const Slip = (props: SlipProps) => {
           {lines.map(([name, value]) => (
             <>
               <dt>{name}</dt>
-              {value === undefined ? <dd class="hid">{hidden}</dd> : <dd>{value}</dd>}
+              {value === undefined ? <dd class="hid">{hidden}</dd> : <dd>{wholeHash(value)}</dd>}
             </>
           ))}
         </dl>
@@ -63,6 +63,10 @@ export const Slip = (props: SlipProps) => {
     </div>
   )
 }
+
+/** A digest is longer than a line of a narrow slip. */
+const wholeHash = (value: Child): Child =>
+  typeof value === 'string' && /^0x[0-9a-f]{64}$/.test(value) ? <Whole value={value} /> : value
 
 /**
  * What a server may say where the stamp goes: in plain type that it checked, or that the receipt

@@ -2,7 +2,7 @@
 import { max } from '../../../kernel/money.ts'
 import { windowEnd } from '../../../ledger/window.ts'
 import { Amount, amountText } from '../../../web/ui/amount.tsx'
-import { BarChart } from '../../../web/ui/chart.tsx'
+import { BarChart, dollarTick } from '../../../web/ui/chart.tsx'
 import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 import { dateText, When } from '../../../web/ui/when.tsx'
@@ -40,21 +40,24 @@ function History({ view: { shown, history, now } }: Props) {
   const { capWindow } = shown.key
   const oldestFirst = [...history].reverse()
   const sums = oldestFirst.map(({ window }) => window?.spent ?? 0n)
-  const most = sums.reduce((most, sum) => max(most, sum), 0n)
+  const most = amountText(sums.reduce((most, sum) => max(most, sum), 0n))
   return (
-    <BarChart
-      id="spend"
-      finding={`Spent ${windowWords[capWindow]}, with the keys below. At most ${amountText(most)}.`}
-      points={oldestFirst.map(({ start }, i) => ({
-        label: dateText(start).replace(/, \d+$/, ''),
-        value: Number(sums[i] ?? 0n) / 1e9,
-        words: amountText(sums[i] ?? 0n),
-        open: i === oldestFirst.length - 1,
-        href: runsHref(shown.key.id, start, oldestFirst[i + 1]?.start ?? now + dayMs),
-      }))}
-      head={[capWindow === 'day' ? 'Day' : 'From', 'Spent']}
-      tick={(value) => `$${value}`}
-    />
+    <div class="stack">
+      <h3>{capWindow === 'lifetime' ? 'Spent' : `Spent per ${capWindow}`}</h3>
+      <BarChart
+        id="spend"
+        finding={`Spent ${windowWords[capWindow]}, with the keys below. At most ${most}.`}
+        points={oldestFirst.map(({ start }, i) => ({
+          label: dateText(start).replace(/, \d+$/, ''),
+          value: Number(sums[i] ?? 0n) / 1e9,
+          words: amountText(sums[i] ?? 0n),
+          open: i === oldestFirst.length - 1,
+          href: runsHref(shown.key.id, start, oldestFirst[i + 1]?.start ?? now + dayMs),
+        }))}
+        head={[capWindow === 'day' ? 'Day' : 'From', 'Spent']}
+        tick={dollarTick}
+      />
+    </div>
   )
 }
 

@@ -81,8 +81,8 @@ const rights = ({ shown: { key } }: DetailView): Fact[] => [
 
 const limits = ({ shown: { key } }: DetailView): Fact[] => [
   ['Networks', key.ipCidrs.length === 0 ? 'Any' : <Codes of={key.ipCidrs} />],
-  ['Requests per minute', key.rpm === null ? 'Not limited' : count(key.rpm)],
-  ['Concurrent runs', key.concurrency === null ? 'Not limited' : count(key.concurrency)],
+  ['Requests per minute', key.rpm === null ? 'No limit' : count(key.rpm)],
+  ['Concurrent runs', key.concurrency === null ? 'No limit' : count(key.concurrency)],
   [
     'Max cost per run',
     key.maxCostPerRun === null ? 'No limit' : <Amount nusd={key.maxCostPerRun} />,

@@ -66,7 +66,7 @@ function OwnPanel({ view: { account, own } }: { view: OwedView }) {
         <Facts
           of={[
             ['Counted at', <ExactTime at={Number(statement.as_of)} />],
-            ['Account', toChecksumAddress(account)],
+            ['Account', <code>{toChecksumAddress(account)}</code>],
             ['Owed to all accounts', <Amount nusd={BigInt(statement.total_nusd)} />],
             ['In the treasury', <Treasury of={statement} />],
           ]}

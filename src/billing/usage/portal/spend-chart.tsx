@@ -2,7 +2,7 @@
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Nusd } from '../../../kernel/money.ts'
 import { amountText, shortAmountText } from '../../../web/ui/amount.tsx'
-import { BarChart, type Series } from '../../../web/ui/chart.tsx'
+import { BarChart, dollarTick, type Series } from '../../../web/ui/chart.tsx'
 import { dateText, dateWords } from '../../../web/ui/when.tsx'
 import type { Report } from '../report.ts'
 import type { Stack } from '../stack.ts'
@@ -40,7 +40,7 @@ export function SpendChart({ of, now }: { of: Report; now: number }) {
           ...(stack && { parts: partsOf(stack, day) }),
         }))}
         head={['Day', 'Spend']}
-        tick={tickText}
+        tick={dollarTick}
         series={stack?.layers.map((layer) => seriesOf(stack, layer))}
       />
       {stack?.by === 'tag' ? (
@@ -61,7 +61,7 @@ const partsOf = ({ layers, days }: Stack, day: Millis) =>
   })
 
 function seriesOf({ by, keyNames }: Stack, { group, cost }: Stack['layers'][number]): Series {
-  const words = amountText(cost)
+  const words = shortAmountText(cost)
   if (group === 'other') return { name: 'Others', words }
   if (by === 'tag') {
     return { name: group.tag ? `${group.tag.name}:${group.tag.value}` : 'No tag', words }
@@ -69,9 +69,6 @@ function seriesOf({ by, keyNames }: Stack, { group, cost }: Stack['layers'][numb
   const { keyId = '', model = '' } = group
   return { name: by === 'key' ? (keyNames.get(keyId) ?? keyId) : model, words }
 }
-
-const tickText = (value: number): string =>
-  Number.isInteger(value) ? `$${value}` : amountText(BigInt(Math.round(value * 1e9)))
 
 const yearOf = (at: number): number => new Date(at).getUTCFullYear()
 

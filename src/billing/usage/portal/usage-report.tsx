@@ -105,7 +105,7 @@ const partOf = (name: string, units: number, all: number) =>
         [
           name,
           <>
-            {count(units)} <small class="quiet">{shareText(units / all)}</small>
+            {count(units)} <small class="quiet">({shareText(units / all)})</small>
           </>,
         ],
       ] as const)

@@ -219,6 +219,7 @@ export const ConfirmGrantPanel = ({ id, amount, reason, once }: ConfirmGrant) =>
     affected={[`Reason: ${reason}`]}
     action={`/api/portal/admin/accounts/${id}/grant`}
     button={`Grant ${amountText(amount)}`}
+    look="go"
     keep="Cancel"
     keepHref={`${paths.accounts}/${id}`}
     fields={

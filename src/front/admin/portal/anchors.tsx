@@ -43,7 +43,7 @@ function Reach({ view: { size, status, isOn, origin } }: { view: AnchorsView }) 
       title="Anchoring"
       aside={
         <Badge tone={isOn ? (status.isDegraded ? 'bad' : 'ok') : 'wait'}>
-          {capitalized(anchors.status)}
+          {anchors.status === 'ok' ? 'On time' : capitalized(anchors.status)}
         </Badge>
       }
     >
@@ -105,7 +105,7 @@ function List({ view: { found, now, isFirst, origin } }: { view: AnchorsView }) 
           The first anchor follows the first receipts.
         </Empty>
       ) : (
-        <Table caption="Anchors" columns={columnsFor(now)} rows={found.items} />
+        <Table caption="Anchors" columns={columnsFor(now, found.items)} rows={found.items} />
       )}
     </Panel>
   )
@@ -123,7 +123,7 @@ const tones: Readonly<Record<AnchorRow['status'], Tone>> = {
   failed: 'bad',
 }
 
-const columnsFor = (now: Millis): Column<AnchorRow>[] => [
+const columnsFor = (now: Millis, rows: readonly AnchorRow[]): Column<AnchorRow>[] => [
   { head: 'Created', at: 'when', cell: ({ createdAt }) => <When at={createdAt} now={now} /> },
   {
     head: 'State',
@@ -132,14 +132,24 @@ const columnsFor = (now: Millis): Column<AnchorRow>[] => [
   },
   { head: 'Size', kind: 'number', cell: ({ size }) => size.toLocaleString('en-US') },
   { head: 'Root', kind: 'optional', cell: ({ root }) => <Hash value={toHex(root)} /> },
-  { head: 'Block', kind: 'optional-number', cell: ({ blockNumber }) => blockNumber ?? '' },
+  {
+    head: 'Block',
+    kind: 'optional-number',
+    cell: ({ blockNumber }) => blockNumber?.toLocaleString('en-US') ?? '–',
+  },
   {
     head: 'Transaction',
     at: 'what',
-    cell: ({ txHash }) => (txHash === null ? 'Not sent' : <Hash value={txHash} />),
+    cell: ({ txHash }) => (txHash === null ? '–' : <Hash value={txHash} />),
   },
-  { head: 'Error', kind: 'optional', cell: ({ error }) => error ?? '' },
+  ...(rows.some(({ error }) => error !== null) ? [errorColumn] : []),
 ]
+
+const errorColumn: Column<AnchorRow> = {
+  head: 'Error',
+  kind: 'optional',
+  cell: ({ error }) => error ?? '',
+}
 
 /** A state as other pages write it. */
 const capitalized = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)

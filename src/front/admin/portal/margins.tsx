@@ -97,18 +97,16 @@ const MarginsPage = ({ view }: { view: View }) => (
 /** Above everything else on the page of models, too. */
 export const Losses = ({ of }: { of: readonly string[] }) =>
   of.length === 0 ? null : (
-    <div class="stack">
-      <Notice tone="warn" title="Sold below cost.">
-        Raise these prices in <code>counterfoil.toml</code>, or correct the <code>cost</code> of the
-        route step.
-      </Notice>
-      <ul class="affected">
-        {of.slice(0, lossesShown).map((loss) => (
-          <li>{loss}.</li>
-        ))}
-        {of.length > lossesShown ? <li>And {of.length - lossesShown} more.</li> : null}
-      </ul>
-    </div>
+    <Notice tone="warn" title="Sold below cost.">
+      Raise these prices in <code>counterfoil.toml</code>, or correct the <code>cost</code> of the
+      route step.
+      {of.slice(0, lossesShown).map((loss) => (
+        <span class="line">{loss}.</span>
+      ))}
+      {of.length > lossesShown ? (
+        <span class="line">And {of.length - lossesShown} more.</span>
+      ) : null}
+    </Notice>
   )
 
 const lossesShown = 20

@@ -165,6 +165,8 @@ const modelColumns: Column<Model>[] = [
 
 const stateWords = { closed: 'Live', open: 'Paused', half_open: 'Retrying' }
 
+const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+
 const upstreamColumns: Column<UpstreamHealth>[] = [
   { head: 'Upstream', cell: ({ id }) => <code>{id}</code> },
   {
@@ -185,7 +187,7 @@ const upstreamColumns: Column<UpstreamHealth>[] = [
     cell: ({ reasons }) =>
       reasons.map(([reason, count]) => (
         <>
-          <Badge tone="warn">{`${reason} ${count}`}</Badge>{' '}
+          <Badge tone="warn">{`${capitalised(reason)} ${count}`}</Badge>{' '}
         </>
       )),
   },

@@ -12,7 +12,7 @@ export const StatusPanel = ({ findings }: { findings: readonly Finding[] }) => (
 
 function Overall({ findings }: { findings: readonly Finding[] }) {
   const bad = findings.filter(({ tone }) => tone === 'bad').length
-  if (bad === 0) return <Badge tone="ok">All systems operational</Badge>
+  if (bad === 0) return <Badge tone="ok">All systems normal</Badge>
   return (
     <Badge tone="bad">{bad === 1 ? '1 part needs attention' : `${bad} parts need attention`}</Badge>
   )
@@ -21,5 +21,9 @@ function Overall({ findings }: { findings: readonly Finding[] }) {
 const columns: Column<Finding>[] = [
   { head: 'Part', cell: ({ part }) => <strong>{part}</strong> },
   { head: 'State', at: 'act', cell: ({ tone, state }) => <Badge tone={tone}>{state}</Badge> },
-  { head: 'Advice', at: 'state', cell: ({ advice }) => advice },
+  {
+    head: 'Advice',
+    at: 'state',
+    cell: ({ advice, tone }) => (tone === 'ok' ? <span class="quiet">{advice}</span> : advice),
+  },
 ]

@@ -83,7 +83,7 @@ function KeyState({ shown: { key, chain }, now }: { shown: ShownKey; now: number
   const status = statusOf(chain, now)
   if (status === 'revoked') return <Badge tone="bad">Revoked</Badge>
   if (status === 'expired') return <Badge tone="bad">Expired</Badge>
-  if (status === 'paused') return <Badge tone="wait">Paused</Badge>
+  if (status === 'paused') return <Badge tone="warn">Paused</Badge>
   if (key.expiresAt - now > expiresSoonMs) return <Badge tone="ok">Usable</Badge>
   return (
     <Badge tone="warn">

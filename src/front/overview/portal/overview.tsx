@@ -16,7 +16,7 @@ import { isInFlight, type ShownRun } from '../../../runs/shown-run.ts'
 import type { AccountRow } from '../../../storage/db/schema.ts'
 import { Amount, amountText, shortAmountText } from '../../../web/ui/amount.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'
-import { BarChart } from '../../../web/ui/chart.tsx'
+import { BarChart, dollarTick } from '../../../web/ui/chart.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
 import { IdLink } from '../../../web/ui/hash.tsx'
 import { Facts, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
@@ -157,7 +157,7 @@ function SpendChart({ spend: { days, total } }: { spend: Spend }) {
           href: runsOf(day),
         }))}
         head={['Day', 'Spend']}
-        tick={tickText}
+        tick={dollarTick}
       />
     </div>
   )
@@ -168,9 +168,6 @@ function runsOf(day: number): string {
   const date = new Date(day).toISOString().slice(0, 10)
   return `/dashboard/runs?${new URLSearchParams({ from: date, to: date })}`
 }
-
-const tickText = (value: number): string =>
-  Number.isInteger(value) ? `$${value}` : amountText(BigInt(Math.round(value * 1e9)))
 
 const labelOf = dateWords({ timeZone: 'UTC', month: 'short', day: 'numeric' })
 

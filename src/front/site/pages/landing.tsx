@@ -10,15 +10,18 @@ import { CheckSteps } from './steps.tsx'
 import { Story } from './story.tsx'
 import { ModelPrices, Why } from './why.tsx'
 
+/** A line does not break at its hyphen. */
+const nanoDollar = <span class="hex">nano-dollar</span>
+
 export const LandingPage = ({ view }: { view: LandingView }) => (
   <div class="landing">
     <section class="hero" aria-labelledby="hero">
       <div class="stack">
         <h1 id="hero">AI runs that leave a receipt.</h1>
         <p class="lead">
-          Counterfoil is a prepaid, OpenAI-compatible gateway to AI models. Every run is paid to the
-          nano-dollar, can never overspend, and leaves a signed receipt that anyone can check
-          against a public log.
+          Counterfoil is a prepaid, OpenAI-compatible gateway to AI models. Every single run is paid
+          to the {nanoDollar}, can never overspend, and leaves a signed receipt that anyone can
+          check against a public log.
         </p>
         <p class="row">
           <ButtonLink look="go" icon="console" href="#terminal-command">

@@ -9,6 +9,7 @@ import { perMillion } from '../../../models/pages/shown-rates.ts'
 import { StatusBadge } from '../../../models/pages/status-badge.tsx'
 import { Amount } from '../../../web/ui/amount.tsx'
 import type { Frame } from '../../../web/ui/frame.ts'
+import { Whole } from '../../../web/ui/hash.tsx'
 import { publicPage } from '../../../web/ui/layout.tsx'
 import { Facts, Pad, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { reply } from '../../../web/ui/reply.ts'
@@ -142,7 +143,7 @@ const columns: readonly Column<Model>[] = [
 /** The columns that a phone has no room for, as text. */
 const inWords = ({ kind, contextTokens, features, verifiable }: Model): string =>
   [
-    kind,
+    capitalised(kind),
     `${contextTokens.toLocaleString('en-US')} tokens of context`,
     ...features,
     ...(verifiable === 're-executable' ? ['repeatable'] : []),
@@ -175,7 +176,12 @@ const PriceList = ({ catalogue: { priceList }, leaf }: PriceListProps) => (
               {priceList.id}@{priceList.version}
             </code>,
           ],
-          ['SHA-256', <code>{priceList.digest}</code>],
+          [
+            'SHA-256',
+            <code>
+              <Whole value={priceList.digest} />
+            </code>,
+          ],
           [
             'In the log',
             leaf === undefined ? (

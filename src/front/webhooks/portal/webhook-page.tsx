@@ -5,6 +5,7 @@ import type { DeliveryRow, WebhookRow } from '../../../storage/db/schema.ts'
 import { Button } from '../../../web/ui/button.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
 import { ActionForm } from '../../../web/ui/form.tsx'
+import { Whole } from '../../../web/ui/hash.tsx'
 import { ErrorNote, Notice } from '../../../web/ui/notice.tsx'
 import { Facts, Pad, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { SideLink, SidePanel } from '../../../web/ui/side-panel.tsx'
@@ -116,7 +117,12 @@ const FactsPanel = ({ view: { row, now } }: { view: WebhookView }) => (
     <Pad>
       <Facts
         of={[
-          ['URL', <code>{row.url}</code>],
+          [
+            'URL',
+            <code>
+              <Whole value={row.url} />
+            </code>,
+          ],
           ['Format', formatWords[row.format]],
           ['Events', `${row.events.length} of ${eventTypes.length} types, chosen below`],
           ['Created', <When at={row.createdAt} now={now} />],

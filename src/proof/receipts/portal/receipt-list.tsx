@@ -152,7 +152,7 @@ const columnsAt = (now: number): Column<ShownReceipt>[] => [
     head: 'When',
     kind: 'optional',
     at: 'when',
-    cell: ({ run }) => <When at={run.finishedAt} now={now} />,
+    cell: ({ run }) => <When at={run.createdAt} now={now} />,
   },
 ]
 
