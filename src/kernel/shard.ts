@@ -152,6 +152,10 @@ export function elsewhereInPath(shard: Shard | undefined, path: string): string 
 const otherThan = (shard: Shard | undefined, id: string | undefined): string | undefined =>
   id === shard?.id ? undefined : id
 
+/** The member by which a list names its shard; absent without shards. */
+export const ownShard = (shard: Shard | undefined): { shard?: string } =>
+  shard ? { shard: shard.id } : {}
+
 /** Names the shard of a request that reached another one. */
 export const shardHeader = 'x-counterfoil-shard'
 

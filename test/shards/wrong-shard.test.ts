@@ -201,6 +201,23 @@ describe.each(engines)('a node that gets what belongs to another shard, on %s', 
     }
   })
 
+  test('names its shard in the lists and the passports that it shows', async () => {
+    const person = browser(s4)
+    await signInWith(person, wallet)
+    const json = { handle: 'shard-bot', display_name: 'A bot', kind: 'agent' }
+    await person.call('/api/portal/passports', { json })
+    await person.call('/api/portal/passports/shard-bot/publish', { json: {} })
+    const read = async (path: string) => (await s4.call(path)).json()
+    const list = await read('/v1/passports')
+    expect([list.shard, list.data[0].handle]).toEqual(['s4', 'shard-bot'])
+    expect(await read('/v1/passports/shard-bot')).toMatchObject({
+      handle: 'shard-bot',
+      shard: 's4',
+    })
+    expect((await read('/v1/explorer/recent')).shard).toBe('s4')
+    expect((await read('/v1/anchors')).log.origin).toEndWith('#s4')
+  })
+
   test('takes the tokens of its own operators alone', async () => {
     const wish = { name: 'ops', scopes: ['health:read' as const], lifeMs: 60_000 }
     const { secret } = await issueToken(s4.deps, wish)

@@ -2,6 +2,7 @@
 import { Elysia } from 'elysia'
 import { type PageRequest, toListView } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import { ownShard } from '../../kernel/shard.ts'
 import { toAnchorView } from '../../proof/anchors/anchor.ts'
 import { browsePassports } from '../../proof/passports/browse.ts'
 import { toPassportView } from '../../proof/passports/passport-view.ts'
@@ -22,7 +23,7 @@ export const explorerApi = (deps: PublicDeps) =>
         const window = readChoice(queryOf(request), 'window', windows) ?? '24h'
         const answer = answerFresh(request, set, {
           ...toStatsView(await deps.publicCache.stats(window)),
-          ...shardIn(deps),
+          ...ownShard(deps.shard),
         })
         set.headers['cache-control'] = `public, max-age=${freshMs / 1000}`
         return answer
@@ -34,13 +35,13 @@ export const explorerApi = (deps: PublicDeps) =>
       async ({ request, set }) => {
         const query = queryOf(request)
         const type = readChoice(query, 'type', types) ?? 'receipt'
-        return answerFresh(request, set, { ...(await listOf(deps, type, query)), ...shardIn(deps) })
+        return answerFresh(request, set, {
+          ...(await listOf(deps, type, query)),
+          ...ownShard(deps.shard),
+        })
       },
       openToAnyOrigin,
     )
-
-/** Each shard shows its own, and says so. */
-const shardIn = ({ shard }: PublicDeps) => (shard ? { shard: shard.id } : {})
 
 async function listOf(deps: PublicDeps, type: (typeof types)[number], query: URLSearchParams) {
   const page = readPage(query)

@@ -2,6 +2,7 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { toListView } from '../../kernel/pagination.ts'
+import { ownShard } from '../../kernel/shard.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
 import { queryOf, readChoice, readPage } from '../../web/http/query.ts'
 import { browsePassports, findPublicPassport, placeOf, sorts } from './browse.ts'
@@ -25,7 +26,8 @@ export const passportsApi = (deps: Deps) =>
         const items = found.items.map((standing) => toPassportView(deps, standing))
         const list = toListView({ items, hasMore: found.hasMore })
         const last = found.items.at(-1)
-        return { ...list, last_id: last ? placeOf(last.row, sort) : null }
+        const lastId = last ? placeOf(last.row, sort) : null
+        return { ...list, last_id: lastId, ...ownShard(deps.shard) }
       },
       openToAnyOrigin,
     )
@@ -49,5 +51,9 @@ export const passportsApi = (deps: Deps) =>
 /** The answer of `GET /v1/passports/:handle`. */
 export async function passportOf(deps: Deps, standing: Standing) {
   const statement = await deps.passports.newestStatement(standing.row.handle)
-  return { ...toPassportView(deps, standing), statement: toStatementView(deps, statement) }
+  return {
+    ...toPassportView(deps, standing),
+    ...ownShard(deps.shard),
+    statement: toStatementView(deps, statement),
+  }
 }

@@ -100,17 +100,22 @@ export const passportReceiptShape = t.answer(
   },
 )
 
+const shard = t.text('The shard that this is of; absent without shards.', 's3')
+
 export const passportDetailShape = t.answer(
   'PassportDetail',
   'A passport with its newest signed record.',
   {
     ...passportMembers,
+    'shard?': shard,
     statement: t.usuallyNull(passportStatementShape),
     'receipts?': t.list(passportReceiptShape, 'With `receipts=1`: at most 20 public ones.'),
   },
 )
 
-export const passportPageShape = t.page('PassportPage', 'Passports.', passportShape)
+export const passportPageShape = t.page('PassportPage', 'Passports.', passportShape, {
+  'shard?': shard,
+})
 
 export const agentRegistrationShape = t.answer(
   'AgentRegistration',
