@@ -30,7 +30,7 @@ const options = {
   events: { type: 'string', default: '1000' },
   /** backup, copy, export, migrate, recover: runs in the database. */
   runs: { type: 'string' },
-  /** migrate, upgrade: the executable of a version before; migrate: a large database of it. */
+  /** cluster, migrate, upgrade: the executable of a version before; migrate: a large database of it. */
   older: { type: 'string' },
   large: { type: 'string' },
   /** share: streams of one key that stall. */
@@ -65,7 +65,7 @@ const drills: Record<string, () => Promise<Found>> = {
     return { sections: backupReport(result), faults: result.faults }
   },
   async cluster() {
-    const result = await drillCluster(values.only, say)
+    const result = await drillCluster(values.only, say, values.older)
     return {
       sections: clusterReport(result),
       faults: [result.scenes, result.shards, result.failovers, result.moves]

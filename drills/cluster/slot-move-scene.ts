@@ -13,7 +13,7 @@ import { judgeAcknowledged, judgeDatabase } from './judge.ts'
 import type { Claim, SceneResult } from './scene.ts'
 import { configOf, type Shard, startShards, type Undo } from './shards.ts'
 
-const slot = 300
+export const slot = 300
 const accountCount = 12
 const granted = 1_000_000_000n
 const workers = 8
@@ -55,7 +55,10 @@ async function play(claim: Claim, undo: Undo): Promise<string> {
   const config = 'packaging/haproxy-shards.cfg'
   const balancer = await startBalancer('haproxy', config, nodes, { port, host })
   undo.push(balancer.stop)
-  const load = startLoad(url, await openAccounts(s3))
+  const load = startLoad(
+    url,
+    (await openAccounts(s3)).map(({ secret }) => secret),
+  )
   undo.push(load.stop)
   await until('runs before', () => load.paid() > phase, giveUpMs)
   const first = await moveBetween(s3, s4)
@@ -85,20 +88,23 @@ async function moveBetween(from: Shard, to: Shard) {
   return { ...done, tookMs: performance.now() - startedAt }
 }
 
+type Opened = { account: string; secret: string }
+
 /** Funded accounts of the slot, each with a key. */
-async function openAccounts({ toml }: Shard): Promise<string[]> {
+export async function openAccounts({ toml }: Shard): Promise<Opened[]> {
   const office = await openOffice(configOf(toml))
   try {
-    const secrets: string[] = []
-    while (secrets.length < accountCount) {
+    const opened: Opened[] = []
+    while (opened.length < accountCount) {
       const bytes = crypto.getRandomValues(new Uint8Array(20))
       const account = `0x${Buffer.from(bytes).toString('hex')}`
       if (slotOf(account) !== slot) continue
       await grantCredit(office, { account, amount: granted, reason: 'drill', actor: 'drill' })
       const wish = { account, name: 'drill', capLimit: granted, capWindow: 'lifetime' as const }
-      secrets.push((await issueKey(office, { ...wish, actor: 'drill' })).secret)
+      const { secret } = await issueKey(office, { ...wish, actor: 'drill' })
+      opened.push({ account, secret })
     }
-    return secrets
+    return opened
   } finally {
     await office.close()
   }
@@ -181,7 +187,11 @@ function judgeRefusals(asked: readonly Asked[], claim: Claim): string {
   return `${asked.length} runs acknowledged, answers in between: ${told.join(', ') || 'none'}`
 }
 
-async function judgeMoney(shards: readonly Shard[], asked: readonly Asked[], claim: Claim) {
+export async function judgeMoney(
+  shards: readonly Shard[],
+  asked: readonly Wish[],
+  claim: Claim,
+): Promise<string> {
   let left = 0n
   let between = 0n
   for (const { id, primary } of shards) {
@@ -203,7 +213,7 @@ async function judgeMoney(shards: readonly Shard[], asked: readonly Asked[], cla
   return `${spent} nUSD spent and ${left} left of ${all}, ${between} between the shards`
 }
 
-async function judgeAudit(home: Home, claim: Claim): Promise<string> {
+export async function judgeAudit(home: Home, claim: Claim): Promise<string> {
   const map = join(home.folder, 'shards.toml')
   const { code, stdout } = await home.cli('audit', '--shards', map)
   const moves = /moves +(.*)/.exec(stdout)?.[1]
