@@ -30,7 +30,7 @@ const options = {
   events: { type: 'string', default: '1000' },
   /** backup, copy, export, migrate, recover: runs in the database. */
   runs: { type: 'string' },
-  /** cluster, migrate, upgrade: the executable of a version before; migrate: a large database of it. */
+  /** cluster, migrate, upgrade: an executable of before; migrate: a large database of it. */
   older: { type: 'string' },
   large: { type: 'string' },
   /** share: streams of one key that stall. */

@@ -19,8 +19,8 @@ export const olderNodeScene = {
   name: 'an older build is a node of the shard that a slot leaves',
   expected:
     'the move waits for its runs or is given up; from the moment on in which the slot was taken ' +
-    'out, the older node has no key of the accounts, and the database refuses it all money of the accounts; both ledgers come to ' +
-    'what was granted',
+    'out, the older node has no key of the accounts, and the database refuses it all their ' +
+    'money; both ledgers come to what was granted',
 }
 
 export async function playOlderNode(older: string): Promise<SceneResult> {
