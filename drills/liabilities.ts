@@ -100,7 +100,7 @@ async function killEach(
     faults.push(...second.faults.map((fault) => `${engine}, ${JSON.stringify(death)}: ${fault}`))
     return { first, isMade: first !== undefined || second.steps === 1 }
   }
-  // One that nobody kills says how many steps there are.
+  // One that lives says how many steps there are.
   const { first: whole } = await live({ busy: true })
   const byStep = { engine, how: 'steps' as const, rounds: 0, hit: 0, made: 0 }
   for (let step = 1; step <= (whole?.steps ?? 0); step += strides.steps) {

@@ -30,7 +30,7 @@ export type OwedWish = {
   busy?: boolean | undefined
   /** Judges what is there at the end. */
   judges?: boolean | undefined
-  /** Tells how long it took, in place of all else. */
+  /** Tells how long it took; nothing is judged then. */
   measures?: boolean | undefined
 }
 

@@ -138,8 +138,8 @@ export const promised: readonly Row[] = [
     id: 'D61',
     severity: 'H',
     promise:
-      'An outsider finds a statement of what is owed that was dropped or changed, and a treasury ' +
-      'that holds less.',
+      'An outsider finds a statement of what is owed that was dropped, hidden or changed, and a ' +
+      'treasury that holds less.',
     tests: [
       [
         'test/audit/owed.test.ts',
@@ -149,8 +149,13 @@ export const promised: readonly Row[] = [
         'test/audit/owed.test.ts',
         'covers what is owed, or does not, and was what the service said',
       ],
+      [
+        'test/audit/owed-leaves.test.ts',
+        'betray a service that leaves its newest statement out of its list',
+      ],
     ],
     guards: [
+      ['src/front/audit/owed-leaves.ts', 'owedLeaves'],
       ['src/front/audit/check-owed.ts', 'checkSaid'],
       ['src/front/audit/check-owed.ts', 'checkHoldings'],
     ],

@@ -1,6 +1,6 @@
 /** `audit`: checks a whole log from outside: of a service, of all shards, or in a folder. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import {
   type AuditReport,
   auditFiles,
@@ -10,6 +10,7 @@ import {
 import type { OnChain } from '../front/audit/check-chain.ts'
 import { checkMoves, type ToldMove, type ToldMoves } from '../front/audit/check-moves.ts'
 import { type Service, ServiceTrouble } from '../front/audit/service-view.ts'
+import { systemClock } from '../kernel/clock.ts'
 import { shardHeader } from '../kernel/shard.ts'
 import { request } from '../models/upstream/http.ts'
 import { UpstreamFailure } from '../models/upstream/upstream.ts'
@@ -53,6 +54,11 @@ export function auditCommand(program: Command): void {
       readAddress,
     )
     .option('--state <file>', 'save the checkpoint here and compare the next audit with it')
+    .option(
+      '--owed-every <hours>',
+      'fail where the service left out a statement of what it owes, as [liabilities] every_h',
+      readHours,
+    )
     .option('--json', 'print the whole report as JSON')
     .option('--shards <file>', 'audit the logs of all shards of this file, one after the other')
     .action(async (options: Options) => {
@@ -114,13 +120,16 @@ async function auditOne({ base, state, id }: Audited, options: Options): Promise
   const service = openService(base, id)
   const chain = onChain(options)
   const remembered = state === undefined ? undefined : readState(state)
-  const { tiles } = options
+  const { tiles, owedEvery } = options
   const open = (prefix: string) =>
     typeof tiles === 'string' ? openFiles(tiles) : overHttp(service.origin + prefix, headersOf(id))
   const report = await auditService({
     service,
     ...(chain && { chain }),
     ...(remembered && { remembered }),
+    ...(owedEvery !== undefined && {
+      owedEvery: { everyMs: owedEvery * 3_600_000, now: systemClock.now() },
+    }),
     ...(tiles === false ? {} : { files: { open, ...knownTo(options) } }),
   })
   if (options.json) printJson(id === undefined ? report : { shard: id, ...report })
@@ -176,7 +185,13 @@ type Options = {
   registry?: string
   owner?: string
   state?: string
+  owedEvery?: number
   json?: boolean
+}
+
+function readHours(text: string): number {
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('expected whole hours, such as 24')
 }
 
 /** @throws Exit 2 */

@@ -12,7 +12,8 @@ import type { Trust } from '../../verify/verify.ts'
 import { WrongAnswer } from './answers.ts'
 import type { OnChain } from './check-chain.ts'
 import { continues } from './check-log.ts'
-import { type Paper, type Papers, readPapers } from './papers.ts'
+import { owedLeaves } from './owed-leaves.ts'
+import { type Paper, readPapers } from './papers.ts'
 import { count, type KnownHead, type Service } from './service-view.ts'
 
 /** In report order. */
@@ -24,6 +25,7 @@ export const tileChecks = [
   'chain_head',
   'receipts',
   'quotes',
+  'owed_leaves',
 ] as const
 
 export type TileCheckName = (typeof tileChecks)[number]
@@ -62,7 +64,7 @@ export async function auditTiles(audit: TileAudit, attempt: Attempt): Promise<Ti
   const rest = skip('The checkpoint of the log could not be read.')
   const all = (outcome: Outcome): Record<TileCheckName, Outcome> => ({
     ...{ cosignatures: rest, tiles: rest, heads: rest, chain_head: rest, receipts: rest },
-    ...{ quotes: rest, note: outcome },
+    ...{ quotes: rest, owed_leaves: rest, note: outcome },
   })
   const read: { head?: SignedHead } = {}
   const note = await attempt(async () => {
@@ -80,7 +82,12 @@ export async function auditTiles(audit: TileAudit, attempt: Attempt): Promise<Ti
   })
   const papers = readPapers(audit.papers, audit.trust)
   const known = [...audit.heads, ...papers.heads]
-  const roots = await readRoots(audit, head, [...known, ...toList(onChain.head)], papers, attempt)
+  const owed = owedLeaves()
+  const seeEntry: Seen = (index, bytes) => {
+    papers.seeEntry(index, bytes)
+    owed.seeEntry(index, bytes)
+  }
+  const roots = await readRoots(audit, head, [...known, ...toList(onChain.head)], seeEntry, attempt)
   const compare = (heads: readonly KnownHead[], done: Outcome) =>
     attempt(() => compareHeads(audit, head, roots.at, heads, done))
   const isRead = roots.outcome.status === 'pass'
@@ -96,6 +103,7 @@ export async function auditTiles(audit: TileAudit, attempt: Attempt): Promise<Ti
       chain_head: onChain.head && isRead ? await compare([onChain.head], chained) : chained,
       receipts: isRead ? papers.checkReceipts(head) : unread,
       quotes: papers.checkQuotes(),
+      owed_leaves: isRead ? await attempt(() => owed.check(audit.service, head.origin)) : unread,
     },
   }
 }
@@ -157,6 +165,8 @@ async function chainHead({ chain }: TileAudit, origin: string): Promise<KnownHea
   return { what: `the newest head in the registry ${chain.registry}`, size, root }
 }
 
+type Seen = (index: number, bytes: Uint8Array) => void
+
 type Roots = { outcome: Outcome; at: ReadonlyMap<number, Hex> }
 
 /** Reads all tiles, and the roots at the sizes of known heads on the way. */
@@ -164,13 +174,13 @@ async function readRoots(
   { read }: TileAudit,
   { size, root }: SignedHead,
   heads: readonly KnownHead[],
-  papers: Papers,
+  seeEntry: Seen,
   attempt: Attempt,
 ): Promise<Roots> {
   const at = new Map<number, Hex>()
   const outcome = await attempt(async () => {
     const visit = {
-      entry: papers.seeEntry,
+      entry: seeEntry,
       sizes: new Set(heads.map((head) => head.size)),
       root: (n: number, found: Uint8Array) => void at.set(n, toHex(found)),
     }

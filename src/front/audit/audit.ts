@@ -29,7 +29,7 @@ import {
   checkRemembered,
   trustedSigners,
 } from './check-log.ts'
-import { checkHoldings, checkSaid, readSaid } from './check-owed.ts'
+import { checkHoldings, checkSaid, type OwedEvery, readSaid } from './check-owed.ts'
 import { checkRanges, checkRotations } from './check-signers.ts'
 import type { Paper } from './papers.ts'
 import { type KnownHead, type Service, ServiceTrouble, type ServiceView } from './service-view.ts'
@@ -72,6 +72,8 @@ export type AuditOptions = {
   chain?: OnChain
   /** The checkpoint of an earlier audit. */
   remembered?: Checkpoint
+  /** How often the service must say what it owes; not asked without it. */
+  owedEvery?: OwedEvery
   /** How to read the files of the log; without them only the API is audited. */
   files?: FileOptions
 }
@@ -92,7 +94,7 @@ export type FileOptions = {
 
 /** Checks every claim of a service about its log. Failures go into the report, not into errors. */
 export async function auditService(options: AuditOptions): Promise<AuditReport> {
-  const { service, chain, remembered } = options
+  const { service, chain, remembered, owedEvery } = options
   let view: ServiceView
   try {
     view = await readAll(service)
@@ -100,7 +102,7 @@ export async function auditService(options: AuditOptions): Promise<AuditReport> 
     return unread(outcomeOf(error))
   }
   const notAsked = skip('The chain was not checked: add --rpc and --registry.')
-  const owed = await checkOwed(service, view, chain)
+  const owed = await checkOwed({ service, view, owedEvery }, chain)
   const outcomes: Record<(typeof auditChecks)[number], Outcome> = {
     signers: checkRanges(view),
     rotations: checkRotations(view),
@@ -193,12 +195,17 @@ const headIn = (what: string, head: Checkpoint | undefined): KnownHead[] =>
 
 const isFine = ({ status }: Outcome): boolean => status === 'pass' || status === 'skip'
 
+type OwedDemand = { view: ServiceView; owedEvery: OwedEvery | undefined }
+
 /** Checks the statements of debts, and the treasury if a chain was named. */
-async function checkOwed(service: Service, view: ServiceView, on: OnChain | undefined) {
+async function checkOwed(
+  { service, view, owedEvery }: Pick<AuditOptions, 'service'> & OwedDemand,
+  on: OnChain | undefined,
+) {
   try {
     const said = await readSaid(service)
     return {
-      said: await attempt(() => checkSaid(service, view, said)),
+      said: await attempt(() => checkSaid(service, view, said, owedEvery)),
       holdings: on && (await attempt(() => checkHoldings(on.chain, said))),
     }
   } catch (error) {

@@ -1,5 +1,7 @@
 /** The audit's checks of what a service says it owes, and of what lies in its treasury. */
+
 import { type Chain, ChainReverted, ChainUnavailable } from '../../kernel/chain.ts'
+import type { Millis } from '../../kernel/clock.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { toUsd } from '../../kernel/money.ts'
 import { decimalsOf, holdingsOf, nowhere } from '../../proof/liabilities/treasury.ts'
@@ -43,9 +45,18 @@ const brokenAt = (said: readonly Liabilities[]): Liabilities | undefined =>
     return older && BigInt(older.number) !== BigInt(number) - 1n
   })
 
+/** How often a service must say what it owes, as the auditor demands; times in milliseconds. */
+export type OwedEvery = { everyMs: number; now: Millis }
+
 /** Each statement names the one before, and those of this log are signed leaves of it. */
-export async function checkSaid(service: Service, view: ServiceView, said: Said): Promise<Outcome> {
-  if (!said) return skip('The service does not say what it owes.')
+export async function checkSaid(
+  service: Service,
+  view: ServiceView,
+  said: Said,
+  every?: OwedEvery,
+): Promise<Outcome> {
+  const none = 'The service does not say what it owes.'
+  if (!said) return every ? fail(none) : skip(none)
   const [newest] = said
   if (!newest) return pass('The service did not say yet what it owes.')
   if (brokenAt(said) || said.at(-1)?.number !== '1') return fail(broken)
@@ -59,6 +70,8 @@ export async function checkSaid(service: Service, view: ServiceView, said: Said)
       return fail(`Statement ${statement.number} is older than the one before it.`)
     }
   }
+  const missing = every && missingIn(said, every)
+  if (missing) return fail(missing)
   const own = said.filter(({ issuer }) => issuer === view.origin)
   for (const statement of own) {
     const wrong = await wrongIn(service, view, statement)
@@ -67,6 +80,22 @@ export async function checkSaid(service: Service, view: ServiceView, said: Said)
   const total = `${toUsd(BigInt(newest.total_nusd))} USD`
   const what = `${count(own.length, 'statement')} in this log; the newest is of ${total}`
   return pass(`${what} at ${new Date(Number(newest.as_of)).toISOString()}.`)
+}
+
+/**
+ * The first interval without a statement, counted from 1970: between two of them, or of those that
+ * ended since the newest. A service makes one at the beginning of each.
+ */
+function missingIn(said: NonNullable<Said>, { everyMs, now }: OwedEvery): string | undefined {
+  const placeOf = (time: number) => Math.floor(time / everyMs)
+  const places = [placeOf(now), ...said.map(({ as_of: asOf }) => placeOf(Number(asOf)))]
+  const at = places.findIndex((place, i) => place - (places[i + 1] ?? place) > 1)
+  if (at < 0) return undefined
+  const before = places[at + 1] ?? 0
+  const [from, to] = [before + 1, before + 2].map((place) =>
+    new Date(place * everyMs).toISOString(),
+  )
+  return `No statement of what is owed is of the time from ${from} to ${to}.`
 }
 
 /** The fault of the file of a statement; undefined if it holds under the audited head. */
