@@ -1,3 +1,4 @@
+import { attested } from './attested.ts'
 import type { Group } from './row.ts'
 
 export const upstreams: Group = {
@@ -225,5 +226,6 @@ export const upstreams: Group = {
         ['src/runs/circuit.ts', 'assertCircuitClosed'],
       ],
     },
+    ...attested,
   ],
 }

@@ -34,6 +34,17 @@ export const groups: Record<string, Group> = {
     near: /^test\/(verify\/(liabilities|manifest|merkle)|liabilities\/|audit\/owed|usage\/manif)/,
     wide: /^test\/(verify|liabilities|audit|usage)\//,
   },
+  attested: {
+    places: [
+      ...named('src/verify', 'evidence-schemes personal-message proven upstream-evidence'),
+      ...named('src/models/upstream', 'noted-answer upstream-evidence'),
+      ...named('src/proof/attested', 'collect-evidence exchange-row known-evidence store'),
+      'src/proof/attested/store/forget-evidence.ts',
+      'src/config/attest-entries.ts',
+    ],
+    near: /^test\/(verify\/(upstream-evidence|evidence-form|verify)|attested\/)/,
+    wide: /^test\/(verify|attested|upstream|receipts|config)\//,
+  },
   keys: {
     places: [
       ...named(

@@ -4,6 +4,7 @@ import type { Paper } from '../../src/front/audit/papers.ts'
 import { ServiceTrouble } from '../../src/front/audit/service-view.ts'
 import { fromHex } from '../../src/kernel/hex.ts'
 import { headText } from '../../src/verify/checkpoint-note.ts'
+import { type LeafKind, leafKinds } from '../../src/verify/merkle.ts'
 import { receiptDigest } from '../../src/verify/receipt.ts'
 import { noteOf, signatureLine } from '../../src/verify/signed-note.ts'
 import { proofAt, sampleIndex, sampleLog } from '../verify/proof-samples.ts'
@@ -22,14 +23,15 @@ type Wish = {
   by?: number
   note?: (text: string) => string
   digests?: Record<number, Uint8Array>
+  kinds?: Record<number, LeafKind>
 }
 
 /** The sample log as files, under a note that witnesses signed. */
 function sampleFiles(wish: Wish = {}) {
-  const { size = 40, origin = facts.issuer, by = 3, digests = {} } = wish
+  const { size = 40, origin = facts.issuer, by = 3, digests = {}, kinds = {} } = wish
   const leafAt = (i: number) => {
     const own = i === sampleIndex ? make().digest : new Uint8Array(32).fill(i)
-    return { kind: 0 as const, digest: digests[i] ?? own }
+    return { kind: kinds[i] ?? leafKinds.receipt, digest: digests[i] ?? own }
   }
   const { files, root } = filesOf(size, leafAt)
   const text = headText({ origin, size: BigInt(size), root: wish.root ?? root })
@@ -61,6 +63,17 @@ async function audit(files = sampleFiles(), more: Partial<Parameters<typeof audi
 }
 
 describe('the files of a log', () => {
+  test('Leaves of every kind are read; evidence of upstreams is counted.', async () => {
+    const kinds = Object.fromEntries(Object.values(leafKinds).map((kind, i) => [20 + i, kind]))
+    const found = await audit(sampleFiles({ kinds: { ...kinds, 39: leafKinds.upstreamEvidence } }))
+    expect([found.status('tiles'), found.reason('tiles')]).toEqual([
+      'pass',
+      '40 entries (2 of evidence of upstreams), and every hash above them up to the root of the ' +
+        'checkpoint.',
+    ])
+    expect((await audit()).reason('tiles')).toStartWith('40 entries, and every hash above them up')
+  })
+
   test('hold: note, cosignatures, tiles, known heads and receipts', async () => {
     const { report, status } = await audit()
     expect([report.holds, report.origin, report.size]).toEqual([true, facts.issuer, '40'])

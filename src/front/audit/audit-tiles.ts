@@ -5,7 +5,7 @@ import { registryLogId } from '../../verify/check-anchor.ts'
 import { judgeNote, type WitnessPolicy } from '../../verify/check-witnesses.ts'
 import { parseHead } from '../../verify/checkpoint-note.ts'
 import { fail, type Outcome, pass, skip, told, unavailable } from '../../verify/checks.ts'
-import { isEqualBytes } from '../../verify/merkle.ts'
+import { isEqualBytes, leafKinds } from '../../verify/merkle.ts'
 import { type ReadFile, readTiles, TileFault } from '../../verify/read-tiles.ts'
 import { type Note, type NoteKey, parseNote, verifyNote } from '../../verify/signed-note.ts'
 import type { Trust } from '../../verify/verify.ts'
@@ -178,9 +178,13 @@ async function readRoots(
   attempt: Attempt,
 ): Promise<Roots> {
   const at = new Map<number, Hex>()
+  let signed = 0
   const outcome = await attempt(async () => {
     const visit = {
-      entry: seeEntry,
+      entry: (index: number, bytes: Uint8Array) => {
+        if (bytes[0] === leafKinds.upstreamEvidence) signed++
+        seeEntry(index, bytes)
+      },
       sizes: new Set(heads.map((head) => head.size)),
       root: (n: number, found: Uint8Array) => void at.set(n, toHex(found)),
     }
@@ -197,7 +201,9 @@ async function readRoots(
       const what = 'Get them again; if it stays like this, keep them with the checkpoint.'
       return fail(`checkpoint: ${why} ${toHex(found)}, not ${toHex(root)}. ${what}`)
     }
-    return pass(`${size} entries, and every hash above them up to the root of the checkpoint.`)
+    const some = signed === 0 ? '' : ` (${signed} of evidence of upstreams)`
+    const what = `${size} entries${some}, and every hash above them`
+    return pass(`${what} up to the root of the checkpoint.`)
   })
   at.set(size, toHex(root))
   return { outcome, at }
