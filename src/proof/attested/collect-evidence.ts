@@ -10,7 +10,8 @@ import type { DueEvidence, LoggedEvidence, TriedEvidence } from './store.ts'
 
 export type CollectDeps = Pick<
   Deps,
-  'upstreamEvidence' | 'upstreams' | 'clock' | 'heads' | 'log' | 'logs' | 'meters' | 'random'
+  | ('upstreamEvidence' | 'upstreams' | 'clock' | 'heads' | 'log' | 'logs' | 'logStore')
+  | ('meters' | 'random' | 'sequencer')
 >
 
 /** Upstreams asked at once; each answers within five seconds. */
@@ -36,7 +37,7 @@ export function evidenceCollector(deps: CollectDeps): (ending: AbortSignal) => P
     const now = clock.now()
     const due = await store.due(now, passMax)
     mayHaveSome = due.length > 0 || (await store.waiting()) > 0
-    if (due.length === 0) return
+    if (due.length === 0 || !(await hasBegun(deps))) return
     try {
       await collect(deps, due, ending)
     } catch (error) {
@@ -44,6 +45,16 @@ export function evidenceCollector(deps: CollectDeps): (ending: AbortSignal) => P
       if (!(error instanceof LostLease)) throw error
     }
   }
+}
+
+/**
+ * Whether the log has a leaf. On PostgreSQL two transactions that both add the first one would
+ * collide; receipts go before their evidence.
+ */
+async function hasBegun({ logStore, sequencer }: CollectDeps): Promise<boolean> {
+  if ((await logStore.size()) > 0) return true
+  await sequencer.flush()
+  return (await logStore.size()) > 0
 }
 
 async function collect(deps: CollectDeps, due: DueEvidence[], ending: AbortSignal): Promise<void> {
