@@ -1,4 +1,5 @@
 import { createWebhook, setLowBalance } from '../../src/front/webhooks/webhooks.ts'
+import { lookEveryMs } from '../../src/storage/db/version.ts'
 import { prng } from '../ledger/prng.ts'
 import type { Engine } from '../support/world.ts'
 import { type Command, cameOf, findBug, type Sim } from './command.ts'
@@ -135,6 +136,18 @@ async function nextStep(sim: Sim, trail: string[], number: number): Promise<Step
   if (dice === 15 && random.below(4) === 0) return replace(sim, trail, number)
   // From here on it is performed: a command that ends a run has taken it off what is in flight.
   const command = nextCommand(sim)
+  const step = await perform(sim, trail, number, command, dice)
+  if (isForeign(sim)(command)) await untilSeen()
+  return step
+}
+
+async function perform(
+  sim: Sim,
+  trail: string[],
+  number: number,
+  command: Command,
+  dice: number,
+): Promise<Step> {
   if (dice < 13 && (command.isAtomic || command.judgeCut)) return kill(sim, trail, number, command)
   if (dice < 15 && command.isAtomic) return disturb(sim, trail, number, command)
   const came = await cameOf(command.perform())
@@ -175,7 +188,7 @@ const once = new Set(['rotate', 'store old'])
 async function race(sim: Sim, trail: string[], number: number): Promise<Step> {
   const commands: Command[] = []
   let last: Command | undefined
-  while (!last && commands.length < 2 + sim.random.below(5)) {
+  while (!last && !commands.some(isForeign(sim)) && commands.length < 2 + sim.random.below(5)) {
     const command = nextCommand(sim)
     // Of two rotations at once it is open whose secret it is that others act with; a job is not
     // begun again while it runs.
@@ -184,11 +197,22 @@ async function race(sim: Sim, trail: string[], number: number): Promise<Step> {
     else last = command
   }
   const step = await together(trail, number, commands)
+  if (commands.some(isForeign(sim))) await untilSeen()
   if (!last || step.faults.length > 0) return step
   if (last.asks) letSecondPass(sim)
   const came = await cameOf(last.perform())
+  if (isForeign(sim)(last)) await untilSeen()
   return merge(step, judged(trail, number + step.count, [{ command: last, came }]))
 }
+
+/** Whether a command writes beside the server, which looks for that once a millisecond. */
+const isForeign =
+  ({ writer }: Sim) =>
+  ({ node }: Command): boolean =>
+    node === writer
+
+/** Until a server looks again. The model knows no millisecond in which it has not looked. */
+const untilSeen = (): Promise<void> => Bun.sleep(lookEveryMs + 1)
 
 async function together(trail: string[], number: number, commands: Command[]): Promise<Step> {
   trail.push(`at once, ${commands.length}:`)
