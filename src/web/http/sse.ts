@@ -2,6 +2,7 @@
 import { type Deadline, deadlineIn } from '../../kernel/deadline.ts'
 import { type Refusal, toErrorBody } from '../../kernel/refusal.ts'
 import { type StopSignal, StopSwitch } from '../../kernel/stop.ts'
+import { answerShared, standing } from './standing-headers.ts'
 import { toRefusal } from './to-refusal.ts'
 
 /** What a stream needs of the route's context. */
@@ -38,6 +39,13 @@ type SseRun = (client: SseClient) => Promise<void>
 const defaultDeadlineMs = 30_000
 const ping = ': ping\n\n'
 
+/** Headers of every stream of events. */
+const shared = new Headers({
+  ...standing,
+  'content-type': 'text/event-stream; charset=utf-8',
+  'x-accel-buffering': 'no',
+})
+
 /** One unnamed event; OpenAI's clients break on named ones. */
 export const dataFrame = (json: string): string => `data: ${json}\n\n`
 
@@ -53,7 +61,7 @@ export const errorFrame = (refusal: Refusal, requestId: string): string =>
 
 /** Answers with events that are all there already. */
 export const sseAnswer = ({ set }: Pick<SseContext, 'set'>, frames: string): Response =>
-  new Response(frames, { headers: takeHeaders(set) })
+  answerShared(set, frames, shared)
 
 /**
  * Answers with a stream of server-sent events that `run` writes. A silent stream carries a comment
@@ -66,28 +74,17 @@ export function sseResponse(
   run: SseRun,
   options: SseOptions,
 ): Response {
-  const headers = takeHeaders(set)
+  const requestId = String(set.headers['x-request-id'] ?? '')
   // Elysia answers HEAD by running the GET and reading its body to the end, which may never come.
-  if (request.method === 'HEAD') return new Response(null, { headers })
+  if (request.method === 'HEAD') return answerShared(set, null, shared)
   server?.timeout(request, 0)
   const stream = new EventStream(request, options)
-  void stream.tell(run, headers['x-request-id'] ?? '', () => {
+  void stream.tell(run, requestId, () => {
     // The last bytes have no run that waits for them: from here Bun's idle timeout watches.
     server?.timeout(request, Math.ceil((options.writeDeadlineMs ?? defaultDeadlineMs) / 1000))
   })
   // The DOM's types, which this project has for its pages, do not know Bun's direct streams.
-  return new Response(new ReadableStream<Uint8Array>(stream as object), { headers })
-}
-
-/** Takes the headers out of the context: Elysia copies a Response that it has to merge any into. */
-function takeHeaders(set: SseContext['set']): Record<string, string> {
-  const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(set.headers)) headers[name] = String(value)
-  set.headers = {}
-  headers['content-type'] = 'text/event-stream; charset=utf-8'
-  headers['cache-control'] = 'no-store'
-  headers['x-accel-buffering'] = 'no'
-  return headers
+  return answerShared(set, new ReadableStream<Uint8Array>(stream as object), shared)
 }
 
 type Sink = Pick<ReadableStreamDirectController, 'write' | 'end' | 'close'>
