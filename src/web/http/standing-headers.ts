@@ -1,3 +1,4 @@
+/** Gives answers the headers that all of them have. */
 import type { Context } from 'elysia'
 
 /** The headers that every answer has unless its route overrides them. */
