@@ -169,7 +169,10 @@ const Exports = ({ of }: { of: Report }) => (
         <a href={exportHref(of, 'focus', '/manifest')} download="focus.csv.manifest.json">
           of FOCUS
         </a>
-        . Check: <code>counterfoil verify usage.csv --manifest usage.csv.manifest.json</code>
+        . Check:{' '}
+        <code>
+          counterfoil verify usage.csv <span class="hex">--manifest</span> usage.csv.manifest.json
+        </code>
       </p>
     </Pad>
   </Panel>

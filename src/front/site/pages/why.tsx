@@ -117,7 +117,7 @@ const columns: readonly Column<Model>[] = [
     head: 'Kind',
     kind: 'optional',
     at: 'who',
-    cell: ({ kind }) => (kind === 'chat' ? 'Chat' : 'Embeddings'),
+    cell: ({ kind }) => (kind === 'chat' ? 'Chat' : 'Embedding'),
   },
   {
     head: 'Context',
