@@ -20,24 +20,38 @@ export const IdLink = ({ value, href }: { value: string; href: string }) => (
 )
 
 /**
- * A hash that is shown whole: where its line is too short it breaks in the middle, not before its
- * last letters. A URL breaks after its slashes.
+ * A hash that is shown whole: where its line is too short it breaks into halves, then quarters, not
+ * before its last letters. A URL breaks after its slashes.
  */
 export const Whole = ({ value }: { value: string }) => {
-  const middle = Math.ceil(value.length / 2)
-  const parts = value.includes('/')
-    ? value.split(/(?<=\/)(?=[^/])/)
-    : [value.slice(0, middle), value.slice(middle)]
+  if (value.includes('/')) return <Breaking parts={value.split(/(?<=\/)(?=[^/])/)} />
+  const [first, second] = halved(value)
   return (
     <>
-      {parts.map((part, at) => (
-        <>
-          {at > 0 ? <wbr /> : null}
-          {part}
-        </>
-      ))}
+      <span class="half">
+        <Breaking parts={halved(first)} />
+      </span>
+      <span class="half">
+        <Breaking parts={halved(second)} />
+      </span>
     </>
   )
+}
+
+const Breaking = ({ parts }: { parts: readonly string[] }) => (
+  <>
+    {parts.map((part, at) => (
+      <>
+        {at > 0 ? <wbr /> : null}
+        {part}
+      </>
+    ))}
+  </>
+)
+
+function halved(text: string): [string, string] {
+  const middle = Math.ceil(text.length / 2)
+  return [text.slice(0, middle), text.slice(middle)]
 }
 
 export const shortHash = (hash: string): string =>

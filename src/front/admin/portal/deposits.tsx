@@ -9,7 +9,7 @@ import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
 import { Tabs } from '../../../web/ui/filters.tsx'
 import { ActionForm, TextField } from '../../../web/ui/form.tsx'
-import { Hash } from '../../../web/ui/hash.tsx'
+import { Hash, Whole } from '../../../web/ui/hash.tsx'
 import { Facts, Panel } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
@@ -171,7 +171,12 @@ const DepositFacts = ({ row, now }: { row: DepositRow; now: Millis }) => (
       ['From', <code class="wrap">{row.from}</code>],
       ['State', wordsFor(row).label],
       ['Seen', <When at={row.seenAt} now={now} />],
-      ['Transaction', <code class="wrap">{row.txHash}</code>],
+      [
+        'Transaction',
+        <code>
+          <Whole value={row.txHash} />
+        </code>,
+      ],
     ]}
   />
 )
