@@ -42,7 +42,7 @@ export const groups: Record<string, Group> = {
       'src/proof/attested/store/forget-evidence.ts',
       'src/config/attest-entries.ts',
     ],
-    near: /^test\/(verify\/(upstream-evidence|evidence-form|verify)|attested\/)/,
+    near: /^test\/(verify\/(upstream-e|evidence-f|verify)|attested\/|upstream\/noted|config\/att)/,
     wide: /^test\/(verify|attested|upstream|receipts|config)\//,
   },
   keys: {

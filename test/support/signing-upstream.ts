@@ -40,6 +40,7 @@ export async function signingUpstream(model = 'good') {
   /** Holds back the end of streams behind `[DONE]`. */
   let pauseMs = 0
   let hasId = true
+  let breaksOff = false
 
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '', 'http://localhost')
@@ -87,6 +88,10 @@ export async function signingUpstream(model = 'good') {
       'data: [DONE]\n\n',
     ]
     response.setHeader('content-type', 'text/event-stream')
+    if (breaksOff) {
+      response.write(pieces[0], () => response.destroy())
+      return
+    }
     for (const piece of pieces) response.write(piece)
     if (pauseMs > 0) await Bun.sleep(pauseMs)
     seen.set(id, { id, request: hex(body), answer: hex(`${pieces.join('')}: bye\n\n`) })
@@ -106,6 +111,9 @@ export async function signingUpstream(model = 'good') {
     },
     pause: (ms: number) => {
       pauseMs = ms
+    },
+    breakOff: (does: boolean) => {
+      breaksOff = does
     },
     leaveIdsOut: () => {
       hasId = false
