@@ -47,6 +47,8 @@ export type WorldOptions = {
   monotonic?: () => number
   /** Without it the system's. */
   random?: Random
+  /** The private key of the log; without it that of the tests. */
+  signer?: string
   /** The private key that pays for anchors; the chain and its registry are the toml's to name. */
   sender?: string
 }
@@ -56,7 +58,7 @@ export type WorldOptions = {
  * loopback port. Stop it when done.
  */
 export async function world(options: WorldOptions = {}) {
-  const { engine = 'sqlite', toml = '', now, random, sender } = options
+  const { engine = 'sqlite', toml = '', now, random, sender, signer = testPrivateKey } = options
   const { db, drop } = await freshDb(engine)
   let time = now
   let passed = 0
@@ -68,7 +70,7 @@ export async function world(options: WorldOptions = {}) {
   const deps = await makeDeps({
     config: { ...configOf(toml), listen: { hostname: '127.0.0.1', port: 0 } },
     db,
-    signer: signerFromHex(testPrivateKey),
+    signer: signerFromHex(signer),
     log: recordingLog(logged),
     clock,
     ...(random ? { random } : {}),
