@@ -127,7 +127,7 @@ describe.skipIf(noChromium)('pages for everybody in Chromium', () => {
         await visit(script, async (page, posted) => {
           const check = async (fields: { receipt: unknown; quote?: unknown; policy: string }) => {
             await page.goto(`${s.w.origin}/verify`)
-            await page.getByText('A quote or a policy?').click()
+            await page.getByText('A quote, evidence or a policy?').click()
             await page.getByLabel('Policy: whom you trust').fill(fields.policy)
             const quoted = fields.quote === undefined ? '' : JSON.stringify(fields.quote)
             await page.getByLabel('Quote that was promised').fill(quoted)

@@ -159,7 +159,7 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
       await page.getByLabel('Which signers do you trust?').fill(testSigner.address)
       await page.getByLabel('Drop a receipt file here').setInputFiles(bare)
       await page.getByRole('heading', { name: 'Verified' }).waitFor()
-      await page.getByText('Issuer, proof, quote and a second checkpoint').click()
+      await page.getByText('Policy, issuer, proof, quote, evidence and a second checkpoint').click()
       await page.getByLabel('Issuer it must be from').fill(facts.issuer)
       await page.getByLabel('Proof, when').fill(JSON.stringify(proofAt(13)))
       const log = sampleLog(40)
