@@ -94,7 +94,7 @@ const WaysOn = ({ acting, status }: { acting: Acting; status: number }) => (
 
 /** A `not_found` without a message of its own means an unknown path. */
 function whatOf({ type, detail, message }: Refusal): string {
-  if (type === 'internal_error') return 'This page could not be made.'
+  if (type === 'internal_error') return 'This request could not be answered.'
   return type === 'not_found' && detail.message === undefined ? 'There is no such page.' : message
 }
 
