@@ -41,8 +41,13 @@ const worthSaying = 10
 /** Everything below belongs to PostgreSQL itself. */
 const firstOwnOid = 16_384
 
-/** The figures of one size, by what they are of. */
-type Figures = Map<string, number>
+/** The figures of one size, by what they are of; each is said as it comes. */
+class Figures extends Map<string, number> {
+  override set(name: string, value: number): this {
+    console.error(`  ${name}: ${digits(value)}`)
+    return super.set(name, value)
+  }
+}
 
 /** A database of its own for one size, and how it is read from outside. */
 type Place = {
@@ -82,7 +87,7 @@ for (const name of names) {
 process.exit(0)
 
 async function measure(place: Place, count: number): Promise<Figures> {
-  const figures: Figures = new Map()
+  const figures = new Figures()
   const begun = performance.now()
   const settle = place.hurry()
   const filled = await fill(place.db, count, issuer)
@@ -106,7 +111,6 @@ async function measure(place: Place, count: number): Promise<Figures> {
   await measureRuns(place, figures)
   await place.db.close()
   await measureStart(place, figures)
-  for (const [name, value] of figures) console.error(`  ${name}: ${digits(value)}`)
   return figures
 }
 
@@ -223,6 +227,8 @@ async function onSqlite(): Promise<Place> {
       db.raw.run(`PRAGMA cache_size = -${fillCacheKib}`)
       return async () => {
         db.raw.run('PRAGMA wal_checkpoint(TRUNCATE)')
+        // Else the first sync of what is measured waits for all of it.
+        Bun.spawnSync(['sync', join(data, 'counterfoil.db')])
         db.raw.run('PRAGMA synchronous = FULL')
         db.raw.run(`PRAGMA cache_size = ${before}`)
       }
