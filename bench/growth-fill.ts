@@ -30,7 +30,7 @@ const ofEach = 1000
 const batchOf = ({ exclusive }: Pick<Db, 'exclusive'>): number => (exclusive ? 20_000 : 5000)
 /** How many receipts are remembered, spread over all. */
 const remembered = 500
-const credit = 1_000_000_000_000_000n
+const credit = 10_000_000_000_000n
 const random = systemRandom()
 
 /** An account with its only key, and what it spent. */

@@ -57,6 +57,15 @@ describe('an audit of more than one page', () => {
   })
 })
 
+test('balances may come to more than 64 bits hold', async () => {
+  const most = 9_000_000_000_000_000n
+  for (let i = 0; i < 1030; i++) await office.grant(newAccount(), most)
+  const audits = auditStore(office.db)
+  expect(await audits.sinceLast()).toEqual([])
+  expect(await audits.whole(office.clock.now())).toEqual([])
+  expect(await audits.sinceLast()).toEqual([])
+})
+
 describe('an audit that is told to end', () => {
   test('asks so before each page, of transfers and of runs', async () => {
     for (const last of [1, 2]) {

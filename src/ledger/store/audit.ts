@@ -5,6 +5,7 @@ import type { Db } from '../../storage/db/db.ts'
 import { findFact, writeFact } from '../../storage/db/facts.ts'
 import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
 import type { DepositRow, StoredRun, TransferRow } from '../../storage/db/schema.ts'
+import { wideSum } from '../../storage/db/wide-sum.ts'
 import { windowId } from '../../storage/holds/open-runs.ts'
 import { type Audit, type AuditPoint, makeAudit, type SideSums } from '../audit.ts'
 import { isBrakeWindow } from '../brake.ts'
@@ -168,9 +169,8 @@ export function auditStore(db: Db): AuditStore {
         yield* openRuns(q, audit)
         yield* everyPurse(q, audit, false)
         for (const transfer of yield* movedAfter(q, point.until)) audit.addTransfer(transfer)
-        const sum = sql<string>`cast(coalesce(sum(${accounts.balance}), 0) as text)`
-        const balances = yield* first(q.select({ sum }).from(accounts))
-        audit.checkTotal(point, BigInt(balances?.sum ?? 0))
+        const balances = yield* first(q.select({ sum: wideSum(accounts.balance) }).from(accounts))
+        audit.checkTotal(point, balances?.sum ?? 0n)
         return audit.faults()
       })
     },

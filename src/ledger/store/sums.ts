@@ -1,9 +1,9 @@
 /** Sums the whole ledger: balances, holds and sides. */
-import { sql } from 'drizzle-orm'
 import type { Nusd } from '../../kernel/money.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { rows } from '../../storage/db/query-steps.ts'
 import type { LedgerSide } from '../../storage/db/schema-money.ts'
+import { wideSum } from '../../storage/db/wide-sum.ts'
 
 /** All balances and holds, and what each side received less what it paid, in nano-USD. */
 export type LedgerSums = { balance: Nusd; held: Nusd; sides: Partial<Record<LedgerSide, Nusd>> }
@@ -12,23 +12,22 @@ export type LedgerSums = { balance: Nusd; held: Nusd; sides: Partial<Record<Ledg
 export function sumLedger(db: Db): Promise<LedgerSums> {
   const { accounts } = db.tables
   const { journal } = db.views
-  const total = (column: unknown) => sql<string>`cast(coalesce(sum(${column}), 0) as text)`
   return db.read(function* (q) {
     const [all] = yield* rows(
-      q.select({ balance: total(accounts.balance), held: total(accounts.held) }).from(accounts),
+      q.select({ balance: wideSum(accounts.balance), held: wideSum(accounts.held) }).from(accounts),
     )
     const { source, target, amount } = journal
     const moved = yield* rows(
       q
-        .select({ source, target, amount: total(amount) })
+        .select({ source, target, amount: wideSum(amount) })
         .from(journal)
         .groupBy(source, target),
     )
     const sides: LedgerSums['sides'] = {}
     for (const one of moved) {
-      sides[one.source] = (sides[one.source] ?? 0n) - BigInt(one.amount)
-      sides[one.target] = (sides[one.target] ?? 0n) + BigInt(one.amount)
+      sides[one.source] = (sides[one.source] ?? 0n) - one.amount
+      sides[one.target] = (sides[one.target] ?? 0n) + one.amount
     }
-    return { balance: BigInt(all?.balance ?? 0), held: BigInt(all?.held ?? 0), sides }
+    return { balance: all?.balance ?? 0n, held: all?.held ?? 0n, sides }
   })
 }
