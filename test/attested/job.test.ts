@@ -140,6 +140,7 @@ describe.each(engines)('the job that asks upstreams for evidence, on %s', (engin
     const tried = { runId, state: 'none', reason: 'failed', tries: 1, dueAt: null } as const
     const logged = { document: 'x', key: 'x', checkedAt: 1, salt: new Uint8Array(32) }
     const all = { ...logged, runId, digest: new Uint8Array(32) }
+    await w.deps.sequencer.flush()
     const size = await w.deps.logStore.size()
     expect(await rejectionOf(store.note(lease, [tried]))).toBeInstanceOf(LostLease)
     expect(await rejectionOf(store.add(lease, [all]))).toBeInstanceOf(LostLease)
@@ -162,6 +163,7 @@ describe.each(engines)('the job that asks upstreams for evidence, on %s', (engin
     const lease = await store.takeLease()
     if (!lease) throw new Error('no lease')
     await store.note(lease, [{ runId, state: 'none', reason: 'failed', tries: 9, dueAt: null }])
+    await w.deps.sequencer.flush()
     const size = await w.deps.logStore.size()
     const leaf = { document: 'x', key: 'x', checkedAt: 1, salt: new Uint8Array(32) }
     await store.add(lease, [{ ...leaf, runId, digest: new Uint8Array(32) }])
