@@ -18,5 +18,7 @@ export const ofOwed: Record<string, Row[]> = {
   ],
   'src/proof/liabilities/store.ts': [
     ['.where(and(lt(asOf, before), isNotNull(seed)))', any, nothing],
+    ['db.read((q) => first(newestFirst(q)', /one more/, 'The first of two is the first of one.'],
+    ['const counted = Number(', /one more/, 'There is always a count.'],
   ],
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { checkLiabilities, type LiabilitiesFile } from '../../src/verify/liabilities.ts'
-import { shownLiabilities } from '../../src/verify/shown-liabilities.ts'
+import { liabilityVerdict, shownLiabilities } from '../../src/verify/shown-liabilities.ts'
 import {
   nodeBytes,
   type SumNode,
@@ -114,6 +114,31 @@ test('A page shows each check that was made, as good, as undecided or as bad', (
     'bad: It counts another account',
     'ok: Your balance is part of the total',
   ])
+})
+
+test('A verdict says what fails, what was not named, and what a good file shows', () => {
+  const verdict = (file: unknown, more: object = trust) =>
+    Object.values(liabilityVerdict(checkLiabilities(file, more)))
+  const bad = (many: string) => ['bad', 'Not valid', `${many}. Do not rely on this file.`]
+  const unsure = (lacks: string) => [
+    ...['unsure', 'Undecided', `Nothing fails, but ${lacks} to compare with.`],
+  ]
+  const { own: _, ...whole } = good
+  expect(verdict(good)).toEqual(['good', 'Counted', 'This balance is part of the signed total.'])
+  const all = { signers: trust.signers }
+  expect(verdict(whole, all)).toEqual(['good', 'Signed and logged', 'It has the total alone.'])
+  expect(verdict(null)).toEqual(bad('One check fails'))
+  expect(verdict(good, { ...trust, account: accountFor(1), since: 2e12 })).toEqual(
+    bad('2 checks fail'),
+  )
+  expect(verdict(good, {})).toEqual(unsure('no trusted signer was given'))
+  expect(verdict(good, { account: accountFor(2) })).toEqual(unsure('no trusted signer was given'))
+  expect(verdict(good, all)).toEqual(unsure('no account was named'))
+  // A log whose head a stranger signed is no log of this service.
+  const strange = changed(good, (file) => {
+    file.log.checkpoint.signature = `0x${'11'.repeat(64)}1b`
+  })
+  expect(verdict(strange)[0]).toBe('bad')
 })
 
 describe('a sum tree', () => {
