@@ -5,6 +5,9 @@ export const ofOwed: Record<string, Row[]> = {
   'src/verify/manifest.ts': [
     ['return problems.length > 0 ? undefined', /one more/, 'The caller looks at the problems too.'],
   ],
+  'src/verify/shown-liabilities.ts': [
+    ['const isSigned = ', /&& to/, 'One list of signers decides both, or neither.'],
+  ],
   'src/verify/sum-tree.ts': [
     [
       'if (index < 0n || path.length > mostLevels',
@@ -13,12 +16,17 @@ export const ofOwed: Record<string, Row[]> = {
     ],
     ['if (![left, right].every(isNode)', />= to >/, 'The next step refuses a sum of that size.'],
   ],
+  'src/storage/liabilities/sort-leaves.ts': [
+    ['for (let at = 0;', /one more/, 'There is always a byte: the other value is for the type.'],
+  ],
   'src/front/audit/check-owed.ts': [
     ['return one && other &&', /&& to/, 'There are always both; it is there for the type.'],
   ],
   'src/proof/liabilities/store.ts': [
     ['.where(and(lt(asOf, before), isNotNull(seed)))', any, nothing],
     ['db.read((q) => first(newestFirst(q)', /one more/, 'The first of two is the first of one.'],
+    ['const pageAccounts', any, 'How many are read at once is no promise.'],
+    ['const dropBatch', any, 'How many go at once is no promise.'],
     ['const counted = Number(', /one more/, 'There is always a count.'],
   ],
 }
