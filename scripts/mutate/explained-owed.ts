@@ -3,6 +3,7 @@ import { any, nothing, type Row } from './explained-verify.ts'
 /** Of statements of what is owed, and of manifests. */
 export const ofOwed: Record<string, Row[]> = {
   'src/verify/manifest.ts': [
+    ['if (!manifest ||', any, 'One with problems is read as undefined already.'],
     ['return problems.length > 0 ? undefined', /one more/, 'The caller looks at the problems too.'],
   ],
   'src/verify/shown-liabilities.ts': [
