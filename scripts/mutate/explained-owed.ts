@@ -26,8 +26,8 @@ export const ofOwed: Record<string, Row[]> = {
   'src/proof/liabilities/store.ts': [
     ['.where(and(lt(asOf, before), isNotNull(seed)))', any, nothing],
     ['db.read((q) => first(newestFirst(q)', /one more/, 'The first of two is the first of one.'],
-    ['const pageAccounts', any, 'How many are read at once is no promise.'],
-    ['const dropBatch', any, 'How many go at once is no promise.'],
+    ['const pageAccounts', any, 'How many are read at once is not promised.'],
+    ['const dropBatch', any, 'How many go at once is not promised.'],
     ['const counted = Number(', /one more/, 'There is always a count.'],
   ],
 }

@@ -134,7 +134,7 @@ test('A verdict says what fails, what was not named, and what a good file shows'
   expect(verdict(good, {})).toEqual(unsure('no trusted signer was given'))
   expect(verdict(good, { account: accountFor(2) })).toEqual(unsure('no trusted signer was given'))
   expect(verdict(good, all)).toEqual(unsure('no account was named'))
-  // A log whose head a stranger signed is no log of this service.
+  // A log whose head a stranger signed is not a log of this service.
   const strange = changed(good, (file) => {
     file.log.checkpoint.signature = `0x${'11'.repeat(64)}1b`
   })
