@@ -11,6 +11,10 @@ const short = new Map([
   ['0+$', 'the digits of a number of ours'],
   [String.raw`\.?0+$`, 'the digits of a number of ours'],
   [String.raw`\B(?=(\d{3})+$)`, 'the digits of a number of ours, or of one that was read strictly'],
+  [
+    '(exceed|too |longer|larger|greater|maximum|beyond).*context[ _-]?(length|window|size|limit)',
+    'the message of an upstream, which is cut to 2,000 characters first',
+  ],
   [String.raw`\bVersion\/.*Safari\/`, 'a user agent, which is cut to 200 characters first'],
 ])
 
@@ -81,7 +85,7 @@ const pieces = [
     '//',
   ],
 ]
-const length = 12_000
+const length = 30_000
 /** A pattern that looks at each place once takes a fraction of one. In ms of the processor. */
 const mostMs = 60
 

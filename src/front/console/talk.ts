@@ -178,8 +178,8 @@ export function curlOf(baseUrl: string, ask: Ask): string {
 const spaced = (body: unknown): string =>
   // A newline stands between members alone: inside of a string it is escaped.
   JSON.stringify(body, null, 1)
-    .replace(/(?<=[{[])\n\s*|\n\s*(?=[}\]])/g, '')
-    .replace(/\n\s*/g, ' ')
+    .replace(/(?<=[{[])\n *|\n *(?=[}\]])/g, '')
+    .replace(/\n */g, ' ')
 
 /** A listing in pieces: a line may break between any two of them, and inside of none. */
 export const piecesOf = (listing: string): string[] =>

@@ -61,13 +61,16 @@ export type ErrorSaid = { names: string[]; message: string }
 export function errorIn(body: Json | undefined): ErrorSaid {
   if (!isObject(body)) return { names: [], message: '' }
   const { error = body } = body
-  if (typeof error === 'string') return { names: [], message: error.toLowerCase() }
+  if (typeof error === 'string') return { names: [], message: startOf(error) }
   if (!isObject(error)) return { names: [], message: '' }
   const { code, type, message, detail } = error
   const names = [code, type].filter((name) => typeof name === 'string')
   const words = message ?? detail
-  return { names, message: typeof words === 'string' ? words.toLowerCase() : '' }
+  return { names, message: typeof words === 'string' ? startOf(words) : '' }
 }
+
+/** The start of a message, which is searched in lower case: a long one would take its square. */
+const startOf = (message: string): string => message.slice(0, 2000).toLowerCase()
 
 const lengthNames = new Set([
   'context_length_exceeded',

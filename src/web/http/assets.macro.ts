@@ -87,7 +87,8 @@ function shortCss(text: string): string {
   const rules = css
     .slice(start)
     .replace(/\n\s+/g, '\n')
-    .replace(/\s*([{};])\s*/g, '$1')
+    .replace(/[ \n]([{};])/g, '$1')
+    .replace(/([{};])\s+/g, '$1')
     .replace(/([a-z]): (?=\S)/g, '$1:')
     .replaceAll(';}', '}')
   return css.slice(0, start).trimStart() + rules
