@@ -80,6 +80,8 @@ describe('each document', () => {
       for (const answer of [operation.requestBody ?? {}, ...Object.values(operation.responses)]) {
         const { content = {} } = at(document, answer) as Answer
         for (const { schema, examples = {} } of Object.values(content)) {
+          // To compile a schema takes most of the time.
+          if (Object.keys(examples).length === 0) continue
           const text = JSON.stringify(schema).replaceAll('"#/', `"${id}#/`)
           const check = ajv.compile(JSON.parse(text))
           for (const example of Object.values(examples)) {
