@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { dayMs, dayOf } from '../../src/billing/usage/usage.ts'
 import { insert } from '../../src/storage/db/query-steps.ts'
+import { toChecksumAddress } from '../../src/verify/address.ts'
+import { shortHash } from '../../src/web/ui/hash.tsx'
 import { adminWorld, other } from '../admin/admin.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { modelToml, pricedBuiltins, upstreamToml } from '../support/runs.ts'
@@ -40,6 +42,8 @@ describe.skipIf(noChromium)("the operator's pages", () => {
       await page.getByRole('searchbox').fill(other.slice(0, 8))
       await button('Find').click()
       await page.getByRole('row').getByRole('link').click()
+      const title = `Account ${shortHash(toChecksumAddress(other))}`
+      await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
 
       const before = (await w.deps.accounts.find(other))?.balance ?? 0n
       await page.getByLabel('Amount in USD').fill('2.50')
@@ -55,6 +59,7 @@ describe.skipIf(noChromium)("the operator's pages", () => {
       ] as const) {
         await page.getByRole('link', { name: `${verb} this account` }).click()
         await page.getByRole('heading', { name: `${verb} this account?` }).waitFor()
+        await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
         await page.getByLabel('Reason').fill('a look at it')
         await button(`${verb} this account`).click()
         await page.getByText('Held by runs').waitFor()

@@ -65,6 +65,25 @@ describe.skipIf(noChromium)('the reference, in a real browser', () => {
     await phone.close()
   }, 60_000)
 
+  test('on a phone a command keeps its lines and scrolls in a box of its own', async () => {
+    const { page, close } = await open('/docs', 390, false)
+    const found = await page.evaluate<{ broken: string[]; wider: number; width: number }>(`(() => {
+      const boxes = [...document.querySelectorAll('.docs .code')]
+      const lines = (pre) => pre.textContent.replace(/\\n$/, '').split('\\n').length
+      const shown = (pre) => pre.offsetHeight / parseFloat(getComputedStyle(pre).lineHeight)
+      const listings = boxes.map((box) => box.querySelector('pre'))
+      return {
+        broken: listings.filter((pre) => shown(pre) > lines(pre) + 0.5).map((pre) => pre.textContent),
+        wider: boxes.filter((box) => box.scrollWidth > box.clientWidth).length,
+        width: document.documentElement.scrollWidth,
+      }
+    })()`)
+    expect(found.broken).toEqual([])
+    expect(found.wider).toBeGreaterThan(1)
+    expect(found.width).toBeLessThanOrEqual(390)
+    await close()
+  }, 60_000)
+
   test('the search finds while one types, and keys alone lead to what it found', async () => {
     const { page, close } = await open('/docs', 1280)
     await page.getByRole('searchbox', { name: 'Search the reference' }).focus()

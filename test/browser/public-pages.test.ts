@@ -218,6 +218,18 @@ describe.skipIf(noChromium)('pages for everybody in Chromium', () => {
     await context.close()
   }, 60_000)
 
+  test('on a phone the commands of a verification keep their lines', async () => {
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 } })
+    const page = await context.newPage()
+    await page.goto(`${s.w.origin}/verify`)
+    const height = await page.evaluate<number>(`(() => {
+      const pre = document.querySelector('.commands pre')
+      return pre.offsetHeight / parseFloat(getComputedStyle(pre).lineHeight)
+    })()`)
+    expect(Math.round(height)).toBe(2)
+    await context.close()
+  }, 60_000)
+
   describe('nothing is wrong with', () => {
     const visits = ['/models', '/plans', '/verify'].flatMap((path) =>
       looks.map((look) => [`${path} ${lookName(look)}`, path, look] as const),

@@ -168,6 +168,7 @@ type OthersProps = { others: readonly SessionRow[]; hasMore: boolean }
 function ConfirmOthers({ others, hasMore }: OthersProps) {
   const what = others.length === 1 ? '1 session' : `${others.length}${hasMore ? '+' : ''} sessions`
   const unnamed = others.length - namedMax
+  const noun = unnamed === 1 && !hasMore ? 'other' : 'others'
   return (
     <>
       <PageHead title="Sessions" />
@@ -186,7 +187,7 @@ function ConfirmOthers({ others, hasMore }: OthersProps) {
               {browserName(userAgent)}, <code>{clientAddress}</code>
             </>
           )),
-          ...(unnamed > 0 ? [`and ${unnamed}${hasMore ? ' or more' : ''} others`] : []),
+          ...(unnamed > 0 ? [`and ${unnamed}${hasMore ? ' or more' : ''} ${noun}`] : []),
         ]}
         action="/api/portal/sessions/others/revoke"
         button={`Sign out ${what}`}

@@ -10,6 +10,7 @@ import { checkBody } from '../../../web/http/check-body.ts'
 import { readFields } from '../../../web/http/fields.ts'
 import { queryOf, readText } from '../../../web/http/query.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
+import { shortHash } from '../../../web/ui/hash.tsx'
 import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
 import { countKeys, toAccountView } from '../account-view.ts'
 import { readAccounts, readAddress } from '../api/operator-lists.ts'
@@ -28,6 +29,7 @@ import { paths } from './admin-frame.tsx'
 import { answer, bodyBytes, show, trimmed } from './answer.tsx'
 
 const here = { title: 'Accounts', tab: paths.accounts }
+const hereOf = (id: string) => ({ ...here, title: `Account ${shortHash(toChecksumAddress(id))}` })
 const api = '/api/portal/admin/accounts'
 
 export const adminAccountsPortal = (deps: Deps, frame: Frame) =>
@@ -48,8 +50,9 @@ export const adminAccountsPortal = (deps: Deps, frame: Frame) =>
     .get(
       `${paths.accounts}/:id`,
       async ({ params, request, set, account, acting }) => {
-        const main = <AccountPage view={await readOne(deps, readAddress(params.id), account)} />
-        return show(frame, { request, set, acting }, { ...here, main })
+        const id = readAddress(params.id)
+        const main = <AccountPage view={await readOne(deps, id, account)} />
+        return show(frame, { request, set, acting }, { ...hereOf(id), main })
       },
       { needsAdmin: 'page' },
     )
@@ -79,7 +82,7 @@ const confirmPages = (deps: Deps, frame: Frame) =>
       `${paths.accounts}/:id/suspend`,
       async ({ params, request, set, acting }) => {
         const main = await confirmStatus(deps, params.id, 'active')
-        return show(frame, { request, set, acting }, { ...here, main })
+        return show(frame, { request, set, acting }, { ...hereOf(params.id), main })
       },
       { needsAdmin: 'page' },
     )
@@ -87,7 +90,7 @@ const confirmPages = (deps: Deps, frame: Frame) =>
       `${paths.accounts}/:id/resume`,
       async ({ params, request, set, acting }) => {
         const main = await confirmStatus(deps, params.id, 'suspended')
-        return show(frame, { request, set, acting }, { ...here, main })
+        return show(frame, { request, set, acting }, { ...hereOf(params.id), main })
       },
       { needsAdmin: 'page' },
     )
@@ -111,7 +114,7 @@ const confirmPages = (deps: Deps, frame: Frame) =>
         return show(
           frame,
           { request, set, acting },
-          { ...here, main: <ConfirmGrantPanel {...wish} /> },
+          { ...hereOf(id), main: <ConfirmGrantPanel {...wish} /> },
         )
       },
       { needsAdmin: 'page' },

@@ -202,7 +202,7 @@ const WithoutUs = ({ baseUrl }: { baseUrl: string }) => (
       The same checks run offline: as a command, or as one HTML file that cannot connect to
       anything. The file holds its own proof.
     </p>
-    <section class="code wrap" tabindex="0" aria-label="Commands">
+    <section class="code wrap commands" tabindex="0" aria-label="Commands">
       <pre>
         <b>curl</b> -s {baseUrl}/v1/signer{'\n'}
         <b>counterfoil</b> verify r.json --signer 0x…

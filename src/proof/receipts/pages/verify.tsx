@@ -25,7 +25,7 @@ export function VerifyWithoutUs(props: VerifyProps) {
         arithmetic; only the root is looked up on the chain. Learn the signer from somewhere you
         trust.
       </p>
-      <section class="code wrap" tabindex="0" aria-label="Commands that verify it">
+      <section class="code wrap commands" tabindex="0" aria-label="Commands that verify it">
         <pre>
           <b>curl</b> -s {isShared ? null : '-H "Authorization: Bearer $COUNTERFOIL_KEY" '}
           {url} {'> r.json\n'}
