@@ -53,8 +53,9 @@ const args = process.argv.slice(2)
 if (process.execve && process.platform !== 'win32')
   process.execve(file, [file, ...args], process.env)
 
-const child = spawn(file, args, { stdio: 'inherit' })
+// Before it starts: it may be asked to end as soon as it says something.
 for (const signal of signals) process.on(signal, () => child.kill(signal))
+const child = spawn(file, args, { stdio: 'inherit' })
 child.on('error', (error) => {
   console.error(`${file} cannot be started: ${error.message}`)
   process.exit(1)
