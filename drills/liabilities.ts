@@ -203,7 +203,7 @@ export function liabilitiesReport(result: Result): string {
 
 A service with ${accounts} accounts makes its statement of the day while credit is granted to one
 account after the other. SIGKILL ends the process before and after each call of its store, and
-${isTraceable ? 'at system calls to the disk or to the server, as the table says' : '(not tried: no strace)'}.
+${isTraceable ? 'at the system calls of the table' : '(not tried: no strace)'}.
 A second process of that day goes on. Then there is exactly one statement of each day, one leaf of
 each in the log, no part of a draft, every account's path verifies, the total is what the grants up
 to one moment come to, to the nano-dollar, and the whole audit of the ledger finds nothing. *Made*
