@@ -1,7 +1,7 @@
 /** Reads usage sums and ended runs. */
 import { and, asc, eq, gte, inArray, like, lt, max, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
-import { isBeside } from '../../storage/db/beside.ts'
+import { isAmongBeside, isBeside } from '../../storage/db/beside.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { numbered, numberedRuns } from '../../storage/db/numbered-runs.ts'
 import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
@@ -93,7 +93,7 @@ export function usageStore(db: Db): UsageStore {
   }
 
   const isOf = ({ account, keyIds }: Whose) =>
-    and(isBeside(runs.accountId, account), keyIds && inArray(runs.keyId, [...keyIds]))
+    and(isBeside(runs.accountId, account), keyIds && isAmongBeside(runs.keyId, keyIds))
 
   function* readSize(q: Query): Work<number> {
     const last = yield* first(q.select({ place: max(logLeaves.idx) }).from(logLeaves))
