@@ -41,6 +41,8 @@ for (const engine of engines) {
         const json = { model, messages, max_tokens: 100, stream, user: 'carol' }
         await (await w.call('/v1/chat/completions', { key: secret, json })).text()
       }
+      // On PostgreSQL the log names a run moments after its answer.
+      await until('the log', async () => (await w.deps.logStore.size()) > 0)
       text = await (await fetch(metrics.url)).text()
       told = readExposition(text)
       // PGlite takes its time on a busy machine.
