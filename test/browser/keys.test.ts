@@ -42,7 +42,8 @@ describe.skipIf(noChromium)('the pages of keys', () => {
     await tabTo(page, () => page.getByRole('link', { name: 'New key' }))
     await page.keyboard.press('Enter')
     await page.waitForURL(`**${path}/new`)
-    // The first field has the focus.
+    // The first field takes the focus; what is typed before is lost.
+    await page.locator('input:focus').waitFor()
     await page.keyboard.type('by-keyboard')
     await tabTo(page, () => page.getByLabel('Cap, USD'))
     await page.keyboard.type('2.50')
