@@ -26,7 +26,10 @@ export const groups: Record<string, Group> = {
   },
   owed: {
     places: [
-      ...named('src/verify', 'csv-records liabilities manifest shown-liabilities sum-tree'),
+      ...named(
+        'src/verify',
+        'csv-records liabilities log-place manifest shown-liabilities sum-tree',
+      ),
       'src/front/audit/check-owed.ts',
       'src/storage/liabilities',
       ...named('src/proof/liabilities', 'liabilities state-owed store treasury'),

@@ -136,7 +136,7 @@ export type Deps = {
   cosignatures: CosignatureStore
   /** Signed statements of the debts to all accounts. */
   liabilities: LiabilityStore
-  /** What upstreams signed of runs. */
+  /** Runs whose upstreams sign their answers. */
   upstreamEvidence: UpstreamEvidenceStore
   /** The log as tiles. */
   tiles: TileStore

@@ -1,15 +1,7 @@
 /** Checks the place of a receipt in the log. */
 import { fromHex, toHex } from '../kernel/hex.ts'
-import {
-  checkSigner,
-  fail,
-  type Outcome,
-  pass,
-  skip,
-  type TrustedSigner,
-  told,
-  unavailable,
-} from './checks.ts'
+import { fail, type Outcome, pass, skip, type TrustedSigner, unavailable } from './checks.ts'
+import { checkCheckpoint } from './log-place.ts'
 import { leafHash, receiptKind, verifyConsistency, verifyInclusion } from './merkle.ts'
 import {
   type Checkpoint,
@@ -20,8 +12,6 @@ import {
   parseProof,
 } from './proof.ts'
 import type { Problem } from './receipt.ts'
-import { digestOfKnown } from './receipt-structs.ts'
-import { recoverSigner } from './signature.ts'
 
 export type LogCheckName = 'leaf' | 'inclusion' | 'checkpoint_signature' | 'checkpoint_consistent'
 
@@ -111,20 +101,6 @@ function checkInclusion({ index, size, leaf, path, checkpoint }: Proof): Outcome
   return holds
     ? pass(`The leaf is number ${index} of the ${size} under the root.`)
     : fail(`The path does not lead from number ${index} of ${size} to the root.`)
-}
-
-/** A checkpoint is signed by the key that is valid at the last index it covers. */
-function checkCheckpoint(
-  { signature, ...signed }: Checkpoint,
-  issuer: string,
-  signers: readonly TrustedSigner[] | undefined,
-): Outcome {
-  if (signed.issuer !== issuer) {
-    return fail(`Expected a checkpoint of ${told(issuer)}; found one of ${told(signed.issuer)}.`)
-  }
-  const recovered = recoverSigner(digestOfKnown('Checkpoint', signed), signature)
-  if (!recovered.ok) return fail(recovered.reason)
-  return checkSigner(recovered, signers, BigInt(signed.size) - 1n)
 }
 
 function checkConsistent(

@@ -12,8 +12,8 @@ import {
   unavailable,
 } from './checks.ts'
 import { structDigest } from './eip712.ts'
-import { leafHash, leafKinds, verifyInclusion } from './merkle.ts'
-import { type Checkpoint, parseCheckpoint } from './proof.ts'
+import { checkCheckpoint, type LogPlace, leadsToRoot, readLogPlace } from './log-place.ts'
+import { leafKinds } from './merkle.ts'
 import { isObject, type Problem, readMember, readStruct, refuseOthers, say } from './receipt.ts'
 import { recoverSigner } from './signature.ts'
 import { dollars } from './slip-lines.ts'
@@ -42,9 +42,6 @@ export type Liabilities = {
   treasury_nusd: string
   block: string
 }
-
-/** The place of its leaf in the log. */
-export type LogPlace = { index: string; path: Hex[]; checkpoint: Checkpoint }
 
 /** How an account was counted; the nonce hides it from all others. */
 export type OwnLeaf = {
@@ -109,7 +106,7 @@ export function checkLiabilities(
     issuer: checkIssuer(file, trust.issuers),
     signature: checkSigned(file, signers),
     inclusion: checkInclusion(file),
-    checkpoint: checkHead(file, signers),
+    checkpoint: checkCheckpoint(file.log.checkpoint, file.statement.issuer, signers),
     age: checkAge(file.statement, trust.since),
     account: checkAccount(file.own, trust.account),
     sum: checkSum(file),
@@ -118,12 +115,8 @@ export function checkLiabilities(
 }
 
 const fileMembers = new Set(['type', 'version', 'statement', 'signature', 'log', 'own'])
-const logMembers = new Set(['index', 'path', 'checkpoint'])
 const ownMembers = new Set(['account', 'balance_nusd', 'nonce', 'index', 'path'])
 const stepMembers = new Set(['hash', 'sum_nusd'])
-
-/** Enough for a log of 2^64 leaves. */
-const mostHashes = 64
 
 /** Reads a file strictly; undefined with the problems noted. Never throws. */
 export function parseLiabilitiesFile(
@@ -137,7 +130,7 @@ export function parseLiabilitiesFile(
   refuseOthers(value, fileMembers, '', problems)
   readStruct('Liabilities', value['statement'], 'statement', problems)
   readMember('string', value['signature'], 'signature', problems)
-  readLog(value['log'], problems)
+  readLogPlace(value['log'], problems)
   if (Object.hasOwn(value, 'own')) readOwn(value['own'], problems)
   if (problems.length > before) return undefined
   const file = value as LiabilitiesFile
@@ -145,19 +138,6 @@ export function parseLiabilitiesFile(
     return say(problems, 'statement.leaves', 'not a power of two up to 2^32')
   }
   return file
-}
-
-function readLog(value: unknown, problems: Problem[]): undefined {
-  if (!isObject(value)) return say(problems, 'log', 'not an object')
-  refuseOthers(value, logMembers, 'log', problems)
-  readMember('uint64', value['index'], 'log.index', problems)
-  parseCheckpoint(value['checkpoint'], 'log.checkpoint', problems)
-  const { path } = value
-  if (!Array.isArray(path)) return say(problems, 'log.path', 'not a list')
-  if (path.length > mostHashes) return say(problems, 'log.path', `more than ${mostHashes} hashes`)
-  for (const [i, hash] of path.entries()) {
-    readMember('bytes32', hash, `log.path[${i}]`, problems)
-  }
 }
 
 function readOwn(value: unknown, problems: Problem[]): undefined {
@@ -201,31 +181,11 @@ function checkSigned(
 }
 
 function checkInclusion({ statement, log }: LiabilitiesFile): Outcome {
-  const { index, path, checkpoint } = log
-  const holds = verifyInclusion({
-    index: BigInt(index),
-    size: BigInt(checkpoint.size),
-    leaf: leafHash(leafKinds.liabilities, liabilitiesDigest(statement)),
-    path: path.map(fromHex),
-    root: fromHex(checkpoint.root),
-  })
+  const { index, checkpoint } = log
+  const holds = leadsToRoot(log, leafKinds.liabilities, liabilitiesDigest(statement))
   return holds
     ? pass(`It is leaf ${index} of the ${checkpoint.size} under the root of the log.`)
     : fail(`The path does not lead from leaf ${index} to the root of the log.`)
-}
-
-function checkHead(
-  { statement, log }: LiabilitiesFile,
-  signers: readonly TrustedSigner[] | undefined,
-): Outcome {
-  const { signature, ...signed } = log.checkpoint
-  if (signed.issuer !== statement.issuer) {
-    const found = `found one of ${told(signed.issuer)}`
-    return fail(`Expected a checkpoint of ${told(statement.issuer)}; ${found}.`)
-  }
-  const recovered = recoverSigner(structDigest('Checkpoint', signed), signature)
-  if (!recovered.ok) return fail(recovered.reason)
-  return checkSigner(recovered, signers, BigInt(signed.size) - 1n)
 }
 
 function checkAge({ as_of: asOf, number }: Liabilities, since: number | undefined): Outcome {

@@ -1,8 +1,7 @@
 /** Checks the evidence that the upstream of a run signed its answer, from a file alone. */
 import { sha256 } from '@noble/hashes/sha2.js'
-import { fromHex, type Hex, toHex } from '../kernel/hex.ts'
+import { type Hex, toHex } from '../kernel/hex.ts'
 import {
-  checkSigner,
   type EvidenceCheck,
   fail,
   type Outcome,
@@ -13,9 +12,8 @@ import {
 } from './checks.ts'
 import { structDigest } from './eip712.ts'
 import { type EvidenceFault, type Exchanged, schemeOf, spellKey } from './evidence-schemes.ts'
-import type { LogPlace } from './liabilities.ts'
-import { leafHash, leafKinds, verifyInclusion } from './merkle.ts'
-import { parseCheckpoint } from './proof.ts'
+import { checkCheckpoint, type LogPlace, leadsToRoot, readLogPlace } from './log-place.ts'
+import { leafKinds } from './merkle.ts'
 import {
   isHidden,
   isObject,
@@ -26,7 +24,6 @@ import {
   refuseOthers,
   say,
 } from './receipt.ts'
-import { recoverSigner } from './signature.ts'
 
 /** The statement that is a leaf of the log: which exchange of which run a key signed. */
 export type UpstreamEvidence = {
@@ -88,10 +85,7 @@ export function evidenceCheck(value: unknown, before: readonly Problem[] = []): 
 }
 
 const fileMembers = new Set(['type', 'version', 'statement', 'document', 'log'])
-const logMembers = new Set(['index', 'path', 'checkpoint'])
 
-/** Enough for a log of 2^64 leaves. */
-const mostHashes = 64
 /** UTF-16 units: a document has hashes and signatures. */
 export const mostDocument = 8192
 
@@ -108,21 +102,8 @@ export function parseEvidenceFile(value: unknown, problems: Problem[]): Evidence
   if (typeof document === 'string' && document.length > mostDocument) {
     say(problems, 'document', `longer than ${mostDocument} characters`)
   }
-  readLog(value['log'], problems)
+  readLogPlace(value['log'], problems)
   return problems.length > before ? undefined : (value as EvidenceFile)
-}
-
-function readLog(value: unknown, problems: Problem[]): undefined {
-  if (!isObject(value)) return say(problems, 'log', 'not an object')
-  refuseOthers(value, logMembers, 'log', problems)
-  readMember('uint64', value['index'], 'log.index', problems)
-  parseCheckpoint(value['checkpoint'], 'log.checkpoint', problems)
-  const { path } = value
-  if (!Array.isArray(path)) return say(problems, 'log.path', 'not a list')
-  if (path.length > mostHashes) return say(problems, 'log.path', `more than ${mostHashes} hashes`)
-  for (const [i, hash] of path.entries()) {
-    readMember('bytes32', hash, `log.path[${i}]`, problems)
-  }
 }
 
 /** The exchange that a statement is about, as schemes compare it. */
@@ -172,30 +153,17 @@ function wrongDocument({ statement, document }: EvidenceFile): Outcome | undefin
 }
 
 function wrongLeaf({ statement, log }: EvidenceFile): Outcome | undefined {
-  const { index, path, checkpoint } = log
-  const holds = verifyInclusion({
-    index: BigInt(index),
-    size: BigInt(checkpoint.size),
-    leaf: leafHash(leafKinds.upstreamEvidence, evidenceDigest(statement)),
-    path: path.map(fromHex),
-    root: fromHex(checkpoint.root),
-  })
-  if (holds) return undefined
-  return fail(`The path does not lead from the evidence, leaf ${index}, to the root of the log.`)
+  if (leadsToRoot(log, leafKinds.upstreamEvidence, evidenceDigest(statement))) return undefined
+  return fail(
+    `The path does not lead from the evidence, leaf ${log.index}, to the root of the log.`,
+  )
 }
 
 function wrongHead(
   { statement, log }: EvidenceFile,
   signers: readonly TrustedSigner[] | undefined,
 ): Outcome | undefined {
-  const { signature, ...signed } = log.checkpoint
-  if (signed.issuer !== statement.issuer) {
-    const found = `found one of ${told(signed.issuer)}`
-    return fail(`Expected a checkpoint of ${told(statement.issuer)}; ${found}.`)
-  }
-  const recovered = recoverSigner(structDigest('Checkpoint', signed), signature)
-  if (!recovered.ok) return fail(recovered.reason)
-  const checked = checkSigner(recovered, signers, BigInt(signed.size) - 1n)
+  const checked = checkCheckpoint(log.checkpoint, statement.issuer, signers)
   return checked.status === 'pass' ? undefined : checked
 }
 

@@ -3,7 +3,7 @@ import { createApp } from '../../src/app/routes.ts'
 import { wholeApp } from '../../src/web/http/lazy-mount.ts'
 import { type World, world } from '../support/world.ts'
 
-/** What pages of any origin may read: keyless GETs, and the check of a receipt. */
+/** Lists the routes that pages of any origin may read: keyless GETs, and the check of a receipt. */
 const open = [
   'GET /liabilities',
   'GET /liabilities/:number',

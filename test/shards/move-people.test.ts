@@ -211,7 +211,7 @@ describe.skipIf(!postgresServer)('people, webhooks and passports in a move of th
     expect(await misrouted(await run(s4))).toEqual([421, 'misdirected_request', 's3'])
     await s3.call(`/v1/runs/${id}/cancel`, { key: key.secret, method: 'POST' })
     await until('no hold', async () => (await s3.deps.runs.openHere()).length === 0)
-    // What was given up can move later, to its end.
+    // A slot whose move was given up can move later, to its end.
     const [code, said] = await end(cli())
     expect([code, said]).toEqual([0, expect.stringContaining(' accounts with ')])
     expect(await end(cli('--give-up'))).toEqual([2, expect.stringContaining('does not have')])
