@@ -199,7 +199,13 @@ describe.skipIf(noAnvil)('a receipt of a running server with a chain', () => {
       'logged',
       'unavailable',
     ])
-    const required = await ask({ receipt: file, options: { chain: 'require' } })
+    const requiring = () => ask({ receipt: file, options: { chain: 'require' } })
+    let required = await requiring()
+    // What the chain said before is remembered for two seconds.
+    for (let i = 0; required.valid && i < 50; i++) {
+      await Bun.sleep(100)
+      required = await requiring()
+    }
     expect([required.valid, failed(required)]).toEqual([false, []])
   })
 })
