@@ -11,9 +11,11 @@ import { elsewhere, elsewhereDetail, type Shard, slotMoving } from '../kernel/sh
 import { skewAdvice, skewOf, wrongClock } from '../kernel/skew.ts'
 import { guarded } from '../ledger/guard.ts'
 import { type Ledger, type Misplaced, type Numbering, openLedger } from '../ledger/post.ts'
+import type { Posted } from '../ledger/unit-of-work.ts'
 import type { Logs } from '../proof/log/logs.ts'
 import { nameGuard } from '../proof/log/store/logs.ts'
 import type { LogStore } from '../proof/log/store.ts'
+import type { CountStore } from '../storage/counts/store.ts'
 import type { Db } from '../storage/db/db.ts'
 import { type LeaseClock, openLeaseClock } from '../storage/db/lease-clock.ts'
 import { misplaced } from '../storage/slots/store/owners.ts'
@@ -28,7 +30,12 @@ export async function openRightClock(db: Db, clock: Clock): Promise<LeaseClock> 
 
 export type Clocks = { clock: Clock; leaseClock: LeaseClock }
 
-type Around = Clocks & { logs: Logs; health: Health; shard: Shard | undefined }
+type Around = Clocks & {
+  logs: Logs
+  health: Health
+  shard: Shard | undefined
+  counts: Pick<CountStore, 'note'>
+}
 
 /**
  * The ledger, which numbers receipts itself where this process writes alone; elsewhere it makes
@@ -38,11 +45,15 @@ export function ledgerOf(
   db: Db,
   store: LogStore,
   meters: Meters,
-  { clock, leaseClock, logs, health, shard }: Around,
+  { clock, leaseClock, logs, health, shard, counts }: Around,
 ): Ledger {
   const named = { number: nameGuard(db, logs.current.origin), forget: () => {} }
   const numbering = db.exclusive ? store.numbering : named
-  const opened = openSharded(db, clock, shard, { numbering, tell: meters.posted })
+  const tell = (posted: Posted): void => {
+    meters.posted(posted)
+    counts.note(posted.added.ended, posted.added.costs)
+  }
+  const opened = openSharded(db, clock, shard, { numbering, tell })
   return guarded(opened, () => wrongClock(leaseClock.aheadMs()) ?? foreignSchema(health))
 }
 

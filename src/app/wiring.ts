@@ -132,6 +132,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     signerAddresses: signers.all.map(({ address }) => address),
   })
   const room = { admission: config.limits.admission }
+  const counts = countStore(db, { clock: leaseClock, node }, countersOf(db))
   const kept = keptCalls(db, { settings, signer, random, ids, clock: leaseClock })
   return {
     settings,
@@ -142,7 +143,8 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     ids,
     shard,
     log,
-    ledger: ledgerOf(db, store, meters, { clock, leaseClock, logs, health, shard }),
+    ledger: ledgerOf(db, store, meters, { clock, leaseClock, logs, health, shard, counts }),
+    counts,
     isContractSignature: config.sign_in.contract_wallets
       ? contractWallets(onChain.chain ?? rpcChain({ urls: [], clock, random }))
       : undefined,
@@ -171,7 +173,6 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     signers,
     sequencer: sequencer({ store, log, clock }),
     live: liveRuns(room),
-    counts: countStore(db, { clock: leaseClock, node }, countersOf(db)),
     reload: { again: undefined },
     version: { version, commit },
     adopt: async (next) => {

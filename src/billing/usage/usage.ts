@@ -78,7 +78,8 @@ export function toUsageDays(runs: readonly Omit<CountedRun, 'tags'>[]): UsageDay
   for (const run of runs) {
     const { accountId, keyId, model } = run
     const day = dayOf(run.finishedAt)
-    const name = JSON.stringify([accountId, day, keyId, model])
+    // Only the name of a model can have a space in it.
+    const name = `${accountId} ${day} ${keyId} ${model}`
     const row = days.get(name)
     if (row) addSums(row, sumsOf(run))
     else days.set(name, { accountId, day, keyId, model, ...sumsOf(run) })

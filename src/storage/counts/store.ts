@@ -1,13 +1,13 @@
 /** Sums up the log: gives each receipt to each counter once, in the order of the log. */
 import { asc, eq } from 'drizzle-orm'
-import type { Millis } from '../../kernel/clock.ts'
-import type { Nusd } from '../../kernel/money.ts'
 import type { Db } from '../db/db.ts'
 import { findFact, lockFact, writeFact } from '../db/facts.ts'
 import { assertLease, type Lease, type LeaseTime, takeLease } from '../db/lease.ts'
 import { numbered, numberedRuns } from '../db/numbered-runs.ts'
 import { prepared, type Query, type Work } from '../db/query-steps.ts'
-import type { RunRow } from '../db/schema.ts'
+import type { RunCostRow, RunRow } from '../db/schema.ts'
+import { type CountedReceipt, type Counter, cursorOf } from './counter.ts'
+import { recentReceipts } from './recent.ts'
 
 /** Gives each logged receipt to each counter once, in log order. */
 export type CountStore = {
@@ -17,32 +17,9 @@ export type CountStore = {
   waits(): Promise<boolean>
   /** Counts up to `most` receipts in one transaction; returns how many. @throws LostLease */
   count(lease: Lease, most: number): Promise<number>
+  /** Takes note of runs that this process ended, after their COMMIT: they need not be read again. */
+  note(ended: readonly RunRow[], costs: readonly RunCostRow[]): void
 }
-
-/** The parts of a logged receipt that counters read. */
-export type CountedReceipt = Pick<
-  RunRow,
-  'accountId' | 'keyId' | 'model' | 'status' | 'lines' | 'cost' | 'passport'
-> & {
-  place: number
-  finishedAt: Millis
-  /** What the run cost the operator; null where that is not known. */
-  wholesale: Nusd | null
-}
-
-/**
- * A sum over the log. It covers the receipts before its own cursor, so a counter that is new to a
- * database begins at the first receipt.
- */
-export type Counter = {
-  /** Its cursor is the fact `<name>.cursor`. */
-  name: string
-  /** Adds new receipts in log order, inside the transaction that moves the cursor. */
-  add: (q: Query, receipts: readonly CountedReceipt[]) => Work<void>
-}
-
-/** Names the fact that holds the first place in the log that a counter has not counted. */
-export const cursorOf = ({ name }: Pick<Counter, 'name'>): string => `${name}.cursor`
 
 export function countStore(
   db: Db,
@@ -55,6 +32,8 @@ export function countStore(
   db.onConnectionLost(() => {
     seen = 0
   })
+  const recent = recentReceipts()
+  db.onForeignWrite(recent.forget)
 
   const counted = {
     place: numbered.place,
@@ -113,7 +92,7 @@ export function countStore(
           cursors.push(Number((yield* lockFact(db, q, cursorOf(one))) ?? 0))
         }
         const from = Math.min(...cursors)
-        const receipts = yield* readNext(q, from, most)
+        const receipts = recent.from(from, most) ?? (yield* readNext(q, from, most))
         const last = receipts.at(-1)
         if (!last) return { cursor: from, count: 0 }
         for (const [i, one] of counters.entries()) {
@@ -125,7 +104,9 @@ export function countStore(
         return { cursor: last.place + 1, count: receipts.length }
       })
       seen = cursor
+      recent.dropBefore(cursor)
       return count
     },
+    note: recent.add,
   }
 }

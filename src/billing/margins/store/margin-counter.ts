@@ -1,7 +1,7 @@
 /** Adds what ended runs brought in and cost to the sums of their day, in log order. */
 import { sql } from 'drizzle-orm'
-import type { CountedReceipt, Counter } from '../../../storage/counts/store.ts'
-import { cursorOf } from '../../../storage/counts/store.ts'
+import type { CountedReceipt, Counter } from '../../../storage/counts/counter.ts'
+import { cursorOf } from '../../../storage/counts/counter.ts'
 import type { Db } from '../../../storage/db/db.ts'
 import { prepared, type Query, type Work } from '../../../storage/db/query-steps.ts'
 import type { MarginDayRow } from '../../../storage/db/schema.ts'
@@ -48,7 +48,8 @@ export function toMarginDays(
   for (const { accountId, model, finishedAt, cost: revenue, wholesale: cost } of receipts) {
     if (cost === null) continue
     const day = dayOf(finishedAt)
-    const key = JSON.stringify([day, model, accountId])
+    // Only the name of a model can have a space in it.
+    const key = `${day} ${accountId} ${model}`
     const row = days.get(key)
     if (!row) days.set(key, { day, model, accountId, runs: 1, revenue, cost })
     else {

@@ -1,7 +1,7 @@
 /** Adds ended runs to the usage sums, in log order. */
 import { sql } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
-import { type CountedReceipt, type Counter, cursorOf } from '../../../storage/counts/store.ts'
+import { type CountedReceipt, type Counter, cursorOf } from '../../../storage/counts/counter.ts'
 import type { Db } from '../../../storage/db/db.ts'
 import { lockFact, writeFact } from '../../../storage/db/facts.ts'
 import { prepared, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'

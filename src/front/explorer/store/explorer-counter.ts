@@ -1,6 +1,6 @@
 /** Counts all receipts, private ones too, per hour and day. */
 import { sql } from 'drizzle-orm'
-import type { CountedReceipt, Counter } from '../../../storage/counts/store.ts'
+import type { CountedReceipt, Counter } from '../../../storage/counts/counter.ts'
 import type { Db } from '../../../storage/db/db.ts'
 import { prepared, type Query, rows } from '../../../storage/db/query-steps.ts'
 import type { ExplorerCountRow } from '../../../storage/db/schema.ts'

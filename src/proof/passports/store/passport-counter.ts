@@ -1,9 +1,15 @@
 /** Counts logged receipts into the records of passports. */
 import { sql } from 'drizzle-orm'
-import { type CountedReceipt, type Counter, cursorOf } from '../../../storage/counts/store.ts'
+import { type CountedReceipt, type Counter, cursorOf } from '../../../storage/counts/counter.ts'
 import type { Db } from '../../../storage/db/db.ts'
-import { lockedRows, type Query, rows, update, type Work } from '../../../storage/db/query-steps.ts'
-import type { PassportRow } from '../../../storage/db/schema.ts'
+import {
+  lockedRows,
+  prepared,
+  type Query,
+  update,
+  type Work,
+} from '../../../storage/db/query-steps.ts'
+import type { PassportModelRow, PassportRow } from '../../../storage/db/schema.ts'
 import { dayOf } from '../record.ts'
 
 const name = 'passports'
@@ -25,12 +31,19 @@ export function passportCounter(db: Db): Counter {
     return true
   }
 
+  const addingModel = (q: Query, row: PassportModelRow) => {
+    const target = [models.handle, models.model]
+    const set = { runs: sql`${models.runs} + excluded.runs` }
+    const added = q.insert(models).values(row).onConflictDoUpdate({ target, set })
+    return added.returning({ model: models.model })
+  }
+
   function* addModels(q: Query, receipts: readonly CountedReceipt[]): Work<void> {
-    for (const { passport, model } of receipts) {
-      const target = [models.handle, models.model]
-      const set = { runs: sql`${models.runs} + 1` }
-      const added = q.insert(models).values({ handle: passport, model, runs: 1 })
-      yield* rows(added.onConflictDoUpdate({ target, set }).returning({ model: models.model }))
+    const [{ passport } = { passport: '' }] = receipts
+    const byModel = Map.groupBy(receipts, ({ model }) => model)
+    for (const [model, own] of [...byModel].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const row = { handle: passport, model, runs: own.length }
+      yield* prepared('passports.addModel', row, (values) => addingModel(q, values))
     }
   }
 

@@ -1,0 +1,30 @@
+/** What a sum over the log is: it gets each logged receipt once, in the order of the log. */
+import type { Millis } from '../../kernel/clock.ts'
+import type { Nusd } from '../../kernel/money.ts'
+import type { Query, Work } from '../db/query-steps.ts'
+import type { RunRow } from '../db/schema.ts'
+
+/** The parts of a logged receipt that counters read. */
+export type CountedReceipt = Pick<
+  RunRow,
+  'accountId' | 'keyId' | 'model' | 'status' | 'lines' | 'cost' | 'passport'
+> & {
+  place: number
+  finishedAt: Millis
+  /** What the run cost the operator; null where that is not known. */
+  wholesale: Nusd | null
+}
+
+/**
+ * A sum over the log. It covers the receipts before its own cursor, so a counter that is new to a
+ * database begins at the first receipt.
+ */
+export type Counter = {
+  /** Its cursor is the fact `<name>.cursor`. */
+  name: string
+  /** Adds new receipts in log order, inside the transaction that moves the cursor. */
+  add: (q: Query, receipts: readonly CountedReceipt[]) => Work<void>
+}
+
+/** Names the fact that holds the first place in the log that a counter has not counted. */
+export const cursorOf = ({ name }: Pick<Counter, 'name'>): string => `${name}.cursor`
