@@ -109,8 +109,7 @@ export type Service = Deps & {
 export async function makeDeps(parts: Parts): Promise<Service> {
   const { config, signer, log, clock = systemClock, random = systemRandom() } = parts
   const meters = makeMeters()
-  const { db, distrust } = withLostConnections(timedDb(parts.db, clock, meters.wrote))
-  tellTrouble(db, log)
+  const { db, distrust } = watched(timedDb(parts.db, clock, meters.wrote), log)
   const { shard, ids, node } = namesOf(config, clock, random)
   const leaseClock = await openRightClock(db, clock)
   const { logs, signers } = await ensureStore(db, parts, { clock, leaseClock })
@@ -215,13 +214,14 @@ async function ensureStore(db: Db, { config, signer }: Parts, { clock, leaseCloc
   return (await Promise.all([books, ensureFigures(db)]))[0]
 }
 
-/** Logs each trouble once, although jobs and clients meet it a thousand times. */
-function tellTrouble({ storage }: Db, log: Log): void {
-  storage?.onChange((trouble) => {
+/** Logs each trouble of a database once, although jobs and clients meet it a thousand times. */
+function watched(timed: Db, log: Log) {
+  timed.storage?.onChange((trouble) => {
     if (!trouble) return log.info('storage.recovered')
     const { reason, code, advice } = trouble
     log.error('storage.failed', trouble, { reason, code, advice })
   })
+  return withLostConnections(timed)
 }
 
 /** Those that need the database alone, or not even that. */

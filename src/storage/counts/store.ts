@@ -17,7 +17,7 @@ export type CountStore = {
   waits(): Promise<boolean>
   /** Counts up to `most` receipts in one transaction; returns how many. @throws LostLease */
   count(lease: Lease, most: number): Promise<number>
-  /** Takes note of runs that this process ended, after their COMMIT: they need not be read again. */
+  /** Remembers runs that this process ended, after their COMMIT, so that none is read again. */
   note(ended: readonly RunRow[], costs: readonly RunCostRow[]): void
 }
 
