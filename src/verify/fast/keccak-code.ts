@@ -18,11 +18,16 @@ export function keccakModule(): Uint8Array<ArrayBuffer> {
       [...nameOf('memory'), 0x02, 0],
       [...nameOf('hash'), 0x00, 0],
     ]),
-    ...section(10, [sized([1, ...unsigned(localCount), i64, ...hashBody(), op.end])]),
+    ...section(10, [sized([2, ...unsigned(laneCount), i64, 1, i32, ...hashBody(), op.end])]),
+    ...section(11, [
+      [0, op.const32, ...signed(BigInt(constantsAt)), op.end, ...sized(constants())],
+    ]),
   ])
 }
 
-const pages = keccakMemoryBytes / 65_536
+/** The constants of iota lie behind the memory for messages, in a page of their own. */
+const constantsAt = keccakMemoryBytes
+const pages = constantsAt / 65_536 + 1
 
 const op = {
   loop: 0x03,
@@ -35,6 +40,7 @@ const op = {
   store64: 0x37,
   const32: 0x41,
   const64: 0x42,
+  differ32: 0x47,
   add32: 0x6a,
   sub32: 0x6b,
   and: 0x83,
@@ -44,7 +50,8 @@ const op = {
 }
 
 // Locals: the three parameters, the state twice (a round reads one and writes the other), the
-// columns' parities, what theta adds to each column, and the row that chi works on.
+// columns' parities, what theta adds to each column, the row that chi works on, and where the
+// constant of the next round lies.
 const at = 0
 const blocks = 1
 const out = 2
@@ -52,7 +59,8 @@ const lane = (half: number, i: number) => 3 + 25 * (half & 1) + i
 const parity = (x: number) => 53 + (x % 5)
 const added = (x: number) => 58 + (x % 5)
 const row = (x: number) => 63 + (x % 5)
-const localCount = 65
+const laneCount = 65
+const constant = 3 + laneCount
 
 /** These lanes are kept inverted, which saves chi four of five negations. */
 const inverted = [1, 2, 8, 12, 17, 20]
@@ -65,10 +73,18 @@ function hashBody(): number[] {
     code.push(op.get, lane(0, i), op.get, at, op.load64, 0, ...unsigned(8 * i))
     code.push(op.xor, op.set, lane(0, i))
   }
-  const rounds = [round(0), round(1)]
-  for (const [i, constant] of roundConstants().entries()) {
-    code.push(...(rounds[i & 1] ?? []), ...iota(lane(i + 1, 0), constant))
-  }
+  // Two rounds at a time: all 24 in a row are as much machine code as a cache of it holds.
+  code.push(op.const32, ...signed(BigInt(constantsAt)), op.set, constant, op.loop, 0x40)
+  code.push(...round(0), ...iota(lane(1, 0), 0), ...round(1), ...iota(lane(0, 0), 8))
+  code.push(op.get, constant, op.const32, 16, op.add32, op.tee, constant)
+  code.push(
+    op.const32,
+    ...signed(BigInt(constantsAt + 8 * 24)),
+    op.differ32,
+    op.branchIf,
+    0,
+    op.end,
+  )
   code.push(op.get, at, op.const32, ...signed(BigInt(blockBytes)), op.add32, op.set, at)
   code.push(op.get, blocks, op.const32, 1, op.sub32, op.tee, blocks, op.branchIf, 0, op.end)
   for (let i = 0; i < 4; i++) {
@@ -104,9 +120,9 @@ function round(half: number): number[] {
   return code
 }
 
-function iota(first: number, constant: bigint): number[] {
-  const value = signed(BigInt.asIntN(64, constant))
-  return [op.get, first, op.const64, ...value, op.xor, op.set, first]
+function iota(first: number, offset: number): number[] {
+  const value = [op.get, constant, op.load64, 0, ...unsigned(offset)]
+  return [op.get, first, ...value, op.xor, op.set, first]
 }
 
 const not = [op.const64, 0x7f, op.xor]
@@ -137,16 +153,16 @@ const offsets = [
   ...[18, 2, 61, 56, 14],
 ]
 
-/** The 24 constants of iota, from the shift register that FIPS 202 defines (3.2.5). */
-function roundConstants(): bigint[] {
+/** The 24 constants of iota, 8 bytes each, from the shift register that FIPS 202 defines (3.2.5). */
+function constants(): number[] {
   let register = 1
-  return Array.from({ length: 24 }, () => {
+  return Array.from({ length: 24 }).flatMap(() => {
     let constant = 0n
     for (let j = 0; j < 7; j++) {
       if (register & 1) constant |= 1n << BigInt(2 ** j - 1)
       register = (register << 1) ^ (register & 0x80 ? 0x171 : 0)
     }
-    return constant
+    return [...new Uint8Array(BigUint64Array.of(constant).buffer)]
   })
 }
 

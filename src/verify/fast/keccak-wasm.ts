@@ -1,5 +1,5 @@
 /** Runs Keccak-256 in WebAssembly; about ten times faster than the library. */
-import { blockBytes, type KeccakMemory, useKeccak } from '../keccak.ts'
+import { blockBytes, type KeccakMemory, keccakMemoryBytes, useKeccak } from '../keccak.ts'
 import { embedKeccak } from './keccak.macro.ts' with { type: 'macro' }
 
 /** Makes every Keccak of this process run in WebAssembly; once, at start, on servers only. */
@@ -14,7 +14,7 @@ export function wasmMemory(): KeccakMemory {
   if (!(memory instanceof WebAssembly.Memory) || typeof hash !== 'function') {
     throw new Error('the keccak module exports something else')
   }
-  const bytes = new Uint8Array(memory.buffer)
+  const bytes = new Uint8Array(memory.buffer, 0, keccakMemoryBytes)
   return {
     bytes,
     hash(at, length, out) {
