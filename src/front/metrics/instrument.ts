@@ -88,10 +88,9 @@ function makeSeries<Label extends string, T>(names: readonly Label[], make: () =
   const known = new Map<string, { labels: Record<Label, string>; value: T }>()
   return {
     of(labels: Record<Label, string>): T {
-      // Fast path: most instruments have one label, and each run is counted a dozen times.
-      const [only] = names
-      const isAlone = names.length === 1 && only !== undefined
-      const id = isAlone ? labels[only] : names.map((name) => labels[name]).join('\n')
+      // Each run is counted a dozen times, mostly by one label: no array, and no text if it is one.
+      let id = ''
+      for (const name of names) id = id === '' ? labels[name] : `${id}\n${labels[name]}`
       const found = known.get(id)
       if (found) return found.value
       const made = { labels: { ...labels }, value: make() }
