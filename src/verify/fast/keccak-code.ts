@@ -153,7 +153,7 @@ const offsets = [
   ...[18, 2, 61, 56, 14],
 ]
 
-/** The 24 constants of iota, 8 bytes each, from the shift register that FIPS 202 defines (3.2.5). */
+/** The 24 constants of iota, 8 bytes each, from the shift register of FIPS 202 (3.2.5). */
 function constants(): number[] {
   let register = 1
   return Array.from({ length: 24 }).flatMap(() => {
