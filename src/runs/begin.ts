@@ -26,7 +26,7 @@ import type { JsonObject } from '../models/upstream/upstream.ts'
 import { isDiverged } from '../proof/log/divergence.ts'
 import { commitInput } from '../proof/receipts/receipt.ts'
 import type { QuoteRow, RunRow } from '../storage/db/schema.ts'
-import { notEnded } from '../storage/holds/open-runs.ts'
+import { toRunRow } from '../storage/holds/open-runs.ts'
 import { quotePrefix } from '../verify/checks.ts'
 import { BrakePassed, pullBrake } from './brake.ts'
 import { assertCircuitClosed } from './circuit.ts'
@@ -221,26 +221,26 @@ function rowMaker(
   const priceList = quote ? `${quotePrefix}${quote.digest}` : `${list.id}@${list.version}`
   const seed = deps.random.bytes(32)
   const inputCommitment = commitInput(seed, wish.received)
-  return ({ at, passport, hold, discountBps, windows }) => ({
-    id,
-    accountId: caller.account,
-    keyId: caller.key.id,
-    node,
-    status: background ? 'queued' : 'running',
-    kind: model.kind,
-    model: model.id,
-    createdAt: at,
-    startedAt: background ? null : at,
-    hold,
-    windows,
-    priceList,
-    discountBps,
-    tags,
-    metadata,
-    seed,
-    inputCommitment,
-    passport,
-    background,
-    ...notEnded,
-  })
+  return ({ at, passport, hold, discountBps, windows }) =>
+    toRunRow({
+      id,
+      accountId: caller.account,
+      keyId: caller.key.id,
+      node,
+      status: background ? 'queued' : 'running',
+      kind: model.kind,
+      model: model.id,
+      createdAt: at,
+      startedAt: background ? null : at,
+      hold,
+      windows,
+      priceList,
+      discountBps,
+      tags,
+      metadata,
+      seed,
+      inputCommitment,
+      passport,
+      background,
+    })
 }

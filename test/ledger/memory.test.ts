@@ -4,6 +4,7 @@ import { changeKey } from '../../src/access/keys/change.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import type { KeyRow, RunRow } from '../../src/storage/db/schema.ts'
+import { lookEveryMs } from '../../src/storage/db/version.ts'
 import { closeAll, freshFile, openFile } from '../db/file.ts'
 import { outcomeOf, rejectionOf } from '../support/rejection.ts'
 import { allRuns } from '../support/runs.ts'
@@ -203,8 +204,7 @@ describe('another process that writes to the file', () => {
     const rooms: unknown[] = []
     for (const write of writes) {
       await write()
-      // It is looked for once in a millisecond.
-      await Bun.sleep(2)
+      await Bun.sleep(lookEveryMs + 1)
       rooms.push((await refusalOf(begin(1000n)))[2])
     }
     expect(rooms).toEqual([30, 30, 20])

@@ -205,7 +205,7 @@ async function race(sim: Sim, trail: string[], number: number): Promise<Step> {
   return merge(step, judged(trail, number + step.count, [{ command: last, came }]))
 }
 
-/** Whether a command writes beside the server, which looks for that once a millisecond. */
+/** Whether a command writes beside the server, which looks for that every few milliseconds. */
 const isForeign =
   ({ writer }: Sim) =>
   ({ node }: Command): boolean =>

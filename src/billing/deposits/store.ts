@@ -48,24 +48,24 @@ function progress(db: Db, { clock, node, shard }: Needs): DepositProgress {
     cursor: () => numberOf(cursorFact),
     rescanFrom: () => numberOf(rescanFact),
     wantRescan: (from) =>
-      db.write(function* (q) {
-        const wanted = Number((yield* lockFact(db, q, rescanFact)) || from)
+      db.write(function* () {
+        const wanted = Number((yield* lockFact(db, rescanFact)) || from)
         yield* writeFact(db, rescanFact, String(Math.min(wanted, from)))
       }),
     record: (lease, found, reached) =>
       db.write(function* (q) {
-        yield* assertLease(db, q, lease, clock.now())
+        yield* assertLease(db, lease, clock.now())
         yield* insert(deposits, yield* credited(db, q, shard, found))
         if (!reached) return
         yield* writeFact(db, cursorFact, String(reached.cursor))
-        if (reached.rescan) yield* keepRescan(db, q, reached.rescan)
+        if (reached.rescan) yield* keepRescan(db, reached.rescan)
       }),
   }
 }
 
 /** Stores the progress of a rescan, unless an earlier block was requested meanwhile. */
-function* keepRescan(db: Db, q: Query, rescan: { was: number; next: number | undefined }) {
-  const wanted = yield* lockFact(db, q, rescanFact)
+function* keepRescan(db: Db, rescan: { was: number; next: number | undefined }) {
+  const wanted = yield* lockFact(db, rescanFact)
   if (wanted === String(rescan.was)) yield* writeFact(db, rescanFact, String(rescan.next ?? ''))
 }
 
@@ -169,7 +169,7 @@ function depositChanges(db: Db, clock: LeaseTime, shard: Shard | undefined): Dep
   /** Changes a row unless it changed since it was read. */
   const changeSame = (lease: Lease, row: DepositRow, change: Partial<DepositRow>): Promise<void> =>
     db.write(function* (q) {
-      yield* assertLease(db, q, lease, clock.now())
+      yield* assertLease(db, lease, clock.now())
       yield* rows(q.update(deposits).set(change).where(asSeen(row)).returning())
     })
   return {
@@ -177,7 +177,7 @@ function depositChanges(db: Db, clock: LeaseTime, shard: Shard | undefined): Dep
     holdBack: (lease, row, reason) => changeSame(lease, row, { status: 'confirming', reason }),
     finalize: (lease, credited) =>
       db.write(function* (q) {
-        yield* assertLease(db, q, lease, clock.now())
+        yield* assertLease(db, lease, clock.now())
         const named = inArray(
           deposits.id,
           credited.map(({ id }) => id),
@@ -192,7 +192,7 @@ function depositChanges(db: Db, clock: LeaseTime, shard: Shard | undefined): Dep
     orphan: (lease, row) => changeSame(lease, row, { status: 'orphaned', reason: null }),
     replace: (lease, moved, found) =>
       db.write(function* (q) {
-        yield* assertLease(db, q, lease, clock.now())
+        yield* assertLease(db, lease, clock.now())
         for (const { row, place } of moved) {
           yield* rows(q.update(deposits).set(place).where(asSeen(row)).returning())
         }

@@ -96,7 +96,7 @@ export function anchorStore(db: Db, deps: { clock: LeaseTime; node: string }): A
   const { clock, node } = deps
   const write: Write = (lease, work) =>
     db.write(function* (q) {
-      yield* assertLease(db, q, lease, clock.now())
+      yield* assertLease(db, lease, clock.now())
       return yield* work(q)
     })
   return {

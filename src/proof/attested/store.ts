@@ -83,8 +83,8 @@ export function upstreamEvidenceStore(
         )
       }),
     add: (lease, logged) =>
-      log.change(function* (q, { append }) {
-        yield* assertLease(db, q, lease, clock.now())
+      log.change(function* (_q, { append }) {
+        yield* assertLease(db, lease, clock.now())
         const open = yield* lockFound(table, { runId: logged.map(({ runId }) => runId) })
         const waiting = new Set(open.filter(isWaiting).map(({ runId }) => runId))
         const kept = logged.filter(({ runId }) => waiting.has(runId))
@@ -100,8 +100,8 @@ export function upstreamEvidenceStore(
         ])
       }),
     note: (lease, tried) =>
-      db.write(function* (q) {
-        yield* assertLease(db, q, lease, clock.now())
+      db.write(function* () {
+        yield* assertLease(db, lease, clock.now())
         const open = yield* lockFound(table, { runId: tried.map(({ runId }) => runId) })
         const waiting = new Set(open.filter(isWaiting).map(({ runId }) => runId))
         const kept = tried.filter(({ runId }) => waiting.has(runId))

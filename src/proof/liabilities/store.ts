@@ -85,7 +85,7 @@ export function liabilityStore(
   async function dropParts(where: SQL, lease?: Lease): Promise<void> {
     const drop = () =>
       db.write(function* (q) {
-        if (lease) yield* assertLease(db, q, lease, clock.now())
+        if (lease) yield* assertLease(db, lease, clock.now())
         const { number, part } = parts
         const due = yield* rows(
           q.select({ number, part }).from(parts).where(where).limit(dropBatch),
@@ -138,13 +138,13 @@ export function liabilityStore(
       await dropParts(gte(parts.number, (newest?.number ?? 0) + 1), lease)
     },
     addParts: (lease, added) =>
-      db.write(function* (q) {
-        yield* assertLease(db, q, lease, clock.now())
+      db.write(function* () {
+        yield* assertLease(db, lease, clock.now())
         yield* insert(parts, added)
       }),
     add: (lease, row) =>
-      log.change(function* (q, { append }) {
-        yield* assertLease(db, q, lease, clock.now())
+      log.change(function* (_q, { append }) {
+        yield* assertLease(db, lease, clock.now())
         const digest = fromHex(row.digest)
         const { place } = yield* append(() => [{ kind: leafKinds.liabilities, digest }])
         const made = { ...row, logPlace: place }

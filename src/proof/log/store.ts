@@ -270,7 +270,7 @@ export function logStore(
     tellHolder: async () => db.notices?.tell('ended'),
     number: (lease, most) =>
       inTransaction(function* (q) {
-        yield* assertLease(db, q, lease, clock.now())
+        yield* assertLease(db, lease, clock.now())
         return yield* numberSome(q, most)
       }),
     numbering: { number: appendRuns, forget },

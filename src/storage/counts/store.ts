@@ -1,7 +1,7 @@
 /** Sums up the log: gives each receipt to each counter once, in the order of the log. */
 import { asc, eq } from 'drizzle-orm'
 import type { Db } from '../db/db.ts'
-import { findFact, lockFact, writeFact } from '../db/facts.ts'
+import { findFact, lockFacts, writeFacts } from '../db/facts.ts'
 import { assertLease, type Lease, type LeaseTime, takeLease } from '../db/lease.ts'
 import { numbered, numberedRuns } from '../db/numbered-runs.ts'
 import { prepared, type Query, type Work } from '../db/query-steps.ts'
@@ -86,21 +86,21 @@ export function countStore(
     },
     count: async (lease, most) => {
       const { cursor, count } = await db.write(function* (q) {
-        yield* assertLease(db, q, lease, clock.now())
-        const cursors: number[] = []
-        for (const one of counters) {
-          cursors.push(Number((yield* lockFact(db, q, cursorOf(one))) ?? 0))
-        }
+        yield* assertLease(db, lease, clock.now())
+        const stored = yield* lockFacts(db, counters.map(cursorOf))
+        const cursors = counters.map((one) => Number(stored.get(cursorOf(one)) ?? 0))
         const from = Math.min(...cursors)
         const receipts = recent.from(from, most) ?? (yield* readNext(q, from, most))
         const last = receipts.at(-1)
         if (!last) return { cursor: from, count: 0 }
+        const moved: string[] = []
         for (const [i, one] of counters.entries()) {
           const cursor = cursors[i] ?? 0
           if (last.place < cursor) continue
           yield* one.add(q, cursor === from ? receipts : receipts.filter((r) => r.place >= cursor))
-          yield* writeFact(db, cursorOf(one), String(last.place + 1))
+          moved.push(cursorOf(one))
         }
+        yield* writeFacts(db, moved, String(last.place + 1))
         return { cursor: last.place + 1, count: receipts.length }
       })
       seen = cursor

@@ -37,7 +37,7 @@ export type Db = {
   snapshot<T>(work: (q: Query) => Work<T>): Promise<T>
   /** Calls back when cached rows may be wrong: another process wrote, or a COMMIT failed. */
   onForeignWrite(listener: () => void): void
-  /** Calls these listeners if another process wrote; looks at most once in a millisecond. */
+  /** Calls these listeners if another process wrote; looks at most every `lookEveryMs`. */
   noticeForeign(): void
   /** Reads the server's clock, for {@link LeaseClock} alone. Absent on SQLite. */
   readClock?: (() => Promise<Millis>) | undefined

@@ -1,7 +1,7 @@
 /** Single named values of the database. */
 import { eq } from 'drizzle-orm'
 import type { Db } from './db.ts'
-import { lockedRows, prepared, type Query, rows, upsert, type Work } from './query-steps.ts'
+import { lockFound, prepared, type Query, upsert, type Work } from './query-steps.ts'
 
 /** The value of a fact; undefined if it was never written. */
 export const findFact = (db: Db, name: string): Promise<string | undefined> =>
@@ -21,18 +21,27 @@ export const ensureFact = (db: Db, name: string, value: string): Promise<string>
 
 /** The same within a transaction. */
 export function* ensureFactIn(db: Db, q: Query, name: string, value: string): Work<string> {
-  const { facts } = db.tables
-  yield* rows(q.insert(facts).values({ name, value }).onConflictDoNothing().returning())
-  const [row] = yield* rows(q.select().from(facts).where(eq(facts.name, name)))
-  return row?.value ?? value
+  yield* upsert(db.tables.facts, [{ name, value }], [])
+  return (yield* readFact(db, q, name)) ?? value
 }
 
 /** Reads a fact that this transaction will change. */
-export function* lockFact(db: Db, q: Query, name: string): Work<string | undefined> {
-  const { facts } = db.tables
-  return (yield* lockedRows(q.select().from(facts).where(eq(facts.name, name))))[0]?.value
+export function* lockFact(db: Db, name: string): Work<string | undefined> {
+  return (yield* lockFacts(db, [name])).get(name)
+}
+
+/** Reads facts that this transaction will change, by name; one never written is missing. */
+export function* lockFacts(db: Db, names: string[]): Work<Map<string, string>> {
+  const found = yield* lockFound(db.tables.facts, { name: names })
+  return new Map(found.map(({ name, value }) => [name, value]))
 }
 
 export function* writeFact(db: Db, name: string, value: string): Work<void> {
-  yield* upsert(db.tables.facts, [{ name, value }], ['value'])
+  yield* writeFacts(db, [name], value)
+}
+
+/** Gives these facts the same value. */
+export function* writeFacts(db: Db, names: readonly string[], value: string): Work<void> {
+  const rows = names.map((name) => ({ name, value }))
+  yield* upsert(db.tables.facts, rows, ['value'])
 }

@@ -4,7 +4,7 @@ import type { Millis } from '../../kernel/clock.ts'
 import { LostLease } from '../../kernel/lost-lease.ts'
 import type { Db } from './db.ts'
 import type { LeaseClock } from './lease-clock.ts'
-import { lockedRows, type Query, rows, update, type Work } from './query-steps.ts'
+import { lockFound, type Query, rows, update, upsert, type Work } from './query-steps.ts'
 
 /**
  * `epoch` grows with each new holder, and every write of the job checks it in its own transaction:
@@ -30,13 +30,13 @@ export async function takeLease(
 ): Promise<Lease | undefined> {
   const { leases } = db.tables
   await clock.refresh?.()
-  return db.write(function* (q) {
+  return db.write(function* () {
     const now = clock.now()
     const expiresAt = now + leaseMs
     // Of two concurrent first takers, one adds the row and the other finds it.
     const first = { name, holder, epoch: 1, expiresAt }
-    yield* rows(q.insert(leases).values(first).onConflictDoNothing().returning())
-    const [row] = yield* lockedRows(q.select().from(leases).where(eq(leases.name, name)))
+    yield* upsert(leases, [first], [])
+    const [row] = yield* lockFound(leases, { name: [name] })
     if (!row) throw new Error(`the lease ${name} has no row`)
     if (row.holder !== holder && row.expiresAt > now && !db.exclusive) return undefined
     const epoch = row.holder === holder ? row.epoch : row.epoch + 1
@@ -74,9 +74,8 @@ export function* liveNodes(db: Db, q: Query, now: Millis): Work<string[]> {
 }
 
 /** @throws LostLease; the transaction around it is undone. */
-export function* assertLease(db: Db, q: Query, lease: Lease, now: Millis): Work<void> {
-  const { leases } = db.tables
-  const [row] = yield* lockedRows(q.select().from(leases).where(eq(leases.name, lease.name)))
+export function* assertLease(db: Db, lease: Lease, now: Millis): Work<void> {
+  const [row] = yield* lockFound(db.tables.leases, { name: [lease.name] })
   if (row?.epoch !== lease.epoch || row.expiresAt <= now) {
     throw new LostLease(`the lease ${lease.name} was lost`)
   }

@@ -3,8 +3,11 @@ import type { Database } from 'bun:sqlite'
 import { systemClock } from '../../kernel/clock.ts'
 import type { OpenRuns } from '../holds/open-runs.ts'
 
-/** How often other processes' writes are looked for, in ms: each look takes a lock. */
-export const lookEveryMs = 1
+/**
+ * How often other processes' writes are looked for, in ms: each look takes a lock. A flush always
+ * looks, so under load it finds them before this does.
+ */
+export const lookEveryMs = 4
 
 /** Returns another number after each hold or write of this process or a write of another one. */
 export function makeVersion(raw: Database, open: Pick<OpenRuns, 'changes'>): () => number {

@@ -36,7 +36,7 @@ function* tellSome(
   const fact = `keys.expiring.${days}`
   const first: Told = { at: now, id: '' }
   yield* ensureFactIn(db, q, fact, JSON.stringify(first))
-  const told: Told = JSON.parse((yield* lockFact(db, q, fact)) ?? JSON.stringify(first))
+  const told: Told = JSON.parse((yield* lockFact(db, fact)) ?? JSON.stringify(first))
   const until = now + days * dayMs
   if (until < told.at) return false
   const beyond = sql`(${keys.expiresAt}, ${keys.id}) > (${told.at}, ${told.id})`

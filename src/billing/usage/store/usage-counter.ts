@@ -54,14 +54,14 @@ export function usageCounter(db: Db): Counter {
   }
 
   /** Widens the marks of the days that these receipts are of. */
-  function* markDays(q: Query, receipts: readonly CountedReceipt[]): Work<void> {
+  function* markDays(receipts: readonly CountedReceipt[]): Work<void> {
     const marks = new Map<Millis, Span>()
     for (const { finishedAt, place } of receipts) {
       const day = dayOf(finishedAt)
       marks.set(day, { start: marks.get(day)?.start ?? place, end: place + 1 })
     }
     for (const [day, { start, end }] of marks) {
-      const before = yield* lockFact(db, q, markName(day))
+      const before = yield* lockFact(db, markName(day))
       const first = before === undefined ? start : Math.min(start, readMark(before).start)
       yield* writeFact(db, markName(day), `${first} ${end}`)
     }
@@ -71,7 +71,7 @@ export function usageCounter(db: Db): Counter {
     name,
     *add(q, receipts) {
       yield* addDays(q, toUsageDays(receipts))
-      yield* markDays(q, receipts)
+      yield* markDays(receipts)
     },
   }
 }

@@ -125,7 +125,7 @@ export function outbox(db: Db, { clock, node, ids }: OutboxNeeds) {
     /** Routes the oldest events to subscribed endpoints; deletes events without a subscriber. */
     route: (lease: Lease, now: Millis): Promise<boolean> =>
       db.write(function* (q) {
-        yield* assertLease(db, q, lease, clock.now())
+        yield* assertLease(db, lease, clock.now())
         const next = q
           .select()
           .from(events)

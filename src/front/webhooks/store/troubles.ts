@@ -28,8 +28,8 @@ export function troubleStore(db: Db, { clock, node }: { clock: LeaseTime; node: 
     yield* writeFact(db, prefix + name, kept.nodes.length === 0 ? '' : JSON.stringify(kept))
   }
 
-  function* read(q: Query, name: string): Work<Kept | undefined> {
-    const value = yield* lockFact(db, q, prefix + name)
+  function* read(name: string): Work<Kept | undefined> {
+    const value = yield* lockFact(db, prefix + name)
     return value ? JSON.parse(value) : undefined
   }
 
@@ -43,7 +43,7 @@ export function troubleStore(db: Db, { clock, node }: { clock: LeaseTime; node: 
     note: ({ name, isThere, began, ended, subject, data }: Trouble, now: Millis): Promise<void> =>
       db.write(function* (q) {
         if (isThere) yield* ensureFactIn(db, q, prefix + name, '')
-        const kept = yield* read(q, name)
+        const kept = yield* read(name)
         if (isThere === (kept?.nodes.includes(node) ?? false)) return
         const others = kept?.nodes.filter((one) => one !== node) ?? []
         const nodes = isThere ? [...others, node] : others
@@ -64,7 +64,7 @@ export function troubleStore(db: Db, { clock, node }: { clock: LeaseTime; node: 
         if (names.length === 0) return
         const alive = new Set([...(yield* liveNodes(db, q, clock.now())), node])
         for (const name of names.map((one) => one.slice(prefix.length)).sort()) {
-          const kept = yield* read(q, name)
+          const kept = yield* read(name)
           const nodes = kept?.nodes.filter((one) => alive.has(one)) ?? []
           if (kept && nodes.length < kept.nodes.length) yield* keep(name, { ...kept, nodes }, now)
         }

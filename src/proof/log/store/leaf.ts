@@ -23,7 +23,7 @@ export type FoundLeaf = Pick<StoredLeaf, 'idx' | 'hashes'>
 
 /** The frontier of the log that starts at a place, locked until the transaction ends. */
 export function* readFrontier(db: Db, q: Query, start: number): Work<Frontier> {
-  const size = Number((yield* lockFact(db, q, sizeFact)) ?? 0)
+  const size = Number((yield* lockFact(db, sizeFact)) ?? 0)
   const peaks = peaksOf({ from: 0, to: size })
   const homes = peaks.map((peak) => start + homeOf(peak))
   const leaves = yield* findLeaves(db, q, homes)

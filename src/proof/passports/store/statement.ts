@@ -47,7 +47,7 @@ export function statementStore(db: Db, log: LogStore): StatementStore {
     issue: (handle, decide) =>
       log.change(function* (q, { append }): Work<PassportStatementRow> {
         // The cursor first, the passport last: in this order nothing waits in a circle.
-        yield* lockFact(db, q, cursorFact)
+        yield* lockFact(db, cursorFact)
         const standing = yield* standings.one(q, handle)
         if (!standing) throw new Error(`there is no passport ${handle}`)
         const { statement, audit, row } = decide(standing)

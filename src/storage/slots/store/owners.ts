@@ -35,7 +35,7 @@ export function* misplaced(
   shard: Shard,
   accounts: Iterable<string>,
 ): Work<Map<string, string>> {
-  yield* lockFact(db, q, shardFact)
+  yield* lockFact(db, shardFact)
   const { slots } = db.tables
   const known = new Map((yield* rows(q.select().from(slots))).map((row) => [row.slot, row]))
   const found = new Map<string, string>()
