@@ -3,7 +3,7 @@ import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import { max, maxNusd, min, type Nusd, toJsonInteger, toUsd } from '../kernel/money.ts'
 import { type RefusalDetail, refuse } from '../kernel/refusal.ts'
 import { notAStatus } from '../kernel/status-safe.ts'
-import type { HoldWindow, KeyRow, RunRow, WindowRow } from '../storage/db/schema.ts'
+import type { AccountRow, HoldWindow, KeyRow, RunRow, WindowRow } from '../storage/db/schema.ts'
 import { type BrakeSpan, brakesOf, hasBrake, isBrakeWindow } from './brake.ts'
 import { passesNext, tellCap } from './told-spend.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
@@ -124,35 +124,59 @@ export function takeHold(
   const accountId = chain[0]?.accountId ?? ''
   const account = unit.account(accountId)
   if (!account) throw new Error('a key without an account')
-  const rooms = roomsOf(unit, accountId, chain)
-  chain.forEach((key, depth) => {
-    const most = key.maxCostPerRun
-    if (most === null || amount <= most) return
-    const room: Room = { available: most, limitedBy: 'max_cost_per_run', keyId: key.id }
-    refuseHold(shortageOf(unit, chain, amount, { room, depth, rooms }), explain)
-  })
-  rooms.forEach((room, depth) => {
-    if (room.available >= amount) return
-    refuseHold(shortageOf(unit, chain, amount, { room, depth, rooms }), explain)
-  })
+  if (!hasRoom(unit, account, chain, amount)) {
+    refuseHold(firstShortage(unit, chain, amount), explain)
+  }
   const passed = passedBrake(unit, chain, amount)
   if (passed) refuseRate(passed)
   account.held += amount
   unit.changed('account', account)
-  const taken: HoldWindow[] = []
-  const take = (window: WindowRow, limit: Nusd): void => {
-    window.held += amount
-    // A node whose clock is in another window may have changed the cap.
-    window.limit = limit
-    unit.changed('window', window)
-    taken.push([window.keyId, window.windowStart])
-  }
-  for (const key of chain) take(unit.window(key), key.capLimit)
+  const taken = chain.map((key) => takeFrom(unit, unit.window(key), amount, key.capLimit))
   for (const key of chain) {
     if (!hasBrake(key)) continue
-    for (const { brake, window } of brakeRoomsOf(unit, key)) take(window, brake.limit)
+    for (const { brake, window } of brakeRoomsOf(unit, key)) {
+      taken.push(takeFrom(unit, window, amount, brake.limit))
+    }
   }
   return taken
+}
+
+function takeFrom(unit: UnitOfWork, window: WindowRow, amount: Nusd, limit: Nusd): HoldWindow {
+  window.held += amount
+  // A node whose clock is in another window may have changed the cap.
+  window.limit = limit
+  unit.changed('window', window)
+  return [window.keyId, window.windowStart]
+}
+
+/** Whether every room of {@link roomsOf} and every limit of a single run has this amount. */
+function hasRoom(
+  unit: UnitOfWork,
+  { balance, held }: AccountRow,
+  chain: readonly KeyRow[],
+  amount: Nusd,
+): boolean {
+  if (balance - held < amount) return false
+  for (const key of chain) {
+    const window = unit.window(key)
+    if (key.capLimit - window.spent - window.held < amount) return false
+    if (key.maxCostPerRun !== null && key.maxCostPerRun < amount) return false
+  }
+  return true
+}
+
+/** Finds what has no room; limits of a single run come before purses. */
+function firstShortage(unit: UnitOfWork, chain: readonly KeyRow[], amount: Nusd): Shortage {
+  const rooms = roomsOf(unit, chain[0]?.accountId ?? '', chain)
+  const perRun = chain.map(({ id, maxCostPerRun }): Room => {
+    return { available: maxCostPerRun ?? maxNusd, limitedBy: 'max_cost_per_run', keyId: id }
+  })
+  const most = perRun.findIndex(({ available }) => available < amount)
+  const from = most === -1 ? rooms : perRun
+  const depth = most === -1 ? rooms.findIndex(({ available }) => available < amount) : most
+  const room = from[depth]
+  if (!room) throw new Error('a hold with room was refused')
+  return shortageOf(unit, chain, amount, { room, depth, rooms })
 }
 
 function shortageOf(

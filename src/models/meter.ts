@@ -83,6 +83,20 @@ export type Dearest = { readonly input: boolean; readonly output: boolean }
  * This is the only place where a run's price is rounded.
  */
 export function costOf(lines: readonly MeterLine[], discountBps: number): Nusd {
+  return (discountBps === 0 && smallCost(lines)) || exactCost(lines, discountBps)
+}
+
+/** Adds up lines below 2^50 pico-USD (1,125 USD) without a bigint for each step; else returns 0. */
+function smallCost(lines: readonly MeterLine[]): Nusd {
+  let sum = 0
+  for (const { quantity, pricePusd } of lines) sum += quantity * Number(pricePusd)
+  // A product or a sum is rounded only beyond 2^53, and a rounded one is far above 2^50.
+  const isExact = sum >= 0 && sum < 2 ** 50 && Number.isInteger(sum)
+  return isExact ? BigInt(Math.floor((sum + 999) / 1000)) : 0n
+}
+
+/** Adds up lines of any size, as {@link costOf} does. */
+export function exactCost(lines: readonly MeterLine[], discountBps: number): Nusd {
   let sum = 0n
   for (const line of lines) sum += BigInt(line.quantity) * line.pricePusd
   const cost = (sum + 999n) / 1000n

@@ -36,7 +36,7 @@ import { runBody } from './api/run-body.ts'
 import { streamRun } from './api/stream.ts'
 import { readTags, tagsBeside } from './api/tags.ts'
 import { runInBackground } from './background.ts'
-import { type Begun, begin } from './begin.ts'
+import { begin } from './begin.ts'
 import { cancelRun } from './cancel.ts'
 import { frameWriter } from './chunks.ts'
 import {
@@ -48,6 +48,7 @@ import {
   toEmbeddings,
   toReceiptLink,
 } from './openai.ts'
+import type { Begun } from './opening.ts'
 import { runStatuses } from './run.ts'
 import { toRunView } from './run-view.ts'
 import { checkSwitches, isToFit } from './switches.ts'

@@ -62,12 +62,18 @@ export async function finish(
   const { received, row, exchange } = live
   const aside = { received, call, exchange }
   const isOpen = exchange !== undefined && exchange.answer === undefined
-  const store = () => settle(deps, row, live.model.prices, ending, durationMs, aside)
+  const { prices } = live.model
   try {
-    const done = await store().catch((error) => afterDoubt(deps, error, { row, ending, store }))
+    let done: Finished
+    try {
+      done = await settle(deps, row, prices, ending, durationMs, aside)
+    } catch (error) {
+      const store = () => settle(deps, row, prices, ending, durationMs, aside)
+      done = await afterDoubt(deps, error, { row, ending, store })
+    }
     const { id: runId, digest, cost, finishedAt: at } = done.run
     if (ending.usage?.classes) {
-      deps.meters.unpriced(live.model.id, unpricedUnits(live.model.prices, ending.usage))
+      deps.meters.unpriced(live.model.id, unpricedUnits(prices, ending.usage))
     }
     if (digest && at !== null) deps.acknowledged.add({ runId, digest, cost, at })
     if (isOpen && done.run.outcome === 'complete') void noteAnswer(deps, runId, exchange)
@@ -76,7 +82,7 @@ export async function finish(
   } catch (error) {
     deps.log.error('run.settle_failed', error, namesOf(live))
     live.span?.end({ ...row, ...unstored })
-    freeLater(deps, row, live.model.prices, { ...ending, ...unstored }, durationMs)
+    freeLater(deps, row, prices, { ...ending, ...unstored }, durationMs)
     throw error
   } finally {
     deps.live.remove(live.id)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { costOf } from '../../src/models/meter.ts'
+import { costOf, exactCost } from '../../src/models/meter.ts'
 import { linesOf, type Prices } from '../../src/models/rates.ts'
 
 describe('the cost of a run', () => {
@@ -41,6 +41,23 @@ describe('the cost of a run', () => {
     const line = { meter: 'input' as const, quantity: 39, pricePusd: 1000n }
     expect(costOf([line], 500)).toBe(38n)
     expect(costOf([line], 10_000)).toBe(0n)
+  })
+
+  test('numbers and bigints come to the same, on both sides of 2^50 pico-USD', () => {
+    const around = [2 ** 50 - 1, 2 ** 50, 2 ** 50 + 1, 2 ** 53 - 1, 2 ** 53, 2 ** 53 + 1]
+    const pricePusd = fc.oneof(
+      fc.bigInt({ min: 0n, max: 2_000_000n }),
+      fc.bigInt({ min: 0n, max: 9_000_000_000_000_000n }),
+      fc.constantFrom(...around.map(BigInt)),
+    )
+    const quantity = fc.oneof(fc.nat(3000), fc.nat(10_000_000))
+    const line = fc.record({ meter: fc.constant('input' as const), quantity, pricePusd })
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 4 }), (lines) => {
+        expect(costOf(lines, 0)).toBe(exactCost(lines, 0))
+      }),
+      { numRuns: 2000 },
+    )
   })
 
   test('more units never cost less', () => {

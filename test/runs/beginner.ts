@@ -1,5 +1,6 @@
-import { begin, type RunWish } from '../../src/runs/begin.ts'
+import { begin } from '../../src/runs/begin.ts'
 import type { Ending } from '../../src/runs/finish.ts'
+import type { RunWish } from '../../src/runs/opening.ts'
 import { modelToml, upstreamToml } from '../support/runs.ts'
 import { usd, type World } from '../support/world.ts'
 

@@ -6,8 +6,9 @@ import {
   type Upstream,
   UpstreamFailure,
 } from '../../src/models/upstream/upstream.ts'
-import { type Begun, begin } from '../../src/runs/begin.ts'
+import { begin } from '../../src/runs/begin.ts'
 import { complete } from '../../src/runs/complete.ts'
+import type { Begun } from '../../src/runs/opening.ts'
 import { stream } from '../../src/runs/stream.ts'
 import { outcomeOf, rejectionOf } from '../support/rejection.ts'
 import { modelToml, upstreamToml } from '../support/runs.ts'

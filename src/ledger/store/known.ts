@@ -5,15 +5,29 @@ import type { Command } from '../command.ts'
 import type { TrackedRows } from '../unit-of-work.ts'
 import { windowStart } from '../window.ts'
 
-/** What a hold or the end of a run names; a command that names anything else is loaded. */
-const looked: ReadonlySet<string> = new Set([
-  'account',
-  'keys',
-  'windows',
-  'run',
-  'isHold',
-  'decide',
-] satisfies (keyof Command<unknown>)[])
+/** Members that a hold or the end of a run names; a command with any other is loaded. */
+type Looked = 'account' | 'keys' | 'windows' | 'run' | 'isHold' | 'decide'
+type More = Exclude<keyof Command<unknown>, Looked>
+
+const more = Object.keys({
+  to: true,
+  opens: true,
+  mints: true,
+  below: true,
+  secretsOf: true,
+  deposit: true,
+  call: true,
+  voucher: true,
+  refundsOf: true,
+  quote: true,
+  subscribes: true,
+  people: true,
+} satisfies Record<More, true>) as More[]
+
+function namesMore(command: Command<unknown>): boolean {
+  for (const name of more) if (command[name] !== undefined) return true
+  return false
+}
 
 /** Whether all rows of a batch are known; finds the open runs that it names. */
 export function isKnown(
@@ -23,9 +37,7 @@ export function isKnown(
   now: number,
 ): boolean {
   for (const command of commands) {
-    for (const name in command) {
-      if (!looked.has(name) && command[name as keyof typeof command] !== undefined) return false
-    }
+    if (namesMore(command)) return false
     const { account, keys, windows, run: id } = command
     if (!tracked.accounts.has(account)) return false
     for (const each of keys) {

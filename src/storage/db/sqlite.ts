@@ -1,5 +1,5 @@
 /** Runs the work of stores on a SQLite file: one transaction and one fsync a tick. */
-import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite'
+import type { Database, Statement } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
@@ -222,7 +222,7 @@ function makeDriver(raw: Database) {
       return bind(step.where).flatMap((values) => statement.values(...values).map(read))
     }
     const { statement, bind } = writer(step)
-    for (const row of step.rows) statement.run(...(bind(row) as SQLQueryBindings[]))
+    for (const row of step.rows) statement.run(bind(row) as never)
     return undefined
   }
 

@@ -3,7 +3,10 @@ import { Column, getTableColumns, getTableName } from 'drizzle-orm'
 import { getTableConfig, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Lists, Step, Values } from './query-steps.ts'
 
-/** A statement for one row: its text, and how a row becomes its parameters. */
+/**
+ * A statement for one row: its text, and how a row becomes its parameters, in a list that the next
+ * row overwrites.
+ */
 export type RowStatement = { text: string; bind(row: Values): unknown[] }
 
 export type Writing = Extract<Step, { kind: 'insert' | 'upsert' | 'update' | 'remove' }>
@@ -123,11 +126,12 @@ const assign = (fields: Field[], joint = ', '): string =>
 
 function binder(fields: Field[]): RowStatement['bind'] {
   const bound = fields.map(([field, column]) => ({ field, column, isAsIs: keepsValues(column) }))
+  const values: unknown[] = bound.map(() => null)
   return (row) => {
-    const values: unknown[] = []
+    let place = 0
     for (const { field, column, isAsIs } of bound) {
       const value = row[field] ?? null
-      values.push(value === null || isAsIs ? value : column.mapToDriverValue(value))
+      values[place++] = value === null || isAsIs ? value : column.mapToDriverValue(value)
     }
     return values
   }

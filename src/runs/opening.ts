@@ -1,0 +1,199 @@
+/** The command that opens a run: its hold, and the row that it becomes. */
+import { assertModelInPlan, assertUsable, type Caller } from '../access/keys/key.ts'
+import type { Plan } from '../access/plan.ts'
+import type { Deps } from '../app/deps-port.ts'
+import type { Json } from '../kernel/canonical.ts'
+import { maxNusd, type Nusd } from '../kernel/money.ts'
+import { type RefusalDetail, refuse } from '../kernel/refusal.ts'
+import type { Trace } from '../kernel/trace.ts'
+import type { Command } from '../ledger/command.ts'
+import { mostFor, type Passed, type Shortage, takeHold } from '../ledger/hold.ts'
+import type { Once } from '../ledger/once.ts'
+import { takeUse, usableQuote } from '../ledger/quoted.ts'
+import type { UnitOfWork } from '../ledger/unit-of-work.ts'
+import { isSet } from '../models/body.ts'
+import type { Bound } from '../models/bound.ts'
+import type { Model } from '../models/model.ts'
+import type { Native } from '../models/protocols/native.ts'
+import type { JsonObject } from '../models/upstream/upstream.ts'
+import { commitInput } from '../proof/receipts/receipt.ts'
+import type { HoldWindow, KeyRow, QuoteRow, RunRow } from '../storage/db/schema.ts'
+import { quotePrefix } from '../verify/checks.ts'
+import { BrakePassed } from './brake.ts'
+import { assertCircuitClosed } from './circuit.ts'
+import { fitBound, holdOf } from './fit.ts'
+import { explainShortage } from './shortage.ts'
+import { type Lack, lackOf } from './tell-shortage.ts'
+
+/** A run that a caller asks for. */
+export type RunWish = {
+  caller: Caller
+  model: Model
+  /** The request in the shape of Chat Completions. */
+  body: JsonObject
+  /** The same as it came, if its protocol was another one. */
+  native?: Native | undefined
+  /** Members of what came that its reading in that shape left behind. */
+  ignored?: readonly string[] | undefined
+  /** The request body as received; the receipt commits to it. */
+  received: Json
+  background: boolean
+  tags: Record<string, string>
+  metadata: Record<string, Json>
+  /** Whether to lower the output limit to what the caller can afford. */
+  fit?: boolean | undefined
+  /** The name that the caller gives the most tokens of an answer, if the body has another. */
+  limit?: string | undefined
+  trace?: Trace | undefined
+  /** The id of the browser session that asks; the run ends with it. */
+  session?: string | undefined
+  /** For a request with an Idempotency-Key. */
+  once?: Once<Begun> | undefined
+  /** The id of the quote that it is to be charged by. */
+  quote?: string | undefined
+}
+
+/** A run with its hold, and the most tokens that it can use. */
+export type Begun = { run: RunRow; bound: Bound }
+
+/** A run before its hold. */
+type Opened = {
+  wish: RunWish
+  id: string
+  model: Model
+  bound: Bound
+  quote: QuoteRow | undefined
+}
+
+/** One object for the command and what it needs, so that a run makes no function of its own. */
+export class Opening implements Command<Begun> {
+  readonly account: string
+  readonly keys: readonly string[]
+  readonly call: string | undefined
+  readonly quote: string | undefined
+  /** A background run is answered before it ends, and a use of a quote outlives a crash. */
+  readonly isHold: boolean
+  /** Set by a refused hold, which proves that its purse is used up. */
+  lack: Lack | undefined
+  private readonly seed: Uint8Array
+  private readonly inputCommitment: Uint8Array
+  private readonly priceList: string
+
+  constructor(
+    private readonly deps: Deps,
+    private readonly of: Opened,
+  ) {
+    const { wish, model, quote } = of
+    this.account = wish.caller.account
+    this.keys = wish.caller.key.lineage
+    this.call = wish.once?.scope
+    this.quote = quote?.digest
+    this.isHold = !wish.background && !quote
+    // Before the command, which is to be short.
+    this.seed = deps.random.bytes(32)
+    this.inputCommitment = commitInput(this.seed, wish.received)
+    const list = deps.catalogue.priceListOf(model)
+    this.priceList = quote ? `${quotePrefix}${quote.digest}` : `${list.id}@${list.version}`
+  }
+
+  decide(unit: UnitOfWork): Begun {
+    const { deps, account: accountId } = this
+    const { wish, id, model, bound, quote } = this.of
+    const { once } = wish
+    // The connection may have broken since the check: this one may reach another server.
+    deps.heads.assertOpen()
+    once?.assertFirst(unit)
+    const chain = this.keys.map((id) => unit.key(id) ?? refuse('invalid_key'))
+    assertUsable(chain, unit.now)
+    const account = unit.account(accountId)
+    if (account?.status !== 'active') return refuse('account_suspended')
+    // The plan at this moment: a run keeps its discount when the plan changes later.
+    const plan = deps.plans.of(account, unit.now)
+    assertModelInPlan(plan, model.id)
+    assertCircuitClosed(deps.upstreams, model, accountId)
+    const discountBps = discountOf(plan, quote)
+    const room = wish.fit ? mostFor(unit, accountId, chain) : maxNusd
+    const fitted = wish.fit ? fitBound(model, bound, room, discountBps) : bound
+    const hold = holdOf(model, fitted, discountBps)
+    const promised = quote && usableQuote(unit, quote.digest)
+    const explain = (shortage: Shortage) => this.explain(unit, shortage, discountBps)
+    const windows = takeHold(unit, chain, hold, explain, throwPassed)
+    if (promised) takeUse(unit, promised)
+    const run = this.toRow(unit, chain, { hold, discountBps, windows })
+    unit.addRun(run)
+    const begun = { run, bound: fitted }
+    once?.note(unit, begun, id)
+    return begun
+  }
+
+  private explain(unit: UnitOfWork, shortage: Shortage, discountBps: number): RefusalDetail {
+    const { wish, model, bound } = this.of
+    this.lack = lackOf(unit, this.account, shortage)
+    return explainShortage(shortage, {
+      model,
+      bound,
+      discountBps,
+      fit: wish.fit === true,
+      limit: wish.limit ?? limitIn(wish.body),
+      depositUrl: `${this.deps.settings.baseUrl}/dashboard/deposits`,
+    })
+  }
+
+  /** Written out: a spread of what has not ended costs a run a microsecond. */
+  private toRow(
+    { now }: UnitOfWork,
+    chain: readonly KeyRow[],
+    { hold, discountBps, windows }: { hold: Nusd; discountBps: number; windows: HoldWindow[] },
+  ): RunRow {
+    const { wish, id, model } = this.of
+    return {
+      id,
+      accountId: this.account,
+      keyId: wish.caller.key.id,
+      node: this.deps.settings.node,
+      status: wish.background ? 'queued' : 'running',
+      kind: model.kind,
+      model: model.id,
+      createdAt: now,
+      startedAt: wish.background ? null : now,
+      hold,
+      windows,
+      priceList: this.priceList,
+      discountBps,
+      tags: wish.tags,
+      metadata: wish.metadata,
+      seed: this.seed,
+      inputCommitment: this.inputCommitment,
+      passport: chain[0]?.passport ?? '',
+      background: wish.background,
+      route: '',
+      firstByteAt: null,
+      finishedAt: null,
+      lines: [],
+      cost: 0n,
+      usageSource: null,
+      clamped: false,
+      outcome: null,
+      error: null,
+      durationMs: null,
+      outputCommitment: null,
+      issuer: '',
+      digest: null,
+      logPlace: null,
+      signature: null,
+      output: null,
+      outputUntil: null,
+    }
+  }
+}
+
+const throwPassed = (passed: Passed): never => {
+  throw new BrakePassed(passed)
+}
+
+/** The discount of the plan, or the promised one if that is more. */
+const discountOf = ({ discountBps }: Plan, quote: QuoteRow | undefined): number =>
+  quote ? Math.max(discountBps, Number(quote.quote.discount_bps)) : discountBps
+
+const limitIn = (body: JsonObject): string =>
+  isSet(body['max_completion_tokens']) ? 'max_completion_tokens' : 'max_tokens'
