@@ -6,10 +6,10 @@
 import type { Socket } from 'bun'
 import { systemClock } from '../src/kernel/clock.ts'
 import { StopSwitch } from '../src/kernel/stop.ts'
-import { makeBreaker } from '../src/models/upstream/breaker.ts'
+import { Breaker } from '../src/models/upstream/breaker.ts'
 import { modelServer } from '../src/models/upstream/model-server.ts'
 import { servedUpstream } from '../src/models/upstream/served.ts'
-import { upstreamSlots } from '../src/models/upstream/slots.ts'
+import { Slots } from '../src/models/upstream/slots.ts'
 import { middle } from './table.ts'
 import { startStub, toStub } from './targets.ts'
 
@@ -55,9 +55,9 @@ async function costOf(asks: readonly Ask[]): Promise<number> {
 
 function exchangeAsks(): Ask[] {
   const meters = { upstreamAsked() {}, upstreamAnswered() {}, upstreamFailed() {} }
-  const slots = upstreamSlots({ most: 1024, maxWaitMs: 5000 })
+  const slots = new Slots({ most: 1024, maxWaitMs: 5000 })
   const times = { clock: systemClock, suspends: () => 0 }
-  const breaker = makeBreaker({ failures: 5, cooldownMs: 30_000 }, times, () => {})
+  const breaker = new Breaker({ failures: 5, cooldownMs: 30_000 }, times, () => {})
   const server = modelServer({ id: 'stub', baseUrl: `${origin}/v1`, apiKey })
   const upstream = servedUpstream(server, { meters, clock: systemClock, slots, breaker })
   const ask = () =>

@@ -217,7 +217,7 @@ export const streams: Group = {
       ],
       guards: [
         ['src/kernel/fair-share.ts', 'mayTake'],
-        ['src/models/upstream/slots.ts', 'upstreamSlots'],
+        ['src/models/upstream/slots.ts', 'Slots'],
       ],
     },
     {

@@ -132,7 +132,7 @@ export const upstreams: Group = {
       guards: [
         ['src/models/upstream/http.ts', 'watchOver'],
         ['src/models/upstream/wire/exchange.ts', 'Exchange'],
-        ['src/models/upstream/breaker.ts', 'makeBreaker'],
+        ['src/models/upstream/breaker.ts', 'Breaker'],
         ['src/runs/circuit.ts', 'assertCircuitClosed'],
       ],
       missing: 'a limit of its own for connecting: it counts into the wait for the first byte.',
@@ -221,7 +221,7 @@ export const upstreams: Group = {
         ['test/upstream/breaker-accounts.test.ts', 'are at most 4,096'],
       ],
       guards: [
-        ['src/models/upstream/breaker.ts', 'makeBreaker'],
+        ['src/models/upstream/breaker.ts', 'Breaker'],
         ['src/models/upstream/breaker-accounts.ts', 'recentAccounts'],
         ['src/runs/circuit.ts', 'assertCircuitClosed'],
       ],

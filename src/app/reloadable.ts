@@ -10,12 +10,12 @@ import { type Catalogue, makeCatalogue } from '../models/catalogue.ts'
 import { liveCatalogue } from '../models/live-catalogue.ts'
 import { firstByteMsOf } from '../models/patience.ts'
 import { writePrices } from '../models/prices.ts'
-import { type Breaker, makeBreaker } from '../models/upstream/breaker.ts'
+import { Breaker } from '../models/upstream/breaker.ts'
 import { builtinUpstream } from '../models/upstream/builtin.ts'
 import { liveUpstreams } from '../models/upstream/live-upstreams.ts'
 import { modelServer } from '../models/upstream/model-server.ts'
 import { servedUpstream } from '../models/upstream/served.ts'
-import { upstreamSlots } from '../models/upstream/slots.ts'
+import { Slots } from '../models/upstream/slots.ts'
 import type { Upstream } from '../models/upstream/upstream.ts'
 import { ensurePriceList } from '../proof/log/store/price-list.ts'
 import type { LogStore } from '../proof/log/store.ts'
@@ -107,7 +107,7 @@ function upstreamMaker(deps: Needs) {
 function breakerOf(entry: UpstreamConfig, { clock, log, meters }: Needs): Breaker | undefined {
   const { id, breaker_failures: failures, breaker_cooldown_ms: cooldownMs } = entry
   if (failures === 0) return undefined
-  return makeBreaker({ failures, cooldownMs }, { clock, suspends: suspendsSeen }, (state) => {
+  return new Breaker({ failures, cooldownMs }, { clock, suspends: suspendsSeen }, (state) => {
     if (state === 'closed') return log.info('upstream.closed', { upstream: id })
     meters.upstreamOpened(id)
     log.warn('upstream.opened', { upstream: id, failures, cooldown_ms: cooldownMs })
@@ -132,6 +132,6 @@ function makeUpstream(entry: Entry, needs: Needs): Upstream {
       totalMs: entry.timeout_total_ms,
     },
   })
-  const slots = upstreamSlots({ most: entry.max_in_flight, maxWaitMs: entry.max_wait_ms })
+  const slots = new Slots({ most: entry.max_in_flight, maxWaitMs: entry.max_wait_ms })
   return servedUpstream(server, { ...needs, slots, breaker: breakerOf(entry, needs) })
 }

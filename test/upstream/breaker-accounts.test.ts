@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { makeBreaker, type Pass, type Verdict } from '../../src/models/upstream/breaker.ts'
+import { Breaker, type Pass, type Verdict } from '../../src/models/upstream/breaker.ts'
 import { recentAccounts } from '../../src/models/upstream/breaker-accounts.ts'
 import type { BreakerState } from '../../src/models/upstream/upstream.ts'
 
@@ -8,7 +8,7 @@ function play(steps: string) {
   let now = 1000
   const told: string[] = []
   const times = { clock: { monotonic: () => now }, suspends: () => 0 }
-  const guard = makeBreaker({ failures: 3, cooldownMs: 30_000 }, times, (state) => told.push(state))
+  const guard = new Breaker({ failures: 3, cooldownMs: 30_000 }, times, (state) => told.push(state))
   const passes = new Map<string, Pass>()
   let last = ''
   for (const step of steps.split(', ')) {
@@ -16,11 +16,14 @@ function play(steps: string) {
     last = ''
     if (verb === 'wait') now += Number(name) * 1000
     else if (verb === 'take') {
-      const pass = guard.take(account)
-      if (pass) passes.set(name, pass)
+      const pass: Pass = { account, probe: 'none', turn: undefined, suspends: 0 }
+      if (guard.admit(pass)) passes.set(name, pass)
       else last = ` refused ${guard.retryAfterMs(account)}`
-    } else if (verb === 'began') passes.get(name)?.began()
-    else passes.get(name)?.end(verb as Verdict)
+    } else {
+      const pass = passes.get(name)
+      if (pass && verb === 'began') guard.began(pass)
+      else if (pass) guard.end(pass, verb as Verdict)
+    }
   }
   return { last: guard.state + last, told }
 }

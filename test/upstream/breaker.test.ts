@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  makeBreaker,
-  type Pass,
-  type Verdict,
-  verdictOf,
-} from '../../src/models/upstream/breaker.ts'
+import { Breaker, type Pass, type Verdict, verdictOf } from '../../src/models/upstream/breaker.ts'
 import type { BreakerState } from '../../src/models/upstream/upstream.ts'
 import { type FailureReason, UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 
@@ -15,18 +10,21 @@ function breaker() {
   const told: string[] = []
   const rules = { failures: 3, cooldownMs: 30_000 }
   const times = { clock: { monotonic: () => now }, suspends: () => suspends }
-  const guard = makeBreaker(rules, times, (state) => told.push(state))
+  const guard = new Breaker(rules, times, (state) => told.push(state))
   const passes = new Map<string, Pass>()
   const play = (step: string): string => {
     const [verb = '', name = '', account = 'one'] = step.split(' ')
     if (verb === 'wait') now += Number(name) * 1000
     else if (verb === 'sleep') suspends++
     else if (verb === 'take') {
-      const pass = guard.take(account)
-      if (!pass) return `${guard.state} refused ${guard.retryAfterMs(account)}`
+      const pass: Pass = { account, probe: 'none', turn: undefined, suspends: 0 }
+      if (!guard.admit(pass)) return `${guard.state} refused ${guard.retryAfterMs(account)}`
       passes.set(name, pass)
-    } else if (verb === 'began') passes.get(name)?.began()
-    else passes.get(name)?.end(verb as Verdict)
+      return guard.state
+    }
+    const pass = passes.get(name)
+    if (pass && verb === 'began') guard.began(pass)
+    else if (pass) guard.end(pass, verb as Verdict)
     return guard.state
   }
   return { play, told }

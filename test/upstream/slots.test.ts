@@ -1,16 +1,18 @@
 import { describe, expect, test } from 'bun:test'
-import { type Release, upstreamSlots } from '../../src/models/upstream/slots.ts'
+import { Slots } from '../../src/models/upstream/slots.ts'
 
 const never = new AbortController().signal
 
 /** Places and who got one, in order. Nobody waits as long as `maxWaitMs` unless told otherwise. */
 function setUp(most: number, maxWaitMs = 60_000) {
-  const slots = upstreamSlots({ most, maxWaitMs })
-  const held: { account: string; release: Release }[] = []
+  const slots = new Slots({ most, maxWaitMs })
+  const held: { account: string; release(): void }[] = []
   const failed: string[] = []
   const take = async (account: string, signal = never) => {
     try {
-      held.push({ account, release: await slots.take(account, signal) })
+      const request = { account, hasPlace: false }
+      await slots.take(request, signal)
+      held.push({ account, release: () => slots.release(request) })
     } catch (error) {
       failed.push(`${account} ${Reflect.get(error as object, 'reason')}`)
     }
@@ -25,18 +27,20 @@ describe('places of an upstream', () => {
   test('are given at once while there are some', () => {
     const { slots } = setUp(4)
     for (let i = 1; i <= 4; i++) {
-      expect(slots.take('a', never)).toBeFunction()
+      const request = { account: 'a', hasPlace: false }
+      expect(slots.take(request, never)).toBeUndefined()
+      expect(request.hasPlace).toBe(true)
       expect(slots.taken).toBe(i)
     }
   })
 
   test('given back twice, a place is one', () => {
     const { slots } = setUp(4)
-    const release = slots.take('a', never)
-    slots.take('a', never)
-    if (release instanceof Promise) throw new Error('there are places')
-    release()
-    release()
+    const request = { account: 'a', hasPlace: false }
+    slots.take(request, never)
+    slots.take({ account: 'a', hasPlace: false }, never)
+    slots.release(request)
+    slots.release(request)
     expect(slots.taken).toBe(1)
   })
 

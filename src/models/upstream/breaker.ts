@@ -13,19 +13,17 @@ export type BreakerRules = {
 /** `left`: nothing was learned, as the upstream was not asked or the client hung up. */
 export type Verdict = 'answered' | 'failed' | 'left'
 
-/** The way through for one request. Only its first verdict counts. */
-export type Pass = {
-  /** The first of an answer came: closes an open breaker, but one more failure may reopen it. */
-  began(): void
-  end(verdict: Verdict): void
-}
+/** Passes of an open breaker are probes: a fresh one is of an account that did not fail. */
+type Probe = 'none' | 'refused' | 'fresh'
 
-export type Breaker = {
-  /** For a request of this account; undefined while it may not pass. */
-  take(account: string): Pass | undefined
-  readonly state: BreakerState
-  /** Until a request of this account (or of one that failed) may pass, in ms; 0 for now. */
-  retryAfterMs(account?: string): number
+/** What a breaker keeps of a request, in the one object that the request has. */
+export type Pass = {
+  readonly account: string
+  probe: Probe
+  /** Of the circuit; undefined before it passed and after its verdict. */
+  turn: number | undefined
+  /** The count of suspends when it began. */
+  suspends: number
 }
 
 /** What {@link Breaker.retryAfterMs} is while a probe is on its way, in ms. */
@@ -51,36 +49,7 @@ const probeRetryMs = 1000
  * answered, or a machine that sleeps again and again would never find out. At most
  * {@link mostAccounts} accounts are remembered. `tell` hears when it opens and closes.
  */
-export const makeBreaker = (
-  rules: BreakerRules,
-  deps: { clock: Pick<Clock, 'monotonic'>; suspends: () => number },
-  tell: (state: 'open' | 'closed') => void,
-): Breaker => new Circuit(rules, deps, tell)
-
-/** Passes of an open breaker are probes: a fresh one is of an account that did not fail. */
-type Probe = 'none' | 'refused' | 'fresh'
-
-/** A pass, which costs each request one object. */
-class CircuitPass implements Pass {
-  constructor(
-    private readonly circuit: Circuit,
-    readonly account: string,
-    public probe: Probe,
-    /** Of the circuit; undefined after its verdict. */
-    public turn: number | undefined,
-    /** The count of suspends when it began. */
-    readonly suspends: number,
-  ) {}
-
-  began(): void {
-    this.circuit.began(this)
-  }
-  end(verdict: Verdict): void {
-    this.circuit.end(this, verdict)
-  }
-}
-
-class Circuit implements Breaker {
+export class Breaker {
   private readonly recent: RecentAccounts
   private failures = 0
   private openUntil: number | undefined
@@ -101,17 +70,23 @@ class Circuit implements Breaker {
     this.recent = recentAccounts(deps.clock)
   }
 
-  take(account: string): Pass | undefined {
+  /** Whether a request may pass. If so, tell how it ends: only its first verdict counts. */
+  admit(pass: Pass): boolean {
+    const { account } = pass
     this.recent.note(account, 'asked')
-    if (this.openUntil === undefined) return this.pass(account, 'none')
-    if (this.isFresh(account)) {
-      if (this.freshProbes >= this.rules.failures) return undefined
+    if (this.openUntil === undefined) pass.probe = 'none'
+    else if (this.isFresh(account)) {
+      if (this.freshProbes >= this.rules.failures) return false
       this.freshProbes++
-      return this.pass(account, 'fresh')
+      pass.probe = 'fresh'
+    } else {
+      if (this.isProbing || this.deps.clock.monotonic() < this.openUntil) return false
+      this.isProbing = true
+      pass.probe = 'refused'
     }
-    if (this.isProbing || this.deps.clock.monotonic() < this.openUntil) return undefined
-    this.isProbing = true
-    return this.pass(account, 'refused')
+    pass.turn = this.turn
+    pass.suspends = this.deps.suspends()
+    return true
   }
 
   get state(): BreakerState {
@@ -119,6 +94,7 @@ class Circuit implements Breaker {
     return this.deps.clock.monotonic() < this.openUntil ? 'open' : 'half_open'
   }
 
+  /** Until a request of this account (or of one that failed) may pass, in ms; 0 for now. */
   retryAfterMs(account?: string): number {
     if (this.openUntil === undefined) return 0
     if (this.isFresh(account)) return this.freshProbes < this.rules.failures ? 0 : probeRetryMs
@@ -126,14 +102,15 @@ class Circuit implements Breaker {
     return Math.max(0, this.openUntil - this.deps.clock.monotonic())
   }
 
-  began(pass: CircuitPass): void {
+  /** The first of an answer came: closes an open breaker, but one more failure may reopen it. */
+  began(pass: Pass): void {
     if (pass.turn !== this.turn || pass.probe === 'none') return
     this.close(this.rules.failures - 1)
     pass.turn = this.turn
     pass.probe = 'none'
   }
 
-  end(pass: CircuitPass, verdict: Verdict): void {
+  end(pass: Pass, verdict: Verdict): void {
     if (pass.turn !== this.turn) return
     pass.turn = undefined
     if (verdict === 'answered') {
@@ -145,18 +122,14 @@ class Circuit implements Breaker {
     else if (pass.probe === 'fresh') this.freshProbes--
   }
 
-  private pass(account: string, probe: Probe): Pass {
-    return new CircuitPass(this, account, probe, this.turn, this.deps.suspends())
-  }
-
-  private isExcused({ suspends }: CircuitPass): boolean {
+  private isExcused({ suspends }: Pass): boolean {
     const now = this.deps.suspends()
     if (now === suspends || suspends >= this.excusedAt) return false
     this.excusedAt = now
     return true
   }
 
-  private fail({ account, probe }: CircuitPass): void {
+  private fail({ account, probe }: Pass): void {
     const { failures: most } = this.rules
     this.recent.note(account, 'failed')
     if (probe === 'fresh') {

@@ -1,7 +1,7 @@
 /** An upstream as runs use it: counted, with a limited number of places, behind a breaker. */
 import { type Breaker, type Pass, verdictOf } from './breaker.ts'
 import { type End, onEnd } from './ends.ts'
-import type { Release, Slots } from './slots.ts'
+import type { Placed, Slots } from './slots.ts'
 import {
   type FailureReason,
   type Upstream,
@@ -34,9 +34,9 @@ export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
     id,
     protocol,
     async complete(call) {
-      const turn = new Turn(id, rules, call.account)
+      const turn = new Turn(id, rules, call)
       try {
-        const waits = turn.takePlace(call)
+        const waits = turn.takePlace()
         if (waits) await waits
         const answer = await upstream.complete(call)
         turn.note()
@@ -48,13 +48,13 @@ export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
       }
     },
     async stream(call) {
-      const turn = new Turn(id, rules, call.account)
+      const turn = new Turn(id, rules, call)
       try {
-        const waits = turn.takePlace(call)
+        const waits = turn.takePlace()
         if (waits) await waits
         const chunks = await upstream.stream(call)
         turn.note()
-        turn.pass?.began()
+        breaker?.began(turn)
         return onEnd(chunks, (end) => turn.end(end))
       } catch (error) {
         turn.end({ how: 'failed', error })
@@ -76,34 +76,33 @@ export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
   }
 }
 
-/** One request from its start to its end. */
-class Turn {
-  readonly pass: Pass | undefined
+/** One request from its start to its end: what its slots and its circuit keep of it, and its time. */
+class Turn implements Placed, Pass {
+  hasPlace = false
+  probe: Pass['probe'] = 'none'
+  turn: number | undefined
+  suspends = 0
+  readonly account: string
   private readonly startedAt: number
-  private release: Release | undefined
 
   /** @throws UpstreamFailure `open`, which counts as no request */
   constructor(
     private readonly id: string,
     private readonly rules: Rules,
-    account: string,
+    private readonly call: UpstreamCall,
   ) {
     const { breaker, clock, meters } = rules
-    this.pass = breaker?.take(account)
-    if (breaker && !this.pass) {
-      throw new UpstreamFailure('open', undefined, breaker.retryAfterMs(account))
+    this.account = call.account
+    if (breaker && !breaker.admit(this)) {
+      throw new UpstreamFailure('open', undefined, breaker.retryAfterMs(this.account))
     }
     this.startedAt = clock.monotonic()
     meters.upstreamAsked(id)
   }
 
-  /** Gives a promise only where there is none yet. */
-  takePlace({ account, signal }: UpstreamCall): Promise<void> | void {
-    const keep = (release: Release | undefined): void => {
-      this.release = release
-    }
-    const place = this.rules.slots?.take(account, signal)
-    return place instanceof Promise ? place.then(keep) : keep(place)
+  /** Gives a promise only where there is no place yet. */
+  takePlace(): Promise<void> | void {
+    return this.rules.slots?.take(this, this.call.signal)
   }
 
   /** The first of its answer came. */
@@ -113,17 +112,19 @@ class Turn {
   }
 
   end(end: End): void {
-    this.release?.()
+    const { slots, breaker } = this.rules
+    slots?.release(this)
     // Only its end says that an answer was whole.
-    if (end.how !== 'failed') this.pass?.end(end.how === 'whole' ? 'answered' : 'left')
+    if (end.how !== 'failed') breaker?.end(this, end.how === 'whole' ? 'answered' : 'left')
     else this.fail(end.error)
   }
 
   /** A stop by our own caller is not a failure. */
   private fail(error: unknown): void {
+    const { breaker, meters } = this.rules
     const failure = error instanceof UpstreamFailure ? error : undefined
     const reason = failure?.reason ?? 'error'
-    if (reason !== 'aborted') this.rules.meters.upstreamFailed(this.id, reason)
-    this.pass?.end(failure ? verdictOf(failure) : 'left')
+    if (reason !== 'aborted') meters.upstreamFailed(this.id, reason)
+    breaker?.end(this, failure ? verdictOf(failure) : 'left')
   }
 }

@@ -3,21 +3,8 @@ import { mayTake } from '../../kernel/fair-share.ts'
 import type { StopSignal } from '../../kernel/stop.ts'
 import { UpstreamFailure } from './upstream.ts'
 
-/** Gives a place back; more than once does nothing. */
-export type Release = () => void
-
-/** The places for requests in flight at one upstream. */
-export type Slots = {
-  /**
-   * Takes a place, after waiting for one where there is none.
-   * @throws UpstreamFailure `share` or `busy` when none came free in time or too many wait already,
-   * `aborted` when `signal` did.
-   */
-  take(account: string, signal: StopSignal): Release | Promise<Release>
-  readonly taken: number
-  readonly waiting: number
-  readonly most: number
-}
+/** What slots keep of a request, in the one object that the request has. */
+export type Placed = { readonly account: string; hasPlace: boolean }
 
 /** What one account has here; forgotten when that is nothing. */
 type Owner = { taken: number; waiting: Set<Waiter> }
@@ -30,86 +17,93 @@ type Waiter = { since: number; grant(): void }
  * that has the fewest, and of those to the longest wait. As many may wait as have a place (and
  * 128 at least), each for `maxWaitMs` at most; that queue is shared by the same rule.
  */
-export function upstreamSlots({ most, maxWaitMs }: { most: number; maxWaitMs: number }): Slots {
-  const mostWaiting = Math.max(most, 128)
-  const owners = new Map<string, Owner>()
-  let taken = 0
-  let waiting = 0
-  let turn = 0
+export class Slots {
+  readonly most: number
+  taken = 0
+  waiting = 0
+  private readonly maxWaitMs: number
+  private readonly mostWaiting: number
+  private readonly owners = new Map<string, Owner>()
+  private turn = 0
 
-  const occupy = (account: string, owner: Owner): Release => {
-    taken++
-    owner.taken++
-    let isHeld = true
-    return () => {
-      if (!isHeld) return
-      isHeld = false
-      taken--
-      owner.taken--
-      forgetIdle(account, owner)
-      handOut()
-    }
+  constructor({ most, maxWaitMs }: { most: number; maxWaitMs: number }) {
+    this.most = most
+    this.maxWaitMs = maxWaitMs
+    this.mostWaiting = Math.max(most, 128)
   }
 
-  const forgetIdle = (account: string, owner: Owner): void => {
-    if (owner.taken === 0 && owner.waiting.size === 0) owners.delete(account)
+  /**
+   * Takes a place, after waiting for one where there is none.
+   * @throws UpstreamFailure `share` or `busy` when none came free in time or too many wait already,
+   * `aborted` when `signal` did.
+   */
+  take(request: Placed, signal: StopSignal): Promise<void> | void {
+    if (signal.aborted) throw new UpstreamFailure('aborted')
+    const { account } = request
+    const owner = this.owners.get(account) ?? { taken: 0, waiting: new Set() }
+    const isFirst = owner.waiting.size === 0
+    const mayGo = isFirst && mayTake(owner.taken, this.most - this.taken)
+    if (!mayGo && !mayTake(owner.waiting.size, this.mostWaiting - this.waiting)) throw this.full()
+    this.owners.set(account, owner)
+    if (!mayGo) return this.wait(request, owner, signal)
+    this.occupy(request, owner)
   }
 
-  function handOut(): void {
-    while (waiting > 0 && taken < most) {
-      const next = nextOf(owners.values(), most - taken)
+  /** Gives the place of a request back, if it has one. */
+  release(request: Placed): void {
+    const owner = this.owners.get(request.account)
+    if (!owner || !request.hasPlace) return
+    request.hasPlace = false
+    this.taken--
+    owner.taken--
+    this.forgetIdle(request.account, owner)
+    while (this.waiting > 0 && this.taken < this.most) {
+      const next = nextOf(this.owners.values(), this.most - this.taken)
       if (!next) return
       next.grant()
     }
   }
 
-  function wait(account: string, owner: Owner, signal: StopSignal): Promise<Release> {
-    const { promise, resolve, reject } = Promise.withResolvers<Release>()
+  private occupy(request: Placed, owner: Owner): void {
+    this.taken++
+    owner.taken++
+    request.hasPlace = true
+  }
+
+  private forgetIdle(account: string, owner: Owner): void {
+    if (owner.taken === 0 && owner.waiting.size === 0) this.owners.delete(account)
+  }
+
+  private full(): UpstreamFailure {
+    return new UpstreamFailure(this.taken < this.most ? 'share' : 'busy')
+  }
+
+  private wait(request: Placed, owner: Owner, signal: StopSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
     const leave = (): void => {
       clearTimeout(tooLong)
       signal.removeEventListener('abort', onAbort)
-      if (owner.waiting.delete(waiter)) waiting--
+      if (owner.waiting.delete(waiter)) this.waiting--
     }
     const giveUp = (failure: UpstreamFailure): void => {
       leave()
-      forgetIdle(account, owner)
+      this.forgetIdle(request.account, owner)
       reject(failure)
     }
     const onAbort = () => giveUp(new UpstreamFailure('aborted'))
-    const onTimeout = () => giveUp(new UpstreamFailure(taken < most ? 'share' : 'busy'))
     const waiter: Waiter = {
-      since: turn++,
-      grant() {
+      since: this.turn++,
+      grant: () => {
         leave()
-        resolve(occupy(account, owner))
+        this.occupy(request, owner)
+        resolve()
       },
     }
-    const tooLong = setTimeout(onTimeout, maxWaitMs)
+    const tooLong = setTimeout(() => giveUp(this.full()), this.maxWaitMs)
     signal.addEventListener('abort', onAbort, { once: true })
     owner.waiting.add(waiter)
-    waiting++
+    this.waiting++
     return promise
-  }
-
-  return {
-    most,
-    take(account, signal) {
-      if (signal.aborted) throw new UpstreamFailure('aborted')
-      const owner = owners.get(account) ?? { taken: 0, waiting: new Set() }
-      const isFirst = owner.waiting.size === 0
-      const mayGo = isFirst && mayTake(owner.taken, most - taken)
-      if (!mayGo && !mayTake(owner.waiting.size, mostWaiting - waiting)) {
-        throw new UpstreamFailure(taken < most ? 'share' : 'busy')
-      }
-      owners.set(account, owner)
-      return mayGo ? occupy(account, owner) : wait(account, owner, signal)
-    },
-    get taken() {
-      return taken
-    },
-    get waiting() {
-      return waiting
-    },
   }
 }
 
