@@ -7,7 +7,7 @@
 import { assertMay } from '../src/access/keys/needs-key.ts'
 import { hashSecret, isSecret } from '../src/access/keys/secret.ts'
 import { keyStore } from '../src/access/keys/store.ts'
-import { makePlans } from '../src/access/plan.ts'
+import { makePlans } from '../src/access/plan-config.ts'
 import { systemClock } from '../src/kernel/clock.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { grown, grownSecret } from './grown-db.ts'

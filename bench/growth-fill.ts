@@ -2,7 +2,7 @@
 import { hashToken, newToken } from '../src/access/accounts/session.ts'
 import { issueKey } from '../src/access/keys/issue.ts'
 import { keyStore } from '../src/access/keys/store.ts'
-import { makePlans } from '../src/access/plan.ts'
+import { makePlans } from '../src/access/plan-config.ts'
 import { countersOf } from '../src/app/counters.ts'
 import { systemClock } from '../src/kernel/clock.ts'
 import { firstIdAt, makeIds } from '../src/kernel/ids.ts'

@@ -1,6 +1,6 @@
 import { issueKey } from '../src/access/keys/issue.ts'
 import { keyStore } from '../src/access/keys/store.ts'
-import { makePlans } from '../src/access/plan.ts'
+import { makePlans } from '../src/access/plan-config.ts'
 import { systemClock } from '../src/kernel/clock.ts'
 import { makeIds } from '../src/kernel/ids.ts'
 import { systemRandom } from '../src/kernel/random.ts'

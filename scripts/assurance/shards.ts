@@ -77,7 +77,7 @@ export const shards: Group = {
         ],
       ],
       guards: [
-        ['src/web/http/root.ts', 'misroutedOf'],
+        ['src/web/http/error-answers.ts', 'misroutedOf'],
         ['src/web/http/root.ts', 'assertMeant'],
         ['src/access/keys/needs-key.ts', 'keyAuth'],
         ['src/access/accounts/needs-session.ts', 'refuseMisrouted'],

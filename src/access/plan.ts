@@ -40,35 +40,11 @@ export type Plans = {
   of(account: Pick<AccountRow, 'plan' | 'planUntil'>, now: Millis): Plan
 }
 
-/** An entry of the configuration; undefined members take the default. */
-export type PlanEntry = {
-  id: string
-  name?: string | undefined
-  price_nusd?: Nusd | undefined
-  period?: 'month' | 'none' | undefined
-  discount_bps?: number | undefined
-  models?: readonly string[] | undefined
-  limits: {
-    rpm?: number | undefined
-    concurrency?: number | undefined
-    max_keys?: number | undefined
-    max_depth?: number | undefined
-    history_days?: number | undefined
-  }
-}
-
 /** The plan of an account that has bought none. */
 export const freeId = 'free'
 
-/** The server's limits of a key. The lower of these and the plan's applies. */
-type ServerLimits = Pick<PlanLimits, 'rpm' | 'concurrency'>
-
-export function makePlans(entries: readonly PlanEntry[], server: ServerLimits): Plans {
-  const added = entries.filter(({ id }) => !defaults.some((plan) => plan.id === id))
-  const all = [
-    ...defaults.map((plan) => merge(plan, find(entries, plan.id))),
-    ...added.map((entry) => merge({ ...blank, id: entry.id, name: entry.id }, entry)),
-  ].map((plan) => within(plan, server))
+/** Plans of which one is free. */
+export function plansOf(all: readonly Plan[]): Plans {
   const byId = new Map(all.map((plan) => [plan.id, plan]))
   const free = byId.get(freeId)
   if (!free) throw new Error('there is no free plan')
@@ -79,83 +55,4 @@ export function makePlans(entries: readonly PlanEntry[], server: ServerLimits): 
     of: ({ plan, planUntil }, now) =>
       (planUntil !== null && planUntil <= now ? undefined : byId.get(plan)) ?? free,
   }
-}
-
-/** The faults of configured plans, each a sentence without its full stop. */
-export function planFaults(entries: readonly PlanEntry[]): string[] {
-  return entries.flatMap((entry) => {
-    const isNew = !defaults.some((plan) => plan.id === entry.id)
-    const plan = merge(find(defaults, entry.id) ?? { ...blank, id: entry.id }, entry)
-    const faults: string[] = []
-    if (plan.id === freeId && plan.price > 0n) {
-      faults.push('"free" is the plan of accounts that pay nothing; set its price_nusd to 0')
-    }
-    if (plan.id === freeId && plan.period !== 'none') {
-      faults.push('"free" is never charged; set its period to "none"')
-    }
-    if (isNew && entry.price_nusd === undefined) {
-      faults.push(`"${plan.id}" needs price_nusd (0 if it is free)`)
-    }
-    return faults
-  })
-}
-
-const year = 365
-
-const blank: Omit<Plan, 'id'> = {
-  name: '',
-  price: 0n,
-  period: 'month',
-  discountBps: 0,
-  limits: { rpm: 6000, concurrency: 1024, maxKeys: 50, maxDepth: 4, historyDays: 30 },
-  models: [],
-}
-
-const defaults: readonly Plan[] = [
-  { ...blank, id: freeId, name: 'Free', period: 'none' },
-  {
-    ...blank,
-    id: 'builder',
-    name: 'Builder',
-    price: 20_000_000_000n,
-    discountBps: 500,
-    limits: { rpm: 20_000, concurrency: 2048, maxKeys: 200, maxDepth: 4, historyDays: year },
-  },
-  {
-    ...blank,
-    id: 'scale',
-    name: 'Scale',
-    price: 200_000_000_000n,
-    discountBps: 1000,
-    limits: { rpm: 100_000, concurrency: 8192, maxKeys: 500, maxDepth: 4, historyDays: 3 * year },
-  },
-]
-
-const find = <T extends { id: string }>(all: readonly T[], id: string): T | undefined =>
-  all.find((one) => one.id === id)
-
-function merge(plan: Plan, entry: PlanEntry | undefined): Plan {
-  if (!entry) return plan
-  const { limits } = entry
-  return {
-    id: plan.id,
-    name: entry.name ?? plan.name,
-    price: entry.price_nusd ?? plan.price,
-    period: entry.period ?? plan.period,
-    discountBps: entry.discount_bps ?? plan.discountBps,
-    limits: {
-      rpm: limits.rpm ?? plan.limits.rpm,
-      concurrency: limits.concurrency ?? plan.limits.concurrency,
-      maxKeys: limits.max_keys ?? plan.limits.maxKeys,
-      maxDepth: limits.max_depth ?? plan.limits.maxDepth,
-      historyDays: limits.history_days ?? plan.limits.historyDays,
-    },
-    models: entry.models ?? plan.models,
-  }
-}
-
-function within(plan: Plan, server: ServerLimits): Plan {
-  const rpm = Math.min(plan.limits.rpm, server.rpm)
-  const concurrency = Math.min(plan.limits.concurrency, server.concurrency)
-  return { ...plan, limits: { ...plan.limits, rpm, concurrency } }
 }

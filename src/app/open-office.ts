@@ -1,7 +1,7 @@
 /** Opens what a command needs to change keys and money beside a running server. */
 import { accountStore } from '../access/accounts/store.ts'
 import { keyStore } from '../access/keys/store.ts'
-import { makePlans } from '../access/plan.ts'
+import { makePlans } from '../access/plan-config.ts'
 import type { Config } from '../config/config.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { makeIds } from '../kernel/ids.ts'

@@ -1,6 +1,6 @@
 /** What a reload replaces in a running service: models and prices, plans, upstreams. */
 import { isDeepStrictEqual } from 'node:util'
-import { makePlans } from '../access/plan.ts'
+import { makePlans } from '../access/plan-config.ts'
 import { livePlans } from '../billing/plans/live-plans.ts'
 import type { Config } from '../config/config.ts'
 import type { UpstreamConfig } from '../config/entries.ts'

@@ -1,6 +1,6 @@
 /** `models check`: asks every upstream whether it responds and serves the models routed to it. */
 import type { Command } from 'commander'
-import { makePlans } from '../access/plan.ts'
+import { makePlans } from '../access/plan-config.ts'
 import { lossWords } from '../billing/margins/losses.ts'
 import type { Config } from '../config/config.ts'
 import { makeCatalogue } from '../models/catalogue.ts'

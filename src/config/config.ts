@@ -1,6 +1,6 @@
 /** Decides the configuration from flags, environment, file and defaults, or lists what is wrong. */
 import { parse, TomlError } from 'smol-toml'
-import { planFaults } from '../access/plan.ts'
+import { planFaults } from '../access/plan-config.ts'
 import type { ShardEntry } from '../kernel/shard.ts'
 import { faultsOf, type ModelConfig } from '../models/model-config.ts'
 import {

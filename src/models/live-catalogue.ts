@@ -12,13 +12,15 @@ export type LiveCatalogue = Catalogue & { replace(next: Catalogue): void }
 export function liveCatalogue(first: Catalogue): LiveCatalogue {
   const lists = new WeakMap<Model, PriceList>()
   let current = first
+  let byId = new Map<string, Model>()
   const replace = (next: Catalogue): void => {
-    for (const model of next.list()) lists.set(model, next.priceList)
+    byId = new Map(next.list().map((model) => [model.id, model]))
+    for (const model of byId.values()) lists.set(model, next.priceList)
     current = next
   }
   replace(first)
   return {
-    get: (id) => current.get(id),
+    get: (id) => byId.get(id),
     list: () => current.list(),
     get priceList() {
       return current.priceList

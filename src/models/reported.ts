@@ -1,21 +1,12 @@
 /** Reads the usage that model servers report, in the three shapes they write it. */
 import type { Json } from '../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../kernel/json-object.ts'
-import type { UsageClass, UsageClasses } from './meter.ts'
+import type { UsageClass } from './meter.ts'
+import { countIn, nothing, type ReadSide, type Reported, toReported } from './reported-counts.ts'
+import { readMessages } from './reported-messages.ts'
 
 /** The protocols whose `usage` can be read. */
 export type UsageShape = 'chat' | 'responses' | 'messages'
-
-/** What a model server says that a run used. All of it is still to be checked. */
-export type Reported = {
-  /** All that was read, classes included; undefined when it did not say, or no count. */
-  inputTokens: number | undefined
-  outputTokens: number | undefined
-  /** The classes with at least one unit, of the sides that do not contradict themselves. */
-  classes: UsageClasses | undefined
-  /** The sides whose details cannot be true. */
-  contradicts: { input: boolean; output: boolean }
-}
 
 /** What a shape calls the members of its two sides. */
 type Side = { total: string; details: string; classes: readonly [name: string, as: UsageClass][] }
@@ -76,19 +67,6 @@ function readApart(usage: JsonObject, read: Side, written: Side): ReadSide | und
   )
 }
 
-const nothing: Reported = {
-  inputTokens: undefined,
-  outputTokens: undefined,
-  classes: undefined,
-  contradicts: { input: false, output: false },
-}
-
-type ReadSide = {
-  total: number | undefined
-  classes: [UsageClass, number][]
-  contradicts: boolean
-}
-
 /**
  * What was written, reasoning included: some servers leave that out of `completion_tokens` and in
  * `total_tokens`.
@@ -130,57 +108,4 @@ function judged(total: number, details: [UsageClass, Json | undefined][]): ReadS
   return sum > total
     ? { total, classes: [], contradicts: true }
     : { total, classes, contradicts: false }
-}
-
-/** Anthropic's: `input_tokens` leaves out what was read from a cache or written to it. */
-function readMessages(usage: JsonObject): Reported {
-  const plain = countIn(usage['input_tokens'])
-  const output = countIn(usage['output_tokens'])
-  const read = usage['cache_read_input_tokens'] ?? 0
-  const written = usage['cache_creation_input_tokens'] ?? 0
-  const split = usage['cache_creation']
-  const tools = usage['server_tool_use']
-  const searches = isObject(tools) ? (countIn(tools['web_search_requests']) ?? 0) : 0
-  const [hour, fiveMinutes] = isObject(split)
-    ? [split['ephemeral_1h_input_tokens'] ?? 0, split['ephemeral_5m_input_tokens'] ?? 0]
-    : [0, written]
-  const all = [read, written, hour, fiveMinutes].map((value) => countIn(value))
-  const [reads = 0, writes = 0, hours = 0, minutes = 0] = all
-  const isSplit = isObject(split) && usage['cache_creation_input_tokens'] !== undefined
-  const total = plain === undefined ? undefined : plain + reads + Math.max(writes, hours + minutes)
-  const isWrong = all.includes(undefined) || (isSplit && hours + minutes !== writes)
-  const contradicts = total !== undefined && isWrong
-  const input: ReadSide = {
-    total,
-    classes: isWrong
-      ? []
-      : withUnits([
-          ['cache_read', reads],
-          ['cache_write', minutes],
-          ['cache_write_1h', hours],
-        ]),
-    contradicts,
-  }
-  const classes = withUnits([['web_search', searches]])
-  return toReported(input, { total: output, classes, contradicts: false })
-}
-
-const withUnits = (classes: [UsageClass, number][]): [UsageClass, number][] =>
-  classes.filter(([, units]) => units > 0)
-
-function toReported(input: ReadSide, output: ReadSide): Reported {
-  const found = [...input.classes, ...output.classes]
-  return {
-    inputTokens: input.total,
-    outputTokens: output.total,
-    classes: found.length === 0 ? undefined : Object.fromEntries(found),
-    contradicts: { input: input.contradicts, output: output.contradicts },
-  }
-}
-
-/** A reported count, if it is one: no sign, no fraction, exact as a JSON number. */
-function countIn(value: Json | undefined): number | undefined {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) return undefined
-  // -0 passes for a count; it must not stay one.
-  return value + 0
 }

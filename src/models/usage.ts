@@ -2,10 +2,11 @@
 import type { Json } from '../kernel/canonical.ts'
 import type { Bound } from './bound.ts'
 import { type Counting, countOutput, tokensOfBytes } from './count.ts'
-import { inputClasses, outputClasses, type Usage, type UsageClass } from './meter.ts'
-import { type Prices, type RateStep, stepFor } from './rates.ts'
-import { type Reported, readUsage, type UsageShape } from './reported.ts'
-import { ordinaryTiers } from './tiers.ts'
+import type { Usage } from './meter.ts'
+import type { Prices } from './rate-card.ts'
+import { readUsage, type UsageShape } from './reported.ts'
+import type { Reported } from './reported-counts.ts'
+import { addClasses, type Decided, tierOf } from './usage-classes.ts'
 
 /** What passed through our hands during a run. */
 export type Delivered = {
@@ -68,9 +69,6 @@ const mostOutput = ({ outputTokens, contextTokens, n }: Bound, inputTokens: numb
     ? outputTokens
     : Math.min(outputTokens, n * (contextTokens - inputTokens))
 
-/** `believed`: the number is the reported one. */
-type Decided = { tokens: number; believed: boolean }
-
 function inputOf(claim: UsageClaim, said: Reported): Decided {
   const { bound, counting, delivered, isClientsEnd = false } = claim
   const tokens = said.inputTokens
@@ -95,78 +93,3 @@ function outputOf(claim: UsageClaim, said: Reported): Decided {
   const counted = isMute ? 0 : countOutput(counting, passed, isClientsEnd)
   return { tokens: isOutdated ? Math.max(counted, tokens ?? 0) : counted, believed: false }
 }
-
-/**
- * The tier to bill: the one the answer names, unless that is dearer than what was held for. A name
- * without rates is the ordinary tier where it says so, and else the one that was asked for.
- */
-function tierOf({ bound, prices, tier: said }: UsageClaim): string | undefined {
-  const { card } = prices
-  if (!card || card.tiers.length === 0) return undefined
-  if (said === bound.tier || typeof said !== 'string') return bound.tier
-  if (ordinaryTiers.has(said)) return undefined
-  if (!card.steps.has(said)) return bound.tier
-  return isDearer(card.steps.get(said), card.steps.get(bound.tier ?? '')) ? bound.tier : said
-}
-
-function isDearer(
-  steps: readonly RateStep[] | undefined = [],
-  held: readonly RateStep[] | undefined = [],
-): boolean {
-  return steps.some((step, at) => {
-    const other = held[at]
-    return (
-      other === undefined ||
-      step.dearestInput > other.dearestInput ||
-      step.dearestOutput > other.dearestOutput ||
-      (step.rates.web_search ?? 0n) > (other.rates.web_search ?? 0n)
-    )
-  })
-}
-
-/** Keeps the classes of each side that is believed, as far as its bound goes. */
-function addClasses(
-  usage: Usage,
-  said: Reported,
-  { bound, prices }: UsageClaim,
-  { input, output }: { input: Decided; output: Decided },
-): void {
-  const step = stepFor(prices, usage)
-  const kept: { [Class in UsageClass]?: number } = {}
-  const keep = (
-    names: readonly UsageClass[],
-    [total, most]: [total: number, most: number],
-    rateOf: (meter: UsageClass) => bigint,
-    rest: bigint,
-  ): void => {
-    let inClasses = 0
-    for (const name of names) inClasses += said.classes?.[name] ?? 0
-    const all = names.map((name) => ({
-      name,
-      units: said.classes?.[name] ?? 0,
-      rate: rateOf(name),
-    }))
-    const plain = { name: undefined, units: total - inClasses, rate: rest }
-    // What is beyond the bound is taken from the cheapest units, so more never costs less.
-    let left = Math.min(total, most)
-    for (const { name, units } of [plain, ...all].sort((a, b) => compare(b.rate, a.rate))) {
-      const taken = Math.min(left, units)
-      left -= taken
-      if (name !== undefined && taken > 0) kept[name] = taken
-    }
-  }
-  const { rates, dearestInput } = step
-  if (input.believed) {
-    const rateOf = (meter: UsageClass) => rates[meter] ?? dearestInput
-    keep(inputClasses, [input.tokens, usage.inputTokens], rateOf, rates.input ?? 0n)
-  }
-  if (output.believed && output.tokens > 0) {
-    const rateOf = (meter: UsageClass) => rates[meter] ?? rates.output ?? 0n
-    keep(outputClasses, [output.tokens, usage.outputTokens], rateOf, rates.output ?? 0n)
-  }
-  const searches = Math.min(said.classes?.web_search ?? 0, bound.webSearches ?? 0)
-  if (searches > 0) kept.web_search = searches
-  if (Object.keys(kept).length > 0) usage.classes = kept
-}
-
-const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -2,7 +2,8 @@
 import { min, type Nusd } from '../kernel/money.ts'
 import { costOf, type Usage } from './meter.ts'
 import type { Model } from './model.ts'
-import { linesOf, type Prices } from './rates.ts'
+import type { Prices } from './rate-card.ts'
+import { linesOf } from './rates.ts'
 import { type DecidedUsage, decideUsage, type UsageClaim } from './usage.ts'
 
 /** Most that is noted of one run, in nano-USD, so that sums of very many stay exact. */

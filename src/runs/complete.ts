@@ -5,7 +5,8 @@ import type { Usage } from '../models/meter.ts'
 import { gatherNative } from '../models/protocols/native.ts'
 import { type JsonObject, UpstreamFailure } from '../models/upstream/upstream.ts'
 import { objects, readAnswer } from './answer.ts'
-import { type Came, chargedEnding, endFailed, type Keep, nothingCame } from './ending.ts'
+import { endFailed } from './end-failed.ts'
+import { type Came, endingOf, type Keep, nothingCame } from './ending.ts'
 import { type Finished, finish } from './finish.ts'
 import type { LiveRun } from './live-run.ts'
 import { sound } from './native-sorter.ts'
@@ -38,7 +39,7 @@ export async function complete(
     }
     const firstByteAt = deps.clock.now()
     const output = came.choices
-    const ending = chargedEnding(live, came, step, { firstByteAt, output })
+    const ending = endingOf(live, came, step, { firstByteAt, output }, 'whole')
     const more = { body: found, usage: ending.usage, output }
     const reply = keep && ((done: Finished) => keep.done({ ...done, ...more }))
     return { ...(await finish(deps, live, ending, reply)), ...more }

@@ -13,7 +13,8 @@ import {
 } from '../models/upstream/upstream.ts'
 import type { Choice } from './answer.ts'
 import { ChunkSorter } from './chunks.ts'
-import { type Came, chargedEnding, endFailed, type Keep } from './ending.ts'
+import { endFailed } from './end-failed.ts'
+import { type Came, endingOf, type Keep } from './ending.ts'
 import { type Finished, finish } from './finish.ts'
 import type { LiveRun } from './live-run.ts'
 import { NativeSorter } from './native-sorter.ts'
@@ -74,7 +75,8 @@ export async function stream(
     })
     if (live.stopped()) throw new UpstreamFailure('aborted')
     const { answer, end } = endOf(sorter)
-    const ending = chargedEnding(live, answer, step, { firstByteAt, output: answer.choices })
+    const facts = { firstByteAt, output: answer.choices }
+    const ending = endingOf(live, answer, step, facts, 'whole')
     const more = { usage: ending.usage, tier: answer.tier, ...end }
     const reply = keep && ((done: Finished) => keep.done({ ...done, ...more }))
     return { ...(await finish(deps, live, ending, reply)), ...more }

@@ -1,6 +1,6 @@
 import type { AnyElysia } from 'elysia'
-import { isForFewPrograms, isForPrograms } from '../../src/web/http/lazy-mount.ts'
 import { isOpenToAnyOrigin } from '../../src/web/http/methods.ts'
+import { isForFewPrograms, isForPrograms } from '../../src/web/http/paths.ts'
 
 /**
  * Whether a route is part of the API: what programs and supervisors ask for, what the dashboard

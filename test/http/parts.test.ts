@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Refusal } from '../../src/kernel/refusal.ts'
-import { readFileParts, readParts } from '../../src/web/http/body.ts'
+import { readFileParts, readParts } from '../../src/web/http/form-parts.ts'
 
 const form = new FormData()
 form.set('a', 'text')

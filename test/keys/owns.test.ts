@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { optionalCaller } from '../../src/access/keys/needs-key.ts'
+import { optionalCaller } from '../../src/access/keys/api/optional-caller.ts'
 import { owns } from '../../src/access/keys/owns.ts'
 import { type World, world } from '../support/world.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { makePlans } from '../../src/access/plan.ts'
+import { makePlans } from '../../src/access/plan-config.ts'
 import { lossWords } from '../../src/billing/margins/losses.ts'
 import { belowCost } from '../../src/models/below-cost.ts'
 import { makeCatalogue } from '../../src/models/catalogue.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asc } from 'drizzle-orm'
-import { makePlans } from '../../src/access/plan.ts'
+import { makePlans } from '../../src/access/plan-config.ts'
 import { accountListedSince, listedSince } from '../../src/access/plan-history.ts'
 import { readAccountPlan } from '../../src/billing/plans/account-plan.ts'
 import { cancelPlan } from '../../src/billing/plans/cancel.ts'

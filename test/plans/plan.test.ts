@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { makePlans, planFaults } from '../../src/access/plan.ts'
+import { makePlans, planFaults } from '../../src/access/plan-config.ts'
 import { paysFrom } from '../../src/billing/plans/plan-words.ts'
 import { currentOf, quoteOf } from '../../src/billing/plans/quote.ts'
 import { costOf, type MeterLine } from '../../src/models/meter.ts'

@@ -1,7 +1,7 @@
 /** A process that renews what is due until it is killed. `bun renewer.ts <file> <now>` */
 
 import { keyStore } from '../../src/access/keys/store.ts'
-import { makePlans } from '../../src/access/plan.ts'
+import { makePlans } from '../../src/access/plan-config.ts'
 import { renew } from '../../src/billing/plans/renew.ts'
 import { subscriptionStore } from '../../src/billing/plans/store.ts'
 import { makeIds } from '../../src/kernel/ids.ts'

@@ -13,7 +13,7 @@ type Read = { status: number; body: string | null; isKept: boolean }
 /** Reads an answer that comes in two parts, on a connection that stays open. */
 async function readAnswer({ bytes, part }: Spoilt): Promise<Read> {
   let isKept = false
-  const line: Line<Exchange> = {
+  const line: Line = {
     account: 'a',
     socket: undefined,
     user: undefined,
@@ -22,7 +22,7 @@ async function readAnswer({ bytes, part }: Spoilt): Promise<Read> {
     idleSince: undefined,
     unsent: undefined,
   }
-  const lines: Lines<Exchange> = {
+  const lines: Lines = {
     take: (exchange) => exchange.send(line),
     takeNew: () => {},
     keep: () => {

@@ -1,6 +1,6 @@
-import { defaultHttpLimits } from '../../src/models/upstream/http.ts'
+import { defaultHttpLimits, type Wire } from '../../src/models/upstream/http.ts'
 import { UpstreamFailure } from '../../src/models/upstream/upstream.ts'
-import { openDirect, type Wire } from '../../src/models/upstream/wire/wire.ts'
+import { openDirect } from '../../src/models/upstream/wire/wire.ts'
 
 /**
  * Started by `tls.test.ts` with `NODE_EXTRA_CA_CERTS`, which Bun reads once at its start. Asks as

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createServer, type Server, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { defaultHttpLimits, type HttpLimits } from '../../src/models/upstream/http.ts'
+import { defaultHttpLimits, type HttpLimits, type Wire } from '../../src/models/upstream/http.ts'
 import { UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 import { openBody, takeBody } from '../../src/models/upstream/wire/message-body.ts'
 import { readHead } from '../../src/models/upstream/wire/message-head.ts'
-import { openDirect, type Wire } from '../../src/models/upstream/wire/wire.ts'
+import { openDirect } from '../../src/models/upstream/wire/wire.ts'
 import { rejectionOf } from '../support/rejection.ts'
 import { until } from '../support/runs.ts'
 

@@ -6,7 +6,7 @@ import { Refusal, refuse } from '../../kernel/refusal.ts'
 import { assertMarkHere } from '../../kernel/shard.ts'
 import { clientAddress, trustedProxies } from '../../web/http/client-address.ts'
 import { readCookie } from '../../web/http/cookies.ts'
-import { pathStart } from '../../web/http/lazy-mount.ts'
+import { pathStart } from '../../web/http/paths.ts'
 import { assertSameOrigin } from '../../web/http/same-origin.ts'
 import { homePage, isLocalPath, signInPath } from './next-page.ts'
 import {

@@ -1,14 +1,9 @@
 /** The guard of keyed routes: finds the caller of a bearer secret and checks what it may do. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
-import { Refusal, refuse } from '../../kernel/refusal.ts'
+import { refuse } from '../../kernel/refusal.ts'
 import { assertMarkHere, refusePast } from '../../kernel/shard.ts'
-import {
-  clientAddress,
-  type PeerSource,
-  rateKey,
-  trustedProxies,
-} from '../../web/http/client-address.ts'
+import { clientAddress, rateKey, trustedProxies } from '../../web/http/client-address.ts'
 import { rateHeaders, refuseInvalidKey, tooMany } from '../../web/http/limits.ts'
 import {
   assertAddressAllowed,
@@ -17,7 +12,6 @@ import {
   type Caller,
   type KeyNeed,
   mayAtOnce,
-  type Scope,
   statusOf,
 } from './key.ts'
 import { type Counted, countRequest } from './rate.ts'
@@ -83,27 +77,6 @@ export const keyAuth = ({ keys, clock, settings, limiters, shard }: Deps) => {
 }
 
 /**
- * The caller of a keyless route that shows more to an owner: undefined without a key, and if the
- * key does not exist, is not usable or lacks `scope`.
- */
-export async function optionalCaller(
-  { keys, clock, settings }: Pick<Deps, 'keys' | 'clock' | 'settings'>,
-  { request, server }: { request: Request; server: PeerSource | null },
-  scope: Scope,
-): Promise<Caller | undefined> {
-  const caller = await callerOf(keys, request)
-  if (!caller) return undefined
-  try {
-    const isTrusted = trustedProxies(settings.trustedProxies)
-    assertMay(caller, scope, clock.now(), () => clientAddress(request, server, isTrusted))
-    return caller
-  } catch (error) {
-    if (error instanceof Refusal) return undefined
-    throw error
-  }
-}
-
-/**
  * Checks, in this order: a usable key, an active account, the networks, the scope.
  * @throws Refusal of the first check that fails
  */
@@ -121,7 +94,7 @@ export function assertMay(caller: Caller, need: KeyNeed, now: number, address: (
  * The caller of a bearer secret. The checksum of an uncached secret saves a look-up for junk; a
  * cached secret passed it before.
  */
-function callerOf(
+export function callerOf(
   keys: Pick<Deps['keys'], 'knownCaller' | 'findCaller'>,
   request: Request,
 ): Caller | Promise<Caller | undefined> | undefined {

@@ -3,7 +3,7 @@ import type { Posted } from '../../ledger/unit-of-work.ts'
 import type { FailureReason } from '../../models/upstream/upstream.ts'
 import type { DeliveryRow, RunRow, UpstreamEvidenceRow } from '../../storage/db/schema.ts'
 import type { Family } from './exposition.ts'
-import { counter, histogram } from './instrument.ts'
+import { makeInstruments } from './instruments.ts'
 
 /** Everything that this process counts, since its start. */
 export type Meters = {
@@ -24,9 +24,6 @@ export type Meters = {
   lagged(seconds: number): void
   families(): Family[]
 }
-
-const runSeconds = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
-const shortSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
 export function makeMeters(): Meters {
   const instruments = makeInstruments()
@@ -61,75 +58,5 @@ export function makeMeters(): Meters {
     wrote: (seconds) => instruments.writes.observe({}, seconds),
     lagged: (seconds) => instruments.lags.observe({}, seconds),
     families: () => Object.values(instruments).map((one) => one.family()),
-  }
-}
-
-/**
- * Labels are configured models and upstreams, and words of closed lists; never an account, a key,
- * or a value chosen by a caller or a model.
- */
-function makeInstruments() {
-  return {
-    runs: counter('counterfoil_runs_total', 'Runs that ended.', ['model', 'outcome']),
-    costs: counter('counterfoil_run_cost_nusd_total', 'Charges of ended runs, in nano-USD.', [
-      'model',
-    ]),
-    durations: histogram(
-      'counterfoil_run_duration_seconds',
-      'From the hold of a run to its settlement.',
-      ['kind'],
-      runSeconds,
-    ),
-    firstBytes: histogram(
-      'counterfoil_run_first_byte_seconds',
-      'From the hold of a run to its first byte of output.',
-      ['kind'],
-      runSeconds,
-    ),
-    unpriced: counter(
-      'counterfoil_unpriced_units_total',
-      'Units of a class that the model has no rate for, reasoning left out.',
-      ['model', 'meter'],
-    ),
-    transfers: counter('counterfoil_transfers_total', 'Ledger transfers by kind.', ['kind']),
-    moved: counter(
-      'counterfoil_transferred_nusd_total',
-      'Transferred amounts by kind, in nano-USD.',
-      ['kind'],
-    ),
-    asked: counter('counterfoil_upstream_requests_total', 'Requests to an upstream.', ['upstream']),
-    failed: counter('counterfoil_upstream_failures_total', 'Failed requests to an upstream.', [
-      'upstream',
-      'reason',
-    ]),
-    evidence: counter(
-      'counterfoil_upstream_evidence_total',
-      'Runs of upstreams that sign their answers, by what came of asking for the signature.',
-      ['upstream', 'state'],
-    ),
-    opened: counter('counterfoil_upstream_opened_total', 'Times an upstream was paused.', [
-      'upstream',
-    ]),
-    waits: histogram(
-      'counterfoil_upstream_wait_seconds',
-      'From a request to its first byte, including the time in the queue.',
-      ['upstream'],
-      runSeconds,
-    ),
-    deliveries: counter('counterfoil_webhook_tries_total', 'Tries to deliver an event.', [
-      'outcome',
-    ]),
-    writes: histogram(
-      'counterfoil_database_write_seconds',
-      'From a write to its COMMIT.',
-      [],
-      shortSeconds,
-    ),
-    lags: histogram(
-      'counterfoil_event_loop_lag_seconds',
-      'Delay of a timer that runs ten times a second.',
-      [],
-      shortSeconds,
-    ),
   }
 }

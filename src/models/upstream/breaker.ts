@@ -16,7 +16,7 @@ export type Verdict = 'answered' | 'failed' | 'left'
 /** Passes of an open breaker are probes: a fresh one is of an account that did not fail. */
 type Probe = 'none' | 'refused' | 'fresh'
 
-/** What a breaker keeps of a request, in the one object that the request has. */
+/** The state of a request here, in the one object that the request has. */
 export type Pass = {
   readonly account: string
   probe: Probe

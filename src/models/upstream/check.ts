@@ -1,7 +1,7 @@
 /** Asks an upstream which models it has. */
 import { dialects, type UpstreamKind } from './dialect.ts'
 import { request } from './http.ts'
-import { headersFor, type ModelServer } from './model-server.ts'
+import { headersFor, type ModelServer } from './server-address.ts'
 import { UpstreamFailure } from './upstream.ts'
 
 /**

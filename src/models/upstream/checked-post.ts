@@ -6,8 +6,9 @@ import type { Block } from '../../kernel/network-block.ts'
 import { isIn, isPublicAddress } from '../../kernel/public-address.ts'
 import { type StopSignal, StopSwitch } from '../../kernel/stop.ts'
 import { within } from '../../kernel/within.ts'
+import type { Wire, WireRequest } from './http.ts'
 import { UpstreamFailure } from './upstream.ts'
-import { openDirect, type Wire, type WireRequest } from './wire/wire.ts'
+import { openDirect } from './wire/wire.ts'
 
 /** How long a whole attempt may take, in ms. */
 const totalMs = 10_000

@@ -1,8 +1,7 @@
 /** Asks a model server how many tokens a request has, outside of any run. */
 import { parseObject } from '../../kernel/json-object.ts'
-import type { HttpLimits } from './http.ts'
+import type { HttpLimits, Wire } from './http.ts'
 import { type CountCall, type Upstream, UpstreamFailure } from './upstream.ts'
-import type { Wire } from './wire/wire.ts'
 
 /** The longest wait; our own count answers then. */
 const patienceMs = 3000

@@ -1,7 +1,7 @@
 /** HTTP by `fetch`: one outbound exchange with deadlines and size limits. */
 import { type Deadline, deadlineIn } from '../../kernel/deadline.ts'
 import type { StopSignal } from '../../kernel/stop.ts'
-import { type FailureReason, type Take, UpstreamFailure } from './upstream.ts'
+import { type FailureReason, type SentMark, type Take, UpstreamFailure } from './upstream.ts'
 
 /** How long and how much one exchange may take. Times in milliseconds, sizes in decoded bytes. */
 export type HttpLimits = {
@@ -63,6 +63,23 @@ export type WireAnswer = Omit<HttpAnswer, 'headers'> & {
   flow(take: Take<Uint8Array>): Promise<void>
   /** What had come and was not read when it was stopped, where that can be told. */
   left?(): Uint8Array | undefined
+}
+
+/** One request to a {@link Wire}. */
+export type WireRequest = {
+  /** Whose request it is. Connections are never shared between accounts. */
+  account: string
+  headers: Readonly<Record<string, string>>
+  body: string
+  signal: StopSignal
+  mark?: SentMark | undefined
+  limits: HttpLimits
+}
+
+/** A URL that is posted to. */
+export type Wire = {
+  /** @throws UpstreamFailure and nothing else, as `request` does */
+  ask(request: WireRequest): Promise<WireAnswer>
 }
 
 /**

@@ -3,36 +3,15 @@ import { parseObject } from '../../kernel/json-object.ts'
 import { traceHeaders } from '../../kernel/trace.ts'
 import { openChunks } from './chunk-stream.ts'
 import { tokenCounter } from './count-tokens.ts'
-import { type Dialect, dialects, type UpstreamKind } from './dialect.ts'
+import { dialects } from './dialect.ts'
 import type { Attest } from './exchange.ts'
-import { defaultHttpLimits, type HttpLimits } from './http.ts'
+import { defaultHttpLimits, type Wire } from './http.ts'
 import { noteExchange } from './noted-answer.ts'
 import { errorIn, isTooLong, refusalIn } from './refused.ts'
+import { endpoint, headersFor, type ModelServer } from './server-address.ts'
 import { type JsonObject, type Upstream, type UpstreamCall, UpstreamFailure } from './upstream.ts'
 import { evidenceSource } from './upstream-evidence.ts'
-import { openWire, type Wire } from './wire/wire.ts'
-
-export type ModelServer = {
-  id: string
-  /** Which protocol it speaks. */
-  kind?: UpstreamKind
-  /** With or without a slash at its end; a query stays. */
-  baseUrl: string
-  apiKey?: string
-  /** How the key is sent; what is usual for the protocol when absent. */
-  auth?: 'bearer' | 'x-api-key' | 'none'
-  /** Sent with every request, beside those of the protocol. */
-  headers?: Readonly<Record<string, string>>
-  /** Query parameters of every request, beside those of `baseUrl`. */
-  query?: Readonly<Record<string, string>> | undefined
-  limits?: Partial<HttpLimits>
-  /** Whether the environment names a proxy. */
-  isProxied?: boolean
-  /** Whether it is told what trace a request belongs to. */
-  isTraced?: boolean
-  /** Set where it signs its answers. */
-  attest?: Attest | undefined
-}
+import { openWire } from './wire/wire.ts'
 
 /**
  * A model server. Its words never leave it: an error body can hold its URL or key, so only the
@@ -111,42 +90,6 @@ export function modelServer(options: ModelServer): Upstream {
       return await openChunks(answer, { reader })
     },
   }
-}
-
-/** What every request to a server carries. */
-export function headersFor(
-  dialect: Dialect,
-  options: Pick<ModelServer, 'apiKey' | 'auth' | 'headers'>,
-): Record<string, string> {
-  const { apiKey, auth = dialect.auth } = options
-  const credential: Record<string, string> =
-    apiKey === undefined || auth === 'none'
-      ? {}
-      : auth === 'bearer'
-        ? { authorization: `Bearer ${apiKey}` }
-        : { 'x-api-key': apiKey }
-  return {
-    'content-type': 'application/json',
-    'user-agent': 'counterfoil',
-    ...dialect.headers,
-    ...options.headers,
-    ...credential,
-  }
-}
-
-function endpoint({ id, baseUrl, query }: ModelServer, path: string): string {
-  const url = URL.parse(baseUrl)
-  // The message never repeats the URL, which may hold a credential.
-  if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new Error(`the base_url of upstream "${id}" is not an http(s) URL`)
-  }
-  if (url.username || url.password) {
-    throw new Error(`the base_url of upstream "${id}" holds credentials: use its api key instead`)
-  }
-  url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/${path}`
-  url.hash = ''
-  for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value)
-  return url.href
 }
 
 const isGood = ({ status }: { status: number }): boolean => status >= 200 && status < 300

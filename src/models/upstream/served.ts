@@ -76,7 +76,7 @@ export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
   }
 }
 
-/** One request from its start to its end: what its slots and its circuit keep of it, and its time. */
+/** One request from its start to its end, with its state in the slots and the circuit. */
 class Turn implements Placed, Pass {
   hasPlace = false
   probe: Pass['probe'] = 'none'

@@ -3,7 +3,7 @@ import { mayTake } from '../../kernel/fair-share.ts'
 import type { StopSignal } from '../../kernel/stop.ts'
 import { UpstreamFailure } from './upstream.ts'
 
-/** What slots keep of a request, in the one object that the request has. */
+/** The state of a request here, in the one object that the request has. */
 export type Placed = { readonly account: string; hasPlace: boolean }
 
 /** What one account has here; forgotten when that is nothing. */

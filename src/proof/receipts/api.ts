@@ -1,6 +1,7 @@
 /** Routes under /v1/receipts: own and public receipts, and the check of any receipt. */
 import { Elysia } from 'elysia'
-import { keyAuth, optionalCaller } from '../../access/keys/needs-key.ts'
+import { optionalCaller } from '../../access/keys/api/optional-caller.ts'
+import { keyAuth } from '../../access/keys/needs-key.ts'
 import { assertListed, owns } from '../../access/keys/owns.ts'
 import { firstListedRun } from '../../access/plan-history.ts'
 import type { Deps } from '../../app/deps-port.ts'

@@ -5,3 +5,7 @@ import type { Bound } from '../../models/bound.ts'
 export const loweredHeader = ({ maxTokens }: Bound) => ({
   'x-counterfoil-max-tokens': String(maxTokens),
 })
+
+/** The same in the body, for a client that asked to lower it. */
+export const fittedOf = ({ maxTokens }: Bound, fit: boolean): { max_output_tokens?: number } =>
+  fit && maxTokens > 0 ? { max_output_tokens: maxTokens } : {}

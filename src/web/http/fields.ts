@@ -1,7 +1,8 @@
 /** Reads the fields of a form or a JSON body. */
 import type { Json } from '../../kernel/canonical.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import { readFileParts, readJson, readParts, readText } from './body.ts'
+import { readJson, readText } from './body.ts'
+import { readFileParts, readParts } from './form-parts.ts'
 
 const formType = 'application/x-www-form-urlencoded'
 

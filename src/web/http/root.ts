@@ -1,46 +1,23 @@
 /** The root app: host check, request ids, headers, errors. */
-import { Elysia, NotFoundError } from 'elysia'
+import { Elysia } from 'elysia'
 import type { Acting } from '../../kernel/acting.ts'
-import type { Ids } from '../../kernel/ids.ts'
-import type { Log } from '../../kernel/log.ts'
-import { Refusal, toErrorBody } from '../../kernel/refusal.ts'
-import {
-  elsewhereByShard,
-  elsewhereDetail,
-  elsewhereInPath,
-  refuseElsewhere,
-  type Shard,
-  shardHeader,
-} from '../../kernel/shard.ts'
-import { StorageFault } from '../../kernel/storage-fault.ts'
-import { readTrace } from '../../kernel/trace.ts'
+import { Refusal } from '../../kernel/refusal.ts'
+import { elsewhereByShard, refuseElsewhere, type Shard, shardHeader } from '../../kernel/shard.ts'
 import type { PeerSource } from './client-address.ts'
+import { type ErrorDeps, errorAnswers } from './error-answers.ts'
 import { hostCheck, type Listen } from './host.ts'
-import { isForFewPrograms, isForPrograms, pathStart, sayFailures } from './lazy-mount.ts'
+import { sayFailures } from './lazy-mount.ts'
 import type { ExpectBody } from './slow-body.ts'
-import { standing } from './standing-headers.ts'
-import { toRefusal } from './to-refusal.ts'
+import { baseHeaders } from './standing-headers.ts'
 
-export type RootDeps = {
+export type RootDeps = ErrorDeps & {
   /** Public origin, as configured. */
   baseUrl: string
   listen: Listen
-  ids: Ids
-  log: Pick<Log, 'error'>
   /** Without it a body may take as long as it likes. */
   expectBody?: ExpectBody
   /** Looks at each request to this host before its route. @throws Refusal */
   admit?: ((request: Request, server: PeerSource | null) => void) | undefined
-  /** Says more of a refusal; without it, refusals are shown as they are. */
-  explain?: ((refusal: Refusal) => Refusal) | undefined
-  /** Shows a refusal to people: a page, or a fragment for htmx. Without it they get JSON too. */
-  showRefusal?: (...asked: Parameters<ShowRefusal>) => Shown | undefined
-  /** How a request's protocol writes a refusal; ours where it has no way of its own. */
-  errorBodyFor?: (request: Request) => ToErrorBody | undefined
-  /** What to say of a path that is not served; the ordinary words where it gives none. */
-  missingWords?: (pathname: string) => string | undefined
-  /** Absent without shards. */
-  shard?: Shard | undefined
 }
 
 /** The context of a failed request: `acting` is set behind a guard that found a session. */
@@ -50,21 +27,6 @@ type Failed = {
   set: { headers: Record<string, unknown>; status?: number | string }
   acting?: Acting
 }
-
-export type ToErrorBody = (refusal: Refusal, requestId: string) => object
-
-export type ShowRefusal = (
-  refusal: Refusal,
-  asked: {
-    request: Request
-    requestId: string
-    wants: 'page' | 'fragment'
-    /** The signed-in wallet, if the route knows it. */
-    reader?: Acting | undefined
-  },
-) => Shown
-
-export type Shown = { html: string; headers: Record<string, string> }
 
 /**
  * The root of the service: every door is mounted on what this returns. It checks the Host before
@@ -111,82 +73,11 @@ export const makeRoot = (deps: RootDeps) => {
   return app
 }
 
-type ErrorDeps = Omit<RootDeps, 'admit' | 'baseUrl' | 'listen' | 'expectBody'>
-
-/** Turns an error into an answer; `said` are the headers its route had set. */
-const errorAnswers =
-  ({ ids, log, explain, showRefusal, errorBodyFor, missingWords, shard }: ErrorDeps) =>
-  (error: unknown, request: Request, said: Record<string, unknown>, reader?: Acting) => {
-    const requestId = String(said['x-request-id'] ?? ids.make('req'))
-    const words =
-      error instanceof NotFoundError ? missingWords?.(pathnameOf(request.url)) : undefined
-    const refused = words ? new Refusal('not_found', { message: words }) : toRefusal(error)
-    const routed = misroutedOf(shard, refused, { error, url: request.url }) ?? refused
-    const refusal = explain ? explain(routed) : routed
-    if (refusal.type === 'internal_error') {
-      const trace = readTrace(request.headers.get('traceparent'), null)
-      const names = { request_id: requestId, ...(trace ? { trace_id: trace.id } : {}) }
-      log.error('request.failed', error, names)
-    }
-    // Such a path is a program's.
-    const wants = words === undefined ? wantsHtml(request) : undefined
-    const shown = wants && showRefusal?.(refusal, { request, requestId, wants, reader })
-    const headers: Record<string, string> = {
-      ...baseHeaders(requestId),
-      ...keptOf(said),
-      ...headersOf(refusal),
-      ...(shown ? { 'content-type': 'text/html; charset=utf-8', ...shown.headers } : {}),
-    }
-    const toBody = errorBodyFor?.(request) ?? toErrorBody
-    const body = shown ? shown.html : toBody(refusal, requestId)
-    return { status: refusal.status, headers, body }
-  }
-
 /** @throws Refusal `misdirected_request` for a request that names another shard */
 function assertMeant(shard: Shard | undefined, { headers }: Request): void {
   const other = shard && elsewhereByShard(shard, headers.get(shardHeader) ?? '')
   if (other !== undefined) refuseElsewhere(other)
 }
-
-/** An id of another shard that this one does not know, or cannot look up, is answered there. */
-function misroutedOf(
-  shard: Shard | undefined,
-  { status }: Refusal,
-  { error, url }: { error: unknown; url: string },
-) {
-  const isUnknown = status === 404 || status === 400 || error instanceof StorageFault
-  const other = isUnknown ? elsewhereInPath(shard, url) : undefined
-  return other === undefined
-    ? undefined
-    : new Refusal('misdirected_request', elsewhereDetail(other))
-}
-
-/** What a route had said in headers that is as true of a refusal. */
-const lasting = [
-  'access-control-allow-origin',
-  'access-control-expose-headers',
-  'ratelimit',
-  'ratelimit-policy',
-  'x-ratelimit-limit-requests',
-  'x-ratelimit-remaining-requests',
-  'x-ratelimit-reset-requests',
-]
-
-const keptOf = (headers: Record<string, unknown>): Record<string, string> =>
-  Object.fromEntries(
-    lasting.flatMap((name) => {
-      const value = headers[name]
-      return value === undefined ? [] : [[name, String(value)]]
-    }),
-  )
-
-const pathnameOf = (url: string): string => url.slice(pathStart(url)).split(/[?#]/, 1)[0] ?? ''
-
-/** Every answer's headers. A public route or a page overrides what it must and keeps the rest. */
-const baseHeaders = (requestId: string): Record<string, string> => ({
-  'x-request-id': requestId,
-  ...standing,
-})
 
 /** Whether the path's escapes are UTF-8; of others Elysia makes parameters that are `null`. */
 function hasReadablePath(url: string): boolean {
@@ -197,30 +88,4 @@ function hasReadablePath(url: string): boolean {
   } catch {
     return false
   }
-}
-
-/** What a refusal says in headers: what to send instead, and whether trying again can help. */
-function headersOf({ type, status, detail }: Refusal): Record<string, string> {
-  return {
-    ...(type === 'invalid_key' ? { 'www-authenticate': 'Bearer' } : {}),
-    ...(status === 402 ? { 'x-should-retry': 'false' } : {}),
-    ...(status === 429 ? { 'retry-after': '1', 'retry-after-ms': '1000' } : {}),
-    ...(type === 'idempotency_in_progress' ? { 'retry-after': '1' } : {}),
-    ...detail.headers,
-  }
-}
-
-/**
- * Chooses the form of a refusal. Programs under `/v1`, `/operator/v1`, `/openapi` and `/mcp`, and
- * supervisors, always get JSON; elsewhere htmx gets a fragment and a browser a page. Only the form
- * depends on it, so reading the path from the URL is safe here.
- */
-function wantsHtml({ url, headers }: Request): 'page' | 'fragment' | undefined {
-  if (isForPrograms(url) || isForFewPrograms(url)) return undefined
-  if (url.startsWith('/openapi/', pathStart(url))) return undefined
-  if (headers.get('hx-request') === 'true') return 'fragment'
-  const accept = headers.get('accept') ?? ''
-  if (url.startsWith('/api/', pathStart(url)))
-    return accept.includes('text/html') ? 'page' : undefined
-  return accept.includes('application/json') && !accept.includes('text/html') ? undefined : 'page'
 }

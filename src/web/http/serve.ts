@@ -1,7 +1,8 @@
 /** Serves an app over HTTP. */
 import type { AnyElysia } from 'elysia'
 import type { Listen } from './host.ts'
-import { answerFailure, isForPrograms, restToMount } from './lazy-mount.ts'
+import { answerFailure, restToMount } from './lazy-mount.ts'
+import { isForPrograms } from './paths.ts'
 
 /** Seconds without a byte after which Bun closes a connection; streams turn it off. */
 export const idleTimeoutSeconds = 120

@@ -9,6 +9,12 @@ export const standing: { readonly [name: string]: string } = {
   'cache-control': 'no-store',
 }
 
+/** Every answer's headers. A public route or a page overrides what it must and keeps the rest. */
+export const baseHeaders = (requestId: string): Record<string, string> => ({
+  'x-request-id': requestId,
+  ...standing,
+})
+
 /**
  * An answer 200 with headers that many answers share, and those that were set, which replace shared
  * ones of their names. Bun copies `shared` as a whole, which costs less than one by one.

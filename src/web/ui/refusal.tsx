@@ -1,7 +1,7 @@
 /** Shows a refusal to people: a note in place for htmx, a whole page for a plain browser. */
 import { type Acting, homes, may } from '../../kernel/acting.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
-import type { ShowRefusal } from '../http/root.ts'
+import type { ShowRefusal } from '../http/error-answers.ts'
 import { ButtonLink } from './button.tsx'
 import { Empty } from './empty.tsx'
 import type { Frame } from './frame.ts'

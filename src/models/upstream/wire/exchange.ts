@@ -5,7 +5,7 @@ import type { StopSignal } from '../../../kernel/stop.ts'
 import type { HttpLimits, WireAnswer } from '../http.ts'
 import { type FailureReason, type SentMark, type Take, UpstreamFailure } from '../upstream.ts'
 import { Inlet } from './inlet.ts'
-import type { Line, Lines } from './lines.ts'
+import type { Line, Lines, LineUser } from './lines.ts'
 import { type Body, openBody, takeBody } from './message-body.ts'
 import { type Head, maxHeadBytes, readHead } from './message-head.ts'
 import { unpack } from './packed.ts'
@@ -17,13 +17,13 @@ const mostLookedAt = maxHeadBytes + headEnd.length
 const endWithinMs = 1000
 
 /** One request and its answer. Made of few parts, because there are thousands at once. */
-export class Exchange implements WireAnswer {
+export class Exchange implements WireAnswer, LineUser {
   status = 0
   private isKept = false
   /** What is sent; kept until its answer begins. */
   private request: string | undefined
   private opened: PromiseWithResolvers<WireAnswer> | undefined
-  private line: Line<Exchange> | undefined
+  private line: Line | undefined
   private headBytes: Buffer | undefined
   private body: Body | undefined
   private readonly inlet = new Inlet(this)
@@ -37,7 +37,7 @@ export class Exchange implements WireAnswer {
   private timer: Timer | undefined
 
   constructor(
-    private readonly lines: Lines<Exchange>,
+    private readonly lines: Lines,
     /** Only its own requests share a connection with this one. */
     readonly account: string,
     private readonly signal: StopSignal,
@@ -61,13 +61,13 @@ export class Exchange implements WireAnswer {
   }
 
   /** Kept while it connects, because a TLS handshake may never end. */
-  connect(line: Line<Exchange>): void {
+  connect(line: Line): void {
     if (this.request) this.line = line
     // It ended while it waited for an idle connection.
     else this.lines.cut(line)
   }
 
-  send(line: Line<Exchange>): void {
+  send(line: Line): void {
     const { request } = this
     if (request) {
       this.line = line

@@ -5,11 +5,11 @@ import { systemClock } from '../../../kernel/clock.ts'
 import { makeIdleLines } from './idle.ts'
 
 /** One connection. Its user hears of it. */
-export type Line<User> = {
+export type Line = {
   /** It carries requests of this account alone. */
   readonly account: string
-  socket: Socket<Line<User>> | undefined
-  user: User | undefined
+  socket: Socket<Line> | undefined
+  user: LineUser | undefined
   /** Whether any byte of the current request was handed to the system. */
   isWritten: boolean
   isClosed: boolean
@@ -19,25 +19,27 @@ export type Line<User> = {
   unsent: Buffer | undefined
 }
 
-export type Hears<User> = {
-  /** It is about to be opened. Its user cuts it if it no longer wants it, now or later. */
-  opening(user: User, line: Line<User>): void
+/** The exchange that a connection serves. */
+export type LineUser = {
+  readonly account: string
+  /** It is about to be opened. Cut it if it is no longer wanted, now or later. */
+  connect(line: Line): void
   /** It may be written to. */
-  opened(user: User, line: Line<User>): void
-  bytes(user: User, bytes: Buffer): void
+  send(line: Line): void
+  take(bytes: Buffer): void
   /** It is over. `isClean`: its server ended it, as it may. */
-  lost(user: User, isClean: boolean): void
+  lose(isClean: boolean): void
 }
 
 /** Connections to one server. Each belongs to one account, and is kept for its next request. */
-export type Lines<User> = {
+export type Lines = {
   /** An idle connection of the user's account, or a new one. */
-  take(user: User): void
-  takeNew(user: User): void
+  take(user: LineUser): void
+  takeNew(user: LineUser): void
   /** Keeps it for the next request; all bytes of the current exchange were sent and read. */
-  keep(line: Line<User>): void
-  cut(line: Line<User>): void
-  send(line: Line<User>, request: string): void
+  keep(line: Line): void
+  cut(line: Line): void
+  send(line: Line, request: string): void
 }
 
 /** `name` is what its certificate says; `hostname` may be an address of it. */
@@ -55,25 +57,21 @@ const reusedMs = 4000
  */
 const closedSeconds = 8
 
-export function makeLines<User extends { readonly account: string }>(
-  { name, hostname, port, isSecure }: Server,
-  hears: Hears<User>,
-): Lines<User> {
-  type Own = Line<User>
-  const idle = makeIdleLines<Own>()
+export function makeLines({ name, hostname, port, isSecure }: Server): Lines {
+  const idle = makeIdleLines<Line>()
   const serverName = isIP(name) === 0 ? { serverName: name } : {}
   // Said aloud, because an environment variable could switch the default off.
   const tls = isSecure ? { tls: { rejectUnauthorized: true, ...serverName } } : {}
 
-  const lose = (line: Own, isClean: boolean): void => {
+  const lose = (line: Line, isClean: boolean): void => {
     if (line.isClosed) return
     line.isClosed = true
     const { user } = line
     forget(line)
-    if (user) hears.lost(user, isClean)
+    if (user) user.lose(isClean)
     else idle.remove(line)
   }
-  const cut = (line: Own): void => {
+  const cut = (line: Line): void => {
     if (line.isClosed) return
     line.isClosed = true
     const { socket } = line
@@ -81,44 +79,41 @@ export function makeLines<User extends { readonly account: string }>(
     idle.remove(line)
     socket?.terminate()
   }
-  const open = (line: Own): void => {
-    if (line.user) hears.opened(line.user, line)
-  }
   /** Writes text as it is: the system nearly always takes all, so its bytes are not needed. */
-  const send = (line: Own, bytes: string | Buffer): void => {
+  const send = (line: Line, bytes: string | Buffer): void => {
     const sent = Math.max(0, line.socket?.write(bytes) ?? 0)
     if (sent > 0) line.isWritten = true
     const rest = sent < Buffer.byteLength(bytes) ? bytes : undefined
     line.unsent = (typeof rest === 'string' ? Buffer.from(rest) : rest)?.subarray(sent)
   }
   const handlers = {
-    open(socket: Socket<Own>) {
+    open(socket: Socket<Line>) {
       const line = socket.data
       // Its user gave up meanwhile.
       if (line.isClosed) return socket.terminate()
       line.socket = socket
-      if (!isSecure) open(line)
+      if (!isSecure) line.user?.send(line)
     },
-    handshake(socket: Socket<Own>, isTrusted: boolean, error: Error | null) {
-      if (isTrusted && !error) return open(socket.data)
+    handshake(socket: Socket<Line>, isTrusted: boolean, error: Error | null) {
+      if (isTrusted && !error) return socket.data.user?.send(socket.data)
       lose(socket.data, false)
       socket.terminate()
     },
-    data({ data: line }: Socket<Own>, bytes: Buffer) {
-      if (line.user) hears.bytes(line.user, bytes)
+    data({ data: line }: Socket<Line>, bytes: Buffer) {
+      if (line.user) line.user.take(bytes)
       // Bytes on an idle connection answer no request.
       else cut(line)
     },
-    drain: ({ data: line }: Socket<Own>) => void (line.unsent && send(line, line.unsent)),
-    timeout({ data: line }: Socket<Own>) {
+    drain: ({ data: line }: Socket<Line>) => void (line.unsent && send(line, line.unsent)),
+    timeout({ data: line }: Socket<Line>) {
       if (!line.user) cut(line)
     },
-    close: ({ data: line }: Socket<Own>, error?: unknown) => lose(line, !error),
-    error: ({ data: line }: Socket<Own>) => lose(line, false),
-    connectError: ({ data: line }: Socket<Own>) => lose(line, false),
+    close: ({ data: line }: Socket<Line>, error?: unknown) => lose(line, !error),
+    error: ({ data: line }: Socket<Line>) => lose(line, false),
+    connectError: ({ data: line }: Socket<Line>) => lose(line, false),
   }
-  const takeNew = (user: User): void => {
-    const data: Own = {
+  const takeNew = (user: LineUser): void => {
+    const data: Line = {
       account: user.account,
       socket: undefined,
       user,
@@ -127,17 +122,17 @@ export function makeLines<User extends { readonly account: string }>(
       idleSince: undefined,
       unsent: undefined,
     }
-    hears.opening(user, data)
+    user.connect(data)
     if (data.isClosed) return
     Bun.connect({ hostname, port, ...tls, socket: handlers, data }).catch(() => lose(data, false))
   }
-  const reuse = (line: Own, user: User): void => {
+  const reuse = (line: Line, user: LineUser): void => {
     line.user = user
     line.socket?.timeout(0)
     line.socket?.ref()
-    open(line)
+    user.send(line)
   }
-  const reuseLater = afterPoll<{ line: Own; user: User }>(({ line, user }) =>
+  const reuseLater = afterPoll<{ line: Line; user: LineUser }>(({ line, user }) =>
     line.isClosed ? takeNew(user) : reuse(line, user),
   )
 
@@ -187,7 +182,7 @@ function afterPoll<T>(work: (item: T) => void): (item: T) => void {
 }
 
 /** Sockets live on for a while after their end. */
-function forget(line: Line<unknown>): void {
+function forget(line: Line): void {
   line.user = undefined
   line.socket = undefined
   line.unsent = undefined

@@ -1,27 +1,9 @@
 /** The HTTP client for model servers: the only file of this folder to import from outside. */
-import type { StopSignal } from '../../../kernel/stop.ts'
-import type { WireAnswer } from '../http.ts'
-import { type HttpLimits, request } from '../http.ts'
-import { type SentMark, UpstreamFailure } from '../upstream.ts'
+import type { Wire } from '../http.ts'
+import { UpstreamFailure } from '../upstream.ts'
 import { Exchange } from './exchange.ts'
+import { openFetched } from './fetched.ts'
 import { makeLines } from './lines.ts'
-
-/** One request to a {@link Wire}. */
-export type WireRequest = {
-  /** Whose request it is. Connections are never shared between accounts. */
-  account: string
-  headers: Readonly<Record<string, string>>
-  body: string
-  signal: StopSignal
-  mark?: SentMark | undefined
-  limits: HttpLimits
-}
-
-/** A URL that is posted to. */
-export type Wire = {
-  /** @throws UpstreamFailure and nothing else, as `request` does */
-  ask(request: WireRequest): Promise<WireAnswer>
-}
 
 /** Proxies that the environment names are known to `fetch` alone. */
 export const openWire = (url: string, isProxied: boolean): Wire =>
@@ -50,12 +32,7 @@ export function openDirect(url: string, address?: string): Wire {
     port: Number(port || (isSecure ? 443 : 80)),
     isSecure,
   }
-  const lines = makeLines<Exchange>(server, {
-    opening: (exchange, line) => exchange.connect(line),
-    opened: (exchange, line) => exchange.send(line),
-    bytes: (exchange, bytes) => exchange.take(bytes),
-    lost: (exchange, isClean) => exchange.lose(isClean),
-  })
+  const lines = makeLines(server)
   // Nearly all requests have the same headers; callers must not mutate the object.
   let written = { headers: {}, text: '' }
   return {
@@ -65,26 +42,6 @@ export function openDirect(url: string, address?: string): Wire {
       const length = Buffer.byteLength(body)
       const request = `${start}${written.text}content-length: ${length}\r\n\r\n${body}`
       return new Exchange(lines, account, signal, limits, mark).begin(request)
-    },
-  }
-}
-
-/** The same by `fetch`, whose connections serve one request each: its pool knows no accounts. */
-export function openFetched(url: string): Wire {
-  return {
-    async ask({ headers, body, signal, mark, limits }) {
-      // `fetch` does not tell when it connected.
-      if (mark && !signal.aborted) mark.isSent = true
-      const answer = await request({ url, headers, body, signal, limits, keepalive: false })
-      return {
-        ...answer,
-        async flow(take) {
-          for (;;) {
-            const bytes = await answer.read()
-            if (!bytes || !(await take(bytes))) return
-          }
-        },
-      }
     },
   }
 }

@@ -1,0 +1,74 @@
+/** Ends a run that broke off: charges what is due, and says why. */
+import type { Deps } from '../app/deps-port.ts'
+import type { Millis } from '../kernel/clock.ts'
+import type { Refusal } from '../kernel/refusal.ts'
+import type { RouteStep } from '../models/model.ts'
+import { UpstreamFailure } from '../models/upstream/upstream.ts'
+import { receiptIdOf } from '../proof/receipts/receipt.ts'
+import { type Came, endingOf, type How, type Keep } from './ending.ts'
+import { type Charged, refusalOf } from './failure.ts'
+import { type Ending, finish } from './finish.ts'
+import { type LiveRun, namesOf, type StopReason } from './live-run.ts'
+import { routeName } from './route.ts'
+import { outcomeOf } from './run.ts'
+
+type Broken = {
+  step: RouteStep | undefined
+  /** What was delivered of the answer, and what was reported. */
+  answer: Came
+  firstByteAt: Millis | null
+  keep?: Pick<Keep<never>, 'failed'> | undefined
+}
+
+/**
+ * Ends a run that did not complete. Output that was delivered is charged, and the input with it.
+ * Without any, a run costs its input if it was stopped from the side of its client while the model
+ * server had its request; a failure of ours or of the model server costs nothing.
+ */
+export async function endFailed(
+  deps: Deps,
+  live: LiveRun,
+  error: unknown,
+  { step, answer, firstByteAt, keep }: Broken,
+): Promise<Refusal> {
+  live.span?.failed(error)
+  const stopped = live.stopped()
+  const hasOutput = answer.outputBytes > 0
+  const how = stopped === undefined || isOurs.has(stopped) ? 'broken' : 'left'
+  const charged = chargedFor(live, error, { how, hasOutput })
+  const refusal = refusalOf(error, stopped, charged, live.model.contextTokens)
+  if (refusal.type === 'internal_error') deps.log.error('run.failed', error, namesOf(live))
+  const facts = { firstByteAt, output: hasOutput ? answer.choices : null }
+  const isFree = charged === 'nothing'
+  const ended = isFree ? undefined : endingOf(live, answer, step, facts, how)
+  // What the model server reported it bills the operator, also where no customer pays.
+  const isBilled = isFree && answer.usage !== undefined && step?.cost !== undefined
+  const { wholesale } = (isBilled ? endingOf(live, answer, step, facts, how) : ended) ?? {}
+  const receiptId = receiptIdOf(live.id)
+  refusal.detail.headers = { ...refusal.detail.headers, 'x-receipt-id': receiptId }
+  refusal.detail.metadata = { ...refusal.detail.metadata, run_id: live.id, receipt_id: receiptId }
+  const ending: Ending = {
+    ...facts,
+    outcome: outcomeOf(stopped, hasOutput),
+    route: routeName(step),
+    usage: ended?.usage,
+    usageSource: ended?.usageSource ?? 'counted',
+    clamped: ended?.clamped ?? false,
+    wholesale,
+    error: { type: refusal.type, message: refusal.message },
+  }
+  await finish(deps, live, ending, keep && (({ run }) => keep.failed(refusal, run)))
+  return refusal
+}
+
+/** The reasons of a stop that are ours, not the client's. */
+const isOurs = new Set<StopReason>(['shutdown', 'overdue'])
+
+type Break = { how: How; hasOutput: boolean }
+
+function chargedFor({ isSent }: LiveRun, error: unknown, { how, hasOutput }: Break): Charged {
+  if (hasOutput) return 'output'
+  // A model server that failed just then delivered nothing.
+  const isStopped = error instanceof UpstreamFailure && error.reason === 'aborted'
+  return how === 'left' && isStopped && isSent ? 'input' : 'nothing'
+}
