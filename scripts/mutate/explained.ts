@@ -262,9 +262,6 @@ const explained: Record<string, Row[]> = {
     ],
     ['if (choices.every((choice) => greeted', /false/, faster],
   ],
-  'src/runs/finish.ts': [
-    ['const done = isKept', /&& to/, 'What is answered so is freed in the next step.'],
-  ],
   'src/runs/fit.ts': [
     ['if (rest <= 0n) return 0', /<= to </, 'Of no money the division makes no token either.'],
     ['if (affordable === null ||', />= to >/, 'A bound of just as many tokens is that bound.'],

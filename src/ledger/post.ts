@@ -145,13 +145,15 @@ export function openLedger(
   const ofHolds = trackedRows(memory)
   const holding = makeUnitOfWork(ofHolds, 0)
 
-  const holdNow = async <T>(command: Command<T>): Promise<T> => {
+  const holdNow = <T>(command: Command<T>): Promise<T> => {
     db.noticeForeign()
     const now = clock.now()
     if (isKnown(db.open, ofHolds, [command], now)) {
       holding.now = now
       try {
-        return openNow(command, ofHolds, holding)
+        return Promise.resolve(openNow(command, ofHolds, holding))
+      } catch (error) {
+        return Promise.reject(error)
       } finally {
         forgetHold(ofHolds)
       }

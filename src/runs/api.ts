@@ -26,6 +26,7 @@ import { streamRun } from './api/stream.ts'
 import { readTags } from './api/tags.ts'
 import { begin } from './begin.ts'
 import { frameWriter } from './chunks.ts'
+import type { LiveRun } from './live-run.ts'
 import { chunkBase, chunkWriter, lastFrames, toCompletion, toEmbeddings } from './openai.ts'
 import type { Begun } from './opening.ts'
 import { checkSwitches, isToFit } from './switches.ts'
@@ -78,7 +79,7 @@ const embeddings: Running = async (deps, context, body, call) => {
 type OpenAiAsked = { kind: ModelKind; body: JsonObject; fit: boolean; call: Call | undefined }
 
 /** Begins what one of OpenAI's routes was asked, if it is the route for this kind of model. */
-async function beginOpenAi(deps: Deps, context: RunContext, asked: OpenAiAsked) {
+function beginOpenAi(deps: Deps, context: RunContext, asked: OpenAiAsked): Promise<LiveRun> {
   const { kind, body, fit, call } = asked
   const { caller, request } = context
   checkSwitches(body)

@@ -7,10 +7,11 @@ import { type JsonObject, UpstreamFailure } from '../models/upstream/upstream.ts
 import { objects, readAnswer } from './answer.ts'
 import { endFailed } from './end-failed.ts'
 import { type Came, endingOf, type Keep, nothingCame } from './ending.ts'
-import { type Finished, finish } from './finish.ts'
+import { finish } from './finish.ts'
 import type { LiveRun } from './live-run.ts'
 import { sound } from './native-sorter.ts'
 import { tryRoute } from './route.ts'
+import type { Finished } from './settlement.ts'
 
 export type Completed = Finished & { body: JsonObject; usage: Usage; output: Json }
 

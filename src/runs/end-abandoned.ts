@@ -8,7 +8,7 @@ import type { Deps } from '../app/deps-port.ts'
 import { pricesOfQuote, quoteDigestOf } from '../billing/quotes/apply-quote.ts'
 import type { Prices } from '../models/rate-card.ts'
 import type { RunRow } from '../storage/db/schema.ts'
-import { settle } from './finish.ts'
+import { settle } from './settlement.ts'
 
 /** Runs ended in one pass over the table. */
 const batch = 500
@@ -59,7 +59,7 @@ async function end(deps: Deps, run: RunRow): Promise<boolean> {
   const prices = await pricesOf(deps, run)
   const durationMs = Math.max(0, deps.clock.now() - (run.startedAt ?? run.createdAt))
   try {
-    await settle(deps, run, prices, interrupted, durationMs, { call: {} })
+    await settle(deps, { open: run, prices, ending: interrupted, durationMs, call: {} })
     return true
   } catch (error) {
     const now = await deps.runs.find(run.id)

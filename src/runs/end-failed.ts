@@ -7,10 +7,11 @@ import { UpstreamFailure } from '../models/upstream/upstream.ts'
 import { receiptIdOf } from '../proof/receipts/receipt.ts'
 import { type Came, endingOf, type How, type Keep } from './ending.ts'
 import { type Charged, refusalOf } from './failure.ts'
-import { type Ending, finish } from './finish.ts'
+import { finish } from './finish.ts'
 import { type LiveRun, namesOf, type StopReason } from './live-run.ts'
 import { routeName } from './route.ts'
 import { outcomeOf } from './run.ts'
+import type { Ending } from './settlement.ts'
 
 type Broken = {
   step: RouteStep | undefined

@@ -7,9 +7,9 @@ import { decideUsage, type UsageClaim } from '../models/usage.ts'
 import { wholesaleOf } from '../models/wholesale.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import type { Answer } from './answer.ts'
-import type { Ending } from './finish.ts'
 import type { LiveRun } from './live-run.ts'
 import { routeName } from './route.ts'
+import type { Ending } from './settlement.ts'
 
 /**
  * Seals the answer for a retry with the same Idempotency-Key. The command that ends the run stores

@@ -1,7 +1,7 @@
 /** The `usage` of an answer in OpenAI's shape: what was charged, with the details there are. */
 import { toJsonInteger } from '../kernel/money.ts'
 import type { Usage, UsageClass } from '../models/meter.ts'
-import type { Finished } from './finish.ts'
+import type { Finished } from './settlement.ts'
 
 type Details = { [name: string]: number }
 

@@ -15,10 +15,11 @@ import type { Choice } from './answer.ts'
 import { ChunkSorter } from './chunks.ts'
 import { endFailed } from './end-failed.ts'
 import { type Came, endingOf, type Keep } from './ending.ts'
-import { type Finished, finish } from './finish.ts'
+import { finish } from './finish.ts'
 import type { LiveRun } from './live-run.ts'
 import { NativeSorter } from './native-sorter.ts'
 import { tryRoute } from './route.ts'
+import type { Finished } from './settlement.ts'
 
 /** What a stream writes to. */
 export type Sink = {

@@ -1,6 +1,7 @@
 import { begin } from '../../src/runs/begin.ts'
-import type { Ending } from '../../src/runs/finish.ts'
+import type { LiveRun } from '../../src/runs/live-run.ts'
 import type { RunWish } from '../../src/runs/opening.ts'
+import type { Ending, Settled } from '../../src/runs/settlement.ts'
 import { modelToml, upstreamToml } from '../support/runs.ts'
 import { usd, type World } from '../support/world.ts'
 
@@ -44,6 +45,17 @@ export function beginnerOf(w: World) {
     (await w.deps.accounts.find(account))?.held
   return { modelOf, callerOf, start, heldBy }
 }
+
+/** A run as its end stores it, after no time. */
+export const settledOf = (
+  { row, model }: Pick<LiveRun, 'row' | 'model'>,
+  ending: Ending,
+): Settled => ({
+  open: row,
+  prices: model.prices,
+  ending,
+  durationMs: 0,
+})
 
 export const endingOf = (more: Partial<Ending> = {}): Ending => ({
   ...{ outcome: 'complete', route: 'stub:any', usage: { inputTokens: 5, outputTokens: 5 } },

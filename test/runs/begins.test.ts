@@ -5,14 +5,22 @@ import { maxNusd } from '../../src/kernel/money.ts'
 import { onceOf } from '../../src/ledger/once.ts'
 import { openLedger } from '../../src/ledger/post.ts'
 import { endAbandoned } from '../../src/runs/end-abandoned.ts'
-import { finish, settle } from '../../src/runs/finish.ts'
+import { finish } from '../../src/runs/finish.ts'
 import type { Begun } from '../../src/runs/opening.ts'
+import { settle } from '../../src/runs/settlement.ts'
 import { storeOpenRuns } from '../../src/runs/store-open.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { allRuns } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
-import { type Beginner, beginnerOf, beginnerToml, endingOf, type TestCaller } from './beginner.ts'
+import {
+  type Beginner,
+  beginnerOf,
+  beginnerToml,
+  endingOf,
+  settledOf,
+  type TestCaller,
+} from './beginner.ts'
 
 setDefaultTimeout(60_000)
 
@@ -192,7 +200,7 @@ describe('a run that began', () => {
     const caller = await callerOf()
     const live = await start(caller)
     const { cost } = (await finish(w.deps, live, endingOf())).run
-    const again = settle(w.deps, live.row, live.model.prices, endingOf(), 0, {})
+    const again = settle(w.deps, settledOf(live, endingOf()))
     expect(await outcomeOf(again)).toThrow('is not open')
     expect((await w.deps.accounts.find(caller.account))?.balance).toBe(usd - cost)
   })
@@ -221,7 +229,7 @@ describe('a run that began', () => {
     w.deps.live.remove(live.id)
     w.deps.live.release(caller.account, caller.key.lineage)
     const ending = endingOf({ outcome: 'interrupted', usage: undefined })
-    const { run } = await settle(w.deps, live.row, undefined, ending, 0, {})
+    const { run } = await settle(w.deps, { ...settledOf(live, ending), prices: undefined })
     expect([run.lines, run.cost, await heldBy(caller)]).toEqual([[], 0n, 0n])
   })
 

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { begin } from '../../src/runs/begin.ts'
 import { cancelRun, stopCancelled } from '../../src/runs/cancel.ts'
-import { type Ending, finish, settle } from '../../src/runs/finish.ts'
+import { finish } from '../../src/runs/finish.ts'
+import { type Ending, settle } from '../../src/runs/settlement.ts'
 import { rejectionOf } from '../support/rejection.ts'
 import { modelsToml, until } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
+import { settledOf } from './beginner.ts'
 
 setDefaultTimeout(60_000)
 
@@ -50,7 +52,7 @@ test('a run of another node is asked to stop, and shown once it ended; then nobo
   const live = await startElsewhere()
   const shown = cancelRun(w.deps, live.row)
   await until('the wish', async () => (await asked(live.id)).length === 1)
-  await settle(w.deps, live.row, live.model.prices, cancelled, 0, {})
+  await settle(w.deps, settledOf(live, cancelled))
   expect((await shown).status).toBe('cancelled')
   expect(await asked(live.id)).toEqual([])
 })
@@ -66,7 +68,7 @@ test('a run of another node that does not end is shown as it is, and goes on bei
   const shown = await cancelRun({ ...w.deps, clock }, live.row)
   expect([shown.status, shown.finishedAt]).toEqual(['running', null])
   expect(await asked(live.id)).toEqual([live.id])
-  await settle(w.deps, live.row, live.model.prices, cancelled, 0, {})
+  await settle(w.deps, settledOf(live, cancelled))
 })
 
 test('409 conflict: a run that ended, which nobody is asked to stop', async () => {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { onceOf } from '../../src/ledger/once.ts'
-import { type Ending, finish } from '../../src/runs/finish.ts'
+import { finish } from '../../src/runs/finish.ts'
 import type { Begun } from '../../src/runs/opening.ts'
+import type { Ending } from '../../src/runs/settlement.ts'
 import { type World, world } from '../support/world.ts'
 import { type Beginner, beginnerOf, beginnerToml, endingOf } from './beginner.ts'
 

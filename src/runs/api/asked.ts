@@ -1,6 +1,7 @@
 /** Reads what every door of a run is asked for: the body, the model, the tags, the trace. */
 import type { Caller } from '../../access/keys/key.ts'
 import type { Deps } from '../../app/deps-port.ts'
+import type { Json } from '../../kernel/canonical.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { readTrace } from '../../kernel/trace.ts'
 import type { ModelKind } from '../../models/meter.ts'
@@ -26,15 +27,17 @@ export type Running = (
 
 /** Answers a request as its body says, once for each Idempotency-Key. */
 export async function answer(deps: Deps, context: RunContext, route: string, run: Running) {
-  const { value: body, text } = await readBody(deps, context)
   const { caller, request } = context
+  const { value, text } = await readJson(request, { limitBytes: deps.settings.bodyBytes })
+  const body = asBody(value)
   const call = callOf(deps, { request, who: caller.key.id, route: `POST ${route}`, text })
+  if (!call) return run(deps, context, body)
   return answerOnce(deps, context, call, () => run(deps, context, body, call))
 }
 
-export async function readBody({ settings }: Deps, { request }: Pick<RunContext, 'request'>) {
-  const { value, text } = await readJson(request, { limitBytes: settings.bodyBytes })
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { value, text }
+/** @throws Refusal `invalid_request` for a body that is not an object */
+export function asBody(value: Json): JsonObject {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   refuse('invalid_request', 'The body must be a JSON object.')
 }
 

@@ -8,7 +8,8 @@ import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
 import { countRequest, type Native, nativeOf, textBytesOf } from '../../models/protocols/native.ts'
 import { loadTokenizer } from '../../models/tokenizers/load.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
-import { findModelOf, readBody } from './asked.ts'
+import { readJson } from '../../web/http/body.ts'
+import { asBody, findModelOf } from './asked.ts'
 
 type Context = { caller: Caller; request: Request }
 
@@ -17,7 +18,8 @@ type Context = { caller: Caller; request: Request }
  * a run without a report would be charged.
  */
 export async function countInput(deps: Deps, { caller, request }: Context) {
-  const { value } = await readBody(deps, { request })
+  const limitBytes = deps.settings.bodyBytes
+  const value = asBody((await readJson(request, { limitBytes })).value)
   const model = findModelOf(deps, 'chat', value)
   assertModelAllowed(caller.chain, model.id)
   const { body } = messagesToChat({ ...value, max_tokens: 1 })

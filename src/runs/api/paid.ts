@@ -2,8 +2,8 @@
 import type { Json } from '../../kernel/canonical.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import type { Usage } from '../../models/meter.ts'
-import type { Finished } from '../finish.ts'
 import { toReceiptLink } from '../openai.ts'
+import type { Finished } from '../settlement.ts'
 
 /** The usage, and the member `counterfoil`: the receipt and the cost. */
 export function paidOf(

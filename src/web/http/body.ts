@@ -24,7 +24,8 @@ export async function readJson(
   request: Request,
   { limitBytes }: { limitBytes: number },
 ): Promise<JsonBody> {
-  const text = await readText(request, { limitBytes, contentType: 'application/json' })
+  assertReadableAs(request, limitBytes, 'application/json')
+  const text = decode(await readBytes(request, limitBytes))
   return { value: parseSound(text), text }
 }
 
@@ -47,11 +48,14 @@ export async function readText(
   request: Request,
   { limitBytes, contentType }: { limitBytes: number; contentType: string },
 ): Promise<string> {
-  assertReadable(request, limitBytes)
-  if (!isMediaType(request.headers.get('content-type'), contentType)) {
-    refuse('unsupported_media_type', `Send an uncompressed body as ${contentType}.`)
-  }
+  assertReadableAs(request, limitBytes, contentType)
   return decode(await readBytes(request, limitBytes))
+}
+
+function assertReadableAs(request: Request, limitBytes: number, contentType: string): void {
+  assertReadable(request, limitBytes)
+  if (isMediaType(request.headers.get('content-type'), contentType)) return
+  refuse('unsupported_media_type', `Send an uncompressed body as ${contentType}.`)
 }
 
 /** Refuses by the headers alone; a declared length needs no reading. */
@@ -86,15 +90,14 @@ const readBytes = (request: Request, limitBytes: number): Promise<Uint8Array<Arr
   inTime(request, readWhole(request, limitBytes))
 
 /** A body in chunks is counted. */
-async function readWhole(request: Request, limitBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  const hasLength = request.headers.has('content-length')
-  try {
-    if (hasLength || request.body === null) return await request.bytes()
-  } catch {
-    refuse('invalid_request', 'The body was cut off.')
-  }
-  return readCounted(request.body, limitBytes)
+function readWhole(request: Request, limitBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const isCounted = !request.headers.has('content-length') && request.body !== null
+  return isCounted && request.body
+    ? readCounted(request.body, limitBytes)
+    : request.bytes().catch(refuseCut)
 }
+
+const refuseCut = (): never => refuse('invalid_request', 'The body was cut off.')
 
 async function readCounted(
   body: ReadableStream<Uint8Array>,
@@ -104,7 +107,7 @@ async function readCounted(
   const parts: Uint8Array[] = []
   let length = 0
   while (true) {
-    const part = await reader.read().catch(() => refuse('invalid_request', 'The body was cut off.'))
+    const part = await reader.read().catch(refuseCut)
     if (part.done) return Buffer.concat(parts, length)
     length += part.value.byteLength
     if (length > limitBytes) {
@@ -141,27 +144,24 @@ function parseJson(text: string): Json {
 }
 
 /** Refuses what is too deep, too large a number and, where an escape can make one, half a pair. */
-function assertSound(value: Json, mayHaveSurrogates: boolean): void {
-  const level = (node: Json, depth: number): void => {
-    if (typeof node === 'string') {
-      if (mayHaveSurrogates && !node.isWellFormed()) refuseSurrogate()
-      return
-    }
-    if (node === Number.POSITIVE_INFINITY || node === Number.NEGATIVE_INFINITY) {
-      refuse('invalid_request', 'The body holds a number that is too large to be read.')
-    }
-    if (typeof node !== 'object' || node === null) return
-    if (depth === maxJsonDepth) refuseDeep()
-    if (Array.isArray(node)) {
-      for (const item of node) level(item, depth + 1)
-      return
-    }
-    for (const name in node) {
-      if (mayHaveSurrogates && !name.isWellFormed()) refuseSurrogate()
-      level(node[name] ?? null, depth + 1)
-    }
+function assertSound(node: Json, mayHaveSurrogates: boolean, depth = 0): void {
+  if (typeof node === 'string') {
+    if (mayHaveSurrogates && !node.isWellFormed()) refuseSurrogate()
+    return
   }
-  level(value, 0)
+  if (node === Number.POSITIVE_INFINITY || node === Number.NEGATIVE_INFINITY) {
+    refuse('invalid_request', 'The body holds a number that is too large to be read.')
+  }
+  if (typeof node !== 'object' || node === null) return
+  if (depth === maxJsonDepth) refuseDeep()
+  if (Array.isArray(node)) {
+    for (const item of node) assertSound(item, mayHaveSurrogates, depth + 1)
+    return
+  }
+  for (const name in node) {
+    if (mayHaveSurrogates && !name.isWellFormed()) refuseSurrogate()
+    assertSound(node[name] ?? null, mayHaveSurrogates, depth + 1)
+  }
 }
 
 function refuseDeep(): never {

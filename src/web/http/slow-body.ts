@@ -1,6 +1,6 @@
 /** Limits bodies that arrive slowly. */
 import type { Deps } from '../../app/deps-port.ts'
-import { deadlineIn } from '../../kernel/deadline.ts'
+import { type Deadline, deadlineIn } from '../../kernel/deadline.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { clientAddress, type PeerSource, rateKey, trustedProxies } from './client-address.ts'
 
@@ -9,8 +9,14 @@ const slowAfterMs = 1000
 
 type Limits = Pick<Deps['settings'], 'bodyTimeoutS' | 'slowBodies' | 'trustedProxies'>
 
-/** What is known of a request whose body was not read yet. */
-type Expected = { timeoutMs(): number; take(): (() => void) | undefined }
+/** A request whose body was not read yet, and the connection it came by. */
+class Expected {
+  constructor(
+    readonly slow: SlowBodies,
+    readonly request: Request,
+    readonly server: PeerSource | null,
+  ) {}
+}
 
 const expected = new WeakMap<Request, Expected>()
 
@@ -22,23 +28,31 @@ export type ExpectBody = (request: Request, server: PeerSource | null) => void
  * once the head of a request is there, so this is the first moment at which it can be counted.
  */
 export function slowBodies(settings: Limits): ExpectBody {
-  const isTrusted = trustedProxies(settings.trustedProxies)
-  const slow = new Map<string, number>()
-  const take = (client: string): (() => void) | undefined => {
-    const count = slow.get(client) ?? 0
-    if (count >= settings.slowBodies) return undefined
-    slow.set(client, count + 1)
-    return () => {
-      const left = (slow.get(client) ?? 1) - 1
-      if (left > 0) slow.set(client, left)
-      else slow.delete(client)
-    }
+  const slow = new SlowBodies(settings)
+  return (request, server) => void expected.set(request, new Expected(slow, request, server))
+}
+
+class SlowBodies {
+  private readonly isTrusted: ReturnType<typeof trustedProxies>
+  private readonly counts = new Map<string, number>()
+
+  constructor(readonly settings: Limits) {
+    this.isTrusted = trustedProxies(settings.trustedProxies)
   }
-  return (request, server) => {
-    expected.set(request, {
-      timeoutMs: () => settings.bodyTimeoutS * 1000,
-      take: () => take(rateKey(clientAddress(request, server, isTrusted))),
-    })
+
+  /** Takes a place of the client's address. @returns the address; undefined if it has none left */
+  take({ request, server }: Expected): string | undefined {
+    const client = rateKey(clientAddress(request, server, this.isTrusted))
+    const count = this.counts.get(client) ?? 0
+    if (count >= this.settings.slowBodies) return undefined
+    this.counts.set(client, count + 1)
+    return client
+  }
+
+  release(client: string): void {
+    const left = (this.counts.get(client) ?? 1) - 1
+    if (left > 0) this.counts.set(client, left)
+    else this.counts.delete(client)
   }
 }
 
@@ -49,35 +63,56 @@ export function slowBodies(settings: Limits): ExpectBody {
  */
 export function inTime<T>(request: Request, reading: Promise<T>): Promise<T> {
   const known = expected.get(request)
-  if (!known) return reading
-  const { promise, resolve, reject } = Promise.withResolvers<T>()
-  let release: (() => void) | undefined
-  let late: Timer | undefined
-  let isOver = false
-  const end = (): boolean => {
-    if (isOver) return false
-    isOver = true
-    soon.clear()
-    clearTimeout(late)
-    release?.()
+  return known ? new Awaited<T>(known).of(reading) : reading
+}
+
+/** One object for the deadlines of a body; every request with one needs it. */
+class Awaited<T> {
+  private readonly soon: Deadline
+  private late: Timer | undefined
+  private client: string | undefined
+  private isOver = false
+  private refuse: ((refusal: Refusal) => void) | undefined
+
+  constructor(private readonly known: Expected) {
+    this.soon = deadlineIn(slowAfterMs, this)
+  }
+
+  of(reading: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.refuse = reject
+      reading.then(
+        (body) => this.end() && resolve(body),
+        (error: unknown) => this.end() && reject(error),
+      )
+    })
+  }
+
+  /** After a pause of this process, looks at the sockets first: the body may be there. */
+  handleDeadline(): void {
+    setImmediate(() => this.takePlace())
+  }
+
+  private end(): boolean {
+    if (this.isOver) return false
+    this.isOver = true
+    this.soon.clear()
+    clearTimeout(this.late)
+    if (this.client !== undefined) this.known.slow.release(this.client)
     return true
   }
-  const takePlace = (): void => {
-    if (isOver) return
-    release = known.take()
-    const refusal = release
+
+  private takePlace(): void {
+    if (this.isOver) return
+    const { slow } = this.known
+    this.client = slow.take(this.known)
+    const isTaken = this.client !== undefined
+    const refusal = isTaken
       ? new Refusal('invalid_request', tooLate)
       : new Refusal('rate_limited', tooMany)
-    const restMs = release ? Math.max(0, known.timeoutMs() - slowAfterMs) : 0
-    late = setTimeout(() => end() && reject(refusal), restMs)
+    const restMs = isTaken ? Math.max(0, slow.settings.bodyTimeoutS * 1000 - slowAfterMs) : 0
+    this.late = setTimeout(() => this.end() && this.refuse?.(refusal), restMs)
   }
-  // After a pause of this process it is slow only if a look at the sockets finds nothing either.
-  const soon = deadlineIn(slowAfterMs, () => setImmediate(takePlace))
-  reading.then(
-    (body) => end() && resolve(body),
-    (error: unknown) => end() && reject(error),
-  )
-  return promise
 }
 
 /** What is still on its way is not waited for. */

@@ -1,0 +1,177 @@
+/** The command that ends a run: its charge, its row and the digest of its receipt. */
+import type { Deps } from '../app/deps-port.ts'
+import { quoteDigestOf } from '../billing/quotes/apply-quote.ts'
+import type { Json } from '../kernel/canonical.ts'
+import type { Millis } from '../kernel/clock.ts'
+import { type Hex, toHex } from '../kernel/hex.ts'
+import type { Nusd } from '../kernel/money.ts'
+import type { Command } from '../ledger/command.ts'
+import { endHold } from '../ledger/hold.ts'
+import { returnUse } from '../ledger/quoted.ts'
+import type { UnitOfWork } from '../ledger/unit-of-work.ts'
+import { costOf, type MeterLine, type Usage } from '../models/meter.ts'
+import type { Prices } from '../models/rate-card.ts'
+import { linesOf } from '../models/rates.ts'
+import type { Exchange } from '../models/upstream/exchange.ts'
+import { exchangeRow } from '../proof/attested/exchange-row.ts'
+import { commitOutput, digestOf, factsOf, receiptIdOf } from '../proof/receipts/receipt.ts'
+import type { HoldWindow, RunRow } from '../storage/db/schema.ts'
+import { endEvent } from './end-event.ts'
+import { type RunError, statusOf } from './run.ts'
+
+/** How a run ended. Without `usage` it delivered nothing and is not charged. */
+export type Ending = {
+  outcome: NonNullable<RunRow['outcome']>
+  route: string
+  usage: Usage | undefined
+  usageSource: NonNullable<RunRow['usageSource']>
+  clamped: boolean
+  firstByteAt: Millis | null
+  error: RunError | null
+  /** What the upstream charges the operator; undefined where that is not known. */
+  wholesale?: Nusd | undefined
+  /** The choices or embeddings that the receipt commits to; null if there are none. */
+  output: Json | null
+}
+
+export type Finished = { run: RunRow; receiptId: string; digest: Hex }
+
+/** The end of a run whose request had an Idempotency-Key. */
+export type CallEnd = {
+  scope?: string | undefined
+  /** Seals the answer to store; without it the stored answer stays. */
+  reply?: ((done: Finished) => Uint8Array) | undefined
+}
+
+/** How long the output of a background run is kept after its end, in ms. */
+const outputKeptMs = 3_600_000
+
+/** A run to end. */
+export type Settled = {
+  open: RunRow
+  /** Without prices there are no lines. */
+  prices: Prices | undefined
+  ending: Ending
+  /** Whole milliseconds by a clock that does not jump. */
+  durationMs: number
+  /** With the upstream that answered, if it signs its answers. */
+  exchange?: Exchange | undefined
+  /** The request as received, if the account keeps its texts. */
+  received?: Json | undefined
+  /** Undefined for a run without an Idempotency-Key; empty if that is unknown. */
+  call?: CallEnd | undefined
+}
+
+type SettleDeps = Pick<Deps, 'ledger' | 'clock' | 'settings' | 'sequencer'>
+
+/** Ends a run in one command, after whose COMMIT it resolves; also one of an earlier process. */
+export async function settle(deps: SettleDeps, of: Settled): Promise<Finished> {
+  const settlement = new Settlement(deps, of)
+  await deps.ledger.post(settlement)
+  return settlement.finished()
+}
+
+/** One object for the command and what it stores. */
+export class Settlement implements Command<void> {
+  readonly account: string
+  readonly quote: string | undefined
+  readonly keys = noKeys
+  readonly windows: readonly HoldWindow[]
+  readonly run: string
+  private readonly ended: RunRow & { finishedAt: Millis }
+  private readonly done: Finished
+  /** Whether the call keeps its answer: one that failed without a charge may be made again. */
+  private readonly isKept: boolean
+  private readonly reply: Uint8Array | undefined
+
+  constructor(
+    private readonly deps: SettleDeps,
+    private readonly of: Settled,
+  ) {
+    const { open, prices, ending, call } = of
+    this.account = open.accountId
+    this.windows = open.windows
+    this.run = open.id
+    const lines = linesFor(open, prices, ending.usage)
+    // The receipt goes into the current log, even if another one was current at the start.
+    this.ended = endedRow(of, lines, deps.clock.now(), deps.settings.issuer)
+    const digest = digestOf(factsOf(this.ended, lines))
+    this.ended.digest = digest
+    this.done = { run: this.ended, receiptId: receiptIdOf(open.id), digest: toHex(digest) }
+    this.isKept = ending.outcome === 'complete' || this.ended.cost > 0n
+    this.reply = this.isKept ? call?.reply?.(this.done) : undefined
+    // A run that failed without a charge does not use up its quote.
+    this.quote = this.isKept ? undefined : quoteDigestOf(open)
+  }
+
+  decide(unit: UnitOfWork): void {
+    const { ended, reply, quote } = this
+    const { open, ending, received, call, exchange } = this.of
+    const held = unit.run(open.id)
+    if (!held) throw new Error(`run ${open.id} is not open`)
+    endHold(unit, held, ended.cost)
+    // The whole row: the digest covers it, and the stored start may differ.
+    unit.endRun(ended, ending.wholesale, exchange && exchangeRow(ended, exchange))
+    const isTold = unit.account(open.accountId)?.tellsRuns || this.deps.settings.tellsRuns
+    if (isTold) unit.addEvent(endEvent(ended))
+    if (received !== undefined) {
+      const { id, accountId } = open
+      unit.keepText({ runId: id, accountId, input: received, output: ending.output })
+    }
+    if (reply && call?.scope !== undefined) unit.answerCall(call.scope, reply)
+    if (call && !this.isKept) unit.freeCall(open.id)
+    if (quote !== undefined) returnUse(unit, quote)
+  }
+
+  /** Returns the stored end, after the COMMIT. */
+  finished(): Finished {
+    // A process that writes alone has numbered it already.
+    if (this.ended.logPlace === null) this.deps.sequencer.wake()
+    return this.done
+  }
+}
+
+const noKeys: readonly string[] = []
+
+/** Without usage the meters are zero; without prices there are no lines. */
+function linesFor(open: RunRow, prices: Prices | undefined, usage: Usage | undefined): MeterLine[] {
+  if (!prices) return []
+  if (usage) return linesOf(prices, open.kind, usage)
+  const nothing = { inputTokens: 0, outputTokens: 0 }
+  return linesOf({ ...prices, requestNusd: 0n }, open.kind, nothing)
+}
+
+/** The ended run's row, without its digest and its place in the log. */
+function endedRow(
+  { open, ending, durationMs }: Settled,
+  lines: MeterLine[],
+  finishedAt: Millis,
+  issuer: string,
+): RunRow & { finishedAt: Millis } {
+  const { output, outcome } = ending
+  const isKept = open.background && output !== null
+  return {
+    ...open,
+    // Only an open run is looked for by its node.
+    node: '',
+    finishedAt,
+    issuer,
+    durationMs,
+    status: statusOf(outcome),
+    route: ending.route,
+    firstByteAt: ending.firstByteAt,
+    lines: lines.map(({ meter, quantity, pricePusd }) => ({
+      meter,
+      quantity,
+      price: pricePusd.toString(),
+    })),
+    cost: costOf(lines, open.discountBps),
+    usageSource: ending.usageSource,
+    clamped: ending.clamped,
+    outcome,
+    error: ending.error,
+    outputCommitment: output === null ? null : commitOutput(open.seed, output),
+    output: isKept ? output : null,
+    outputUntil: isKept ? finishedAt + outputKeptMs : null,
+  }
+}
