@@ -98,12 +98,13 @@ export class Opening implements Command<Begun> {
 
   decide(unit: UnitOfWork): Begun {
     const { deps, account: accountId } = this
-    const { wish, id, model, bound, quote } = this.of
+    const { wish, model, bound, quote } = this.of
     const { once } = wish
     // The connection may have broken since the check: this one may reach another server.
     deps.heads.assertOpen()
     once?.assertFirst(unit)
-    const chain = this.keys.map((id) => unit.key(id) ?? refuse('invalid_key'))
+    const chain: KeyRow[] = []
+    for (const id of this.keys) chain.push(unit.key(id) ?? refuse('invalid_key'))
     assertUsable(chain, unit.now)
     const account = unit.account(accountId)
     if (account?.status !== 'active') return refuse('account_suspended')
@@ -122,7 +123,7 @@ export class Opening implements Command<Begun> {
     const run = this.toRow(unit, chain, { hold, discountBps, windows })
     unit.addRun(run)
     const begun = { run, bound: fitted }
-    once?.note(unit, begun, id)
+    once?.note(unit, begun, this.of.id)
     return begun
   }
 

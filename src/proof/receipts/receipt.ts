@@ -139,7 +139,10 @@ export function reissued(run: RunRow, issuer: string): RunRow | undefined {
   return { ...run, issuer, digest: digestOf(factsOf({ ...run, issuer })) }
 }
 
-/** The members of the typed data, numbers and bytes still as such. */
+/**
+ * The members of the typed data, numbers and bytes still as such. Use them before the next call,
+ * which overwrites the salts.
+ */
 function valuesOf(facts: ReceiptFacts): { [member: string]: Value } {
   assertAmount(facts)
   const { run, charge, seed } = facts
@@ -147,9 +150,9 @@ function valuesOf(facts: ReceiptFacts): { [member: string]: Value } {
     id: facts.id,
     issuer: facts.issuer,
     issuedAt: facts.issuedAt,
-    subject: { account: facts.account, key: facts.keyId, salt: saltOf(seed, 'subject') },
-    passport: { handle: facts.passportHandle, salt: saltOf(seed, 'passport') },
-    run: { ...run, salt: saltOf(seed, 'run') },
+    subject: { account: facts.account, key: facts.keyId, salt: heldSalt(seed, 'subject') },
+    passport: { handle: facts.passportHandle, salt: heldSalt(seed, 'passport') },
+    run: { ...run, salt: heldSalt(seed, 'run') },
     charge: {
       unit: 'nUSD',
       lines: charge.lines.map(({ meter, quantity, pricePusd }) => ({
@@ -160,13 +163,26 @@ function valuesOf(facts: ReceiptFacts): { [member: string]: Value } {
       discountBps: charge.discountBps,
       amount: charge.amount,
       priceList: charge.priceList,
-      salt: saltOf(seed, 'charge'),
+      salt: heldSalt(seed, 'charge'),
     },
     content: {
       input: facts.inputCommitment,
       output: facts.outputCommitment ?? noBytes,
     },
   }
+}
+
+const salts = {
+  subject: new Uint8Array(32),
+  passport: new Uint8Array(32),
+  run: new Uint8Array(32),
+  charge: new Uint8Array(32),
+}
+
+/** Writes a salt to where the last receipt had its own, so that a run allocates none. */
+function heldSalt(seed: Uint8Array, name: keyof typeof salts): Uint8Array {
+  writeSalt[name](seed, salts[name])
+  return salts[name]
 }
 
 function assertAmount({ charge }: ReceiptFacts): void {

@@ -31,9 +31,15 @@ export async function answer(deps: Deps, context: RunContext, route: string, run
   const { value, text } = await readJson(request, { limitBytes: deps.settings.bodyBytes })
   const body = asBody(value)
   const call = callOf(deps, { request, who: caller.key.id, route: `POST ${route}`, text })
-  if (!call) return run(deps, context, body)
-  return answerOnce(deps, context, call, () => run(deps, context, body, call))
+  return call ? answerCall(deps, context, body, { call, run }) : run(deps, context, body)
 }
+
+const answerCall = (
+  deps: Deps,
+  context: RunContext,
+  body: JsonObject,
+  { call, run }: { call: Call; run: Running },
+) => answerOnce(deps, context, call, () => run(deps, context, body, call))
 
 /** @throws Refusal `invalid_request` for a body that is not an object */
 export function asBody(value: Json): JsonObject {

@@ -20,5 +20,16 @@ export function stopWithClient(live: LiveRun, signal: StopSignal): void {
 export function stopWithWaiting(live: LiveRun, request: Request): Deadline {
   live.client = request
   live.stopped()
-  return deadlineIn(unheardMs, () => stopWithClient(live, request.signal))
+  return deadlineIn(unheardMs, new Unheard(live, request))
+}
+
+class Unheard {
+  constructor(
+    private readonly live: LiveRun,
+    private readonly request: Request,
+  ) {}
+
+  handleDeadline(): void {
+    stopWithClient(this.live, this.request.signal)
+  }
 }

@@ -23,23 +23,36 @@ export async function answerWhole(
   toError: (refusal: Refusal, requestId: string) => object = toErrorBody,
 ): Promise<Response> {
   const listening = stopWithWaiting(live, request)
-  const { call } = live
-  const keepIn = (scope: string): Keep<Completed> => ({
-    done: (done) => deps.replies.seal(scope, jsonReply(200, headersOf(done, live), toAnswer(done))),
-    failed(refusal) {
-      const body = toError(refusal, String(set.headers['x-request-id'] ?? ''))
-      return deps.replies.seal(
-        scope,
-        jsonReply(refusal.status, { ...refusal.detail.headers }, body),
-      )
-    },
-  })
+  const isKept = live.call !== undefined
   try {
-    const done = await complete(deps, live, call === undefined ? undefined : keepIn(call))
+    const keep = isKept ? keepOf(deps, set, live, { toAnswer, toError }) : undefined
+    const done = await complete(deps, live, keep)
     Object.assign(set.headers, headersOf(done, live))
     return answerText(set, JSON.stringify(toAnswer(done)))
   } finally {
     listening.clear()
+  }
+}
+
+type Writing = {
+  toAnswer: (done: Completed) => object
+  toError: (refusal: Refusal, requestId: string) => object
+}
+
+/** Seals the answer of a call with an Idempotency-Key, as it is told. */
+const keepOf = (
+  { replies }: Deps,
+  set: Context['set'],
+  live: LiveRun,
+  { toAnswer, toError }: Writing,
+): Keep<Completed> => {
+  const scope = live.call ?? ''
+  return {
+    done: (done) => replies.seal(scope, jsonReply(200, headersOf(done, live), toAnswer(done))),
+    failed(refusal) {
+      const body = toError(refusal, String(set.headers['x-request-id'] ?? ''))
+      return replies.seal(scope, jsonReply(refusal.status, { ...refusal.detail.headers }, body))
+    },
   }
 }
 
