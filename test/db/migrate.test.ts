@@ -31,11 +31,11 @@ const tablesOf = (raw: Database): string[] =>
     .flat() as string[]
 
 describe('the steps a database lacks', () => {
-  const all = [
-    { tag: '0000_a', statements: ['one'] },
-    { tag: '0001_b', statements: ['two', 'three'] },
-  ]
   const sha = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')
+  const all = [
+    { tag: '0000_a', hash: sha('one') },
+    { tag: '0001_b', hash: sha('two;\nthree') },
+  ]
 
   test('are those it does not know, in order', () => {
     expect(pendingOf(all, [])).toEqual(all)

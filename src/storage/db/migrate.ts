@@ -2,15 +2,17 @@
 import type { Database } from 'bun:sqlite'
 import { sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
-import { sha256Hex } from '../../kernel/hash.ts'
 import { addColumns, hasAdded } from './add-columns.ts'
-import { embedMigrations } from './migrations.macro.ts' with { type: 'macro' }
-import type { Migration } from './migrations.macro.ts'
+import { embedMigrations, embedSteps } from './migrations.macro.ts' with { type: 'macro' }
+import type { Migration, Step } from './migrations.macro.ts'
 import type { PgDirect } from './pg-drizzle.ts'
 import { neededStep, needsTable, schemaHealthOf } from './schema-needs.ts'
 
-const sqliteMigrations: Migration[] = embedMigrations('sqlite')
-const pgMigrations: Migration[] = embedMigrations('pg')
+const sqliteSteps: Step[] = embedSteps('sqlite')
+const pgSteps: Step[] = embedSteps('pg')
+/** Functions, because most starts need none of these texts: only a call loads them. */
+const sqliteMigrations = (): Migration[] => embedMigrations('sqlite')
+const pgMigrations = (): Migration[] => embedMigrations('pg')
 
 /** The `application_id` of our SQLite files, "CFL1": a foreign database is never taken for ours. */
 const applicationId = 0x43464c31
@@ -34,14 +36,10 @@ export function assertOurs(stamp: number, empty: boolean): void {
  * @throws ForeignSchema if this build cannot serve the database
  * @throws Error if a migration was edited
  */
-export function pendingOf(
-  all: Migration[],
-  applied: { tag: string; hash: string }[],
-  needed?: string,
-): Migration[] {
+export function pendingOf(all: readonly Step[], applied: readonly Step[], needed?: string): Step[] {
   for (const { tag, hash } of applied) {
-    const known = all.find((migration) => migration.tag === tag)
-    if (known && hashOf(known) !== hash)
+    const known = all.find((step) => step.tag === tag)
+    if (known && known.hash !== hash)
       throw new Error(`migration ${tag} changed after it was applied`)
   }
   const pending = all.filter(({ tag }) => !applied.some((done) => done.tag === tag))
@@ -61,7 +59,12 @@ export class ForeignSchema extends Error {
   }
 }
 
-const hashOf = ({ statements }: Migration): string => sha256Hex(statements.join(';\n'))
+/** The statements of a step. */
+function statementsOf(all: readonly Migration[], { tag }: Step): string[] {
+  const found = all.find((migration) => migration.tag === tag)
+  if (!found) throw new Error(`migration ${tag} is not in this build`)
+  return found.statements
+}
 
 /**
  * Migrates a SQLite file, one transaction a step, or one for all steps of a new file. Returns the
@@ -82,20 +85,21 @@ function migrateAlone(raw: Database, now: Millis, backup: () => void): string[] 
   const stamp = raw.prepare('PRAGMA application_id').values()[0]?.[0]
   assertOurs(Number(stamp), empty)
   beginBooks(raw, empty)
-  const applied = raw.query('select tag, hash from migrations').all() as Applied[]
-  const pending = pendingOf(sqliteMigrations, applied, neededBy(raw))
+  const applied = raw.query('select tag, hash from migrations').all() as Step[]
+  const pending = pendingOf(sqliteSteps, applied, neededBy(raw))
+  const texts = pending.length > 0 ? sqliteMigrations() : []
   if (pending.length > 0 && applied.length > 0) backup()
   // A rebuilt table must not fire ON DELETE; SQLite ignores this pragma inside a transaction.
   raw.run('PRAGMA foreign_keys = OFF')
   // A new file has nothing to lose, and each COMMIT waits for the disk.
-  const batches = applied.length === 0 ? [pending] : pending.map((migration) => [migration])
+  const batches = applied.length === 0 ? [pending] : pending.map((step) => [step])
   for (const batch of batches) {
     if (applied.length > 0)
       addColumns(
         raw.filename,
-        batch.flatMap(({ statements }) => statements),
+        batch.flatMap((step) => statementsOf(texts, step)),
       )
-    raw.transaction(() => takeSteps(raw, batch, now)).immediate()
+    raw.transaction(() => takeSteps(raw, batch, texts, now)).immediate()
   }
   if (neededBy(raw) === undefined) raw.transaction(() => noteNeeds(raw)).immediate()
   raw.run('PRAGMA foreign_keys = ON')
@@ -107,15 +111,15 @@ function beginBooks(raw: Database, empty: boolean): void {
   raw.run(`${bookkeeping} strict`.replace('bigint', 'integer'))
 }
 
-function takeSteps(raw: Database, steps: Migration[], now: Millis): void {
+function takeSteps(raw: Database, steps: Step[], texts: Migration[], now: Millis): void {
   const isApplied = raw.query('select 1 from migrations where tag = ?')
   // Another process may have taken a step while we waited for the lock.
   const own = steps.filter(({ tag }) => !isApplied.get(tag))
-  for (const migration of own) {
-    for (const statement of migration.statements) {
+  for (const step of own) {
+    for (const statement of statementsOf(texts, step)) {
       if (!hasAdded(raw, statement)) raw.run(statement)
     }
-    noteStep(raw, migration, now)
+    noteStep(raw, step, now)
   }
   if (own.length > 0) noteNeeds(raw)
   if (own.length > 0 && raw.prepare('PRAGMA foreign_key_check').values().length > 0) {
@@ -123,8 +127,8 @@ function takeSteps(raw: Database, steps: Migration[], now: Millis): void {
   }
 }
 
-function noteStep(raw: Database, step: Migration, now: Millis): void {
-  raw.run('insert into migrations values (?, ?, ?)', [step.tag, hashOf(step), BigInt(now)])
+function noteStep(raw: Database, { tag, hash }: Step, now: Millis): void {
+  raw.run('insert into migrations values (?, ?, ?)', [tag, hash, BigInt(now)])
 }
 
 /** Replaces what the database says of the builds that can serve it. */
@@ -143,12 +147,10 @@ function neededBy(raw: Database): string | undefined {
 /** Records all migrations in a database that has this build's schema; returns the steps. */
 export function noteSteps(raw: Database, now: Millis): string[] {
   beginBooks(raw, true)
-  for (const step of sqliteMigrations) noteStep(raw, step, now)
+  for (const step of sqliteSteps) noteStep(raw, step, now)
   noteNeeds(raw)
-  return sqliteMigrations.map(({ tag }) => tag)
+  return sqliteSteps.map(({ tag }) => tag)
 }
-
-type Applied = { tag: string; hash: string }
 
 /** The applied steps with their times, the pending ones, and those of a newer build. */
 export type MigrationState = {
@@ -164,22 +166,22 @@ export type MigrationState = {
 export function sqliteState(raw: Database): MigrationState {
   const has = raw.prepare('select name from sqlite_master').values().flat()
   assertOurs(Number(raw.prepare('PRAGMA application_id').values()[0]?.[0]), has.length === 0)
-  if (!has.includes('migrations')) return stateOf(sqliteMigrations, [])
+  if (!has.includes('migrations')) return stateOf(sqliteSteps, [])
   const taken = raw.query('select tag, hash, applied_at from migrations').all() as Taken[]
-  return stateOf(sqliteMigrations, taken, neededBy(raw))
+  return stateOf(sqliteSteps, taken, neededBy(raw))
 }
 
 /** The migrations of a PostgreSQL database; writes nothing. @throws Error as {@link sqliteState} */
 export async function postgresState(pg: PgDirect): Promise<MigrationState> {
   const there = rowsOf(await pg.execute(sql`select to_regclass('migrations') is not null as has`))
-  if (!(there[0] as unknown as { has: boolean }).has) return stateOf(pgMigrations, [])
+  if (!(there[0] as unknown as { has: boolean }).has) return stateOf(pgSteps, [])
   const found = await pg.execute(sql`select tag, hash, applied_at from migrations`)
-  return stateOf(pgMigrations, rowsOf(found) as Taken[], await neededIn(pg))
+  return stateOf(pgSteps, rowsOf(found) as Taken[], await neededIn(pg))
 }
 
-type Taken = Applied & { applied_at: bigint | number | string }
+type Taken = Step & { applied_at: bigint | number | string }
 
-function stateOf(all: Migration[], taken: Taken[], needed?: string): MigrationState {
+function stateOf(all: readonly Step[], taken: Taken[], needed?: string): MigrationState {
   const applied = taken.map(({ tag, applied_at }) => ({ tag, at: Number(applied_at) }))
   const unknown = taken.map(({ tag }) => tag).filter((tag) => !all.some((one) => one.tag === tag))
   return { applied, pending: pendingOf(all, taken, needed).map(({ tag }) => tag), unknown }
@@ -220,13 +222,12 @@ async function takeNext(tx: PgDirect, now: Millis, lockMs: number): Promise<stri
   await tx.execute(sql.raw(bookkeeping))
   const applied = rowsOf(await tx.execute(sql`select tag, hash from migrations`))
   const needed = await neededIn(tx)
-  const pending = pendingOf(pgMigrations, applied, needed)
+  const pending = pendingOf(pgSteps, applied, needed)
+  const texts = pending.length > 0 ? pgMigrations() : []
   const steps = applied.length === 0 ? pending : pending.slice(0, 1)
-  for (const migration of steps) {
-    for (const statement of migration.statements) await tx.execute(sql.raw(statement))
-    await tx.execute(
-      sql`insert into migrations values (${migration.tag}, ${hashOf(migration)}, ${now})`,
-    )
+  for (const step of steps) {
+    for (const statement of statementsOf(texts, step)) await tx.execute(sql.raw(statement))
+    await tx.execute(sql`insert into migrations values (${step.tag}, ${step.hash}, ${now})`)
   }
   if (steps.length > 0 || needed === undefined) {
     await tx.execute(sql.raw(needsTable))
@@ -260,12 +261,12 @@ const lockedOut = (cause: unknown): Error =>
   )
 
 /** Bun's client returns an array of rows, PGlite an object that holds one. */
-const rowsOf = (result: unknown): Applied[] =>
-  (Array.isArray(result) ? [...result] : (result as { rows: Applied[] }).rows) as Applied[]
+const rowsOf = (result: unknown): Step[] =>
+  (Array.isArray(result) ? [...result] : (result as { rows: Step[] }).rows) as Step[]
 
 /** The names of this build's migrations, in their order: the same on both engines. */
-export const schemaSteps: readonly string[] = sqliteMigrations.map(({ tag }) => tag)
+export const schemaSteps: readonly string[] = sqliteSteps.map(({ tag }) => tag)
 
 /** The number of migrations of this build. */
 export const schemaVersion = (engine: 'sqlite' | 'postgres'): number =>
-  (engine === 'sqlite' ? sqliteMigrations : pgMigrations).length
+  (engine === 'sqlite' ? sqliteSteps : pgSteps).length
