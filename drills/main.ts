@@ -44,9 +44,10 @@ const options = {
   only: { type: 'string', default: '' },
   /** liabilities: accounts of the service that is killed, and of the one that is measured. */
   accounts: { type: 'string', default: '300' },
-  /** simulate: engine, seeds, commands of each, processes; or the one seed to replay. */
+  /** simulate: engine, how many seeds from which on, commands of each, processes; or one to replay. */
   engine: { type: 'string', default: 'sqlite' },
   seeds: { type: 'string', default: '100' },
+  first: { type: 'string', default: '1' },
   commands: { type: 'string', default: '10000' },
   processes: { type: 'string', default: '1' },
   seed: { type: 'string' },
@@ -129,8 +130,8 @@ const drills: Record<string, () => Promise<Found>> = {
     return { sections: shareReport(result), faults: result.faults }
   },
   async simulate() {
-    const { engine, seed, seeds, commands, processes } = values
-    const numbers = { seeds: Number(seeds), commands: Number(commands) }
+    const { engine, seed, seeds, first, commands, processes } = values
+    const numbers = { seeds: Number(seeds), first: Number(first), commands: Number(commands) }
     const wish = { engine, seed, ...numbers, processes: Number(processes) }
     const result = await drillSimulate(wish, say)
     // What a replay finds is for whoever replays.

@@ -4,9 +4,10 @@ import { type Engine, engines } from '../test/support/world.ts'
 
 export type Wish = {
   engine: string
-  /** One seed that is to be replayed; else as many as `seeds`, from 1 on. */
+  /** One seed that is to be replayed; else as many as `seeds`, from `first` on. */
   seed: string | undefined
   seeds: number
+  first: number
   /** Of each seed. */
   commands: number
   /** How many processes share the seeds. */
@@ -32,16 +33,17 @@ export type Simulated = {
 export async function drillSimulate(wish: Wish, say: (line: string) => void): Promise<Simulated> {
   const engine = engines.find((one) => one === wish.engine)
   if (!engine) throw new Error(`there are ${engines.join(', ')}; postgres with TEST_DATABASE_URL`)
-  const { commands, processes } = wish
+  const { commands, processes, first } = wish
   const seeds = wish.seed
     ? [Number(wish.seed)]
-    : Array.from({ length: wish.seeds }, (_, i) => i + 1)
+    : Array.from({ length: wish.seeds }, (_, i) => first + i)
   const begun = performance.now()
   const parts = Array.from({ length: Math.min(processes, seeds.length) }, (_, part) => ({
     engine,
     seeds: seeds.filter((_, i) => i % processes === part),
     commands,
   }))
+  const from = first === 1 ? '' : `--first ${first} `
   const [alone] = parts
   const all =
     parts.length === 1 && alone ? [await playSeeds(alone, say)] : await playApart(parts, say)
@@ -51,7 +53,7 @@ export async function drillSimulate(wish: Wish, say: (line: string) => void): Pr
   }
   return {
     engine,
-    asked: `--engine ${engine} --seeds ${seeds.length} --commands ${commands}`,
+    asked: `--engine ${engine} ${from}--seeds ${seeds.length} --commands ${commands}`,
     seeds: all.reduce((sum, part) => sum + part.seeds, 0),
     commands: all.reduce((sum, part) => sum + part.commands, 0),
     seen,

@@ -158,9 +158,11 @@ export function passSequencer(sim: Sim): Command {
 
 /** Says that the processes of a server live, as each does every three seconds. */
 export async function keepAlive({ nodes }: Sim): Promise<void> {
-  for (const { db, deps, name } of nodes) {
-    if (!db.exclusive) await takeLease(db, deps.clock, nodeLease(name), name)
-  }
+  await Promise.all(
+    nodes.map(async ({ db, deps, name }) => {
+      if (!db.exclusive) await takeLease(db, deps.clock, nodeLease(name), name)
+    }),
+  )
 }
 
 /** Ends what a process runs that stops, and gives its leases back: whether each came to what it must. */
@@ -189,7 +191,7 @@ export function forgetNode(sim: Sim, node: Node): void {
 /** A process takes the place of one that is gone, and ends what that left open. */
 export async function replaceNode(sim: Sim, node: Node): Promise<void> {
   judgeDeath(sim.m, node.name)
-  const fresh = await sim.w.start(node.skew)
+  const fresh = await sim.w.start(node.skew, node.heads)
   for (const id of await deadRuns(sim, fresh)) judgeAbandoned(sim.m, id, fresh.now())
   sim.nodes.splice(sim.nodes.indexOf(node), 1, fresh)
 }

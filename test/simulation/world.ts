@@ -6,6 +6,7 @@ import type { Ids } from '../../src/kernel/ids.ts'
 import type { Log } from '../../src/kernel/log.ts'
 import type { Random } from '../../src/kernel/random.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
+import type { HeadFile } from '../../src/proof/log/heads.ts'
 import { receiptsApi } from '../../src/proof/receipts/api.ts'
 import { signerFromHex } from '../../src/proof/signer/signer.ts'
 import { runsApi } from '../../src/runs/api.ts'
@@ -13,6 +14,7 @@ import { endAbandoned } from '../../src/runs/end-abandoned.ts'
 import { receiptCounter } from '../../src/storage/counts/count.ts'
 import type { Db } from '../../src/storage/db/db.ts'
 import { nodeLease, takeLease } from '../../src/storage/db/lease.ts'
+import type { CheckpointRow } from '../../src/storage/db/schema.ts'
 import { openSqlite } from '../../src/storage/db/sqlite.ts'
 import { makeRoot } from '../../src/web/http/root.ts'
 import { type Prng, prng } from '../ledger/prng.ts'
@@ -32,6 +34,8 @@ export type Node = {
   line: Lifeline
   /** How far its clock is from the time, in ms. */
   skew: number
+  /** What its data folder knows of the log, which outlives it. */
+  heads: HeadFile
   now(): number
   /** The last id that it made of each kind. */
   ids: Map<string, string>
@@ -66,7 +70,8 @@ export async function openWorld(engine: Engine, seed: number) {
   const chain = simChain()
   const upstream = simUpstream()
   const random = randomOf(prng(seed ^ 0x5eed))
-  const open = () => openNode({ db: connectTo(db), time, random, chain, upstream, skew: 0 })
+  const parts = { time, random, chain, upstream }
+  const open = () => openNode({ ...parts, db: connectTo(db), skew: 0, heads: newHeads() })
   return {
     engine,
     db,
@@ -74,8 +79,8 @@ export async function openWorld(engine: Engine, seed: number) {
     chain,
     upstream,
     /** Starts a process as the service starts: what a dead one left open is ended first. */
-    async start(skew = 0): Promise<Node> {
-      const node = await openNode({ db: connectTo(db), time, random, chain, upstream, skew })
+    async start(skew = 0, heads = newHeads()): Promise<Node> {
+      const node = await openNode({ ...parts, db: connectTo(db), skew, heads })
       const { deps } = node
       await takeLease(node.db, deps.clock, nodeLease(deps.settings.node), deps.settings.node)
       await endAbandoned(deps)
@@ -100,9 +105,17 @@ type Parts = {
   chain: ReturnType<typeof simChain>
   upstream: ReturnType<typeof simUpstream>
   skew: number
+  heads: HeadFile
 }
 
-async function openNode({ db: own, time, random, chain, upstream, skew }: Parts): Promise<Node> {
+/** An empty data folder. Without one a process that comes back would hear the others for seconds. */
+function newHeads(): HeadFile {
+  const heads: CheckpointRow[] = []
+  return { path: 'heads.json', heads, keep: async (more) => void heads.push(...more) }
+}
+
+async function openNode(parts: Parts): Promise<Node> {
+  const { db: own, time, random, chain, upstream, skew, heads } = parts
   const line = lifelineOf(own)
   const clock = { now: () => time.now + skew, monotonic: () => time.mono }
   const errors: string[] = []
@@ -113,6 +126,7 @@ async function openNode({ db: own, time, random, chain, upstream, skew }: Parts)
     log: logInto(errors),
     clock,
     random,
+    headFile: heads,
   })
   const sequencer = { ...made.sequencer, wake: () => undefined, hear: () => undefined }
   const ids = new Map<string, string>()
@@ -140,6 +154,7 @@ async function openNode({ db: own, time, random, chain, upstream, skew }: Parts)
   return {
     name: deps.settings.node,
     skew,
+    heads,
     ids,
     turns,
     deps,
