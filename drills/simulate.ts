@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { useWasmKeccak } from '../src/verify/fast/keccak-wasm.ts'
 import { Broken, type Seen, simulate } from '../test/simulation/simulate.ts'
 import { type Engine, engines } from '../test/support/world.ts'
 
@@ -84,6 +85,8 @@ export async function playSeeds(
   { engine, seeds, commands }: Part,
   say: (line: string) => void,
 ): Promise<PartPlayed> {
+  // As servers do.
+  useWasmKeccak()
   const stop = new AbortController()
   onStop(() => stop.abort())
   const played: PartPlayed = { seeds: 0, commands: 0, seen: [], faults: [] }

@@ -1,12 +1,16 @@
 import type { Db } from '../../src/storage/db/db.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
-import { pictureOf } from '../ledger/office.ts'
+import type { Picture } from '../ledger/office.ts'
 import { balanceFaults } from './balance-told.ts'
 import { causesOf, eventDifferences, nameOf } from './event-causes.ts'
 import type { Model } from './model.ts'
 
 /** An event exists exactly if what it tells was committed: never one more, never one less. */
-export async function eventFaults(db: Db, m: Pick<Model, 'refused'>): Promise<string[]> {
+export async function eventFaults(
+  db: Db,
+  m: Pick<Model, 'refused'>,
+  { accounts, transfers }: Pick<Picture, 'accounts' | 'transfers'>,
+): Promise<string[]> {
   const all = await db.read((q) => rows(q.select().from(db.tables.events)))
   const wanted = (await causesOf(db)).map(({ name }) => name)
   const faults = eventDifferences(
@@ -15,7 +19,6 @@ export async function eventFaults(db: Db, m: Pick<Model, 'refused'>): Promise<st
   )
   const places = new Set(all.map(({ subject, place }) => `${subject} ${place}`))
   if (places.size < all.length) faults.push('two events of a subject have one place')
-  const { accounts, transfers } = await pictureOf(db)
   for (const { id: account, lowBalance: low } of accounts) {
     const own = transfers.filter(({ accountId }) => accountId === account)
     const told = all.filter(({ subject, type }) => subject === account && /^balance/.test(type))

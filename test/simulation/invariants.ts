@@ -8,6 +8,7 @@ import type { Db } from '../../src/storage/db/db.ts'
 import { findFact } from '../../src/storage/db/facts.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { runColumns } from '../../src/storage/db/run-columns.ts'
+import type { RunRow } from '../../src/storage/db/schema.ts'
 import { leafHash, leafKinds } from '../../src/verify/merkle.ts'
 import { faultsOf, pictureOf } from '../ledger/office.ts'
 import { eventFaults } from './event-faults.ts'
@@ -52,8 +53,8 @@ export async function farFaults(db: Db, m: Model): Promise<string[]> {
     )
   }
   faults.push(...capFaults(m), ...(await depositFaults(db, m)), ...(await planFaults(db, m)))
-  faults.push(...(await eventFaults(db, m)))
-  faults.push(...(await logFaults(db)), ...(await usageFaults(db)), ...(await keptFaults(db, m)))
+  faults.push(...(await eventFaults(db, m, picture)), ...(await logFaults(db, ended)))
+  faults.push(...(await usageFaults(db, ended)), ...(await keptFaults(db, m)))
   return faults
 }
 
@@ -129,20 +130,20 @@ async function planFaults(db: Db, m: Model): Promise<string[]> {
  * Every numbered run has one leaf, which is of its row as it is stored, and so has the price list;
  * no place is left out or used twice.
  */
-export async function logFaults(db: Db): Promise<string[]> {
+export async function logFaults(db: Db, ended?: readonly RunRow[]): Promise<string[]> {
   const { runs, logLeaves, unnumberedBatches } = db.tables
   const whole = await readWholeLogs(db)
   const found = await db.read(function* (q) {
     const leaves = yield* rows(q.select().from(logLeaves))
-    const ended = yield* rows(q.select(runColumns(db)).from(runs))
+    const all = ended ?? (yield* rows(q.select(runColumns(db)).from(runs)))
     const unnumbered = yield* rows(q.select().from(unnumberedBatches))
-    return { leaves, ended, unnumbered }
+    return { leaves, all, unnumbered }
   })
   const receipts = found.leaves.filter(({ kind }) => kind === 0).map(({ idx }) => idx)
-  const places = found.ended.flatMap(({ logPlace }) => logPlace ?? [])
+  const places = found.all.flatMap(({ logPlace }) => logPlace ?? [])
   const hashes = new Map(found.leaves.map(({ idx, hashes }) => [idx, hashes]))
   const faults = [...whole.faults]
-  for (const run of found.ended.filter(isEnded)) {
+  for (const run of found.all.filter(isEnded)) {
     const digest = digestOf(factsOf(run))
     if (toHex(digest) !== toHex(run.digest)) faults.push(`run ${run.id} has another digest`)
     if (run.logPlace === null) continue
@@ -152,7 +153,7 @@ export async function logFaults(db: Db): Promise<string[]> {
   }
   const isSame = receipts.sort((a, b) => a - b).join() === places.sort((a, b) => a - b).join()
   if (!isSame) faults.push(`the log has ${receipts.length} receipts for ${places.length} runs`)
-  const waiting = found.ended.flatMap(({ id, logPlace }) => (logPlace === null ? [id] : []))
+  const waiting = found.all.flatMap(({ id, logPlace }) => (logPlace === null ? [id] : []))
   const count = waiting.length
   if (db.exclusive && count > 0) faults.push(`${count} runs ended without a place in the log`)
   const noted = found.unnumbered.flatMap((batch) => batch.runs).sort()
@@ -161,15 +162,9 @@ export async function logFaults(db: Db): Promise<string[]> {
 }
 
 /** What is summed up of the log, as far as it was counted, is what its runs cost. */
-async function usageFaults(db: Db): Promise<string[]> {
-  const { runs, usageDays } = db.tables
+async function usageFaults(db: Db, ended: readonly RunRow[]): Promise<string[]> {
   const cursor = Number((await findFact(db, 'usage.cursor')) ?? 0)
-  const { days, ended } = await db.read(function* (q) {
-    return {
-      days: yield* rows(q.select().from(usageDays)),
-      ended: yield* rows(q.select(runColumns(db)).from(runs)),
-    }
-  })
+  const days = await db.read((q) => rows(q.select().from(db.tables.usageDays)))
   const logged = ended.filter(({ logPlace }) => logPlace !== null && logPlace < cursor)
   const sumsOf = (all: readonly { accountId: string; cost: bigint; runs: number }[]): string => {
     const sums = new Map<string, { cost: bigint; runs: number }>()

@@ -1,4 +1,4 @@
-import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../src/storage/db/db.ts'
 import { prepared, type Query, rows, type Work } from '../../src/storage/db/query-steps.ts'
 import type { WindowRow } from '../../src/storage/db/schema.ts'
@@ -75,15 +75,13 @@ const linesOf = (text: string | null | undefined): string[] => (text ? text.spli
 const sorted = (lines: string[]): string => lines.sort().join('\n')
 
 /** A line each; that of an account is wrong also if its journal ends elsewhere. */
-function textsOf({ tables, views, exclusive }: Db, named: unknown) {
-  const { accounts: a, keyWindows: w, openRuns } = tables
-  const t = views.journal
+function textsOf(db: Db, named: unknown) {
+  const { exclusive } = db
+  const { accounts: a, keyWindows: w, openRuns } = db.tables
   const text = (column: unknown): SQL => sql`cast(${column} as text)`
   const all = (line: SQL) =>
     sql`string_agg(${line}, ${sql.raw(exclusive ? 'char(10)' : 'chr(10)')})`
-  const newest = sql`${t.accountId} = ${a.id} and ${t.at} = ${a.movedAt} and ${t.seq} = ${a.moves}`
-  const after = sql`(select ${t.balance} from ${t} where ${newest})`
-  const money = sql`case when ${a.moves} > 0 and ${after} is distinct from ${a.balance}
+  const money = sql`case when ${a.moves} > 0 and (${balanceAfter(db)}) is distinct from ${a.balance}
     then 'wrong' else ${text(a.balance)} end || ' ' || ${text(a.held)}`
   const plan = sql`${a.plan} || ' ' || coalesce(${text(a.planUntil)}, '') || ' ' || ${a.status}`
   const account = sql`${a.id} || ' ' || ${money} || ' ' || ${plan}`
@@ -145,11 +143,16 @@ async function rowFaults(db: Db, m: Model, named: readonly string[]): Promise<st
 }
 
 /** What each account had after its newest transfer. */
-function newestOf({ tables: { accounts }, views: { journal: transfers } }: Db, q: Query) {
-  const own = eq(transfers.accountId, accounts.id)
-  const newest = and(own, eq(transfers.at, accounts.movedAt), eq(transfers.seq, accounts.moves))
-  const last = { id: accounts.id, after: transfers.balance }
-  return q.select(last).from(accounts).innerJoin(transfers, newest)
+function newestOf(db: Db, q: Query) {
+  const { accounts } = db.tables
+  const after = sql`(${balanceAfter(db)})`.mapWith(accounts.balance) as SQL<bigint | null>
+  return q.select({ id: accounts.id, after }).from(accounts)
+}
+
+/** The balance after the newest transfer of an account of the query around it, by an index. */
+function balanceAfter({ tables: { accounts: a }, views: { journal: t } }: Db): SQL {
+  const newest = sql`${t.accountId} = ${a.id} and ${t.at} = ${a.movedAt} and ${t.seq} = ${a.moves}`
+  return sql`select ${t.balance} from ${t} where ${newest}`
 }
 
 /** What all windows come to, and how many break their bounds. */

@@ -8,12 +8,20 @@ export type PgDrizzle = {
   session: {
     prepareQuery(
       query: { sql: string; params: unknown[] },
-      fields: undefined,
+      fields: unknown,
       name: undefined,
       isArray: true,
-      answer: (answers: unknown[][]) => unknown[][],
-    ): { execute(): Promise<unknown[][]> }
+      answer?: (answers: unknown[][]) => unknown[][],
+    ): PgPrepared
   }
+}
+
+/** A query that was built; its session is the one that built it. */
+export type PgPrepared = {
+  query: { sql: string; params: unknown[] }
+  fields: unknown
+  joinsNotNullableMap: unknown
+  execute(values?: Record<string, unknown>): Promise<unknown>
 }
 
 /** Direct access for migrations, copies and checks of the server. */

@@ -5,11 +5,11 @@ import { batchStatement, lookUp } from './batch-statements.ts'
 import { pgColumns } from './columns.ts'
 import type { Db } from './db.ts'
 import { Flight, type Pace } from './flight.ts'
-import type { PgDirect, PgDrizzle, PgTransaction } from './pg-drizzle.ts'
+import type { PgDirect, PgDrizzle, PgPrepared, PgTransaction } from './pg-drizzle.ts'
 import { type ServerPool, serverPool } from './postgres-pool.ts'
 import type { Query, Step, Work } from './query-steps.ts'
 import { buildSchema } from './schema.ts'
-import { compiledOnce } from './statements.ts'
+import { compiledOnce, placeholders } from './statements.ts'
 import { buildViews } from './views.ts'
 
 export type { PgDrizzle } from './pg-drizzle.ts'
@@ -47,6 +47,7 @@ function dbOver(
   close: () => Promise<unknown>,
 ): Db & { drizzle: PgDirect } {
   const setUp = settingUp(settings)
+  const compiled: Compiled = new Map()
   const inTransaction = <T>(
     work: (q: Query) => Work<T>,
     { pace, ...options }: PgTransaction & { pace: Pace },
@@ -58,7 +59,12 @@ function dbOver(
             // First of all: a command that was given up must not run.
             flight.next()
             const begun = pace === 'write' ? [setUp(tx)] : []
-            const value = await drive(work(tx as unknown as Query), tx, flight, begun)
+            const value = await drive(
+              work(tx as unknown as Query),
+              { pg: tx, compiled },
+              flight,
+              begun,
+            )
             if (pace === 'write') flight.commit()
             return value
           }, options)
@@ -89,7 +95,8 @@ function dbOver(
         throw error
       }
     },
-    read: (work) => fly('read', (pg, flight) => drive(work(pg as unknown as Query), pg, flight)),
+    read: (work) =>
+      fly('read', (pg, flight) => drive(work(pg as unknown as Query), { pg, compiled }, flight)),
     snapshot: (work) =>
       inTransaction(work, {
         isolationLevel: 'repeatable read',
@@ -147,7 +154,7 @@ const sentMax = 16
  */
 async function drive<T>(
   work: Work<T>,
-  pg: PgDrizzle,
+  over: Over,
   flight: Flight,
   first: Promise<unknown>[] = [],
 ): Promise<T> {
@@ -155,7 +162,7 @@ async function drive<T>(
   for (const one of first) one.catch(() => {})
   let turn = work.next()
   while (!turn.done) {
-    const outcome = perform(turn.value, pg)
+    const outcome = perform(turn.value, over)
     sent.push(outcome)
     if (isChange(turn.value) && sent.length < sentMax) {
       // The error surfaces where `sent` is awaited.
@@ -187,19 +194,42 @@ const isChange = ({ kind }: Step): boolean =>
 
 type PgSelect = PromiseLike<unknown> & { for(strength: 'update'): PromiseLike<unknown> }
 
-async function perform(step: Step, pg: PgDrizzle): Promise<unknown> {
-  if (step.kind === 'together') return Promise.all(step.steps.map((one) => perform(one, pg)))
+/** A session that runs steps, and the queries that any session built under their names. */
+type Over = { pg: PgDrizzle; compiled: Compiled }
+type Compiled = Map<string, Pick<PgPrepared, 'query' | 'fields' | 'joinsNotNullableMap'>>
+
+async function perform(step: Step, over: Over): Promise<unknown> {
+  if (step.kind === 'together') return Promise.all(step.steps.map((one) => perform(one, over)))
+  if (step.kind === 'prepared') return runPrepared(step, over)
+  const { pg } = over
   if (step.kind === 'rows') {
     const select = step.query as unknown as PgSelect
     return step.lock ? select.for('update') : select
   }
-  if (step.kind === 'prepared') return step.build(step.values) as unknown as PgSelect
   if (step.kind === 'find') {
     const { text, bind, read } = found(step)
     return (await run(pg, text, bind(step.where))).map(read)
   }
   const { text, bind } = changing(step)
   return run(pg, text, bind(step.rows))
+}
+
+/** To build a query costs several times what it costs to send one that was built. */
+function runPrepared(
+  { name, values, build }: Extract<Step, { kind: 'prepared' }>,
+  { pg, compiled }: Over,
+): Promise<unknown> {
+  let known = compiled.get(name)
+  if (!known) {
+    const built = build(placeholders(values)) as unknown as { prepare(): PgPrepared }
+    const { query, fields, joinsNotNullableMap } = built.prepare()
+    known = { query, fields, joinsNotNullableMap }
+    compiled.set(name, known)
+  }
+  const { query, fields, joinsNotNullableMap } = known
+  const prepared = pg.session.prepareQuery(query, fields, undefined, true)
+  prepared.joinsNotNullableMap = joinsNotNullableMap
+  return prepared.execute(values)
 }
 
 const found = compiledOnce(lookUp)
@@ -209,7 +239,8 @@ const changing = compiledOnce(batchStatement)
 const run = (pg: PgDrizzle, text: string, params: string[]): Promise<unknown[][]> =>
   pg.session
     .prepareQuery({ sql: text, params }, undefined, undefined, true, (answers) => answers)
-    .execute()
+    .execute() as Promise<unknown[][]>
+
 /** Serialisation failure (40001) or deadlock (40P01), wherever the driver put the code. */
 function isRace(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {

@@ -53,7 +53,7 @@ export function* first<T>(query: Selecting<T>): Generator<Step, T | undefined, u
   return ((yield { kind: 'rows', query, lock: false }) as T[])[0]
 }
 
-/** A query that SQLite compiles once under `name`, with placeholders for the values. */
+/** A query that is built once under `name`, with placeholders; SQLite compiles it once too. */
 export function* prepared<V extends Values, T>(
   name: string,
   values: V,

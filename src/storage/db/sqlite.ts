@@ -1,7 +1,6 @@
 /** Runs the work of stores on a SQLite file: one transaction and one fsync a tick. */
 import type { Database, Statement } from 'bun:sqlite'
 import { statSync } from 'node:fs'
-import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { systemClock } from '../../kernel/clock.ts'
 import { OpenRuns } from '../holds/open-runs.ts'
@@ -13,6 +12,7 @@ import { buildSchema } from './schema.ts'
 import {
   compiledOnce,
   type Finding,
+  placeholders,
   pointLookUp,
   rowStatement,
   type Writing,
@@ -244,9 +244,6 @@ function makeDriver(raw: Database) {
 }
 
 type Preparable = { prepare(): { all(values: Values): unknown } }
-
-const placeholders = (values: Values): Values =>
-  Object.fromEntries(Object.keys(values).map((name) => [name, sql.placeholder(name) as unknown]))
 
 /** Reads in one transaction on its own connection, one step per turn of the event loop. */
 async function snapshot<T>(file: string, work: (q: Query) => Work<T>): Promise<T> {

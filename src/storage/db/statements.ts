@@ -1,5 +1,5 @@
 /** Compiles the SQLite text of steps on single rows. */
-import { Column, getTableColumns, getTableName } from 'drizzle-orm'
+import { Column, getTableColumns, getTableName, sql } from 'drizzle-orm'
 import { getTableConfig, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Lists, Step, Values } from './query-steps.ts'
 
@@ -73,6 +73,10 @@ export function compiledOnce<S extends Writing | Finding, T>(make: (step: S) => 
     return known
   }
 }
+
+/** Makes placeholders for the values of a query that is built once. */
+export const placeholders = (values: Values): Values =>
+  Object.fromEntries(Object.keys(values).map((name) => [name, sql.placeholder(name) as unknown]))
 
 function shapeOf(step: Writing | Finding): string {
   if (step.kind === 'find') {
