@@ -44,7 +44,7 @@ const options = {
   only: { type: 'string', default: '' },
   /** liabilities: accounts of the service that is killed, and of the one that is measured. */
   accounts: { type: 'string', default: '300' },
-  /** simulate: engine, how many seeds from which on, commands of each, processes; or one to replay. */
+  /** simulate: engine, how many seeds from which on, commands of each, processes; or one seed. */
   engine: { type: 'string', default: 'sqlite' },
   seeds: { type: 'string', default: '100' },
   first: { type: 'string', default: '1' },
