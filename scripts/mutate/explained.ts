@@ -201,9 +201,6 @@ const explained: Record<string, Row[]> = {
     ['forget()', any, 'Whatever goes wrong behind it is forgotten all the same.'],
     ['shared.clear()', any, 'Leaves never change: what is remembered of them stays true.'],
   ],
-  'src/models/bound.ts': [
-    ['maxTokens: number = model.kind', /one more/, 'An embedding is sent no max_tokens.'],
-  ],
   'src/proof/log/store/whole.ts': [
     ['const pageRows', any, 'Speed only: how many rows are read at once.'],
   ],

@@ -19,3 +19,6 @@ export function parseObject(text: string): JsonObject | undefined {
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** An object; an empty one for anything else. */
+export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})

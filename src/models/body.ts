@@ -1,9 +1,10 @@
 /** The body of a run: an untyped JSON object, and how its fields are refused. */
 import type { Json } from '../kernel/canonical.ts'
+import type { JsonObject } from '../kernel/json-object.ts'
 import { refuse } from '../kernel/refusal.ts'
 
 /** A request's body: a JSON object of which nothing is known yet. */
-export type Body = { [member: string]: Json }
+export type Body = JsonObject
 
 const maxDepth = 80
 
@@ -19,10 +20,6 @@ export function checkDepth(body: Body): void {
 /** `null` means the same as leaving the member out, as OpenAI's API has it. */
 export function isSet(value: Json | undefined): value is Json {
   return value !== undefined && value !== null
-}
-
-export function isBody(value: Json | undefined): value is Body {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 export function refuseField(param: string, message: string): never {

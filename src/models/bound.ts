@@ -137,12 +137,7 @@ function boundOfEmbedding(model: Model, body: Body, tokenizer: Tokenizer | undef
  * the bound's, or less; it goes by the name the client used for it. Whether to stream is for the
  * upstream to say.
  */
-export function forwardBody(
-  model: Model,
-  body: Body,
-  step: RouteStep,
-  maxTokens: number = model.kind === 'chat' ? maxTokensOf(model, body) : 0,
-): Body {
+export function forwardBody(model: Model, body: Body, step: RouteStep, maxTokens: number): Body {
   const forwarded: Body = { model: step.model, ...contentOf(model, body) }
   if (model.kind === 'embedding') return forwarded
   const isNew = isSet(body['max_completion_tokens'])
@@ -233,7 +228,3 @@ function askedTokens(model: Model, body: Body): number {
   }
   return asked ?? model.maxOutputTokens
 }
-
-/** The same, at most what the model can say: agents send large limits by default. */
-const maxTokensOf = (model: Model, body: Body): number =>
-  Math.min(askedTokens(model, body), model.maxOutputTokens)

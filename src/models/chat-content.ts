@@ -1,6 +1,7 @@
 /** Checks the content of chat requests: every part must have a bound of tokens. */
 import type { Json } from '../kernel/canonical.ts'
-import { type Body, isBody, isSet, refuseField } from './body.ts'
+import { isObject } from '../kernel/json-object.ts'
+import { type Body, isSet, refuseField } from './body.ts'
 import { checkMedia, isMedia, type MediaTokens } from './media.ts'
 import type { Model } from './model.ts'
 
@@ -56,7 +57,7 @@ export function checkChat(
 export function toMessages(messages: Json): Json {
   if (!Array.isArray(messages)) return messages
   return messages.map((message) => {
-    if (!isBody(message) || Object.keys(message).every((key) => messageFields.has(key))) {
+    if (!isObject(message) || Object.keys(message).every((key) => messageFields.has(key))) {
       return message
     }
     return Object.fromEntries(Object.entries(message).filter(([key]) => messageFields.has(key)))
@@ -71,7 +72,7 @@ export function unsentOfMessages(
   let unsent = before
   if (!Array.isArray(messages)) return unsent
   for (const message of messages) {
-    if (!isBody(message)) continue
+    if (!isObject(message)) continue
     for (const name in message) {
       if (messageFields.has(name) || !isSet(message[name])) continue
       unsent ??= []
@@ -91,7 +92,7 @@ const sumOf = (a: MediaTokens | undefined, b: MediaTokens | undefined): MediaTok
 /** Returns the tokens of its images and files, if it has any. */
 function checkMessage(model: Model, message: Json, index: number): MediaTokens | undefined {
   const path = `messages[${index}]`
-  if (!isBody(message)) refuseField(path, 'A message is an object with a role and a content.')
+  if (!isObject(message)) refuseField(path, 'A message is an object with a role and a content.')
   if (typeof message['role'] !== 'string') refuseField(`${path}.role`, 'A message needs a role.')
   const content = message['content']
   if (!isSet(content) || typeof content === 'string') return undefined
@@ -106,10 +107,10 @@ function checkMessage(model: Model, message: Json, index: number): MediaTokens |
 }
 
 function checkPart(model: Model, part: Json, path: string): MediaTokens | undefined {
-  const type = isBody(part) ? part['type'] : undefined
-  if (isBody(part) && isMedia(type)) return checkMedia(model, part, type, path)
+  const type = isObject(part) ? part['type'] : undefined
+  if (isObject(part) && isMedia(type)) return checkMedia(model, part, type, path)
   const member = typeof type === 'string' ? textParts.get(type) : undefined
-  if (!isBody(part) || member === undefined) {
+  if (!isObject(part) || member === undefined) {
     refuseField(path, 'This part has no price here. Send text, or an image or a PDF as data: URL.')
   }
   if (typeof part[member] !== 'string') refuseField(`${path}.${member}`, 'This must be text.')
@@ -121,7 +122,7 @@ function checkTools(tools: Json | undefined): void {
   if (!isSet(tools)) return
   if (!Array.isArray(tools)) refuseField('tools', 'Send tools as a list.')
   tools.forEach((tool, index) => {
-    const type = isBody(tool) ? tool['type'] : undefined
+    const type = isObject(tool) ? tool['type'] : undefined
     if (type !== 'function' && type !== 'custom') {
       refuseField(
         `tools[${index}].type`,

@@ -1,6 +1,7 @@
 /** Images and PDFs in chat requests: what is taken, and the most tokens of one. */
 import type { Json } from '../kernel/canonical.ts'
-import { type Body, isBody, isSet, refuseField } from './body.ts'
+import { isObject } from '../kernel/json-object.ts'
+import { type Body, isSet, refuseField } from './body.ts'
 import { isOfType } from './media-types.ts'
 import type { Model } from './model.ts'
 
@@ -46,7 +47,7 @@ export function checkMedia(model: Model, part: Body, type: MediaType, path: stri
   const { member, types, names } = media[type]
   const at = `${path}.${type}.${member}`
   const holder = part[type]
-  const url = isBody(holder) ? holder[member] : undefined
+  const url = isObject(holder) ? holder[member] : undefined
   if (typeof url !== 'string') refuseField(at, `Send a data: URL here (${names}, in base64).`)
   if (!url.startsWith('data:')) {
     refuseField(at, `Send the bytes as a data: URL (${names}): no address is fetched here.`)
@@ -90,16 +91,16 @@ function checkBytes(url: string, from: number, { kind, at }: { kind: string; at:
 export function withoutMedia(messages: Json): Json {
   if (!Array.isArray(messages)) return messages
   return messages.map((message) => {
-    if (!isBody(message) || !Array.isArray(message['content'])) return message
+    if (!isObject(message) || !Array.isArray(message['content'])) return message
     return { ...message, content: message['content'].map(withoutData) }
   })
 }
 
 function withoutData(part: Json): Json {
-  const type = isBody(part) ? part['type'] : undefined
-  if (!isBody(part) || !isMedia(type)) return part
+  const type = isObject(part) ? part['type'] : undefined
+  if (!isObject(part) || !isMedia(type)) return part
   const holder = part[type]
-  return isBody(holder) && isSet(holder[media[type].member])
+  return isObject(holder) && isSet(holder[media[type].member])
     ? { ...part, [type]: { ...holder, [media[type].member]: '' } }
     : part
 }

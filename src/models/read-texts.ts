@@ -1,6 +1,7 @@
 /** The most tokens of a request that a model with a tokenizer can read. */
 import type { Json } from '../kernel/canonical.ts'
-import { type Body, isBody } from './body.ts'
+import { isObject } from '../kernel/json-object.ts'
+import type { Body } from './body.ts'
 import type { Tokenizer } from './tokenizers/tokenizer.ts'
 
 /** Bytes of text that are counted exactly. */
@@ -51,7 +52,7 @@ export function countRead(
     if (Array.isArray(any)) {
       return any.reduce<number>((sum, item) => sum + aroundMember + value(item), aroundMember)
     }
-    if (!isBody(any)) return String(any).length
+    if (!isObject(any)) return String(any).length
     return members(any) + aroundMember
   }
   const members = (of: Body): number => {
@@ -61,7 +62,7 @@ export function countRead(
   }
   /** A role, a name and a content stand there without their own names. */
   const message = (of: Json): number => {
-    if (!isBody(of)) return value(of)
+    if (!isObject(of)) return value(of)
     const { role = '', content = '', ...others } = of
     const parts = Array.isArray(content) ? content : [content]
     return (
@@ -69,7 +70,7 @@ export function countRead(
     )
   }
   const partOf = (part: Json): number => {
-    if (!isBody(part)) return part === null ? 0 : value(part)
+    if (!isObject(part)) return part === null ? 0 : value(part)
     const { type: _, text: said, ...others } = part
     return (said === undefined ? 0 : value(said)) + members(others)
   }

@@ -1,8 +1,8 @@
 /** Reads answers of model servers, whole or in chunks, into the form that receipts commit to. */
 import type { Json } from '../kernel/canonical.ts'
+import { isObject, type JsonObject, objectOf } from '../kernel/json-object.ts'
 import { isEmpty, reasoningNames } from '../models/free-members.ts'
 import type { TextFrames } from '../models/text-frames.ts'
-import type { JsonObject } from '../models/upstream/upstream.ts'
 import { bytesOfName, Pieces, wellFormed } from './pieces.ts'
 import { addToolCalls, type GatheredCall, integer, toToolCalls } from './tool-calls.ts'
 
@@ -247,7 +247,7 @@ function toChoice(gathered: Gathered): Choice {
 }
 
 const membersOf = (pieces: Pieces | undefined): JsonObject =>
-  pieces ? asObject(wellFormed(pieces.members())) : {}
+  pieces ? objectOf(wellFormed(pieces.members())) : {}
 
 function namedMembers(name: string, pieces: Pieces | undefined): JsonObject {
   const members = membersOf(pieces)
@@ -263,16 +263,11 @@ export function textOfChoice(choice: Choice | undefined): string {
     .join('')
 }
 
-export const asObject = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const isListOfObjects = (value: Json): value is JsonObject[] =>
   Array.isArray(value) && value.every(isObject)
 
 /** Returns the list itself if all its items are objects: do not mutate it. */
 export function objects(value: Json | undefined): JsonObject[] {
   if (!Array.isArray(value)) return []
-  return value.every(isObject) ? value : value.map(asObject)
+  return value.every(isObject) ? value : value.map(objectOf)
 }

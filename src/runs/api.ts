@@ -3,11 +3,11 @@ import { Elysia } from 'elysia'
 import { keyAuth } from '../access/keys/needs-key.ts'
 import type { Deps } from '../app/deps-port.ts'
 import type { Json } from '../kernel/canonical.ts'
+import { objectOf } from '../kernel/json-object.ts'
 import { onceOf } from '../ledger/once.ts'
 import type { ModelKind } from '../models/meter.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import type { Call } from '../storage/idempotency/call.ts'
-import { asObject } from './answer.ts'
 import {
   answer,
   assertSayable,
@@ -27,7 +27,8 @@ import { readTags } from './api/tags.ts'
 import { begin } from './begin.ts'
 import { frameWriter } from './chunks.ts'
 import type { LiveRun } from './live-run.ts'
-import { chunkBase, chunkWriter, lastFrames, toCompletion, toEmbeddings } from './openai.ts'
+import { toCompletion, toEmbeddings } from './openai.ts'
+import { chunkBase, chunkWriter, lastFrames } from './openai-chunks.ts'
 import type { Begun } from './opening.ts'
 import { checkSwitches, isToFit } from './switches.ts'
 
@@ -59,7 +60,7 @@ const chat: Running = async (deps, context, body, call) => {
   const fitted = fittedOf(live.bound, fit)
   if (body['stream'] === true) {
     const base = chunkBase(live)
-    const includeUsage = asObject(body['stream_options'])['include_usage'] === true
+    const includeUsage = objectOf(body['stream_options'])['include_usage'] === true
     return streamRun(deps, live, context, {
       write: frameWriter(chunkWriter(base)),
       last: (done) => lastFrames(base, done, deps.settings, { includeUsage, more: fitted }),

@@ -24,47 +24,48 @@ export type StopReason =
   /** It outlasted the page that waits for it. */
   | 'overdue'
 
-/** What is known of a run once it has begun. */
-export type BegunRun = {
-  id: string
-  row: RunRow
-  model: Model
-  bound: Bound
-  /** The request in OpenAI's shape. */
-  body: JsonObject
-  /** The same as it came, if its protocol was another one. */
-  native: Native | undefined
-  /** Members of what came that have no effect; of the server that is asked now, once it is. */
-  ignored: readonly string[]
-  /** The request as received; undefined unless the account keeps its texts. */
-  received: Json | undefined
-  /** The scope of the request's Idempotency-Key, if it had one. */
-  call: string | undefined
-  trace: Trace | undefined
-  /** Undefined unless its trace is recorded. */
-  span: RunSpan | undefined
-  /** The browser session that started the run and ends it; undefined for a run of a key. */
-  session: string | undefined
-  /** From {@link Clock.monotonic}. */
-  startedAt: number
-}
+/** The facts of a run that has begun, before it is live. */
+export type BegunRun = Pick<
+  LiveRun,
+  | 'id'
+  | 'row'
+  | 'model'
+  | 'bound'
+  | 'body'
+  | 'native'
+  | 'ignored'
+  | 'received'
+  | 'call'
+  | 'trace'
+  | 'span'
+  | 'session'
+  | 'startedAt'
+>
 
 type Watcher = (chunks: JsonObject[] | undefined) => void
 
 /** One object for the whole life of a run: what began it, its switch and who watches it. */
-export class LiveRun implements BegunRun {
+export class LiveRun {
   readonly id: string
   readonly row: RunRow
   readonly model: Model
   readonly bound: Bound
+  /** The request in OpenAI's shape. */
   readonly body: JsonObject
+  /** The same as it came, if its protocol was another one. */
   readonly native: Native | undefined
+  /** Members of what came that have no effect; of the server that is asked now, once it is. */
   ignored: readonly string[]
+  /** The request as received; undefined unless the account keeps its texts. */
   readonly received: Json | undefined
+  /** The scope of the request's Idempotency-Key, if it had one. */
   readonly call: string | undefined
   readonly trace: Trace | undefined
+  /** Undefined unless its trace is recorded. */
   readonly span: RunSpan | undefined
+  /** The browser session that started the run and ends it; undefined for a run of a key. */
   readonly session: string | undefined
+  /** From {@link Clock.monotonic}. */
   readonly startedAt: number
   /** Whether the model server that is asked now got any of the request. */
   isSent = false

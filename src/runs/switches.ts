@@ -1,6 +1,7 @@
 /** Checks the request members that turn something on. */
 
-import { type Body, isBody, isSet, refuseField } from '../models/body.ts'
+import { isObject } from '../kernel/json-object.ts'
+import { type Body, isSet, refuseField } from '../models/body.ts'
 import type { KeyRow } from '../storage/db/schema.ts'
 
 const switches = ['stream', 'fit'] as const
@@ -14,7 +15,7 @@ export function checkSwitches(body: Body): void {
   for (const name of switches) assertFlag(name, body[name])
   const options = body['stream_options']
   if (!isSet(options)) return
-  if (!isBody(options)) refuseField('stream_options', 'Send stream_options as an object.')
+  if (!isObject(options)) refuseField('stream_options', 'Send stream_options as an object.')
   assertFlag('stream_options.include_usage', options['include_usage'])
 }
 

@@ -37,7 +37,7 @@ function bounded(body: { [member: string]: Json }): void {
     must(Number.isSafeInteger(count) && count >= 0, 'a count')
   }
   const [step] = model.route
-  if (step) JSON.stringify(forwardBody(model, body, step))
+  if (step) JSON.stringify(forwardBody(model, body, step, bound.maxTokens))
 }
 
 /** Bodies of requests, once they are JSON. */

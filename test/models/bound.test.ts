@@ -112,7 +112,12 @@ describe('the bound of a chat', () => {
       fc.asyncProperty(messages, fc.integer({ min: 1, max: 9 }), async (list, n) => {
         const body: Body = { messages: list, n, max_tokens: 5 }
         const bound = boundOf(echoModel, body)
-        const own = forwardBody(echoModel, body, { upstream: 'builtin', model: echoModel.id })
+        const own = forwardBody(
+          echoModel,
+          body,
+          { upstream: 'builtin', model: echoModel.id },
+          bound.maxTokens,
+        )
         const { usage } = await upstream.complete({ kind: 'chat', account: 'a', body: own, signal })
         const said = usage as { prompt_tokens: number; completion_tokens: number }
         expect(said.prompt_tokens).toBeLessThanOrEqual(bound.inputTokens)
@@ -252,7 +257,7 @@ describe('what is sent upstream', () => {
       tags: { a: 'b' },
       web_search_options: {},
     })
-    expect(forwardBody(chat, body, step)).toEqual({
+    expect(forwardBody(chat, body, step, boundOf(chat, body).maxTokens)).toEqual({
       model: 'small',
       messages: [{ role: 'user', content: 'x' }],
       temperature: 0.5,
@@ -262,7 +267,7 @@ describe('what is sent upstream', () => {
 
   test('names the limit as the client did, and takes a lower one', () => {
     const body = say('x', { max_completion_tokens: 20, max_tokens: 30 })
-    expect(forwardBody(chat, body, step)).toEqual({
+    expect(forwardBody(chat, body, step, boundOf(chat, body).maxTokens)).toEqual({
       model: 'small',
       messages: [{ role: 'user', content: 'x' }],
       max_completion_tokens: 20,
@@ -272,14 +277,14 @@ describe('what is sent upstream', () => {
 
   test('leaves out members of a message that have no bound', () => {
     const messages = [{ role: 'user', content: 'x', name: 'a', images: ['…'], audio: { id: 'b' } }]
-    expect(forwardBody(chat, { messages }, step)['messages']).toEqual([
+    expect(forwardBody(chat, { messages }, step, 1000)['messages']).toEqual([
       { role: 'user', content: 'x', name: 'a' },
     ])
   })
 
   test('has no limit for an embedding', () => {
     const body = { input: 'x', encoding_format: 'base64', max_tokens: 5, tags: {} }
-    expect(forwardBody(embedding, body, step)).toEqual({
+    expect(forwardBody(embedding, body, step, 0)).toEqual({
       model: 'small',
       input: 'x',
       encoding_format: 'base64',

@@ -1,7 +1,8 @@
 /** Puts the pieces of tool calls in the order of their calls, for protocols that write so. */
 import type { Json } from '../../kernel/canonical.ts'
 import type { JsonObject } from '../../kernel/json-object.ts'
-import { objectOf, textOf } from './reading.ts'
+import { objectOf } from '../../kernel/json-object.ts'
+import { textOf } from './reading.ts'
 
 type Waiting = { key: Json; pieces: JsonObject[] }
 

@@ -3,12 +3,12 @@
  * speak the same protocol: only so do caches of prompts work, and signatures of reasoning hold.
  */
 import type { Json } from '../../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../../kernel/json-object.ts'
+import { isObject, type JsonObject, objectOf } from '../../kernel/json-object.ts'
 import { isSet } from '../body.ts'
 import type { Gathered } from './gathered.ts'
 import { gatherMessage, MessageCollector } from './messages/collect.ts'
 import type { Protocol } from './protocol.ts'
-import { objectOf, objectsIn, textOf } from './reading.ts'
+import { objectsIn, textOf } from './reading.ts'
 import { gatherResponse, ResponseCollector } from './responses/collect.ts'
 import { isUnstored, reasoningItems } from './responses/unstored.ts'
 import type { Translation } from './translation.ts'

@@ -10,9 +10,6 @@ export const objectsIn = (list: Json | undefined): JsonObject[] =>
 /** A text; '' for anything else. */
 export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
-/** An object; an empty one for anything else. */
-export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
-
 /** A word of a foreign request as an error may show it. */
 export const quoted = (type: Json | undefined): string =>
   typeof type === 'string' ? `"${type.slice(0, 64)}"` : 'none'

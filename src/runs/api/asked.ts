@@ -2,6 +2,7 @@
 import type { Caller } from '../../access/keys/key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
+import { isObject } from '../../kernel/json-object.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { readTrace } from '../../kernel/trace.ts'
 import type { ModelKind } from '../../models/meter.ts'
@@ -43,7 +44,7 @@ const answerCall = (
 
 /** @throws Refusal `invalid_request` for a body that is not an object */
 export function asBody(value: Json): JsonObject {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  if (isObject(value)) return value
   refuse('invalid_request', 'The body must be a JSON object.')
 }
 

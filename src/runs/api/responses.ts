@@ -4,11 +4,11 @@ import { keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { toUnixSeconds } from '../../kernel/clock.ts'
+import { objectOf } from '../../kernel/json-object.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { onceOf } from '../../ledger/once.ts'
 import { NativeEvent } from '../../models/native-event.ts'
 import { nativeOf } from '../../models/protocols/native.ts'
-import { objectOf } from '../../models/protocols/reading.ts'
 import { responsesToChat } from '../../models/protocols/responses/read-request.ts'
 import {
   type ResponseBase,

@@ -1,8 +1,8 @@
 /** Gathers answers of Anthropic's Messages API that are handed on as they came. */
 import { hasCanonicalForm, type Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
+import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
 import type { Gathered } from '../gathered.ts'
-import { objectOf, objectsIn, textOf } from '../reading.ts'
+import { objectsIn, textOf } from '../reading.ts'
 
 /** A block as far as it came; arguments of a tool come as pieces of JSON. */
 type Block = { block: JsonObject; json: string }

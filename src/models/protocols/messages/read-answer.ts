@@ -1,7 +1,7 @@
 /** Reads answers of Anthropic's Messages API, whole or as events, as those of Chat Completions. */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
-import { objectOf, objectsIn, textOf } from '../reading.ts'
+import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
+import { objectsIn, textOf } from '../reading.ts'
 
 /** A map: the word comes from a model server, and an object has members of its own. */
 const reasons = new Map([

@@ -3,10 +3,10 @@
  * the shape of Chat Completions. Unsigned reasoning is left out: this protocol has no place for it.
  */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
+import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
 import type { Usage } from '../../meter.ts'
 import { CallsInTurn } from '../calls-in-turn.ts'
-import { objectOf, objectsIn, textOf } from '../reading.ts'
+import { objectsIn, textOf } from '../reading.ts'
 import { inputOf } from './write-request.ts'
 
 /** What all answers of one run share. */

@@ -1,10 +1,10 @@
 /** Writes a request of Chat Completions as one of Anthropic's Messages API. */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
+import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
 import { isSet } from '../../body.ts'
 import { ordinaryTiers } from '../../tiers.ts'
 import { oldCallIn } from '../old-calls.ts'
-import { objectOf, objectsIn, textOf } from '../reading.ts'
+import { objectsIn, textOf } from '../reading.ts'
 import { noteOthers, type Translation, unknownMembers } from '../translation.ts'
 
 /** Members with a counterpart, and those that only say how the answer travels. */

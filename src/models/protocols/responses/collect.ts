@@ -1,8 +1,9 @@
 /** Gathers answers of OpenAI's Responses API that are handed on as they came. */
 import type { Json } from '../../../kernel/canonical.ts'
 import type { JsonObject } from '../../../kernel/json-object.ts'
+import { objectOf } from '../../../kernel/json-object.ts'
 import type { Gathered } from '../gathered.ts'
-import { objectOf, objectsIn, textOf } from '../reading.ts'
+import { objectsIn, textOf } from '../reading.ts'
 
 /** Members of items that do not count as output. */
 const free = new Set([

@@ -1,8 +1,9 @@
 /** Reads answers of OpenAI's Responses API, whole or as events, as those of Chat Completions. */
 import type { Json } from '../../../kernel/canonical.ts'
 import type { JsonObject } from '../../../kernel/json-object.ts'
+import { objectOf } from '../../../kernel/json-object.ts'
 import type { ReadEvent } from '../messages/read-answer.ts'
-import { objectOf, objectsIn, textOf } from '../reading.ts'
+import { objectsIn, textOf } from '../reading.ts'
 
 /** A whole answer; undefined for what is none, or failed. Its `usage` stays as it is written. */
 export function responseToChat(answer: JsonObject): JsonObject | undefined {

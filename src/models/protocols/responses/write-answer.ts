@@ -3,9 +3,9 @@
  * of them is stored: `store` is false.
  */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
+import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
 import type { Usage } from '../../meter.ts'
-import { objectOf, objectsIn, textOf } from '../reading.ts'
+import { objectsIn, textOf } from '../reading.ts'
 
 /** What all answers of one run share: `run_…`'s counterpart as id, and what was asked for. */
 export type ResponseBase = {

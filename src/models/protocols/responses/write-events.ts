@@ -1,8 +1,9 @@
 /** Writes answers as the named and numbered events of OpenAI's Responses API. */
 import type { Json } from '../../../kernel/canonical.ts'
 import type { JsonObject } from '../../../kernel/json-object.ts'
+import { objectOf } from '../../../kernel/json-object.ts'
 import { CallsInTurn } from '../calls-in-turn.ts'
-import { objectOf, objectsIn, textOf } from '../reading.ts'
+import { objectsIn, textOf } from '../reading.ts'
 import {
   callItem,
   finished,

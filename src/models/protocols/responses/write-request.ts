@@ -1,9 +1,9 @@
 /** Writes a request of Chat Completions as one of OpenAI's Responses API. */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
+import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
 import { isSet } from '../../body.ts'
 import { oldCallIn } from '../old-calls.ts'
-import { objectOf, objectsIn, textOf } from '../reading.ts'
+import { objectsIn, textOf } from '../reading.ts'
 import { noteOthers, type Translation, unknownMembers } from '../translation.ts'
 
 const known = new Set([
