@@ -25,9 +25,9 @@ export function tableOfPath(read: (file: string) => string | undefined): string[
   const rows: string[] = []
   let [all, files] = [0, 0]
   for (const [step, names] of Object.entries(steps)) {
-    const found = names.flatMap((name) => {
-      const text = read(`src/${name}`)
-      return text === undefined ? [] : [{ name, lines: linesOfCode(text) }]
+    const found = names.flatMap((either) => {
+      const name = either.split('|').find((one) => read(`src/${one}`) !== undefined)
+      return name === undefined ? [] : [{ name, lines: linesOfCode(read(`src/${name}`) ?? '') }]
     })
     const sum = found.reduce((total, { lines }) => total + lines, 0)
     rows.push(`| **${step}** | **${sum}** |`)
@@ -40,7 +40,8 @@ export function tableOfPath(read: (file: string) => string | undefined): string[
 
 /** Files of this project in a profile that no step names, with their share of the time. */
 export function missingIn(profile: Profile): string[] {
-  const known = new Set<string>(Object.values(steps).flat())
+  const names = Object.values(steps).flat()
+  const known = new Set<string>(names.flatMap((either) => either.split('|')))
   const nameOf = new Map(
     profile.nodes.map(({ id, callFrame }) => [id, /\/src\/(.+)$/.exec(callFrame.url)?.[1]]),
   )

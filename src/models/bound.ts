@@ -1,7 +1,7 @@
 /** The most tokens a request can use, known before it runs. */
 import type { Json } from '../kernel/canonical.ts'
 import { type Body, checkDepth, isSet, refuseField } from './body.ts'
-import { checkChat, toMessages, unsentOfMessages } from './chat-content.ts'
+import { addUnsent, checkChat, toMessages } from './chat-content.ts'
 import { checkEmbedding } from './embedding-content.ts'
 import { withoutMedia } from './media.ts'
 import type { Model, RouteStep } from './model.ts'
@@ -135,10 +135,18 @@ function boundOfEmbedding(model: Model, body: Body, tokenizer: Tokenizer | undef
 /**
  * The body that a step of the route is sent, after {@link boundOf} let it pass. `maxTokens` is
  * the bound's, or less; it goes by the name the client used for it. Whether to stream is for the
- * upstream to say.
+ * upstream to say. Members that do not go on are named in `unsent`.
  */
-export function forwardBody(model: Model, body: Body, step: RouteStep, maxTokens: number): Body {
-  const forwarded: Body = { model: step.model, ...contentOf(model, body) }
+export function forwardBody(
+  model: Model,
+  body: Body,
+  step: RouteStep,
+  maxTokens: number,
+  unsent: string[] = [],
+): Body {
+  const content = contentOf(model, body, unsent)
+  if (content['messages'] !== body['messages']) addUnsent(body['messages'], unsent)
+  const forwarded: Body = { model: step.model, ...content }
   if (model.kind === 'embedding') return forwarded
   const isNew = isSet(body['max_completion_tokens'])
   forwarded[isNew ? 'max_completion_tokens' : 'max_tokens'] = maxTokens
@@ -146,13 +154,15 @@ export function forwardBody(model: Model, body: Body, step: RouteStep, maxTokens
 }
 
 /** The members of a request that go upstream as the client wrote them. */
-function contentOf(model: Model, body: Body): Body {
+function contentOf(model: Model, body: Body, unsent?: string[]): Body {
   const fields = model.kind === 'chat' ? chatFields : embeddingFields
   const content: Body = {}
   for (const field in body) {
     const value = body[field]
-    if (!isSet(value) || !(fields.has(field) || isPassed(model, field))) continue
-    content[field] = field === 'messages' ? toMessages(value) : value
+    if (!isSet(value)) continue
+    if (field === 'messages' && fields.has(field)) content[field] = toMessages(value)
+    else if (fields.has(field) || isPassed(model, field)) content[field] = value
+    else if (unsent && !own.has(field)) unsent.push(field)
   }
   return content
 }
@@ -166,23 +176,6 @@ const own = new Set([
 
 const isPassed = ({ pass }: Model, field: string): boolean =>
   pass?.includes(field) === true && !own.has(field)
-
-/**
- * The members of a request for a model server of the same protocol that do not go on; undefined
- * when all do, which is nearly always.
- */
-export function unsentMembers(model: Model, body: Body): string[] | undefined {
-  const fields = model.kind === 'chat' ? chatFields : embeddingFields
-  let unsent: string[] | undefined
-  for (const field in body) {
-    if (fields.has(field) || own.has(field) || !isSet(body[field]) || isPassed(model, field)) {
-      continue
-    }
-    unsent ??= []
-    unsent.push(field)
-  }
-  return unsentOfMessages(body['messages'], unsent)
-}
 
 function bytesOf(content: Body): number {
   return Buffer.byteLength(JSON.stringify(content))

@@ -53,34 +53,30 @@ export function checkChat(
   return { messages: messages.length, media }
 }
 
-/** The messages without unpriced members, which OpenAI's API ignores too. */
+/** The messages without unpriced members, which OpenAI's API ignores too; itself if it has none. */
 export function toMessages(messages: Json): Json {
-  if (!Array.isArray(messages)) return messages
-  return messages.map((message) => {
-    if (!isObject(message) || Object.keys(message).every((key) => messageFields.has(key))) {
-      return message
-    }
-    return Object.fromEntries(Object.entries(message).filter(([key]) => messageFields.has(key)))
-  })
+  if (!Array.isArray(messages) || !messages.some(hasUnpriced)) return messages
+  return messages.map((message) =>
+    hasUnpriced(message)
+      ? Object.fromEntries(Object.entries(message).filter(([key]) => messageFields.has(key)))
+      : message,
+  )
 }
 
+const hasUnpriced = (message: Json): message is Body =>
+  isObject(message) && !Object.keys(message).every((key) => messageFields.has(key))
+
 /** Adds the members of messages that do not go on to those found before. */
-export function unsentOfMessages(
-  messages: Json | undefined,
-  before: string[] | undefined,
-): string[] | undefined {
-  let unsent = before
-  if (!Array.isArray(messages)) return unsent
+export function addUnsent(messages: Json | undefined, unsent: string[]): void {
+  if (!Array.isArray(messages)) return
   for (const message of messages) {
     if (!isObject(message)) continue
     for (const name in message) {
       if (messageFields.has(name) || !isSet(message[name])) continue
-      unsent ??= []
       const path = `messages.${name}`
       if (unsent.length < mostNamed && !unsent.includes(path)) unsent.push(path)
     }
   }
-  return unsent
 }
 
 /** How many members without effect are looked for; a header names no more. */

@@ -1,6 +1,6 @@
 /** What a model server of a route is sent, in the protocol that it speaks. */
 import type { JsonObject } from '../../kernel/json-object.ts'
-import { type Bound, forwardBody, unsentMembers } from '../bound.ts'
+import { type Bound, forwardBody } from '../bound.ts'
 import type { Model, RouteStep } from '../model.ts'
 import { chatToMessages, unsayable as toMessagesFault } from './messages/write-request.ts'
 import { type Native, nativeRequest } from './native.ts'
@@ -33,9 +33,9 @@ export function forward(asked: Asked, step: RouteStep, protocol: Protocol): Forw
     const to = { model: step.model, maxTokens, pass: model.pass ?? [] }
     return { ...nativeRequest(native, to), isNative: true }
   }
-  const chat = forwardBody(model, body, step, maxTokens)
-  const unsent = unsentMembers(model, body)
-  const ignored = unsent ? [...asked.ignored, ...unsent] : asked.ignored
+  const unsent: string[] = []
+  const chat = forwardBody(model, body, step, maxTokens, unsent)
+  const ignored = unsent.length > 0 ? [...asked.ignored, ...unsent] : asked.ignored
   if (protocol === 'chat') return { body: chat, isNative: false, ignored }
   const said = protocol === 'messages' ? chatToMessages(chat) : chatToResponses(chat)
   const left = native ? said.ignored.map((name) => nameAt(native.protocol, name)) : said.ignored
