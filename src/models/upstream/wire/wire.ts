@@ -34,11 +34,12 @@ export function openDirect(url: string, address?: string): Wire {
   }
   const lines = makeLines(server)
   // Nearly all requests have the same headers; callers must not mutate the object.
-  let written = { headers: {}, text: '' }
+  let written: { headers: object; text: string | undefined } = { headers: {}, text: '' }
   return {
-    async ask({ account, headers, body, signal, mark, limits }) {
-      if (signal.aborted) throw new UpstreamFailure('aborted')
+    ask({ account, headers, body, signal, mark, limits }) {
+      if (signal.aborted) return Promise.reject(new UpstreamFailure('aborted'))
       if (headers !== written.headers) written = { headers, text: linesOf(headers) }
+      if (written.text === undefined) return Promise.reject(new UpstreamFailure('unreachable'))
       const length = Buffer.byteLength(body)
       const request = `${start}${written.text}content-length: ${length}\r\n\r\n${body}`
       return new Exchange(lines, account, signal, limits, mark).begin(request)
@@ -46,12 +47,12 @@ export function openDirect(url: string, address?: string): Wire {
   }
 }
 
-function linesOf(headers: Readonly<Record<string, string>>): string {
+/** The lines of headers; undefined where one does not fit into a line and could begin another. */
+function linesOf(headers: Readonly<Record<string, string>>): string | undefined {
   let text = ''
   for (const name in headers) {
     const value = headers[name]?.trim() ?? ''
-    // What does not fit into one line could begin another header.
-    if (/[^\t -~]/.test(value)) throw new UpstreamFailure('unreachable')
+    if (/[^\t -~]/.test(value)) return undefined
     text += `${name}: ${value}\r\n`
   }
   return text
