@@ -82,9 +82,9 @@ export const groups: Record<string, Group> = {
     places: [
       ...named(
         'src/runs',
-        'begin cancel chunks complete ending finish fit recover refusals route run stream',
+        'begin cancel chunks complete end-failed ending finish fit route run stream',
       ),
-      ...named('src/models', 'bound usage'),
+      ...named('src/models', 'bound usage usage-classes'),
     ],
     near: /^test\/(runs|models)\/(?!portal|full-disk)/,
     wide: /^test\/(runs|models|keys|ledger|plans|receipts|texts|upstream|metrics|idempotency)\//,
