@@ -45,6 +45,30 @@ export function batchStatement(step: Writing): BatchStatement {
   return { text: `${added} ${onConflict(keys, set)}`, bind: binder(columns) }
 }
 
+/** The text of a `COPY … FROM STDIN`, and rows in its text format. */
+export type CopyStatement = { text: string; lines(rows: Values[]): string }
+
+/**
+ * The text of an insert that a server takes as a stream: it parses no arrays, and writes the rows
+ * of a page as one record of its log.
+ */
+export function copyStatement({ table }: Pick<Writing, 'table'>): CopyStatement {
+  const { columns, name } = describe(table)
+  const lineOf = (row: Values): string =>
+    columns
+      .map(([field, column]) => {
+        const value = row[field]
+        return value === null || value === undefined
+          ? '\\N'
+          : fieldOf(column.mapToDriverValue(value))
+      })
+      .join('\t')
+  return {
+    text: `copy ${name} (${namesOf(columns)}) from stdin`,
+    lines: (rows) => `${rows.map(lineOf).join('\n')}\n`,
+  }
+}
+
 /** A look-up by lists of values: its text, its parameters, and how an answer becomes a row. */
 export type LookUp = {
   text: string
@@ -100,6 +124,21 @@ function itemOf(value: unknown): string {
   if (typeof value === 'string') return `"${/["\\]/.test(value) ? escaped(value) : value}"`
   return value instanceof Uint8Array ? `"\\\\x${hexOf(value)}"` : String(value)
 }
+
+function fieldOf(value: unknown): string {
+  if (typeof value === 'string') return /[\\\t\n\r]/.test(value) ? escapedField(value) : value
+  return value instanceof Uint8Array ? `\\\\x${hexOf(value)}` : String(value)
+}
+
+const fieldEscapes: Record<string, string> = {
+  '\\': '\\\\',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\r': '\\r',
+}
+
+const escapedField = (text: string): string =>
+  text.replace(/[\\\t\n\r]/g, (found) => fieldEscapes[found] ?? found)
 
 const escaped = (text: string): string => text.replace(/["\\]/g, '\\$&')
 

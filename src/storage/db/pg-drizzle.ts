@@ -14,6 +14,8 @@ export type PgDrizzle = {
       answer?: (answers: unknown[][]) => unknown[][],
     ): PgPrepared
   }
+  /** Sends lines to a `COPY … FROM STDIN`; absent where the driver has none. */
+  copyIn?(text: string, lines: string): Promise<void>
 }
 
 /** A query that was built; its session is the one that built it. */
@@ -41,8 +43,20 @@ export function pgDrizzle(client: Bun.SQL): PgDrizzle {
     // Drizzle would set it in a second message after BEGIN, and wait for the answer.
     const mode = ['isolation level', options.isolationLevel, options.accessMode ?? '']
     return client.begin(mode.join(' ').trim(), (tx) =>
-      work(drizzle({ client: tx }) as unknown as PgDrizzle),
+      work(
+        Object.assign(drizzle({ client: tx }) as unknown as PgDrizzle, {
+          copyIn: (text: string, lines: string) => copyIn(tx, text, lines),
+        }),
+      ),
     )
   }
   return Object.assign(pg, { transaction })
+}
+
+/** The lines are sent once the server asks for them, which takes a round trip. */
+async function copyIn(tx: Bun.SQL, text: string, lines: string): Promise<void> {
+  const writer = tx.unsafe(text).writable().getWriter()
+  // What fails it fails the close too.
+  writer.write(lines).catch(() => {})
+  await writer.close()
 }

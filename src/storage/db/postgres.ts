@@ -1,7 +1,7 @@
 /** Runs the work of stores on PostgreSQL, with pipelined writes and retries of lost races. */
 
 import { OpenRuns } from '../holds/open-runs.ts'
-import { batchStatement, lookUp } from './batch-statements.ts'
+import { batchStatement, copyStatement, lookUp } from './batch-statements.ts'
 import { pgColumns } from './columns.ts'
 import type { Db } from './db.ts'
 import { Flight, type Pace } from './flight.ts'
@@ -210,6 +210,10 @@ async function perform(step: Step, over: Over): Promise<unknown> {
     const { text, bind, read } = found(step)
     return (await run(pg, text, bind(step.where))).map(read)
   }
+  if (step.kind === 'insert' && step.rows.length >= copiedFrom && pg.copyIn) {
+    const { text, lines } = copying(step)
+    return pg.copyIn(text, lines(step.rows))
+  }
   const { text, bind } = changing(step)
   return run(pg, text, bind(step.rows))
 }
@@ -232,8 +236,12 @@ function runPrepared(
   return prepared.execute(values)
 }
 
+/** From so many rows on, what COPY saves a server is worth the round trip that it adds. */
+const copiedFrom = 8
+
 const found = compiledOnce(lookUp)
 const changing = compiledOnce(batchStatement)
+const copying = compiledOnce(copyStatement)
 
 /** Returns rows as arrays of values in column order. */
 const run = (pg: PgDrizzle, text: string, params: string[]): Promise<unknown[][]> =>
