@@ -34,7 +34,7 @@ type Around = Clocks & {
   logs: Logs
   health: Health
   shard: Shard | undefined
-  counts: Pick<CountStore, 'note'>
+  counts: Pick<CountStore, 'note' | 'place'>
 }
 
 /**
@@ -51,8 +51,11 @@ export function ledgerOf(
   const numbering = db.exclusive ? store.numbering : named
   const tell = (posted: Posted): void => {
     meters.posted(posted)
-    counts.note(posted.added.ended, posted.added.costs)
+    const { ended, costs } = posted.added
+    if (!db.exclusive) store.note(ended)
+    counts.note(ended, costs)
   }
+  store.onNumbered(counts.place)
   const opened = openSharded(db, clock, shard, { numbering, tell })
   return guarded(opened, () => wrongClock(leaseClock.aheadMs()) ?? foreignSchema(health))
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { CountedReceipt, Counter } from '../../src/storage/counts/counter.ts'
 import { recentReceipts } from '../../src/storage/counts/recent.ts'
 import { countStore } from '../../src/storage/counts/store.ts'
+import type { Db } from '../../src/storage/db/db.ts'
 import type { RunRow } from '../../src/storage/db/schema.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
@@ -30,6 +31,21 @@ describe.each(engines)('receipts that are counted without reading them again on 
     while ((await counts.count(lease, 2)) > 0);
     return seen.splice(0)
   }
+  let readings = 0
+  /** The same database, which counts how often receipts are read. */
+  const watched = (db: Db): Db => ({
+    ...db,
+    write: (work, ended) =>
+      db.write(function* (q) {
+        const steps = work(q)
+        let turn = steps.next()
+        while (!turn.done) {
+          if (turn.value.kind === 'prepared' && turn.value.name === 'counts.next') readings++
+          turn = steps.next(yield turn.value)
+        }
+        return turn.value
+      }, ended),
+  })
   const spy = (name: string, seen: CountedReceipt[]): Counter => ({
     name,
     // biome-ignore lint/correctness/useYield: it writes nothing
@@ -40,11 +56,13 @@ describe.each(engines)('receipts that are counted without reading them again on 
 
   test('what is remembered of them is what is stored', async () => {
     await run('one')
+    await w.deps.sequencer.flush()
     const seen: CountedReceipt[] = []
     const at = { clock: w.deps.clock, node: w.deps.settings.node }
-    const fresh = countStore(w.db, at, [spy('fresh', seen)])
+    const fresh = countStore(watched(w.db), at, [spy('fresh', seen)])
     // The first is read, because it came before this store; the others are told to it.
-    const told = countStore(w.db, at, [spy('told', seen)])
+    const told = countStore(watched(w.db), at, [spy('told', seen)])
+    w.deps.logStore.onNumbered(told.place)
     const note = w.deps.counts.note
     w.deps.counts.note = (ended, costs) => {
       note(ended, costs)
@@ -55,7 +73,10 @@ describe.each(engines)('receipts that are counted without reading them again on 
     await w.deps.sequencer.flush()
     const read = await receiptsFrom(fresh, seen)
     expect(read.length).toBe(5)
+    const before = readings
     expect(await receiptsFrom(told, seen)).toEqual(read)
+    // The first two, and the end.
+    expect(readings - before).toBe(2)
   })
 })
 
@@ -94,6 +115,38 @@ describe('the receipts that a process logged last', () => {
     expect(placesFrom(recent, 4)).toBeUndefined()
     recent.forget()
     expect(placesFrom(recent, 3)).toBeUndefined()
+  })
+
+  test('are given once they have their places, if these follow one another', () => {
+    const recent = recentReceipts()
+    const [one, two, three] = [ended(null), ended(null), ended(null)]
+    recent.add([one, two], [{ runId: two.id, cost: 5n }])
+    recent.add([three], [])
+    expect(placesFrom(recent, 0)).toBeUndefined()
+    recent.place([
+      { id: two.id, logPlace: 4 },
+      { id: one.id, logPlace: 5 },
+    ])
+    expect(placesFrom(recent, 4)).toEqual([4, 5])
+    expect(recent.from(4, 1)?.[0]?.wholesale).toBe(5n)
+    // Another node ended the run at 6.
+    recent.place([
+      { id: 'run_of_another', logPlace: 6 },
+      { id: three.id, logPlace: 7 },
+    ])
+    expect(placesFrom(recent, 4)).toBeUndefined()
+    expect(placesFrom(recent, 7)).toEqual([7])
+  })
+
+  test('are forgotten when thousands of them got no place', () => {
+    const recent = recentReceipts()
+    const [first, ...others] = Array.from({ length: 4097 }, () => ended(null))
+    recent.add([first as RunRow], [])
+    recent.add(others, [])
+    recent.place([{ id: first?.id ?? '', logPlace: 1 }])
+    expect(placesFrom(recent, 1)).toBeUndefined()
+    recent.place([{ id: others[0]?.id ?? '', logPlace: 2 }])
+    expect(placesFrom(recent, 2)).toEqual([2])
   })
 
   test('have the cost to the operator where it is known', () => {

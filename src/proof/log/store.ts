@@ -7,7 +7,6 @@ import type { Db } from '../../storage/db/db.ts'
 import { findFact, writeFact } from '../../storage/db/facts.ts'
 import { assertLease, type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
 import {
-  findFields,
   insert,
   type Query,
   remove,
@@ -15,7 +14,7 @@ import {
   update,
   type Work,
 } from '../../storage/db/query-steps.ts'
-import type { RunRow, UnnumberedRow } from '../../storage/db/schema.ts'
+import type { RunRow } from '../../storage/db/schema.ts'
 import { structDigest } from '../../verify/eip712.ts'
 import { leafKinds } from '../../verify/merkle.ts'
 import {
@@ -27,6 +26,7 @@ import {
   sizeFact,
 } from './store/leaf.ts'
 import { leafCache } from './store/leaf-cache.ts'
+import { upTo, type Waiting, waitingRuns } from './store/unplaced.ts'
 import {
   append,
   emptyFrontier,
@@ -47,6 +47,10 @@ export type LogStore = {
    * than `most` if none is left. @throws LostLease
    */
   number(lease: Lease, most: number): Promise<number>
+  /** Remembers runs that this process ended, after their COMMIT, so that none is read again. */
+  note(ended: readonly RunRow[]): void
+  /** Calls the listener with runs that got their places in transactions of their own. */
+  onNumbered(listener: (placed: readonly Placed[]) => void): void
   /** Numbers runs in the transaction that ends them, if this process writes alone. */
   numbering: { number(q: Query, ended: RunRow[]): Work<void>; forget(): void }
   /** Runs one transaction that appends leaves other than receipts. */
@@ -66,6 +70,9 @@ export type LogStore = {
    */
   faultOf(head: Omit<KnownHead, 'timestamp'>): Promise<string | undefined>
 }
+
+/** A run with its place in the log. */
+export type Placed = Pick<RunRow, 'id' | 'logPlace'>
 
 /** The steps available in {@link LogStore.change}. */
 export type Appending = {
@@ -93,26 +100,6 @@ export type AppendGuard = {
   forgot(head: { size: number }, how: string): void
 }
 
-/** The first of these batches, with at least `most` runs if there are so many. */
-function upTo(most: number, batches: UnnumberedRow[]): UnnumberedRow[] {
-  const taken: UnnumberedRow[] = []
-  let count = 0
-  for (const batch of batches) {
-    if (count >= most) break
-    taken.push(batch)
-    count += batch.runs.length
-  }
-  return taken
-}
-
-type Finished = Pick<RunRow, 'id' | 'finishedAt'>
-
-const byEnd = (a: Finished, b: Finished): number =>
-  (a.finishedAt ?? 0) - (b.finishedAt ?? 0) || (a.id < b.id ? -1 : 1)
-
-/** An ended run; its place is set when it has one. */
-type Waiting = Pick<RunRow, 'id' | 'digest' | 'logPlace'>
-
 const leaseName = 'sequencer'
 
 /** `start` is the place of the current log's first leaf. Numbers have no gaps. */
@@ -122,6 +109,8 @@ export function logStore(
 ): LogStore {
   const { clock, node } = options
   const { runs, unnumberedBatches, priceLists } = db.tables
+  const ended = waitingRuns(db)
+  const listeners: ((placed: readonly Placed[]) => void)[] = []
   let { start } = options
   /** The frontier this process last wrote; only if it writes alone. */
   let remembered: Frontier | undefined
@@ -134,6 +123,8 @@ export function logStore(
   let guard: AppendGuard | undefined
   /** The frontiers written by transactions in progress. */
   const written = new WeakMap<Query, Frontier>()
+  /** The runs that these gave places. */
+  const numbered = new WeakMap<Query, Waiting[]>()
   db.onForeignWrite(forget)
   db.onConnectionLost(forget)
 
@@ -188,16 +179,16 @@ export function logStore(
   }
 
   /** Gives ended runs their places and leaves, in the caller's transaction. */
-  function* appendRuns(q: Query, ended: Waiting[]): Work<void> {
+  function* appendRuns(q: Query, runs: Waiting[]): Work<void> {
     // Runs are charged now and numbered later.
     if (guard?.closed()) return
     const { place } = yield* appendLeaves(q, () =>
-      ended.map(({ id, digest }) => {
+      runs.map(({ id, digest }) => {
         if (!digest) throw new Error('a run ended without a digest')
         return { kind: leafKinds.receipt, digest, runId: id }
       }),
     )
-    for (const [i, run] of ended.entries()) run.logPlace = place + i
+    for (const [i, run] of runs.entries()) run.logPlace = place + i
   }
 
   function* numberSome(q: Query, most: number): Work<number> {
@@ -207,9 +198,9 @@ export function logStore(
     const batches = upTo(most, yield* rows(listed.limit(most)))
     const ids = batches.flatMap((batch) => batch.runs)
     if (ids.length === 0) return 0
-    const found = yield* findFields(runs, ['id', 'digest', 'finishedAt'], { id: ids })
-    const waiting = found.sort(byEnd).map((run): Waiting => ({ ...run, logPlace: null }))
+    const waiting = yield* ended.find(ids)
     yield* appendRuns(q, waiting)
+    numbered.set(q, [...(numbered.get(q) ?? []), ...waiting])
     yield* remove(unnumberedBatches, batches)
     // Elsewhere the leaf alone holds the place.
     const placed = waiting.map(({ id, logPlace }) => ({ id, place: logPlace }))
@@ -221,13 +212,18 @@ export function logStore(
   async function inTransaction<T>(work: (q: Query) => Work<T>): Promise<T> {
     const startedAt = start
     let made: Frontier | undefined
+    let placed: Waiting[] = []
     try {
       const value = await db.write(function* (q) {
         written.delete(q)
+        numbered.delete(q)
         const value = yield* work(q)
         made = written.get(q)
+        placed = numbered.get(q) ?? []
         return value
       })
+      ended.drop(placed)
+      for (const listener of listeners) listener(placed)
       if (start !== startedAt) known = undefined
       else if (made) know({ size: made.size, root: rootOf(made), timestamp: clock.now() })
       return value
@@ -273,6 +269,8 @@ export function logStore(
         yield* assertLease(db, lease, clock.now())
         return yield* numberSome(q, most)
       }),
+    note: ended.note,
+    onNumbered: (listener) => void listeners.push(listener),
     numbering: { number: appendRuns, forget },
     change: (work) => inTransaction((q) => work(q, appending(q))),
     size: async () => Number((await findFact(db, sizeFact)) ?? 0),

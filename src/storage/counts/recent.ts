@@ -5,10 +5,15 @@ import type { CountedReceipt } from './counter.ts'
 /** The most that are remembered: who counts them is far behind then, and reads them. */
 const most = 16_384
 
+/** The most that wait for their places: the log numbers them within milliseconds. */
+const unplacedMost = 4096
+
 /** Receipts of one stretch of the log without a gap; what comes after a gap begins a new one. */
 export type RecentReceipts = {
-  /** Adds ended runs after their COMMIT, those that have a place. */
+  /** Adds ended runs after their COMMIT; those without a place wait for {@link place}. */
   add(ended: readonly RunRow[], costs: readonly RunCostRow[]): void
+  /** Places ended runs, in the order of the log. An unknown one leaves a gap. */
+  place(placed: readonly Pick<RunRow, 'id' | 'logPlace'>[]): void
   /** The first `limit` from this place on; undefined if they are not remembered. */
   from(place: number, limit: number): CountedReceipt[] | undefined
   /** Forgets those before this place. */
@@ -19,20 +24,34 @@ export type RecentReceipts = {
 export function recentReceipts(): RecentReceipts {
   let known: CountedReceipt[] = []
   let start = 0
-  const forget = (): void => {
-    known = []
+  const unplaced = new Map<string, CountedReceipt>()
+  const append = (receipt: CountedReceipt): void => {
+    if (receipt.place !== start + known.length || known.length >= most) {
+      known = []
+      start = receipt.place
+    }
+    known.push(receipt)
   }
   return {
     add(ended, costs) {
       const wholesale = costs.length > 0 ? costsOf(costs) : undefined
+      // Those that another node numbers are never placed here.
+      if (unplaced.size + ended.length > unplacedMost) unplaced.clear()
       for (const run of ended) {
-        const { logPlace: place, finishedAt } = run
-        if (place === null || finishedAt === null) continue
-        if (place !== start + known.length || known.length >= most) {
-          forget()
-          start = place
-        }
-        known.push(countedOf(run, place, finishedAt, wholesale?.get(run.id) ?? null))
+        const { id, logPlace: place, finishedAt } = run
+        if (finishedAt === null) continue
+        const counted = countedOf(run, place ?? -1, finishedAt, wholesale?.get(id) ?? null)
+        if (place === null) unplaced.set(id, counted)
+        else append(counted)
+      }
+    },
+    place(placed) {
+      for (const { id, logPlace } of placed) {
+        const counted = unplaced.get(id)
+        if (!counted || logPlace === null) continue
+        unplaced.delete(id)
+        counted.place = logPlace
+        append(counted)
       }
     },
     from(place, limit) {
@@ -45,7 +64,10 @@ export function recentReceipts(): RecentReceipts {
       known.splice(0, gone)
       start += gone
     },
-    forget,
+    forget() {
+      known = []
+      unplaced.clear()
+    },
   }
 }
 

@@ -19,6 +19,8 @@ export type CountStore = {
   count(lease: Lease, most: number): Promise<number>
   /** Remembers runs that this process ended, after their COMMIT, so that none is read again. */
   note(ended: readonly RunRow[], costs: readonly RunCostRow[]): void
+  /** Places noted runs that the log numbered after their end. */
+  place(placed: readonly Pick<RunRow, 'id' | 'logPlace'>[]): void
 }
 
 export function countStore(
@@ -29,10 +31,11 @@ export function countStore(
   const { runs, runCosts } = db.tables
   /** The least cursor this process has seen. Cursors only grow: nothing waits before it. */
   let seen = 0
+  const recent = recentReceipts()
   db.onConnectionLost(() => {
     seen = 0
+    recent.forget()
   })
-  const recent = recentReceipts()
   db.onForeignWrite(recent.forget)
 
   const counted = {
@@ -108,5 +111,6 @@ export function countStore(
       return count
     },
     note: recent.add,
+    place: recent.place,
   }
 }

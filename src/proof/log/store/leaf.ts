@@ -1,9 +1,9 @@
 /** Reads stored leaves: the frontier of a log, its subtrees, and whether it begins with a head. */
-import { eq, inArray } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { toHex } from '../../../kernel/hex.ts'
 import type { Db } from '../../../storage/db/db.ts'
 import { lockFact, readFact } from '../../../storage/db/facts.ts'
-import { prepared, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
+import { findFields, prepared, type Query, type Work } from '../../../storage/db/query-steps.ts'
 import {
   type Frontier,
   type HashAt,
@@ -89,10 +89,8 @@ export function hashesIn(leaves: readonly FoundLeaf[], start: number): HashAt {
 /** One round trip to a server; in process a prepared lookup for each leaf. */
 export function* findLeaves(db: Db, q: Query, wanted: readonly number[]): Work<FoundLeaf[]> {
   const { logLeaves: leaves } = db.tables
+  if (!db.exclusive) return yield* findFields(leaves, ['idx', 'hashes'], { idx: wanted })
   const select = () => q.select({ idx: leaves.idx, hashes: leaves.hashes }).from(leaves)
-  if (!db.exclusive) {
-    return wanted.length === 0 ? [] : yield* rows(select().where(inArray(leaves.idx, [...wanted])))
-  }
   const found: FoundLeaf[] = []
   for (const idx of wanted) {
     const read = prepared('log.leaf', { idx }, (values) =>

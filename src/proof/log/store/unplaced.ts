@@ -1,0 +1,63 @@
+/** Finds the ended runs that wait for their places in the log; remembers those of this process. */
+import type { Db } from '../../../storage/db/db.ts'
+import { findFields, type Work } from '../../../storage/db/query-steps.ts'
+import type { RunRow, UnnumberedRow } from '../../../storage/db/schema.ts'
+
+/** An ended run; its place is set when it has one. */
+export type Waiting = Pick<RunRow, 'id' | 'digest' | 'logPlace'>
+
+type Ended = Pick<RunRow, 'id' | 'digest' | 'finishedAt'>
+
+/** The most that are remembered: a run waits for milliseconds. */
+const most = 4096
+
+export type WaitingRuns = {
+  /** Remembers runs that this process ended, after their COMMIT, so that none is read again. */
+  note(ended: readonly RunRow[]): void
+  /** These runs in the order of their ends. */
+  find(ids: readonly string[]): Work<Waiting[]>
+  /** Forgets runs that have their places. */
+  drop(placed: readonly Pick<RunRow, 'id'>[]): void
+}
+
+/** A database that went back may end a run again and otherwise: a lost connection forgets all. */
+export function waitingRuns(db: Db): WaitingRuns {
+  const known = new Map<string, Ended>()
+  const forget = (): void => known.clear()
+  db.onForeignWrite(forget)
+  db.onConnectionLost(forget)
+  return {
+    note(ended) {
+      // Those of a node that does not number are never dropped.
+      if (known.size + ended.length > most) forget()
+      for (const { id, digest, finishedAt, logPlace } of ended) {
+        if (logPlace === null) known.set(id, { id, digest, finishedAt })
+      }
+    },
+    *find(ids) {
+      const unknown = ids.filter((id) => !known.has(id))
+      const fields = ['id', 'digest', 'finishedAt'] as const
+      const read: Ended[] = yield* findFields(db.tables.runs, fields, { id: unknown })
+      const found = [...ids.flatMap((id) => known.get(id) ?? []), ...read]
+      return found.sort(byEnd).map(({ id, digest }) => ({ id, digest, logPlace: null }))
+    },
+    drop(placed) {
+      for (const { id } of placed) known.delete(id)
+    },
+  }
+}
+
+const byEnd = (a: Ended, b: Ended): number =>
+  (a.finishedAt ?? 0) - (b.finishedAt ?? 0) || (a.id < b.id ? -1 : 1)
+
+/** The first of these batches, with at least `most` runs if there are so many. */
+export function upTo(most: number, batches: UnnumberedRow[]): UnnumberedRow[] {
+  const taken: UnnumberedRow[] = []
+  let count = 0
+  for (const batch of batches) {
+    if (count >= most) break
+    taken.push(batch)
+    count += batch.runs.length
+  }
+  return taken
+}
