@@ -61,7 +61,7 @@ export async function openRuns(db: Db, accounts: number): Promise<(turn: number)
         endHold(unit, run, 28n)
         const ended = { status: 'succeeded', outcome: 'complete', finishedAt: unit.now } as const
         const receipt = { digest: draft.seed, outputCommitment: draft.seed }
-        unit.endRun({ ...run, ...ended, ...receipt, cost: 28n })
+        unit.endRun({ ...held, ...ended, ...receipt, cost: 28n })
       },
     })
   }

@@ -3,10 +3,10 @@ import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import { max, maxNusd, min, type Nusd, toJsonInteger, toUsd } from '../kernel/money.ts'
 import { type RefusalDetail, refuse } from '../kernel/refusal.ts'
 import { notAStatus } from '../kernel/status-safe.ts'
-import type { AccountRow, HoldWindow, KeyRow, RunRow, WindowRow } from '../storage/db/schema.ts'
+import type { AccountRow, HoldWindow, KeyRow, WindowRow } from '../storage/db/schema.ts'
 import { type BrakeSpan, brakesOf, hasBrake, isBrakeWindow } from './brake.ts'
 import { passesNext, tellCap } from './told-spend.ts'
-import type { UnitOfWork } from './unit-of-work.ts'
+import type { OpenRun, UnitOfWork } from './unit-of-work.ts'
 import { windowEnd } from './window.ts'
 
 /**
@@ -228,7 +228,7 @@ function refuseHold(shortage: Shortage, explain: (of: Shortage) => RefusalDetail
  * hold was taken from, and releases the rest. @throws Error on a cost above the hold: a bug of
  * ours.
  */
-export function endHold(unit: UnitOfWork, run: RunRow, cost: Nusd): void {
+export function endHold(unit: UnitOfWork, run: OpenRun, cost: Nusd): void {
   if (run.finishedAt !== null) throw new Error(`run ${run.id} ended twice`)
   if (cost < 0n || cost > run.hold) throw new Error(`run ${run.id} would cost more than it holds`)
   const account = unit.account(run.accountId)

@@ -30,6 +30,12 @@ import type { SellingRows } from './selling-rows.ts'
 import { addEvent } from './tell.ts'
 import { windowStart } from './window.ts'
 
+/** What commands need of an open run, which is all that is read of it. */
+export type OpenRun = Pick<
+  RunRow,
+  'id' | 'accountId' | 'status' | 'startedAt' | 'finishedAt' | 'hold' | 'windows'
+>
+
 /**
  * What a command sees of its batch. The store loads the rows before and writes the changes after. A
  * command checks everything before its first change, because a refusal undoes nothing.
@@ -48,7 +54,7 @@ export type UnitOfWork = {
   /** The secrets of a key that still work, for a command that names it as `secretsOf`. */
   secrets(keyId: string): SecretRow[]
   /** The run, if it is still open. */
-  run(id: string): RunRow | undefined
+  run(id: string): OpenRun | undefined
   /** The live subscription of an account, for a command with `subscribes`. */
   subscription(account: string): SubscriptionRow | undefined
   deposit(id: string): DepositRow | undefined
@@ -109,7 +115,7 @@ export type TrackedRows = {
   secrets: Map<string, SecretRow>
   windows: Rows<WindowRow>
   /** Open runs. */
-  runs: Map<string, RunRow>
+  runs: Map<string, OpenRun>
   deposits: Map<string, DepositRow>
   /** By account. */
   subscriptions: Map<string, SubscriptionRow>
@@ -125,7 +131,7 @@ export type TrackedRows = {
     keys: Set<KeyRow>
     secrets: Set<SecretRow>
     windows: Set<WindowRow>
-    runs: Set<RunRow>
+    runs: Set<OpenRun>
     deposits: Set<DepositRow>
     subscriptions: Set<SubscriptionRow>
     /** Accounts whose settings or last event changed. */
@@ -255,7 +261,7 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
       } else if (what === 'subscription') {
         const isNew = added.subscriptions.includes(row as SubscriptionRow)
         if (!isNew) written.subscriptions.add(row as SubscriptionRow)
-      } else if (!added.runs.includes(row as RunRow)) written.runs.add(row as RunRow)
+      } else if (!added.runs.includes(row as RunRow)) written.runs.add(row as OpenRun)
     },
   }
   return unit

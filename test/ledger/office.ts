@@ -113,7 +113,7 @@ export function officeOn(db: Db, clock: Clock) {
           if (!open) throw new Error(`run ${run.id} is not open`)
           endHold(unit, open, cost)
           const digest = random.bytes(32)
-          unit.endRun({ ...open, cost, status: 'succeeded', finishedAt: unit.now, digest })
+          unit.endRun({ ...run, cost, status: 'succeeded', finishedAt: unit.now, digest })
         },
       }),
   }

@@ -4,7 +4,7 @@ import type { Db } from '../../storage/db/db.ts'
 import { isUnder } from '../../storage/db/lineage.ts'
 import type { Rows } from '../../storage/db/memory.ts'
 import {
-  findRows,
+  findFields,
   lockedRows,
   lockFound,
   type Query,
@@ -15,7 +15,6 @@ import {
 import type { HoldWindow, Tables } from '../../storage/db/schema.ts'
 import {
   type OpenRuns,
-  toRunRow,
   windowId,
   windowWithHolds,
   withHolds,
@@ -127,6 +126,8 @@ function* loadKeys({ keys }: Tables, tracked: TrackedRows, named: Named): Work<v
   for (const row of yield* lockFound(keys, { id })) tracked.keys.set(row.id, row)
 }
 
+const heldFields = ['id', 'accountId', 'status', 'startedAt', 'hold', 'windows'] as const
+
 function* loadRuns(
   { openRuns }: Tables,
   open: OpenRuns,
@@ -139,7 +140,9 @@ function* loadRuns(
   }
   const id = missing(named.runs, tracked.runs)
   // No lock: only who has the lock of its account changes an open run.
-  for (const row of yield* findRows(openRuns, { id })) tracked.runs.set(row.id, toRunRow(row))
+  for (const row of yield* findFields(openRuns, heldFields, { id })) {
+    tracked.runs.set(row.id, { ...row, finishedAt: null })
+  }
 }
 
 /**
