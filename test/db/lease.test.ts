@@ -24,7 +24,7 @@ describe.each(engines)('a lease on %s', (engine) => {
   const take = (name: string, holder: string) => takeLease(db, clock, name, holder)
   /** Work of a singleton: it writes, and only then looks whether it still may. */
   const work = (lease: Lease | undefined, words: string) =>
-    db.write(function* (q) {
+    db.write(function* () {
       if (!lease) throw new Error('no lease')
       yield* writeFact(db, `work.${lease.name}`, words)
       yield* assertLease(db, lease, clock.now())
