@@ -63,11 +63,11 @@ class SlowBodies {
  */
 export function inTime<T>(request: Request, reading: Promise<T>): Promise<T> {
   const known = expected.get(request)
-  return known ? new Awaited<T>(known).of(reading) : reading
+  return known ? new BodyWait<T>(known).of(reading) : reading
 }
 
 /** One object for the deadlines of a body; every request with one needs it. */
-class Awaited<T> {
+class BodyWait<T> {
   private readonly soon: Deadline
   private late: Timer | undefined
   private client: string | undefined
