@@ -57,6 +57,13 @@ describe.each(engines)('ended runs that wait for their places on %s', (engine) =
     expect(await find(runs)).toEqual({ found: inOrder, read: [] })
   })
 
+  test('are found once, also one that is noted while the others are read', async () => {
+    const runs = waitingRuns(db)
+    runs.note(ended.slice(0, 2))
+    const found = await db.write(() => watched(runs.find(ids), [], () => runs.note(ended)))
+    expect(found.map(({ id }) => id)).toEqual(inOrder)
+  })
+
   test('are remembered until they have a place', async () => {
     const runs = waitingRuns(db)
     runs.note(ended.map((run, at) => ({ ...run, logPlace: at === 0 ? 7 : null })))
@@ -76,12 +83,18 @@ describe.each(engines)('ended runs that wait for their places on %s', (engine) =
   })
 })
 
-/** Runs work, and notes the ids of rows that it reads. */
-function* watched<T>(work: Work<T>, read: (string | number)[]): Generator<Step, T, unknown> {
+/** Runs work, notes the ids of rows that it reads, and does something meanwhile. */
+function* watched<T>(
+  work: Work<T>,
+  read: (string | number)[],
+  meanwhile = () => {},
+): Generator<Step, T, unknown> {
   let turn = work.next()
   while (!turn.done) {
     if (turn.value.kind === 'find') read.push(...(turn.value.where['id'] ?? []))
-    turn = work.next(yield turn.value)
+    const outcome = yield turn.value
+    meanwhile()
+    turn = work.next(outcome)
   }
   return turn.value
 }

@@ -199,6 +199,8 @@ export function logStore(
     const ids = batches.flatMap((batch) => batch.runs)
     if (ids.length === 0) return 0
     const waiting = yield* ended.find(ids)
+    if (new Set(waiting.map((run) => run.id)).size < waiting.length)
+      throw new Error('a run would get two places in the log')
     yield* appendRuns(q, waiting)
     numbered.set(q, [...(numbered.get(q) ?? []), ...waiting])
     yield* remove(unnumberedBatches, batches)

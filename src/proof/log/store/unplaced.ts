@@ -35,11 +35,14 @@ export function waitingRuns(db: Db): WaitingRuns {
       }
     },
     *find(ids) {
+      // Both at once: a run that is noted while the others are read must not be found twice.
+      const remembered = ids.flatMap((id) => known.get(id) ?? [])
       const unknown = ids.filter((id) => !known.has(id))
       const fields = ['id', 'digest', 'finishedAt'] as const
       const read: Ended[] = yield* findFields(db.tables.runs, fields, { id: unknown })
-      const found = [...ids.flatMap((id) => known.get(id) ?? []), ...read]
-      return found.sort(byEnd).map(({ id, digest }) => ({ id, digest, logPlace: null }))
+      return [...remembered, ...read]
+        .sort(byEnd)
+        .map(({ id, digest }) => ({ id, digest, logPlace: null }))
     },
     drop(placed) {
       for (const { id } of placed) known.delete(id)
