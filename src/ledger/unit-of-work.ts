@@ -30,7 +30,7 @@ import type { SellingRows } from './selling-rows.ts'
 import { addEvent } from './tell.ts'
 import { windowStart } from './window.ts'
 
-/** What commands need of an open run, which is all that is read of it. */
+/** The columns of an open run that commands need; no other is read. */
 export type OpenRun = Pick<
   RunRow,
   'id' | 'accountId' | 'status' | 'startedAt' | 'finishedAt' | 'hold' | 'windows'

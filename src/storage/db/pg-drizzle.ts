@@ -56,7 +56,7 @@ export function pgDrizzle(client: Bun.SQL): PgDrizzle {
 /** The lines are sent once the server asks for them, which takes a round trip. */
 async function copyIn(tx: Bun.SQL, text: string, lines: string): Promise<void> {
   const writer = tx.unsafe(text).writable().getWriter()
-  // What fails it fails the close too.
+  // An error of this write fails the close too.
   writer.write(lines).catch(() => {})
   await writer.close()
 }
