@@ -8,9 +8,10 @@ const batchMax = 128
 /** A last batch of at least this many commands makes the next small one wait for more. */
 const busyMin = 4
 /** A batch of this size does not wait for more; a smaller one is not halved. */
-const enough = 24
-/** How long a small batch waits for more commands, in ms. */
+const enough = 32
+/** How long a small batch waits for more commands, in ms, and again while each wait brings some. */
 const gatherMs = 1
+const gatherMost = 4
 /** After this long, in ms, a batch counts as slow: it waits for another node, others need not. */
 const slowMs = 20
 
@@ -61,10 +62,19 @@ export function makeBatchQueue<W extends Waits>(
     if (queue.some(({ command }) => !busy.has(command.account))) void fly()
   }
 
+  const gather = async (): Promise<void> => {
+    let before = 0
+    for (let waits = 0; waits < gatherMost; waits++) {
+      if (queue.length >= enough || queue.length === before) return
+      before = queue.length
+      await Bun.sleep(gatherMs)
+    }
+  }
+
   const fly = async (): Promise<void> => {
     flying++
     isGathering = true
-    if (lately >= busyMin && queue.length < enough) await Bun.sleep(gatherMs)
+    if (lately >= busyMin) await gather()
     let batch: W[] = []
     let isSlow = false
     let timer: Timer | undefined

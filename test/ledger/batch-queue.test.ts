@@ -107,26 +107,26 @@ describe('batches', () => {
     const { add } = makeBatchQueue<Waiting>({ quick: 2, most: 8 }, async (take) => {
       await Bun.sleep(0)
       batches.push(take().map(({ id }) => id))
-      if (batches.flat().length > 60) done.resolve()
+      if (batches.flat().length > 80) done.resolve()
       await done.promise
     })
     add({ command: { account: 'slow' }, id: 0 })
     await Bun.sleep(100)
-    for (let id = 1; id <= 60; id++) add({ command: { account: `x${id}` }, id })
+    for (let id = 1; id <= 80; id++) add({ command: { account: `x${id}` }, id })
     await done.promise
-    expect(batches.map((ids) => ids.length)).toEqual([1, 30, 30])
+    expect(batches.map((ids) => ids.length)).toEqual([1, 40, 40])
   })
 
   test('one that may go beside another leaves it half of the accounts', async () => {
-    const even = Array.from({ length: 25 }, (_, i) => i)
-    expect(await batchesOf(100, 50)).toEqual([
-      [...even, ...even.map((id) => id + 50)],
-      [...even.map((id) => id + 25), ...even.map((id) => id + 75)],
+    const even = Array.from({ length: 50 }, (_, i) => i)
+    expect(await batchesOf(200, 100)).toEqual([
+      [...even, ...even.map((id) => id + 100)],
+      [...even.map((id) => id + 50), ...even.map((id) => id + 150)],
     ])
   })
 
-  test('one that may go beside another is not halved below 24 commands', async () => {
-    expect((await batchesOf(30, 30)).map((ids) => ids.length)).toEqual([24, 6])
+  test('one that may go beside another is not halved below 32 commands', async () => {
+    expect((await batchesOf(40, 40)).map((ids) => ids.length)).toEqual([32, 8])
   })
 
   test('one account fills a batch alone', async () => {
@@ -161,6 +161,23 @@ describe('company', () => {
     expect(ids()[2]).toEqual([6, 7])
   })
 
+  test('it waits again while each wait brings more, four times at most', async () => {
+    const { flights, post, ids } = await after(4)
+    flights[1]?.land()
+    await untimed()
+    let posted = 0
+    const coming = setInterval(() => {
+      posted++
+      post('a')
+    }, 0)
+    post('a')
+    while (ids().length < 3) await Bun.sleep(0)
+    clearInterval(coming)
+    expect(ids()[2]?.length).toBeGreaterThan(2)
+    expect(ids()[2]?.length).toBeLessThanOrEqual(posted + 1)
+    flights[2]?.land()
+  })
+
   test('after a batch of three a lone command does not wait', async () => {
     const { flights, post, ids } = await after(3)
     flights[1]?.land()
@@ -170,8 +187,8 @@ describe('company', () => {
   })
 
   test.each([
-    [23, 2],
-    [24, 3],
+    [31, 2],
+    [32, 3],
   ])('%d that wait already are a batch of their own: %d begin', async (waiting, batches) => {
     const { flights, post, flew, ids } = await after(4)
     for (let i = 0; i < waiting; i++) post('a')

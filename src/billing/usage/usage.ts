@@ -73,16 +73,34 @@ export function addSums(total: Sums, more: Sums): void {
 }
 
 /** The rows that some runs add up to, in the order of their primary key. */
-export function toUsageDays(runs: readonly Omit<CountedRun, 'tags'>[]): UsageDayRow[] {
-  const days = new Map<string, UsageDayRow>()
+export function toUsageDays(runs: readonly Counted[]): UsageDayRow[] {
+  const ofKey = new Map<string, UsageDayRow[]>()
   for (const run of runs) {
-    const { accountId, keyId, model } = run
-    const day = dayOf(run.finishedAt)
-    // Only the name of a model can have a space in it.
-    const name = `${accountId} ${day} ${keyId} ${model}`
-    const row = days.get(name)
+    const { keyId } = run
+    const days = ofKey.get(keyId)
+    const row = days && rowFor(days, run)
     if (row) addSums(row, sumsOf(run))
-    else days.set(name, { accountId, day, keyId, model, ...sumsOf(run) })
+    else if (days) days.push(toUsageDay(run))
+    else ofKey.set(keyId, [toUsageDay(run)])
   }
-  return [...days].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+  return [...ofKey.values()].flat().sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
 }
+
+type Counted = Omit<CountedRun, 'tags'>
+
+function rowFor(days: UsageDayRow[], { accountId, model, finishedAt }: Counted) {
+  const day = dayOf(finishedAt)
+  for (const row of days) {
+    if (row.day === day && row.model === model && row.accountId === accountId) return row
+  }
+  return undefined
+}
+
+const toUsageDay = (run: Counted): UsageDayRow => {
+  const { accountId, keyId, model } = run
+  return { accountId, day: dayOf(run.finishedAt), keyId, model, ...sumsOf(run) }
+}
+
+/** Only the name of a model can have a space in it. */
+const placeOf = ({ accountId, day, keyId, model }: UsageDayRow): string =>
+  `${accountId} ${day} ${keyId} ${model}`

@@ -18,7 +18,7 @@ export type Sequencer = {
 }
 
 /** How long a settled run waits for others to share its batch, in ms. */
-const gatherMs = 15
+const gatherMs = 25
 /** Receipts of one transaction, about; it is short because settlements wait for it. */
 const batchMax = 256
 /** How often the lease is renewed, in ms; a fraction of its term. */

@@ -1,5 +1,6 @@
 /** Counts all receipts, private ones too, per hour and day. */
 import { sql } from 'drizzle-orm'
+import type { Millis } from '../../../kernel/clock.ts'
 import type { CountedReceipt, Counter } from '../../../storage/counts/counter.ts'
 import type { Db } from '../../../storage/db/db.ts'
 import { prepared, type Query, rows } from '../../../storage/db/query-steps.ts'
@@ -34,19 +35,28 @@ export function explorerCounter(db: Db): Counter {
 export function toCounts(
   receipts: readonly Pick<CountedReceipt, 'finishedAt' | 'status'>[],
 ): ExplorerCountRow[] {
-  const counts = new Map<string, ExplorerCountRow>()
+  const hours = new Map<Millis, ExplorerCountRow>()
   for (const { finishedAt, status } of receipts) {
-    const succeeded = status === 'succeeded' ? 1 : 0
-    for (const grain of ['day', 'hour'] as const) {
-      const at = grainStart(grain, finishedAt)
-      const row = counts.get(`${grain} ${at}`)
-      if (row) {
-        row.receipts += 1
-        row.succeeded += succeeded
-      } else counts.set(`${grain} ${at}`, { grain, at, receipts: 1, succeeded })
-    }
+    add(hours, 'hour', finishedAt, { receipts: 1, succeeded: status === 'succeeded' ? 1 : 0 })
   }
-  return [...counts.values()].sort((a, b) =>
-    a.grain === b.grain ? a.at - b.at : a.grain < b.grain ? -1 : 1,
-  )
+  const days = new Map<Millis, ExplorerCountRow>()
+  for (const hour of hours.values()) add(days, 'day', hour.at, hour)
+  const byTime = (a: ExplorerCountRow, b: ExplorerCountRow) => a.at - b.at
+  return [...[...days.values()].sort(byTime), ...[...hours.values()].sort(byTime)]
+}
+
+type Counted = Pick<ExplorerCountRow, 'receipts' | 'succeeded'>
+
+function add(
+  counts: Map<Millis, ExplorerCountRow>,
+  grain: 'day' | 'hour',
+  when: Millis,
+  { receipts, succeeded }: Counted,
+): void {
+  const at = grainStart(grain, when)
+  const row = counts.get(at)
+  if (row) {
+    row.receipts += receipts
+    row.succeeded += succeeded
+  } else counts.set(at, { grain, at, receipts, succeeded })
 }
