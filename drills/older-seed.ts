@@ -49,7 +49,8 @@ type Stored = Record<string, unknown>
 function rowOf(table: SQLiteTable, stored: Stored): Stored {
   const columns = Object.entries(getTableColumns(table))
   const read = columns.map(([field, column]) => {
-    const value = stored[column.name]
+    // The older table lacks columns of later steps.
+    const value = stored[column.name] ?? null
     return [field, value === null ? null : column.mapFromDriverValue(value)]
   })
   return Object.fromEntries(read)
@@ -67,6 +68,8 @@ function insertOlder(raw: Database, table: SQLiteTable, rows: readonly object[])
     const fields = row as Stored
     const values = columns.map(([field, column]) => {
       const value = fields[field] ?? null
+      // Lines were stored with their names.
+      if (Array.isArray(value)) return JSON.stringify(value)
       return value === null ? null : column.mapToDriverValue(value)
     })
     statement.run(...(values as SQLQueryBindings[]))
