@@ -9,8 +9,9 @@ const batchMax = 128
 const busyMin = 4
 /** A batch of this size does not wait for more; a smaller one is not halved. */
 const enough = 32
-/** How long a small batch waits for more commands, in ms, and again while each wait brings some. */
+/** How long a small batch waits for more commands, in ms. */
 const gatherMs = 1
+/** How often it waits at most: again only after a wait that brought some. */
 const gatherMost = 4
 /** After this long, in ms, a batch counts as slow: it waits for another node, others need not. */
 const slowMs = 20

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { type BatchLimits, makeBatchQueue } from '../../src/ledger/batch-queue.ts'
 
 type Waiting = { command: { account: string }; id: number }
@@ -161,21 +161,24 @@ describe('company', () => {
     expect(ids()[2]).toEqual([6, 7])
   })
 
-  test('it waits again while each wait brings more, four times at most', async () => {
-    const { flights, post, ids } = await after(4)
+  test.each([
+    [1, 2],
+    [3, 4],
+    [4, 4],
+    [9, 4],
+  ])('while each of %d waits brings one more it waits again: %d waits', async (bringing, waits) => {
+    const { flights, post, flew, ids } = await after(4)
     flights[1]?.land()
     await untimed()
-    let posted = 0
-    const coming = setInterval(() => {
-      posted++
-      post('a')
-    }, 0)
+    let waited = 0
+    using _ = spyOn(Bun, 'sleep').mockImplementation(async () => {
+      waited++
+      if (waited <= bringing) post('a')
+    })
     post('a')
-    while (ids().length < 3) await Bun.sleep(0)
-    clearInterval(coming)
-    expect(ids()[2]?.length).toBeGreaterThan(2)
-    expect(ids()[2]?.length).toBeLessThanOrEqual(posted + 1)
-    flights[2]?.land()
+    await flew(3)
+    expect(waited).toBe(waits)
+    expect(ids()[2]).toHaveLength(1 + Math.min(bringing, waits))
   })
 
   test('after a batch of three a lone command does not wait', async () => {
