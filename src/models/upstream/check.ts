@@ -1,8 +1,9 @@
 /** Asks an upstream which models it has. */
-import { dialects, type UpstreamKind } from './dialect.ts'
+
 import { request } from './http.ts'
 import { headersFor, type ModelServer } from './server-address.ts'
 import { UpstreamFailure } from './upstream.ts'
+import { type UpstreamKind, wireProtocols } from './wire-protocol.ts'
 
 /**
  * How an upstream answered when it was asked which models it has, which costs nothing.
@@ -38,7 +39,7 @@ export async function checkUpstream(asked: Asked): Promise<UpstreamCheck> {
   const url = new URL(base_url)
   url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/models`
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-  const headers = headersFor(dialects[kind], {
+  const headers = headersFor(wireProtocols[kind], {
     ...(api_key === undefined ? {} : { apiKey: api_key }),
     ...(auth === undefined ? {} : { auth }),
     headers: { ...asked.headers, ...asked.secret_headers },

@@ -1,7 +1,6 @@
 /** Reads the chunks of a chat stream from the bytes of an answer. */
 import type { Json } from '../../kernel/canonical.ts'
 import { isObject, parseObject } from '../../kernel/json-object.ts'
-import type { EventReader } from './dialect.ts'
 import type { WireAnswer } from './http.ts'
 import { Recogniser } from './recogniser.ts'
 import { errorIn, isTooLong } from './refused.ts'
@@ -13,6 +12,7 @@ import {
   type Take,
   UpstreamFailure,
 } from './upstream.ts'
+import type { EventReader } from './wire-protocol.ts'
 
 type Reading = {
   /** Reads the events of another protocol than Chat Completions. */

@@ -3,7 +3,6 @@ import { parseObject } from '../../kernel/json-object.ts'
 import { traceHeaders } from '../../kernel/trace.ts'
 import { openChunks } from './chunk-stream.ts'
 import { tokenCounter } from './count-tokens.ts'
-import { dialects } from './dialect.ts'
 import type { Attest } from './exchange.ts'
 import { defaultHttpLimits, type Wire } from './http.ts'
 import { noteExchange } from './noted-answer.ts'
@@ -12,6 +11,7 @@ import { endpoint, headersFor, type ModelServer } from './server-address.ts'
 import { type JsonObject, type Upstream, type UpstreamCall, UpstreamFailure } from './upstream.ts'
 import { evidenceSource } from './upstream-evidence.ts'
 import { openWire } from './wire/wire.ts'
+import { wireProtocols } from './wire-protocol.ts'
 
 /**
  * A model server. Its words never leave it: an error body can hold its URL or key, so only the
@@ -20,16 +20,19 @@ import { openWire } from './wire/wire.ts'
  */
 export function modelServer(options: ModelServer): Upstream {
   const { id, limits, isTraced = false } = options
-  const dialect = dialects[options.kind ?? 'openai']
+  const wireProtocol = wireProtocols[options.kind ?? 'openai']
   const open = (path: string | undefined): Wire | undefined =>
     path === undefined ? undefined : openWire(endpoint(options, path), options.isProxied === true)
-  const wires = { chat: open(dialect.paths.chat), embedding: open(dialect.paths.embedding) }
-  const headers = headersFor(dialect, options)
+  const wires = {
+    chat: open(wireProtocol.paths.chat),
+    embedding: open(wireProtocol.paths.embedding),
+  }
+  const headers = headersFor(wireProtocol, options)
   const own = [options.apiKey, options.baseUrl, ...Object.values(options.headers ?? {})]
   const secrets = own.filter((secret): secret is string => secret !== undefined && secret !== '')
   const allLimits = { ...defaultHttpLimits, ...limits }
 
-  const counting = open(dialect.counting)
+  const counting = open(wireProtocol.counting)
   const counter = counting && tokenCounter({ wire: counting, headers, limits: allLimits })
 
   const ask = (call: UpstreamCall, body: string) => {
@@ -63,7 +66,7 @@ export function modelServer(options: ModelServer): Upstream {
 
   return {
     id,
-    protocol: dialect.protocol,
+    protocol: wireProtocol.protocol,
     ...(counter && { countTokens: counter }),
     ...(attest && {
       evidence: evidenceSource(attest, headers, (path, query) =>
@@ -77,16 +80,18 @@ export function modelServer(options: ModelServer): Upstream {
       const body = parseObject(await answer.text())
       if (body?.['error'] && isTooLong(errorIn(body))) throw new UpstreamFailure('context')
       if (!body || body['error']) throw new UpstreamFailure('error')
-      const read = isNative ? dialect.isWhole(body) && body : dialect.toChat(call.kind, body)
+      const read = isNative
+        ? wireProtocol.isWhole(body) && body
+        : wireProtocol.toChat(call.kind, body)
       if (!read) throw new UpstreamFailure('error')
       return read
     },
     async stream(call) {
       if (call.kind !== 'chat') throw new UpstreamFailure('rejected')
       const { isNative = false } = call
-      const answer = await post(call, { ...call.body, ...dialect.streaming })
+      const answer = await post(call, { ...call.body, ...wireProtocol.streaming })
       if (!isGood(answer)) throw await refusalIn(answer, secrets)
-      const reader = isNative ? dialect.nativeReader?.() : dialect.reader?.()
+      const reader = isNative ? wireProtocol.nativeReader?.() : wireProtocol.reader?.()
       return await openChunks(answer, { reader })
     },
   }

@@ -1,7 +1,8 @@
 /** Where a model server is and what every request to it carries, from its configuration. */
-import type { Dialect, UpstreamKind } from './dialect.ts'
+
 import type { Attest } from './exchange.ts'
 import type { HttpLimits } from './http.ts'
+import type { UpstreamKind, WireProtocol } from './wire-protocol.ts'
 
 export type ModelServer = {
   id: string
@@ -27,10 +28,10 @@ export type ModelServer = {
 
 /** The headers that every request to a server carries. */
 export function headersFor(
-  dialect: Dialect,
+  wireProtocol: WireProtocol,
   options: Pick<ModelServer, 'apiKey' | 'auth' | 'headers'>,
 ): Record<string, string> {
-  const { apiKey, auth = dialect.auth } = options
+  const { apiKey, auth = wireProtocol.auth } = options
   const credential: Record<string, string> =
     apiKey === undefined || auth === 'none'
       ? {}
@@ -40,7 +41,7 @@ export function headersFor(
   return {
     'content-type': 'application/json',
     'user-agent': 'counterfoil',
-    ...dialect.headers,
+    ...wireProtocol.headers,
     ...options.headers,
     ...credential,
   }

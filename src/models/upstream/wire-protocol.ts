@@ -14,7 +14,7 @@ export type ReadEvent = { chunk?: Chunk; isEnd?: boolean; isError?: boolean }
 /** Reads the events of one stream, in order. */
 export type EventReader = { read(event: JsonObject, text: string): ReadEvent }
 
-export type Dialect = {
+export type WireProtocol = {
   protocol: Protocol
   /** Below the base URL; undefined where it has no models of that kind. */
   paths: { [Kind in ModelKind]: string | undefined }
@@ -35,7 +35,7 @@ export type Dialect = {
   nativeReader?: () => EventReader
 }
 
-const chat: Dialect = {
+const chat: WireProtocol = {
   protocol: 'chat',
   paths: { chat: 'chat/completions', embedding: 'embeddings' },
   auth: 'bearer',
@@ -45,7 +45,7 @@ const chat: Dialect = {
   isWhole: (answer) => isAnswer('chat', answer),
 }
 
-const messages: Dialect = {
+const messages: WireProtocol = {
   protocol: 'messages',
   paths: { chat: 'messages', embedding: undefined },
   counting: 'messages/count_tokens',
@@ -58,7 +58,7 @@ const messages: Dialect = {
   nativeReader: () => nativeReader(new MessageReader(), (type) => type === 'message_stop'),
 }
 
-const responses: Dialect = {
+const responses: WireProtocol = {
   protocol: 'responses',
   paths: { chat: 'responses', embedding: undefined },
   auth: 'bearer',
@@ -75,9 +75,9 @@ const responses: Dialect = {
 }
 
 /** By the `kind` of an upstream in the configuration. */
-export const dialects = { openai: chat, anthropic: messages, responses } as const
+export const wireProtocols = { openai: chat, anthropic: messages, responses } as const
 
-export type UpstreamKind = keyof typeof dialects
+export type UpstreamKind = keyof typeof wireProtocols
 
 const failures = new Set(['error', 'response.failed'])
 
