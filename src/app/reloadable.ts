@@ -125,6 +125,7 @@ function makeUpstream(entry: Entry, needs: Needs): Upstream {
     ...(entry.api_key === undefined ? {} : { apiKey: entry.api_key }),
     isProxied: entry.is_proxied === true,
     isTraced: entry.is_traced,
+    relaysMessages: entry.relay_messages,
     attest: entry.attest,
     limits: {
       firstByteMs: entry.timeout_first_byte_ms,

@@ -100,6 +100,11 @@ export const lists = {
     ),
     timeout_idle_ms: set(ms, '60_000', 'Longest silence inside an answer.'),
     timeout_total_ms: set(ms, '600_000', 'Longest answer.'),
+    relay_messages: set(
+      flag,
+      'true',
+      'Whether clients read why it refuses a request; secrets, addresses and hosts are removed.',
+    ),
     breaker_failures: set(
       integer('failures', 0, 1000),
       '5',

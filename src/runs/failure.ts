@@ -1,5 +1,5 @@
-/** Chooses the error a caller gets when a run fails. It never quotes the upstream. */
-import { Refusal } from '../kernel/refusal.ts'
+/** Chooses the error a caller gets when a run fails. */
+import { Refusal, type RefusalDetail } from '../kernel/refusal.ts'
 import { UpstreamFailure } from '../models/upstream/upstream.ts'
 import type { StopReason } from './live-run.ts'
 
@@ -42,10 +42,21 @@ export function refusalOf(
       headers: { 'retry-after': '2', 'retry-after-ms': '2000' },
     })
   }
-  if (error.reason === 'busy') {
+  if (error.reason === 'busy' && charge === 'nothing') {
+    // No earlier than the server says: it would only refuse again.
+    const ms = Math.max(1000, error.retryAfterMs ?? 2000)
     return new Refusal('unavailable', {
-      message: 'The model server is busy. Nothing was charged; try again in a few seconds.',
-      headers: { 'retry-after': '2', 'retry-after-ms': '2000' },
+      message: 'The model server is busy. Nothing was charged; try again after Retry-After.',
+      headers: { 'retry-after': String(Math.ceil(ms / 1000)), 'retry-after-ms': String(ms) },
+      ...upstreamMetadata(error),
+    })
+  }
+  if (error.reason === 'denied') {
+    return new Refusal('upstream_error', {
+      message:
+        "The model server does not accept this service's key or account. Only the operator can " +
+        'mend that. Nothing was charged.',
+      headers: { 'x-should-retry': 'false' },
     })
   }
   if (error.reason === 'context' && charge === 'nothing') {
@@ -54,12 +65,30 @@ export function refusalOf(
       metadata: { context_tokens: contextTokens },
     })
   }
-  if (error.reason === 'rejected') {
-    return new Refusal('invalid_request', {
-      message: `The model server refused the request (status ${error.status}). Check its fields.`,
-    })
-  }
+  if (error.reason === 'rejected' && charge === 'nothing') return rejection(error)
   return new Refusal('upstream_error', charged)
+}
+
+/** The model server's own words, where its operator lets them pass: the client has to mend it. */
+function rejection(error: UpstreamFailure): Refusal {
+  const { status, words } = error
+  const isTold = words?.isRelayed === true && words.message !== ''
+  return new Refusal('invalid_request', {
+    message: isTold
+      ? `The model server refused the request: ${words.message}`
+      : `The model server refused the request (status ${status}). Check its fields.`,
+    ...(isTold && words.param ? { param: words.param } : {}),
+    ...upstreamMetadata(error),
+  })
+}
+
+/** What the server answered, for programs. */
+function upstreamMetadata({ status, words }: UpstreamFailure): {
+  metadata?: RefusalDetail['metadata']
+} {
+  if (status === undefined) return {}
+  const code = words?.isRelayed ? words.code : undefined
+  return { metadata: { upstream: { status, ...(code === undefined ? {} : { code }) } } }
 }
 
 /** The error for a model whose circuit stays open for `openMs` more milliseconds; at least 1 s. */

@@ -105,6 +105,7 @@ describe('models and upstreams', () => {
         timeout_first_byte_ms: undefined,
         timeout_idle_ms: 60_000,
         timeout_total_ms: 600_000,
+        relay_messages: true,
         breaker_failures: 5,
         breaker_cooldown_ms: 30_000,
         max_in_flight: 2048,

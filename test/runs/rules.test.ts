@@ -66,7 +66,7 @@ describe('a run that broke off', () => {
     [1000.2, '2', '1001'],
     [29_500, '30', '29500'],
   ])('An open circuit with %p ms left gives Retry-After %s s, %s ms.', (retryAfterMs, s, ms) => {
-    const resting = new UpstreamFailure('open', undefined, retryAfterMs)
+    const resting = new UpstreamFailure('open', { retryAfterMs })
     for (const refusal of [
       circuitOpenRefusal(retryAfterMs),
       refusalOf(resting, undefined, 'nothing'),
@@ -84,7 +84,12 @@ describe('a run that broke off', () => {
     expect(words.map((message) => message.includes('Nothing was charged'))).toEqual([
       ...[true, false, false],
     ])
-    const long = refusalOf(new UpstreamFailure('context', 400), undefined, 'nothing', 8192)
+    const long = refusalOf(
+      new UpstreamFailure('context', { status: 400 }),
+      undefined,
+      'nothing',
+      8192,
+    )
     expect([long.type, long.message]).toEqual([
       'context_length_exceeded',
       expect.stringContaining('8192 tokens'),

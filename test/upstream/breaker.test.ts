@@ -194,6 +194,6 @@ describe('what a failure says of the server', () => {
     ['too_long', undefined, 'left'],
   ]
   test.each(cases)('%s %p: %s', (reason, status, verdict) => {
-    expect(verdictOf(new UpstreamFailure(reason, status))).toBe(verdict as 'failed')
+    expect(verdictOf(new UpstreamFailure(reason, { status }))).toBe(verdict as 'failed')
   })
 })

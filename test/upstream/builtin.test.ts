@@ -160,7 +160,7 @@ describe('counterfoil/echo-1', () => {
   })
 
   test('no other model runs here', async () => {
-    const rejected = new UpstreamFailure('rejected', 404)
+    const rejected = new UpstreamFailure('rejected', { status: 404 })
     expect(await outcomeOf(complete({ model: 'counterfoil/embed-1', messages: [] }))).toThrow(
       rejected,
     )
@@ -222,7 +222,7 @@ describe('counterfoil/embed-1', () => {
   })
 
   test('numbers of tokens and other dimensions are refused', async () => {
-    const rejected = new UpstreamFailure('rejected', 400)
+    const rejected = new UpstreamFailure('rejected', { status: 400 })
     expect(await outcomeOf(embed('a', { dimensions: 8 }))).toThrow(rejected)
     const body = { model: 'counterfoil/embed-1', input: [1, 2] }
     expect(

@@ -40,7 +40,9 @@ export function demoUpstream(needs: Needs): Upstream {
     await pace.wait(dice.between(250, 1400), signal)
     if (signal.aborted) throw new UpstreamFailure('aborted')
     if (!dice.chance(failsThisOften)) return
-    throw dice.chance(0.5) ? new UpstreamFailure('error', 500) : new UpstreamFailure('busy', 503)
+    throw dice.chance(0.5)
+      ? new UpstreamFailure('error', { status: 500 })
+      : new UpstreamFailure('busy', { status: 503 })
   }
   return {
     id: demoUpstreamId,
@@ -57,7 +59,7 @@ export function demoUpstream(needs: Needs): Upstream {
       return answer
     },
     async stream(call) {
-      if (call.kind !== 'chat') throw new UpstreamFailure('rejected', 400)
+      if (call.kind !== 'chat') throw new UpstreamFailure('rejected', { status: 400 })
       const turn = turnOf(dice, call.body, true)
       await begin(call)
       const chunks = [...chunksOf(turn, headOf(needs, 'chat.completion.chunk', call.body))]
@@ -81,7 +83,7 @@ type Turn = {
 
 function turnOf(dice: Dice, body: JsonObject, isStream: boolean): Turn {
   if (body['n'] !== undefined && body['n'] !== null && body['n'] !== 1) {
-    throw new UpstreamFailure('rejected', 400)
+    throw new UpstreamFailure('rejected', { status: 400 })
   }
   const most = mostOf(body)
   const call = dice.chance(0.8) ? callOf(body) : undefined
@@ -206,7 +208,7 @@ async function* paced(
 function embeddingsOf({ input, model }: JsonObject): JsonObject {
   const texts = Array.isArray(input) ? input : [input ?? '']
   if (texts.length > maxInputs || texts.some((text) => typeof text !== 'string')) {
-    throw new UpstreamFailure('rejected', 400)
+    throw new UpstreamFailure('rejected', { status: 400 })
   }
   const tokens = Math.floor(texts.join('').length / 4.3)
   return {

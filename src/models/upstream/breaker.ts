@@ -180,7 +180,7 @@ export class Breaker {
  */
 export function verdictOf({ reason, status }: UpstreamFailure): Verdict {
   if (reason === 'unreachable' || reason === 'timeout' || reason === 'cut') return 'failed'
-  if (reason === 'rejected' || reason === 'context' || reason === 'too_large') return 'answered'
+  if (['rejected', 'denied', 'context', 'too_large'].includes(reason)) return 'answered'
   if (reason !== 'error' && reason !== 'busy') return 'left'
   if (status !== undefined) return status >= 500 ? 'failed' : 'answered'
   return reason === 'error' ? 'failed' : 'left'

@@ -25,7 +25,7 @@ export function builtinUpstream(deps: { clock: Clock; ids: Ids }): Upstream {
     async stream({ kind, body, signal, mark }) {
       if (signal.aborted) throw new UpstreamFailure('aborted')
       if (mark) mark.isSent = true
-      if (kind !== 'chat') throw new UpstreamFailure('rejected', 400)
+      if (kind !== 'chat') throw new UpstreamFailure('rejected', { status: 400 })
       return batches(chunks(echoOf(body), headOf(deps, 'chat.completion.chunk', body)), signal)
     },
   }
@@ -35,7 +35,7 @@ export function builtinUpstream(deps: { clock: Clock; ids: Ids }): Upstream {
 type Echo = { words: string[]; finish: 'stop' | 'length'; n: number; usage: JsonObject }
 
 function echoOf(body: JsonObject): Echo {
-  if (body['model'] !== echoModel.id) throw new UpstreamFailure('rejected', 404)
+  if (body['model'] !== echoModel.id) throw new UpstreamFailure('rejected', { status: 404 })
   const messages = listOf(body['messages'])
   const last = messages.findLast((message) => message['role'] === 'user')
   const most = integerOf(body['max_completion_tokens'] ?? body['max_tokens'], echoMaxOutputTokens)
@@ -104,16 +104,16 @@ async function* batches(
 }
 
 function embeddings(body: JsonObject): JsonObject {
-  if (body['model'] !== embedModel.id) throw new UpstreamFailure('rejected', 404)
+  if (body['model'] !== embedModel.id) throw new UpstreamFailure('rejected', { status: 404 })
   const inputs = typeof body['input'] === 'string' ? [body['input']] : body['input']
   const dimensions = body['dimensions'] ?? embeddingDimensions
   if (!Array.isArray(inputs) || dimensions !== embeddingDimensions) {
-    throw new UpstreamFailure('rejected', 400)
+    throw new UpstreamFailure('rejected', { status: 400 })
   }
   let words = 0
   const data = inputs.map((input, index) => {
     // Token numbers belong to a vocabulary that this model does not have.
-    if (typeof input !== 'string') throw new UpstreamFailure('rejected', 400)
+    if (typeof input !== 'string') throw new UpstreamFailure('rejected', { status: 400 })
     words += countWords(input)
     return { object: 'embedding', index, embedding: encode(embed(input), body['encoding_format']) }
   })

@@ -56,6 +56,8 @@ export type HttpAnswer = {
 
 /** An answer that can also be pushed to its reader. */
 export type WireAnswer = Omit<HttpAnswer, 'headers'> & {
+  /** When its server may be asked again, in ms, where it says so. */
+  retryAfterMs?: number | undefined
   /**
    * Passes each piece to `take` until the body ends or `take` returns false; waits for its promise.
    * @throws UpstreamFailure as `read` does, or the error of `take`
@@ -107,7 +109,7 @@ export async function request(options: HttpRequest): Promise<HttpAnswer> {
     const answer = toAnswer(response, watch, limits)
     if (response.status < 300 || response.status > 399) return answer
     answer.stop()
-    throw new UpstreamFailure('error', response.status)
+    throw new UpstreamFailure('error', { status: response.status })
   } catch (error) {
     throw watch.fail(error, 'unreachable')
   }

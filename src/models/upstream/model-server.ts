@@ -28,8 +28,17 @@ export function modelServer(options: ModelServer): Upstream {
     embedding: open(wireProtocol.paths.embedding),
   }
   const headers = headersFor(wireProtocol, options)
-  const own = [options.apiKey, options.baseUrl, ...Object.values(options.headers ?? {})]
-  const secrets = own.filter((secret): secret is string => secret !== undefined && secret !== '')
+  const own = [
+    options.apiKey,
+    options.baseUrl,
+    URL.parse(options.baseUrl)?.host,
+    URL.parse(options.baseUrl)?.hostname,
+    ...Object.values(options.headers ?? {}),
+  ]
+  const rules = {
+    secrets: own.filter((secret): secret is string => secret !== undefined && secret !== ''),
+    isRelayed: options.relaysMessages !== false,
+  }
   const allLimits = { ...defaultHttpLimits, ...limits }
 
   const counting = open(wireProtocol.counting)
@@ -76,7 +85,7 @@ export function modelServer(options: ModelServer): Upstream {
     async complete(call) {
       const { isNative = false } = call
       const answer = await post(call, call.body)
-      if (!isGood(answer)) throw await refusalIn(answer, secrets)
+      if (!isGood(answer)) throw await refusalIn(answer, rules)
       const body = parseObject(await answer.text())
       if (body?.['error'] && isTooLong(errorIn(body))) throw new UpstreamFailure('context')
       if (!body || body['error']) throw new UpstreamFailure('error')
@@ -90,7 +99,7 @@ export function modelServer(options: ModelServer): Upstream {
       if (call.kind !== 'chat') throw new UpstreamFailure('rejected')
       const { isNative = false } = call
       const answer = await post(call, { ...call.body, ...wireProtocol.streaming })
-      if (!isGood(answer)) throw await refusalIn(answer, secrets)
+      if (!isGood(answer)) throw await refusalIn(answer, rules)
       const reader = isNative ? wireProtocol.nativeReader?.() : wireProtocol.reader?.()
       return await openChunks(answer, { reader })
     },

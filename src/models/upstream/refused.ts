@@ -3,7 +3,8 @@ import type { Json } from '../../kernel/canonical.ts'
 import { deadlineIn } from '../../kernel/deadline.ts'
 import { isObject, parseObject } from '../../kernel/json-object.ts'
 import type { WireAnswer } from './http.ts'
-import { type FailureReason, UpstreamFailure } from './upstream.ts'
+import { cleanWords } from './server-words.ts'
+import { type FailureReason, type ServerWords, UpstreamFailure } from './upstream.ts'
 
 /** How much of an error body is read, in bytes, and how long it may take, in ms. */
 const mostBytes = 8192
@@ -12,26 +13,49 @@ const withinMs = 1000
 /** Statuses whose error can be about the length of the request. Some servers say 500. */
 const lengthStatuses = new Set([400, 413, 422, 500])
 
-/**
- * The failure that an answer with an error status is. `secrets` are texts that may not be logged,
- * whatever the server calls its error.
- */
-export async function refusalIn(
-  answer: WireAnswer,
-  secrets: readonly string[],
-): Promise<UpstreamFailure> {
-  const { status } = answer
-  const error = errorIn(parseObject(await beginningOf(answer)))
-  const isLength = lengthStatuses.has(status) && (status === 413 || isTooLong(error))
-  const reason = isLength ? 'context' : reasonOf(status)
-  return new UpstreamFailure(reason, status, undefined, codeOf(error, secrets))
+/** What may not leave this process of what a server says, and whether the rest may. */
+export type WordRules = { secrets: readonly string[]; isRelayed: boolean }
+
+/** The failure that an answer with an error status is. */
+export async function refusalIn(answer: WireAnswer, rules: WordRules): Promise<UpstreamFailure> {
+  const { status, retryAfterMs } = answer
+  const body = parseObject(await beginningOf(answer))
+  return failureOf(errorIn(body), { status, retryAfterMs }, rules)
 }
 
-function reasonOf(status: number): FailureReason {
+/** The failure that a server names, by a status or inside of an answer that began well. */
+export function failureOf(
+  error: ErrorSaid,
+  { status, retryAfterMs }: { status?: number | undefined; retryAfterMs?: number | undefined },
+  { secrets, isRelayed }: WordRules,
+): UpstreamFailure {
+  const isLength =
+    (status === undefined || lengthStatuses.has(status)) && (status === 413 || isTooLong(error))
+  const reason = isLength ? 'context' : reasonOf(status, error)
+  const code = codeOf(error, secrets)
+  const words: ServerWords | undefined =
+    reason === 'rejected'
+      ? {
+          message: cleanWords(error.message, secrets),
+          code: error.code && cleanWords(error.code, secrets).slice(0, 64),
+          param: error.param && cleanWords(error.param, secrets).slice(0, 128),
+          isRelayed,
+        }
+      : undefined
+  return new UpstreamFailure(reason, { status, retryAfterMs, code, words })
+}
+
+/** An overloaded server says so by its name of the error where its status is another one. */
+function reasonOf(status: number | undefined, { names }: ErrorSaid): FailureReason {
   // 529 is what Anthropic answers when it is overloaded.
   if (status === 429 || status === 503 || status === 529) return 'busy'
-  return [400, 404, 422].includes(status) ? 'rejected' : 'error'
+  if (status === 401 || status === 402 || status === 403) return 'denied'
+  if (status === 400 || status === 404 || status === 413 || status === 422) return 'rejected'
+  if (status !== undefined) return 'error'
+  return names.some((name) => busyNames.has(name)) ? 'busy' : 'error'
 }
+
+const busyNames = new Set(['overloaded_error', 'rate_limit_error', 'rate_limit_exceeded'])
 
 /** The body, or what came of it in time. */
 async function beginningOf(answer: WireAnswer): Promise<string> {
@@ -54,23 +78,47 @@ async function beginningOf(answer: WireAnswer): Promise<string> {
   return Buffer.concat(pieces).subarray(0, mostBytes).toString()
 }
 
-/** What is read of an error, lower-case; `names` are its code and its type. */
-export type ErrorSaid = { names: string[]; message: string }
+/** What is read of an error; `names` are its code and its type where they are texts. */
+export type ErrorSaid = { names: string[]; message: string; code?: string; param?: string }
 
-/** The error of an answer, in the forms of OpenAI, Anthropic, vLLM, llama.cpp and Ollama. */
+/** The error of an answer, in the forms of OpenAI, Anthropic, vLLM, llama.cpp, Ollama, FastAPI. */
 export function errorIn(body: Json | undefined): ErrorSaid {
   if (!isObject(body)) return { names: [], message: '' }
   const { error = body } = body
   if (typeof error === 'string') return { names: [], message: startOf(error) }
   if (!isObject(error)) return { names: [], message: '' }
-  const { code, type, message, detail } = error
+  const { code, type, message, detail, param, metadata } = error
   const names = [code, type].filter((name) => typeof name === 'string')
-  const words = message ?? detail
-  return { names, message: typeof words === 'string' ? startOf(words) : '' }
+  return {
+    names,
+    message: startOf([textIn(message ?? detail), rawIn(metadata)].filter(Boolean).join(' ')),
+    ...(typeof code === 'string' || typeof code === 'number' ? { code: String(code) } : {}),
+    ...(typeof param === 'string' ? { param } : {}),
+  }
 }
 
-/** The start of a message, which is searched in lower case: a long one would take its square. */
-const startOf = (message: string): string => message.slice(0, 2000).toLowerCase()
+/** OpenRouter puts what the server behind it said beside its own message. */
+function rawIn(metadata: Json | undefined): string {
+  const raw = isObject(metadata) ? metadata['raw'] : undefined
+  if (typeof raw !== 'string') return ''
+  return errorIn(parseObject(raw)).message || raw
+}
+
+/** FastAPI names each fault with the place where it is: `["body", "stream_options"]`. */
+function textIn(words: Json | undefined): string {
+  if (typeof words === 'string') return words
+  if (!Array.isArray(words)) return ''
+  return words
+    .filter(isObject)
+    .map(({ loc, msg }) => {
+      const place = Array.isArray(loc) ? loc.filter((part) => part !== 'body').join('.') : ''
+      return [place, typeof msg === 'string' ? msg : ''].filter((part) => part !== '').join(': ')
+    })
+    .join('; ')
+}
+
+/** The start of a message, which is searched: a long one would take its square. */
+const startOf = (message: string): string => message.slice(0, 2000)
 
 const lengthNames = new Set([
   'context_length_exceeded',
@@ -81,14 +129,14 @@ const lengthNames = new Set([
 
 /** What servers write when a request does not fit into the context of their model. */
 const lengthWords = [
-  /context[ _-]?(length|window|size|limit).*(exceed|too |only|maximum|reduce)/,
-  /(exceed|too |longer|larger|greater|maximum|beyond).*context[ _-]?(length|window|size|limit)/,
-  /(prompt|input|request) is too (long|large)/,
-  /maximum (model|prompt|input) length/,
-  /(input|prompt) token count.*exceed/,
-  /reduce the length of the (message|prompt|input)/,
-  /too many (input|prompt) tokens/,
-  /max_new_tokens.* must be <=/,
+  /context[ _-]?(length|window|size|limit).*(exceed|too |only|maximum|reduce)/i,
+  /(exceed|too |longer|larger|greater|maximum|beyond).*context[ _-]?(length|window|size|limit)/i,
+  /(prompt|input|request) is too (long|large)/i,
+  /maximum (model|prompt|input) length/i,
+  /(input|prompt) token count.*exceed/i,
+  /reduce the length of the (message|prompt|input)/i,
+  /too many (input|prompt) tokens/i,
+  /max_new_tokens.* must be <=/i,
 ]
 
 export const isTooLong = ({ names, message }: ErrorSaid): boolean =>

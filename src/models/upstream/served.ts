@@ -94,7 +94,7 @@ class Turn implements Placed, Pass {
     const { breaker, clock, meters } = rules
     this.account = call.account
     if (breaker && !breaker.admit(this)) {
-      throw new UpstreamFailure('open', undefined, breaker.retryAfterMs(this.account))
+      throw new UpstreamFailure('open', { retryAfterMs: breaker.retryAfterMs(this.account) })
     }
     this.startedAt = clock.monotonic()
     meters.upstreamAsked(id)

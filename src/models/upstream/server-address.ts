@@ -18,6 +18,8 @@ export type ModelServer = {
   /** Query parameters of every request, beside those of `baseUrl`. */
   query?: Readonly<Record<string, string>> | undefined
   limits?: Partial<HttpLimits>
+  /** Whether clients may read why it refuses a request; true when absent. */
+  relaysMessages?: boolean
   /** Whether the environment names a proxy. */
   isProxied?: boolean
   /** Whether it is told what trace a request belongs to. */

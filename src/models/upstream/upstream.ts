@@ -117,16 +117,18 @@ async function iterate(chunks: Chunks, take: Take<Batch>): Promise<void> {
 }
 
 /**
- * Why an upstream gave no answer. Never holds its words: they can contain its URL or key.
- * `rejected`: it refused the request itself (400, 404, 422), another upstream would too.
+ * Why an upstream gave no answer.
+ * `rejected`: it refused the request itself (400, 404, 413, 422), another upstream would too.
+ * `denied`: it does not take our key, or our account there (401, 402, 403).
  * `context`: it refused it because the request does not fit into the context of its model.
- * `unreachable`, `error` (5xx, 401, 403, 3xx, unreadable), `busy` (429, 503), `timeout`,
+ * `unreachable`, `error` (5xx, 3xx, unreadable), `busy` (429, 503), `timeout`,
  * `too_large`, `too_long` (it went on for longer than it may), `open` (its
  * circuit is open): another upstream may do. `share`: it has slots left, but not for this account.
  * `cut`: it ended mid-stream. `aborted`: we stopped it.
  */
 export type FailureReason =
   | 'rejected'
+  | 'denied'
   | 'context'
   | 'unreachable'
   | 'error'
@@ -139,16 +141,42 @@ export type FailureReason =
   | 'cut'
   | 'aborted'
 
+/** What a model server says of a request that it refuses. Never holds a secret, address or host. */
+export type ServerWords = {
+  /** At most 500 printable characters. */
+  message: string
+  code?: string | undefined
+  /** The member of the request that it names. */
+  param?: string | undefined
+  /** Whether the operator lets clients read them. */
+  isRelayed: boolean
+}
+
+type FailureDetail = {
+  /** The HTTP status it answered, if it answered. */
+  status?: number | undefined
+  /** When it may be asked again, in ms. */
+  retryAfterMs?: number | undefined
+  /** Its own name for the error, for the operator's log. */
+  code?: string | undefined
+  words?: ServerWords | undefined
+}
+
 export class UpstreamFailure extends Error {
+  readonly status: number | undefined
+  readonly retryAfterMs: number | undefined
+  readonly code: string | undefined
+  /** What its server said, where that is the client's to mend. */
+  readonly words: ServerWords | undefined
+
   constructor(
     readonly reason: FailureReason,
-    /** The HTTP status it answered, if it answered. */
-    readonly status?: number,
-    /** When it may be asked again, in ms. */
-    readonly retryAfterMs?: number,
-    /** Its own name for the error, for the operator's log. */
-    readonly code?: string,
+    { status, retryAfterMs, code, words }: FailureDetail = {},
   ) {
     super(`upstream ${reason}${status === undefined ? '' : ` (status ${status})`}`)
+    this.status = status
+    this.retryAfterMs = retryAfterMs
+    this.code = code
+    this.words = words
   }
 }

@@ -19,6 +19,7 @@ const endWithinMs = 1000
 /** One request and its answer. Made of few parts, because there are thousands at once. */
 export class Exchange implements WireAnswer, LineUser {
   status = 0
+  retryAfterMs: number | undefined
   private isKept = false
   /** What is sent; kept until its answer begins. */
   private request: string | undefined
@@ -107,6 +108,7 @@ export class Exchange implements WireAnswer, LineUser {
 
   private answer(head: Head): void {
     this.status = head.status
+    this.retryAfterMs = head.retryAfterMs
     this.isKept = head.isKept
     this.body = openBody(head)
     this.request = undefined
@@ -155,7 +157,7 @@ export class Exchange implements WireAnswer, LineUser {
     const { line, opened, inlet } = this
     if (inlet.failure) return
     if (this.mark && line?.isWritten) this.mark.isSent = true
-    const failure = new UpstreamFailure(reason, status)
+    const failure = new UpstreamFailure(reason, { status })
     this.letGo()
     this.opened = undefined
     if (line) this.lines.cut(line)

@@ -2,6 +2,7 @@
 
 import type { Wire } from '../http.ts'
 import { request } from '../http.ts'
+import { retryAfterIn } from '../retry-after.ts'
 
 /** A wire by `fetch`, whose connections serve one request each: its pool knows no accounts. */
 export function openFetched(url: string): Wire {
@@ -12,6 +13,7 @@ export function openFetched(url: string): Wire {
       const answer = await request({ url, headers, body, signal, limits, keepalive: false })
       return {
         ...answer,
+        retryAfterMs: retryAfterIn((name) => answer.headers.get(name)),
         async flow(take) {
           for (;;) {
             const bytes = await answer.read()

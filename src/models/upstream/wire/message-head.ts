@@ -1,4 +1,5 @@
 /** Reads the head of an HTTP answer strictly. */
+import { retryAfterIn } from '../retry-after.ts'
 import { framingFields, tchar, textChar, withoutSpace } from './header-field.ts'
 
 /** What the head of an answer says of the body that follows it. */
@@ -11,6 +12,8 @@ export type Head = {
   isKept: boolean
   /** How the body is packed; undefined where it is not. */
   encoding: string | undefined
+  /** When a server that refuses may be asked again, in ms. */
+  retryAfterMs?: number | undefined
 }
 
 /** The most a head may hold, in bytes. */
@@ -50,8 +53,13 @@ export function readHead(text: string): Head | undefined {
     // begin with it. A 204 says by itself where it ends.
     isKept: (isEmpty ? status === 204 && !isFramed : isFramed) && mayStay(isNewer, connection),
     encoding: encoding === 'identity' ? undefined : encoding,
+    ...(status >= 400 && { retryAfterMs: retryAfterIn((name) => fieldIn(text, name)) }),
   }
 }
+
+/** The first field of this name. */
+const fieldIn = (head: string, name: string): string | undefined =>
+  new RegExp(`\\r\\n${name}:([^\\r]*)`, 'i').exec(head)?.[1]
 
 const framingLine = new RegExp(`\\r\\n(${framingFields.join('|')}):([^\\r]*)`, 'gi')
 
