@@ -127,6 +127,8 @@ function makeUpstream(entry: Entry, needs: Needs): Upstream {
     isTraced: entry.is_traced,
     relaysMessages: entry.relay_messages,
     attest: entry.attest,
+    dialect: entry.dialect,
+    clock: needs.clock,
     limits: {
       firstByteMs: entry.timeout_first_byte_ms,
       idleMs: entry.timeout_idle_ms,

@@ -72,6 +72,12 @@ export type UnitOfWork = {
   addRun(row: RunRow): void
   /** Gives an open run that is in memory alone its row. */
   storeRun(row: RunRow): void
+  /**
+   * Gives an open run another hold, which its purses have already. One that is in memory alone gets
+   * its row with it: what memory counts of it is taken back with its old hold.
+   * @param open the run as its process has it
+   */
+  setHold(run: OpenRun, open: RunRow, hold: Nusd): void
   /** Ends an open run: its final row is written once, with its cost and its upstream's exchange. */
   endRun(row: RunRow, wholesale?: Nusd, exchange?: UpstreamEvidenceRow): void
   /** Its `seq` and `balance` are derived from the account when the batch is written. */
@@ -221,6 +227,17 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
         window.limit = max(window.limit, window.spent + window.held)
         written.windows.add(window)
       }
+    },
+    setHold(run, open, hold) {
+      if (run !== open) {
+        run.hold = hold
+        unit.changed('run', run)
+        return
+      }
+      const row = { ...open, hold }
+      tracked.runs.set(row.id, row)
+      added.runs = added.runs.filter(({ id }) => id !== row.id)
+      unit.storeRun(row)
     },
     endRun(row, wholesale, exchange) {
       // Later commands of this batch must not find it, nor does it get a row of an open one.

@@ -14,8 +14,10 @@ export type Bound = {
   inputTokens: number
   /** Of all choices together. */
   outputTokens: number
-  /** Of one choice, as it is sent upstream; 0 for an embedding. */
+  /** Of one choice; 0 for an embedding. */
   maxTokens: number
+  /** The limit that a server gets, where that is less: another one of the route takes none. */
+  limit?: number | undefined
   /** How many choices. */
   n: number
   /** UTF-8 bytes of the JSON that goes upstream, for counting if no usage is reported. */
@@ -107,6 +109,21 @@ function boundOfChat(model: Model, body: Body, { tokenizer, nativeBytes }: Count
   const tier = tierOf(model, body['service_tier'])
   if (tier !== undefined) bound.tier = tier
   return bound
+}
+
+/** The bound where a server takes no limit of the answer: as much as its model writes. */
+export function withoutLimit(model: Model, bound: Bound): Bound {
+  const context = contextOf(model)
+  const maxTokens = Math.min(model.maxOutputTokens, context - 1)
+  if (bound.outputTokens === 0 || maxTokens <= bound.maxTokens) return bound
+  const { isLowered: _, ...rest } = bound
+  return {
+    ...rest,
+    maxTokens,
+    outputTokens: maxTokens * bound.n,
+    limit: bound.limit ?? bound.maxTokens,
+    ...(bound.inputTokens + maxTokens > context ? { contextTokens: context } : {}),
+  }
 }
 
 /** A tier is asked for by a name that the model has rates for, or it is the ordinary one. */

@@ -5,11 +5,12 @@ import { applyQuote, assertWithin } from '../billing/quotes/apply-quote.ts'
 import { maxNusd } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
-import { type Bound, boundOf } from '../models/bound.ts'
+import { type Bound, boundOf, withoutLimit } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
 import { textBytesOf } from '../models/protocols/native.ts'
 import { loadTokenizer } from '../models/tokenizers/load.ts'
 import { isDiverged } from '../proof/log/divergence.ts'
+import { isUnlimited } from './adapted-call.ts'
 import { BrakePassed, pullBrake } from './brake.ts'
 import { freeLater, unstored } from './finish.ts'
 import { holdOf, withTokens } from './fit.ts'
@@ -31,7 +32,8 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
   assertModelAllowed(caller.chain, wish.model.id)
   const { model, quote } = wish.quote === undefined ? unquoted(wish) : await quotedFor(deps, wish)
   const tokenizer = model.tokenizer && (await loadTokenizer(model.tokenizer))
-  const bound = boundOf(model, wish.body, tokenizer, native ? textBytesOf(native) : 0)
+  const limited = boundOf(model, wish.body, tokenizer, native ? textBytesOf(native) : 0)
+  const bound = isUnlimited(deps, model) ? withoutLimit(model, limited) : limited
   if (quote) assertWithin(quote, bound)
   assertPayable(model, wish.fit ? withTokens(bound, 1) : bound)
   const asked = deps.texts.retentionOf(caller.account)

@@ -49,7 +49,8 @@ export class LiveRun {
   readonly id: string
   readonly row: RunRow
   readonly model: Model
-  readonly bound: Bound
+  /** Raised where a model server turns out to take no limit. */
+  bound: Bound
   /** The request in OpenAI's shape. */
   readonly body: JsonObject
   /** The same as it came, if its protocol was another one. */

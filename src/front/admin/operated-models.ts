@@ -1,9 +1,10 @@
 /** The models as operators see them: prices, log entries, upstreams, losses. */
 import type { Deps } from '../../app/deps-port.ts'
 import { lossWords } from '../../billing/margins/losses.ts'
-import type { Millis } from '../../kernel/clock.ts'
+import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { toModelView } from '../../models/catalogue.ts'
 import type { Model, PriceList } from '../../models/model.ts'
+import { wordsOf } from '../../models/protocols/dialect.ts'
 import { type UnpricedUnits, unpricedUnits } from './unpriced.ts'
 import { type UpstreamHealth, upstreamHealth } from './upstreams.ts'
 
@@ -17,7 +18,11 @@ export type OperatedModels = {
   /** Sentences about prices below cost. */
   losses: readonly string[]
   unpriced: readonly UnpricedUnits[]
+  learned: readonly LearnedFact[]
 }
+
+/** A fact about a model server that its refusal taught. */
+export type LearnedFact = { upstream: string; model: string; facts: string; at: Millis }
 
 type Needs = Pick<Deps, 'admin' | 'catalogue' | 'logs' | 'meters' | 'plans' | 'upstreams'>
 
@@ -34,8 +39,19 @@ export async function readOperatedModels(deps: Needs): Promise<OperatedModels> {
     upstreams: upstreamHealth(deps),
     losses: lossWords(catalogue.list(), deps.plans.list),
     unpriced: unpricedUnits(deps),
+    learned: learnedFacts(deps),
   }
 }
+
+const learnedFacts = ({ upstreams }: Pick<Deps, 'upstreams'>): LearnedFact[] =>
+  upstreams.list().flatMap(({ id, dialects }) =>
+    (dialects?.list() ?? []).map(({ model, facts, at }) => ({
+      upstream: id,
+      model,
+      facts: wordsOf(facts).join(', '),
+      at,
+    })),
+  )
 
 /** The same as JSON. */
 export const toOperatedModels = (view: OperatedModels) => ({
@@ -49,4 +65,5 @@ export const toOperatedModels = (view: OperatedModels) => ({
     places: load ?? null,
   })),
   unpriced: view.unpriced,
+  learned: view.learned.map(({ at, ...fact }) => ({ ...fact, learned_at: toRfc3339(at) })),
 })

@@ -60,6 +60,13 @@ export const unpricedShape = t.object('Units that this process counted since it 
   setting: t.text('What gives the class a rate.', 'cache_read_pusd'),
 })
 
+const learnedShape = t.object('What this process learned of a model server.', {
+  upstream: t.text('The upstream.', 'local'),
+  model: t.text('The model by its name there.', 'gpt-5.5'),
+  facts: t.text('What it takes otherwise.', 'without max_tokens'),
+  learned_at: t.time('When it refused.'),
+})
+
 const upstreamShape = t.answer('Upstream', 'An upstream: counts since the server started.', {
   id: t.text('Its name.', 'builtin'),
   asked: t.count('Requests.', 12),
@@ -93,6 +100,7 @@ export const operatedModelsShape = t.answer(
       'acme/large sells output at $1.00, far:large costs $2.00 per 1M tokens',
     ),
     unpriced: t.list(unpricedShape, 'What models used without a rate for it.'),
+    learned: t.list(learnedShape, 'What model servers turned out not to take. Kept for a day.'),
   },
 )
 

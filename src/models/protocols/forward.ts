@@ -28,7 +28,7 @@ export type Forwarded = {
 /** The request of a run for one step of its route. */
 export function forward(asked: Asked, step: RouteStep, protocol: Protocol): Forwarded {
   const { model, body, bound, native } = asked
-  const { maxTokens } = bound
+  const { maxTokens: most, limit: maxTokens = most } = bound
   if (native?.protocol === protocol) {
     const to = { model: step.model, maxTokens, pass: model.pass ?? [] }
     return { ...nativeRequest(native, to), isNative: true }

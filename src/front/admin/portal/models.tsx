@@ -15,7 +15,7 @@ import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
-import type { OperatedModels } from '../operated-models.ts'
+import type { LearnedFact, OperatedModels } from '../operated-models.ts'
 import type { UnpricedUnits } from '../unpriced.ts'
 import type { UpstreamHealth } from '../upstreams.ts'
 import { Losses } from './margins.tsx'
@@ -43,6 +43,7 @@ export const ModelPanels = ({ view }: { view: ModelsView }) => (
     >
       <Table caption="Upstreams" columns={upstreamColumns} rows={view.upstreams} />
     </Panel>
+    <LearnedPanel of={view.learned} now={view.now} />
   </div>
 )
 
@@ -114,6 +115,32 @@ const UnpricedPanel = ({ of }: { of: readonly UnpricedUnits[] }) =>
         </p>
       </Pad>
       <Table caption="Units without a rate" columns={unpricedColumns} rows={of} />
+    </Panel>
+  )
+
+/** Facts about model servers that their refusals taught. */
+const LearnedPanel = ({ of, now }: { of: readonly LearnedFact[]; now: Millis }) =>
+  of.length === 0 ? null : (
+    <Panel
+      id="learned"
+      title="Learned about upstreams"
+      foot={
+        <span>
+          Remembered for a day. Set it under <code>[upstreams.dialect]</code> to spare the first
+          request.
+        </span>
+      }
+    >
+      <Table
+        caption="What servers refuse"
+        columns={[
+          { head: 'Upstream', cell: ({ upstream }) => upstream },
+          { head: 'Model', cell: ({ model }) => <code>{model}</code> },
+          { head: 'Requests go', cell: ({ facts }) => facts },
+          { head: 'Since', cell: ({ at }) => <When at={at} now={now} /> },
+        ]}
+        rows={of}
+      />
     </Panel>
   )
 
