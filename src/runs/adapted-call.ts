@@ -5,7 +5,14 @@ import { keysIn } from '../ledger/brake.ts'
 import { raiseHold } from '../ledger/raise-hold.ts'
 import { withoutLimit } from '../models/bound.ts'
 import type { Model, RouteStep } from '../models/model.ts'
-import { adapt, type Dialect, takesLimit, withFacts, wordsOf } from '../models/protocols/dialect.ts'
+import {
+  adapt,
+  adaptHeaders,
+  type Dialect,
+  takesLimit,
+  withFacts,
+  wordsOf,
+} from '../models/protocols/dialect.ts'
 import { factsIn } from '../models/protocols/refused-member.ts'
 import { type Upstream, type UpstreamCall, UpstreamFailure } from '../models/upstream/upstream.ts'
 import { quotePrefix } from '../verify/checks.ts'
@@ -46,6 +53,7 @@ export async function askAdapted<T>(
       const { body, dropped } = adapt(protocol, dialect, call.body)
       call.body = body
       call.without = dialect.without
+      call.passed = adaptHeaders(dialect, call.passed)
       if (dropped.length > 0) live.ignored = [...live.ignored, ...dropped]
     }
     try {

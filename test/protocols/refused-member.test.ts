@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/kernel/json-object.ts'
-import { adapt, type Dialect } from '../../src/models/protocols/dialect.ts'
+import { adapt, adaptHeaders, type Dialect } from '../../src/models/protocols/dialect.ts'
 import type { Protocol } from '../../src/models/protocols/protocol.ts'
 import { factsIn } from '../../src/models/protocols/refused-member.ts'
 
@@ -133,6 +133,23 @@ describe('what a refusal teaches', () => {
       expect(learn({ ...hello, ...body }, { message })).toBeUndefined()
     },
   )
+
+  test('Betas that a server names are left out, and all of them where it names none.', () => {
+    const named =
+      'Unexpected value(s) `context-management-2025-06-27` for the `anthropic-beta` header.'
+    expect(learn(hello, { message: named }, 'messages')).toEqual({
+      withoutBetas: ['context-management-2025-06-27'],
+    })
+    expect(learn(hello, { message: 'invalid beta flag' }, 'messages')).toEqual({
+      withoutBetas: ['*'],
+    })
+    const headers = { 'anthropic-version': '1', 'anthropic-beta': 'a-2025-01-01, b-2025-01-01' }
+    expect(adaptHeaders({ withoutBetas: ['b-2025-01-01'] }, headers)).toEqual({
+      'anthropic-version': '1',
+      'anthropic-beta': 'a-2025-01-01',
+    })
+    expect(adaptHeaders({ withoutBetas: ['*'] }, headers)).toEqual({ 'anthropic-version': '1' })
+  })
 
   test('A server of Messages always has its limit.', () => {
     const refusal = { message: 'max_tokens: Extra inputs are not permitted' }

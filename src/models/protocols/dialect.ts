@@ -22,6 +22,8 @@ export type Dialect = {
   without?: readonly string[] | undefined
   /** Values that it refuses, by the name of a member at the top. */
   withoutValues?: { readonly [member: string]: readonly Json[] } | undefined
+  /** Values of `anthropic-beta` that it refuses; `*` for all. */
+  withoutBetas?: readonly string[] | undefined
   /** Whether it knows the role `developer`; true when absent. */
   developer?: boolean | undefined
   callIds?: CallIdForm | undefined
@@ -85,6 +87,20 @@ export function adapt(protocol: Protocol, dialect: Dialect, from: JsonObject): A
   if (callIds) eachObject(body, (one) => withCallIds(one, callIds))
   if (!developer) eachObject(body, toSystem)
   return { body, dropped }
+}
+
+/** The headers of a client that this server takes. */
+export function adaptHeaders(
+  { withoutBetas = [] }: Dialect,
+  headers: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, string>> | undefined {
+  const betas = headers?.['anthropic-beta']
+  if (betas === undefined || withoutBetas.length === 0) return headers
+  const kept = betas.split(',').filter((beta) => !withoutBetas.includes(beta.trim()))
+  const { 'anthropic-beta': _, ...rest } = headers ?? {}
+  return withoutBetas.includes('*') || kept.length === 0
+    ? rest
+    : { ...rest, 'anthropic-beta': kept.join(',') }
 }
 
 function nameLimit(body: JsonObject, dialect: Dialect, dropped: string[]): void {
@@ -192,18 +208,21 @@ export function withFacts(dialect: Dialect, more: Dialect): Dialect {
     refusedLimits: joined(dialect.refusedLimits, more.refusedLimits),
     without: joined(dialect.without, more.without),
     withoutValues: values,
+    withoutBetas: joined(dialect.withoutBetas, more.withoutBetas),
   }
 }
 
 /** The facts in words, for the log and the operator's page. */
 export function wordsOf(dialect: Dialect): string[] {
   const { refusedLimits = [], without = [], withoutValues = {}, callIds, userMax } = dialect
+  const { withoutBetas = [] } = dialect
   return [
     ...(dialect.limit === undefined ? [] : [`limit is ${dialect.limit}`]),
     ...[...refusedLimits, ...without].map((name) => `without ${name}`),
     ...Object.entries(withoutValues).flatMap(([name, values]) =>
       values.map((value) => `without ${name} ${JSON.stringify(value)}`),
     ),
+    ...withoutBetas.map((beta) => `without anthropic-beta ${beta}`),
     ...(dialect.developer === false ? ['developer is system'] : []),
     ...(callIds ? [`ids of calls ${callIds.isExact ? 'of' : 'up to'} ${callIds.most}`] : []),
     ...(userMax === undefined ? [] : [`user up to ${userMax}`]),

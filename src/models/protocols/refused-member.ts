@@ -55,12 +55,22 @@ export function factsIn(
 ): Dialect | undefined {
   const said = `${words.code ?? ''} ${words.message}`
   return (
+    betaFact(said, dialect) ??
     callIdFact(words, said) ??
     userFact(words, body) ??
     developerFact(said, body) ??
     limitFact(words, said, protocol, body) ??
     memberFact(words, said, protocol, body, dialect)
   )
+}
+
+/** Servers behind other clouds name the betas that they do not know, or say that there are some. */
+function betaFact(said: string, { withoutBetas = [] }: Dialect): Dialect | undefined {
+  if (!/anthropic-beta|beta (flag|header)/i.test(said)) return undefined
+  const named = [...said.matchAll(/[a-z][a-z\d]*(?:-[a-z\d]+){1,8}-\d{4}-\d{2}-\d{2}/gi)]
+  const fresh = named.map(([beta]) => beta).filter((beta) => !withoutBetas.includes(beta))
+  if (fresh.length > 0) return { withoutBetas: fresh }
+  return withoutBetas.includes('*') ? undefined : { withoutBetas: ['*'] }
 }
 
 const lengthWords =
