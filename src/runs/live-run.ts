@@ -33,6 +33,7 @@ export type BegunRun = Pick<
   | 'bound'
   | 'body'
   | 'native'
+  | 'door'
   | 'ignored'
   | 'received'
   | 'call'
@@ -50,10 +51,12 @@ export class LiveRun {
   readonly row: RunRow
   readonly model: Model
   readonly bound: Bound
-  /** The request in OpenAI's shape. */
-  readonly body: JsonObject
-  /** The same as it came, if its protocol was another one. */
+  /** The request in OpenAI's shape, if a step of its route is sent that. */
+  readonly body: JsonObject | undefined
+  /** The same as it came in another protocol, if a step is sent that. */
   readonly native: Native | undefined
+  /** The protocol that it came in, if that is not Chat Completions. */
+  readonly door: Native['protocol'] | undefined
   /** Members of what came that have no effect; of the server that is asked now, once it is. */
   ignored: readonly string[]
   /** The request as received; undefined unless the account keeps its texts. */
@@ -89,6 +92,7 @@ export class LiveRun {
     this.bound = begun.bound
     this.body = begun.body
     this.native = begun.native
+    this.door = begun.door
     this.ignored = begun.ignored
     this.received = begun.received
     this.call = begun.call

@@ -29,10 +29,12 @@ import { type Lack, lackOf } from './tell-shortage.ts'
 export type RunWish = {
   caller: Caller
   model: Model
-  /** The request in the shape of Chat Completions. */
-  body: JsonObject
-  /** The same as it came, if its protocol was another one. */
+  /** The request in the shape of Chat Completions, if a step of the route is sent that. */
+  body?: JsonObject | undefined
+  /** The same as it came in another protocol, if a step is sent that. One of both is there. */
   native?: Native | undefined
+  /** The protocol that it came in, if that is not Chat Completions. */
+  door?: Native['protocol'] | undefined
   /** Members of what came that its reading in that shape left behind. */
   ignored?: readonly string[] | undefined
   /** The request body as received; the receipt commits to it. */
@@ -196,5 +198,5 @@ const throwPassed = (passed: Passed): never => {
 const discountOf = ({ discountBps }: Plan, quote: QuoteRow | undefined): number =>
   quote ? Math.max(discountBps, Number(quote.quote.discount_bps)) : discountBps
 
-const limitIn = (body: JsonObject): string =>
+const limitIn = (body: JsonObject = {}): string =>
   isSet(body['max_completion_tokens']) ? 'max_completion_tokens' : 'max_tokens'

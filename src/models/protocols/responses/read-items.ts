@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
 import { isSet, refuseField } from '../../body.ts'
 import { quoted, textIn, textOf } from '../reading.ts'
 import { noteOthers } from '../translation.ts'
-import { isReasoningReference, reasoningItems } from './unstored.ts'
+import { isReasoningReference, reasoningItems, refuseItemReference } from './unstored.ts'
 
 /** Members of items and parts that Chat Completions has a place for, or that only name them. */
 const inside = new Map([
@@ -77,7 +77,7 @@ function addItem({ messages, later, ignored }: Reading, item: JsonObject, path: 
       return
     case 'item_reference':
       if (isReasoningReference(item)) ignored.add(reasoningItems)
-      else refuseField(path, 'Items are not stored here: set "store": false, or send it whole.')
+      else refuseItemReference(item, path)
       return
     default:
       refuseField(`${path}.type`, `An item of type ${quoted(type)} is not read by this model.`)
@@ -96,8 +96,9 @@ const callOf = (item: JsonObject, path: string, { type, said }: CallKind): JsonO
 function addCall(messages: JsonObject[], call: JsonObject): void {
   const last = messages.at(-1)
   if (last?.['role'] === 'assistant') {
-    const calls = Array.isArray(last['tool_calls']) ? last['tool_calls'] : []
-    messages[messages.length - 1] = { ...last, tool_calls: [...calls, call] }
+    // A message of ours: thousands of calls are added in the time of their number.
+    if (Array.isArray(last['tool_calls'])) last['tool_calls'].push(call)
+    else last['tool_calls'] = [call]
   } else messages.push({ role: 'assistant', content: null, tool_calls: [call] })
 }
 
