@@ -55,10 +55,12 @@ export class LiveRun {
   readonly body: JsonObject | undefined
   /** The same as it came in another protocol, if a step is sent that. */
   readonly native: Native | undefined
-  /** The protocol that it came in, if that is not Chat Completions. */
-  readonly door: Native['protocol'] | undefined
+  /** The protocol of the door where it came. */
+  readonly door: Protocol
   /** Members of what came that have no effect; of the server that is asked now, once it is. */
   ignored: readonly string[]
+  /** Those that the shape of Chat Completions has no place for, whichever server is asked. */
+  readonly unread: readonly string[]
   /** The request as received; undefined unless the account keeps its texts. */
   readonly received: Json | undefined
   /** The scope of the request's Idempotency-Key, if it had one. */
@@ -94,6 +96,7 @@ export class LiveRun {
     this.native = begun.native
     this.door = begun.door
     this.ignored = begun.ignored
+    this.unread = begun.ignored
     this.received = begun.received
     this.call = begun.call
     this.trace = begun.trace

@@ -43,7 +43,7 @@ function sendable(protocol: Native['protocol'], received: JsonObject): void {
   const native = nativeOf(protocol, received, { headers: new Headers(), model })
   const own = boundOfNative(model, native)
   must(own.inputBytes === native.bytes, 'bytes of what goes on')
-  sendableTo(protocol, { model, bound: own, native, ignored: [] })
+  sendableTo(protocol, { model, bound: own, native, door: protocol, ignored: [] })
   const { body, ignored } = doors[protocol].read(received)
   const bound = widest(own, boundOf(model, body))
   for (const count of [bound.inputTokens, bound.outputTokens, bound.inputBytes]) {
@@ -51,7 +51,7 @@ function sendable(protocol: Native['protocol'], received: JsonObject): void {
   }
   for (const wire of wires) {
     if (wire === protocol || unsayableTo(wire, body, protocol)) continue
-    sendableTo(wire, { model, body, bound, native, ignored })
+    sendableTo(wire, { model, body, bound, native, door: protocol, ignored })
   }
 }
 

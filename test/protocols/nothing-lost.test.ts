@@ -30,13 +30,12 @@ function sent(door: Protocol, wire: Protocol, received: JsonObject): Forwarded |
     const step = { upstream: 'far', model: 'm' }
     if (door !== 'chat' && door === wire) {
       const native = nativeOf(door, received, { headers: new Headers(), model })
-      return forward({ model, bound, native, ignored: [] }, step, wire)
+      return forward({ model, bound, native, door, ignored: [] }, step, wire)
     }
     const { body, ignored } = read[door](received)
-    const came = door === 'chat' ? undefined : door
     const fault = unsayableTo(wire, body, door)
     if (fault) return fault.param
-    return forward({ model, body, bound, door: came, ignored }, step, wire)
+    return forward({ model, body, bound, door, ignored }, step, wire)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     return error.detail.param ?? 'nothing'

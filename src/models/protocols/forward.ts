@@ -13,8 +13,8 @@ export type Asked = {
   body?: JsonObject | undefined
   bound: Bound
   native?: Native | undefined
-  /** The protocol that it came in, if that is not Chat Completions. */
-  door?: Native['protocol'] | undefined
+  /** The protocol that it came in. */
+  door: Protocol
   /** Members of what came that its reading in this shape left behind. */
   ignored: readonly string[]
 }
@@ -40,7 +40,7 @@ export function forward(asked: Asked, step: RouteStep, protocol: Protocol): Forw
   const ignored = unsent.length > 0 ? [...asked.ignored, ...unsent] : asked.ignored
   if (protocol === 'chat') return { body: chat, isNative: false, ignored }
   const said = protocol === 'messages' ? chatToMessages(chat) : chatToResponses(chat)
-  const left = door ? said.ignored.map((name) => nameAt(door, name)) : said.ignored
+  const left = door === 'chat' ? said.ignored : said.ignored.map((name) => nameAt(door, name))
   return { body: said.body, isNative: false, ignored: [...ignored, ...left] }
 }
 

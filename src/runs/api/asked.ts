@@ -97,7 +97,7 @@ export function withSayable(deps: Pick<Deps, 'upstreams'>, model: Model, body: J
 type Reader = {
   protocol: Native['protocol']
   /** Reads the request in the shape of Chat Completions. */
-  translate: (received: JsonObject) => Translation
+  translate: (received: JsonObject, model: string) => Translation
 }
 
 /**
@@ -118,7 +118,7 @@ export function routed(
   const native = own.length > 0 ? nativeOf(protocol, received, { headers, model }) : undefined
   if (own.length === model.route.length) return { model, native, door: protocol, ignored: [] }
   try {
-    const { body, ignored } = translate(received)
+    const { body, ignored } = translate(received, model.id)
     const { route, fault } = sayableOf(deps, model, { body, door: protocol })
     if (fault && route.length === 0) refuse('invalid_request', fault)
     if (native) checkChat(model, body)

@@ -66,7 +66,8 @@ const messages: Running = async (deps, context, received, call) => {
   if (received['stream'] === true) return streamRun(deps, live, context, shapeOf(deps, live))
   const toAnswer = (done: Completed): JsonObject => {
     const paid = paidOf(done, deps.settings)
-    if (live.isNative) return { ...withModel(done.body, live.model.id), counterfoil: paid.counterfoil }
+    if (live.isNative)
+      return { ...withModel(done.body, live.model.id), counterfoil: paid.counterfoil }
     return toMessage(baseOf(live), objects(done.body['choices'])[0] ?? {}, paid)
   }
   return answerWhole(deps, context, live, toAnswer, messagesError)

@@ -96,7 +96,7 @@ function turnsIn(turns: Json | undefined, { protocol, content, ignored }: Turns)
   if (protocol === 'messages') return content.turnsOf(turns, name) as Json[]
   const left = turns.filter((item, at) => {
     const isLeft = !isUnstored(item)
-    if (isLeft) refuseItemReference(item, `${name}[${at}]`)
+    if (isLeft) refuseItemReference(item, at)
     return isLeft
   })
   if (left.length === turns.length) return content.turnsOf(turns, name) as Json[]

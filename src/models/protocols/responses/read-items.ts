@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
 import { isSet, refuseField } from '../../body.ts'
 import { quoted, textIn, textOf } from '../reading.ts'
 import { noteOthers } from '../translation.ts'
-import { isReasoningReference, reasoningItems, refuseItemReference } from './unstored.ts'
+import { isReasoningReference, reasoningItems } from './unstored.ts'
 
 /** Members of items and parts that Chat Completions has a place for, or that only name them. */
 const inside = new Map([
@@ -77,7 +77,7 @@ function addItem({ messages, later, ignored }: Reading, item: JsonObject, path: 
       return
     case 'item_reference':
       if (isReasoningReference(item)) ignored.add(reasoningItems)
-      else refuseItemReference(item, path)
+      else refuseField(path, 'Items are not stored here: set "store": false, or send it whole.')
       return
     default:
       refuseField(`${path}.type`, `An item of type ${quoted(type)} is not read by this model.`)

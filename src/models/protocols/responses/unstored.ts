@@ -20,7 +20,7 @@ export function isUnstored(item: Json): boolean {
 }
 
 /** @throws Refusal `invalid_request` for an item that is named by its id alone */
-export function refuseItemReference(item: Json, path: string): void {
+export function refuseItemReference(item: Json, at: number): void {
   if (!isObject(item) || item['type'] !== 'item_reference') return
-  refuseField(path, 'Items are not stored here: set "store": false, or send it whole.')
+  refuseField(`input[${at}]`, 'Items are not stored here: set "store": false, or send it whole.')
 }
