@@ -101,7 +101,7 @@ function boundOfChat(model: Model, body: Body, tokenizer: Tokenizer | undefined)
   })
 }
 
-/** What a chat request comes to, whichever protocol it is written in. */
+/** The facts of a chat request that bound it, in any protocol. */
 export type ChatText = {
   read: Read
   /** Whether a tokenizer counted it. */

@@ -105,7 +105,7 @@ function tokensOfEach(model: Model, type: MediaType, path: string): number {
 const mostTokensOf = ({ pageTokensMax, imageTokensMax }: Model, type: MediaType) =>
   type === 'file' ? pageTokensMax : imageTokensMax
 
-/** The most tokens of an image or a file whose bytes nobody checked; 0 where the model takes none. */
+/** The most tokens of an image or a file that was not checked; 0 where the model takes none. */
 export function mostOfUnchecked(model: Model, type: MediaType): number {
   const { pdfPagesMax = defaultPdfPages } = model
   return (mostTokensOf(model, type) ?? 0) * (type === 'file' ? pdfPagesMax : 1)

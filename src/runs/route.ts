@@ -12,7 +12,7 @@ import { type LiveRun, namesOf } from './live-run.ts'
 
 /** Notes how a run is asked for at one step of its route, and asks so. */
 function callFor(live: LiveRun, { protocol }: Upstream, step: RouteStep): UpstreamCall {
-  // What the step before left behind says nothing of this one.
+  // Each step leaves other members behind.
   live.ignored = live.unread
   const { body, isNative, ignored } = forward(live, step, protocol)
   live.isSent = false

@@ -22,7 +22,7 @@ test('An event without a model in its place is written as it came.', () => {
   expect(eventOf(text).frameFor('acme')).toBe(eventOf(text).frame)
 })
 
-test('A type that is no name writes no line of the stream, and neither does data on several lines.', () => {
+test('Only a type that is a name becomes one, and data on several lines becomes one line.', () => {
   const told = (type: string) => eventOf(JSON.stringify({ type })).frame
   expect(told('a\ndata: {}')).toStartWith('data: ')
   expect(told('Constructor x')).toStartWith('data: ')

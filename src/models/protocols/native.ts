@@ -26,7 +26,8 @@ const passing: Record<Native['protocol'], readonly string[]> = {
 }
 
 /**
- * Reads a request for servers of its own protocol, with the headers that they need; no others go on.
+ * Reads a request for servers of its own protocol, with the headers that they need. No others go
+ * on.
  * @throws Refusal `invalid_request` with `param`
  */
 export function nativeOf(

@@ -71,7 +71,7 @@ export function findModelOf(deps: Deps, kind: ModelKind, body: JsonObject): Mode
   refuse('invalid_request', { param: 'model', message })
 }
 
-/** What of a request the steps of its route are sent. */
+/** A request in the forms that the steps of its route are sent. */
 export type Routed = {
   /** With the steps that can be asked for it. */
   model: Model
@@ -102,8 +102,8 @@ type Reader = {
 
 /**
  * Reads a request of another protocol than Chat Completions. A step that speaks its protocol gets
- * it as it came, whatever is in it; for the others it is translated, and where that cannot be, they
- * are left out as long as one of the former is there.
+ * it as it came; for the others it is translated. Steps that it cannot be translated for are left
+ * out as long as others remain.
  * @throws Refusal `invalid_request` with `param`
  */
 export function routed(

@@ -27,7 +27,7 @@ const media: ReadonlyMap<string, readonly [type: MediaType, member: string]> = n
   ['input_file', ['file', 'file_data']],
 ])
 
-/** What holds parts that the model surely reads as parts: their data is no text. */
+/** Holders of parts that the model surely reads as parts: data in them is not text. */
 const holders = new Set([
   'message',
   'tool_result',
@@ -45,7 +45,7 @@ const inside = ['content', 'output', 'source', 'tool_references'] as const
 /** Base64 that is bounded as an image or a file, and the object whose member it is. */
 export type Encoded = { of: JsonObject; member: string; length: number }
 
-/** What stands in a request beside its text. */
+/** The images, files and tools that stand in a request beside its text. */
 export class Content {
   media: MediaTokens | undefined
   readonly encoded: Encoded[] = []
@@ -69,9 +69,9 @@ export class Content {
     return changed ?? turns
   }
 
-  /** Undefined where nothing of it is left. */
+  /** Undefined if all its tools stay behind. */
   private turnOf(turn: JsonObject, path: string): JsonObject | undefined {
-    // What stands among the turns themselves is no part of one.
+    // A part among the turns themselves has no known reading.
     this.partOf(turn, path, !media.has(textOf(turn['type'])))
     const { tools } = turn
     if (!Array.isArray(tools) || tools.length === 0) return turn
@@ -166,9 +166,9 @@ export class Content {
   }
 }
 
-/** A part that nobody here knows may hold a file of any length. @throws Refusal */
+/** Refuses a file of unknown length in an unknown part. @throws Refusal */
 function refuseReference(part: JsonObject, type: string, path: string): void {
-  // What a tool made before is named, and not read again.
+  // Results name files that a tool made before; they are not read again.
   if (/_(output|result)$/.test(type)) return
   for (const name of ['file_id', 'file_url']) {
     if (textOf(part[name]) !== '') refuseField(`${path}.${name}`, 'Send the content itself.')

@@ -1,6 +1,6 @@
 /**
- * The members of a request that goes on as it came. One that nobody here knows goes on; those that
- * would change the bill or the promise are refused or stay behind, by name.
+ * The members of a request that goes on as it came. Unknown ones go on; those that would change the
+ * bill or the promise are refused or stay behind, by name.
  */
 import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../../kernel/json-object.ts'

@@ -1,4 +1,4 @@
-/** Reads a request that goes on as it came: what goes on, and what bounds it. */
+/** Reads a request that goes on as it came: its members, and the facts that bound it. */
 import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
 import { checkDepth, isSet, refuseField } from '../../body.ts'
@@ -18,7 +18,7 @@ const mostTurns = { messages: 10_000, responses: 50_000 } as const
 
 /** A request after the walk over it. */
 export type NativeReading = {
-  /** What goes on, without the name of the model and the limit of the answer. */
+  /** Its members, without the name of the model and the limit of the answer. */
   members: JsonObject
   /** The most tokens of the answer as the client has it: its name and its value. */
   limit: Limit

@@ -1,6 +1,6 @@
 /**
- * The tools of a request that goes on as it came. The caller runs those that nobody here knows;
- * what the model server would run and bill by itself goes on only where it has a rate and a bound.
+ * The tools of a request that goes on as it came. Unknown ones count as run by the caller; those
+ * that the model server would run and bill by itself go on only with a rate and a bound.
  */
 import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
@@ -19,7 +19,7 @@ const mostSearches = 100
  */
 const tokensOfVendorsTool = 1500
 
-/** What a model server runs by itself: searches and pages have bounds, the others none. */
+/** Tools that a model server runs by itself: searches and pages have bounds, the others none. */
 type Kind = 'search' | 'fetch' | 'other'
 
 const kinds: readonly (readonly [beginning: string, kind: Kind])[] = [
@@ -57,7 +57,7 @@ const described = new Set(['', 'function', 'custom', 'namespace', 'tool_referenc
 /** Tools that agents of the Responses API offer with every request, wanted or not. */
 const isUnasked = (type: string): boolean => /^(web_search|image_generation|namespace)/.test(type)
 
-/** What the tools of a request let a run do. */
+/** The rules for the tools of one request, and the most that those let a run do. */
 export class ToolRules {
   /** How often the model server may search, and how often it may read everything once more. */
   searches = 0
