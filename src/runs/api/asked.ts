@@ -7,7 +7,7 @@ import { Refusal, refuse } from '../../kernel/refusal.ts'
 import { readTrace } from '../../kernel/trace.ts'
 import { checkChat } from '../../models/chat-content.ts'
 import type { ModelKind } from '../../models/meter.ts'
-import type { Model } from '../../models/model.ts'
+import type { Model, RouteStep } from '../../models/model.ts'
 import { type Fault, unsayableTo } from '../../models/protocols/forward.ts'
 import { type Native, nativeOf } from '../../models/protocols/native.ts'
 import type { Protocol } from '../../models/protocols/protocol.ts'
@@ -89,9 +89,8 @@ export type Routed = {
  * @throws Refusal `invalid_request` with `param` if there is none
  */
 export function withSayable(deps: Pick<Deps, 'upstreams'>, model: Model, body: JsonObject): Model {
-  const { route, fault } = sayableOf(deps, model, { body, door: 'chat' })
-  if (fault && route.length === 0) refuse('invalid_request', fault)
-  return fault ? { ...model, route } : model
+  const route = sayableOf(deps, model, { body, door: 'chat' })
+  return route ? { ...model, route } : model
 }
 
 type Reader = {
@@ -119,10 +118,9 @@ export function routed(
   if (own.length === model.route.length) return { model, native, door: protocol, ignored: [] }
   try {
     const { body, ignored } = translate(received, model.id)
-    const { route, fault } = sayableOf(deps, model, { body, door: protocol })
-    if (fault && route.length === 0) refuse('invalid_request', fault)
+    const route = sayableOf(deps, model, { body, door: protocol })
     if (native) checkChat(model, body)
-    const left = fault ? { ...model, route } : model
+    const left = route ? { ...model, route } : model
     return { model: left, native, door: protocol, body, ignored }
   } catch (error) {
     if (!native || !(error instanceof Refusal)) throw error
@@ -130,19 +128,24 @@ export function routed(
   }
 }
 
-/** The steps that can be asked for a request, and what the first other one cannot be asked. */
+/** The steps that can be asked for a request; undefined for all of them. */
 function sayableOf(
   { upstreams }: Pick<Deps, 'upstreams'>,
   { route }: Model,
   { body, door }: { body: JsonObject; door: Protocol },
-) {
+): RouteStep[] | undefined {
   let fault: Fault | undefined
-  const left = route.filter(({ upstream }) => {
-    const protocol = upstreams.get(upstream)?.protocol
-    if (protocol === undefined || protocol === 'chat' || protocol === door) return true
+  let unsayable: Set<RouteStep> | undefined
+  for (const step of route) {
+    const protocol = upstreams.get(step.upstream)?.protocol
+    if (protocol === undefined || protocol === 'chat' || protocol === door) continue
     const found = unsayableTo(protocol, body, door)
+    if (!found) continue
     fault ??= found
-    return found === undefined
-  })
-  return { route: left, fault }
+    unsayable = (unsayable ?? new Set()).add(step)
+  }
+  if (!fault || !unsayable) return undefined
+  if (unsayable.size === route.length) refuse('invalid_request', fault)
+  const left = unsayable
+  return route.filter((step) => !left.has(step))
 }
