@@ -3,7 +3,7 @@ import type { Json } from '../kernel/canonical.ts'
 import { type Body, checkDepth, isSet, refuseField } from './body.ts'
 import { addUnsent, checkChat, toMessages } from './chat-content.ts'
 import { checkEmbedding } from './embedding-content.ts'
-import { withoutMedia } from './media.ts'
+import { type MediaTokens, withoutMedia } from './media.ts'
 import type { Model, RouteStep } from './model.ts'
 import { countRead, type Read } from './read-texts.ts'
 import { ordinaryTiers } from './tiers.ts'
@@ -72,42 +72,70 @@ const maxChoices = 128
  * `max_tokens`, which is always sent, bounds the output. What a model reads and writes fits its
  * context, or its server refuses the request, so the context bounds each and both together. Bytes
  * overestimate, so a bound above the context refuses nothing and lowers no `max_tokens`.
- * @param nativeBytes of the same request as it came in another protocol, if it may go on so
  * @throws Refusal 'invalid_request'
  */
-export function boundOf(model: Model, body: Body, tokenizer?: Tokenizer, nativeBytes = 0): Bound {
+export function boundOf(model: Model, body: Body, tokenizer?: Tokenizer): Bound {
   checkDepth(body)
   return model.kind === 'chat'
-    ? boundOfChat(model, body, { tokenizer, nativeBytes })
+    ? boundOfChat(model, body, tokenizer)
     : boundOfEmbedding(model, body, tokenizer)
 }
 
-type Counted = { tokenizer: Tokenizer | undefined; nativeBytes: number }
-
-function boundOfChat(model: Model, body: Body, { tokenizer, nativeBytes }: Counted): Bound {
+function boundOfChat(model: Model, body: Body, tokenizer: Tokenizer | undefined): Bound {
   const { messages, media } = checkChat(model, body)
   const n = choicesOf(body)
-  // A token that is read leaves one less to write, and the other way round.
-  const context = contextOf(model)
-  const asked = askedTokens(model, body)
-  const maxTokens = Math.min(asked, model.maxOutputTokens, context - 1)
+  const asked = askedTokens(model, [
+    ['max_tokens', body['max_tokens']],
+    ['max_completion_tokens', body['max_completion_tokens']],
+  ])
   const content = contentOf(model, body)
   if (media) content['messages'] = withoutMedia(content['messages'] ?? [])
-  const ownBytes = bytesOf(content)
-  const inputBytes = Math.max(ownBytes, nativeBytes)
-  // What only the other protocol can say, such as signed reasoning, is read as well.
-  const more = inputBytes - ownBytes
-  const read = readOf(model, content, ownBytes, tokenizer)
-  const text = read.most + Math.ceil(more / (model.holdBytesPerToken ?? 1))
-  const most = text + overheadOf(model, messages) + (media?.most ?? 0)
-  const inputTokens = Math.min(most, context - 1)
+  const inputBytes = bytesOf(content)
+  return boundOfText(model, {
+    read: readOf(model, content, inputBytes, tokenizer),
+    isCounted: tokenizer !== undefined,
+    inputBytes,
+    pieces: messages,
+    media,
+    asked,
+    n,
+    tier: tierOf(model, body['service_tier']),
+  })
+}
+
+/** The facts of a chat request that bound it, in any protocol. */
+export type ChatText = {
+  read: Read
+  /** Whether a tokenizer counted it. */
+  isCounted: boolean
+  inputBytes: number
+  /** How many messages. */
+  pieces: number
+  media: MediaTokens | undefined
+  /** The limit of one choice as the client has it. */
+  asked: number
+  n: number
+  tier: string | undefined
+  /** Searches that the model server may make by itself. */
+  searches?: number
+  /** How often it may read everything once more, which the context alone bounds. */
+  readings?: number
+}
+
+export function boundOfText(model: Model, text: ChatText): Bound {
+  const { read, inputBytes, pieces, media, asked, n, tier, searches = 0, readings = 0 } = text
+  // A token that is read leaves one less to write, and the other way round.
+  const context = contextOf(model)
+  const maxTokens = Math.min(asked, model.maxOutputTokens, context - 1)
+  const once = Math.min(read.most + overheadOf(model, pieces) + (media?.most ?? 0), context - 1)
+  const inputTokens = once + readings * (context - 1)
   const bound: Bound = { inputTokens, outputTokens: maxTokens * n, maxTokens, n, inputBytes }
-  if (tokenizer) bound.countedText = read.likely + Math.ceil(more / model.bytesPerToken)
+  if (text.isCounted) bound.countedText = read.likely
   if (media) bound.countedMedia = media.likely
   if (maxTokens < asked) bound.isLowered = true
-  if (inputTokens + maxTokens > context) bound.contextTokens = context
-  const tier = tierOf(model, body['service_tier'])
+  if (readings === 0 && inputTokens + maxTokens > context) bound.contextTokens = context
   if (tier !== undefined) bound.tier = tier
+  if (searches > 0) bound.webSearches = searches
   return bound
 }
 
@@ -122,12 +150,38 @@ export function withoutLimit(model: Model, bound: Bound): Bound {
     maxTokens,
     outputTokens: maxTokens * bound.n,
     limit: bound.limit ?? bound.maxTokens,
-    ...(bound.inputTokens + maxTokens > context ? { contextTokens: context } : {}),
+    // What is read several times has a context each time.
+    ...(bound.inputTokens < context && bound.inputTokens + maxTokens > context
+      ? { contextTokens: context }
+      : {}),
   }
 }
 
+/** A bound for a request that may be read in either of two forms. */
+export function widest(a: Bound, b: Bound): Bound {
+  const { contextTokens: _, countedText: __, countedMedia: ___, ...both } = { ...b, ...a }
+  const inputTokens = Math.max(a.inputTokens, b.inputTokens)
+  const bound: Bound = {
+    ...both,
+    inputTokens,
+    inputBytes: Math.max(a.inputBytes, b.inputBytes),
+  }
+  const text = mostOf(a.countedText, b.countedText)
+  if (text !== undefined) bound.countedText = text
+  const media = mostOf(a.countedMedia, b.countedMedia)
+  if (media !== undefined) bound.countedMedia = media
+  const contextTokens = mostOf(a.contextTokens, b.contextTokens)
+  // What is read several times has a context each time.
+  if (contextTokens !== undefined && inputTokens < contextTokens)
+    bound.contextTokens = contextTokens
+  return bound
+}
+
+const mostOf = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined ? b : Math.max(a, b ?? a)
+
 /** A tier is asked for by a name that the model has rates for, or it is the ordinary one. */
-function tierOf({ id, prices }: Model, tier: Json | undefined): string | undefined {
+export function tierOf({ id, prices }: Model, tier: Json | undefined): string | undefined {
   if (!isSet(tier)) return undefined
   if (typeof tier !== 'string') refuseField('service_tier', 'Send service_tier as text.')
   if (ordinaryTiers.has(tier)) return undefined
@@ -199,7 +253,7 @@ function bytesOf(content: Body): number {
 }
 
 /** The tokens of what is sent as text, as its tokenizer or its bytes say. */
-function readOf(
+export function readOf(
   { holdBytesPerToken: bytesPerToken = 1, bytesPerToken: likelyBytesPerToken }: Model,
   content: Body,
   bytes: number,
@@ -225,11 +279,16 @@ function choicesOf(body: Body): number {
   refuseField('n', `Send n as an integer of 1 to ${maxChoices}.`)
 }
 
-/** The most one choice is to say: the lower of what the client set, else the model's limit. */
-function askedTokens(model: Model, body: Body): number {
+/** The name of a limit and its value, as a client has it. */
+export type Limit = readonly [param: string, value: Json | undefined]
+
+/**
+ * The most one choice is to say: the lowest that the client set, else the model's limit.
+ * @throws Refusal 'invalid_request'
+ */
+export function askedTokens(model: Model, limits: readonly Limit[]): number {
   let asked: number | undefined
-  for (const param of ['max_tokens', 'max_completion_tokens']) {
-    const value = body[param]
+  for (const [param, value] of limits) {
     if (!isSet(value)) continue
     if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
       refuseField(param, `Send ${param} as an integer above 0.`)

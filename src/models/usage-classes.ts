@@ -45,7 +45,7 @@ export function addClasses(
   usage: Usage,
   said: Reported,
   { bound, prices }: Billed,
-  { input, output }: { input: Decided; output: Decided },
+  { input, output, searches }: { input: Decided; output: Decided; searches: number },
 ): void {
   const step = stepFor(prices, usage)
   const kept: { [Class in UsageClass]?: number } = {}
@@ -80,8 +80,8 @@ export function addClasses(
     const rateOf = (meter: UsageClass) => rates[meter] ?? rates.output ?? 0n
     keep(outputClasses, [output.tokens, usage.outputTokens], rateOf, rates.output ?? 0n)
   }
-  const searches = Math.min(said.classes?.web_search ?? 0, bound.webSearches ?? 0)
-  if (searches > 0) kept.web_search = searches
+  const found = Math.min(searches, bound.webSearches ?? 0)
+  if (found > 0) kept.web_search = found
   if (Object.keys(kept).length > 0) usage.classes = kept
 }
 

@@ -27,6 +27,8 @@ export type UsageClaim = {
   shape?: UsageShape
   /** The tier of service that the answer names, if it does. */
   tier?: Json | undefined
+  /** The searches that came, which a report may leave out. */
+  searches?: number | undefined
   /** Whether more output followed the report: it then holds for the input alone. */
   isOutdated?: boolean
   delivered: Delivered
@@ -58,7 +60,8 @@ export function decideUsage(claim: UsageClaim): DecidedUsage {
   const usage: Usage = { inputTokens, outputTokens }
   const tier = tierOf(claim)
   if (tier !== undefined) usage.tier = tier
-  if (said.classes) addClasses(usage, said, claim, { input, output })
+  const searches = Math.max(said.classes?.web_search ?? 0, claim.searches ?? 0)
+  if (said.classes || searches > 0) addClasses(usage, said, claim, { input, output, searches })
   if (said.contradicts.input || said.contradicts.output) usage.dearest = said.contradicts
   return { usage, source: believed ? (embedded ? 'embedded' : 'reported') : 'counted', clamped }
 }

@@ -29,6 +29,8 @@ export type Answer = {
   isOutdated: boolean
   /** The tier of service it names, unchecked. */
   tier: Json | undefined
+  /** The searches that the model server made by itself, as far as they came. */
+  searches?: number | undefined
 }
 
 /** Reads a whole `chat.completion`. */

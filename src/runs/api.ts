@@ -10,12 +10,12 @@ import type { JsonObject } from '../models/upstream/upstream.ts'
 import type { Call } from '../storage/idempotency/call.ts'
 import {
   answer,
-  assertSayable,
   findModelOf,
   quoteIn,
   type RunContext,
   type Running,
   traceOf,
+  withSayable,
 } from './api/asked.ts'
 import { answerWhole } from './api/complete.ts'
 import { fittedOf } from './api/lowered.ts'
@@ -84,8 +84,7 @@ function beginOpenAi(deps: Deps, context: RunContext, asked: OpenAiAsked): Promi
   const { kind, body, fit, call } = asked
   const { caller, request } = context
   checkSwitches(body)
-  const model = findModelOf(deps, kind, body)
-  assertSayable(deps, model, body)
+  const model = withSayable(deps, findModelOf(deps, kind, body), body)
   return begin(deps, {
     caller,
     model,

@@ -5,10 +5,11 @@ import { applyQuote, assertWithin } from '../billing/quotes/apply-quote.ts'
 import { maxNusd } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
-import { type Bound, boundOf, withoutLimit } from '../models/bound.ts'
+import { type Bound, boundOf, widest, withoutLimit } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
-import { textBytesOf } from '../models/protocols/native.ts'
+import { boundOfNative } from '../models/protocols/native/bound.ts'
 import { loadTokenizer } from '../models/tokenizers/load.ts'
+import type { Tokenizer } from '../models/tokenizers/tokenizer.ts'
 import { isDiverged } from '../proof/log/divergence.ts'
 import { isUnlimited } from './adapted-call.ts'
 import { BrakePassed, pullBrake } from './brake.ts'
@@ -26,13 +27,13 @@ import { tellLack } from './tell-shortage.ts'
  * `gone` for its quote, or one for the state of the key or its parents. Nothing is held then.
  */
 export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
-  const { caller, native, once } = wish
+  const { caller, once } = wish
   if (isDiverged(deps.health)) refuse('log_diverged')
   if (deps.health.heads === 'unchecked') await deps.heads.assertChecked()
   assertModelAllowed(caller.chain, wish.model.id)
   const { model, quote } = wish.quote === undefined ? unquoted(wish) : await quotedFor(deps, wish)
   const tokenizer = model.tokenizer && (await loadTokenizer(model.tokenizer))
-  const limited = boundOf(model, wish.body, tokenizer, native ? textBytesOf(native) : 0)
+  const limited = boundOfWish(model, wish, tokenizer)
   const bound = isUnlimited(deps, model) ? withoutLimit(model, limited) : limited
   if (quote) assertWithin(quote, bound)
   assertPayable(model, wish.fit ? withTokens(bound, 1) : bound)
@@ -55,6 +56,7 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
       bound: fitted,
       body: wish.body,
       native: wish.native,
+      door: wish.door ?? 'chat',
       ignored: wish.ignored ?? [],
       received,
       call: once?.scope,
@@ -80,6 +82,14 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
   }
 }
 
+/** Of what goes to each step of its route: as it came, translated, or either. */
+function boundOfWish(model: Model, { body, native }: RunWish, tokenizer?: Tokenizer): Bound {
+  const own = native && boundOfNative(model, native, tokenizer)
+  const translated = body && boundOf(model, body, tokenizer)
+  if (own && translated) return widest(own, translated)
+  return own ?? translated ?? boundOf(model, {}, tokenizer)
+}
+
 const neverBegun = {
   ...unstored,
   route: '',
@@ -99,5 +109,7 @@ function assertPayable(model: Model, bound: Bound): void {
 
 const unquoted = ({ model }: RunWish) => ({ model, quote: undefined })
 
-const quotedFor = (deps: Deps, { caller, model, body, fit, quote = '' }: RunWish) =>
-  applyQuote(deps, { id: quote, caller, model, body, fit: fit === true })
+const quotedFor = (deps: Deps, { caller, model, body, native, fit, quote = '' }: RunWish) => {
+  const limited = body ?? { max_tokens: native?.limit[1] ?? null }
+  return applyQuote(deps, { id: quote, caller, model, body: limited, fit: fit === true })
+}

@@ -44,6 +44,7 @@ export function endingOf(
     shape: live.protocol,
     isOutdated: how !== 'whole' && answer.isOutdated,
     tier: answer.tier,
+    searches: answer.searches,
     delivered: {
       inputBytes: live.bound.inputBytes,
       outputBytes: answer.outputBytes,

@@ -33,6 +33,7 @@ export type BegunRun = Pick<
   | 'bound'
   | 'body'
   | 'native'
+  | 'door'
   | 'ignored'
   | 'received'
   | 'call'
@@ -51,12 +52,16 @@ export class LiveRun {
   readonly model: Model
   /** Raised where a model server turns out to take no limit. */
   bound: Bound
-  /** The request in OpenAI's shape. */
-  readonly body: JsonObject
-  /** The same as it came, if its protocol was another one. */
+  /** The request in OpenAI's shape, if a step of its route is sent that. */
+  readonly body: JsonObject | undefined
+  /** The same as it came in another protocol, if a step is sent that. */
   readonly native: Native | undefined
+  /** The protocol of the door where it came. */
+  readonly door: Protocol
   /** Members of what came that have no effect; of the server that is asked now, once it is. */
   ignored: readonly string[]
+  /** Those that the shape of Chat Completions has no place for, whichever server is asked. */
+  readonly unread: readonly string[]
   /** The request as received; undefined unless the account keeps its texts. */
   readonly received: Json | undefined
   /** The scope of the request's Idempotency-Key, if it had one. */
@@ -90,7 +95,9 @@ export class LiveRun {
     this.bound = begun.bound
     this.body = begun.body
     this.native = begun.native
+    this.door = begun.door
     this.ignored = begun.ignored
+    this.unread = begun.ignored
     this.received = begun.received
     this.call = begun.call
     this.trace = begun.trace

@@ -13,6 +13,8 @@ import { type LiveRun, namesOf } from './live-run.ts'
 
 /** Notes how a run is asked for at one step of its route, and asks so. */
 function callFor(live: LiveRun, { protocol }: Upstream, step: RouteStep): UpstreamCall {
+  // Each step leaves other members behind.
+  live.ignored = live.unread
   const { body, isNative, ignored } = forward(live, step, protocol)
   live.isSent = false
   live.exchange = undefined

@@ -34,7 +34,7 @@ const recorded = {
       frame(
         'message_start',
         '{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant",' +
-          '"model":"claude","content":[],"stop_reason":null,"usage":{"input_tokens":3,' +
+          '"model":"far/m","content":[],"stop_reason":null,"usage":{"input_tokens":3,' +
           '"cache_creation":{"ephemeral_1h_input_tokens":4},"cache_creation_input_tokens":4,' +
           '"cache_read_input_tokens":5,"output_tokens":1}}}',
       ),
@@ -71,7 +71,7 @@ const recorded = {
       id: 'msg_1',
       type: 'message',
       role: 'assistant',
-      model: 'claude',
+      model: 'far/m',
       content: [
         { type: 'thinking', thinking: 'So', signature: 'RXE=' },
         { type: 'server_block', id: 'x', data: { a: [1, 2] } },

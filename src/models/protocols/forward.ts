@@ -7,12 +7,14 @@ import { type Native, nativeRequest } from './native.ts'
 import type { Protocol } from './protocol.ts'
 import { chatToResponses, unsayable as toResponsesFault } from './responses/write-request.ts'
 
-/** A request in the shape of Chat Completions, and as it came if that was another one. */
+/** A request as it came, in the shape of Chat Completions, or in both, as its route needs it. */
 export type Asked = {
   model: Model
-  body: JsonObject
+  body?: JsonObject | undefined
   bound: Bound
   native?: Native | undefined
+  /** The protocol that it came in. */
+  door: Protocol
   /** Members of what came that its reading in this shape left behind. */
   ignored: readonly string[]
 }
@@ -27,18 +29,18 @@ export type Forwarded = {
 
 /** The request of a run for one step of its route. */
 export function forward(asked: Asked, step: RouteStep, protocol: Protocol): Forwarded {
-  const { model, body, bound, native } = asked
+  const { model, body, bound, native, door } = asked
   const { maxTokens: most, limit: maxTokens = most } = bound
   if (native?.protocol === protocol) {
-    const to = { model: step.model, maxTokens, pass: model.pass ?? [] }
-    return { ...nativeRequest(native, to), isNative: true }
+    return { ...nativeRequest(native, { model: step.model, maxTokens }), isNative: true }
   }
+  if (!body) throw new Error(`a request of ${door} was not translated`)
   const unsent: string[] = []
   const chat = forwardBody(model, body, step, maxTokens, unsent)
   const ignored = unsent.length > 0 ? [...asked.ignored, ...unsent] : asked.ignored
   if (protocol === 'chat') return { body: chat, isNative: false, ignored }
   const said = protocol === 'messages' ? chatToMessages(chat) : chatToResponses(chat)
-  const left = native ? said.ignored.map((name) => nameAt(native.protocol, name)) : said.ignored
+  const left = door === 'chat' ? said.ignored : said.ignored.map((name) => nameAt(door, name))
   return { body: said.body, isNative: false, ignored: [...ignored, ...left] }
 }
 
@@ -52,7 +54,7 @@ function nameAt(door: Native['protocol'], name: string): string {
   return name.replace(/^response_format(\.json_schema)?/, forms[door])
 }
 
-type Fault = { param: string; message: string }
+export type Fault = { param: string; message: string }
 
 /** What a server of this protocol cannot be asked, as its door names it; undefined when nothing. */
 export function unsayableTo(

@@ -3,12 +3,15 @@ import type { Caller } from '../../access/keys/key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { isObject } from '../../kernel/json-object.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { Refusal, refuse } from '../../kernel/refusal.ts'
 import { readTrace } from '../../kernel/trace.ts'
+import { checkChat } from '../../models/chat-content.ts'
 import type { ModelKind } from '../../models/meter.ts'
-import type { Model } from '../../models/model.ts'
-import { unsayableTo } from '../../models/protocols/forward.ts'
-import type { Native } from '../../models/protocols/native.ts'
+import type { Model, RouteStep } from '../../models/model.ts'
+import { type Fault, unsayableTo } from '../../models/protocols/forward.ts'
+import { type Native, nativeOf } from '../../models/protocols/native.ts'
+import type { Protocol } from '../../models/protocols/protocol.ts'
+import type { Translation } from '../../models/protocols/translation.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import { answerOnce, callOf } from '../../storage/idempotency/api/answer-once.ts'
 import type { Call } from '../../storage/idempotency/call.ts'
@@ -68,20 +71,81 @@ export function findModelOf(deps: Deps, kind: ModelKind, body: JsonObject): Mode
   refuse('invalid_request', { param: 'model', message })
 }
 
+/** A request in the forms that the steps of its route are sent. */
+export type Routed = {
+  /** With the steps that can be asked for it. */
+  model: Model
+  /** In the shape of Chat Completions, if a step needs it; its members without effect. */
+  body?: JsonObject | undefined
+  ignored: readonly string[]
+  /** As it came, if a step takes it so. */
+  native?: Native | undefined
+  door: Native['protocol']
+}
+
 /**
- * Refuses what a server of the model's route cannot be asked, so that each step can be tried.
+ * The model with the steps of its route that can be asked for a request of Chat Completions, so
+ * that each of them can be tried.
+ * @throws Refusal `invalid_request` with `param` if there is none
+ */
+export function withSayable(deps: Pick<Deps, 'upstreams'>, model: Model, body: JsonObject): Model {
+  const route = sayableOf(deps, model, { body, door: 'chat' })
+  return route ? { ...model, route } : model
+}
+
+type Reader = {
+  protocol: Native['protocol']
+  /** Reads the request in the shape of Chat Completions. */
+  translate: (received: JsonObject, model: string) => Translation
+}
+
+/**
+ * Reads a request of another protocol than Chat Completions. A step that speaks its protocol gets
+ * it as it came; for the others it is translated. Steps that it cannot be translated for are left
+ * out as long as others remain.
  * @throws Refusal `invalid_request` with `param`
  */
-export function assertSayable(
+export function routed(
+  deps: Pick<Deps, 'upstreams'>,
+  model: Model,
+  { received, headers }: { received: JsonObject; headers: Headers },
+  { protocol, translate }: Reader,
+): Routed {
+  const own = model.route.filter(
+    ({ upstream }) => deps.upstreams.get(upstream)?.protocol === protocol,
+  )
+  const native = own.length > 0 ? nativeOf(protocol, received, { headers, model }) : undefined
+  if (own.length === model.route.length) return { model, native, door: protocol, ignored: [] }
+  try {
+    const { body, ignored } = translate(received, model.id)
+    const route = sayableOf(deps, model, { body, door: protocol })
+    if (native) checkChat(model, body)
+    const left = route ? { ...model, route } : model
+    return { model: left, native, door: protocol, body, ignored }
+  } catch (error) {
+    if (!native || !(error instanceof Refusal)) throw error
+    return { model: { ...model, route: own }, native, door: protocol, ignored: [] }
+  }
+}
+
+/** The steps that can be asked for a request; undefined for all of them. */
+function sayableOf(
   { upstreams }: Pick<Deps, 'upstreams'>,
   { route }: Model,
-  body: JsonObject,
-  native?: Native,
-): void {
-  for (const { upstream } of route) {
-    const protocol = upstreams.get(upstream)?.protocol
-    if (protocol === undefined || protocol === 'chat' || protocol === native?.protocol) continue
-    const fault = unsayableTo(protocol, body, native?.protocol)
-    if (fault) refuse('invalid_request', fault)
+  { body, door }: { body: JsonObject; door: Protocol },
+): RouteStep[] | undefined {
+  let fault: Fault | undefined
+  let unsayable: Set<RouteStep> | undefined
+  for (const step of route) {
+    const protocol = upstreams.get(step.upstream)?.protocol
+    if (protocol === undefined || protocol === 'chat' || protocol === door) continue
+    const found = unsayableTo(protocol, body, door)
+    if (!found) continue
+    fault ??= found
+    unsayable = (unsayable ?? new Set()).add(step)
   }
+  if (!fault || !unsayable) return undefined
+  if (unsayable.size === route.length) refuse('invalid_request', fault)
+  const left = unsayable
+  return route.filter((step) => !left.has(step))
 }

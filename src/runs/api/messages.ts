@@ -6,11 +6,10 @@ import type { Json } from '../../kernel/canonical.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { onceOf } from '../../ledger/once.ts'
 import { isSet } from '../../models/body.ts'
-import { NativeEvent } from '../../models/native-event.ts'
+import { NativeEvent, withModel } from '../../models/native-event.ts'
 import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
 import { MessageEvents, toMessage } from '../../models/protocols/messages/write-answer.ts'
 import { messagesError } from '../../models/protocols/messages/write-error.ts'
-import { nativeOf } from '../../models/protocols/native.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import { objects } from '../answer.ts'
 import { begin } from '../begin.ts'
@@ -19,7 +18,7 @@ import type { LiveRun } from '../live-run.ts'
 import type { Begun } from '../opening.ts'
 import type { Streamed } from '../stream.ts'
 import { checkSwitches, isToFit } from '../switches.ts'
-import { answer, assertSayable, findModelOf, quoteIn, type Running, traceOf } from './asked.ts'
+import { answer, findModelOf, quoteIn, type Running, routed, traceOf } from './asked.ts'
 import { answerWhole } from './complete.ts'
 import { countInput } from './count-input.ts'
 import { paidOf } from './paid.ts'
@@ -47,20 +46,16 @@ export const messagesApi = (deps: Deps) =>
 const messages: Running = async (deps, context, received, call) => {
   checkSwitches(received)
   refuseThread(received)
-  const { body, ignored } = messagesToChat(received)
-  const model = findModelOf(deps, 'chat', received)
-  const { contextTokens } = model
   const { headers } = context.request
-  const native = nativeOf('messages', received, { headers, contextTokens })
-  assertSayable(deps, model, body, native)
+  const found = findModelOf(deps, 'chat', received)
+  const reader = { protocol: 'messages', translate: messagesToChat } as const
+  const asked = routed(deps, found, { received, headers }, reader)
   const live = await begin(deps, {
+    ...asked,
     caller: context.caller,
-    model,
-    body,
-    native: isSpokenBy(deps, model) ? native : undefined,
-    ignored,
     received: received as Json,
     fit: isToFit(context.request, received['fit'], context.caller.key),
+    limit: 'max_tokens',
     background: false,
     tags: readTags(context.request, undefined),
     metadata: {},
@@ -71,15 +66,12 @@ const messages: Running = async (deps, context, received, call) => {
   if (received['stream'] === true) return streamRun(deps, live, context, shapeOf(deps, live))
   const toAnswer = (done: Completed): JsonObject => {
     const paid = paidOf(done, deps.settings)
-    if (live.isNative) return { ...done.body, counterfoil: paid.counterfoil }
+    if (live.isNative)
+      return { ...withModel(done.body, live.model.id), counterfoil: paid.counterfoil }
     return toMessage(baseOf(live), objects(done.body['choices'])[0] ?? {}, paid)
   }
   return answerWhole(deps, context, live, toAnswer, messagesError)
 }
-
-/** Whether a server of the route may take the request as it came. */
-const isSpokenBy = ({ upstreams }: Deps, { route }: LiveRun['model']): boolean =>
-  route.some(({ upstream }) => upstreams.get(upstream)?.protocol === 'messages')
 
 const baseOf = (live: LiveRun) => ({
   id: `msg_${live.id.slice('run_'.length)}`,
@@ -95,7 +87,7 @@ function shapeOf(deps: Deps, live: LiveRun): Shape {
     return done.tail.map((chunk) => events.write(chunk)).join('') + events.end(paid)
   }
   return {
-    write: eventWriter((chunk) => events.write(chunk)),
+    write: eventWriter((chunk) => events.write(chunk), live.model.id),
     // Once for a retry with the same Idempotency-Key and for the client: the writer remembers.
     last: once(end),
     toError: errorEvent,

@@ -7,8 +7,7 @@ import { toUnixSeconds } from '../../kernel/clock.ts'
 import { objectOf } from '../../kernel/json-object.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { onceOf } from '../../ledger/once.ts'
-import { NativeEvent } from '../../models/native-event.ts'
-import { nativeOf } from '../../models/protocols/native.ts'
+import { NativeEvent, withModel } from '../../models/native-event.ts'
 import { responsesToChat } from '../../models/protocols/responses/read-request.ts'
 import {
   type ResponseBase,
@@ -23,7 +22,7 @@ import type { LiveRun } from '../live-run.ts'
 import type { Begun } from '../opening.ts'
 import type { Streamed } from '../stream.ts'
 import { checkSwitches, isToFit } from '../switches.ts'
-import { answer, assertSayable, findModelOf, quoteIn, type Running, traceOf } from './asked.ts'
+import { answer, findModelOf, quoteIn, type Running, routed, traceOf } from './asked.ts'
 import { answerWhole } from './complete.ts'
 import { paidOf } from './paid.ts'
 import { type Shape, streamRun } from './stream.ts'
@@ -49,22 +48,13 @@ export const responsesApi = (deps: Deps) =>
 
 const responses: Running = async (deps, context, received, call) => {
   checkSwitches(received)
-  const { body, ignored } = responsesToChat(received)
-  const model = findModelOf(deps, 'chat', received)
-  const { contextTokens } = model
   const { headers } = context.request
-  const native = nativeOf('responses', received, { headers, contextTokens })
-  assertSayable(deps, model, body, native)
-  const { upstreams } = deps
-  const isSpoken = model.route.some(
-    ({ upstream }) => upstreams.get(upstream)?.protocol === 'responses',
-  )
+  const found = findModelOf(deps, 'chat', received)
+  const reader = { protocol: 'responses', translate: responsesToChat } as const
+  const asked = routed(deps, found, { received, headers }, reader)
   const live = await begin(deps, {
+    ...asked,
     caller: context.caller,
-    model,
-    body,
-    native: isSpoken ? native : undefined,
-    ignored,
     received: received as Json,
     fit: isToFit(context.request, received['fit'], context.caller.key),
     limit: 'max_output_tokens',
@@ -79,7 +69,7 @@ const responses: Running = async (deps, context, received, call) => {
   if (received['stream'] === true) return streamRun(deps, live, context, shapeOf(deps, base))
   const toAnswer = (done: Completed): JsonObject => {
     const paid = paidOf(done, deps.settings)
-    if (live.isNative) return { ...done.body, counterfoil: paid.counterfoil }
+    if (live.isNative) return { ...withModel(done.body, base.model), counterfoil: paid.counterfoil }
     return toWholeResponse(base, objects(done.body['choices'])[0] ?? {}, paid)
   }
   return answerWhole(deps, context, live, toAnswer)
@@ -97,11 +87,11 @@ function shapeOf(deps: Deps, base: ResponseBase): Shape {
   const end = (done: Streamed): string => {
     const paid = paidOf(done, deps.settings)
     if (done.events)
-      return done.events.map((event) => withReceipt(event, paid.counterfoil)).join('')
+      return done.events.map((event) => withReceipt(event, base.model, paid.counterfoil)).join('')
     return done.tail.map((chunk) => events.write(chunk)).join('') + events.end(paid)
   }
   return {
-    write: eventWriter((chunk) => events.write(chunk)),
+    write: eventWriter((chunk) => events.write(chunk), base.model),
     // Once for a retry with the same Idempotency-Key and for the client: the writer remembers.
     last: once(end),
     toError: once(({ type, message }: Refusal) => events.fail({ code: type, message })),
@@ -109,9 +99,10 @@ function shapeOf(deps: Deps, base: ResponseBase): Shape {
 }
 
 /** The receipt goes into the answer that ends the stream; everything else passes as it came. */
-function withReceipt(event: NativeEvent, counterfoil: Json): string {
+function withReceipt(event: NativeEvent, model: string, counterfoil: Json): string {
   const { response } = event.data
   if (response === undefined) return event.frame
-  const data: JsonObject = { ...event.data, response: { ...objectOf(response), counterfoil } }
+  const told = { ...withModel(objectOf(response), model), counterfoil }
+  const data: JsonObject = { ...event.data, response: told }
   return new NativeEvent(data, JSON.stringify(data), undefined).frame
 }

@@ -23,7 +23,7 @@ import type { Begun } from '../opening.ts'
 import { runStatuses } from '../run.ts'
 import { toRunView } from '../run-view.ts'
 import { isToFit } from '../switches.ts'
-import { answer, assertSayable, quoteIn, type Running, traceOf } from './asked.ts'
+import { answer, quoteIn, type Running, traceOf, withSayable } from './asked.ts'
 import { answerWhole } from './complete.ts'
 import { followRun } from './events.ts'
 import { fittedOf } from './lowered.ts'
@@ -86,10 +86,10 @@ export const nativeRunsApi = (deps: Deps) => {
 
 const native: Running = async (deps, context, received, call) => {
   const body = checkBody(runBody, received)
-  const model = findModel(deps, received)
+  const named = findModel(deps, received)
   const fit = isToFit(context.request, body.fit, context.caller.key)
-  const openAi = toOpenAi(model, body)
-  assertSayable(deps, model, openAi)
+  const openAi = toOpenAi(named, body)
+  const model = withSayable(deps, named, openAi)
   const isBackground = body.background === true
   const toView = ({ run, bound }: Begun) => ({ ...toRunView(run), ...fittedOf(bound, fit) })
   // What runs in the background is answered when it begins.

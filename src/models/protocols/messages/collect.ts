@@ -30,8 +30,14 @@ export function gatherMessage(answer: JsonObject): Gathered {
     usage: answer['usage'],
     isOutdated: false,
     tier: usage['service_tier'],
+    searches: searchesIn(content),
   }
 }
+
+/** Searches that found something: one that failed is not billed. */
+const searchesIn = (blocks: readonly JsonObject[]): number =>
+  blocks.filter(({ type, content }) => type === 'web_search_tool_result' && Array.isArray(content))
+    .length
 
 /** UTF-8 bytes of what a block says; a signature seals what is counted already. */
 function bytesOfBlock(block: JsonObject): number {
@@ -91,6 +97,7 @@ export class MessageCollector {
       usage,
       isOutdated: outputBytes > bytesAtUsage,
       tier: usage?.['service_tier'],
+      searches: searchesIn(content),
     }
   }
 

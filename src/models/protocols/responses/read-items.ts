@@ -96,8 +96,9 @@ const callOf = (item: JsonObject, path: string, { type, said }: CallKind): JsonO
 function addCall(messages: JsonObject[], call: JsonObject): void {
   const last = messages.at(-1)
   if (last?.['role'] === 'assistant') {
-    const calls = Array.isArray(last['tool_calls']) ? last['tool_calls'] : []
-    messages[messages.length - 1] = { ...last, tool_calls: [...calls, call] }
+    // A message of ours: thousands of calls are added in the time of their number.
+    if (Array.isArray(last['tool_calls'])) last['tool_calls'].push(call)
+    else last['tool_calls'] = [call]
   } else messages.push({ role: 'assistant', content: null, tool_calls: [call] })
 }
 

@@ -57,7 +57,8 @@ export function responsesToChat(from: JsonObject): Translation {
   return { body, ignored: [...ignored].sort() }
 }
 
-function refuseStored(from: JsonObject): void {
+/** @throws Refusal `invalid_request` for what would need stored answers */
+export function refuseStored(from: JsonObject): void {
   if (isSet(from['previous_response_id'])) {
     refuseField(
       'previous_response_id',
