@@ -66,6 +66,7 @@ import { timedDb } from '../storage/db/timed.ts'
 import { ensureFigures } from '../storage/figures/store.ts'
 import { makeReplies } from '../storage/idempotency/call.ts'
 import { callStore } from '../storage/idempotency/store.ts'
+import { keptStore } from '../storage/responses/store.ts'
 import { textStore } from '../storage/texts/store.ts'
 import { makeLimiters } from '../web/http/limits.ts'
 import { makeAnchoring } from './anchoring.ts'
@@ -155,6 +156,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     ...storesOf(db),
     ...kept,
     texts: textStore(db, clock),
+    keptItems: keptStore(db, { clock, log, settings }),
     logs,
     logStore: store,
     checkpoints,

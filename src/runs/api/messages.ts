@@ -74,7 +74,7 @@ const messages: Running = async (deps, context, received, call) => {
     if (live.isNative) return { ...done.body, counterfoil: paid.counterfoil }
     return toMessage(baseOf(live), objects(done.body['choices'])[0] ?? {}, paid)
   }
-  return answerWhole(deps, context, live, toAnswer, messagesError)
+  return answerWhole(deps, context, live, toAnswer, { toError: messagesError })
 }
 
 /** Whether a server of the route may take the request as it came. */
