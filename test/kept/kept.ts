@@ -37,8 +37,11 @@ export async function serveKept({ engine = 'sqlite', toml = '', now }: Options =
     keyOf: async (wish: Partial<KeyWish> = {}) =>
       (await w.key({ balance: 10n * usd, ...wish })).secret,
     openai: (apiKey = secret) => new OpenAI({ baseURL: `${w.origin}/v1`, apiKey, maxRetries: 0 }),
-    ask: (json: object, key = secret, headers: Record<string, string> = {}) =>
-      w.call('/v1/responses', { key, json, headers }),
+    /** Ids of runs are in the order of their milliseconds. */
+    ask: (json: object, key = secret, headers: Record<string, string> = {}) => {
+      if (now !== undefined) w.advance(1)
+      return w.call('/v1/responses', { key, json, headers })
+    },
     kept: (): Promise<KeptItemRow[]> =>
       w.db.read((q) => rows(q.select().from(w.db.tables.keptItems))),
     /** What the model server read last, as JSON. */
