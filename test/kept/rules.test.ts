@@ -216,11 +216,16 @@ describe.each(engines)('what is kept of a response on %s', (engine) => {
 
   test('is nothing where the operator forbids it, which the refusal says', async () => {
     const { settings } = k.w.deps
-    const answer = await first()
+    const key = await k.keyOf({ account: stranger })
+    const answer = await first({}, key)
+    expect(answer['store']).toBe(true)
     settings.keepResponsesHours = 0
     try {
-      expect(await first()).toMatchObject({ store: false })
-      for (const refused of [await goOn(String(answer['id'])), await refer(itemOf(answer))]) {
+      expect(await first({}, key)).toMatchObject({ store: false })
+      for (const refused of [
+        await goOn(String(answer['id']), key),
+        await refer(itemOf(answer), key),
+      ]) {
         expect(await refusalOf(refused)).toMatchObject({
           status: 404,
           message: expect.stringContaining('because this service keeps no responses'),
