@@ -115,7 +115,7 @@ export type Deps = {
   shares: ShareStore
   site: SiteStore
   texts: TextStore
-  /** What is kept of responses for a next turn. */
+  /** Responses that are kept for a next turn. */
   keptItems: KeptStore
   status: StatusStore
   /** Reads that are done again only after something was written. */

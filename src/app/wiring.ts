@@ -155,8 +155,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     runs: runStore(db, node, shard?.id),
     ...storesOf(db),
     ...kept,
-    texts: textStore(db, clock),
-    keptItems: keptStore(db, { clock, log, settings }),
+    ...keptTexts(db, { clock, log, settings }),
     logs,
     logStore: store,
     checkpoints,
@@ -252,6 +251,12 @@ const storesOf = (db: Db) => ({
   quotes: quoteStore(db),
   margins: marginStore(db),
   explorer: explorerStore(db),
+})
+
+/** Texts of runs, and responses for a next turn. */
+const keptTexts = (db: Db, needs: Pick<Deps, 'clock' | 'log' | 'settings'>) => ({
+  texts: textStore(db, needs.clock),
+  keptItems: keptStore(db, needs),
 })
 
 /** Encrypts stored answers of calls with an Idempotency-Key, and secrets of webhooks. */

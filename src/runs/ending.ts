@@ -17,7 +17,7 @@ export type Keep<Done> = {
   done?: ((done: Done) => Uint8Array) | undefined
   /** The same of a run that broke off and was charged. */
   failed?: ((refusal: Refusal, run: RunRow) => Uint8Array) | undefined
-  /** What a next turn can name. */
+  /** The items that a next turn can name. */
   items?: ((done: Done) => readonly KeptItemRow[]) | undefined
 }
 

@@ -43,11 +43,11 @@ export type CallEnd = {
   reply?: ((done: Finished) => Uint8Array) | undefined
 }
 
-/** What the command that ends a run stores of its answer. */
+/** The parts of an answer that the command that ends its run stores. */
 export type Stored = {
   /** The sealed answer of a call with an Idempotency-Key. */
   reply?: CallEnd['reply']
-  /** What a next turn can name. */
+  /** The items that a next turn can name. */
   items?: ((done: Finished) => readonly KeptItemRow[]) | undefined
 }
 
@@ -92,7 +92,7 @@ export class Settlement implements Command<void> {
   /** Whether the call keeps its answer: one that failed without a charge may be made again. */
   private readonly isKept: boolean
   private readonly reply: Uint8Array | undefined
-  /** What is kept of the answer for a next turn. */
+  /** The items that are kept of the answer. */
   readonly items: readonly KeptItemRow[] | undefined
 
   constructor(

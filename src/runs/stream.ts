@@ -29,7 +29,7 @@ export type Sink = {
 
 export type Streamed = Finished & {
   usage: Usage
-  /** What the receipt commits to. */
+  /** The output that the receipt commits to. */
   output: Json
   choices: Choice[]
   /** The finishing chunks, at least one. The last of them carries the receipt. */

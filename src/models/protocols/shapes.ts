@@ -120,7 +120,7 @@ export const responsesRequestShape = t.answer(
     'reasoning?': t.anything('How much the model reasons.', { effort: 'low' }),
     'metadata?': t.anything('Becomes tags of the run.', { task: 'demo' }),
     'store?': t.orNull(
-      t.flag('False keeps nothing of the answer; else a next turn can name it for a day.', false),
+      t.flag('Unless false, the answer is kept for a day, so that a next turn can name it.', false),
     ),
     'previous_response_id?': t.orNull(
       t.text(

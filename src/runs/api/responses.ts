@@ -25,7 +25,7 @@ import type { Begun } from '../opening.ts'
 import type { Streamed } from '../stream.ts'
 import { checkSwitches, isToFit } from '../switches.ts'
 import { expandItems } from '../turns/expand-items.ts'
-import { isToKeep } from '../turns/keeping.ts'
+import { isToKeep } from '../turns/is-to-keep.ts'
 import { KeptTurn, withSealedReasoning } from '../turns/kept-turn.ts'
 import { answer, assertSayable, findModelOf, quoteIn, type Running, traceOf } from './asked.ts'
 import { answerWhole } from './complete.ts'
@@ -98,7 +98,7 @@ const responses: Running = async (deps, context, received, call) => {
   return answerWhole(deps, context, live, toAnswer, { items: itemsOf(turn, toAnswer) })
 }
 
-/** What the command that ends the run keeps of its answer; it is written before. */
+/** The kept items of an answer, which is written before. */
 const itemsOf = <Done>(turn: KeptTurn | undefined, write: (done: Done) => unknown) =>
   turn &&
   ((done: Done) => {
@@ -117,7 +117,7 @@ const baseOf = (live: LiveRun, asked: JsonObject, turn?: KeptTurn): ResponseBase
   }
 }
 
-/** What an answer that goes on as it came says of the turns around it. */
+/** Tells the turns around an answer that goes on as it came. */
 function namesOf(
   { asked }: ResponseBase,
   turn: KeptTurn | undefined,

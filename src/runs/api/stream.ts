@@ -28,7 +28,7 @@ export type Shape = {
   last(done: Streamed): string
   /** The last frame of a run that broke off; our error body when absent. */
   toError?: (refusal: Refusal, requestId: string) => string
-  /** What a next turn can name. */
+  /** The items that a next turn can name. */
   items?: Keep<Streamed>['items']
 }
 

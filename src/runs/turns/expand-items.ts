@@ -12,10 +12,10 @@ import { toCount } from '../../kernel/status-safe.ts'
 import { isSet } from '../../models/body.ts'
 import { quoted, textOf } from '../../models/protocols/reading.ts'
 import { isReasoningReference } from '../../models/protocols/responses/unstored.ts'
+import { isKeeping, keptMs } from '../../storage/responses/keeping.ts'
 import type { Turn } from '../../storage/responses/kept.ts'
 import { openKept } from '../../storage/responses/kept.ts'
 import type { KeptMark } from '../../storage/responses/store.ts'
-import { isKeeping, keptMs } from './keeping.ts'
 
 type ExpandDeps = Pick<Deps, 'keptItems' | 'sealer' | 'settings' | 'clock' | 'texts'>
 
@@ -76,7 +76,7 @@ const isReference = (item: Json): item is JsonObject =>
 
 const referencesIn = (items: readonly Json[]): JsonObject[] => items.filter(isReference)
 
-/** What one request names, as it is found. */
+/** Finds the things that one request names. */
 class Expansion {
   private readonly marks = new Map<string, KeptMark>()
   private readonly opened = new Map<string, JsonObject>()

@@ -6,9 +6,9 @@ import type { JsonObject } from '../../kernel/json-object.ts'
 import { isSet } from '../../models/body.ts'
 import type { Model } from '../../models/model.ts'
 import type { KeptItemRow } from '../../storage/db/schema.ts'
+import { keptMs } from '../../storage/responses/keeping.ts'
 import { sealTurn } from '../../storage/responses/kept.ts'
 import type { Expanded } from './expand-items.ts'
-import { keptMs } from './keeping.ts'
 
 type TurnDeps = Pick<Deps, 'sealer' | 'settings' | 'clock'>
 
@@ -27,7 +27,7 @@ export class KeptTurn {
     return this.sealed.length > 0
   }
 
-  /** What the command stores; nothing before {@link take}. */
+  /** The rows that the command stores; none before {@link take}. */
   get rows(): readonly KeptItemRow[] {
     return this.sealed ?? []
   }

@@ -3,8 +3,8 @@ import type { Columns } from './columns.ts'
 
 export function keptTables(c: Columns) {
   /**
-   * Parts of answers that a later request can name by id: an item of an answer, or the answer itself
-   * with the input of its turn. All of a run share its `until`, which a use puts off.
+   * Parts of answers that a later request can name by id: an item of an answer, or the answer
+   * itself with the input of its turn. All of a run share its `until`, which a use puts off.
    */
   const keptItems = c.table(
     'kept_items',

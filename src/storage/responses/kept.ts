@@ -1,4 +1,4 @@
-/** What is kept of a response for its next turn, and how it is sealed. */
+/** Seals the parts of a response that a next turn can name. */
 import type { Json } from '../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../kernel/json-object.ts'
 import type { KeptItemRow } from '../db/schema.ts'
@@ -13,7 +13,7 @@ const idsMax = 256
 /** The longest id that is kept, in UTF-16 units. */
 const idMax = 256
 
-/** What a row takes beside its JSON, in bytes; it bounds how many rows an account can have. */
+/** Bytes of a row beside its JSON; they bound how many rows an account can have. */
 const rowBytes = 256
 
 /** A turn of a conversation: a response, and what it was asked. */
@@ -29,7 +29,7 @@ export type Turn = {
   output: readonly Json[]
 }
 
-/** Whose rows these are, and until when they are kept. */
+/** The owner of rows, and the end of their time. */
 export type Owner = Pick<KeptItemRow, 'accountId' | 'runId' | 'keys' | 'until'>
 
 /** An answer with its input. */
@@ -79,7 +79,7 @@ export function sealTurn(
   })
 }
 
-/** What a row holds; undefined if it was sealed under another key. */
+/** The JSON of a row; undefined if it was sealed under another key. */
 export function openKept(
   sealer: Pick<Sealer, 'open'>,
   row: Pick<KeptItemRow, 'accountId' | 'id' | 'runId' | 'sealed'>,

@@ -1,4 +1,4 @@
-/** Stores what is kept of responses, and deletes it. */
+/** Stores the parts of responses that are kept, and deletes them. */
 import { and, asc, eq, inArray, lt, lte, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import type { Clock, Millis } from '../../kernel/clock.ts'
@@ -18,7 +18,7 @@ import type { KeptItemRow, Tables } from '../db/schema.ts'
 /** A kept row without what it holds. */
 export type KeptMark = Pick<KeptItemRow, 'id' | 'runId' | 'keys' | 'bytes' | 'until'>
 
-/** What is kept of responses, by account and id. */
+/** The kept responses, by account and id. */
 export type KeptStore = {
   /** The rows of an account with these ids that are not past, of all its runs. */
   find(account: string, ids: readonly string[]): Promise<KeptMark[]>

@@ -41,7 +41,7 @@ export type TextStore = {
 export type Texts = { input: Json; output: Json | null }
 export type RunText = Texts & { runId: string; accountId: string }
 
-/** What an account keeps: the texts of its runs, and responses for a next turn. */
+/** The choices of an account: the texts of its runs, and responses for a next turn. */
 type Kept = { retention: Retention; responses: boolean }
 
 /** How long a retention is cached, in ms: another process may change it. */
