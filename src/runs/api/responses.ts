@@ -7,6 +7,7 @@ import { toUnixSeconds } from '../../kernel/clock.ts'
 import { objectOf } from '../../kernel/json-object.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { onceOf } from '../../ledger/once.ts'
+import { isSet } from '../../models/body.ts'
 import { NativeEvent } from '../../models/native-event.ts'
 import { nativeOf } from '../../models/protocols/native.ts'
 import { textOf } from '../../models/protocols/reading.ts'
@@ -124,7 +125,12 @@ function namesOf(
   { output, body }: { output: Json; body: JsonObject },
 ): JsonObject {
   const isKept = turn?.take(textOf(body['id']), objects(output)) === true
-  return { previous_response_id: asked['previous_response_id'] ?? null, store: isKept }
+  const { previous_response_id: previous } = asked
+  return {
+    ...(isSet(previous) ? { previous_response_id: previous } : {}),
+    // The server that answered was asked to store nothing.
+    ...(isKept || body['store'] === true ? { store: isKept } : {}),
+  }
 }
 
 function shapeOf(deps: Deps, base: ResponseBase, turn: KeptTurn | undefined): Shape {
