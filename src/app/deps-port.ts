@@ -69,6 +69,7 @@ import type { LeaseClock } from '../storage/db/lease-clock.ts'
 import type { ReadCache } from '../storage/db/read-cache.ts'
 import type { Replies, Sealer } from '../storage/idempotency/call.ts'
 import type { CallStore } from '../storage/idempotency/store.ts'
+import type { KeptStore } from '../storage/responses/store.ts'
 import type { TextStore } from '../storage/texts/store.ts'
 import type { Limiters } from '../web/http/limits.ts'
 
@@ -114,6 +115,8 @@ export type Deps = {
   shares: ShareStore
   site: SiteStore
   texts: TextStore
+  /** Responses that are kept for a next turn. */
+  keptItems: KeptStore
   status: StatusStore
   /** Reads that are done again only after something was written. */
   readCache: ReadCache
@@ -211,6 +214,9 @@ export type Settings = {
   liabilities: { everyMs: number; keepMs: number }
   /** Bytes of a request body. */
   bodyBytes: number
+  /** How long responses are kept for a next turn, 0 for never, and how much of an account. */
+  keepResponsesHours: number
+  keptBytesPerAccount: number
   /** Longest that one may take to arrive. */
   bodyTimeoutS: number
   /** Those that take more than a moment, of one client address at once. */

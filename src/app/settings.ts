@@ -28,6 +28,8 @@ export const liveSettingsOf = (config: Config) => ({
   tellsRuns: config.webhooks.some(({ events }) => events.includes('run.ended')),
   webhookSecrets: operatorSecrets(config.webhooks),
   bodyBytes: config.limits.body_bytes,
+  keepResponsesHours: config.limits.keep_responses_hours,
+  keptBytesPerAccount: config.limits.keep_responses_bytes,
   bodyTimeoutS: config.limits.body_timeout_s,
   slowBodies: config.limits.slow_bodies,
   failedAuthPerMinute: config.limits.failed_auth_per_minute,

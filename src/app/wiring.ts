@@ -66,6 +66,7 @@ import { timedDb } from '../storage/db/timed.ts'
 import { ensureFigures } from '../storage/figures/store.ts'
 import { makeReplies } from '../storage/idempotency/call.ts'
 import { callStore } from '../storage/idempotency/store.ts'
+import { keptStore } from '../storage/responses/store.ts'
 import { textStore } from '../storage/texts/store.ts'
 import { makeLimiters } from '../web/http/limits.ts'
 import { makeAnchoring } from './anchoring.ts'
@@ -154,7 +155,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     runs: runStore(db, node, shard?.id),
     ...storesOf(db),
     ...kept,
-    texts: textStore(db, clock),
+    ...keptTexts(db, { clock, log, settings }),
     logs,
     logStore: store,
     checkpoints,
@@ -250,6 +251,12 @@ const storesOf = (db: Db) => ({
   quotes: quoteStore(db),
   margins: marginStore(db),
   explorer: explorerStore(db),
+})
+
+/** Texts of runs, and responses for a next turn. */
+const keptTexts = (db: Db, needs: Pick<Deps, 'clock' | 'log' | 'settings'>) => ({
+  texts: textStore(db, needs.clock),
+  keptItems: keptStore(db, needs),
 })
 
 /** Encrypts stored answers of calls with an Idempotency-Key, and secrets of webhooks. */

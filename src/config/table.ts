@@ -81,6 +81,21 @@ export const table = {
     body_bytes: live(
       set(integer('bytes', 1024, 134_217_728), '4_194_304', 'Largest request body.'),
     ),
+    keep_responses_hours: live(
+      set(
+        integer('hours', 0, 720),
+        '24',
+        'How long answers of /v1/responses are kept, sealed, for a next turn that names them; 0 ' +
+          'forbids it.',
+      ),
+    ),
+    keep_responses_bytes: live(
+      set(
+        integer('bytes', 1_048_576, 1_099_511_627_776),
+        '67_108_864',
+        'Most that is kept of them for one account; the oldest go first.',
+      ),
+    ),
     body_timeout_s: live(
       set(integer('s', 2, 3600), '30', 'Longest time a request body may take to arrive.'),
     ),

@@ -8,6 +8,7 @@ import type {
   DepositRow,
   EventRow,
   IdempotentRow,
+  KeptItemRow,
   KeyRow,
   RunCostRow,
   RunRow,
@@ -98,6 +99,8 @@ export type UnitOfWork = {
   addWebhook(row: WebhookRow): void
   /** Stores the texts of an ended run if its account keeps texts at the time of the write. */
   keepText(text: RunText): void
+  /** Keeps what a run answered for its next turn, under the same condition. */
+  keepItems(items: readonly KeptItemRow[]): void
   changed(what: Changed, row: object): void
 }
 
@@ -155,6 +158,7 @@ export type TrackedRows = {
     events: EventRow[]
     webhooks: WebhookRow[]
     texts: RunText[]
+    kept: KeptItemRow[]
     costs: RunCostRow[]
     exchanges: UpstreamEvidenceRow[]
     calls: IdempotentRow[]
@@ -266,6 +270,7 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
     addEvent: (event) => addEvent(tracked, event, unit.now),
     addWebhook: (row) => void added.webhooks.push(row),
     keepText: (text) => void added.texts.push(text),
+    keepItems: (items) => void added.kept.push(...items),
     changed(what, row) {
       if (what === 'account') written.accounts.add(row as AccountRow)
       else if (what === 'alerts') written.alerts.add(row as AccountRow)

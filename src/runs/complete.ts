@@ -7,7 +7,7 @@ import { type JsonObject, UpstreamFailure } from '../models/upstream/upstream.ts
 import { readAnswer } from './answer.ts'
 import { readEmbeddings } from './embeddings.ts'
 import { endFailed } from './end-failed.ts'
-import { type Came, endingOf, type Keep, nothingCame } from './ending.ts'
+import { type Came, endingOf, type Keep, nothingCame, storedOf } from './ending.ts'
 import { finish } from './finish.ts'
 import type { LiveRun } from './live-run.ts'
 import { sound } from './native-sorter.ts'
@@ -43,8 +43,7 @@ export async function complete(
     const output = came.choices
     const ending = endingOf(live, came, step, { firstByteAt, output }, 'whole')
     const more = { body: found, usage: ending.usage, output }
-    const reply = keep && ((done: Finished) => keep.done({ ...done, ...more }))
-    return { ...(await finish(deps, live, ending, reply)), ...more }
+    return { ...(await finish(deps, live, ending, storedOf(keep, more))), ...more }
   } catch (error) {
     if (!deps.live.find(live.id)) throw error
     throw await endFailed(deps, live, error, { step, answer, firstByteAt: null, keep })

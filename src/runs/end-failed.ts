@@ -11,7 +11,7 @@ import { finish } from './finish.ts'
 import { type LiveRun, namesOf, type StopReason } from './live-run.ts'
 import { routeName } from './route.ts'
 import { outcomeOf } from './run.ts'
-import type { Ending } from './settlement.ts'
+import type { Ending, Finished } from './settlement.ts'
 
 type Broken = {
   step: RouteStep | undefined
@@ -58,7 +58,9 @@ export async function endFailed(
     wholesale,
     error: { type: refusal.type, message: refusal.message },
   }
-  await finish(deps, live, ending, keep && (({ run }) => keep.failed(refusal, run)))
+  const failed = keep?.failed
+  const reply = failed && (({ run }: Finished) => failed(refusal, run))
+  await finish(deps, live, ending, { reply })
   return refusal
 }
 

@@ -5,20 +5,33 @@ import type { Usage } from '../models/meter.ts'
 import type { RouteStep } from '../models/model.ts'
 import { decideUsage, type UsageClaim } from '../models/usage.ts'
 import { wholesaleOf } from '../models/wholesale.ts'
-import type { RunRow } from '../storage/db/schema.ts'
+import type { KeptItemRow, RunRow } from '../storage/db/schema.ts'
 import type { Answer } from './answer.ts'
 import type { LiveRun } from './live-run.ts'
 import { routeName } from './route.ts'
-import type { Ending } from './settlement.ts'
+import type { Ending, Finished, Stored } from './settlement.ts'
 
-/**
- * Seals the answer for a retry with the same Idempotency-Key. The command that ends the run stores
- * it together with the charge.
- */
+/** Seals the answer. The command that ends the run stores it together with the charge. */
 export type Keep<Done> = {
-  done(done: Done): Uint8Array
-  /** The answer of a run that broke off and was charged. */
-  failed(refusal: Refusal, run: RunRow): Uint8Array
+  /** For a retry with the same Idempotency-Key. */
+  done?: ((done: Done) => Uint8Array) | undefined
+  /** The same of a run that broke off and was charged. */
+  failed?: ((refusal: Refusal, run: RunRow) => Uint8Array) | undefined
+  /** The items that a next turn can name. */
+  items?: ((done: Done) => readonly KeptItemRow[]) | undefined
+}
+
+/** The same for a command that has only the end of the run. */
+export function storedOf<More extends object>(
+  keep: Keep<Finished & More> | undefined,
+  more: More,
+): Stored | undefined {
+  if (!keep) return undefined
+  const { done: reply, items } = keep
+  return {
+    reply: reply && ((done) => reply({ ...done, ...more })),
+    items: items && ((done) => items({ ...done, ...more })),
+  }
 }
 
 /** What an answer came to: its counts, and what the upstream reported. */

@@ -15,7 +15,7 @@ import { linesOf } from '../models/rates.ts'
 import type { Exchange } from '../models/upstream/exchange.ts'
 import { exchangeRow } from '../proof/attested/exchange-row.ts'
 import { commitOutput, digestOf, factsOf, receiptIdOf } from '../proof/receipts/receipt.ts'
-import type { HoldWindow, RunRow } from '../storage/db/schema.ts'
+import type { HoldWindow, KeptItemRow, RunRow } from '../storage/db/schema.ts'
 import { endEvent } from './end-event.ts'
 import { type RunError, statusOf } from './run.ts'
 
@@ -43,6 +43,14 @@ export type CallEnd = {
   reply?: ((done: Finished) => Uint8Array) | undefined
 }
 
+/** The parts of an answer that the command that ends its run stores. */
+export type Stored = {
+  /** The sealed answer of a call with an Idempotency-Key. */
+  reply?: CallEnd['reply']
+  /** The items that a next turn can name. */
+  items?: ((done: Finished) => readonly KeptItemRow[]) | undefined
+}
+
 /** How long the output of a background run is kept after its end, in ms. */
 const outputKeptMs = 3_600_000
 
@@ -60,6 +68,7 @@ export type Settled = {
   received?: Json | undefined
   /** Undefined for a run without an Idempotency-Key; empty if that is unknown. */
   call?: CallEnd | undefined
+  items?: Stored['items']
 }
 
 type SettleDeps = Pick<Deps, 'ledger' | 'clock' | 'settings' | 'sequencer'>
@@ -83,12 +92,14 @@ export class Settlement implements Command<void> {
   /** Whether the call keeps its answer: one that failed without a charge may be made again. */
   private readonly isKept: boolean
   private readonly reply: Uint8Array | undefined
+  /** The items that are kept of the answer. */
+  readonly items: readonly KeptItemRow[] | undefined
 
   constructor(
     private readonly deps: SettleDeps,
     private readonly of: Settled,
   ) {
-    const { open, prices, ending, call } = of
+    const { open, prices, ending, call, items } = of
     this.account = open.accountId
     this.windows = open.windows
     this.run = open.id
@@ -100,6 +111,7 @@ export class Settlement implements Command<void> {
     this.done = { run: this.ended, receiptId: receiptIdOf(open.id), digest: toHex(digest) }
     this.isKept = ending.outcome === 'complete' || this.ended.cost > 0n
     this.reply = this.isKept ? call?.reply?.(this.done) : undefined
+    this.items = ending.outcome === 'complete' ? items?.(this.done) : undefined
     // A run that failed without a charge does not use up its quote.
     this.quote = this.isKept ? undefined : quoteDigestOf(open)
   }
@@ -118,6 +130,7 @@ export class Settlement implements Command<void> {
       const { id, accountId } = open
       unit.keepText({ runId: id, accountId, input: received, output: ending.output })
     }
+    if (this.items) unit.keepItems(this.items)
     if (reply && call?.scope !== undefined) unit.answerCall(call.scope, reply)
     if (call && !this.isKept) unit.freeCall(open.id)
     if (quote !== undefined) returnUse(unit, quote)

@@ -11,6 +11,8 @@ describe('without any configuration', () => {
     expect(config.database_url).toBe('sqlite:./data/counterfoil.db')
     expect(config.limits).toEqual({
       body_bytes: 4_194_304,
+      keep_responses_hours: 24,
+      keep_responses_bytes: 67_108_864,
       body_timeout_s: 30,
       slow_bodies: 64,
       rpm: 6000,

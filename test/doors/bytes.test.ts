@@ -176,7 +176,9 @@ describe.each(protocols)('%s before a server of its protocol', (protocol) => {
   })
 
   const send = (stream: boolean, call: string) => {
-    const json = { model: 'far/m', ...ask, stream }
+    // An answer that is kept says so.
+    const store = protocol === 'responses' ? { store: false } : {}
+    const json = { model: 'far/m', ...ask, ...store, stream }
     return w.call(path, { key: secret, json, headers: { 'idempotency-key': call } })
   }
 

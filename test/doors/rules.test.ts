@@ -187,15 +187,16 @@ describe('the doors of Messages and Responses', () => {
     })
 
     test('what would need stored answers names the way around it', async () => {
-      for (const [member, value] of [
-        ['previous_response_id', 'resp_1'],
-        ['conversation', 'conv_1'],
-        ['background', true],
+      for (const [member, value, status] of [
+        ['previous_response_id', 'resp_1', 404],
+        ['conversation', 'conv_1', 400],
+        ['prompt', { id: 'pmpt_1' }, 400],
+        ['background', true, 400],
       ] as const) {
         const json = { model: 'test/openai', input: 'x', [member]: value }
         const answer = await w.call('/v1/responses', { key: secret, json })
         const { error } = await answer.json()
-        expect([answer.status, error.param]).toEqual([400, member])
+        expect([answer.status, error.param]).toEqual([status, member])
       }
       expect((await w.call('/v1/responses/resp_1', { key: secret })).status).toBe(404)
     })

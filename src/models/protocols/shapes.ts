@@ -119,7 +119,15 @@ export const responsesRequestShape = t.answer(
     'text?': t.anything('The form of the answer.', { format: { type: 'text' } }),
     'reasoning?': t.anything('How much the model reasons.', { effort: 'low' }),
     'metadata?': t.anything('Becomes tags of the run.', { task: 'demo' }),
-    'store?': t.orNull(t.flag('Nothing is stored, also where it is true.', false)),
+    'store?': t.orNull(
+      t.flag('Unless false, the answer is kept for a day, so that a next turn can name it.', false),
+    ),
+    'previous_response_id?': t.orNull(
+      t.text(
+        'Id of a kept response: `input` goes on with its conversation.',
+        'resp_01k1j8dq00b4d6f8h1k3m5p7r9',
+      ),
+    ),
   },
 )
 
@@ -139,7 +147,7 @@ const responseMembers = {
   max_output_tokens: t.anything('As asked.', null),
   metadata: t.anything('As asked.', {}),
   parallel_tool_calls: t.flag('As asked.', true),
-  previous_response_id: t.anything('Always null.', null),
+  previous_response_id: t.anything('As asked.', null),
   reasoning: t.anything('As asked.', { effort: null, summary: null }),
   temperature: t.anything('As asked.', null),
   text: t.anything('As asked.', { format: { type: 'text' } }),
@@ -148,7 +156,7 @@ const responseMembers = {
   top_p: t.anything('As asked.', null),
   truncation: t.text('Always `disabled`.', 'disabled'),
   output: t.list(outputItemShape, 'What it says and calls.'),
-  store: t.flag('Always false.', false),
+  store: t.flag('Whether a next turn can name it and its items.', false),
   usage: t.orNull(
     t.object('What it used.', {
       input_tokens: tokens('Read.'),

@@ -71,6 +71,9 @@ export function findModelOf(deps: Deps, kind: ModelKind, body: JsonObject): Mode
   refuse('invalid_request', { param: 'model', message })
 }
 
+/** A request as a door has it; a server of the same protocol gets `native` in its place. */
+type ReceivedRequest = { received: JsonObject; headers: Headers; native?: JsonObject }
+
 /** A request in the forms that the steps of its route are sent. */
 export type Routed = {
   /** With the steps that can be asked for it. */
@@ -108,14 +111,14 @@ type Reader = {
 export function routed(
   deps: Pick<Deps, 'upstreams'>,
   model: Model,
-  { received, headers }: { received: JsonObject; headers: Headers },
+  { received, headers, native: own = received }: ReceivedRequest,
   { protocol, translate }: Reader,
 ): Routed {
-  const own = model.route.filter(
+  const spoken = model.route.filter(
     ({ upstream }) => deps.upstreams.get(upstream)?.protocol === protocol,
   )
-  const native = own.length > 0 ? nativeOf(protocol, received, { headers, model }) : undefined
-  if (own.length === model.route.length) return { model, native, door: protocol, ignored: [] }
+  const native = spoken.length > 0 ? nativeOf(protocol, own, { headers, model }) : undefined
+  if (spoken.length === model.route.length) return { model, native, door: protocol, ignored: [] }
   try {
     const { body, ignored } = translate(received, model.id)
     const route = sayableOf(deps, model, { body, door: protocol })
@@ -124,7 +127,7 @@ export function routed(
     return { model: left, native, door: protocol, body, ignored }
   } catch (error) {
     if (!native || !(error instanceof Refusal)) throw error
-    return { model: { ...model, route: own }, native, door: protocol, ignored: [] }
+    return { model: { ...model, route: spoken }, native, door: protocol, ignored: [] }
   }
 }
 

@@ -20,13 +20,16 @@ export async function answerWhole(
   { request, set }: Context,
   live: LiveRun,
   toAnswer: (done: Completed) => object,
-  toError: (refusal: Refusal, requestId: string) => object = toErrorBody,
+  {
+    toError = toErrorBody,
+    items,
+  }: { toError?: Writing['toError']; items?: Keep<Completed>['items'] } = {},
 ): Promise<Response> {
   const listening = stopWithWaiting(live, request)
   const isKept = live.call !== undefined
   try {
     const keep = isKept ? keepOf(deps, set, live, { toAnswer, toError }) : undefined
-    const done = await complete(deps, live, keep)
+    const done = await complete(deps, live, items ? { ...keep, items } : keep)
     Object.assign(set.headers, headersOf(done, live))
     return answerText(set, JSON.stringify(toAnswer(done)))
   } finally {

@@ -70,7 +70,7 @@ const messages: Running = async (deps, context, received, call) => {
       return { ...withModel(done.body, live.model.id), counterfoil: paid.counterfoil }
     return toMessage(baseOf(live), objects(done.body['choices'])[0] ?? {}, paid)
   }
-  return answerWhole(deps, context, live, toAnswer, messagesError)
+  return answerWhole(deps, context, live, toAnswer, { toError: messagesError })
 }
 
 const baseOf = (live: LiveRun) => ({

@@ -28,6 +28,8 @@ export type Shape = {
   last(done: Streamed): string
   /** The last frame of a run that broke off; our error body when absent. */
   toError?: (refusal: Refusal, requestId: string) => string
+  /** The items that a next turn can name. */
+  items?: Keep<Streamed>['items']
 }
 
 /**
@@ -49,7 +51,9 @@ export async function streamRun(
   const listening = stopWithWaiting(live, context.request)
   const told = live.call === undefined ? undefined : openTranscript(deps, live, context)
   const sink = new ClientSink(shape.write, told)
-  const ended = stream(deps, live, sink, told?.keep(shape.last, undefined, shape.toError))
+  const keep = told?.keep(shape.last, undefined, shape.toError)
+  const { items } = shape
+  const ended = stream(deps, live, sink, items ? { ...keep, items } : keep)
   const tooLong = deadlineIn(openWithinMs, sink)
   try {
     await Promise.race([sink.opened, ended])

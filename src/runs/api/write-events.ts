@@ -21,8 +21,10 @@ export const eventWriter =
   }
 
 /** Writes something one time, and gives the same when it is asked for again. */
-export function once<Asked>(write: (asked: Asked) => string): (asked: Asked) => string {
-  let written: string | undefined
+export function once<Asked, Written = string>(
+  write: (asked: Asked) => Written,
+): (asked: Asked) => Written {
+  let written: Written | undefined
   return (asked) => {
     written ??= write(asked)
     return written

@@ -1,6 +1,6 @@
 /**
- * Reads a request of OpenAI's Responses API as one of Chat Completions. Everything is stateless:
- * what would need stored answers is refused by name, with the way around it.
+ * Reads a request of OpenAI's Responses API as one of Chat Completions, after what it names of kept
+ * responses stands in it. What else would need stored answers is refused by name.
  */
 import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
@@ -62,7 +62,7 @@ export function refuseStored(from: JsonObject): void {
   if (isSet(from['previous_response_id'])) {
     refuseField(
       'previous_response_id',
-      'Answers are not stored here. Send the items of the conversation again as "input".',
+      'What it stands for is not in this request. Send the items of the conversation as "input".',
     )
   }
   if (isSet(from['conversation'])) {

@@ -77,6 +77,10 @@ export const inputItemShape = t.choice('InputItem', 'An item of an input.', [
     output,
   }),
   t.object('Reasoning, as it came.', { 'id?': itemId, ...reasoning }),
+  t.object('An item of a kept response.', {
+    type: t.only('item_reference'),
+    id: t.text('Its id.', 'msg_01k1j8dq00b4d6f8h1k3m5p7r9_0'),
+  }),
 ])
 
 const outputPart = t.either('', [

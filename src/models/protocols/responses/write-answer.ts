@@ -1,7 +1,4 @@
-/**
- * Writes whole answers as OpenAI's Responses API does, from the shape of Chat Completions. Nothing
- * of them is stored: `store` is false.
- */
+/** Writes whole answers as OpenAI's Responses API does, from the shape of Chat Completions. */
 import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
 import type { Usage } from '../../meter.ts'
@@ -15,6 +12,8 @@ export type ResponseBase = {
   /** Unix seconds. */
   createdAt: number
   asked: JsonObject
+  /** Whether it is kept for a next turn; until its items are there, whether it is to be. */
+  stores?: ((output?: readonly Json[]) => boolean) | undefined
 }
 
 /** What is told with the end: the receipt and the cost, beside the usage. */
@@ -24,7 +23,7 @@ type Status = 'in_progress' | 'completed' | 'incomplete' | 'failed'
 
 /** The answer object, as far as it has come. */
 export function toResponse(
-  { id, model, createdAt, asked }: ResponseBase,
+  { id, model, createdAt, asked, stores }: ResponseBase,
   status: Status,
   output: readonly Json[],
   more: JsonObject = {},
@@ -43,9 +42,9 @@ export function toResponse(
     model,
     output: [...output],
     parallel_tool_calls: asked['parallel_tool_calls'] ?? true,
-    previous_response_id: null,
+    previous_response_id: asked['previous_response_id'] ?? null,
     reasoning: { effort: null, summary: null },
-    store: false,
+    store: status !== 'failed' && stores?.(status === 'in_progress' ? undefined : output) === true,
     temperature: asked['temperature'] ?? null,
     text: asked['text'] ?? { format: { type: 'text' } },
     tool_choice: asked['tool_choice'] ?? 'auto',
