@@ -56,6 +56,10 @@ export function depositPolicyOf({ chain, deposits }: Config): DepositPolicy | un
   }
 }
 
+/** Whether contract wallets may sign in: wherever a chain can be asked, unless the setting speaks. */
+export const takesContractWallets = ({ sign_in, chain }: Config): boolean =>
+  sign_in.contract_wallets ?? chain.rpc_urls.length > 0
+
 /** This shard among the others; undefined without `[shard]`. */
 export const shardIn = ({ shard, shards }: Pick<Config, 'shard' | 'shards'>): Shard | undefined =>
   shard.id === undefined ? undefined : shardAmong(shard.id, shards)

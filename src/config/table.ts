@@ -210,7 +210,11 @@ export const table = {
     map: optional(filePath, 'File of all shards, their slots and URLs.'),
   },
   sign_in: {
-    contract_wallets: set(flag, 'false', 'Accept ERC-1271 and ERC-6492 wallets, over rpc_urls.'),
+    contract_wallets: optional(
+      flag,
+      'Accept ERC-1271 and ERC-6492 wallets, over chain.rpc_urls; as soon as there are any when ' +
+        'absent.',
+    ),
   },
   terminal: {
     daily_budget_nusd: live(
