@@ -56,7 +56,7 @@ export function depositPolicyOf({ chain, deposits }: Config): DepositPolicy | un
   }
 }
 
-/** Whether contract wallets may sign in: wherever a chain can be asked, unless the setting speaks. */
+/** Whether contract wallets may sign in: where a chain can be asked, unless the setting says. */
 export const takesContractWallets = ({ sign_in, chain }: Config): boolean =>
   sign_in.contract_wallets ?? chain.rpc_urls.length > 0
 

@@ -116,7 +116,7 @@ describe('without the setting', () => {
       403,
       'signature_invalid',
     ])
-    expect(lastWords).toContain('no contract wallet at this address on chain 4663')
+    expect(lastWords).toContain('no contract wallet there on chain 4663')
     expect(await attempt(on, contract, () => oneSignature)).toEqual([200, undefined])
     await on.stop()
     rpc.stop()

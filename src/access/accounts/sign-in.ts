@@ -131,27 +131,31 @@ async function verifyAttempt(
 }
 
 const contractsOff =
-  'Contract wallets (smart accounts) cannot sign in here: the operator has to set [chain] rpc_urls ' +
-  'and not to set [sign_in] contract_wallets = false.'
+  'Contract wallets (smart accounts) cannot sign in here: the operator has to set ' +
+  '[chain] rpc_urls, and not [sign_in] contract_wallets = false.'
 
 /** @throws Refusal 'invalid_request' for a signature that no wallet, or none that may, has made */
 function assertOfContract(signature: string, areTaken: boolean): void {
-  const param = 'signature'
   if (!anySignature.test(signature)) {
-    const form = 'as 0x and 130 hex digits (65 bytes); that of a contract wallet may be longer'
     refuse('invalid_request', {
-      message: `Send the signature ${form}. You were not signed in.`,
-      param,
+      param: 'signature',
+      message:
+        'Send the signature as 0x and 130 hex digits (65 bytes); that of a contract wallet may ' +
+        'be longer. You were not signed in.',
     })
   }
   if (areTaken) return
-  const message = `This looks like the signature of a contract wallet. ${contractsOff} Or use a wallet with a key of its own. You were not signed in.`
-  refuse('invalid_request', { message, param })
+  refuse('invalid_request', {
+    param: 'signature',
+    message:
+      `This looks like the signature of a contract wallet. ${contractsOff} ` +
+      'Or use a wallet with a key of its own. You were not signed in.',
+  })
 }
 
 function refuseSignature(areContractsTaken: boolean): never {
   const why = areContractsTaken
-    ? 'No key of this address made it, and no contract wallet at this address on chain 4663 accepts it.'
+    ? 'No key of this address made it, and no contract wallet there on chain 4663 accepts it.'
     : contractsOff
   const message = `The signature does not match. Nothing was signed in. ${why}`
   refuse('signature_invalid', { message, metadata: { reason: 'signature' } })
