@@ -211,6 +211,8 @@ export type Settings = {
   liabilities: { everyMs: number; keepMs: number }
   /** Bytes of a request body. */
   bodyBytes: number
+  /** Bytes of all bodies that are read or still needed at once. */
+  bodiesBytes: number
   /** Longest that one may take to arrive. */
   bodyTimeoutS: number
   /** Those that take more than a moment, of one client address at once. */

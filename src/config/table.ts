@@ -79,7 +79,18 @@ export const table = {
   },
   limits: {
     body_bytes: live(
-      set(integer('bytes', 1024, 134_217_728), '4_194_304', 'Largest request body.'),
+      set(
+        integer('bytes', 1024, 134_217_728),
+        '33_554_432',
+        'Largest request body, packed or unpacked.',
+      ),
+    ),
+    bodies_bytes: live(
+      optional(
+        integer('bytes', 1024, 1_099_511_627_776),
+        'Bytes of all request bodies in memory at once; accounts share them fairly, more get 429. ' +
+          'When absent a quarter of the memory that the server may use, at least 256 MiB.',
+      ),
     ),
     body_timeout_s: live(
       set(integer('s', 2, 3600), '30', 'Longest time a request body may take to arrive.'),

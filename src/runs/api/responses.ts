@@ -89,7 +89,8 @@ const baseOf = (live: LiveRun, asked: JsonObject): ResponseBase => ({
   id: `resp_${live.id.slice('run_'.length)}`,
   model: live.model.id,
   createdAt: toUnixSeconds(live.row.createdAt),
-  asked,
+  // Told again in the answer, all but the input, which may be large.
+  asked: { ...asked, input: null },
 })
 
 function shapeOf(deps: Deps, base: ResponseBase): Shape {
