@@ -214,6 +214,8 @@ export type Settings = {
   liabilities: { everyMs: number; keepMs: number }
   /** Bytes of a request body. */
   bodyBytes: number
+  /** Bytes of all bodies that are read or still needed at once. */
+  bodiesBytes: number
   /** How long responses are kept for a next turn, 0 for never, and how much of an account. */
   keepResponsesHours: number
   keptBytesPerAccount: number

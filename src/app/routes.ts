@@ -24,10 +24,10 @@ import { signerApi } from '../proof/signer/api.ts'
 import { runsApi } from '../runs/api.ts'
 import { clientAddress, trustedProxies } from '../web/http/client-address.ts'
 import type { ShowRefusal } from '../web/http/error-answers.ts'
+import { expectBodies } from '../web/http/expected-body.ts'
 import { mountLater } from '../web/http/lazy-mount.ts'
 import { methodNotAllowed } from '../web/http/methods.ts'
 import { makeRoot, type RootDeps } from '../web/http/root.ts'
-import { slowBodies } from '../web/http/slow-body.ts'
 import type { Deps } from './deps-port.ts'
 import { missingWords } from './missing-words.ts'
 
@@ -43,7 +43,7 @@ export function createApp(deps: Deps) {
   const { baseUrl, listen } = deps.settings
   const asked = { ...deps, publicCache: makePublicCache(deps) }
   const slots = makeSlots()
-  const expectBody = slowBodies(deps.settings)
+  const expectBody = expectBodies(deps.settings)
   const { ids, log, shard } = deps
   let pages: ShowRefusal | undefined
   const showRefusal = (...asked: Parameters<ShowRefusal>) => pages?.(...asked)

@@ -76,7 +76,14 @@ import { type Clocks, ledgerOf, openRightClock } from './open-ledger.ts'
 import { openTelemetry } from './open-telemetry.ts'
 import { provingOf } from './proving.ts'
 import { makeOffer } from './reloadable.ts'
-import { depositPolicyOf, liveSettingsOf, originOf, settingsOf, shardIn } from './settings.ts'
+import {
+  depositPolicyOf,
+  liveSettingsOf,
+  originOf,
+  settingsOf,
+  shardIn,
+  takesContractWallets,
+} from './settings.ts'
 import { commit, version } from './version.ts'
 
 /** What a server is made of: opened outside, because commands and tests open the same things. */
@@ -145,7 +152,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     log,
     ledger: ledgerOf(db, store, meters, { clock, leaseClock, logs, health, shard, counts }),
     counts,
-    isContractSignature: config.sign_in.contract_wallets
+    isContractSignature: takesContractWallets(config)
       ? contractWallets(onChain.chain ?? rpcChain({ urls: [], clock, random }))
       : undefined,
     keys: keyStore(db, clock, offer.plans),

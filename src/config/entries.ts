@@ -126,6 +126,10 @@ export const lists = {
     kind: optional(oneOf('chat', 'embedding'), 'What it does. Needed.'),
     context_tokens: optional(tokens, 'Most tokens in and out together. Needed.'),
     max_output_tokens: optional(tokens, 'Most tokens of an answer. Needed for chat.'),
+    total_tokens_max: optional(
+      tokens,
+      'Most tokens in and out together where context_tokens is the limit of the input alone.',
+    ),
     ...rates,
     input_pusd: optional(pusd, 'Price of an input token. Needed, 0 when free.'),
     output_pusd: optional(pusd, 'Price of an output token. Needed for chat.'),

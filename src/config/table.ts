@@ -79,7 +79,18 @@ export const table = {
   },
   limits: {
     body_bytes: live(
-      set(integer('bytes', 1024, 134_217_728), '4_194_304', 'Largest request body.'),
+      set(
+        integer('bytes', 1024, 134_217_728),
+        '33_554_432',
+        'Largest request body, packed or unpacked.',
+      ),
+    ),
+    bodies_bytes: live(
+      optional(
+        integer('bytes', 1024, 1_099_511_627_776),
+        'Bytes of all request bodies in memory at once; accounts share them fairly, more get 429. ' +
+          'When absent a quarter of the memory that the server may use, at least 256 MiB.',
+      ),
     ),
     keep_responses_hours: live(
       set(
@@ -225,7 +236,11 @@ export const table = {
     map: optional(filePath, 'File of all shards, their slots and URLs.'),
   },
   sign_in: {
-    contract_wallets: set(flag, 'false', 'Accept ERC-1271 and ERC-6492 wallets, over rpc_urls.'),
+    contract_wallets: optional(
+      flag,
+      'Accept ERC-1271 and ERC-6492 wallets, over chain.rpc_urls; as soon as there are any when ' +
+        'absent.',
+    ),
   },
   terminal: {
     daily_budget_nusd: live(

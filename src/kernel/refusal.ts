@@ -33,7 +33,7 @@ export const refusals = {
   idempotency_in_progress: [409, 'A request with this Idempotency-Key is still running. Wait.'],
   gone: [410, 'This was retired and does not come back.'],
   payload_too_large: [413, 'The body is too large.'],
-  unsupported_media_type: [415, 'Send an uncompressed JSON body as application/json.'],
+  unsupported_media_type: [415, 'Send a JSON body as application/json.'],
   misdirected_request: [421, 'This server does not answer for that Host. Use its base URL.'],
   unprocessable: [422, 'The JSON is readable, but not what this route takes.'],
   idempotency_mismatch: [422, 'This Idempotency-Key was used with another body. Use a new key.'],

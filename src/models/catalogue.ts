@@ -35,7 +35,7 @@ function toModel(config: ModelConfig, builtin: Model | undefined): Model {
     name: config.id,
     kind: config.kind ?? 'chat',
     ownedBy: config.id.includes('/') ? (config.id.split('/')[0] ?? '') : 'operator',
-    contextTokens: config.context_tokens ?? 0,
+    contextTokens: config.total_tokens_max ?? config.context_tokens ?? 0,
     maxOutputTokens: config.max_output_tokens ?? 0,
     prices: { inputPusd: 0n, outputPusd: 0n, requestNusd: 0n },
     features: config.kind === 'chat' ? ['streaming'] : [],

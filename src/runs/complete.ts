@@ -34,6 +34,7 @@ export async function complete(
       return upstream.complete(call)
     })
     const came = readFound(live, found)
+    live.freeRequest()
     if (live.stopped()) {
       // The whole answer came too late: its report is believed, none of it was delivered.
       answer = { ...came, choices: [], outputBytes: 0 }

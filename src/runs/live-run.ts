@@ -9,6 +9,7 @@ import type { Protocol } from '../models/protocols/protocol.ts'
 import type { Exchange } from '../models/upstream/exchange.ts'
 import { type Chunk, type JsonObject, plainChunks } from '../models/upstream/upstream.ts'
 import type { RunRow } from '../storage/db/schema.ts'
+import type { BodyRoom } from '../web/http/body-budget.ts'
 import type { RunSpan } from './run-span-port.ts'
 
 /** Why a run was stopped before its upstream was done. */
@@ -52,10 +53,13 @@ export class LiveRun {
   readonly model: Model
   /** Raised where a model server turns out to take no limit. */
   bound: Bound
-  /** The request in OpenAI's shape, if a step of its route is sent that. */
-  readonly body: JsonObject | undefined
+  /**
+   * The request in OpenAI's shape, if a step of its route is sent that; until
+   * {@link freeRequest} drops it.
+   */
+  body: JsonObject | undefined
   /** The same as it came in another protocol, if a step is sent that. */
-  readonly native: Native | undefined
+  native: Native | undefined
   /** The protocol of the door where it came. */
   readonly door: Protocol
   /** Members of what came that have no effect; of the server that is asked now, once it is. */
@@ -82,6 +86,8 @@ export class LiveRun {
   isNative = false
   /** The request of a client that waits for the whole answer. Its signal may have no listener. */
   client: { readonly signal: { readonly aborted: boolean } } | undefined
+  /** The memory of a large request, as the budget of all bodies counts it. */
+  private room: BodyRoom | undefined
   private readonly stopSwitch = new StopSwitch()
   private reason: StopReason | undefined
   private watchers: Set<Watcher> | undefined
@@ -104,6 +110,29 @@ export class LiveRun {
     this.span = begun.span
     this.session = begun.session
     this.startedAt = begun.startedAt
+  }
+
+  /** Takes over the room of the request's body. */
+  takeRoom(room: BodyRoom | undefined): void {
+    if (!room) return
+    room.isHandedOn = true
+    this.room = room
+  }
+
+  /**
+   * Drops a large request once its answer has begun: no other server will be asked. It stays, and
+   * its room with it, if the account keeps its texts.
+   */
+  freeRequest(): void {
+    if (!this.room || this.received !== undefined) return
+    this.body = {}
+    if (this.native) this.native = { ...this.native, members: {}, encoded: [] }
+    this.freeRoom()
+  }
+
+  freeRoom(): void {
+    this.room?.release()
+    this.room = undefined
   }
 
   get signal(): StopSignal {

@@ -66,7 +66,10 @@ export async function stream(
         sorter.noteUsage(batch)
         return false
       }
-      firstByteAt ??= deps.clock.now()
+      if (firstByteAt === null) {
+        firstByteAt = deps.clock.now()
+        live.freeRequest()
+      }
       const outgoing = sorter.sort(batch)
       if (outgoing.length === 0) return true
       live.tell(outgoing)

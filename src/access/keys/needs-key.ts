@@ -4,6 +4,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { assertMarkHere, refusePast } from '../../kernel/shard.ts'
 import { clientAddress, rateKey, trustedProxies } from '../../web/http/client-address.ts'
+import { noteAccount } from '../../web/http/expected-body.ts'
 import { rateHeaders, refuseInvalidKey, tooMany } from '../../web/http/limits.ts'
 import {
   assertAddressAllowed,
@@ -78,6 +79,7 @@ export const keyAuth = ({ keys, clock, settings, limiters, shard }: Deps) => {
         const { rpm, verdict } = enter(caller)
         Object.assign(set.headers, rateHeaders(rpm, verdict))
         if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
+        noteAccount(request, caller.account)
         return { caller }
       },
     }),

@@ -15,11 +15,17 @@ import type { Translation } from '../../models/protocols/translation.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import { answerOnce, callOf } from '../../storage/idempotency/api/answer-once.ts'
 import type { Call } from '../../storage/idempotency/call.ts'
-import { readJson } from '../../web/http/body.ts'
+import { readHeldJson } from '../../web/http/body.ts'
+import type { BodyRoom } from '../../web/http/body-budget.ts'
 import type { SseContext } from '../../web/http/sse.ts'
 import { findModel } from '../openai.ts'
 
-export type RunContext = SseContext & { caller: Caller; set: { status?: unknown } }
+export type RunContext = SseContext & {
+  caller: Caller
+  set: { status?: unknown }
+  /** The memory of the body; undefined for a small one. */
+  room?: BodyRoom | undefined
+}
 
 /** What a door does with the body of a request. */
 export type Running = (
@@ -32,10 +38,17 @@ export type Running = (
 /** Answers a request as its body says, once for each Idempotency-Key. */
 export async function answer(deps: Deps, context: RunContext, route: string, run: Running) {
   const { caller, request } = context
-  const { value, text } = await readJson(request, { limitBytes: deps.settings.bodyBytes })
-  const body = asBody(value)
-  const call = callOf(deps, { request, who: caller.key.id, route: `POST ${route}`, text })
-  return call ? answerCall(deps, context, body, { call, run }) : run(deps, context, body)
+  const limits = { limitBytes: deps.settings.bodyBytes }
+  const { value, text, room } = await readHeldJson(request, limits)
+  context.room = room
+  try {
+    const body = asBody(value)
+    const call = callOf(deps, { request, who: caller.key.id, route: `POST ${route}`, text })
+    // Awaited here: the room of a body is released only once no run needs it.
+    return await (call ? answerCall(deps, context, body, { call, run }) : run(deps, context, body))
+  } finally {
+    if (room?.isHandedOn === false) room.release()
+  }
 }
 
 const answerCall = (

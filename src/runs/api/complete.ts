@@ -3,6 +3,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { type Refusal, toErrorBody } from '../../kernel/refusal.ts'
 import { jsonReply } from '../../storage/idempotency/api/answer-once.ts'
+import type { BodyRoom } from '../../web/http/body-budget.ts'
 import { answerText } from '../../web/http/json-text.ts'
 import { type Completed, complete } from '../complete.ts'
 import type { Keep } from '../ending.ts'
@@ -12,12 +13,16 @@ import { stopWithWaiting } from './client-gone.ts'
 import { ignoredHeader } from './ignored.ts'
 import { loweredHeader } from './lowered.ts'
 
-type Context = { request: Request; set: { headers: Record<string, string | number> } }
+type Context = {
+  request: Request
+  set: { headers: Record<string, string | number> }
+  room?: BodyRoom | undefined
+}
 
 /** The whole answer for a client that waits for it; one that hangs up stops the run. */
 export async function answerWhole(
   deps: Deps,
-  { request, set }: Context,
+  { request, set, room }: Context,
   live: LiveRun,
   toAnswer: (done: Completed) => object,
   {
@@ -25,6 +30,7 @@ export async function answerWhole(
     items,
   }: { toError?: Writing['toError']; items?: Keep<Completed>['items'] } = {},
 ): Promise<Response> {
+  live.takeRoom(room)
   const listening = stopWithWaiting(live, request)
   const isKept = live.call !== undefined
   try {

@@ -7,7 +7,8 @@ import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
 import { boundOfNative } from '../../models/protocols/native/bound.ts'
 import { countRequest } from '../../models/protocols/native.ts'
 import { loadTokenizer } from '../../models/tokenizers/load.ts'
-import { readJson } from '../../web/http/body.ts'
+import type { JsonObject } from '../../models/upstream/upstream.ts'
+import { readHeldJson } from '../../web/http/body.ts'
 import { asBody, findModelOf, type Routed, routed } from './asked.ts'
 
 type Context = { caller: Caller; request: Request }
@@ -17,8 +18,15 @@ type Context = { caller: Caller; request: Request }
  * a run without a report would be charged.
  */
 export async function countInput(deps: Deps, { caller, request }: Context) {
-  const limitBytes = deps.settings.bodyBytes
-  const value = asBody((await readJson(request, { limitBytes })).value)
+  const { value, room } = await readHeldJson(request, { limitBytes: deps.settings.bodyBytes })
+  try {
+    return await countBody(deps, { caller, request }, asBody(value))
+  } finally {
+    room?.release()
+  }
+}
+
+async function countBody(deps: Deps, { caller, request }: Context, value: JsonObject) {
   const model = findModelOf(deps, 'chat', value)
   assertModelAllowed(caller.chain, model.id)
   const { headers } = request

@@ -110,7 +110,8 @@ const baseOf = (live: LiveRun, asked: JsonObject, turn?: KeptTurn): ResponseBase
     id,
     model: live.model.id,
     createdAt: toUnixSeconds(live.row.createdAt),
-    asked,
+    // Told again in the answer, all but the input, which may be large.
+    asked: { ...asked, input: null },
     stores: turn && ((output) => output === undefined || turn.take(id, output)),
   }
 }

@@ -111,6 +111,7 @@ const native: Running = async (deps, context, received, call) => {
   })
   if (isBackground) {
     const view = toView({ run: live.row, bound: live.bound })
+    live.takeRoom(context.room)
     void runInBackground(deps, live)
     context.set.status = 202
     return view

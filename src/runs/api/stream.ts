@@ -7,6 +7,7 @@ import type { Chunk } from '../../models/upstream/upstream.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import type { RunRow } from '../../storage/db/schema.ts'
 import { type Reply, replyMax } from '../../storage/idempotency/call.ts'
+import type { BodyRoom } from '../../web/http/body-budget.ts'
 import {
   errorFrame,
   type SseClient,
@@ -45,9 +46,10 @@ const openWithinMs = 10_000
 export async function streamRun(
   deps: Deps,
   live: LiveRun,
-  context: SseContext,
+  context: SseContext & { room?: BodyRoom | undefined },
   shape: Shape,
 ): Promise<Response> {
+  live.takeRoom(context.room)
   const listening = stopWithWaiting(live, context.request)
   const told = live.call === undefined ? undefined : openTranscript(deps, live, context)
   const sink = new ClientSink(shape.write, told)

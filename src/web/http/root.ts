@@ -5,9 +5,9 @@ import { Refusal } from '../../kernel/refusal.ts'
 import { elsewhereByShard, refuseElsewhere, type Shard, shardHeader } from '../../kernel/shard.ts'
 import type { PeerSource } from './client-address.ts'
 import { type ErrorDeps, errorAnswers } from './error-answers.ts'
+import type { ExpectBody } from './expected-body.ts'
 import { hostCheck, type Listen } from './host.ts'
 import { sayFailures } from './lazy-mount.ts'
-import type { ExpectBody } from './slow-body.ts'
 import { baseHeaders } from './standing-headers.ts'
 
 export type RootDeps = ErrorDeps & {
