@@ -5,6 +5,7 @@ import { addUnsent, checkChat, toMessages } from './chat-content.ts'
 import { checkEmbedding } from './embedding-content.ts'
 import { withoutMedia } from './media.ts'
 import type { Model, RouteStep } from './model.ts'
+import { withFunctions } from './protocols/freeform.ts'
 import { countRead, type Read } from './read-texts.ts'
 import { ordinaryTiers } from './tiers.ts'
 import type { Tokenizer } from './tokenizers/tokenizer.ts'
@@ -44,6 +45,7 @@ const chatFields = new Set([
   'logprobs',
   'n',
   'parallel_tool_calls',
+  'prompt_cache_key',
   'presence_penalty',
   'reasoning_effort',
   'response_format',
@@ -91,7 +93,7 @@ function boundOfChat(model: Model, body: Body, { tokenizer, nativeBytes }: Count
   const maxTokens = Math.min(asked, model.maxOutputTokens, context - 1)
   const content = contentOf(model, body)
   if (media) content['messages'] = withoutMedia(content['messages'] ?? [])
-  const ownBytes = bytesOf(content)
+  const ownBytes = bytesOfChat(content)
   const inputBytes = Math.max(ownBytes, nativeBytes)
   // What only the other protocol can say, such as signed reasoning, is read as well.
   const more = inputBytes - ownBytes
@@ -179,6 +181,13 @@ const isPassed = ({ pass }: Model, field: string): boolean =>
 
 function bytesOf(content: Body): number {
   return Buffer.byteLength(JSON.stringify(content))
+}
+
+/** Freeform tools may be sent as functions, which have more bytes. */
+function bytesOfChat(content: Body): number {
+  const { body } = withFunctions(content)
+  const bytes = bytesOf(content)
+  return body === content ? bytes : Math.max(bytes, bytesOf(body))
 }
 
 /** The tokens of what is sent as text, as its tokenizer or its bytes say. */

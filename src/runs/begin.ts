@@ -53,6 +53,7 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
       bound: fitted,
       body: wish.body,
       native: wish.native,
+      door: wish.door ?? 'chat',
       ignored: wish.ignored ?? [],
       received,
       call: once?.scope,

@@ -4,6 +4,7 @@ import { type StopSignal, StopSwitch } from '../kernel/stop.ts'
 import type { Trace } from '../kernel/trace.ts'
 import type { Bound } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
+import type { FreeformCalls } from '../models/protocols/freeform-calls.ts'
 import type { Native } from '../models/protocols/native.ts'
 import type { Protocol } from '../models/protocols/protocol.ts'
 import type { Exchange } from '../models/upstream/exchange.ts'
@@ -33,6 +34,7 @@ export type BegunRun = Pick<
   | 'bound'
   | 'body'
   | 'native'
+  | 'door'
   | 'ignored'
   | 'received'
   | 'call'
@@ -54,6 +56,8 @@ export class LiveRun {
   readonly body: JsonObject
   /** The same as it came, if its protocol was another one. */
   readonly native: Native | undefined
+  /** The protocol of the door where it came. */
+  readonly door: Protocol
   /** Members of what came that have no effect; of the server that is asked now, once it is. */
   ignored: readonly string[]
   /** The request as received; undefined unless the account keeps its texts. */
@@ -74,6 +78,8 @@ export class LiveRun {
   /** What the server that is asked now speaks, and whether the request went on as it came. */
   protocol: Protocol = 'chat'
   isNative = false
+  /** The calls of freeform tools that are functions there. */
+  freeform: FreeformCalls | undefined
   /** The request of a client that waits for the whole answer. Its signal may have no listener. */
   client: { readonly signal: { readonly aborted: boolean } } | undefined
   private readonly stopSwitch = new StopSwitch()
@@ -89,6 +95,7 @@ export class LiveRun {
     this.bound = begun.bound
     this.body = begun.body
     this.native = begun.native
+    this.door = begun.door
     this.ignored = begun.ignored
     this.received = begun.received
     this.call = begun.call

@@ -15,6 +15,7 @@ import { isSet } from '../models/body.ts'
 import type { Bound } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
 import type { Native } from '../models/protocols/native.ts'
+import type { Protocol } from '../models/protocols/protocol.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import { commitInput } from '../proof/receipts/receipt.ts'
 import type { HoldWindow, KeyRow, QuoteRow, RunRow } from '../storage/db/schema.ts'
@@ -33,6 +34,8 @@ export type RunWish = {
   body: JsonObject
   /** The same as it came, if its protocol was another one. */
   native?: Native | undefined
+  /** The protocol of the door where it came; Chat Completions where there is none. */
+  door?: Protocol | undefined
   /** Members of what came that its reading in that shape left behind. */
   ignored?: readonly string[] | undefined
   /** The request body as received; the receipt commits to it. */

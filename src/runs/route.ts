@@ -2,6 +2,7 @@
 import type { Deps } from '../app/deps-port.ts'
 import type { RouteStep } from '../models/model.ts'
 import { forward } from '../models/protocols/forward.ts'
+import { FreeformCalls } from '../models/protocols/freeform-calls.ts'
 import {
   type FailureReason,
   type Upstream,
@@ -12,12 +13,13 @@ import { type LiveRun, namesOf } from './live-run.ts'
 
 /** Notes how a run is asked for at one step of its route, and asks so. */
 function callFor(live: LiveRun, { protocol }: Upstream, step: RouteStep): UpstreamCall {
-  const { body, isNative, ignored } = forward(live, step, protocol)
+  const { body, isNative, ignored, freeform } = forward(live, step, protocol)
   live.isSent = false
   live.exchange = undefined
   live.protocol = protocol
   live.isNative = isNative
   live.ignored = ignored
+  live.freeform = freeform && new FreeformCalls(freeform)
   return {
     kind: live.model.kind,
     body,

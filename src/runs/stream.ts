@@ -65,7 +65,7 @@ export async function stream(
         return false
       }
       firstByteAt ??= deps.clock.now()
-      const outgoing = sorter.sort(batch)
+      const outgoing = sorter.sort(live.freeform ? live.freeform.chunks(batch) : batch)
       if (outgoing.length === 0) return true
       live.tell(outgoing)
       const sent = sink.send(outgoing, batch.isLast === true)

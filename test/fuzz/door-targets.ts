@@ -47,7 +47,7 @@ function sendable(protocol: Native['protocol'], received: JsonObject): void {
   must(bound.inputBytes >= textBytesOf(native), 'bytes of what goes on')
   for (const wire of wires) {
     if (wire !== protocol && unsayableTo(wire, body, protocol)) continue
-    const asked = { model, body, bound, native, ignored }
+    const asked = { model, body, bound, native, door: native.protocol, ignored }
     const sent = forward(asked, { upstream: 'far', model: 'm' }, wire)
     must(sent.isNative === (wire === protocol), 'the way it goes')
     JSON.stringify(sent.body)

@@ -26,17 +26,21 @@ function hasOwn({ messages, tools }: JsonObject): boolean {
   return objectsIn(messages).some(({ content }) => Array.isArray(content) && content.some(isSetIn))
 }
 
-/** Sets breakpoints in a request of Messages: behind tools and system, and the last two turns. */
-export function addBreakpoints(body: JsonObject): void {
+/**
+ * Sets breakpoints in a request of Messages: behind tools, system and the last two turns of the
+ * user, four at most. False where there is nothing to set one behind.
+ */
+export function addBreakpoints(body: JsonObject): boolean {
   const { system, tools, messages } = body
-  mark(tools)
-  mark(system)
   const turns = objectsIn(messages).filter(({ role }) => role === 'user')
-  for (const { content } of turns.slice(-2)) mark(content)
+  const lists = [tools, system, ...turns.slice(-2).map(({ content }) => content)]
+  return lists.filter(mark).length > 0
 }
 
-/** Marks the last of a list. */
-function mark(list: Json | undefined): void {
+/** Marks the last of a list, if it has any. */
+function mark(list: Json | undefined): boolean {
   const last = Array.isArray(list) ? list.at(-1) : undefined
-  if (isObject(last)) last['cache_control'] = { ...breakpoint }
+  if (!isObject(last)) return false
+  last['cache_control'] = { ...breakpoint }
+  return true
 }

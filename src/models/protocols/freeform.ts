@@ -6,6 +6,7 @@ import type { Json } from '../../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../../kernel/json-object.ts'
 import { isSet } from '../body.ts'
 import { objectsIn, textOf } from './reading.ts'
+import { noteOthers } from './translation.ts'
 
 /** The one argument. */
 export const argument = 'input'
@@ -14,6 +15,8 @@ export type Unformed = {
   body: JsonObject
   /** The names of the tools that became functions; undefined when there were none. */
   freeform: ReadonlySet<string> | undefined
+  /** Members of these tools that a function has no place for. */
+  ignored: readonly string[]
 }
 
 /** A request with functions in the place of freeform tools; itself if it has none. */
@@ -21,13 +24,19 @@ export function withFunctions(body: JsonObject): Unformed {
   const { tools, messages, tool_choice: choice } = body
   const names = new Set(objectsIn(tools).filter(isCustom).map(nameOf))
   const isSaid = objectsIn(messages).some(hasCustomCall)
-  if (names.size === 0 && !isSaid) return { body, freeform: undefined }
+  if (names.size === 0 && !isSaid) return { body, freeform: undefined, ignored: [] }
   const changed: JsonObject = { ...body }
+  const ignored = new Set<string>()
+  for (const { custom } of objectsIn(tools)) {
+    noteOthers(ignored, 'tools.format', objectOf(custom)['format'], ofFormat)
+  }
   if (Array.isArray(tools)) changed['tools'] = tools.map(toFunction)
   if (isSaid && Array.isArray(messages)) changed['messages'] = messages.map(withFunctionCalls)
   if (isObject(choice)) changed['tool_choice'] = toFunctionChoice(choice)
-  return { body: changed, freeform: names.size > 0 ? names : undefined }
+  return { body: changed, freeform: names.size > 0 ? names : undefined, ignored: [...ignored] }
 }
+
+const ofFormat = new Set(['type', 'grammar'])
 
 const isCustom = (tool: Json): boolean => isObject(tool) && isObject(tool['custom'])
 

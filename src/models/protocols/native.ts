@@ -12,6 +12,7 @@ import { objectsIn, textOf } from './reading.ts'
 import { gatherResponse, ResponseCollector } from './responses/collect.ts'
 import { isUnstored, reasoningItems } from './responses/unstored.ts'
 import type { Translation } from './translation.ts'
+import { itemsWithout, messagesWithout } from './without-envelopes.ts'
 
 /** A request as it came, in a protocol other than Chat Completions. */
 export type Native = {
@@ -140,6 +141,11 @@ const handling: Record<Native['protocol'], Handling> = {
     limit: 'max_output_tokens',
     adapt(body, ignored) {
       body['store'] = false
+      const items = itemsWithout(body['input'])
+      if (items) {
+        body['input'] = items
+        ignored.push(reasoningItems)
+      }
       const { input } = body
       if (Array.isArray(input) && input.some(isUnstored)) {
         body['input'] = input.filter((item) => !isUnstored(item))
@@ -175,6 +181,11 @@ const handling: Record<Native['protocol'], Handling> = {
 const leastBudget = 1024
 
 function adaptMessages(body: JsonObject, ignored: string[]): void {
+  const messages = messagesWithout(body['messages'])
+  if (messages) {
+    body['messages'] = messages
+    ignored.push('thinking')
+  }
   const management = objectOf(body['context_management'])
   const edits = objectsIn(management['edits'])
   // Only what clears: other edits run the model once more, beside the usage that is reported.

@@ -22,7 +22,7 @@ export async function countInput(deps: Deps, { caller, request }: Context) {
   const value = asBody((await readJson(request, { limitBytes })).value)
   const model = findModelOf(deps, 'chat', value)
   assertModelAllowed(caller.chain, model.id)
-  const { body } = messagesToChat({ ...value, max_tokens: 1 })
+  const { body } = messagesToChat({ ...value, max_tokens: 1 }, model.id)
   const { contextTokens } = model
   const native = nativeOf('messages', value, { headers: request.headers, contextTokens })
   // Ours comes first: it refuses what a run would be refused for.

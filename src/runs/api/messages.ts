@@ -47,8 +47,8 @@ export const messagesApi = (deps: Deps) =>
 const messages: Running = async (deps, context, received, call) => {
   checkSwitches(received)
   refuseThread(received)
-  const { body, ignored } = messagesToChat(received)
   const model = findModelOf(deps, 'chat', received)
+  const { body, ignored } = messagesToChat(received, model.id)
   const { contextTokens } = model
   const { headers } = context.request
   const native = nativeOf('messages', received, { headers, contextTokens })
@@ -58,6 +58,7 @@ const messages: Running = async (deps, context, received, call) => {
     model,
     body,
     native: isSpokenBy(deps, model) ? native : undefined,
+    door: 'messages',
     ignored,
     received: received as Json,
     fit: isToFit(context.request, received['fit'], context.caller.key),

@@ -49,8 +49,8 @@ export const responsesApi = (deps: Deps) =>
 
 const responses: Running = async (deps, context, received, call) => {
   checkSwitches(received)
-  const { body, ignored } = responsesToChat(received)
   const model = findModelOf(deps, 'chat', received)
+  const { body, ignored } = responsesToChat(received, model.id)
   const { contextTokens } = model
   const { headers } = context.request
   const native = nativeOf('responses', received, { headers, contextTokens })
@@ -64,6 +64,7 @@ const responses: Running = async (deps, context, received, call) => {
     model,
     body,
     native: isSpoken ? native : undefined,
+    door: 'responses',
     ignored,
     received: received as Json,
     fit: isToFit(context.request, received['fit'], context.caller.key),

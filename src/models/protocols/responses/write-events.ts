@@ -178,9 +178,7 @@ export class ResponseEvents {
     } else {
       const member = value['type'] === 'custom_tool_call' ? 'input' : 'arguments'
       value[member] = said
-      const { name = '' } = value
-      const named: JsonObject = member === 'arguments' ? { name } : {}
-      events += this.of(`${this.callEvents()}.done`, { ...named, [member]: said })
+      events += this.of(`${this.callEvents()}.done`, { [member]: said })
     }
     if ('status' in value) value['status'] = 'completed'
     const done = { output_index: this.items.size - 1, item: { ...value } }
