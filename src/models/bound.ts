@@ -1,11 +1,11 @@
 /** The most tokens a request can use, known before it runs. */
 import type { Json } from '../kernel/canonical.ts'
+import { isObject } from '../kernel/json-object.ts'
 import { type Body, checkDepth, isSet, refuseField } from './body.ts'
 import { addUnsent, checkChat, toMessages } from './chat-content.ts'
 import { checkEmbedding } from './embedding-content.ts'
 import { withoutMedia } from './media.ts'
 import type { Model, RouteStep } from './model.ts'
-import { withFunctions } from './protocols/freeform.ts'
 import { countRead, type Read } from './read-texts.ts'
 import { ordinaryTiers } from './tiers.ts'
 import type { Tokenizer } from './tokenizers/tokenizer.ts'
@@ -183,11 +183,21 @@ function bytesOf(content: Body): number {
   return Buffer.byteLength(JSON.stringify(content))
 }
 
-/** Freeform tools may be sent as functions, which have more bytes. */
+/** Bytes that a freeform tool, and a call of one, has more where it is sent as a function. */
+const moreAsFunction = { tool: 400, call: 32 }
+
+/** The bytes of a chat, in the longer form where its tools have two. */
 function bytesOfChat(content: Body): number {
-  const { body } = withFunctions(content)
-  const bytes = bytesOf(content)
-  return body === content ? bytes : Math.max(bytes, bytesOf(body))
+  const { tools, messages } = content
+  const isCustom = (one: Json): boolean => isObject(one) && isObject(one['custom'])
+  const customs = Array.isArray(tools) ? tools.filter(isCustom).length : 0
+  let bytes = bytesOf(content) + customs * moreAsFunction.tool
+  if (!Array.isArray(messages)) return bytes
+  for (const message of messages) {
+    const calls = isObject(message) ? message['tool_calls'] : undefined
+    if (Array.isArray(calls)) bytes += calls.filter(isCustom).length * moreAsFunction.call
+  }
+  return bytes
 }
 
 /** The tokens of what is sent as text, as its tokenizer or its bytes say. */

@@ -1,6 +1,5 @@
 /** Tells the members of an answer that say nothing from those that are output. */
 import type { Json } from '../kernel/canonical.ts'
-import { formats } from './protocols/reasoning-details.ts'
 
 /** Whether a value says nothing: servers write members they do not use in these ways. */
 export function isEmpty(value: Json | undefined): boolean {
@@ -20,7 +19,7 @@ const seals = new Set(['signature', 'encrypted_content'])
 const longestSeal = 16 * 1024
 
 /** The format of reasoning that its server reports, or tells in words beside the seal. */
-const sealedFormat = formats.responses
+export const sealedFormat = 'openai-responses-v1'
 
 /** Members that say a text in parts, each part with a few labels around it. */
 export const inParts: ReadonlySet<string> = new Set(['content', 'reasoning_details'])

@@ -4,12 +4,12 @@ import { type StopSignal, StopSwitch } from '../kernel/stop.ts'
 import type { Trace } from '../kernel/trace.ts'
 import type { Bound } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
-import type { FreeformCalls } from '../models/protocols/freeform-calls.ts'
 import type { Native } from '../models/protocols/native.ts'
 import type { Protocol } from '../models/protocols/protocol.ts'
 import type { Exchange } from '../models/upstream/exchange.ts'
 import { type Chunk, type JsonObject, plainChunks } from '../models/upstream/upstream.ts'
 import type { RunRow } from '../storage/db/schema.ts'
+import type { FreeformCalls } from './freeform-calls.ts'
 import type { RunSpan } from './run-span-port.ts'
 
 /** Why a run was stopped before its upstream was done. */

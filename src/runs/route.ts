@@ -2,13 +2,13 @@
 import type { Deps } from '../app/deps-port.ts'
 import type { RouteStep } from '../models/model.ts'
 import { forward } from '../models/protocols/forward.ts'
-import { FreeformCalls } from '../models/protocols/freeform-calls.ts'
 import {
   type FailureReason,
   type Upstream,
   type UpstreamCall,
   UpstreamFailure,
 } from '../models/upstream/upstream.ts'
+import { FreeformCalls } from './freeform-calls.ts'
 import { type LiveRun, namesOf } from './live-run.ts'
 
 /** Notes how a run is asked for at one step of its route, and asks so. */

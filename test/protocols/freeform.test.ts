@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject } from '../../src/kernel/json-object.ts'
 import { withFunctions } from '../../src/models/protocols/freeform.ts'
-import { FreeformCalls } from '../../src/models/protocols/freeform-calls.ts'
 import { ResponseEvents } from '../../src/models/protocols/responses/write-events.ts'
 import { Collector } from '../../src/runs/answer.ts'
+import { FreeformCalls } from '../../src/runs/freeform-calls.ts'
 
 const cut = (text: string, size: number): string[] =>
   Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
@@ -83,7 +83,7 @@ describe('a freeform tool before a server that knows functions', () => {
     expect(withFunctions(asked).body).toBe(asked)
   })
 
-  test('any text comes back as it was, in whatever pieces its JSON came', () => {
+  test('any text comes back as it was, however its JSON is cut into pieces', () => {
     fc.assert(
       fc.property(
         fc.oneof(

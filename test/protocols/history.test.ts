@@ -54,7 +54,7 @@ describe('items of a history that Chat Completions has no place for', () => {
     expect(JSON.stringify(messages[5])).toContain('/home')
   })
 
-  test('never refuse a request, whatever they are called', () => {
+  test('never refuse a request, by any name', () => {
     const types = [
       'mcp_list_tools',
       'computer_call',
@@ -168,7 +168,7 @@ describe('blocks of a history that Chat Completions has no place for', () => {
     return { messages: body['messages'] as JsonObject[], body, ignored }
   }
 
-  test('are text, and what is no text is named', () => {
+  test('are text, and members that are not text are named', () => {
     const found = {
       type: 'web_search_result',
       title: 'Weather',

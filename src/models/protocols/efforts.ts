@@ -55,7 +55,7 @@ const effortFor = (budget: number): string =>
 /** `thinking` and `output_config.effort` for a request; undefined where it cannot be said. */
 export type Thinking = { thinking: JsonObject; effort?: string }
 
-/** What a server of Messages is told of the effort that a request of Chat Completions names. */
+/** Translates the effort of a request of Chat Completions for a server of Messages. */
 export function thinkingFor(from: JsonObject, maxTokens: Json): Thinking | undefined {
   const effort = textOf(from['reasoning_effort'])
   if (none.has(effort)) return { thinking: { type: 'disabled' } }
@@ -88,7 +88,7 @@ function isUnsigned(messages: JsonObject[]): boolean {
   for (let at = messages.length - 1; at >= 0; at--) {
     const message = messages[at] ?? {}
     const { role } = message
-    // What follows the results of tools is of their turn.
+    // A message behind results of tools belongs to their turn.
     if (role === 'tool' || messages[at - 1]?.['role'] === 'tool') continue
     if (role !== 'assistant') return false
     if (objectsIn(message['tool_calls']).length === 0) return false

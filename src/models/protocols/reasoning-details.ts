@@ -2,6 +2,7 @@
 import type { Json } from '../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../kernel/json-object.ts'
 import { isSet } from '../body.ts'
+import { sealedFormat } from '../free-members.ts'
 import { objectsIn, textOf } from './reading.ts'
 
 /** The members of details that come in pieces. */
@@ -10,7 +11,7 @@ const pieced = ['text', 'summary', 'data'] as const
 /** Formats of details: whose server can read their seals. */
 export const formats = {
   messages: 'anthropic-claude-v1',
-  responses: 'openai-responses-v1',
+  responses: sealedFormat,
 } as const
 
 /** Adds a piece to the details it belongs to, or as one of its own. */
@@ -46,7 +47,7 @@ export function detailsOf(message: JsonObject): JsonObject[] {
   return details
 }
 
-/** What of a detail can be read. */
+/** The words of a detail. */
 export const wordsOfDetail = (detail: Json): string =>
   isObject(detail) ? textOf(detail['text']) || textOf(detail['summary']) : ''
 

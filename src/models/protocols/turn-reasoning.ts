@@ -1,4 +1,4 @@
-/** What an answer reasons: the text that a door shows, and what the next turn must bring back. */
+/** Gathers what an answer reasons: the text that is shown, and the envelope for the next turn. */
 import type { Json } from '../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../kernel/json-object.ts'
 import { type CallExtra, type Contents, type PlainName, plainNames, seal } from './envelope.ts'

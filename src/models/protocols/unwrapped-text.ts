@@ -15,7 +15,7 @@ const escapes = new Map([
 
 export class UnwrappedText {
   private state: 'before' | 'in' | 'after' | 'other' = 'before'
-  /** What came and was not read yet: half an escape, or all of what is no such text. */
+  /** JSON that is not read yet: half an escape, or all of another form. */
   private waiting = ''
 
   /** Adds a piece of JSON; returns the text that is known by it. */
@@ -32,7 +32,7 @@ export class UnwrappedText {
     return this.state === 'in' ? this.read() : ''
   }
 
-  /** What is not of that form; nothing where all was read. */
+  /** The JSON of another form; '' where all was read. */
   rest(): string {
     const { state, waiting } = this
     this.waiting = ''
@@ -62,7 +62,7 @@ export class UnwrappedText {
     return text
   }
 
-  /** Where the next quote or escape is; the end if there is none. */
+  /** Returns the place of the next quote or escape, or the end. */
   private next(from: number): number {
     const special = /["\\]/g
     special.lastIndex = from

@@ -1,4 +1,4 @@
-/** Puts parts that a protocol does not know into words, so that a conversation keeps what they say. */
+/** Puts parts that a protocol does not know into words, so that a conversation keeps them. */
 import type { Json } from '../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../kernel/json-object.ts'
 
@@ -17,8 +17,8 @@ const plain = new Set(['text', 'content', 'summary', 'output', 'message'])
 const mostLevels = 8
 
 /**
- * What a part says, a line for each text, after its type; '' where it says nothing. `unread` is
- * told the members that are left out.
+ * Returns the words of a part, a line for each text, after its type; '' where it has none. Calls
+ * `unread` with the members that are left out.
  */
 export function wordsOf(part: JsonObject, unread: (member: string) => void): string {
   const lines: string[] = []

@@ -115,7 +115,7 @@ function writtenIn(source: JsonObject, path: string, ignored: Set<string>): Json
   )
 }
 
-/** A block that has no counterpart, as text; what is no text is named. */
+/** A block without a counterpart, as text; names the members that are not text. */
 function wordsIn(block: JsonObject, place: string, ignored: Set<string>): JsonObject[] {
   const text = wordsOf(block, (member) => ignored.add(`${place}.${member}`))
   if (text !== '') return [{ type: 'text', text }]

@@ -25,7 +25,7 @@ export function toMessage(base: MessageBase, choice: JsonObject, paid: Paid): Js
   const reasoning = new TurnReasoning(base.model)
   const thinking = reasoning.add(message)
   for (const call of calls) reasoning.addCall(textOf(call['id']), call)
-  // Where nothing can be read of it, only the turn that goes on needs it.
+  // Without words it is needed by a turn that goes on, and by no other.
   if (thinking !== '' || (reasoning.isSealed && calls.length > 0)) {
     content.push({ type: 'thinking', thinking, signature: reasoning.seal() })
   }
@@ -185,7 +185,7 @@ export class MessageEvents {
     return events + this.delta({ type: 'thinking_delta', thinking })
   }
 
-  /** What has to come back and stands in no block yet, in one of its own without text. */
+  /** Writes a block without text for all that has to come back and is in none yet. */
   private sealed(): string {
     if (!this.reasoning.isSealed || this.open?.type === 'thinking') return ''
     const events = this.close()

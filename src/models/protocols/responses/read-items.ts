@@ -52,11 +52,11 @@ const settings = new Set(['compaction_trigger', 'configuration_update'])
 /** One conversation, as far as it was read. */
 class Reading {
   readonly messages: JsonObject[] = []
-  /** What a result cannot say follows when all results of the turn are there. */
+  /** Images and files of results follow when all results of the turn are there. */
   private later: JsonObject[] = []
-  /** What the turn of the assistant that is being read reasoned. */
+  /** The reasoning of the turn that is being read. */
   private turn: RestoredTurn | undefined
-  /** A message that was made of items without a role: what the assistant says next goes on in it. */
+  /** The message made of items without a role: the assistant's next words go on in it. */
   private loose: JsonObject | undefined
 
   constructor(private readonly wish: Wish) {}
@@ -180,7 +180,7 @@ class Reading {
   private addOther(item: JsonObject, type: string): void {
     const { ignored } = this.wish
     if (settings.has(type)) {
-      // What a configuration says is read beside the items.
+      // A configuration is read beside the items.
       if (type === 'compaction_trigger') ignored.add(`input.${type}`)
       return
     }
@@ -207,7 +207,7 @@ type CallKind = { type: 'function' | 'custom'; said: 'arguments' | 'input' }
 
 const isOutput = (type: string): boolean => /_(output|response)$/.test(type)
 
-/** Who says an item that names nobody: calls are the assistant's. */
+/** The speaker of an item that names none: calls are the assistant's. */
 function roleOf({ role }: JsonObject, type: string): string {
   if (typeof role === 'string' && roles.has(role)) return role === 'developer' ? 'system' : role
   return type.endsWith('_call') || type.startsWith('mcp_') ? 'assistant' : 'user'

@@ -66,7 +66,7 @@ function partOf(part: JsonObject, path: string, ignored: Set<string>): JsonObjec
   }
 }
 
-/** A part or an item that has no counterpart, as text; what is no text is named. */
+/** A part or an item without a counterpart, as text; names the members that are not text. */
 export function wordsIn(from: JsonObject, ignored: Set<string>): JsonObject[] {
   const text = wordsOf(from, (member) => ignored.add(`input.${member}`))
   if (text !== '') return [{ type: 'text', text }]

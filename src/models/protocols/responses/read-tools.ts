@@ -5,7 +5,7 @@ import { isSet, refuseField } from '../../body.ts'
 import { objectsIn, textIn, textOf } from '../reading.ts'
 import { noteOthers } from '../translation.ts'
 
-/** Where a tool stands: its name there, in a namespace or in none. */
+/** The place of a tool: its name there, in a namespace or in none. */
 export type ToolPlace = { name: string; namespace: string | undefined }
 
 type Declared = { tool: JsonObject; namespace: string | undefined; path: string }
@@ -60,7 +60,7 @@ export class ToolNames {
     return namespace === undefined || isAlone ? name : `${namespace}__${name}`.slice(0, 64)
   }
 
-  /** Where the tool of such a name stands. */
+  /** Returns the place of the tool of such a name. */
   placeOf(name: string): ToolPlace {
     return this.places.get(name) ?? { name, namespace: undefined }
   }
@@ -103,7 +103,7 @@ const ofCustom = new Set(['type', 'name', 'description', 'format'])
 
 type Read = { name: string; tool: JsonObject }
 
-/** Tools that a server or a client runs by itself are ignored by name: agents offer them unasked. */
+/** Tools that a server or client runs itself are ignored by name: agents offer them unasked. */
 function toolOf(
   { tool, namespace, path }: Declared,
   names: ToolNames,

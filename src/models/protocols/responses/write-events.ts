@@ -134,7 +134,7 @@ export class ResponseEvents {
     return this.begin('reasoning', reasoningItem(this.items.nextId('rs'), ''), null)
   }
 
-  /** What has to come back and stands in no item yet, in one of its own without text. */
+  /** Writes an item without text for all that has to come back and is in none yet. */
   private sealed(): string {
     if (!this.reasoning.isSealed || this.open?.kind === 'reasoning') return ''
     return this.close() + this.beginReasoning()

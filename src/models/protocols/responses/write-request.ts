@@ -34,7 +34,7 @@ const same = [
   'prompt_cache_key',
 ]
 
-/** What a server that stores nothing seals its reasoning for. */
+/** Asks a server that stores nothing to seal its reasoning. */
 const sealed = 'reasoning.encrypted_content'
 
 const ofMessage = [
@@ -97,7 +97,7 @@ export function chatToResponses(from: JsonObject): Translation {
   return { body, ignored: [...ignored].sort() }
 }
 
-/** Whether a model reasons, as far as its request tells: others refuse to seal what they have not. */
+/** Whether a model reasons, as far as its request tells: others refuse to seal anything. */
 function isReasoning({ model, reasoning_effort: effort }: JsonObject): boolean {
   if (isSet(effort)) return effort !== 'none'
   return /^(o\d|gpt-5|gpt-oss|codex)/.test(textOf(model).split('/').at(-1) ?? '')

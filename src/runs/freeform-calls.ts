@@ -1,10 +1,10 @@
 /** Makes calls of freeform tools of the calls of functions that stood for them. */
-import type { Json } from '../../kernel/canonical.ts'
-import { isObject, type JsonObject, objectOf, parseObject } from '../../kernel/json-object.ts'
-import { type Chunk, isPlain } from '../upstream/upstream.ts'
-import { argument } from './freeform.ts'
-import { objectsIn, textOf } from './reading.ts'
-import { UnwrappedText } from './unwrapped-text.ts'
+import type { Json } from '../kernel/canonical.ts'
+import { isObject, type JsonObject, objectOf, parseObject } from '../kernel/json-object.ts'
+import { argument } from '../models/protocols/freeform.ts'
+import { objectsIn, textOf } from '../models/protocols/reading.ts'
+import { UnwrappedText } from '../models/protocols/unwrapped-text.ts'
+import { type Chunk, isPlain } from '../models/upstream/upstream.ts'
 
 /** The calls of one answer. */
 export class FreeformCalls {
@@ -63,7 +63,7 @@ export class FreeformCalls {
     return { ...rest, type: 'custom', custom: { name: name ?? '', input } }
   }
 
-  /** What was no text of one argument is said as it is, when no more comes. */
+  /** Arguments of another form are said as they are, when the call is complete. */
   private rest(choice: string): JsonObject[] {
     const pieces: JsonObject[] = []
     for (const [key, text] of this.open) {
