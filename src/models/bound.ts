@@ -1,5 +1,6 @@
 /** The most tokens a request can use, known before it runs. */
 import type { Json } from '../kernel/canonical.ts'
+import { isObject } from '../kernel/json-object.ts'
 import { type Body, checkDepth, isSet, refuseField } from './body.ts'
 import { addUnsent, checkChat, toMessages } from './chat-content.ts'
 import { checkEmbedding } from './embedding-content.ts'
@@ -46,6 +47,7 @@ const chatFields = new Set([
   'logprobs',
   'n',
   'parallel_tool_calls',
+  'prompt_cache_key',
   'presence_penalty',
   'reasoning_effort',
   'response_format',
@@ -90,7 +92,7 @@ function boundOfChat(model: Model, body: Body, tokenizer: Tokenizer | undefined)
   ])
   const content = contentOf(model, body)
   if (media) content['messages'] = withoutMedia(content['messages'] ?? [])
-  const inputBytes = bytesOf(content)
+  const inputBytes = bytesOfChat(content)
   return boundOfText(model, {
     read: readOf(model, content, inputBytes, tokenizer),
     isCounted: tokenizer !== undefined,
@@ -250,6 +252,23 @@ const isPassed = ({ pass }: Model, field: string): boolean =>
 
 function bytesOf(content: Body): number {
   return Buffer.byteLength(JSON.stringify(content))
+}
+
+/** Bytes that a freeform tool, and a call of one, has more where it is sent as a function. */
+const moreAsFunction = { tool: 400, call: 32 }
+
+/** The bytes of a chat, in the longer form where its tools have two. */
+function bytesOfChat(content: Body): number {
+  const { tools, messages } = content
+  const isCustom = (one: Json): boolean => isObject(one) && isObject(one['custom'])
+  const customs = Array.isArray(tools) ? tools.filter(isCustom).length : 0
+  let bytes = bytesOf(content) + customs * moreAsFunction.tool
+  if (!Array.isArray(messages)) return bytes
+  for (const message of messages) {
+    const calls = isObject(message) ? message['tool_calls'] : undefined
+    if (Array.isArray(calls)) bytes += calls.filter(isCustom).length * moreAsFunction.call
+  }
+  return bytes
 }
 
 /** The tokens of what is sent as text, as its tokenizer or its bytes say. */

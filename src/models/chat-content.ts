@@ -20,6 +20,7 @@ const messageFields = new Set([
   'reasoning',
   'reasoning_content',
   'reasoning_details',
+  'extra_content',
 ])
 
 /** Parts whose tokens are at most their bytes, and the member that holds their text. */

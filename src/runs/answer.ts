@@ -181,11 +181,23 @@ function addMessage(gathered: Gathered, message: JsonObject): number {
       said.add(name, gathered.content)
       gathered.content = null
     }
-    const named = addNamed(said, name, value)
+    const isLater = name === 'reasoning_details' && message['reasoning_content'] === undefined
+    const repeated = isLater ? repeatedIn(said, value) : 0
+    const named = addNamed(said, name, value) - repeated
     if (reasoningNames.has(name)) reasoned = Math.max(reasoned, named)
     else bytes += named
   }
   return bytes + reasoned
+}
+
+/** Bytes of signed texts that came before under the name of their pieces. */
+function repeatedIn(said: Pieces, details: Json): number {
+  let bytes = 0
+  for (const { text, signature } of objects(details)) {
+    if (typeof text !== 'string' || text === '' || typeof signature !== 'string') continue
+    if (said.endsWith('reasoning_content', text)) bytes += Buffer.byteLength(text)
+  }
+  return bytes
 }
 
 function addContent(gathered: Gathered, text: string): void {

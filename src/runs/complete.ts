@@ -29,10 +29,11 @@ export async function complete(
   let step = live.model.route[0]
   let answer: Came = nothingCame
   try {
-    const found = await tryRoute(deps, live, (upstream, call, tried) => {
+    const whole = await tryRoute(deps, live, (upstream, call, tried) => {
       step = tried
       return upstream.complete(call)
     })
+    const found = live.freeform ? live.freeform.whole(whole) : whole
     const came = readFound(live, found)
     live.freeRequest()
     if (live.stopped()) {

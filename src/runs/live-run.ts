@@ -10,6 +10,7 @@ import type { Exchange } from '../models/upstream/exchange.ts'
 import { type Chunk, type JsonObject, plainChunks } from '../models/upstream/upstream.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import type { BodyRoom } from '../web/http/body-budget.ts'
+import type { FreeformCalls } from './freeform-calls.ts'
 import type { RunSpan } from './run-span-port.ts'
 
 /** Why a run was stopped before its upstream was done. */
@@ -84,6 +85,8 @@ export class LiveRun {
   /** What the server that is asked now speaks, and whether the request went on as it came. */
   protocol: Protocol = 'chat'
   isNative = false
+  /** The calls of freeform tools that are functions there. */
+  freeform: FreeformCalls | undefined
   /** The request of a client that waits for the whole answer. Its signal may have no listener. */
   client: { readonly signal: { readonly aborted: boolean } } | undefined
   /** The memory of a large request, as the budget of all bodies counts it. */

@@ -9,18 +9,20 @@ import {
   UpstreamFailure,
 } from '../models/upstream/upstream.ts'
 import { askAdapted } from './adapted-call.ts'
+import { FreeformCalls } from './freeform-calls.ts'
 import { type LiveRun, namesOf } from './live-run.ts'
 
 /** Notes how a run is asked for at one step of its route, and asks so. */
 function callFor(live: LiveRun, { protocol }: Upstream, step: RouteStep): UpstreamCall {
   // Each step leaves other members behind.
   live.ignored = live.unread
-  const { body, isNative, ignored } = forward(live, step, protocol)
+  const { body, isNative, ignored, freeform } = forward(live, step, protocol)
   live.isSent = false
   live.exchange = undefined
   live.protocol = protocol
   live.isNative = isNative
   live.ignored = ignored
+  live.freeform = freeform && new FreeformCalls(freeform)
   return {
     kind: live.model.kind,
     body,

@@ -70,7 +70,7 @@ export async function stream(
         firstByteAt = deps.clock.now()
         live.freeRequest()
       }
-      const outgoing = sorter.sort(batch)
+      const outgoing = sorter.sort(live.freeform ? live.freeform.chunks(batch) : batch)
       if (outgoing.length === 0) return true
       live.tell(outgoing)
       const sent = sink.send(outgoing, batch.isLast === true)

@@ -35,8 +35,13 @@ describe('A route with steps of several protocols', () => {
       key: secret,
       json: { model, max_tokens: 50, messages: [{ role: 'user', content: 'Hi' }], ...more },
     })
-  /** What Chat Completions has no place for. */
-  const own = { tools: [{ type: 'bash_20250124', name: 'bash' }] }
+  /** Forces a tool that Chat Completions has no place for. */
+  const own = {
+    tools: [
+      { type: 'web_fetch_20250910', name: 'web_fetch', max_uses: 1, max_content_tokens: 1000 },
+    ],
+    tool_choice: { type: 'tool', name: 'web_fetch' },
+  }
 
   test('is asked in its order where each of them can be.', async () => {
     expect((await ask('mixed/chat-first')).status).toBe(200)
@@ -53,7 +58,7 @@ describe('A route with steps of several protocols', () => {
   test('refuses by name where no step can be asked.', async () => {
     const answer = await ask('mixed/chat', own)
     expect(answer.status).toBe(400)
-    expect((await answer.json()).error.details.param).toBe('tools[0].type')
+    expect((await answer.json()).error.details.param).toBe('tool_choice.name')
   })
 
   test('falls back to a translation within the same hold.', async () => {

@@ -2,10 +2,12 @@
 import type { JsonObject } from '../../kernel/json-object.ts'
 import { type Bound, forwardBody } from '../bound.ts'
 import type { Model, RouteStep } from '../model.ts'
+import { type Unformed, withFunctions } from './freeform.ts'
 import { chatToMessages, unsayable as toMessagesFault } from './messages/write-request.ts'
 import { type Native, nativeRequest } from './native.ts'
 import type { Protocol } from './protocol.ts'
 import { chatToResponses, unsayable as toResponsesFault } from './responses/write-request.ts'
+import type { Translation } from './translation.ts'
 
 /** A request as it came, in the shape of Chat Completions, or in both, as its route needs it. */
 export type Asked = {
@@ -25,6 +27,8 @@ export type Forwarded = {
   isNative: boolean
   /** Members of what came that have no effect there. */
   ignored: readonly string[]
+  /** The freeform tools that are functions there. */
+  freeform?: ReadonlySet<string> | undefined
 }
 
 /** The request of a run for one step of its route. */
@@ -38,17 +42,32 @@ export function forward(asked: Asked, step: RouteStep, protocol: Protocol): Forw
   const unsent: string[] = []
   const chat = forwardBody(model, body, step, maxTokens, unsent)
   const ignored = unsent.length > 0 ? [...asked.ignored, ...unsent] : asked.ignored
-  if (protocol === 'chat') return { body: chat, isNative: false, ignored }
-  const said = protocol === 'messages' ? chatToMessages(chat) : chatToResponses(chat)
-  const left = door === 'chat' ? said.ignored : said.ignored.map((name) => nameAt(door, name))
-  return { body: said.body, isNative: false, ignored: [...ignored, ...left] }
+  // A client of Chat Completions knows whether its server takes freeform tools.
+  const isTaken = protocol === 'responses' || protocol === door
+  const { body: plain, freeform, ...named } = isTaken ? taken(chat) : withFunctions(chat)
+  const said = translated(protocol, plain)
+  const left = [...named.ignored, ...(said?.ignored ?? [])]
+  return {
+    body: said?.body ?? plain,
+    isNative: false,
+    ignored: left.length === 0 ? ignored : [...ignored, ...left.map((name) => nameAt(door, name))],
+    freeform,
+  }
+}
+
+const taken = (body: JsonObject): Unformed => ({ body, freeform: undefined, ignored: [] })
+
+function translated(protocol: Protocol, chat: JsonObject): Translation | undefined {
+  if (protocol === 'chat') return undefined
+  return protocol === 'messages' ? chatToMessages(chat) : chatToResponses(chat)
 }
 
 /** What a door calls the form of an answer. */
 const forms = { messages: 'output_config.format', responses: 'text.format' } as const
 
 /** A member of Chat Completions as a door has it. */
-function nameAt(door: Native['protocol'], name: string): string {
+function nameAt(door: Protocol, name: string): string {
+  if (door === 'chat') return name
   if (door === 'responses' && name === 'reasoning_effort') return 'reasoning.effort'
   if (door === 'responses' && name === 'verbosity') return 'text.verbosity'
   return name.replace(/^response_format(\.json_schema)?/, forms[door])

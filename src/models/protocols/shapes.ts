@@ -38,7 +38,7 @@ const asked = {
   'system?': systemShape,
   'tools?': t.list(messagesToolShape, 'Tools that the model may call.'),
   'tool_choice?': t.anything('Passed on.', { type: 'auto' }),
-  'thinking?': t.anything('Passed on where the model server speaks this protocol.', {
+  'thinking?': t.anything('How much the model thinks; an effort for servers of other kinds.', {
     type: 'disabled',
   }),
 }

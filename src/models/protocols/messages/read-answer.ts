@@ -2,6 +2,7 @@
 import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
 import { objectsIn, textOf } from '../reading.ts'
+import { formats } from '../reasoning-details.ts'
 
 /** A map: the word comes from a model server, and an object has members of its own. */
 const reasons = new Map([
@@ -29,11 +30,8 @@ export function messageToChat(answer: JsonObject): JsonObject | undefined {
     else if (type === 'tool_use') calls.push(callOf(block, JSON.stringify(block['input'] ?? {})))
     else if (type === 'thinking') {
       reasoning += textOf(block['thinking'])
-      const { thinking, signature } = block
-      details.push({ type: 'reasoning.text', text: thinking ?? '', signature: signature ?? null })
-    } else if (type === 'redacted_thinking') {
-      details.push({ type: 'reasoning.encrypted', data: block['data'] ?? '' })
-    }
+      details.push(signedDetail(textOf(block['thinking']), textOf(block['signature'])))
+    } else if (type === 'redacted_thinking') details.push(redactedDetail(block))
   }
   const message: JsonObject = { role: 'assistant', content }
   if (calls.length > 0) message['tool_calls'] = calls
@@ -51,6 +49,21 @@ const callOf = (block: JsonObject, args: string): JsonObject => ({
   function: { name: textOf(block['name']), arguments: args },
 })
 
+const format = formats.messages
+
+const signedDetail = (text: string, signature: string): JsonObject => ({
+  type: 'reasoning.text',
+  text,
+  signature,
+  format,
+})
+
+const redactedDetail = ({ data }: JsonObject): JsonObject => ({
+  type: 'reasoning.encrypted',
+  data: data ?? '',
+  format,
+})
+
 /** What an event of a stream comes to in the shape of Chat Completions. */
 export type ReadEvent = { chunk?: JsonObject; isEnd?: boolean; isError?: boolean }
 
@@ -59,6 +72,8 @@ export class MessageReader {
   private usage: JsonObject = {}
   /** The place among the calls of each block that is one. */
   private readonly calls = new Map<Json | undefined, number>()
+  /** The text of the block of thinking that is open. */
+  private thinking = ''
 
   read(event: JsonObject): ReadEvent {
     switch (event['type']) {
@@ -88,13 +103,12 @@ export class MessageReader {
 
   private begin(index: Json | undefined, block: JsonObject): ReadEvent {
     const { type } = block
+    this.thinking = ''
     if (type === 'text' && textOf(block['text']) !== '') {
       return chunkOf({ content: textOf(block['text']) })
     }
     if (type === 'redacted_thinking') {
-      return chunkOf({
-        reasoning_details: [{ type: 'reasoning.encrypted', data: block['data'] ?? '' }],
-      })
+      return chunkOf({ reasoning_details: [redactedDetail(block)] })
     }
     if (type !== 'tool_use') return {}
     const place = this.calls.size
@@ -107,10 +121,13 @@ export class MessageReader {
       case 'text_delta':
         return chunkOf({ content: textOf(delta['text']) })
       case 'thinking_delta':
+        this.thinking += textOf(delta['thinking'])
         return chunkOf({ reasoning_content: textOf(delta['thinking']) })
       case 'signature_delta': {
-        const signature = textOf(delta['signature'])
-        return chunkOf({ reasoning_details: [{ type: 'reasoning.text', signature }] })
+        // With its text once more: a client that keeps the last details alone has both.
+        return chunkOf({
+          reasoning_details: [signedDetail(this.thinking, textOf(delta['signature']))],
+        })
       }
       case 'input_json_delta': {
         const place = this.calls.get(index)

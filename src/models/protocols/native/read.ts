@@ -9,6 +9,7 @@ import type { Protocol } from '../protocol.ts'
 import { objectsIn, textOf } from '../reading.ts'
 import { refuseStored } from '../responses/read-request.ts'
 import { isUnstored, reasoningItems, refuseItemReference } from '../responses/unstored.ts'
+import { itemsWithout, messagesWithout } from '../without-envelopes.ts'
 import { Content, type Encoded } from './content.ts'
 import { membersOf, refuseUnpriced } from './members.ts'
 import { ToolRules } from './tools.ts'
@@ -83,8 +84,11 @@ function limitIn(protocol: Protocol, body: JsonObject): Limit {
 
 type Turns = { protocol: Exclude<Protocol, 'chat'>; content: Content; ignored: string[] }
 
-function turnsIn(turns: Json | undefined, { protocol, content, ignored }: Turns): Json {
+function turnsIn(came: Json | undefined, { protocol, content, ignored }: Turns): Json {
   const name = protocol === 'messages' ? 'messages' : 'input'
+  const own = protocol === 'messages' ? messagesWithout(came) : itemsWithout(came)
+  if (own) ignored.push(protocol === 'messages' ? 'thinking' : reasoningItems)
+  const turns = own ?? came
   if (protocol === 'responses' && typeof turns === 'string') return turns
   if (!Array.isArray(turns) || turns.length === 0) {
     refuseField(name, `Send ${name} as a list of at least one object.`)
