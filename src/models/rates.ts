@@ -4,7 +4,7 @@ import { detailedLines, type HoldRates, holdRates, type Prices, stepFor } from '
 
 /** The lines of a run: what was used at the model's prices. */
 export function linesOf(prices: Prices, kind: ModelKind, usage: Usage): MeterLine[] {
-  if (prices.card || usage.classes || usage.dearest) {
+  if (prices.card || usage.classes) {
     return withRequest(detailedLines(prices, kind, usage), prices)
   }
   const lines: MeterLine[] = [
@@ -28,6 +28,8 @@ export type MostUsed = {
   inputTokens: number
   outputTokens: number
   tier?: string | undefined
+  /** The classes that it may use; all when undefined. */
+  held?: ReadonlySet<UsageClass> | undefined
   webSearches?: number | undefined
   /** The most input and output of one choice together, where that is less than both. */
   contextTokens?: number | undefined

@@ -6,7 +6,8 @@ import { maxNusd } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
 import { type Bound, boundOf } from '../models/bound.ts'
-import type { Model } from '../models/model.ts'
+import { heldClasses } from '../models/held-classes.ts'
+import type { Model, RouteStep } from '../models/model.ts'
 import { textBytesOf } from '../models/protocols/native.ts'
 import { loadTokenizer } from '../models/tokenizers/load.ts'
 import { isDiverged } from '../proof/log/divergence.ts'
@@ -32,6 +33,9 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
   const { model, quote } = wish.quote === undefined ? unquoted(wish) : await quotedFor(deps, wish)
   const tokenizer = model.tokenizer && (await loadTokenizer(model.tokenizer))
   const bound = boundOf(model, wish.body, tokenizer, native ? textBytesOf(native) : 0)
+  const billsCacheWrites = model.route.some((step) => isBillingWrites(deps, step))
+  const held = heldClasses(model.prices, native?.body ?? wish.body, { billsCacheWrites })
+  if (held) bound.held = held
   if (quote) assertWithin(quote, bound)
   assertPayable(model, wish.fit ? withTokens(bound, 1) : bound)
   const asked = deps.texts.retentionOf(caller.account)
@@ -94,6 +98,9 @@ function assertPayable(model: Model, bound: Bound): void {
     message: 'This could cost more than any balance can hold. Lower max_tokens.',
   })
 }
+
+const isBillingWrites = ({ upstreams }: Deps, { upstream }: RouteStep): boolean =>
+  upstreams.get(upstream)?.billsCacheWrites === true
 
 const unquoted = ({ model }: RunWish) => ({ model, quote: undefined })
 

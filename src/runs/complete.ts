@@ -41,7 +41,7 @@ export async function complete(
     }
     const firstByteAt = deps.clock.now()
     const output = came.choices
-    const ending = endingOf(live, came, step, { firstByteAt, output }, 'whole')
+    const ending = endingOf(deps, live, came, step, { firstByteAt, output }, 'whole')
     const more = { body: found, usage: ending.usage, output }
     const reply = keep && ((done: Finished) => keep.done({ ...done, ...more }))
     return { ...(await finish(deps, live, ending, reply)), ...more }

@@ -13,6 +13,7 @@ import { costOf, type MeterLine, type Usage } from '../models/meter.ts'
 import type { Prices } from '../models/rate-card.ts'
 import { linesOf } from '../models/rates.ts'
 import type { Exchange } from '../models/upstream/exchange.ts'
+import type { Side } from '../models/usage.ts'
 import { exchangeRow } from '../proof/attested/exchange-row.ts'
 import { commitOutput, digestOf, factsOf, receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { HoldWindow, RunRow } from '../storage/db/schema.ts'
@@ -26,6 +27,8 @@ export type Ending = {
   usage: Usage | undefined
   usageSource: NonNullable<RunRow['usageSource']>
   clamped: boolean
+  /** The sides of the report that contradict themselves, if any. */
+  contradicts?: readonly Side[] | undefined
   firstByteAt: Millis | null
   error: RunError | null
   /** What the upstream charges the operator; undefined where that is not known. */

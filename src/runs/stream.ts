@@ -77,7 +77,7 @@ export async function stream(
     if (live.stopped()) throw new UpstreamFailure('aborted')
     const { answer, end } = endOf(sorter)
     const facts = { firstByteAt, output: answer.choices }
-    const ending = endingOf(live, answer, step, facts, 'whole')
+    const ending = endingOf(deps, live, answer, step, facts, 'whole')
     const more = { usage: ending.usage, tier: answer.tier, ...end }
     const reply = keep && ((done: Finished) => keep.done({ ...done, ...more }))
     return { ...(await finish(deps, live, ending, reply)), ...more }

@@ -4,7 +4,12 @@ import { lossWords } from '../../billing/margins/losses.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { toModelView } from '../../models/catalogue.ts'
 import type { Model, PriceList } from '../../models/model.ts'
-import { type UnpricedUnits, unpricedUnits } from './unpriced.ts'
+import {
+  type Contradictions,
+  contradictions,
+  type UnpricedUnits,
+  unpricedUnits,
+} from './unpriced.ts'
 import { type UpstreamHealth, upstreamHealth } from './upstreams.ts'
 
 export type OperatedModels = {
@@ -17,6 +22,7 @@ export type OperatedModels = {
   /** Sentences about prices below cost. */
   losses: readonly string[]
   unpriced: readonly UnpricedUnits[]
+  contradictions: readonly Contradictions[]
 }
 
 type Needs = Pick<Deps, 'admin' | 'catalogue' | 'logs' | 'meters' | 'plans' | 'upstreams'>
@@ -34,6 +40,7 @@ export async function readOperatedModels(deps: Needs): Promise<OperatedModels> {
     upstreams: upstreamHealth(deps),
     losses: lossWords(catalogue.list(), deps.plans.list),
     unpriced: unpricedUnits(deps),
+    contradictions: contradictions(deps),
   }
 }
 
@@ -49,4 +56,5 @@ export const toOperatedModels = (view: OperatedModels) => ({
     places: load ?? null,
   })),
   unpriced: view.unpriced,
+  contradictions: view.contradictions,
 })

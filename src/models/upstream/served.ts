@@ -28,7 +28,7 @@ type Rules = {
 
 /** The same upstream under these rules. */
 export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
-  const { id, protocol, countTokens, evidence } = upstream
+  const { id, protocol, countTokens, evidence, billsCacheWrites } = upstream
   const { slots, breaker } = rules
   return {
     id,
@@ -67,6 +67,7 @@ export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
         breaker && breaker.state !== 'closed' ? undefined : countTokens(call),
     }),
     evidence,
+    ...(billsCacheWrites && { billsCacheWrites }),
     ...(slots && {
       load: () => ({ taken: slots.taken, waiting: slots.waiting, most: slots.most }),
     }),

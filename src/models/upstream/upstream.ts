@@ -62,6 +62,8 @@ export type Upstream = {
    * takes no place of a run, and neither fails nor heals the circuit. Never rejects.
    */
   countTokens?(call: CountCall): Promise<number | undefined>
+  /** Whether it caches by itself and bills what it writes: a hold then has the rate of writing. */
+  billsCacheWrites?: boolean
   /** Where its signatures are, if it signs its answers. */
   evidence?: EvidenceSource | undefined
   /** Its slots, if they are limited: taken, waited for, and in all. */

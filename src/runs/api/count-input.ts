@@ -42,6 +42,6 @@ async function ownCount(model: Model, body: JsonObject, native: Native): Promise
   const tokenizer = model.tokenizer && (await loadTokenizer(model.tokenizer))
   const bound = boundOf(model, body, tokenizer, textBytesOf(native))
   const { inputBytes, countedText, countedMedia = 0 } = bound
-  const text = countedText ?? tokensOfBytes(inputBytes, model.bytesPerToken, false)
+  const text = countedText ?? tokensOfBytes(inputBytes, model.bytesPerToken)
   return Math.max(1, text + countedMedia)
 }
