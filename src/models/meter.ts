@@ -71,8 +71,10 @@ export type Usage = {
   classes?: UsageClasses | undefined
   /** The tier of service it is billed by; undefined for the ordinary one. */
   tier?: string | undefined
-  /** The classes that were held for; another costs no more than was held. All when undefined. */
+  /** The classes that were held for; all when undefined. */
   held?: ReadonlySet<UsageClass> | undefined
+  /** Whether other classes cost no more than the dearest of these, so that the hold is enough. */
+  isCapped?: true
 }
 
 export type UsageClasses = { readonly [Class in UsageClass]?: number }

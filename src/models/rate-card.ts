@@ -117,23 +117,35 @@ const heldRates = (
   held: ReadonlySet<UsageClass>,
 ): (Pusd | undefined)[] => classes.map((meter) => (held.has(meter) ? rates[meter] : undefined))
 
-/** The price of a unit of a class of input: its rate, at most the dearest that was held. */
-export const inputRateOf = (step: RateStep, held: Held, meter: UsageClass): Pusd => {
+type Priced = Pick<Usage, 'held' | 'isCapped'>
+
+/** The price of a unit of a class of input: its rate, or the dearest that was held. */
+export const inputRateOf = (
+  step: RateStep,
+  { held, isCapped }: Priced,
+  meter: UsageClass,
+): Pusd => {
+  const own = step.rates[meter]
+  if (own !== undefined && !isCapped) return own
   const dearest = dearestInputOf(step, held)
-  return min(step.rates[meter] ?? dearest, dearest)
+  return min(own ?? dearest, dearest)
 }
 
 /** The same of a class of output; undefined where it is part of `output`. */
-export const outputRateOf = (step: RateStep, held: Held, meter: UsageClass): Pusd | undefined => {
+export const outputRateOf = (
+  step: RateStep,
+  { held, isCapped }: Priced,
+  meter: UsageClass,
+): Pusd | undefined => {
   const own = step.rates[meter]
-  return own === undefined ? undefined : min(own, dearestOutputOf(step, held))
+  return own !== undefined && isCapped ? min(own, dearestOutputOf(step, held)) : own
 }
 
 /** The lines of a run by all rates of its model, without that of the request. */
 export function detailedLines(prices: Prices, kind: ModelKind, usage: Usage): MeterLine[] {
   const step = stepFor(prices, usage)
   const { rates } = step
-  const { classes = {}, held } = usage
+  const { classes = {} } = usage
   const lines: MeterLine[] = []
   const add = (meter: Meter, quantity: number, pricePusd: Pusd): number => {
     lines.push({ meter, quantity, pricePusd })
@@ -143,7 +155,7 @@ export function detailedLines(prices: Prices, kind: ModelKind, usage: Usage): Me
   add('input', 0, rates.input ?? 0n)
   for (const meter of inputClasses) {
     const units = classes[meter]
-    if (units) inClasses += add(meter, units, inputRateOf(step, held, meter))
+    if (units) inClasses += add(meter, units, inputRateOf(step, usage, meter))
   }
   setQuantity(lines, 'input', usage.inputTokens - inClasses)
   if (kind === 'embedding') return lines
@@ -151,7 +163,7 @@ export function detailedLines(prices: Prices, kind: ModelKind, usage: Usage): Me
   add('output', 0, rates.output ?? 0n)
   for (const meter of outputClasses) {
     const units = classes[meter]
-    const rate = units ? outputRateOf(step, held, meter) : undefined
+    const rate = units ? outputRateOf(step, usage, meter) : undefined
     if (units && rate !== undefined) outClasses += add(meter, units, rate)
   }
   setQuantity(lines, 'output', usage.outputTokens - outClasses)

@@ -3,11 +3,10 @@
 /** The two sides are measured apart: text that is read is JSON. */
 export type TextSide = 'read' | 'said'
 
-/** So much has to be reported before it says anything: runs and tokens of a model. */
+/** So many runs of a model have to be reported before they say anything. */
 const leastRuns = 8
-const leastTokens = 1000
-/** Fewer tokens of an account do not weigh. */
-const leastOfAccount = 200
+/** Shorter texts are mostly the frame around them. */
+const leastTokens = 100
 /** Sums of an account are halved after so many runs, so that they follow what is asked now. */
 const mostRuns = 64
 /** The accounts of a model that are remembered. */
@@ -31,7 +30,7 @@ export class TokenSizes {
     side: TextSide,
     { bytes, tokens }: { bytes: number; tokens: number },
   ): void {
-    if (tokens <= 0 || tokens > bytes) return
+    if (tokens < leastTokens || tokens > bytes) return
     const sum = this.sumsOf(model, account)[side]
     if (sum.runs >= mostRuns) {
       sum.runs /= 2
@@ -46,10 +45,9 @@ export class TokenSizes {
   /** Bytes of a token, from 1 to 16; undefined while too little is known. */
   of(model: string, side: TextSide): number | undefined {
     const all = [...(this.models.get(model)?.values() ?? [])].map((sums) => sums[side])
-    const total = (name: keyof Sum) => all.reduce((sum, one) => sum + one[name], 0)
-    if (total('runs') < leastRuns || total('tokens') < leastTokens) return undefined
+    if (all.reduce((sum, { runs }) => sum + runs, 0) < leastRuns) return undefined
     const sizes = all
-      .filter(({ tokens }) => tokens >= leastOfAccount)
+      .filter(({ runs }) => runs > 0)
       .map(({ bytes, tokens }) => bytes / tokens)
       .sort((a, b) => a - b)
     return sizes[Math.floor((sizes.length - 1) / 2)]

@@ -87,10 +87,9 @@ export function addClasses(
     }
   }
   const { input: plain = 0n, output: said = 0n } = step.rates
-  const { held } = bound
-  keep(inputClasses, input, usage.inputTokens, (meter) => inputRateOf(step, held, meter), plain)
+  keep(inputClasses, input, usage.inputTokens, (meter) => inputRateOf(step, bound, meter), plain)
   if (output.tokens > 0) {
-    const rateOf = (meter: UsageClass) => outputRateOf(step, held, meter) ?? said
+    const rateOf = (meter: UsageClass) => outputRateOf(step, bound, meter) ?? said
     keep(outputClasses, output, usage.outputTokens, rateOf, said)
   }
   const found = Math.min(searches, bound.webSearches ?? 0)
