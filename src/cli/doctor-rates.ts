@@ -28,7 +28,7 @@ export async function lookAtRates({ models }: Config, db: Db): Promise<Finding[]
   return [fine('rates', 'Models have a rate for each class that their latest runs read.')]
 }
 
-/** Names the models whose servers report no usage with whole answers, or one that cannot be true. */
+/** Names the models whose servers report no usage of whole answers, or a contradicting one. */
 export async function lookAtUsage(db: Db): Promise<Finding[]> {
   const found = await countedRuns(db, runsMax)
   return found.map(({ model, counted, all }) => {

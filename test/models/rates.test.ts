@@ -117,46 +117,6 @@ describe('the bill of a usage', () => {
       expect([source, lines[0]?.pricePusd]).toEqual(['counted', 2_500_000n])
     })
   }
-
-  test('whose total is too little for what passed has its details beside it', () => {
-    const apart = { prompt_tokens: 100, completion_tokens: 60 }
-    const said = {
-      ...apart,
-      prompt_tokens_details: { cached_tokens: 1000 },
-      completion_tokens_details: { reasoning_tokens: 400 },
-    }
-    const { units, source } = bill(small, said)
-    expect(units).toEqual({ input: 100, cache_read: 1000, output: 60 })
-    expect(source).toBe('counted')
-  })
-
-  test('with fractions is rounded up in each class', () => {
-    const said = {
-      ...chat,
-      prompt_tokens: 2005.4,
-      prompt_tokens_details: { cached_tokens: 1919.3 },
-    }
-    const { units, source } = bill(small, said)
-    expect(units).toEqual({ input: 87, cache_read: 1920, output: 300 })
-    expect(source).toBe('reported')
-  })
-
-  test('of Anthropic, whose split does not add up, is its total', () => {
-    const split = { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 30 }
-    const usage = { input_tokens: 900, cache_creation_input_tokens: 50, output_tokens: 90 }
-    const of = (cache_creation: object) =>
-      bill(large, { ...usage, cache_creation }, { shape: 'messages' })
-    const { units, source } = of(split)
-    expect(units).toEqual({ input: 900, cache_write: 50, output: 90 })
-    expect(source).toBe('counted')
-    // Zeros are no split.
-    const zeros = of({ ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 })
-    expect([zeros.units, zeros.source]).toEqual([units, 'reported'])
-    expect(of({ ...split, ephemeral_5m_input_tokens: 20 }).units).toMatchObject({
-      cache_write: 20,
-      cache_write_1h: 30,
-    })
-  })
 })
 
 describe('bands and tiers', () => {

@@ -157,7 +157,7 @@ describe.each(allPairs.map((pair): [string, Pair] => [nameOf(pair), pair]))('%s'
   test('a stopped turn that is asked again and again costs as much each time', async () => {
     const tag = tagOf()
     const first = await talk(pair, tag, 4, 'hang')
-    // The server has the prompt in its cache by now; the last report knows of the turn before.
+    // Its prompt is in the cache by now, and the last report is of the turn before.
     const again = await talk(pair, tag, 4, 'hang')
     expect(Number(again.cost)).toBeLessThanOrEqual(Number(first.cost))
   }, 60_000)
@@ -176,7 +176,7 @@ describe('what is known of a cache', () => {
   test('holds for the same beginning alone', async () => {
     const tag = tagOf()
     await talk(pair, tag, 4, 'finish')
-    const other = `This is tag-${tag}. ${'Another text is no known one. '.repeat(200)} hang`
+    const other = `This is tag-${tag}. ${'Another text was never sent. '.repeat(200)} hang`
     const stopped = await ask(pair, [{ role: 'user', content: other }], 'hang')
     expect(unitsOf(stopped, 'cache_read')).toBe(0)
   })
