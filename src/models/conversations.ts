@@ -3,8 +3,9 @@
  * it could read from a cache it did. In memory, bounded, and forgotten as caches forget.
  */
 import type { Json } from '../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../kernel/json-object.ts'
+import { isObject, type JsonObject, objectOf } from '../kernel/json-object.ts'
 import { isSet } from './body.ts'
+import { isEmpty } from './free-members.ts'
 import type { KnownPrefix } from './usage.ts'
 
 /** A turn as it was asked: whose, of what, in the form that was sent. */
@@ -23,7 +24,7 @@ type Read = { tokens: number; cached: number }
 
 /** The last reported turn of a conversation. */
 type Known = Read & {
-  /** A hash for each message, over all before it, and where it ends in characters. */
+  /** A hash for each message, over all before it, and where it ends in characters of text. */
   marks: BigUint64Array
   ends: Float64Array
   bytes: number
@@ -99,25 +100,19 @@ export class Conversations {
     const said = request['messages'] ?? request['input']
     const messages = Array.isArray(said) ? said : [said ?? null]
     if (messages.length > mostOfOne || isSet(request['previous_response_id'])) return undefined
-    let hash = this.seed
-    const add = (text: string): number => {
-      hash = Bun.hash.wyhash(text, hash)
-      return text.length
-    }
-    add(`${account} ${model} ${route}`)
-    let end = 0
-    for (const name of before)
-      if (isSet(request[name])) end += add(`${name}${written(request[name])}`)
+    const text = new TextHash(this.seed)
+    text.add(`${account} ${model} ${route}`)
+    for (const name of before) if (isSet(request[name])) text.addValue(request[name])
     const marks = new BigUint64Array(messages.length)
     const ends = new Float64Array(messages.length)
     let key: bigint | undefined
-    messages.forEach((message, at) => {
-      end += add(written(message))
-      marks[at] = hash
-      ends[at] = end
-      if (key === undefined && isOfUser(message)) key = hash
-    })
-    return { key: key ?? hash, marks, ends }
+    for (const [at, message] of messages.entries()) {
+      text.addMessage(message)
+      marks[at] = text.hash
+      ends[at] = text.length
+      if (key === undefined && isOfUser(message)) key = text.hash
+    }
+    return { key: key ?? text.hash, marks, ends }
   }
 }
 
@@ -129,12 +124,41 @@ const before = [
 
 const isOfUser = (message: Json): boolean => !isObject(message) || message['role'] === 'user'
 
-/** Breakpoints move from turn to turn, and are not read by the model. */
-const breakpoint = /,?"cache_control":\{[^{}]*\}/g
+/** Hashes values as they stand, without a copy of their text. */
+class TextHash {
+  length = 0
 
-function written(value: Json | undefined): string {
-  const text = JSON.stringify(value) ?? ''
-  return text.includes('"cache_control":{') ? text.replace(breakpoint, '') : text
+  constructor(public hash: bigint) {}
+
+  add(text: string): void {
+    this.hash = Bun.hash.wyhash(text, this.hash)
+    this.length += text.length
+  }
+
+  /** Most messages are a role and a text, which are hashed at once. */
+  addMessage(message: Json): void {
+    const { role, content, ...others } = objectOf(message)
+    if (typeof content !== 'string' || !isEmpty(others)) this.addValue(message)
+    else this.add(`${role}: ${content}`)
+  }
+
+  /** Breakpoints are left out: they move from turn to turn, and are not read by the model. */
+  addValue(value: Json | undefined): void {
+    if (typeof value === 'string') this.add(value)
+    else if (Array.isArray(value)) {
+      this.add('[')
+      for (const item of value) this.addValue(item)
+      this.add(']')
+    } else if (isObject(value)) {
+      this.add('{')
+      for (const name in value) {
+        if (name === 'cache_control') continue
+        this.add(name)
+        this.addValue(value[name])
+      }
+      this.add('}')
+    } else this.add(String(value))
+  }
 }
 
 /** How many messages both begin with. */
