@@ -3,9 +3,8 @@
  * it could read from a cache it did. In memory, bounded, and forgotten as caches forget.
  */
 import type { Json } from '../kernel/canonical.ts'
-import { isObject, type JsonObject, objectOf } from '../kernel/json-object.ts'
+import { isObject, type JsonObject } from '../kernel/json-object.ts'
 import { isSet } from './body.ts'
-import { isEmpty } from './free-members.ts'
 import type { KnownPrefix } from './usage.ts'
 
 /** A turn as it was asked: whose, of what, in the form that was sent. */
@@ -107,7 +106,7 @@ export class Conversations {
     const ends = new Float64Array(messages.length)
     let key: bigint | undefined
     for (const [at, message] of messages.entries()) {
-      text.addMessage(message)
+      text.addValue(message)
       marks[at] = text.hash
       ends[at] = text.length
       if (key === undefined && isOfUser(message)) key = text.hash
@@ -135,13 +134,6 @@ class TextHash {
     this.length += text.length
   }
 
-  /** Most messages are a role and a text, which are hashed at once. */
-  addMessage(message: Json): void {
-    const { role, content, ...others } = objectOf(message)
-    if (typeof content !== 'string' || !isEmpty(others)) this.addValue(message)
-    else this.add(`${role}: ${content}`)
-  }
-
   /** Breakpoints are left out: they move from turn to turn, and are not read by the model. */
   addValue(value: Json | undefined): void {
     if (typeof value === 'string') this.add(value)
@@ -153,8 +145,10 @@ class TextHash {
       this.add('{')
       for (const name in value) {
         if (name === 'cache_control') continue
-        this.add(name)
-        this.addValue(value[name])
+        const member = value[name]
+        // A role and what it says stand in this order in nearly every message.
+        if (name !== 'role' && name !== 'content') this.add(name)
+        this.addValue(member)
       }
       this.add('}')
     } else this.add(String(value))
