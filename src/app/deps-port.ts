@@ -63,6 +63,7 @@ import type { NoteSigner } from '../proof/signer/ed25519.ts'
 import type { Signer } from '../proof/signer/signer.ts'
 import type { Signers } from '../proof/signer/signers.ts'
 import type { LiveRuns } from '../runs/live-runs.ts'
+import type { Reports } from '../runs/reports.ts'
 import type { RunStore } from '../runs/runs.ts'
 import type { CountStore } from '../storage/counts/store.ts'
 import type { LeaseClock } from '../storage/db/lease-clock.ts'
@@ -171,6 +172,8 @@ export type Deps = {
   signers: Signers
   sequencer: Sequencer
   live: LiveRuns
+  /** Reported runs, for those that end without a report. */
+  reports: Reports
   usage: UsageStore
   vouchers: VoucherStore
   /** Promised prices. */

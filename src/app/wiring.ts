@@ -57,6 +57,7 @@ import type { Signer } from '../proof/signer/signer.ts'
 import type { Signers } from '../proof/signer/signers.ts'
 import { ensureSigners } from '../proof/signer/store.ts'
 import { liveRuns } from '../runs/live-runs.ts'
+import { makeReports } from '../runs/reports.ts'
 import { runStore } from '../runs/store.ts'
 import { countStore } from '../storage/counts/store.ts'
 import type { Db } from '../storage/db/db.ts'
@@ -167,7 +168,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     logStore: store,
     checkpoints,
     heads,
-    acknowledged: makeAcknowledged(),
+    ...remembered({ clock, random }),
     ...onChain,
     askChain: askOwnChain(onChain.anchoring),
     deposits: depositStore(db, { clock: leaseClock, node, shard }),
@@ -299,3 +300,9 @@ function takeOn(config: Config, settings: Settings, room: { admission: number })
   Object.assign(settings, liveSettingsOf(config))
   room.admission = config.limits.admission
 }
+
+/** Facts that this process remembers of its runs, and forgets when it ends. */
+const remembered = (by: { clock: Clock; random: Random }) => ({
+  acknowledged: makeAcknowledged(),
+  reports: makeReports(by),
+})

@@ -24,7 +24,7 @@ import { lookAtLog, lookAtReplication } from './doctor-log.ts'
 import { lookAtDisk, lookAtFiles } from './doctor-machine.ts'
 import { lookAtChain, lookAtModels, lookAtOrigin, lookAtPrices } from './doctor-network.ts'
 import { lookAtPatience } from './doctor-patience.ts'
-import { lookAtRates } from './doctor-rates.ts'
+import { lookAtRates, lookAtUsage } from './doctor-rates.ts'
 import { type Finding, failure, lookAt, quote } from './finding.ts'
 import { withoutPassword } from './pg-tools.ts'
 
@@ -63,6 +63,7 @@ async function examine(options: Options): Promise<void> {
         ...(await lookAtReplication(db)),
         ...(await lookAtLog(config, db)),
         ...(await lookAtRates(config, db)),
+        ...(await lookAtUsage(db)),
       ]
     })),
   ]

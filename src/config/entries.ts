@@ -155,7 +155,7 @@ export const lists = {
     ),
     bytes_per_token: optional(
       decimal('bytes', 1, 16),
-      'Bytes of a token where usage is counted; 4 when absent.',
+      'Bytes of a token where usage is counted; when absent, as reported runs say, else 4.',
     ),
     terminal: optional(flag, 'Whether the public terminal may use it; false when absent.'),
     pass: optional(listOf(words), 'Members of requests that also go on as they came.'),

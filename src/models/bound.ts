@@ -5,6 +5,7 @@ import { type Body, checkDepth, isSet, refuseField } from './body.ts'
 import { addUnsent, checkChat, toMessages } from './chat-content.ts'
 import { checkEmbedding } from './embedding-content.ts'
 import { type MediaTokens, withoutMedia } from './media.ts'
+import type { UsageClass } from './meter.ts'
 import type { Model, RouteStep } from './model.ts'
 import { countRead, type Read } from './read-texts.ts'
 import { ordinaryTiers } from './tiers.ts'
@@ -29,6 +30,8 @@ export type Bound = {
   countedMedia?: number | undefined
   /** The tier of service that the request asks for, if the model has rates for it. */
   tier?: string | undefined
+  /** The classes that it can use, which its hold takes the dearest rate of; all when undefined. */
+  held?: ReadonlySet<UsageClass> | undefined
   /** Searches that the model server may make by itself; with any, a run reads more than once. */
   webSearches?: number | undefined
   /** The most input and output of one choice together, where that is less than both. */

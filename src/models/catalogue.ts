@@ -61,6 +61,7 @@ function toModel(config: ModelConfig, builtin: Model | undefined): Model {
     ownedBy: config.owned_by ?? base.ownedBy,
     prices: toPrices(config),
     bytesPerToken: config.bytes_per_token ?? base.bytesPerToken,
+    ...(config.bytes_per_token !== undefined && { isBytesPerTokenSet: true as const }),
     features: featuresOf(base, config.features ?? base.features),
     status: config.status ?? base.status,
     terminal: config.terminal ?? false,

@@ -3,6 +3,7 @@ import type { Json } from '../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../kernel/json-object.ts'
 import { isEmpty, reasoningNames } from '../models/free-members.ts'
 import type { TextFrames } from '../models/text-frames.ts'
+import { mergeUsage } from '../models/usage-merge.ts'
 import { bytesOfName, Pieces, wellFormed } from './pieces.ts'
 import { addToolCalls, type GatheredCall, integer, toToolCalls } from './tool-calls.ts'
 
@@ -101,7 +102,9 @@ export class Collector {
   noteUsage({ usage, service_tier: tier }: JsonObject): void {
     if (tier) this.tier = tier
     if (!usage) return
-    this.usage = usage
+    const merged = mergeUsage(this.usage, usage)
+    if (merged === this.usage) return
+    this.usage = merged
     this.bytesAtUsage = this.outputBytes
   }
 

@@ -6,7 +6,8 @@ import { maxNusd } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
 import { type Bound, boundOf, widest, withoutLimit } from '../models/bound.ts'
-import type { Model } from '../models/model.ts'
+import { heldClasses } from '../models/held-classes.ts'
+import type { Model, RouteStep } from '../models/model.ts'
 import { boundOfNative } from '../models/protocols/native/bound.ts'
 import { loadTokenizer } from '../models/tokenizers/load.ts'
 import type { Tokenizer } from '../models/tokenizers/tokenizer.ts'
@@ -35,6 +36,10 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
   const tokenizer = model.tokenizer && (await loadTokenizer(model.tokenizer))
   const limited = boundOfWish(model, wish, tokenizer)
   const bound = isUnlimited(deps, model) ? withoutLimit(model, limited) : limited
+  const billsCacheWrites = model.route.some((step) => isBillingWrites(deps, step))
+  const request = wish.native?.members ?? wish.body ?? {}
+  const held = heldClasses(model.prices, request, { billsCacheWrites })
+  if (held) bound.held = held
   if (quote) assertWithin(quote, bound)
   assertPayable(model, wish.fit ? withTokens(bound, 1) : bound)
   const asked = deps.texts.retentionOf(caller.account)
@@ -106,6 +111,9 @@ function assertPayable(model: Model, bound: Bound): void {
     message: 'This could cost more than any balance can hold. Lower max_tokens.',
   })
 }
+
+const isBillingWrites = ({ upstreams }: Deps, { upstream, model }: RouteStep): boolean =>
+  upstreams.get(upstream)?.dialects?.of(model).billsCacheWrites === true
 
 const unquoted = ({ model }: RunWish) => ({ model, quote: undefined })
 

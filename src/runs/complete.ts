@@ -35,6 +35,7 @@ export async function complete(
     })
     const found = live.freeform ? live.freeform.whole(whole) : whole
     const came = readFound(live, found)
+    if (live.isLarge) deps.reports.keepConversation(live, step)
     live.freeRequest()
     if (live.stopped()) {
       // The whole answer came too late: its report is believed, none of it was delivered.
@@ -43,7 +44,7 @@ export async function complete(
     }
     const firstByteAt = deps.clock.now()
     const output = came.choices
-    const ending = endingOf(live, came, step, { firstByteAt, output }, 'whole')
+    const ending = endingOf(deps, live, came, step, { firstByteAt, output }, 'whole')
     const more = { body: found, usage: ending.usage, output }
     return { ...(await finish(deps, live, ending, storedOf(keep, more))), ...more }
   } catch (error) {

@@ -41,10 +41,10 @@ export async function endFailed(
   if (refusal.type === 'internal_error') deps.log.error('run.failed', error, namesOf(live))
   const facts = { firstByteAt, output: hasOutput ? answer.choices : null }
   const isFree = charged === 'nothing'
-  const ended = isFree ? undefined : endingOf(live, answer, step, facts, how)
+  const ended = isFree ? undefined : endingOf(deps, live, answer, step, facts, how)
   // What the model server reported it bills the operator, also where no customer pays.
   const isBilled = isFree && answer.usage !== undefined && step?.cost !== undefined
-  const { wholesale } = (isBilled ? endingOf(live, answer, step, facts, how) : ended) ?? {}
+  const { wholesale } = (isBilled ? endingOf(deps, live, answer, step, facts, how) : ended) ?? {}
   const receiptId = receiptIdOf(live.id)
   refusal.detail.headers = { ...refusal.detail.headers, 'x-receipt-id': receiptId }
   refusal.detail.metadata = { ...refusal.detail.metadata, run_id: live.id, receipt_id: receiptId }
@@ -55,6 +55,7 @@ export async function endFailed(
     usage: ended?.usage,
     usageSource: ended?.usageSource ?? 'counted',
     clamped: ended?.clamped ?? false,
+    contradicts: ended?.contradicts,
     wholesale,
     error: { type: refusal.type, message: refusal.message },
   }

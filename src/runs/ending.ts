@@ -1,4 +1,5 @@
 /** Decides what a run is charged for what came of its answer. */
+import type { Deps } from '../app/deps-port.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Refusal } from '../kernel/refusal.ts'
 import type { Usage } from '../models/meter.ts'
@@ -44,18 +45,20 @@ export type How = 'whole' | 'broken' | 'left'
 
 /** The ending of a run that is charged for what came of its answer. */
 export function endingOf(
+  { reports }: Pick<Deps, 'reports'>,
   live: LiveRun,
   answer: Came,
   step: RouteStep | undefined,
   facts: Facts,
   how: How,
 ): Ending & { usage: Usage } {
+  const isWhole = how === 'whole'
   const claim: UsageClaim = {
     bound: live.bound,
     prices: live.model.prices,
     reported: answer.usage,
     shape: live.protocol,
-    isOutdated: how !== 'whole' && answer.isOutdated,
+    isOutdated: !isWhole && answer.isOutdated,
     tier: answer.tier,
     searches: answer.searches,
     delivered: {
@@ -63,18 +66,21 @@ export function endingOf(
       outputBytes: answer.outputBytes,
       output: answer.choices,
     },
-    counting: live.model,
-    isClientsEnd: how === 'left',
+    counting: isWhole ? live.model : reports.countingOf(live, how === 'left' ? 'client' : 'server'),
+    known: isWhole ? undefined : reports.prefixOf(live, step),
     embedded: live.model.verifiable === 're-executable',
   }
   const decided = decideUsage(claim)
-  const { usage, source, clamped } = decided
+  const { usage, source, clamped, contradicts } = decided
+  const isLesson = isWhole && source === 'reported' && !clamped
+  if (isLesson) reports.note(live, step, usage, answer.outputBytes)
   return {
     outcome: 'complete',
     route: routeName(step),
     usage,
     usageSource: source,
     clamped,
+    contradicts,
     error: null,
     wholesale: step?.cost && wholesaleOf(step.cost, live.model, claim, decided),
     ...facts,

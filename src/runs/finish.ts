@@ -49,6 +49,7 @@ export async function finish(
     if (ending.usage?.classes) {
       deps.meters.unpriced(live.model.id, unpricedUnits(prices, ending.usage))
     }
+    if (ending.contradicts) deps.meters.contradicted(live.model.id, ending.contradicts)
     if (digest && at !== null) deps.acknowledged.add({ runId, digest, cost, at })
     if (isOpen && done.run.outcome === 'complete') void noteAnswer(deps, runId, exchange)
     live.span?.end(done.run, ending)

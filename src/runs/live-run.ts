@@ -3,6 +3,7 @@ import type { Json } from '../kernel/canonical.ts'
 import { type StopSignal, StopSwitch } from '../kernel/stop.ts'
 import type { Trace } from '../kernel/trace.ts'
 import type { Bound } from '../models/bound.ts'
+import type { Chain } from '../models/conversations.ts'
 import type { Model } from '../models/model.ts'
 import type { Native } from '../models/protocols/native.ts'
 import type { Protocol } from '../models/protocols/protocol.ts'
@@ -89,6 +90,8 @@ export class LiveRun {
   freeform: FreeformCalls | undefined
   /** The request of a client that waits for the whole answer. Its signal may have no listener. */
   client: { readonly signal: { readonly aborted: boolean } } | undefined
+  /** Its conversation, once the request was dropped. */
+  conversation: Chain | undefined
   /** The memory of a large request, as the budget of all bodies counts it. */
   private room: BodyRoom | undefined
   private readonly stopSwitch = new StopSwitch()
@@ -126,8 +129,13 @@ export class LiveRun {
    * Drops a large request once its answer has begun: no other server will be asked. It stays, and
    * its room with it, if the account keeps its texts.
    */
+  /** Whether its request takes memory that others wait for. */
+  get isLarge(): boolean {
+    return this.room !== undefined && this.received === undefined
+  }
+
   freeRequest(): void {
-    if (!this.room || this.received !== undefined) return
+    if (!this.isLarge) return
     this.body = {}
     if (this.native) this.native = { ...this.native, members: {}, encoded: [] }
     this.freeRoom()

@@ -11,8 +11,9 @@ import { returnUse } from '../ledger/quoted.ts'
 import type { UnitOfWork } from '../ledger/unit-of-work.ts'
 import { costOf, type MeterLine, type Usage } from '../models/meter.ts'
 import type { Prices } from '../models/rate-card.ts'
-import { linesOf } from '../models/rates.ts'
+import { chargedLines, linesOf } from '../models/rates.ts'
 import type { Exchange } from '../models/upstream/exchange.ts'
+import type { Side } from '../models/usage.ts'
 import { exchangeRow } from '../proof/attested/exchange-row.ts'
 import { commitOutput, digestOf, factsOf, receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { HoldWindow, KeptItemRow, RunRow } from '../storage/db/schema.ts'
@@ -26,6 +27,8 @@ export type Ending = {
   usage: Usage | undefined
   usageSource: NonNullable<RunRow['usageSource']>
   clamped: boolean
+  /** The sides of the report that contradict themselves, if any. */
+  contradicts?: readonly Side[] | undefined
   firstByteAt: Millis | null
   error: RunError | null
   /** What the upstream charges the operator; undefined where that is not known. */
@@ -103,9 +106,10 @@ export class Settlement implements Command<void> {
     this.account = open.accountId
     this.windows = open.windows
     this.run = open.id
-    const lines = linesFor(open, prices, ending.usage)
+    const { lines, isCapped } = linesFor(open, prices, ending.usage)
     // The receipt goes into the current log, even if another one was current at the start.
     this.ended = endedRow(of, lines, deps.clock.now(), deps.settings.issuer)
+    if (isCapped) this.ended.clamped = true
     const digest = digestOf(factsOf(this.ended, lines))
     this.ended.digest = digest
     this.done = { run: this.ended, receiptId: receiptIdOf(open.id), digest: toHex(digest) }
@@ -147,11 +151,16 @@ export class Settlement implements Command<void> {
 const noKeys: readonly string[] = []
 
 /** Without usage the meters are zero; without prices there are no lines. */
-function linesFor(open: RunRow, prices: Prices | undefined, usage: Usage | undefined): MeterLine[] {
-  if (!prices) return []
-  if (usage) return linesOf(prices, open.kind, usage)
+function linesFor(
+  open: RunRow,
+  prices: Prices | undefined,
+  usage: Usage | undefined,
+): { lines: MeterLine[]; isCapped: boolean } {
+  if (!prices) return { lines: [], isCapped: false }
+  if (usage) return chargedLines(prices, open.kind, usage, open)
   const nothing = { inputTokens: 0, outputTokens: 0 }
-  return linesOf({ ...prices, requestNusd: 0n }, open.kind, nothing)
+  const lines = linesOf({ ...prices, requestNusd: 0n }, open.kind, nothing)
+  return { lines, isCapped: false }
 }
 
 /** The ended run's row, without its digest and its place in the log. */

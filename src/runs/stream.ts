@@ -68,6 +68,7 @@ export async function stream(
       }
       if (firstByteAt === null) {
         firstByteAt = deps.clock.now()
+        if (live.isLarge) deps.reports.keepConversation(live, step)
         live.freeRequest()
       }
       const outgoing = sorter.sort(live.freeform ? live.freeform.chunks(batch) : batch)
@@ -82,7 +83,7 @@ export async function stream(
     if (live.stopped()) throw new UpstreamFailure('aborted')
     const { answer, end } = endOf(sorter)
     const facts = { firstByteAt, output: answer.choices }
-    const ending = endingOf(live, answer, step, facts, 'whole')
+    const ending = endingOf(deps, live, answer, step, facts, 'whole')
     const more = { usage: ending.usage, tier: answer.tier, output: answer.choices, ...end }
     return { ...(await finish(deps, live, ending, storedOf(keep, more))), ...more }
   } catch (error) {

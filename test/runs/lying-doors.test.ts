@@ -93,7 +93,7 @@ for (const [engine, pair] of cases) {
       const output = 7
       const charged: Record<string, [number | undefined, number, typeof counted]> = {
         negative: [undefined, output, counted],
-        fractional: [undefined, output, counted],
+        fractional: [8, 6, { source: 'reported', clamped: false }],
         text: [undefined, output, counted],
         missing: [undefined, output, counted],
         zero: [7, output, counted],

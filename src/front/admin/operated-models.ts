@@ -5,7 +5,12 @@ import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { toModelView } from '../../models/catalogue.ts'
 import type { Model, PriceList } from '../../models/model.ts'
 import { wordsOf } from '../../models/protocols/dialect.ts'
-import { type UnpricedUnits, unpricedUnits } from './unpriced.ts'
+import {
+  type Contradictions,
+  contradictions,
+  type UnpricedUnits,
+  unpricedUnits,
+} from './unpriced.ts'
 import { type UpstreamHealth, upstreamHealth } from './upstreams.ts'
 
 export type OperatedModels = {
@@ -19,6 +24,7 @@ export type OperatedModels = {
   losses: readonly string[]
   unpriced: readonly UnpricedUnits[]
   learned: readonly LearnedFact[]
+  contradictions: readonly Contradictions[]
 }
 
 /** A fact about a model server that its refusal taught. */
@@ -40,6 +46,7 @@ export async function readOperatedModels(deps: Needs): Promise<OperatedModels> {
     losses: lossWords(catalogue.list(), deps.plans.list),
     unpriced: unpricedUnits(deps),
     learned: learnedFacts(deps),
+    contradictions: contradictions(deps),
   }
 }
 
@@ -66,4 +73,5 @@ export const toOperatedModels = (view: OperatedModels) => ({
   })),
   unpriced: view.unpriced,
   learned: view.learned.map(({ at, ...fact }) => ({ ...fact, learned_at: toRfc3339(at) })),
+  contradictions: view.contradictions,
 })

@@ -67,6 +67,12 @@ const learnedShape = t.object('What this process learned of a model server.', {
   learned_at: t.time('When it refused.'),
 })
 
+const contradictionShape = t.object('Runs that this process counted since it started.', {
+  model: t.text('The model.', 'acme/small'),
+  side: t.oneOf('The side whose details cannot be true.', ['input', 'output']),
+  runs: t.count('How many.', 3),
+})
+
 const upstreamShape = t.answer('Upstream', 'An upstream: counts since the server started.', {
   id: t.text('Its name.', 'builtin'),
   asked: t.count('Requests.', 12),
@@ -101,6 +107,7 @@ export const operatedModelsShape = t.answer(
     ),
     unpriced: t.list(unpricedShape, 'What models used without a rate for it.'),
     learned: t.list(learnedShape, 'What model servers turned out not to take. Kept for a day.'),
+    contradictions: t.list(contradictionShape, 'Reports of usage that contradict themselves.'),
   },
 )
 

@@ -53,6 +53,6 @@ async function ownCount({ model, native, body = {} }: Routed): Promise<number> {
   const tokenizer = model.tokenizer && (await loadTokenizer(model.tokenizer))
   const bound = native ? boundOfNative(model, native, tokenizer) : boundOf(model, body, tokenizer)
   const { inputBytes, countedText, countedMedia = 0 } = bound
-  const text = countedText ?? tokensOfBytes(inputBytes, model.bytesPerToken, false)
+  const text = countedText ?? tokensOfBytes(inputBytes, model.bytesPerToken)
   return Math.max(1, text + countedMedia)
 }

@@ -1,6 +1,7 @@
 /** Gathers answers of Anthropic's Messages API that are handed on as they came. */
 import { hasCanonicalForm, type Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
+import { mergeUsage } from '../../usage-merge.ts'
 import type { Gathered } from '../gathered.ts'
 import { objectsIn, textOf } from '../reading.ts'
 
@@ -53,7 +54,7 @@ function bytesOfBlock(block: JsonObject): number {
 export class MessageCollector {
   private readonly blocks = new Map<Json | undefined, Block>()
   private end: JsonObject = {}
-  private usage: JsonObject | undefined
+  private usage: Json | undefined
   private outputBytes = 0
   private bytesAtUsage = 0
 
@@ -78,13 +79,11 @@ export class MessageCollector {
     }
   }
 
-  /** The last usage is cumulative; what it leaves out stays as the first one had it. */
   noteUsage(event: JsonObject): void {
     const found = event['type'] === 'message_start' ? objectOf(event['message']) : event
-    const { usage } = found
-    if (!isObject(usage)) return
-    const told = Object.entries(usage).filter(([, value]) => value !== null)
-    this.usage = { ...this.usage, ...Object.fromEntries(told) }
+    const merged = mergeUsage(this.usage, found['usage'])
+    if (merged === this.usage) return
+    this.usage = merged
     this.bytesAtUsage = this.outputBytes
   }
 
@@ -96,7 +95,7 @@ export class MessageCollector {
       outputBytes,
       usage,
       isOutdated: outputBytes > bytesAtUsage,
-      tier: usage?.['service_tier'],
+      tier: objectOf(usage)['service_tier'],
       searches: searchesIn(content),
     }
   }

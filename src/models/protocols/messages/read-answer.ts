@@ -1,6 +1,7 @@
 /** Reads answers of Anthropic's Messages API, whole or as events, as those of Chat Completions. */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
+import { type JsonObject, objectOf } from '../../../kernel/json-object.ts'
+import { mergeUsage } from '../../usage-merge.ts'
 import { objectsIn, textOf } from '../reading.ts'
 import { formats } from '../reasoning-details.ts'
 
@@ -79,7 +80,7 @@ export class MessageReader {
     switch (event['type']) {
       case 'message_start': {
         const { usage } = objectOf(event['message'])
-        this.usage = { ...objectOf(usage) }
+        this.usage = objectOf(mergeUsage(undefined, usage))
         const choices = [
           { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null },
         ]
@@ -140,13 +141,8 @@ export class MessageReader {
     }
   }
 
-  /** The last usage is cumulative; what it leaves out stays as the first one had it. */
   private end(event: JsonObject): ReadEvent {
-    const { usage } = event
-    if (isObject(usage)) {
-      const told = Object.entries(usage).filter(([, value]) => value !== null)
-      this.usage = { ...this.usage, ...Object.fromEntries(told) }
-    }
+    this.usage = objectOf(mergeUsage(this.usage, event['usage']))
     const { stop_reason: reason } = objectOf(event['delta'])
     const choices = [{ index: 0, delta: {}, finish_reason: finishReason(reason) }]
     const { service_tier = null } = this.usage
