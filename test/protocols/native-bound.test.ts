@@ -41,6 +41,7 @@ function textBytes(native: Native): number {
     model: _,
     max_tokens,
     max_output_tokens,
+    store,
     ...body
   } = nativeRequest(native, {
     model: 'far',

@@ -114,9 +114,10 @@ export function nativeRequest(
   { protocol, members, ignored }: Native,
   to: { model: string; maxTokens: number },
 ): Translation {
-  const body = { model: to.model, [handling[protocol].limit]: to.maxTokens, ...members }
+  const body: JsonObject = { model: to.model, [handling[protocol].limit]: to.maxTokens, ...members }
   const left = [...ignored]
   if (protocol === 'messages') lowerThinking(body, left)
+  else body['store'] = false
   return { body, ignored: left.sort() }
 }
 

@@ -130,7 +130,6 @@ function dropRepeatingEdits(members: JsonObject, ignored: string[]): void {
 }
 
 function adaptResponses(members: JsonObject, ignored: string[]): void {
-  members['store'] = false
   // A server that shortens the conversation by itself reads it once more.
   if (isSet(members['context_management'])) {
     delete members['context_management']
