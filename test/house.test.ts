@@ -56,7 +56,7 @@ describe('style', () => {
 
   test('a module keeps no state of a service: it stands in Deps, or where the route is made', () => {
     // What these keep belongs to one request, one app or one schema, and goes with it.
-    const own = /^src\/web\/http\/(check-body|client-address|lazy-mount|slow-body)\.ts:/
+    const own = /^src\/web\/http\/(check-body|client-address|lazy-mount|expected-body)\.ts:/
     const hits = filesWith(/^(export )?(const|let) \w+ = new WeakMap/m, source)
     expect(hits.filter((hit) => !own.test(hit))).toEqual([])
   })

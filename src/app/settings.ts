@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import { operatorSecrets } from '../front/webhooks/configured.ts'
 import { type Block, parseBlock } from '../kernel/network-block.ts'
 import { type Shard, shardAmong } from '../kernel/shard.ts'
-import { usableMemory } from '../kernel/usable-memory.ts'
+import { usableMemory } from './usable-memory.ts'
 
 /** Of the memory that this process may use, a body needs its bytes about three times. */
 const defaultBodiesBytes = Math.max(256 * 1024 * 1024, Math.floor(usableMemory() / 4))

@@ -173,7 +173,7 @@ function diffText(
 /** How many models a note names. */
 const idsOfNote = 5
 
-/** What is to be known of some models, each once with their ids. */
+/** Returns each note once, with the ids of its models. */
 function notesOf({ models }: PriceFile, upstream: Config['upstreams'][number] | undefined) {
   const ids = new Map<string, string[]>()
   for (const { id, notes } of models) {

@@ -88,8 +88,8 @@ export const table = {
     bodies_bytes: live(
       optional(
         integer('bytes', 1024, 1_099_511_627_776),
-        'Bytes of all request bodies in memory at once; accounts share them fairly, more get 429. ' +
-          'When absent a quarter of the memory that the server may use, at least 256 MiB.',
+        'Bytes of all request bodies in memory at once; accounts share them fairly, more get ' +
+          '429. When absent a quarter of the memory that the server may use, at least 256 MiB.',
       ),
     ),
     keep_responses_hours: live(

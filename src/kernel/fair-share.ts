@@ -4,7 +4,7 @@
 const factor = 8
 
 /**
- * Whether an account that holds `own` places may take `wanted` of the `free` ones. Its share shrinks
+ * Whether an account that holds `own` places may take `wanted` of those `free`. Its share shrinks
  * with what is left (dynamic thresholds, as switches share their memory): alone it gets eight
  * ninths, and later accounts still find some. Up to eight places none is kept back.
  */

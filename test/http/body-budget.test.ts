@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { usableMemory } from '../../src/app/usable-memory.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
-import { usableMemory } from '../../src/kernel/usable-memory.ts'
 import { BodyBudget, BodyRoom } from '../../src/web/http/body-budget.ts'
 import { modelToml, until, upstreamToml } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'

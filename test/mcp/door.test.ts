@@ -87,7 +87,7 @@ describe('POST /mcp', () => {
   test('a body that is too large, no JSON or of another type is refused', async () => {
     const post = (body: string, type = 'application/json') =>
       w.call('/mcp', { method: 'POST', headers: { accept, 'content-type': type }, body })
-    expect(await errorOf(await post(`"${'x'.repeat(5_000_000)}"`))).toEqual([
+    expect(await errorOf(await post(`"${'x'.repeat(33_600_000)}"`))).toEqual([
       413,
       'payload_too_large',
     ])

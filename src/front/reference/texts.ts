@@ -8,7 +8,7 @@ export const rules = [
     '(`created`); decimal text in milliseconds inside of receipts.',
   'Lists: `limit` (1 to 100, 20 if absent) and `after` (the `last_id` of the page before), ' +
     'newest first, with `has_more`.',
-  'Bodies are JSON, at most 32 MiB unless the operator says otherwise, as they are or packed with ' +
+  'Bodies are JSON, at most 32 MiB unless the operator says otherwise, plain or packed with ' +
     'gzip, zstd, deflate or br (`Content-Encoding`). Native routes refuse members they do not ' +
     'know; OpenAI’s ignore them.',
   '`Idempotency-Key` makes a repeated run, or a key that is made, the same one for 24 hours: ' +

@@ -97,7 +97,7 @@ function readEntry(id: string, entry: Entry, { without }: FileWish): ReadEntry {
   return missing === undefined ? boundImages(model) : { id, leftOut: missing }
 }
 
-/** What a mode of the file is here. */
+/** The kinds of models by the modes of the file. */
 const kinds: ReadonlyMap<string, ModelKind> = new Map([
   ['chat', 'chat'],
   ['responses', 'chat'],

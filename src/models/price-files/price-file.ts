@@ -27,7 +27,7 @@ export type OfferedModel = {
   tiers: { name: string; rates: UsdRates }[]
   /** Most tokens of an image; absent, it takes none here. */
   imageTokensMax?: number | undefined
-  /** What an operator should know of it, as one line without its id. */
+  /** Lines for the operator, without its id. */
   notes: string[]
 }
 

@@ -1,5 +1,4 @@
 /** Shares the memory for request bodies among accounts. */
-import type { Deps } from '../../app/deps-port.ts'
 import { mayTake } from '../../kernel/fair-share.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { retryHeaders } from './limits.ts'
@@ -23,7 +22,7 @@ export class BodyBudget {
   private takenByStrangers = 0
   private readonly byHolder = new Map<string, number>()
 
-  constructor(private readonly settings: Pick<Deps['settings'], 'bodiesBytes'>) {}
+  constructor(private readonly settings: { readonly bodiesBytes: number }) {}
 
   /** Takes room for `bytes` more of a holder. @throws Refusal 'rate_limited' */
   take({ holder, isStranger }: Holder, bytes: number): void {
@@ -51,7 +50,7 @@ export class BodyBudget {
   }
 }
 
-/** Who room is counted under: an account, or the network of a caller without one. */
+/** The holder of room: an account, or the network of a caller without one. */
 export type Holder = { holder: string; isStranger: boolean }
 
 /** The room of one body. */

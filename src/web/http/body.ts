@@ -15,7 +15,7 @@ export type JsonBody = { value: Json; text: string }
 const maxJsonDepth = 80
 /** Objects, lists and members of one body, together. */
 const maxJsonParts = 100_000
-/** Values in them: texts and numbers cost the parser little each, and a body has room for millions. */
+/** Values in them: a text or a number takes two bytes at least, so a body has room for millions. */
 const maxJsonValues = 500_000
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -54,7 +54,7 @@ export async function readHeldJson(request: Request, { limitBytes }: Limits): Pr
   }
 }
 
-/** What unpacks is loaded when it is first needed. */
+/** Unpacks by a module that is loaded when it is first needed. */
 async function unpacked(
   sent: Uint8Array,
   packing: Packing,

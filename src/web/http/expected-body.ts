@@ -8,7 +8,7 @@ type Limits = Pick<
   'bodyTimeoutS' | 'slowBodies' | 'bodiesBytes' | 'trustedProxies'
 >
 
-/** What the bodies of one service share. */
+/** The state that the bodies of one service share. */
 class Bodies {
   readonly isTrusted: ReturnType<typeof trustedProxies>
   readonly budget: BodyBudget
@@ -32,7 +32,7 @@ export class ExpectedBody {
     private readonly server: PeerSource | null,
   ) {}
 
-  /** What its sender is counted under. */
+  /** The network that its sender is counted under. */
   client(): string {
     return rateKey(clientAddress(this.request, this.server, this.bodies.isTrusted))
   }

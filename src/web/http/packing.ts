@@ -22,7 +22,7 @@ export function packingOf({ headers }: Request): Packing | undefined {
   const packing = name === 'x-gzip' ? 'gzip' : name
   if (others.length === 0 && isPacking(packing)) return packing
   refuse('unsupported_media_type', {
-    message: `Send the body as it is, or packed once with ${packings.join(', ')} (Content-Encoding).`,
+    message: `Send the body as it is, or packed once with ${packings.join(', ')}.`,
     headers: { 'accept-encoding': packings.join(', ') },
   })
 }

@@ -5,11 +5,11 @@ import { totalmem } from 'node:os'
 /** Where the limits of control groups are mounted. */
 const root = '/sys/fs/cgroup'
 
-/** The memory of the machine, or less where a container or a unit of systemd has a limit, in bytes. */
+/** Returns the memory of the machine, or the limit of its container or unit, in bytes. */
 export function usableMemory(read: (path: string) => string | undefined = readText): number {
   const limits = limitFiles(read('/proc/self/cgroup') ?? '').flatMap((path) => {
     const text = read(path)?.trim() ?? ''
-    // "max" is no limit; version 1 writes a number near 2^63 in its place.
+    // Without a limit it says "max"; version 1 writes a number near 2^63.
     return /^\d+$/.test(text) && text !== '0' ? [Number(text)] : []
   })
   return Math.min(totalmem(), ...limits)
