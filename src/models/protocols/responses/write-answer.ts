@@ -47,7 +47,6 @@ export function toResponse(
     parallel_tool_calls: asked['parallel_tool_calls'] ?? true,
     previous_response_id: null,
     reasoning: { effort: null, summary: null, ...objectOf(asked['reasoning']) },
-    service_tier: asked['service_tier'] ?? 'auto',
     store: false,
     temperature: asked['temperature'] ?? null,
     text: asked['text'] ?? { format: { type: 'text' } },
