@@ -66,7 +66,11 @@ const messageUsage = t.object('What it used.', {
     ephemeral_1h_input_tokens: t.count('An hour. Tokens.', 0),
   }),
   output_tokens: tokens('Written.'),
+  output_tokens_details: t.anything('Of these, `thinking_tokens`, if they are told apart.', null),
   server_tool_use: t.anything('Searches of the model server, if there were any.', null),
+  service_tier: t.anything('Always null where the answer is translated.', null),
+  inference_geo: t.anything('The same.', null),
+  speed: t.anything('The same.', null),
 })
 
 const messageMembers = {
@@ -80,6 +84,9 @@ const messageMembers = {
   content: t.list(answerBlockShape, 'What it says.'),
   stop_reason: t.orNull(t.text('`end_turn`, `max_tokens`, `tool_use`, …', 'end_turn')),
   stop_sequence: t.orNull(t.text('The text that ended it.', '.')),
+  stop_details: t.anything('Null where the answer is translated.', null),
+  container: t.anything('The same.', null),
+  diagnostics: t.anything('The same.', null),
   usage: messageUsage,
 }
 

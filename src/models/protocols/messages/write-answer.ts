@@ -84,7 +84,7 @@ export function messageUsage({ inputTokens, outputTokens, classes = {} }: Usage)
     output_tokens_details: reasoning > 0 ? { thinking_tokens: reasoning } : null,
     server_tool_use:
       web_search > 0 ? { web_search_requests: web_search, web_fetch_requests: 0 } : null,
-    service_tier: 'standard',
+    service_tier: null,
     inference_geo: null,
     speed: null,
   }

@@ -46,7 +46,6 @@ export function toResponse(
     parallel_tool_calls: asked['parallel_tool_calls'] ?? true,
     previous_response_id: asked['previous_response_id'] ?? null,
     reasoning: { effort: null, summary: null, ...objectOf(asked['reasoning']) },
-    service_tier: asked['service_tier'] ?? 'auto',
     store: status !== 'failed' && stores?.(status === 'in_progress' ? undefined : output) === true,
     temperature: asked['temperature'] ?? null,
     text: asked['text'] ?? { format: { type: 'text' } },
