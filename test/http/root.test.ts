@@ -3,7 +3,9 @@ import { Elysia, t } from 'elysia'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
+import { Refusal, type RefusalType, refusals } from '../../src/kernel/refusal.ts'
 import { methodNotAllowed } from '../../src/web/http/methods.ts'
+import { refusalHeaders } from '../../src/web/http/refusal-headers.ts'
 import { makeRoot } from '../../src/web/http/root.ts'
 import { goodKey, limitBytes, raw, startService } from './service.ts'
 
@@ -87,6 +89,17 @@ describe('what a refusal says in headers', () => {
     expect(answer.status).toBe(402)
     expect(answer.headers.get('x-should-retry')).toBe('false')
     expect((await errorOf(answer)).metadata).toEqual({ required_nusd: 5 })
+  })
+
+  test('a refusal that will not change is not retried, one that passes may be', () => {
+    const advice = (type: RefusalType, headers = {}) =>
+      refusalHeaders(new Refusal(type, { headers }))['x-should-retry']
+    for (const [type, [status]] of Object.entries(refusals)) {
+      const isFinal = status < 500 && status !== 409 && status !== 429
+      expect([type, advice(type as RefusalType)]).toEqual([type, isFinal ? 'false' : undefined])
+    }
+    expect(advice('insufficient_balance', { 'x-should-retry': 'true' })).toBe('true')
+    expect(advice('conflict', { 'x-should-retry': 'false' })).toBe('false')
   })
 
   test('429 says how long to wait, twice', async () => {

@@ -3,6 +3,7 @@ import type { Json } from '../../kernel/canonical.ts'
 import { Refusal, type RefusalType, refusals, toErrorBody } from '../../kernel/refusal.ts'
 import { messagesError } from '../../models/protocols/messages/write-error.ts'
 import type { Schema, Schemas } from '../../web/http/json-schema.ts'
+import { retryAdvice } from '../../web/http/refusal-headers.ts'
 import * as t from '../../web/http/shape.ts'
 import { type Found, refer, spelled } from './components.ts'
 import { headersOf } from './document-headers.ts'
@@ -23,7 +24,7 @@ export function errorsOf(operation: Operation, found: Found): Record<string, Jso
       String(status),
       refer(found, 'responses', [...types.toSorted(), ...dialect.name].join('.'), () => ({
         description: types.map((type) => `\`${type}\``).join(', '),
-        headers: headersOf(found, refusalHeaders[status]),
+        headers: headersOf(found, { ...adviceOf(status), ...refusalHeaders[status] }),
         content: {
           'application/json': dialect.contentOf(found, types),
           ...(isForBrowsers(operation) ? htmlError : {}),
@@ -155,6 +156,11 @@ const refusalHeaders: Readonly<Record<number, Record<string, t.TSchema>>> = {
     'Retry-After-Ms': t.integer('The same in milliseconds.', 1000),
   },
 }
+
+const noRetry = t.text('Trying again cannot help: official clients do not.', 'false')
+
+const adviceOf = (status: number): Record<string, t.TSchema> =>
+  'x-should-retry' in retryAdvice(status) ? { 'X-Should-Retry': noRetry } : {}
 
 /** A refusal with all that its type always tells. */
 function refusalOf(found: Found, type: RefusalType): Refusal {

@@ -4,6 +4,7 @@ import { toJsonInteger } from '../../kernel/money.ts'
 import { type Refusal, toErrorBody } from '../../kernel/refusal.ts'
 import { jsonReply } from '../../storage/idempotency/api/answer-once.ts'
 import { answerText } from '../../web/http/json-text.ts'
+import { refusalHeaders } from '../../web/http/refusal-headers.ts'
 import { type Completed, complete } from '../complete.ts'
 import type { Keep } from '../ending.ts'
 import type { LiveRun } from '../live-run.ts'
@@ -51,7 +52,7 @@ const keepOf = (
     done: (done) => replies.seal(scope, jsonReply(200, headersOf(done, live), toAnswer(done))),
     failed(refusal) {
       const body = toError(refusal, String(set.headers['x-request-id'] ?? ''))
-      return replies.seal(scope, jsonReply(refusal.status, { ...refusal.detail.headers }, body))
+      return replies.seal(scope, jsonReply(refusal.status, refusalHeaders(refusal), body))
     },
   }
 }

@@ -1,6 +1,6 @@
 /** The door of Anthropic's Messages API. */
 import { Elysia } from 'elysia'
-import { keyAuth } from '../../access/keys/needs-key.ts'
+import { apiKeyHeader, keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
@@ -36,12 +36,12 @@ export const messagesApi = (deps: Deps) =>
       path,
       ({ caller, request, server, set }) =>
         answer(deps, { caller, request, server, set }, path, messages),
-      { needsKey: 'runs:write', parse: 'none' },
+      { needsKey: { need: 'runs:write', keyIn: apiKeyHeader }, parse: 'none' },
     )
     .post(
       '/v1/messages/count_tokens',
       ({ caller, request }) => countInput(deps, { caller, request }),
-      { needsKey: 'any', parse: 'none' },
+      { needsKey: { need: 'any', keyIn: apiKeyHeader }, parse: 'none' },
     )
 
 const messages: Running = async (deps, context, received, call) => {

@@ -8,6 +8,7 @@ import { elsewhereDetail, elsewhereInPath, type Shard } from '../../kernel/shard
 import { StorageFault } from '../../kernel/storage-fault.ts'
 import { readTrace } from '../../kernel/trace.ts'
 import { isForFewPrograms, isForPrograms, pathStart } from './paths.ts'
+import { refusalHeaders } from './refusal-headers.ts'
 import { baseHeaders } from './standing-headers.ts'
 import { toRefusal } from './to-refusal.ts'
 
@@ -63,7 +64,7 @@ export const errorAnswers =
     const headers: Record<string, string> = {
       ...baseHeaders(requestId),
       ...keptOf(said),
-      ...headersOf(refusal),
+      ...refusalHeaders(refusal),
       ...(shown ? { 'content-type': 'text/html; charset=utf-8', ...shown.headers } : {}),
     }
     const toBody = errorBodyFor?.(request) ?? toErrorBody
@@ -104,17 +105,6 @@ const keptOf = (headers: Record<string, unknown>): Record<string, string> =>
   )
 
 const pathnameOf = (url: string): string => url.slice(pathStart(url)).split(/[?#]/, 1)[0] ?? ''
-
-/** What a refusal says in headers: what to send instead, and whether trying again can help. */
-function headersOf({ type, status, detail }: Refusal): Record<string, string> {
-  return {
-    ...(type === 'invalid_key' ? { 'www-authenticate': 'Bearer' } : {}),
-    ...(status === 402 ? { 'x-should-retry': 'false' } : {}),
-    ...(status === 429 ? { 'retry-after': '1', 'retry-after-ms': '1000' } : {}),
-    ...(type === 'idempotency_in_progress' ? { 'retry-after': '1' } : {}),
-    ...detail.headers,
-  }
-}
 
 /**
  * Chooses the form of a refusal. Programs under `/v1`, `/operator/v1`, `/openapi` and `/mcp`, and
