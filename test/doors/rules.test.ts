@@ -312,9 +312,49 @@ describe('the doors of Messages and Responses', () => {
       expect(await words('/v1/nothing')).toContain('POST /v1/chat/completions')
     })
 
-    test('without its /v1, or with two', async () => {
-      expect(await words('/chat/completions')).toContain('/v1/chat/completions')
-      expect(await words('/v1/v1/messages')).toContain('Leave it out')
+    test.each([
+      ['/chat/completions', '/v1/chat/completions'],
+      ['/messages/count_tokens', '/v1/messages/count_tokens'],
+      ['/v1/chat/completions/', '/v1/chat/completions'],
+      ['//v1//messages', '/v1/messages'],
+      ['/v1/v1/messages', '/v1/messages'],
+      ['/v1/messages/v1/messages', '/v1/messages'],
+      ['/v1/chat/completions/chat/completions', '/v1/chat/completions'],
+      ['/v2/responses', '/v1/responses'],
+      ['/api/v1/embeddings', '/v1/embeddings'],
+      ['/anthropic/v1/messages', '/v1/messages'],
+    ])('%s names %s', async (path, right) => {
+      expect(await words(path)).toContain(right)
     })
+
+    test('with a word where an id is, is not there for another method either', async () => {
+      for (const path of ['/v1/responses/review', '/v1/models/test/openai:predict']) {
+        expect(await words(path)).toContain('There is no such path')
+      }
+    })
+
+    test('to a browser too', async () => {
+      for (const path of ['/v1/none', '/v1beta/none', '/api/tags', '/v2/chat', '/openai']) {
+        const answer = await w.call(path, {
+          headers: { accept: 'text/html', 'hx-request': 'true' },
+        })
+        const { error } = await answer.json()
+        expect([answer.status, error.type]).toEqual([404, 'not_found'])
+        expect(error.message).toContain('POST /v1/chat/completions')
+      }
+    })
+  })
+
+  test('a method that a path does not take is told which it takes', async () => {
+    for (const [method, path, taken] of [
+      ['GET', '/v1/chat/completions', 'POST'],
+      ['GET', '/v1/responses', 'POST'],
+      ['POST', '/v1/models', 'GET'],
+    ] as const) {
+      const answer = await w.call(path, { method, headers: { accept: 'text/html' } })
+      const { error } = await answer.json()
+      expect([answer.status, error.message]).toEqual([405, `Send ${taken} to this path.`])
+      expect(answer.headers.get('allow')).toContain(taken)
+    }
   })
 })

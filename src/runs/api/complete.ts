@@ -1,7 +1,7 @@
 /** Answers a run with its whole output at once. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
-import { type Refusal, toErrorBody } from '../../kernel/refusal.ts'
+import { type ErrorForm, ourErrors } from '../../kernel/refusal.ts'
 import { jsonReply } from '../../storage/idempotency/api/answer-once.ts'
 import { answerText } from '../../web/http/json-text.ts'
 import { refusalHeaders } from '../../web/http/refusal-headers.ts'
@@ -21,12 +21,12 @@ export async function answerWhole(
   { request, set }: Context,
   live: LiveRun,
   toAnswer: (done: Completed) => object,
-  toError: (refusal: Refusal, requestId: string) => object = toErrorBody,
+  errors: ErrorForm = ourErrors,
 ): Promise<Response> {
   const listening = stopWithWaiting(live, request)
   const isKept = live.call !== undefined
   try {
-    const keep = isKept ? keepOf(deps, set, live, { toAnswer, toError }) : undefined
+    const keep = isKept ? keepOf(deps, set, live, { toAnswer, errors }) : undefined
     const done = await complete(deps, live, keep)
     Object.assign(set.headers, headersOf(done, live))
     return answerText(set, JSON.stringify(toAnswer(done)))
@@ -37,7 +37,7 @@ export async function answerWhole(
 
 type Writing = {
   toAnswer: (done: Completed) => object
-  toError: (refusal: Refusal, requestId: string) => object
+  errors: ErrorForm
 }
 
 /** Seals the answer of a call with an Idempotency-Key, as it is told. */
@@ -45,14 +45,14 @@ const keepOf = (
   { replies }: Deps,
   set: Context['set'],
   live: LiveRun,
-  { toAnswer, toError }: Writing,
+  { toAnswer, errors }: Writing,
 ): Keep<Completed> => {
   const scope = live.call ?? ''
   return {
     done: (done) => replies.seal(scope, jsonReply(200, headersOf(done, live), toAnswer(done))),
     failed(refusal) {
-      const body = toError(refusal, String(set.headers['x-request-id'] ?? ''))
-      return replies.seal(scope, jsonReply(refusal.status, refusalHeaders(refusal), body))
+      const body = errors.toBody(refusal, String(set.headers['x-request-id'] ?? ''))
+      return replies.seal(scope, jsonReply(errors.statusOf(refusal), refusalHeaders(refusal), body))
     },
   }
 }

@@ -9,7 +9,7 @@ import { isSet } from '../../models/body.ts'
 import { NativeEvent } from '../../models/native-event.ts'
 import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
 import { MessageEvents, toMessage } from '../../models/protocols/messages/write-answer.ts'
-import { messagesError } from '../../models/protocols/messages/write-error.ts'
+import { messagesError, messagesErrors } from '../../models/protocols/messages/write-error.ts'
 import { nativeOf } from '../../models/protocols/native.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import { objects } from '../answer.ts'
@@ -74,7 +74,7 @@ const messages: Running = async (deps, context, received, call) => {
     if (live.isNative) return { ...done.body, counterfoil: paid.counterfoil }
     return toMessage(baseOf(live), objects(done.body['choices'])[0] ?? {}, paid)
   }
-  return answerWhole(deps, context, live, toAnswer, messagesError)
+  return answerWhole(deps, context, live, toAnswer, messagesErrors)
 }
 
 /** Whether a server of the route may take the request as it came. */
