@@ -76,9 +76,7 @@ export function refusalOf(
 
 /** Anthropic's status and name for a server that has too much to do, in an answer or in band. */
 const saysOverloaded = (error: unknown): boolean =>
-  error instanceof UpstreamFailure &&
-  error.reason === 'busy' &&
-  (error.status === 529 || error.code === 'overloaded_error')
+  error instanceof UpstreamFailure && (error.status === 529 || error.code === 'overloaded_error')
 
 /** The model server's own words, where its operator lets them pass: the client has to mend it. */
 function rejection(error: UpstreamFailure): Refusal {

@@ -37,8 +37,8 @@ export const notes = [
     'the header `X-Counterfoil-Fit: true` or `limits.fit` of the key lowers `max_tokens` to it.',
   'A stream that fails after its first chunk carries `data: {"error":{…}}` and ends without ' +
     '`[DONE]`; all of them raise it. Delivered output was charged.',
-  'The `receipt` of a run is a member of the answer; in a stream of its last chunk: the usage ' +
-    'chunk with `stream_options: {"include_usage": true}`, else the one that finishes.',
+  '`usage` and `receipt` of a run are members of the answer; in a stream of its last chunk: the ' +
+    'usage chunk with `stream_options: {"include_usage": true}`, else the one that finishes.',
 ]
 
 export const onceText = `const run = await client.chat.completions.create(

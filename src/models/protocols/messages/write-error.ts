@@ -36,7 +36,7 @@ export function messagesError(refusal: Refusal, requestId: string): JsonObject {
 /** A server that is overloaded has a status of its own here. */
 export const messagesErrors: ErrorForm = {
   toBody: messagesError,
-  statusOf: ({ status, detail }) => (status === 503 && detail.isOverloaded ? 529 : status),
+  statusOf: ({ status, detail }) => (status >= 500 && detail.isOverloaded ? 529 : status),
 }
 
 /** Anthropic's clients shorten a conversation where they find these words. */
