@@ -2,6 +2,8 @@
 import { parse, TomlError } from 'smol-toml'
 import { planFaults } from '../access/plan-config.ts'
 import type { ShardEntry } from '../kernel/shard.ts'
+import { aliasFaults } from '../models/aliases.ts'
+import { builtinModels } from '../models/builtins.ts'
 import { faultsOf, type ModelConfig } from '../models/model-config.ts'
 import {
   type FindSecret,
@@ -97,6 +99,8 @@ export function loadConfig(inputs: Inputs): Loaded {
   const upstreamIds = idsOf(file['upstreams'])
   const faults = faultsOf({ models: entries.models, upstreamIds })
   problems.push(...faults.map((fault) => `models: ${fault}`))
+  const modelIds = [...builtinModels.map(({ id }) => id), ...idsOf(file['models'])]
+  problems.push(...aliasFaults(top.aliases ?? {}, modelIds).map((fault) => `aliases: ${fault}`))
   for (const id of rest.telemetry.pass_to ?? []) {
     if (!upstreamIds.includes(id)) problems.push(`telemetry.pass_to names no upstream: "${id}"`)
   }

@@ -84,7 +84,7 @@ function beginOpenAi(deps: Deps, context: RunContext, asked: OpenAiAsked): Promi
   const { kind, body, fit, call } = asked
   const { caller, request } = context
   checkSwitches(body)
-  const model = findModelOf(deps, kind, body)
+  const model = findModelOf(deps, kind, body, caller)
   assertSayable(deps, model, body)
   return begin(deps, {
     caller,

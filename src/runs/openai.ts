@@ -1,4 +1,5 @@
 /** Answers in OpenAI's shapes. Members are listed one by one: no other upstream field passes. */
+import type { Chain } from '../access/keys/key.ts'
 import type { Deps } from '../app/deps-port.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { toUnixSeconds } from '../kernel/clock.ts'
@@ -10,18 +11,26 @@ import type { LiveRun } from './live-run.ts'
 import { toChatUsage, toEmbeddingUsage } from './openai-usage.ts'
 import type { Finished } from './settlement.ts'
 import type { ReceiptLink } from './shapes.ts'
+import { unknownModel } from './unknown-model.ts'
 
 /** The origin of links to receipts. */
 export type Links = { baseUrl: string }
 
-/** The enabled model that a request names. @throws Refusal `model_not_found`, `invalid_request`. */
-export function findModel({ catalogue }: Pick<Deps, 'catalogue'>, body: JsonObject) {
+/**
+ * The enabled model that a request names, by its id or an alias.
+ * @throws Refusal `model_not_found`, which names the nearest that `chain` may use; `invalid_request`
+ */
+export function findModel(
+  { catalogue }: Pick<Deps, 'catalogue'>,
+  body: JsonObject,
+  chain: Chain = [],
+) {
   const id = body['model']
   if (typeof id !== 'string') {
     refuse('invalid_request', { param: 'model', message: '"model" must name a model.' })
   }
-  const model = catalogue.get(id)
-  if (!model || model.status === 'disabled') refuse('model_not_found', { param: 'model' })
+  const model = catalogue.named(id)
+  if (!model || model.status === 'disabled') throw unknownModel(catalogue, id, chain)
   return model
 }
 

@@ -20,7 +20,7 @@ type Context = { caller: Caller; request: Request }
 export async function countInput(deps: Deps, { caller, request }: Context) {
   const limitBytes = deps.settings.bodyBytes
   const value = asBody((await readJson(request, { limitBytes })).value)
-  const model = findModelOf(deps, 'chat', value)
+  const model = findModelOf(deps, 'chat', value, caller)
   assertModelAllowed(caller.chain, model.id)
   const { body } = messagesToChat({ ...value, max_tokens: 1 })
   const { contextTokens } = model

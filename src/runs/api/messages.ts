@@ -48,7 +48,7 @@ const messages: Running = async (deps, context, received, call) => {
   checkSwitches(received)
   refuseThread(received)
   const { body, ignored } = messagesToChat(received)
-  const model = findModelOf(deps, 'chat', received)
+  const model = findModelOf(deps, 'chat', received, context.caller)
   const { contextTokens } = model
   const { headers } = context.request
   const native = nativeOf('messages', received, { headers, contextTokens })

@@ -50,7 +50,7 @@ export const responsesApi = (deps: Deps) =>
 const responses: Running = async (deps, context, received, call) => {
   checkSwitches(received)
   const { body, ignored } = responsesToChat(received)
-  const model = findModelOf(deps, 'chat', received)
+  const model = findModelOf(deps, 'chat', received, context.caller)
   const { contextTokens } = model
   const { headers } = context.request
   const native = nativeOf('responses', received, { headers, contextTokens })

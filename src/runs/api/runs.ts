@@ -86,7 +86,7 @@ export const nativeRunsApi = (deps: Deps) => {
 
 const native: Running = async (deps, context, received, call) => {
   const body = checkBody(runBody, received)
-  const model = findModel(deps, received)
+  const model = findModel(deps, received, context.caller.chain)
   const fit = isToFit(context.request, body.fit, context.caller.key)
   const openAi = toOpenAi(model, body)
   assertSayable(deps, model, openAi)
