@@ -31,6 +31,7 @@ import { toCompletion, toEmbeddings } from './openai.ts'
 import { chunkBase, chunkWriter, lastFrames } from './openai-chunks.ts'
 import type { Begun } from './opening.ts'
 import { checkSwitches, isToFit } from './switches.ts'
+import { assertServed } from './unserved.ts'
 
 export const runsApi = (deps: Deps) => {
   const writes = { needsKey: 'runs:write', parse: 'none' } as const
@@ -85,6 +86,7 @@ function beginOpenAi(deps: Deps, context: RunContext, asked: OpenAiAsked): Promi
   const { caller, request } = context
   checkSwitches(body)
   const model = findModelOf(deps, kind, body, caller)
+  if (kind === 'chat') assertServed(model, body)
   assertSayable(deps, model, body)
   return begin(deps, {
     caller,

@@ -23,6 +23,7 @@ import type { Begun } from '../opening.ts'
 import { runStatuses } from '../run.ts'
 import { toRunView } from '../run-view.ts'
 import { isToFit } from '../switches.ts'
+import { assertServed } from '../unserved.ts'
 import { answer, assertSayable, quoteIn, type Running, traceOf } from './asked.ts'
 import { answerWhole } from './complete.ts'
 import { followRun } from './events.ts'
@@ -89,6 +90,7 @@ const native: Running = async (deps, context, received, call) => {
   const model = findModel(deps, received, context.caller.chain)
   const fit = isToFit(context.request, body.fit, context.caller.key)
   const openAi = toOpenAi(model, body)
+  assertServed(model, openAi)
   assertSayable(deps, model, openAi)
   const isBackground = body.background === true
   const toView = ({ run, bound }: Begun) => ({ ...toRunView(run), ...fittedOf(bound, fit) })
