@@ -57,6 +57,8 @@ export type Inputs = {
   fileText: string | undefined
   filePath: string
   readFile: ReadFile
+  /** Whether the keys of upstreams and the secrets of webhooks may be missing: nothing is sent. */
+  isOffline?: boolean | undefined
 }
 
 /** Decides the configuration, or says everything that is wrong with it. No side effects. */
@@ -72,10 +74,11 @@ export function loadConfig(inputs: Inputs): Loaded {
     values[row.path] = readValue(row.setting, raw, name, problems)
   }
   const { '': top, ...rest } = toSections(values)
+  const missing = inputs.isOffline ? [] : problems
   const secrets: FindSecret = {
     key: ({ api_key_env: env, api_key_file: file }, where) =>
-      findSecret('api_key', { env, file }, where, inputs, problems),
-    variable: (name, where) => findVariable(name, where, inputs, problems),
+      findSecret('api_key', { env, file }, where, inputs, missing),
+    variable: (name, where) => findVariable(name, where, inputs, missing),
   }
   const entries = {
     upstreams: readUpstreams(file['upstreams'], secrets, problems).map((upstream) =>
@@ -87,7 +90,7 @@ export function loadConfig(inputs: Inputs): Loaded {
       file['webhooks'],
       {
         findSecret: ({ secret_env: env, secret_file: path }, where) =>
-          findSecret('secret', { env, file: path }, where, inputs, problems),
+          findSecret('secret', { env, file: path }, where, inputs, missing),
         allowNetworks: rest.outbound.allow_networks ?? [],
         isDev: inputs.flags['dev'] === true,
       },
