@@ -13,7 +13,7 @@ const names = 'chat/completions|messages/count_tokens|messages|responses|embeddi
 const bareStart = new RegExp(`^/(?:${names})(?:/|$)`)
 const served = new RegExp(`/(${names})(?=/|$)`, 'g')
 
-/** Where programs ask, also those of other gateways: a browser has no page there. */
+/** Paths that programs ask for, also those of other gateways: a browser has no page there. */
 const ofPrograms = /^\/(v1|v1beta|v2|openai|api)(\/|$)|\/v1\//
 
 /** A word of another API that a route of ours takes for the id behind its path. */
@@ -40,7 +40,9 @@ export function missingWords(pathname: string): string | undefined {
   const there = `There is /v1/${right}`
   if (path === `/v1/${right}`) return `${there}: ask for it without any other slash.`
   if (path.startsWith('/v1/v1/')) {
-    return `The path begins with /v1/v1: your client adds a /v1. Leave it out of the base URL. ${there}.`
+    const twice =
+      'The path begins with /v1/v1: your client adds a /v1. Leave it out of the base URL.'
+    return `${twice} ${there}.`
   }
   return `There is no such path. ${there}: the base URL is the origin with /v1, or without.`
 }

@@ -3,7 +3,6 @@ import { parse, TomlError } from 'smol-toml'
 import { planFaults } from '../access/plan-config.ts'
 import type { ShardEntry } from '../kernel/shard.ts'
 import { aliasFaults } from '../models/aliases.ts'
-import { builtinModels } from '../models/builtins.ts'
 import { faultsOf, type ModelConfig } from '../models/model-config.ts'
 import {
   type FindSecret,
@@ -76,8 +75,8 @@ export function loadConfig(inputs: Inputs): Loaded {
   const { '': top, ...rest } = toSections(values)
   const missing = inputs.isOffline ? [] : problems
   const secrets: FindSecret = {
-    key: ({ api_key_env: env, api_key_file: file }, where) =>
-      findSecret('api_key', { env, file }, where, inputs, missing),
+    key: ({ api_key_env: env, api_key_file: path }, where) =>
+      findSecret('api_key', { env, file: path }, where, inputs, missing),
     variable: (name, where) => findVariable(name, where, inputs, missing),
   }
   const entries = {
@@ -102,8 +101,7 @@ export function loadConfig(inputs: Inputs): Loaded {
   const upstreamIds = idsOf(file['upstreams'])
   const faults = faultsOf({ models: entries.models, upstreamIds })
   problems.push(...faults.map((fault) => `models: ${fault}`))
-  const modelIds = [...builtinModels.map(({ id }) => id), ...idsOf(file['models'])]
-  problems.push(...aliasFaults(top.aliases ?? {}, modelIds).map((fault) => `aliases: ${fault}`))
+  problems.push(...aliasFaults(top.aliases, idsOf(file['models'])))
   for (const id of rest.telemetry.pass_to ?? []) {
     if (!upstreamIds.includes(id)) problems.push(`telemetry.pass_to names no upstream: "${id}"`)
   }

@@ -1,17 +1,20 @@
 /** Other names of models, by which clients with names of their own ask for them. */
 import { matchesGlob } from '../kernel/glob.ts'
+import { builtinModels } from './builtins.ts'
 
 /** Ids of models by name; a name with `*` stands for any run of characters. */
 export type Aliases = { readonly [name: string]: string }
 
-/** What is wrong with aliases, in words an operator can act on. */
-export const aliasFaults = (aliases: Aliases, ids: readonly string[]): string[] =>
-  Object.entries(aliases).flatMap(([name, id]) => [
-    ...(ids.includes(id) ? [] : [`"${name}" names no model: "${id}"`]),
-    ...(ids.includes(name) ? [`"${name}" is the id of a model itself`] : []),
+/** Every fault of aliases, in words an operator can act on. */
+export function aliasFaults(aliases: Aliases = {}, configured: readonly string[]): string[] {
+  const ids = [...builtinModels.map(({ id }) => id), ...configured]
+  return Object.entries(aliases).flatMap(([name, id]) => [
+    ...(ids.includes(id) ? [] : [`aliases: "${name}" names no model: "${id}"`]),
+    ...(ids.includes(name) ? [`aliases: "${name}" is the id of a model itself`] : []),
   ])
+}
 
-/** Finds the id that a name stands for: an exact name goes before a glob, a longer one before a shorter. */
+/** Finds the id of a name: an exact name goes before a glob, a longer glob before a shorter. */
 export function aliasFinder(aliases: Aliases): (name: string) => string | undefined {
   const exact = new Map(Object.entries(aliases).filter(([name]) => !name.includes('*')))
   const globs = Object.entries(aliases)

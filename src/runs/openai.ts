@@ -5,20 +5,20 @@ import type { Json } from '../kernel/canonical.ts'
 import { toUnixSeconds } from '../kernel/clock.ts'
 import { toJsonInteger } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { unknownModel } from '../models/unknown-model.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import type { Completed } from './complete.ts'
 import type { LiveRun } from './live-run.ts'
 import { toChatUsage, toEmbeddingUsage } from './openai-usage.ts'
 import type { Finished } from './settlement.ts'
 import type { ReceiptLink } from './shapes.ts'
-import { unknownModel } from './unknown-model.ts'
 
 /** The origin of links to receipts. */
 export type Links = { baseUrl: string }
 
 /**
  * The enabled model that a request names, by its id or an alias.
- * @throws Refusal `model_not_found`, which names the nearest that `chain` may use; `invalid_request`
+ * @throws Refusal `invalid_request`; `model_not_found` with the nearest that `chain` may use
  */
 export function findModel(
   { catalogue }: Pick<Deps, 'catalogue'>,

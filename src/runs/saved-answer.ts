@@ -7,10 +7,10 @@ import { readingsOfMessage, readingsOfMessageEvents } from './saved-message.ts'
 import { readingsOfResponse, readingsOfResponseEvents } from './saved-response.ts'
 
 /**
- * What an answer says, as a client saved it from any door, whole or as the bytes of its stream. An
- * answer of one protocol may have been relayed as it came or translated, which commit to values of
- * different shapes, so there can be several. Each holds all that the answer says: none is of
- * another answer. Empty for anything else, and for a stream that contradicts itself.
+ * Reads what an answer says, as a client saved it from any door, whole or as the bytes of its
+ * stream. An answer of one protocol may have been relayed as it came or translated, which commit to
+ * values of different shapes, so there can be several. Each holds all that the answer says: none is
+ * of another answer. Empty for anything else.
  */
 export function readingsOf(text: string): Json[] {
   const whole = parsed(text)

@@ -22,7 +22,7 @@ export function readingsOfMessageEvents(events: readonly JsonObject[]): Json[] {
   const [native, reader, chat] = [new MessageCollector(), new MessageReader(), new Collector()]
   for (const event of events) {
     if (event['type'] === 'error') continue
-    // What it says there no receipt commits to.
+    // No receipt commits to a text there.
     if (objectsIn(objectOf(event['message'])['content']).length > 0) return []
     native.add(event)
     const { chunk } = reader.read(event)
@@ -35,7 +35,7 @@ export function readingsOfMessageEvents(events: readonly JsonObject[]): Json[] {
   return [gathered, ...choicesFrom(said(message), finishesOf(reason), [asRefusal])]
 }
 
-/** Signatures of ours seal what is said beside them, and are no output. */
+/** Signatures of ours seal what is said beside them, and do not count as output. */
 function said(message: JsonObject): JsonObject {
   const { reasoning_details: _, ...rest } = message
   return rest

@@ -9,7 +9,7 @@ import { sound } from './native-sorter.ts'
 import { SaidTexts } from './said-texts.ts'
 import { choicesFrom, messageIn } from './saved-choice.ts'
 
-/** What no receipt commits to: an answer whose own members say different things. */
+/** A value that no receipt commits to, of an answer whose own members say different things. */
 const contradiction: Json[] = [null]
 
 export function readingsOfResponse(answer: JsonObject): Json[] {
@@ -48,7 +48,7 @@ const textIn = (output: Json | undefined): string =>
     .map((part) => (part['type'] === 'output_text' ? textOf(part['text']) : ''))
     .join('')
 
-/** The members of each item and part whose text a translation reads; of others it would lose some. */
+/** The members of each item and part that a translation reads; of others it would lose some. */
 const membersOf = new Map([
   ['message', ['type', 'id', 'role', 'status', 'content', 'phase', 'pieces']],
   ['reasoning', ['type', 'id', 'status', 'summary', 'encrypted_content', 'pieces']],

@@ -68,36 +68,6 @@ request_nusd = 1000
     expect(made.stderr).not.toContain('This database is new')
   })
 
-  test('a command in another folder says that it made a database of its own', async () => {
-    const elsewhere = ['--data', join(home.folder, 'elsewhere')]
-    const made = await home.cli(...createArgs, ...elsewhere)
-    expect(made.code).toBe(0)
-    expect(made.stderr).toContain(join('elsewhere', 'counterfoil.db'))
-    expect(made.stderr).toContain('This database is new')
-    const granted = await home.cli('grant', someAccount, '1.00', '--reason', 'a', ...elsewhere)
-    expect(granted.stderr).toContain(`Written to ${join(home.folder, 'elsewhere')}`)
-    expect(granted.stderr).not.toContain('This database is new')
-  })
-
-  test('only what talks to a model server needs its key', async () => {
-    const path = join(home.folder, 'keyed.toml')
-    const upstream = 'id = "far"\nbase_url = "http://127.0.0.1:1/v1"\napi_key_env = "FAR_KEY"'
-    writeFileSync(path, `[[upstreams]]\n${upstream}\nheaders_env = { "x-a" = "FAR_HEADER" }\n`)
-    const named = ['--config', path]
-    for (const args of [
-      createArgs,
-      ['grant', someAccount, '1.00', '--reason', 'a'],
-      ['key', 'list'],
-    ]) {
-      expect((await home.cli(...args, ...named)).code).toBe(0)
-    }
-    for (const args of [['serve'], ['doctor'], ['config']]) {
-      const refused = await home.cli(...args, ...named)
-      expect([args, refused.code]).toEqual([args, 78])
-      expect(refused.stderr).toContain('neither FAR_KEY nor FAR_KEY_FILE is set')
-    }
-  })
-
   test('key list --json is a list of keys, without a secret', async () => {
     const { id, secret } = await makeKey(home, {}, '--name', 'listed')
     const other = await makeKey(home, { account: `0x${'12'.repeat(20)}` })

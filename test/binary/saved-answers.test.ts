@@ -91,7 +91,7 @@ describe.skipIf(noBinary)('verify --answer, of answers as they were saved', () =
     },
   )
 
-  test('what is no answer is said to be none', async () => {
+  test('A file without an answer is refused as such.', async () => {
     const json = { model: 'openai/agent', ...doors['chat']?.body }
     const answer = await served.server.call('/v1/chat/completions', { key: served.secret, json })
     const id = answer.headers.get('x-receipt-id')

@@ -17,7 +17,7 @@ import {
 import { type Counted, countRequest } from './rate.ts'
 import { hashSecret, hasLengthOfSecret, isSecret, markIn } from './secret.ts'
 
-/** What a route needs of a key, and where else than in Authorization its protocol puts one. */
+/** A route's need of a key, and where else than in Authorization its protocol puts one. */
 export type KeyRule = KeyNeed | { need: KeyNeed; keyIn: KeyIn }
 
 /** The key that a request has in the place of its own protocol. */
@@ -26,7 +26,7 @@ export type KeyIn = (request: Request) => string | null
 /** Anthropic's Messages API defines this header. */
 export const apiKeyHeader: KeyIn = ({ headers }) => headers.get('x-api-key')
 
-/** What to say of a request without a key that is known, beyond the ordinary words. */
+/** Says more than the ordinary words of a request without a known key. */
 function hintFor(request: Request, keyIn: KeyIn | undefined): string | undefined {
   if (keyIn) return areTwo(request, keyIn) ? twoKeys : missingAnywhere
   const { headers } = request
@@ -127,8 +127,8 @@ export function assertMay(caller: Caller, need: KeyNeed, now: number, address: (
 }
 
 /**
- * The caller of a secret, which `keyIn` may find where there is no bearer. The checksum of an uncached secret saves a look-up for junk; a
- * cached secret passed it before.
+ * The caller of a secret, which `keyIn` may find where there is no bearer. The checksum of an
+ * uncached secret saves a look-up for junk; a cached secret passed it before.
  */
 export function callerOf(
   keys: Pick<Deps['keys'], 'knownCaller' | 'findCaller'>,

@@ -17,7 +17,7 @@ export function headersOf(found: Found, own: Own = {}): Record<string, Json> {
   )
 }
 
-/** What official clients read of a refusal that will not change. */
+/** The header by which official clients know a refusal that will not change. */
 export const noRetry = t.text('Trying again cannot help: official clients do not.', 'false')
 
 /** Shapes, or what they were spelled as. */

@@ -24,7 +24,7 @@ export type ErrorDeps = {
   errorFormFor?: (request: Request) => ErrorForm | undefined
   /** What to say of a path that is not served; the ordinary words where it gives none. */
   missingWords?: (pathname: string) => string | undefined
-  /** The same of a path that takes other methods only; where it gives none, that is what is said. */
+  /** The same of a path that takes other methods only; the words of a 405 where it gives none. */
   swallowedWords?: (pathname: string) => string | undefined
   /** Absent without shards. */
   shard?: Shard | undefined

@@ -1,6 +1,9 @@
 /** Tells from the path of a request who asks for it. */
 
-/** Whether a URL is of programs and supervisors: paths of the API (also of others like it), the log and signs of life. */
+/**
+ * Whether a URL is of programs and supervisors: paths of the API and of others like it, the log
+ * and signs of life.
+ */
 export function isForPrograms(url: string): boolean {
   const start = pathStart(url)
   return forPrograms.test(url.slice(start, start + 16))

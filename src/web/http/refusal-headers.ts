@@ -8,7 +8,9 @@ const passing = new Set([408, 409, 429])
 export const retryAdvice = (status: number): Record<string, string> =>
   status >= 400 && status < 500 && !passing.has(status) ? { 'x-should-retry': 'false' } : {}
 
-/** What to send instead, and whether trying again can help; the refusal's own headers win. */
+/**
+ * The headers of a refusal: what to send instead, and whether trying again can help. Its own win.
+ */
 export function refusalHeaders({ type, status, detail }: Refusal): Record<string, string> {
   return {
     ...(type === 'invalid_key' ? { 'www-authenticate': 'Bearer' } : {}),

@@ -2,7 +2,7 @@
 import { type Chain, isModelAllowed } from '../access/keys/key.ts'
 import { nearestIds } from '../kernel/nearest.ts'
 import { Refusal } from '../kernel/refusal.ts'
-import type { Catalogue } from '../models/catalogue.ts'
+import type { Catalogue } from './catalogue.ts'
 
 /**
  * Names the nearest models that the keys may use. It does not repeat the name, which can be a
