@@ -3,13 +3,13 @@ import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import { readConfig } from '../config/file.ts'
 import {
-  configOf,
   Exit,
   exitCodes,
   print,
   printJson,
   say,
   takeSignerKey,
+  wholeConfigOf,
   withSettings,
 } from './context.ts'
 import {
@@ -44,7 +44,7 @@ async function examine(options: Options): Promise<void> {
     const findings = loaded.problems.map((problem) => failure('configuration', problem, fix))
     printJson({ ok: false, findings })
   }
-  const config = configOf(options)
+  const config = wholeConfigOf(options)
   const envKey = takeSignerKey()
   const opened: LookedAt[] = []
   const findings = [

@@ -28,6 +28,7 @@ const examples: Record<string, string> = {
   'sign_in.contract_wallets': 'true',
   'metrics.listen': '"127.0.0.1:4664"',
   'telemetry.endpoint': '"http://127.0.0.1:4318"',
+  aliases: '{ "gpt-5" = "counterfoil/echo-1" }',
   'telemetry.headers': '{ authorization = "Bearer token" }',
   'chain.treasury': `"0x${'1'.repeat(40)}"`,
   'anchors.registry': `"0x${'2'.repeat(40)}"`,

@@ -2,6 +2,7 @@
 import { live, optional, type Setting, secret, set } from './setting.ts'
 import {
   address,
+  aliasTable,
   amount,
   collectorHeaders,
   collectorUrl,
@@ -38,6 +39,14 @@ export const table = {
       listOf(network),
       '',
       "Proxies whose X-Forwarded-For is believed; other peers' is ignored.",
+    ),
+    aliases: live(
+      optional(
+        aliasTable,
+        'Other names of models, for clients with names of their own: { "gpt-5" = "acme/large", ' +
+          '"claude-*" = "acme/large" }. An exact name goes before a glob, a longer glob before a ' +
+          'shorter one; rights, prices and receipts are of the model.',
+      ),
     ),
     admins: live(
       set(listOf(address), '', 'Wallets of the operators, who may use /dashboard/admin.'),

@@ -60,6 +60,8 @@ export type RefusalDetail = {
   param?: string
   metadata?: Record<string, unknown>
   headers?: Record<string, string>
+  /** Whether the model server said that it is overloaded, which one protocol has a status for. */
+  isOverloaded?: boolean
   /** The signed-in wallet, for pages; JSON answers never contain it. */
   reader?: Acting
 }
@@ -95,3 +97,11 @@ export function toErrorBody(refusal: Refusal, requestId: string) {
     },
   }
 }
+
+/** How a protocol writes a refusal. */
+export type ErrorForm = {
+  toBody(refusal: Refusal, requestId: string): object
+  statusOf(refusal: Refusal): number
+}
+
+export const ourErrors: ErrorForm = { toBody: toErrorBody, statusOf: ({ status }) => status }

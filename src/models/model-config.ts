@@ -1,5 +1,6 @@
 /** A model as the configuration writes it, and what can be wrong with it. */
 import { maxNusd } from '../kernel/money.ts'
+import type { Aliases } from './aliases.ts'
 import { builtinModels } from './builtins.ts'
 import type { ModelKind } from './meter.ts'
 import type { Model, RouteStep } from './model.ts'
@@ -49,6 +50,7 @@ export type ModelConfig = PricesConfig & {
 export type CatalogueConfig = {
   models: readonly ModelConfig[]
   upstreamIds: readonly string[]
+  aliases?: Aliases | undefined
   /** Of the price list; 1 unless told otherwise. */
   version?: number
 }

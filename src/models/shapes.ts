@@ -52,6 +52,7 @@ export const modelShape = t.answer('Model', "OpenAI's object and ours.", {
   features: t.list(t.text('', 'streaming'), 'What it can.'),
   verifiable: t.oneOf('Whether a run can be repeated and compared.', ['none', 're-executable']),
   terminal: t.flag('Whether the public terminal may use it.', true),
+  'aliases?': t.list(t.text('', 'claude-*'), 'Other names that it takes; * for any characters.'),
 })
 
 export const modelsShape = t.answer('Models', 'All models.', {

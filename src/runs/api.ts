@@ -31,6 +31,7 @@ import { toCompletion, toEmbeddings } from './openai.ts'
 import { chunkBase, chunkWriter, lastFrames } from './openai-chunks.ts'
 import type { Begun } from './opening.ts'
 import { checkSwitches, isToFit } from './switches.ts'
+import { assertServed } from './unserved.ts'
 
 export const runsApi = (deps: Deps) => {
   const writes = { needsKey: 'runs:write', parse: 'none' } as const
@@ -84,7 +85,9 @@ function beginOpenAi(deps: Deps, context: RunContext, asked: OpenAiAsked): Promi
   const { kind, body, fit, call } = asked
   const { caller, request } = context
   checkSwitches(body)
-  const model = withSayable(deps, findModelOf(deps, kind, body), body)
+  const found = findModelOf(deps, kind, body, caller)
+  if (kind === 'chat') assertServed(found, body)
+  const model = withSayable(deps, found, body)
   return begin(deps, {
     caller,
     model,

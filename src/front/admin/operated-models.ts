@@ -63,7 +63,7 @@ const learnedFacts = ({ upstreams }: Pick<Deps, 'upstreams'>): LearnedFact[] =>
 /** The same as JSON. */
 export const toOperatedModels = (view: OperatedModels) => ({
   object: 'list' as const,
-  data: view.models.map(toModelView),
+  data: view.models.map((model) => toModelView(model)),
   below_cost: view.losses,
   price_list: { ...view.prices, leaf: view.leaf ?? null },
   upstreams: view.upstreams.map(({ reasons, load, ...rest }) => ({

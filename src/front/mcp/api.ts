@@ -10,6 +10,7 @@ import { actFor } from '../../web/http/client-address.ts'
 import { noteAccount, takesRoom } from '../../web/http/expected-body.ts'
 import { hostCheck } from '../../web/http/host.ts'
 import { keylessGuard } from '../../web/http/keyless.ts'
+import { retryAdvice } from '../../web/http/refusal-headers.ts'
 import { idleTimeoutSeconds } from '../../web/http/serve.ts'
 import type { Ask } from './api/mcp-server.ts'
 
@@ -103,7 +104,8 @@ function withHeaders(
   answer: Response,
   set: { headers: Record<string, string | number> },
 ): Response {
-  for (const [name, value] of Object.entries(set.headers)) {
+  const all = { ...set.headers, ...retryAdvice(answer.status) }
+  for (const [name, value] of Object.entries(all)) {
     answer.headers.set(name, String(value))
   }
   set.headers = {}

@@ -31,14 +31,15 @@ export const notes = [
   'openai’s `idempotencyKey` option sends no header: say `headers: {"Idempotency-Key": …}`.',
   'They retry 408, 409, 429 and 5xx by themselves. Before a 5xx goes out the hold was released, ' +
     'so a retried run is charged once. `retry-after-ms` and `retry-after` say how long to wait.',
-  'Money that does not suffice is a 402, with `x-should-retry: false`: none retries it, but ' +
-    'where only runs of the same key are in the way (`true`, with `retry-after`). ' +
+  'Every other 4xx has `x-should-retry: false`, so that none waits for what will not change.',
+  'Money that does not suffice is a 402, which none retries, but where only runs of the ' +
+    'same key are in the way (`x-should-retry: true`, with `retry-after`). ' +
     '`error.metadata.max_affordable_output_tokens` says what would fit; `fit: true` in the body, ' +
     'the header `X-Counterfoil-Fit: true` or `limits.fit` of the key lowers `max_tokens` to it.',
   'A stream that fails after its first chunk carries `data: {"error":{…}}` and ends without ' +
     '`[DONE]`; all of them raise it. Delivered output was charged.',
-  'The `receipt` of a run is a member of the answer; in a stream of its last chunk: the usage ' +
-    'chunk with `stream_options: {"include_usage": true}`, else the one that finishes.',
+  '`usage` and `receipt` of a run are members of the answer; in a stream of its last chunk: the ' +
+    'usage chunk with `stream_options: {"include_usage": true}`, else the one that finishes.',
 ]
 
 export const onceText = `const run = await client.chat.completions.create(

@@ -76,9 +76,14 @@ const routeOf: Record<ModelKind, string> = {
   embedding: 'POST /v1/embeddings',
 }
 
-/** The model that a request names, of this kind. @throws Refusal */
-export function findModelOf(deps: Deps, kind: ModelKind, body: JsonObject): Model {
-  const model = findModel(deps, body)
+/** The model that a request of a caller names, of this kind. @throws Refusal */
+export function findModelOf(
+  deps: Deps,
+  kind: ModelKind,
+  body: JsonObject,
+  { chain }: Pick<Caller, 'chain'>,
+): Model {
+  const model = findModel(deps, body, chain)
   if (model.kind === kind) return model
   const message = `This model is of another kind. Use it at ${routeOf[model.kind]}.`
   refuse('invalid_request', { param: 'model', message })

@@ -1,10 +1,11 @@
 /** Answers a run with its whole output at once. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
-import { type Refusal, toErrorBody } from '../../kernel/refusal.ts'
+import { type ErrorForm, ourErrors } from '../../kernel/refusal.ts'
 import { jsonReply } from '../../storage/idempotency/api/answer-once.ts'
 import type { BodyRoom } from '../../web/http/body-budget.ts'
 import { answerText } from '../../web/http/json-text.ts'
+import { refusalHeaders } from '../../web/http/refusal-headers.ts'
 import { type Completed, complete } from '../complete.ts'
 import type { Keep } from '../ending.ts'
 import type { LiveRun } from '../live-run.ts'
@@ -26,15 +27,15 @@ export async function answerWhole(
   live: LiveRun,
   toAnswer: (done: Completed) => object,
   {
-    toError = toErrorBody,
+    errors = ourErrors,
     items,
-  }: { toError?: Writing['toError']; items?: Keep<Completed>['items'] } = {},
+  }: { errors?: ErrorForm; items?: Keep<Completed>['items'] } = {},
 ): Promise<Response> {
   live.takeRoom(room)
   const listening = stopWithWaiting(live, request)
   const isKept = live.call !== undefined
   try {
-    const keep = isKept ? keepOf(deps, set, live, { toAnswer, toError }) : undefined
+    const keep = isKept ? keepOf(deps, set, live, { toAnswer, errors }) : undefined
     const done = await complete(deps, live, items ? { ...keep, items } : keep)
     Object.assign(set.headers, headersOf(done, live))
     return answerText(set, JSON.stringify(toAnswer(done)))
@@ -45,7 +46,7 @@ export async function answerWhole(
 
 type Writing = {
   toAnswer: (done: Completed) => object
-  toError: (refusal: Refusal, requestId: string) => object
+  errors: ErrorForm
 }
 
 /** Seals the answer of a call with an Idempotency-Key, as it is told. */
@@ -53,14 +54,14 @@ const keepOf = (
   { replies }: Deps,
   set: Context['set'],
   live: LiveRun,
-  { toAnswer, toError }: Writing,
+  { toAnswer, errors }: Writing,
 ): Keep<Completed> => {
   const scope = live.call ?? ''
   return {
     done: (done) => replies.seal(scope, jsonReply(200, headersOf(done, live), toAnswer(done))),
     failed(refusal) {
-      const body = toError(refusal, String(set.headers['x-request-id'] ?? ''))
-      return replies.seal(scope, jsonReply(refusal.status, { ...refusal.detail.headers }, body))
+      const body = errors.toBody(refusal, String(set.headers['x-request-id'] ?? ''))
+      return replies.seal(scope, jsonReply(errors.statusOf(refusal), refusalHeaders(refusal), body))
     },
   }
 }

@@ -27,7 +27,7 @@ export async function countInput(deps: Deps, { caller, request }: Context) {
 }
 
 async function countBody(deps: Deps, { caller, request }: Context, value: JsonObject) {
-  const model = findModelOf(deps, 'chat', value)
+  const model = findModelOf(deps, 'chat', value, caller)
   assertModelAllowed(caller.chain, model.id)
   const { headers } = request
   // A question has no limit of its answer, which a run needs.

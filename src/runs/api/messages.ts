@@ -1,6 +1,6 @@
 /** The door of Anthropic's Messages API. */
 import { Elysia } from 'elysia'
-import { keyAuth } from '../../access/keys/needs-key.ts'
+import { apiKeyHeader, keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
@@ -9,7 +9,7 @@ import { isSet } from '../../models/body.ts'
 import { NativeEvent, withModel } from '../../models/native-event.ts'
 import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
 import { MessageEvents, toMessage } from '../../models/protocols/messages/write-answer.ts'
-import { messagesError } from '../../models/protocols/messages/write-error.ts'
+import { messagesError, messagesErrors } from '../../models/protocols/messages/write-error.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import { objects } from '../answer.ts'
 import { begin } from '../begin.ts'
@@ -35,19 +35,19 @@ export const messagesApi = (deps: Deps) =>
       path,
       ({ caller, request, server, set }) =>
         answer(deps, { caller, request, server, set }, path, messages),
-      { needsKey: 'runs:write', parse: 'none' },
+      { needsKey: { need: 'runs:write', keyIn: apiKeyHeader }, parse: 'none' },
     )
     .post(
       '/v1/messages/count_tokens',
       ({ caller, request }) => countInput(deps, { caller, request }),
-      { needsKey: 'any', parse: 'none' },
+      { needsKey: { need: 'any', keyIn: apiKeyHeader }, parse: 'none' },
     )
 
 const messages: Running = async (deps, context, received, call) => {
   checkSwitches(received)
   refuseThread(received)
   const { headers } = context.request
-  const found = findModelOf(deps, 'chat', received)
+  const found = findModelOf(deps, 'chat', received, context.caller)
   const reader = { protocol: 'messages', translate: messagesToChat } as const
   const asked = routed(deps, found, { received, headers }, reader)
   const live = await begin(deps, {
@@ -70,7 +70,7 @@ const messages: Running = async (deps, context, received, call) => {
       return { ...withModel(done.body, live.model.id), counterfoil: paid.counterfoil }
     return toMessage(baseOf(live), objects(done.body['choices'])[0] ?? {}, paid)
   }
-  return answerWhole(deps, context, live, toAnswer, { toError: messagesError })
+  return answerWhole(deps, context, live, toAnswer, { errors: messagesErrors })
 }
 
 const baseOf = (live: LiveRun) => ({

@@ -59,7 +59,7 @@ const responses: Running = async (deps, context, received, call) => {
   checkSwitches(received)
   const { caller } = context
   const { headers } = context.request
-  const found = findModelOf(deps, 'chat', received)
+  const found = findModelOf(deps, 'chat', received, caller)
   const isKept = await isToKeep(deps, caller.account, received['store'])
   const asked = await expandItems(deps, caller, received)
   const whole = isKept ? withSealedReasoning(found, asked.body) : asked.body

@@ -23,6 +23,7 @@ import type { Begun } from '../opening.ts'
 import { runStatuses } from '../run.ts'
 import { toRunView } from '../run-view.ts'
 import { isToFit } from '../switches.ts'
+import { assertServed } from '../unserved.ts'
 import { answer, quoteIn, type Running, traceOf, withSayable } from './asked.ts'
 import { answerWhole } from './complete.ts'
 import { followRun } from './events.ts'
@@ -86,9 +87,10 @@ export const nativeRunsApi = (deps: Deps) => {
 
 const native: Running = async (deps, context, received, call) => {
   const body = checkBody(runBody, received)
-  const named = findModel(deps, received)
+  const named = findModel(deps, received, context.caller.chain)
   const fit = isToFit(context.request, body.fit, context.caller.key)
   const openAi = toOpenAi(named, body)
+  assertServed(named, openAi)
   const model = withSayable(deps, named, openAi)
   const isBackground = body.background === true
   const toView = ({ run, bound }: Begun) => ({ ...toRunView(run), ...fittedOf(bound, fit) })

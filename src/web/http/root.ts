@@ -1,5 +1,5 @@
 /** The root app: host check, request ids, headers, errors. */
-import { Elysia } from 'elysia'
+import { Elysia, NotFoundError } from 'elysia'
 import type { Acting } from '../../kernel/acting.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { elsewhereByShard, refuseElsewhere, type Shard, shardHeader } from '../../kernel/shard.ts'
@@ -54,7 +54,7 @@ export const makeRoot = (deps: RootDeps) => {
       set.headers = headers
       if (!isOurHost(request.headers.get('host'))) throw new Refusal('misdirected_request')
       assertMeant(shard, request)
-      if (!hasReadablePath(request.url)) throw new Refusal('not_found')
+      if (!hasReadablePath(request.url)) throw new NotFoundError()
       admit?.(request, server)
       if (request.method !== 'GET') expectBody?.(request, server)
     })
