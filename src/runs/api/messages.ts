@@ -8,7 +8,12 @@ import { onceOf } from '../../ledger/once.ts'
 import { isSet } from '../../models/body.ts'
 import { NativeEvent } from '../../models/native-event.ts'
 import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
-import { MessageEvents, toMessage } from '../../models/protocols/messages/write-answer.ts'
+import {
+  MessageEvents,
+  messageUsage,
+  type Paid,
+  toMessage,
+} from '../../models/protocols/messages/write-answer.ts'
 import { messagesError } from '../../models/protocols/messages/write-error.ts'
 import { nativeOf } from '../../models/protocols/native.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
@@ -71,7 +76,10 @@ const messages: Running = async (deps, context, received, call) => {
   if (received['stream'] === true) return streamRun(deps, live, context, shapeOf(deps, live))
   const toAnswer = (done: Completed): JsonObject => {
     const paid = paidOf(done, deps.settings)
-    if (live.isNative) return { ...done.body, counterfoil: paid.counterfoil }
+    if (live.isNative) {
+      const usage = done.body['usage'] ?? messageUsage(paid.usage)
+      return { ...done.body, usage, counterfoil: paid.counterfoil }
+    }
     return toMessage(baseOf(live), objects(done.body['choices'])[0] ?? {}, paid)
   }
   return answerWhole(deps, context, live, toAnswer, messagesError)
@@ -90,8 +98,7 @@ function shapeOf(deps: Deps, live: LiveRun): Shape {
   const events = new MessageEvents(baseOf(live))
   const end = (done: Streamed): string => {
     const paid = paidOf(done, deps.settings)
-    if (done.events)
-      return done.events.map((event) => withReceipt(event, paid.counterfoil)).join('')
+    if (done.events) return done.events.map((event) => withReceipt(event, paid)).join('')
     return done.tail.map((chunk) => events.write(chunk)).join('') + events.end(paid)
   }
   return {
@@ -103,9 +110,11 @@ function shapeOf(deps: Deps, live: LiveRun): Shape {
 }
 
 /** The receipt goes beside the usage; everything else passes as it came. */
-function withReceipt(event: NativeEvent, counterfoil: Json): string {
+function withReceipt(event: NativeEvent, paid: Paid): string {
   if (event.data['type'] !== 'message_delta') return event.frame
-  const data: JsonObject = { ...event.data, counterfoil }
+  // Clients need the member, also where the server left it out.
+  const { usage = messageUsage(paid.usage) } = event.data
+  const data: JsonObject = { ...event.data, usage, counterfoil: paid.counterfoil }
   return new NativeEvent(data, JSON.stringify(data), undefined).frame
 }
 

@@ -11,7 +11,9 @@ import { NativeEvent } from '../../models/native-event.ts'
 import { nativeOf } from '../../models/protocols/native.ts'
 import { responsesToChat } from '../../models/protocols/responses/read-request.ts'
 import {
+  type Paid,
   type ResponseBase,
+  responseUsage,
   toWholeResponse,
 } from '../../models/protocols/responses/write-answer.ts'
 import { ResponseEvents } from '../../models/protocols/responses/write-events.ts'
@@ -79,7 +81,7 @@ const responses: Running = async (deps, context, received, call) => {
   if (received['stream'] === true) return streamRun(deps, live, context, shapeOf(deps, base))
   const toAnswer = (done: Completed): JsonObject => {
     const paid = paidOf(done, deps.settings)
-    if (live.isNative) return { ...done.body, counterfoil: paid.counterfoil }
+    if (live.isNative) return withPaid(done.body, paid)
     return toWholeResponse(base, objects(done.body['choices'])[0] ?? {}, paid)
   }
   return answerWhole(deps, context, live, toAnswer)
@@ -96,8 +98,7 @@ function shapeOf(deps: Deps, base: ResponseBase): Shape {
   const events = new ResponseEvents(base)
   const end = (done: Streamed): string => {
     const paid = paidOf(done, deps.settings)
-    if (done.events)
-      return done.events.map((event) => withReceipt(event, paid.counterfoil)).join('')
+    if (done.events) return done.events.map((event) => withReceipt(event, paid)).join('')
     return done.tail.map((chunk) => events.write(chunk)).join('') + events.end(paid)
   }
   return {
@@ -109,9 +110,16 @@ function shapeOf(deps: Deps, base: ResponseBase): Shape {
 }
 
 /** The receipt goes into the answer that ends the stream; everything else passes as it came. */
-function withReceipt(event: NativeEvent, counterfoil: Json): string {
+function withReceipt(event: NativeEvent, paid: Paid): string {
   const { response } = event.data
   if (response === undefined) return event.frame
-  const data: JsonObject = { ...event.data, response: { ...objectOf(response), counterfoil } }
+  const data: JsonObject = { ...event.data, response: withPaid(objectOf(response), paid) }
   return new NativeEvent(data, JSON.stringify(data), undefined).frame
 }
+
+/** Clients need the usage, also where the server left it out. */
+const withPaid = (answer: JsonObject, { usage, counterfoil }: Paid): JsonObject => ({
+  ...answer,
+  usage: answer['usage'] ?? responseUsage(usage),
+  counterfoil,
+})

@@ -1,0 +1,148 @@
+/** Makes items of answers what OpenAI's Responses API says they are. */
+import type { Json } from '../../../kernel/canonical.ts'
+import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
+import { argumentsOf } from '../chat/repair-calls.ts'
+import { objectsIn, textOf } from '../reading.ts'
+import type { NewItemId } from '../repaired.ts'
+
+/** Whether an item has the members of its type. Types that are not known here need an id alone. */
+export function isItem(item: Json | undefined): item is JsonObject {
+  if (!isObject(item) || !isName(item['id'])) return false
+  switch (item['type']) {
+    case 'message':
+      return isMessage(item)
+    case 'reasoning':
+      return Array.isArray(item['summary'])
+    case 'function_call':
+      return isCall(item) && typeof item['arguments'] === 'string'
+    case 'custom_tool_call':
+      return isCall(item) && typeof item['input'] === 'string'
+    default:
+      return isName(item['type'])
+  }
+}
+
+const isName = (value: Json | undefined): boolean => typeof value === 'string' && value !== ''
+
+const isCall = ({ call_id, name }: JsonObject): boolean =>
+  isName(call_id) && typeof name === 'string'
+
+const isMessage = ({ content, role, status }: JsonObject): boolean =>
+  role === 'assistant' &&
+  typeof status === 'string' &&
+  Array.isArray(content) &&
+  content.every(
+    (part) =>
+      isObject(part) && (part['type'] !== 'output_text' || Array.isArray(part['annotations'])),
+  )
+
+const prefixes = new Map<unknown, string>([
+  ['message', 'msg'],
+  ['reasoning', 'rs'],
+  ['function_call', 'fc'],
+  ['custom_tool_call', 'ctc'],
+])
+
+/** The same item with every member that its type needs. */
+export function repairItem(
+  item: Json | undefined,
+  newId: NewItemId,
+  status: 'in_progress' | 'completed',
+): JsonObject {
+  const from = objectOf(item)
+  const type = typeOf(from)
+  const { id } = from
+  const named = { ...from, id: isName(id) ? (id ?? '') : newId(prefixes.get(type) ?? 'item'), type }
+  const told = isName(from['status']) ? from['status'] : status
+  if (type === 'message') {
+    const content = partsOf(from['content']).map(repairPart)
+    return { ...named, role: 'assistant', status: told ?? status, content }
+  }
+  if (type === 'reasoning') {
+    const summary = textsIn(from['summary']).map((text) => ({ type: 'summary_text', text }))
+    return { ...named, summary: Array.isArray(from['summary']) ? from['summary'] : summary }
+  }
+  if (type !== 'function_call' && type !== 'custom_tool_call') return named
+  const { call_id: call, name, arguments: args, input } = from
+  return {
+    ...named,
+    status: told ?? status,
+    call_id: isName(call) ? (call ?? '') : newId('call'),
+    name: textOf(name),
+    ...(type === 'function_call'
+      ? { arguments: argumentsOf(args ?? input) }
+      : { input: argumentsOf(input ?? args) }),
+  }
+}
+
+function typeOf({ type, content, name, summary, arguments: args }: JsonObject): string {
+  if (typeof type === 'string' && type !== '') return type
+  if (summary !== undefined && content === undefined) return 'reasoning'
+  return name !== undefined || args !== undefined ? 'function_call' : 'message'
+}
+
+const partsOf = (content: Json | undefined): Json[] =>
+  Array.isArray(content) ? content : content === undefined || content === null ? [] : [content]
+
+/** A part of a message with every member that its type needs. */
+export function repairPart(part: Json | undefined): JsonObject {
+  if (typeof part === 'string') return repairPart({ type: 'output_text', text: part })
+  const from = objectOf(part)
+  const { type, text, refusal } = from
+  if (type === 'refusal' || (type === undefined && refusal !== undefined)) {
+    return { ...from, type: 'refusal', refusal: textOf(refusal) }
+  }
+  if (type !== undefined && type !== 'output_text' && type !== 'text') return from
+  const { annotations, logprobs } = from
+  return {
+    ...from,
+    type: 'output_text',
+    text: textOf(text),
+    annotations: Array.isArray(annotations) ? annotations : [],
+    logprobs: Array.isArray(logprobs) ? logprobs : [],
+  }
+}
+
+const textsIn = (summary: Json | undefined): string[] =>
+  typeof summary === 'string' ? [summary] : objectsIn(summary).map(({ text }) => textOf(text))
+
+/** The texts of an item in the order of their parts, each with the event that adds to it. */
+export function saidIn(item: JsonObject): { event: string; index: number; text: string }[] {
+  const { type, content, summary } = item
+  if (type === 'function_call') return [said('function_call_arguments', 0, item['arguments'])]
+  if (type === 'custom_tool_call') return [said('custom_tool_call_input', 0, item['input'])]
+  if (type === 'reasoning') {
+    return [
+      ...objectsIn(summary).map(({ text }, at) => said('reasoning_summary_text', at, text)),
+      ...objectsIn(content).map(({ text }, at) => said('reasoning_text', at, text)),
+    ]
+  }
+  if (type !== 'message') return []
+  return objectsIn(content).map((part, at) =>
+    part['type'] === 'refusal'
+      ? said('refusal', at, part['refusal'])
+      : said('output_text', at, part['text']),
+  )
+}
+
+const said = (event: string, index: number, text: Json | undefined) => ({
+  event,
+  index,
+  text: textOf(text),
+})
+
+/** An item without what its pieces add. */
+export function emptied(item: JsonObject): JsonObject {
+  switch (item['type']) {
+    case 'message':
+      return { ...item, status: 'in_progress', content: [] }
+    case 'reasoning':
+      return { ...item, summary: [] }
+    case 'function_call':
+      return { ...item, status: 'in_progress', arguments: '' }
+    case 'custom_tool_call':
+      return { ...item, status: 'in_progress', input: '' }
+    default:
+      return item
+  }
+}
