@@ -22,7 +22,7 @@ type Reading = {
   reader?: EventReader | undefined
   /** Parses every frame, also those that would be recognised. */
   parseAll?: boolean
-  /** What of the words of a failure may go on. */
+  /** Rules for the words of a failure. */
   rules?: WordRules
 }
 
@@ -191,7 +191,9 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
   ): void {
     const { batch = [], reader } = this
     const failure = errorObjectIn(event, name)
-    const outcome: Outcome = failure ?? reader.read(nameEvent(event, name), text, batch)
+    const named = nameEvent(event, name)
+    const written = named === event ? text : JSON.stringify(named)
+    const outcome: Outcome = failure ?? reader.read(named, written, batch)
     if (isObject(outcome)) this.end = inBandFailure(outcome, this.rules)
     else if (outcome) this.end = outcome === 'end' ? 'done' : 'error'
     const last = batch.at(-1)

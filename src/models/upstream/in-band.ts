@@ -2,7 +2,6 @@
 import type { Json } from '../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../kernel/json-object.ts'
 import { isEmpty } from '../free-members.ts'
-import { isError } from '../protocols/is-error.ts'
 import { objectsIn } from '../protocols/reading.ts'
 import { errorIn, failureOf, type WordRules } from './refused.ts'
 import { retryAfterIn } from './retry-after.ts'
@@ -16,8 +15,8 @@ const failedTypes = new Set<unknown>(['error', 'response.failed', 'response.erro
  */
 export function errorObjectIn(event: JsonObject, name?: string): JsonObject | undefined {
   const { error, response, type } = event
-  if (isError(error)) return event
-  if (isObject(response) && isError(response['error'])) return response
+  if (error) return event
+  if (isObject(response) && response['error']) return response
   if (name === 'error' || event['object'] === 'error' || failedTypes.has(type)) {
     return isObject(response) ? response : event
   }
@@ -28,12 +27,12 @@ export function errorObjectIn(event: JsonObject, name?: string): JsonObject | un
 /** The forms without a name that tells of them: a code and a message, FastAPI's, MiniMax's. */
 function flatErrorIn({ code, message, detail, base_resp }: JsonObject): JsonObject | undefined {
   const status = isObject(base_resp) ? base_resp['status_code'] : undefined
-  if (isObject(base_resp) && isError(status)) {
+  if (isObject(base_resp) && status) {
     return { error: { code: status ?? null, message: base_resp['status_msg'] ?? '' } }
   }
-  if (typeof message === 'string' && isError(code) && !isGoodCode(code))
+  if (typeof message === 'string' && code && !isGoodCode(code))
     return { code: code ?? null, message }
-  return isError(detail) ? { detail: detail ?? null } : undefined
+  return detail ? { detail } : undefined
 }
 
 const isGoodCode = (code: Json | undefined): boolean => /^(0|2\d\d)$/.test(String(code))
@@ -48,7 +47,7 @@ export function inBandFailure(told: JsonObject, rules: WordRules): UpstreamFailu
   return failureOf(said, { status, retryAfterMs }, rules)
 }
 
-/** What servers call an error whose status they do not write. */
+/** The names of errors whose status is not written. */
 const statuses = new Map<unknown, number>([
   ['badrequesterror', 400],
   ['invalid_argument', 400],

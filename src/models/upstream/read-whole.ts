@@ -50,7 +50,7 @@ export async function readWhole(text: string, reading: Reading): Promise<JsonObj
 const objectFrom = ({ failure }: JsonObject | { failure: JsonObject }): JsonObject =>
   failure as JsonObject
 
-/** Events in the place of one answer. None of them was used where they do not come to a whole one. */
+/** Reads events in the place of one answer. One that is cut was not used, so it is an error. */
 async function readStreamed(text: string, reading: Reading): Promise<JsonObject> {
   const { call, wireProtocol, rules } = reading
   // Half an answer, or a page.

@@ -18,7 +18,7 @@ export type EventTaker = {
 
 /**
  * The event stream parser of the HTML standard (§9.2.6) for `data` and `event`: ids and retry times
- * mean nothing to us. Beside the standard it takes lines of JSON without a field, a whole JSON text,
+ * mean nothing to us. Beside the standard it takes lines of JSON without a field, whole JSON texts,
  * `data` lines without a blank line between two events, and `error:` as a field.
  * Any split of the bytes gives the same events.
  */
@@ -156,7 +156,7 @@ export class SseParser {
   }
 }
 
-/** What a line begins with that may be read: `data`, `event`, `error`, JSON, or space before it. */
+/** Whether a line with this first letter may be read: `data`, `event`, `error`, or JSON. */
 const isRead = (code: number): boolean =>
   code === 0x64 || code === 0x65 || code === 0x7b || code === 0x5b || code === 0x20
 

@@ -31,7 +31,7 @@ export type UpstreamCall = {
   passed?: Readonly<Record<string, string>> | undefined
   /** The account that the request is for: upstreams are shared fairly. */
   account: string
-  /** What ids that its answer lacks are made of. */
+  /** The id of its run, for the ids that its answer lacks. */
   run?: string
   /** The trace of the run; sent only to upstreams that the operator named. */
   trace?: Trace | undefined

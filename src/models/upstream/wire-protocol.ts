@@ -20,7 +20,7 @@ import { ResponseRepair } from '../protocols/responses/repair-events.ts'
 import { joinResponse, repairResponse } from '../protocols/responses/whole.ts'
 import { isAnswer } from './is-answer.ts'
 
-/** What answers of one request are repaired with. */
+/** Rules for repairing the answers of one request. */
 export type Repairing = {
   newId: NewItemId
   /** Whether functions were asked for as they were before there were tools. */

@@ -7,7 +7,7 @@ const known: ReadonlySet<unknown> = new Set([
   ...['stop', 'length', 'tool_calls', 'content_filter', 'function_call'],
 ])
 
-/** What other servers write in their place, in small letters. */
+/** Words of other servers in their place, in small letters. */
 const synonyms = new Map<string, string>([
   ...['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence', 'completed', 'complete'].map(
     (word): [string, string] => [word, 'stop'],
@@ -35,7 +35,7 @@ const failures: ReadonlySet<string> = new Set([
   'insufficient_system_resource',
 ])
 
-/** What a finish reason means. `unknown` is a word that has no meaning here, for the operator. */
+/** The meaning of a finish reason. `unknown` is a word without one, for the operator. */
 export type Finish = { word: string | null; unknown?: string }
 
 const none: Finish = { word: null }

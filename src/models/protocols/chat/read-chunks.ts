@@ -3,7 +3,6 @@ import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
 import { isEmpty } from '../../free-members.ts'
 import type { EventReader, Outcome, ReadChunk } from '../event-reader.ts'
-import { isError } from '../is-error.ts'
 import { indexOf, type NewId } from './repair-calls.ts'
 import { ChoiceRepair } from './repair-choice.ts'
 
@@ -38,7 +37,7 @@ export class ChunkReader implements EventReader {
       const choice = choices[at]
       const index = isObject(choice) ? indexOf(choice['index'] ?? at) : undefined
       if (!isObject(choice) || index === undefined) return 'malformed'
-      if (isError(choice['error'])) return choice
+      if (choice['error']) return choice
       const known = this.choices.get(index) ?? this.begin(index)
       const one = known.repair(choice, isWhole)
       hasFailed ||= known.hasFailed
@@ -47,7 +46,7 @@ export class ChunkReader implements EventReader {
       repaired ??= [...choices]
       repaired[at] = one
     }
-    // Where nothing came before it, the failure alone is the answer.
+    // A failure before anything came is the whole answer.
     if (!hasFailed || hasBegun) out.push(repaired ? { ...chunk, choices: repaired } : chunk)
     return hasFailed ? { error: { message: 'The answer ends with an error.' } } : undefined
   }

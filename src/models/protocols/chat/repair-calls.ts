@@ -1,4 +1,4 @@
-/** Gives the pieces of tool calls their calls: an id, a type and a name first, each at its index. */
+/** Gives each piece of a tool call its index, and the first of them an id, a type and a name. */
 import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
 import { isEmpty } from '../../free-members.ts'
@@ -11,7 +11,7 @@ type Call = {
   name: string
   text: string
   isCustom: boolean
-  /** What came before its name, which is all that is to be sent of it. */
+  /** Members that came before its name; undefined once the name was sent. */
   held: JsonObject | undefined
   /** Whether the next text may be that of another call of the same name. */
   mayRepeat: boolean
@@ -33,8 +33,8 @@ type Piece = {
 export type NewId = (place: number) => string
 
 /**
- * Repairs the calls of one choice. A new id is a new call, whatever its index: some servers number
- * all calls 0. Without an id the index tells, without both the name, or the call before goes on.
+ * Repairs the calls of one choice. A new id is a new call: some servers number all calls 0. Without
+ * an id the index tells, without both the name, or the call before goes on.
  */
 export class CallRepair {
   private readonly calls: Call[] = []
@@ -67,7 +67,7 @@ export class CallRepair {
     return repaired ?? pieces
   }
 
-  /** What ends the calls: those without a name, and `{}` for functions without arguments. */
+  /** The pieces that end the calls: without a name, and `{}` for functions without arguments. */
   rest(): JsonObject[] {
     const pieces: JsonObject[] = []
     for (const call of this.calls) {
@@ -127,7 +127,8 @@ export class CallRepair {
   /** Whether a piece is of the call before it. An id may be late, but a call has one for good. */
   private goesOn(before: Call, piece: Piece): boolean {
     if (piece.id === undefined) return !begins(before, piece)
-    const isLate = piece.name === '' || before.name === ''
+    const isAgain = piece.name === before.name && !isWhole(before.text)
+    const isLate = piece.name === '' || before.name === '' || isAgain
     return isLate && !this.ids.has(piece.id) && this.ids.values().every((one) => one !== before)
   }
 
@@ -139,7 +140,7 @@ export class CallRepair {
     return this.calls[together] ?? this.calls.at(-1)
   }
 
-  /** Adds a piece to its call; undefined while nothing of it can be sent. */
+  /** Adds a piece to its call; undefined while it has to wait for its name. */
   private add(
     call: Call,
     { id, name, text, isCustom, more, within }: Piece,

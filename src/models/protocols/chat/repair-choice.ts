@@ -2,8 +2,8 @@
 import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
 import { isEmpty } from '../../free-members.ts'
+import { membersOfParts, textOfParts } from './content-parts.ts'
 import { finishOf, isFinishWord } from './finish-word.ts'
-import { membersOfParts, textOfParts } from './parts.ts'
 import { argumentsOf, CallRepair, type NewId } from './repair-calls.ts'
 
 /** Members of a delta that are text, where they are there. */
@@ -24,7 +24,7 @@ export class ChoiceRepair {
   hasFailed = false
   private isGreeted = false
   /** The member that has what it says. */
-  private saying: 'delta' | 'message' | 'text' | undefined
+  private saying: 'delta' | 'message' | undefined
   private readonly calls: CallRepair
 
   constructor(
@@ -39,7 +39,7 @@ export class ChoiceRepair {
     const { delta: given, finish_reason: reason } = choice
     const isUsual = isObject(given) && choice['message'] === undefined
     const from = isUsual ? given : this.saidIn(choice)
-    if (isUsual) this.saying = 'delta'
+    if (isUsual && (given['content'] || given['tool_calls'])) this.saying = 'delta'
     let delta = this.repairDelta(from)
     const finish = isFinishWord(reason) ? reason : this.finishOf(reason)
     const ends = typeof finish === 'string' || (isWhole && !this.isFinished)
@@ -53,7 +53,7 @@ export class ChoiceRepair {
     return { ...others, ...more, index: this.index, delta, finish_reason }
   }
 
-  /** What ends a choice whose server did not say why it ended. */
+  /** The end of a choice whose server did not say why it ended. */
   end(): JsonObject {
     const delta = this.withRest(this.repairDelta({}))
     this.isFinished = true
@@ -72,7 +72,7 @@ export class ChoiceRepair {
     return word === 'stop' && this.calls.hasCalls ? 'tool_calls' : word
   }
 
-  /** Where a choice has no delta, or a message beside it. A message may repeat all that came. */
+  /** Reads a choice without a delta, or with a message beside it that may repeat all of it. */
   private saidIn({ delta, message, text }: JsonObject): JsonObject {
     if (isObject(delta) && !isEmpty(delta)) {
       this.saying = 'delta'
@@ -82,10 +82,7 @@ export class ChoiceRepair {
       this.saying = 'message'
       return message
     }
-    if (typeof text === 'string' && (this.saying ?? 'text') === 'text') {
-      this.saying = 'text'
-      return { content: text }
-    }
+    if (typeof text === 'string') return { content: text }
     return isObject(delta) ? delta : {}
   }
 

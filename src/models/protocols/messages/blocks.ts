@@ -63,7 +63,7 @@ function inputIn(value: Json | undefined): JsonObject {
   }
 }
 
-/** What a delta adds, by its type. */
+/** The member of a delta that adds text, by its type. */
 const added = new Map<unknown, string>([
   ['text_delta', 'text'],
   ['input_json_delta', 'partial_json'],

@@ -101,7 +101,7 @@ export class MessageRepair implements EventRepair {
     }
   }
 
-  /** What has to come before a block. */
+  /** The events that have to come before a block. */
   private before(): Repaired[] {
     if (this.hasStarted) return []
     this.hasStarted = true

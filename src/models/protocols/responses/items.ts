@@ -106,8 +106,11 @@ export function repairPart(part: Json | undefined): JsonObject {
 const textsIn = (summary: Json | undefined): string[] =>
   typeof summary === 'string' ? [summary] : objectsIn(summary).map(({ text }) => textOf(text))
 
-/** The texts of an item in the order of their parts, each with the event that adds to it. */
-export function saidIn(item: JsonObject): { event: string; index: number; text: string }[] {
+/** A text of an item, by the events that add to it and its place there. */
+export type Said = { text: string; index: number; value: string }
+
+/** The texts of an item in the order of their parts. */
+export function saidIn(item: JsonObject): Said[] {
   const { type, content, summary } = item
   if (type === 'function_call') return [said('function_call_arguments', 0, item['arguments'])]
   if (type === 'custom_tool_call') return [said('custom_tool_call_input', 0, item['input'])]
@@ -125,13 +128,13 @@ export function saidIn(item: JsonObject): { event: string; index: number; text: 
   )
 }
 
-const said = (event: string, index: number, text: Json | undefined) => ({
-  event,
+const said = (text: string, index: number, value: Json | undefined): Said => ({
+  text,
   index,
-  text: textOf(text),
+  value: textOf(value),
 })
 
-/** An item without what its pieces add. */
+/** An item without its texts, as it begins. */
 export function emptied(item: JsonObject): JsonObject {
   switch (item['type']) {
     case 'message':
@@ -146,3 +149,30 @@ export function emptied(item: JsonObject): JsonObject {
       return item
   }
 }
+
+/** Texts of items by the events that add to them: the type of the item, and the members for it. */
+type ItemText = { text: string; type: string; index: string | undefined; member: string }
+
+const itemTexts: ItemText[] = [
+  { text: 'output_text', type: 'message', index: 'content_index', member: 'text' },
+  { text: 'refusal', type: 'message', index: 'content_index', member: 'refusal' },
+  { text: 'reasoning_text', type: 'reasoning', index: 'content_index', member: 'text' },
+  { text: 'reasoning_summary_text', type: 'reasoning', index: 'summary_index', member: 'text' },
+  {
+    text: 'function_call_arguments',
+    type: 'function_call',
+    index: undefined,
+    member: 'arguments',
+  },
+  { text: 'custom_tool_call_input', type: 'custom_tool_call', index: undefined, member: 'input' },
+]
+
+/** The events that add to a text of an item, or end it. `member` holds the text. */
+export const textEvents: ReadonlyMap<string, TextEvent> = new Map(
+  itemTexts.flatMap((one): [string, TextEvent][] => [
+    [`response.${one.text}.delta`, { ...one, member: 'delta', isDelta: true }],
+    [`response.${one.text}.done`, { ...one, isDelta: false }],
+  ]),
+)
+
+export type TextEvent = ItemText & { isDelta: boolean }

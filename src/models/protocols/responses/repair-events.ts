@@ -1,34 +1,28 @@
-/** Repairs streams of OpenAI's Responses API: each item is added, goes on and is done in its place. */
+/** Repairs streams of OpenAI's Responses API: each item is added, goes on and is done. */
 import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
 import { finishOf } from '../chat/finish-word.ts'
 import { argumentsOf, indexOf } from '../chat/repair-calls.ts'
 import { objectsIn, textOf } from '../reading.ts'
 import type { EventRepair, NewItemId, Repaired } from '../repaired.ts'
-import { emptied, isItem, repairItem, repairPart, saidIn } from './items.ts'
-import { OpenItem } from './open-item.ts'
+import {
+  emptied,
+  isItem,
+  repairItem,
+  repairPart,
+  type Said,
+  saidIn,
+  type TextEvent,
+  textEvents,
+} from './items.ts'
+import { type OpenItem, OpenItems } from './open-items.ts'
 import { isEndType, isResponse, repairResponse } from './whole.ts'
-
-/** Events that add to a text of an item, and the type of an item that has such a text. */
-const texts = new Map<string, string>([
-  ['output_text', 'message'],
-  ['refusal', 'message'],
-  ['function_call_arguments', 'function_call'],
-  ['custom_tool_call_input', 'custom_tool_call'],
-  ['reasoning_summary_text', 'reasoning'],
-  ['reasoning_text', 'reasoning'],
-])
-
-const indexNames = { reasoning_summary_text: 'summary_index' } as const
-const nameOfIndex = (text: string): string =>
-  text in indexNames ? indexNames.reasoning_summary_text : 'content_index'
 
 export class ResponseRepair implements EventRepair {
   hasFailed = false
   private response: JsonObject | undefined
   private isEnded = false
-  private readonly items: OpenItem[] = []
-  private readonly byIndex = new Map<number, OpenItem>()
+  private readonly items = new OpenItems()
   private sequence = -1
   /** Whether an event was added, so that the numbers of the server are not those of the stream. */
   private isShifted = false
@@ -37,7 +31,7 @@ export class ResponseRepair implements EventRepair {
   constructor(private readonly newId: NewItemId) {}
 
   repair(event: JsonObject): JsonObject | Repaired[] {
-    this.out = []
+    if (this.out.length > 0) this.out = []
     const same = this.take(event)
     const { sequence_number: number } = event
     if (same && this.out.length === 0 && !this.isShifted && typeof number === 'number') {
@@ -50,7 +44,7 @@ export class ResponseRepair implements EventRepair {
 
   close(isDone: boolean): Repaired[] | undefined {
     if (this.isEnded) return []
-    if (!isDone || this.items.length === 0) return undefined
+    if (!isDone || this.items.all.length === 0) return undefined
     this.out = []
     this.end({ type: 'response.completed', response: {} })
     return this.numbered()
@@ -64,12 +58,11 @@ export class ResponseRepair implements EventRepair {
     if (type === 'response.output_item.done') return this.done(event)
     if (isEndType(type)) return this.end(event)
     if (isObject(event['response'])) return this.lifecycle(event)
-    const [, text = '', verb] = /^response\.(\w+)\.(delta|done)$/.exec(type) ?? []
-    if (texts.has(text)) return this.text(event, text, verb === 'delta')
+    const text = textEvents.get(type)
+    if (text) return this.text(event, text)
     if (type.startsWith('response.content_part.')) return this.part(event, type.endsWith('.added'))
-    return (
-      event['output_index'] === undefined || this.itemOf(event)?.place === event['output_index']
-    )
+    const { output_index: index } = event
+    return index === undefined || this.items.find(event)?.place === index
   }
 
   private lifecycle(event: JsonObject): boolean {
@@ -115,15 +108,11 @@ export class ResponseRepair implements EventRepair {
     const hasBegun = this.response !== undefined
     this.before()
     const item = isItem(given) ? given : repairItem(given, this.newId, 'in_progress')
-    const isNew = !this.items.some(({ id, isOpen }) => isOpen && id === item['id'])
-    if (!isNew) return false
-    const raw = indexOf(index)
-    const place = raw === undefined || this.byIndex.has(raw) ? this.items.length : raw
-    const isSaid = saidIn(item).some(({ text }) => text !== '')
-    this.open(raw, new OpenItem(this.placeFor(place), item))
-    const known = this.items.at(-1)
-    if (hasBegun && given === item && index === known?.place && !isSaid) return true
-    this.push({ ...event, output_index: known?.place ?? 0, item: isSaid ? emptied(item) : item })
+    if (this.items.all.some(({ id, isOpen }) => isOpen && id === item['id'])) return false
+    const isSaid = saidIn(item).some(({ value }) => value !== '')
+    const { place } = this.items.add(indexOf(index), item)
+    if (hasBegun && given === item && index === place && !isSaid) return true
+    this.push({ ...event, output_index: place, item: isSaid ? emptied(item) : item })
     return false
   }
 
@@ -131,61 +120,31 @@ export class ResponseRepair implements EventRepair {
   private addItem(item: JsonObject, index: Json | undefined): OpenItem {
     const event = { type: 'response.output_item.added', output_index: index ?? null, item }
     if (this.added(event)) this.push(event)
-    const added = this.items.at(-1)
+    const added = this.items.all.at(-1)
     if (!added) throw new Error('no item was added')
     return added
   }
 
-  /** A place that no item has. */
-  private placeFor(place: number): number {
-    return this.items.some((item) => item.place === place)
-      ? Math.max(...this.items.map((item) => item.place)) + 1
-      : place
-  }
-
-  private open(index: number | undefined, item: OpenItem): OpenItem {
-    this.items.push(item)
-    this.byIndex.set(index ?? item.place, item)
-    return item
-  }
-
-  /** The item of an event: by its index, its id, or the one that is open. */
-  private itemOf(
-    { output_index: index, item_id: id }: JsonObject,
-    type?: string,
-  ): OpenItem | undefined {
-    const fits = (one: OpenItem | undefined) => type === undefined || one?.item['type'] === type
-    const raw = indexOf(index)
-    const placed = raw === undefined ? undefined : this.byIndex.get(raw)
-    if (placed && fits(placed)) return placed
-    const named = this.items.find((item) => item.id === id && fits(item))
-    if (named || raw !== undefined) return named
-    return this.items.findLast((item) => item.isOpen && fits(item))
-  }
-
-  private text(event: JsonObject, text: string, isDelta: boolean): boolean {
-    const member = isDelta ? 'delta' : text === 'refusal' ? 'refusal' : lastMember(text)
+  private text(
+    event: JsonObject,
+    { text, type, index: name, member, isDelta }: TextEvent,
+  ): boolean {
     const value = argumentsOf(event[member])
-    const type = texts.get(text)
-    const known = this.itemOf(event, type) ?? this.begin(event, type)
+    const known = this.items.find(event, type) ?? this.begin(event, type)
     if (!known) return false
-    const name = nameOfIndex(text)
-    const index = indexOf(event[name]) ?? 0
+    const index = (name === undefined ? undefined : indexOf(event[name])) ?? 0
     if (type === 'message') this.beginPart(known, index, text)
-    if (!isDelta && value !== '' && !known.has(text, index))
-      this.say(known, { event: text, index, text: value })
     if (isDelta) known.add(text, index, value)
+    else if (value !== '' && !known.has(text, index)) this.say(known, { text, index, value })
     const isPlaced = event['output_index'] === known.place && event['item_id'] === known.id
-    const isIndexed =
-      type === 'function_call' || type === 'custom_tool_call' || event[name] === index
+    const isIndexed = name === undefined || event[name] === index
     if (isPlaced && isIndexed && event[member] === value) return true
-    return this.push({ ...event, ...this.placeOf(known, text, index), [member]: value })
+    return this.push({ ...event, ...this.placeOf(known, index, name), [member]: value })
   }
 
-  private placeOf(item: OpenItem, text: string, index: number): JsonObject {
-    const isCall = item.item['type'] !== 'message' && item.item['type'] !== 'reasoning'
+  private placeOf(item: OpenItem, index: number, name: string | undefined): JsonObject {
     const place = { item_id: item.id, output_index: item.place }
-    return isCall ? place : { ...place, [nameOfIndex(text)]: index }
+    return name === undefined ? place : { ...place, [name]: index }
   }
 
   /** Begins an item that an event belongs to and that was not added. A call needs its name. */
@@ -201,13 +160,13 @@ export class ResponseRepair implements EventRepair {
     const part = repairPart(given ?? { type: text })
     this.push({
       type: 'response.content_part.added',
-      ...this.placeOf(item, text, index),
+      ...this.placeOf(item, index, 'content_index'),
       part: part['type'] === 'output_text' ? { ...part, text: '' } : part,
     })
   }
 
   private part(event: JsonObject, isAdded: boolean): boolean {
-    const known = this.itemOf(event) ?? this.begin(event, 'message')
+    const known = this.items.find(event) ?? this.begin(event, 'message')
     const index = indexOf(event['content_index']) ?? 0
     if (!known) return false
     const part = repairPart(event['part'])
@@ -218,36 +177,33 @@ export class ResponseRepair implements EventRepair {
     const isPlaced = event['output_index'] === known.place && event['item_id'] === known.id
     if (isPlaced && isWhole && event['content_index'] === index && isObject(event['part']))
       return true
-    this.push({ ...event, ...this.placeOf(known, 'output_text', index), part })
+    this.push({ ...event, ...this.placeOf(known, index, 'content_index'), part })
     return false
   }
 
-  /** Says a text that no piece of came. */
-  private say(
-    item: OpenItem,
-    { event, index, text }: { event: string; index: number; text: string },
-  ): void {
-    if (item.item['type'] === 'message') this.beginPart(item, index, event)
-    item.add(event, index, text)
-    const logprobs: JsonObject = event === 'output_text' ? { logprobs: [] } : {}
-    this.push({
-      type: `response.${event}.delta`,
-      ...this.placeOf(item, event, index),
-      delta: text,
-      ...logprobs,
-    })
+  /** Says a text whose pieces did not come. */
+  private say(item: OpenItem, { text, index, value }: Said): void {
+    const type = `response.${text}.delta`
+    if (item.item['type'] === 'message') this.beginPart(item, index, text)
+    item.add(text, index, value)
+    const logprobs: JsonObject = text === 'output_text' ? { logprobs: [] } : {}
+    const place = this.placeOf(item, index, textEvents.get(type)?.index)
+    this.push({ type, ...place, delta: value, ...logprobs })
   }
 
   private done(event: JsonObject): boolean {
     const { item: given } = event
     const said = isItem(given) ? given : repairItem(given, this.newId, 'completed')
-    let known = this.itemOf({ ...event, item_id: said['id'] ?? null })
-    // An item that was done before, or another one: this one was not added.
-    if (!known?.isOpen || known.item['type'] !== said['type']) {
+    let known = this.items.find({ ...event, item_id: said['id'] ?? null })
+    const isSame = known?.item['type'] === said['type']
+    // It was done before.
+    if (known && !known.isOpen && isSame && (said['id'] === known.id || said !== given))
+      return false
+    if (!known?.isOpen || !isSame) {
       known = this.addItem(emptied(said), event['output_index'])
     }
     for (const one of saidIn(said)) {
-      if (one.text !== '' && !known.has(one.event, one.index)) this.say(known, one)
+      if (one.value !== '' && !known.has(one.text, one.index)) this.say(known, one)
     }
     known.isOpen = false
     const names = {
@@ -265,19 +221,20 @@ export class ResponseRepair implements EventRepair {
     const told = objectOf(event['response'])
     this.before(told)
     const output = objectsIn(told['output'])
-    const missing = output.filter((item) => !this.items.some(({ id }) => id === item['id']))
-    if (output.length > this.items.length || this.items.length === 0) {
-      for (const item of missing) this.finish({ item })
+    const { all } = this.items
+    for (const [at, item] of output.entries()) {
+      const known = this.items.final(item, at, output)
+      if (!known) this.finish({ output_index: this.items.next, item })
+      else if (known.isOpen) this.finish({ output_index: this.items.indexOf(known), item })
     }
-    for (const item of this.items.filter(({ isOpen }) => isOpen)) {
-      const index = [...this.byIndex].findLast(([, one]) => one === item)?.[0] ?? item.place
-      this.finish({ output_index: index, item: item.whole() })
+    for (const item of all.filter(({ isOpen }) => isOpen)) {
+      this.finish({ output_index: this.items.indexOf(item), item: item.whole() })
     }
     this.isEnded = true
-    const isNamed = told['id'] === this.response?.['id']
-    const isWhole = output.length === this.items.length && output.every(isItem)
+    const isNamed = told['id'] === this.response?.['id'] && event['type'] !== 'response.done'
+    const isWhole = output.length === all.length && output.every(isItem) && all.every(hasId(output))
     if (isNamed && isWhole && typeof told['status'] === 'string') return true
-    const ordered = [...this.items].sort((a, b) => a.place - b.place)
+    const ordered = [...all].sort((a, b) => a.place - b.place)
     const type =
       event['type'] === 'response.incomplete' ? 'response.incomplete' : 'response.completed'
     const items = isWhole ? output : ordered.map((item) => item.whole())
@@ -329,9 +286,8 @@ export class ResponseRepair implements EventRepair {
   }
 }
 
-const lastMember = (text: string): string =>
-  text === 'function_call_arguments'
-    ? 'arguments'
-    : text === 'custom_tool_call_input'
-      ? 'input'
-      : 'text'
+/** Whether the final items have the ids that they had before. */
+const hasId =
+  (output: readonly JsonObject[]) =>
+  ({ id }: OpenItem): boolean =>
+    output.some((item) => item['id'] === id)

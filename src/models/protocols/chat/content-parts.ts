@@ -2,7 +2,7 @@
 import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
 
-/** What parts say. `others` have no text: they are handed on as they are. */
+/** The texts of parts. `others` have no text: they are handed on as they are. */
 type Said = { text: string; reasoning: string; refusal: string; others: Json[] }
 
 const thoughts: ReadonlySet<unknown> = new Set(['thinking', 'reasoning', 'thought'])
@@ -36,7 +36,7 @@ function readParts(value: Json): Said {
   return said
 }
 
-/** What a content in parts comes to in a message; parts without text go into `content_parts`. */
+/** The members of a message whose content came in parts; others go into `content_parts`. */
 export function membersOfParts(content: Json): JsonObject {
   const { text, reasoning, refusal, others } = readParts(content)
   const members: JsonObject = { content: text === '' ? null : text }
