@@ -43,8 +43,7 @@ export async function readWhole(text: string, reading: Reading): Promise<JsonObj
   const repaired = wireProtocol.repair(call.kind, body, repairingOf(call))
   if (repaired && 'failure' in repaired) throw inBandFailure(objectFrom(repaired), rules)
   const read = repaired && (call.isNative ? repaired : wireProtocol.toChat(repaired))
-  if (!read) throw new UpstreamFailure('error')
-  return read
+  return read ?? (await readStreamed(text, reading))
 }
 
 const objectFrom = ({ failure }: JsonObject | { failure: JsonObject }): JsonObject =>
@@ -70,7 +69,7 @@ async function readStreamed(text: string, reading: Reading): Promise<JsonObject>
   return call.isNative ? wireProtocol.join(events) : joinChunks(chunks)
 }
 
-const beginsLikeEvents = /^\s*(?:data|event|id|retry|error)?:|^\s*\{/
+const beginsLikeEvents = /^\s*(?:(?:data|event|id|retry|error)?:|\{|null\s)/
 
 /** An answer whose body has come. */
 function answerOf(text: string): WireAnswer {

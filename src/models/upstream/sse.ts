@@ -105,7 +105,7 @@ export class SseParser {
     }
     // Some servers end an event with its line: JSON that is whole does not go on.
     if (isBare(value) && !this.isLined) {
-      this.isLined = !(data.endsWith('}') && parseObject(data))
+      this.isLined = data !== 'null' && !(data.endsWith('}') && parseObject(data))
       if (!this.isLined) {
         this.dispatch()
         this.data = value
@@ -160,8 +160,8 @@ export class SseParser {
 const isRead = (code: number): boolean =>
   code === 0x64 || code === 0x65 || code === 0x7b || code === 0x5b || code === 0x20
 
-/** Whether a text begins like an object, or ends a stream. */
-const isBare = (text: string): boolean => /^ *(\{|\[DONE\])/.test(text)
+/** Whether a text begins like an object, is none, or ends a stream. */
+const isBare = (text: string): boolean => /^ *(\{|\[DONE\]|null$)/.test(text)
 
 /** The value of a field; undefined for comments and other fields. */
 function fieldIn(line: string, field: string): string | undefined {

@@ -89,6 +89,8 @@ export class MessageEvents {
   private hasCalls = false
   private readonly calls = new CallsInTurn()
   private finish: Json | undefined
+  /** Text that came between the pieces of a call. */
+  private said = ''
 
   constructor(private readonly base: MessageBase) {}
 
@@ -101,8 +103,9 @@ export class MessageEvents {
       const delta = objectOf(choice['delta'])
       const { content, refusal } = delta
       for (const text of [content, refusal]) {
-        if (typeof text === 'string' && text !== '') events += this.rest() + this.text(text)
+        if (typeof text === 'string') this.said += text
       }
+      if (this.said !== '' && !this.calls.isOpen) events += this.rest() + this.say()
       for (const piece of objectsIn(delta['tool_calls'])) {
         for (const call of this.calls.add(piece)) events += this.call(call)
       }
@@ -112,7 +115,7 @@ export class MessageEvents {
 
   /** The events that end the answer, with what it cost. */
   end({ usage, counterfoil }: Paid): string {
-    const rest = this.start() + this.rest()
+    const rest = this.start() + this.rest() + this.say()
     const { finish, hasCalls } = this
     const delta = { stop_reason: stopReason(finish, hasCalls), stop_sequence: null }
     return (
@@ -136,6 +139,12 @@ export class MessageEvents {
     let events = ''
     for (const call of this.calls.rest()) events += this.call(call)
     return events
+  }
+
+  private say(): string {
+    const { said } = this
+    this.said = ''
+    return said === '' ? '' : this.text(said)
   }
 
   private text(text: string): string {

@@ -92,6 +92,7 @@ export function repairPart(part: Json | undefined): JsonObject {
   if (type === 'refusal' || (type === undefined && refusal !== undefined)) {
     return { ...from, type: 'refusal', refusal: textOf(refusal) }
   }
+  if (type === 'summary_text' || type === 'reasoning_text') return { ...from, text: textOf(text) }
   if (type !== undefined && type !== 'output_text' && type !== 'text') return from
   const { annotations, logprobs } = from
   return {
@@ -176,3 +177,19 @@ export const textEvents: ReadonlyMap<string, TextEvent> = new Map(
 )
 
 export type TextEvent = ItemText & { isDelta: boolean }
+
+/** An event that begins or ends a part; `name` is the member with its place. */
+export type PartEvent = { name: 'content_index' | 'summary_index'; isAdded: boolean }
+
+export const partEvents: ReadonlyMap<string, PartEvent> = new Map([
+  ['response.content_part.added', { name: 'content_index', isAdded: true }],
+  ['response.content_part.done', { name: 'content_index', isAdded: false }],
+  ['response.reasoning_summary_part.added', { name: 'summary_index', isAdded: true }],
+  ['response.reasoning_summary_part.done', { name: 'summary_index', isAdded: false }],
+])
+
+/** The part that a text is of: its events, where its place stands, and its type. */
+export const partOf = (text: string): { event: string; name: PartEvent['name']; type?: string } =>
+  text === 'reasoning_summary_text'
+    ? { event: 'response.reasoning_summary_part', name: 'summary_index', type: 'summary_text' }
+    : { event: 'response.content_part', name: 'content_index' }

@@ -10,7 +10,7 @@ export class OpenItem {
   done: JsonObject | undefined
   /** Each of its texts as far as it came, by the event that adds to it and its place. */
   private readonly texts = new Map<string, string>()
-  private readonly parts = new Set<number>()
+  private readonly parts = new Set<string>()
 
   constructor(
     readonly place: number,
@@ -31,10 +31,11 @@ export class OpenItem {
     return this.texts.has(`${event} ${index}`)
   }
 
-  /** Begins a part of a message; false for one that is open. */
-  beginPart(index: number): boolean {
-    if (this.parts.has(index)) return false
-    this.parts.add(index)
+  /** Begins a part of the content or of the summary; false for one that is open. */
+  beginPart(name: string, index: number): boolean {
+    const key = `${name} ${index}`
+    if (this.parts.has(key)) return false
+    this.parts.add(key)
     return true
   }
 

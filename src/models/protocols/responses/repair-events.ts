@@ -8,6 +8,9 @@ import type { EventRepair, NewItemId, Repaired } from '../repaired.ts'
 import {
   emptied,
   isItem,
+  type PartEvent,
+  partEvents,
+  partOf,
   repairItem,
   repairPart,
   type Said,
@@ -60,7 +63,8 @@ export class ResponseRepair implements EventRepair {
     if (isObject(event['response'])) return this.lifecycle(event)
     const text = textEvents.get(type)
     if (text) return this.text(event, text)
-    if (type.startsWith('response.content_part.')) return this.part(event, type.endsWith('.added'))
+    const part = partEvents.get(type)
+    if (part) return this.part(event, part)
     const { output_index: index } = event
     return index === undefined || this.items.find(event)?.place === index
   }
@@ -133,7 +137,7 @@ export class ResponseRepair implements EventRepair {
     const known = this.items.find(event, type) ?? this.begin(event, type)
     if (!known) return false
     const index = (name === undefined ? undefined : indexOf(event[name])) ?? 0
-    if (type === 'message') this.beginPart(known, index, text)
+    if (name !== undefined) this.beginPart(known, index, text)
     if (isDelta) known.add(text, index, value)
     else if (value !== '' && !known.has(text, index)) this.say(known, { text, index, value })
     const isPlaced = event['output_index'] === known.place && event['item_id'] === known.id
@@ -155,36 +159,29 @@ export class ResponseRepair implements EventRepair {
     return this.addItem(item, raw)
   }
 
-  private beginPart(item: OpenItem, index: number, text: string, given?: Json): void {
-    if (!item.beginPart(index)) return
-    const part = repairPart(given ?? { type: text })
-    this.push({
-      type: 'response.content_part.added',
-      ...this.placeOf(item, index, 'content_index'),
-      part: part['type'] === 'output_text' ? { ...part, text: '' } : part,
-    })
+  private beginPart(item: OpenItem, index: number, text: string): void {
+    const { event, name, type = text } = partOf(text)
+    if (!item.beginPart(name, index)) return
+    const part = repairPart({ type })
+    this.push({ type: `${event}.added`, ...this.placeOf(item, index, name), part })
   }
 
-  private part(event: JsonObject, isAdded: boolean): boolean {
-    const known = this.items.find(event) ?? this.begin(event, 'message')
-    const index = indexOf(event['content_index']) ?? 0
-    if (!known) return false
-    const part = repairPart(event['part'])
-    const isNew = isAdded && known.beginPart(index)
-    if (isAdded && !isNew) return false
+  private part(event: JsonObject, { name, isAdded }: PartEvent): boolean {
+    const type = name === 'summary_index' ? 'reasoning' : undefined
+    const known = this.items.find(event, type) ?? this.begin(event, type ?? 'message')
+    const index = indexOf(event[name]) ?? 0
+    if (!known || (isAdded && !known.beginPart(name, index))) return false
     const given = objectOf(event['part'])
     const isWhole = given['type'] !== 'output_text' || Array.isArray(given['annotations'])
     const isPlaced = event['output_index'] === known.place && event['item_id'] === known.id
-    if (isPlaced && isWhole && event['content_index'] === index && isObject(event['part']))
-      return true
-    this.push({ ...event, ...this.placeOf(known, index, 'content_index'), part })
-    return false
+    if (isPlaced && isWhole && event[name] === index && isObject(event['part'])) return true
+    return this.push({ ...event, ...this.placeOf(known, index, name), part: repairPart(given) })
   }
 
   /** Says a text whose pieces did not come. */
   private say(item: OpenItem, { text, index, value }: Said): void {
     const type = `response.${text}.delta`
-    if (item.item['type'] === 'message') this.beginPart(item, index, text)
+    if (textEvents.get(type)?.index !== undefined) this.beginPart(item, index, text)
     item.add(text, index, value)
     const logprobs: JsonObject = text === 'output_text' ? { logprobs: [] } : {}
     const place = this.placeOf(item, index, textEvents.get(type)?.index)
@@ -231,9 +228,9 @@ export class ResponseRepair implements EventRepair {
       this.finish({ output_index: this.items.indexOf(item), item: item.whole() })
     }
     this.isEnded = true
-    const isNamed = told['id'] === this.response?.['id'] && event['type'] !== 'response.done'
+    const isNamed = told['id'] === this.response?.['id']
     const isWhole = output.length === all.length && output.every(isItem) && all.every(hasId(output))
-    if (isNamed && isWhole && typeof told['status'] === 'string') return true
+    if (isNamed && isWhole && event['type'] === `response.${told['status']}`) return true
     const ordered = [...all].sort((a, b) => a.place - b.place)
     const type =
       event['type'] === 'response.incomplete' ? 'response.incomplete' : 'response.completed'
