@@ -30,9 +30,11 @@ export class CallsInTurn {
 
   /** Whether a call goes on, so that nothing else may come between its pieces. */
   get isOpen(): boolean {
-    const { open } = this
+    const { open, waiting } = this
     // Nothing tells where the text of a custom tool ends.
-    return open !== undefined && !open.isCustom && !isWhole(open.said)
+    if (!open || open.isCustom) return false
+    if (!isWhole(open.said)) return true
+    return waiting.some(({ pieces }) => !isWhole(pieces.map(argumentsOf).join('')))
   }
 
   /** All that waits, in order: nothing more comes of the calls so far. */

@@ -104,7 +104,7 @@ export class SseParser {
       return
     }
     // Some servers end an event with its line: JSON that is whole does not go on.
-    if (isBare(value) && !this.isLined) {
+    if (isWholeValue(value) && !this.isLined) {
       this.isLined = data !== 'null' && !(data.endsWith('}') && parseObject(data))
       if (!this.isLined) {
         this.dispatch()
@@ -160,8 +160,11 @@ export class SseParser {
 const isRead = (code: number): boolean =>
   code === 0x64 || code === 0x65 || code === 0x7b || code === 0x5b || code === 0x20
 
-/** Whether a text begins like an object, is none, or ends a stream. */
-const isBare = (text: string): boolean => /^ *(\{|\[DONE\]|null$)/.test(text)
+/** Whether a line begins like an object, or ends a stream. */
+const isBare = (line: string): boolean => /^ *(\{|\[DONE\])/.test(line)
+
+/** Whether data may be an event of its own. */
+const isWholeValue = (value: string): boolean => isBare(value) || value.trim() === 'null'
 
 /** The value of a field; undefined for comments and other fields. */
 function fieldIn(line: string, field: string): string | undefined {

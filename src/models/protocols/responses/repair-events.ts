@@ -65,8 +65,7 @@ export class ResponseRepair implements EventRepair {
     if (text) return this.text(event, text)
     const part = partEvents.get(type)
     if (part) return this.part(event, part)
-    const { output_index: index } = event
-    return index === undefined || this.items.find(event)?.place === index
+    return event['output_index'] === undefined || this.other(event, type)
   }
 
   private lifecycle(event: JsonObject): boolean {
@@ -149,6 +148,15 @@ export class ResponseRepair implements EventRepair {
   private placeOf(item: OpenItem, index: number, name: string | undefined): JsonObject {
     const place = { item_id: item.id, output_index: item.place }
     return name === undefined ? place : { ...place, [name]: index }
+  }
+
+  /** Takes an event of an item that is none of the above: of a call that the server makes. */
+  private other(event: JsonObject, type: string): boolean {
+    const { output_index: raw, item_id: id = null } = event
+    const [, kind] = /^response\.(\w+_call)\./.exec(type) ?? []
+    const known = this.items.find(event) ?? (kind && this.addItem({ id, type: kind }, raw))
+    if (!known || known.place === raw) return true
+    return this.push({ ...event, output_index: known.place, item_id: known.id })
   }
 
   /** Begins an item that an event belongs to and that was not added. A call needs its name. */
