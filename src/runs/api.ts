@@ -8,6 +8,7 @@ import { onceOf } from '../ledger/once.ts'
 import type { ModelKind } from '../models/meter.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import type { Call } from '../storage/idempotency/call.ts'
+import { errorFrame } from '../web/http/sse.ts'
 import {
   answer,
   findModelOf,
@@ -28,7 +29,7 @@ import { begin } from './begin.ts'
 import { frameWriter } from './chunks.ts'
 import type { LiveRun } from './live-run.ts'
 import { toCompletion, toEmbeddings } from './openai.ts'
-import { chunkBase, chunkWriter, lastFrames } from './openai-chunks.ts'
+import { chunkBase, chunkWriter, doneFrame, failsIn, lastFrames } from './openai-chunks.ts'
 import type { Begun } from './opening.ts'
 import { checkSwitches, isToFit } from './switches.ts'
 import { assertServed } from './unserved.ts'
@@ -62,9 +63,16 @@ const chat: Running = async (deps, context, body, call) => {
   if (body['stream'] === true) {
     const base = chunkBase(live)
     const includeUsage = objectOf(body['stream_options'])['include_usage'] === true
+    const write = chunkWriter(base)
+    let hasFailed = false
     return streamRun(deps, live, context, {
-      write: frameWriter(chunkWriter(base)),
+      write: frameWriter((chunk) => {
+        hasFailed ||= failsIn(chunk)
+        return write(chunk)
+      }),
       last: (done) => lastFrames(base, done, deps.settings, { includeUsage, more: fitted }),
+      // The finish reason said it already, in the word of the server.
+      toError: (refusal, requestId) => (hasFailed ? doneFrame : errorFrame(refusal, requestId)),
     })
   }
   return answerWhole(deps, context, live, (done) => ({

@@ -1,10 +1,7 @@
-/** Prepares the chunks of a chat stream for the client: roles, and chunks held back to the end. */
+/** Prepares the chunks of a chat stream for the client: holds back those that end it. */
 import { chunkWith, slot, TextFrames, type TextKind } from '../models/text-frames.ts'
 import { type Chunk, isPlain, type JsonObject } from '../models/upstream/upstream.ts'
 import { type Answer, Collector, objects } from './answer.ts'
-
-/** The final chunk of a stream whose upstream ended without a finish_reason. */
-const unfinished: JsonObject = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
 
 /**
  * Collects the chunks of a stream, and holds back those that finish a choice, or follow its finish.
@@ -14,7 +11,6 @@ export class ChunkSorter {
   readonly collected = new Collector()
   /** The chunks held back. They count as delivered when they are added to what was collected. */
   readonly tail: JsonObject[] = []
-  private readonly greeted = new Set<unknown>()
   private finished: Set<unknown> | undefined
 
   /** Takes the reports of a batch that is not delivered any more. */
@@ -22,9 +18,8 @@ export class ChunkSorter {
     for (const chunk of batch) if (isPlain(chunk)) this.collected.noteUsage(chunk)
   }
 
-  /** The answer with the chunks that were held back; one that is not ended is now. */
+  /** The answer with the chunks that were held back. */
   whole(): Answer {
-    if (this.tail.length === 0) this.tail.push(unfinished)
     // Only now: while the run could fail, held-back chunks did not count as delivered.
     for (const chunk of this.tail) this.collected.addHeldBack(chunk)
     return this.collected.answer()
@@ -45,14 +40,14 @@ export class ChunkSorter {
       }
       if (!isPlain(chunk)) continue
       const { ending, going } = this.split(chunk)
-      if (ending) this.tail.push(this.addRole(ending))
+      if (ending) this.tail.push(ending)
       if (!going) {
         // What it says waits, what it reports does not.
         this.collected.noteUsage(chunk)
         continue
       }
       this.collected.addChunk(going)
-      if (objects(going['choices']).length > 0) outgoing.push(this.addRole(going))
+      if (objects(going['choices']).length > 0) outgoing.push(going)
     }
     return outgoing
   }
@@ -60,7 +55,9 @@ export class ChunkSorter {
   private split(chunk: JsonObject): { ending?: JsonObject; going?: JsonObject } {
     const choices = objects(chunk['choices'])
     for (const choice of choices) {
-      if (typeof choice['finish_reason'] !== 'string') continue
+      const { finish_reason: reason } = choice
+      // The failure of a server ends nothing: it is told at once.
+      if (typeof reason !== 'string' || reason === 'error') continue
       this.finished ??= new Set()
       this.finished.add(choice['index'])
     }
@@ -71,19 +68,6 @@ export class ChunkSorter {
     if (ending.length === choices.length) return { ending: chunk }
     const going = choices.filter((choice) => !finished.has(choice['index']))
     return { ending: { ...chunk, choices: ending }, going: { ...chunk, choices: going } }
-  }
-
-  /** Adds the role to each choice's first delta: OpenAI's SDK needs it, some upstreams omit it. */
-  private addRole(chunk: JsonObject): JsonObject {
-    const { greeted } = this
-    const choices = objects(chunk['choices'])
-    if (choices.every((choice) => greeted.has(choice['index']))) return chunk
-    const named = choices.map((choice) => {
-      if (greeted.has(choice['index'])) return choice
-      greeted.add(choice['index'])
-      return { ...choice, delta: { role: 'assistant', ...(choice['delta'] as JsonObject) } }
-    })
-    return { ...chunk, choices: named }
   }
 }
 

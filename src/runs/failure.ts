@@ -56,7 +56,7 @@ export function refusalOf(
       ...upstreamMetadata(error),
     })
   }
-  if (error.reason === 'denied') {
+  if (error.reason === 'denied' && charge === 'nothing') {
     return new Refusal('upstream_error', {
       message:
         "The model server does not accept this service's key or account. Only the operator can " +

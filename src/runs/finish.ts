@@ -53,6 +53,7 @@ export async function finish(
     if (digest && at !== null) deps.acknowledged.add({ runId, digest, cost, at })
     if (isOpen && done.run.outcome === 'complete') void noteAnswer(deps, runId, exchange)
     live.span?.end(done.run, ending)
+    if (live.unknownFinish !== undefined) noteFinish(deps, live)
     return done
   } catch (error) {
     deps.log.error('run.settle_failed', error, namesOf(live))
@@ -65,6 +66,13 @@ export async function finish(
     live.tell(undefined)
   }
 }
+
+/** Tells the operator of a word that ended an answer and was taken for `stop`. */
+const noteFinish = ({ log }: Deps, live: LiveRun): void =>
+  log.warn('upstream.finish_unknown', {
+    ...namesOf(live),
+    finish_reason: live.unknownFinish?.slice(0, 64),
+  })
 
 /**
  * Finds out whether a COMMIT with a lost answer was stored, after the locks of its account are

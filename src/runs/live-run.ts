@@ -83,6 +83,8 @@ export class LiveRun {
   isSent = false
   /** Its exchange with that server, where the server signs its answers. */
   exchange: Exchange | undefined
+  /** A finish reason of that server that is not known. */
+  unknownFinish: string | undefined
   /** What the server that is asked now speaks, and whether the request went on as it came. */
   protocol: Protocol = 'chat'
   isNative = false

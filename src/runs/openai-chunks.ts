@@ -47,8 +47,14 @@ export function lastFrames(
   const chunks = done.tail.map((chunk) => toChunk(base, chunk))
   if (includeUsage) chunks.push({ ...base, choices: [], ...paid })
   else Object.assign(chunks.at(-1) ?? {}, paid)
-  return `${chunks.map(frame).join('')}data: [DONE]\n\n`
+  return chunks.map(frame).join('') + doneFrame
 }
+
+export const doneFrame = 'data: [DONE]\n\n'
+
+/** Whether a chunk says that its server could not go on. */
+export const failsIn = ({ choices }: JsonObject): boolean =>
+  objects(choices).some(({ finish_reason: reason }) => reason === 'error')
 
 const frame = (chunk: object): string => `data: ${JSON.stringify(chunk)}\n\n`
 

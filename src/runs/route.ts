@@ -29,6 +29,7 @@ function callFor(live: LiveRun, { protocol }: Upstream, step: RouteStep): Upstre
     isNative,
     passed: isNative ? live.native?.headers : undefined,
     account: live.row.accountId,
+    run: live.id.slice('run_'.length),
     trace: live.span ? live.span.ask(step) : live.trace,
     signal: live.signal,
     mark: live,

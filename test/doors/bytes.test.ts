@@ -97,7 +97,7 @@ const recorded = {
     frames: [
       frame(
         'response.created',
-        '{"type":"response.created","sequence_number":0,"response":{"id":"resp_1","status":"in_progress"}}',
+        '{"type":"response.created","sequence_number":0,"response":{"id":"resp_1","status":"in_progress","output":[]}}',
       ),
       frame('response.brand_new', '{"sequence_number":1, "type":"response.brand_new","x":2.0}'),
       frame(
@@ -111,20 +111,26 @@ const recorded = {
           '"item":{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"Z2VoZWlt"}}',
       ),
       frame(
+        'response.output_item.added',
+        '{"type":"response.output_item.added","output_index":1,"sequence_number":4,' +
+          '"item":{"id":"ws_1","type":"web_search_call","status":"in_progress"}}',
+      ),
+      frame(
         'response.web_search_call.searching',
-        '{"type":"response.web_search_call.searching","output_index":1,"item_id":"ws_1","sequence_number":4}',
+        '{"type":"response.web_search_call.searching","output_index":1,"item_id":"ws_1","sequence_number":5}',
       ),
       frame(
         'response.output_item.done',
-        '{"type":"response.output_item.done","output_index":1,"sequence_number":5,' +
+        '{"type":"response.output_item.done","output_index":1,"sequence_number":6,' +
           '"item":{"id":"ws_1","type":"web_search_call","status":"completed","action":{"type":"search","query":"\\u00e9"}}}',
       ),
     ],
     end: [
       frame(
         'response.completed',
-        '{"type":"response.completed","sequence_number":6,"response":{"id":"resp_1","status":"completed",' +
-          '"output":[{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"Z2VoZWlt"}],' +
+        '{"type":"response.completed","sequence_number":7,"response":{"id":"resp_1","status":"completed",' +
+          '"output":[{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"Z2VoZWlt"},' +
+          '{"id":"ws_1","type":"web_search_call","status":"completed","action":{"type":"search","query":"\\u00e9"}}],' +
           '"usage":{"input_tokens":12,"output_tokens":9},"new_member":1.5}}',
       ),
     ],

@@ -52,9 +52,13 @@ describe.each(engines)('what is kept of a response is bounded on %s', (engine) =
     const key = await k.keyOf({ account: stranger })
     k.scripted.turnFor = () => ({ words: ['word '.repeat(100_000)], calls: [] })
     const answer = await first({}, key)
+    const { settings } = k.w.deps
+    const { bodyBytes } = settings
+    settings.bodyBytes = 4 * 1024 * 1024
     const one = { type: 'item_reference', id: itemOf(answer) }
     const input = [...Array.from({ length: 50 }, () => one), { role: 'user', content: 'x' }]
     const refused = await k.ask({ model: 'openai/agent', input }, key)
+    settings.bodyBytes = bodyBytes
     expect((await refusalOf(refused)).status).toBe(413)
   })
 

@@ -80,7 +80,7 @@ describe.each(engines)('clients that name what was kept, on %s', (engine) => {
         const more = at === 2 ? { instructions: 'Be long.' } : {}
         const answer = await ask(input, { previous_response_id: previous, ...more })
         expect(answer).toMatchObject({ store: true })
-        expect(answer.previous_response_id).toBe(previous ?? null)
+        expect(answer.previous_response_id ?? null).toBe(previous ?? null)
         previous = answer.id
       }
       const read = k.read()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { SseParser } from '../../src/models/upstream/sse.ts'
+import { maxEventLength, SseParser } from '../../src/models/upstream/sse.ts'
 import { UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 
 const encoder = new TextEncoder()
@@ -86,29 +86,70 @@ describe('events', () => {
   })
 })
 
+describe('events of servers that write them loosely', () => {
+  const table: [what: string, text: string, events: string[]][] = [
+    ['a line of JSON without a field', 'data: {"a":1}\n\n{"b":2}\n\n', ['{"a":1}', '{"b":2}']],
+    ['lines of JSON alone', '{"a":1}\n{"b":2}\r\n[DONE]\n', ['{"a":1}', '{"b":2}', '[DONE]']],
+    [
+      'no blank line',
+      'data: {"a":1}\ndata: {"b":2}\ndata: [DONE]',
+      ['{"a":1}', '{"b":2}', '[DONE]'],
+    ],
+    ['JSON in several data lines', 'data: {"a":\ndata: {"b":2}}\n\n', ['{"a":\n{"b":2}}']],
+    ['a whole text of JSON', '{"a":1}', ['{"a":1}']],
+    [
+      'the same over several lines',
+      ' {\n "a": [\n1\n],\n"b":2 }\n',
+      ['{\n "a": [\n1\n],\n"b":2 }'],
+    ],
+  ]
+  test.each(table)('%s', (_, text, events) => {
+    const bytes = encoder.encode(text)
+    expect(parse(bytes)).toEqual(events)
+    expect(parse(...[...bytes].map((byte) => Uint8Array.of(byte)))).toEqual(events)
+  })
+
+  test('a name goes with its event, and an error may be a field', () => {
+    const named: [string, string | undefined][] = []
+    const parser = new SseParser({ takeEvent: (data, name) => void named.push([data, name]) })
+    const text = 'event: ping\ndata: a\n\ndata: b\n\nevent:x\n\ndata: c\n\nerror: {"d":1}\n\n'
+    parser.push(encoder.encode(text))
+    parser.end()
+    expect(named).toEqual([
+      ['a', 'ping'],
+      ['b', undefined],
+      ['c', undefined],
+      ['{"d":1}', 'error'],
+    ])
+  })
+
+  test('a long event takes time in proportion to its length, however its lines look', () => {
+    const lines = 'data: {"a":[{}\n'.repeat(300_000)
+    const began = Bun.nanoseconds()
+    expect(parse(lines)).toHaveLength(1)
+    expect((Bun.nanoseconds() - began) / 1e9).toBeLessThan(10)
+  })
+})
+
 describe('limits', () => {
   const tooLarge = new UpstreamFailure('too_large')
-  const line = 'x'.repeat(1000)
+  const line = 'x'.repeat(100_000)
 
-  test('an event of 256 KiB passes, one more is too large', () => {
-    const most = 'x'.repeat(256 * 1024 - 6)
+  test('an event of 8 MiB passes, one more is too large', () => {
+    const most = 'x'.repeat(maxEventLength - 6)
     expect(parse(`data: ${most}\n\n`)).toEqual([most])
-    expect(() => parse(`data: ${'x'.repeat(256 * 1024 + 1)}\n\n`)).toThrow(tooLarge)
+    const isRefused = new SseParser({ takeEvent: () => {} })
+    expect(() => isRefused.push(encoder.encode(`data: ${most}xx`))).toThrow(tooLarge)
   })
 
-  test('a line that never ends is too large, also as a comment', () => {
-    const parser = new SseParser({ takeEvent: () => {} })
-    const read = encoder.encode(`:${line}`)
-    expect(() => {
-      for (let i = 0; i < 300; i++) parser.push(read)
-    }).toThrow(tooLarge)
-  })
-
-  test('an event of endless lines is too large', () => {
-    const parser = new SseParser({ takeEvent: () => {} })
-    const read = encoder.encode(`data: ${line}\n`)
-    expect(() => {
-      for (let i = 0; i < 300; i++) parser.push(read)
-    }).toThrow(tooLarge)
-  })
+  test.each([`:${line}`, `data: ${line}\n`, `{${line}`, `{\n${line}`])(
+    'an event or a line that never ends is too large: %#',
+    (part) => {
+      const parser = new SseParser({ takeEvent: () => {} })
+      const read = encoder.encode(part)
+      expect(() => {
+        for (let i = 0; i < 90; i++) parser.push(read)
+      }).toThrow(tooLarge)
+    },
+  )
 })

@@ -11,13 +11,13 @@ type Waiting = { key: Json; pieces: JsonObject[] }
  * before it is whole JSON, or the answer ends.
  */
 export class CallsInTurn {
-  private open: { key: Json; said: string } | undefined
+  private open: { key: Json; said: string; isCustom: boolean } | undefined
   private waiting: Waiting[] = []
 
   /** The pieces that can be written now, each of the call before it or of the next one. */
   add(piece: JsonObject): JsonObject[] {
     const key = piece['index'] ?? piece['id'] ?? 0
-    this.open ??= { key, said: '' }
+    this.open ??= { key, said: '', isCustom: isCustom(piece) }
     if (this.open.key === key) {
       this.open.said += argumentsOf(piece)
       return [piece]
@@ -26,6 +26,15 @@ export class CallsInTurn {
     if (known) known.pieces.push(piece)
     else this.waiting.push({ key, pieces: [piece] })
     return isWhole(this.open.said) ? this.next() : []
+  }
+
+  /** Whether a call goes on, so that nothing else may come between its pieces. */
+  get isOpen(): boolean {
+    const { open, waiting } = this
+    // Nothing tells where the text of a custom tool ends.
+    if (!open || open.isCustom) return false
+    if (!isWhole(open.said)) return true
+    return waiting.some(({ pieces }) => !isWhole(pieces.map(argumentsOf).join('')))
   }
 
   /** All that waits, in order: nothing more comes of the calls so far. */
@@ -39,7 +48,8 @@ export class CallsInTurn {
   private next(): JsonObject[] {
     const call = this.waiting.shift()
     if (!call) return []
-    this.open = { key: call.key, said: call.pieces.map(argumentsOf).join('') }
+    const said = call.pieces.map(argumentsOf).join('')
+    this.open = { key: call.key, said, isCustom: call.pieces.some(isCustom) }
     return call.pieces
   }
 }
@@ -49,7 +59,11 @@ function argumentsOf(piece: JsonObject): string {
   return textOf(args ?? input)
 }
 
+const isCustom = ({ custom }: JsonObject): boolean => custom !== undefined
+
 function isWhole(text: string): boolean {
+  // The last letter says enough of most, and a long text is not parsed each time.
+  if (!text.trimEnd().endsWith('}')) return false
   try {
     JSON.parse(text)
     return true

@@ -1,51 +1,54 @@
-/** Reads the chunks of a chat stream from the bytes of an answer. */
-import type { Json } from '../../kernel/canonical.ts'
-import { isObject, parseObject } from '../../kernel/json-object.ts'
+/** Reads the chunks of a stream from the bytes of an answer. */
+import { isObject, type JsonObject, parseObject } from '../../kernel/json-object.ts'
+import { ChunkReader } from '../protocols/chat/read-chunks.ts'
+import type { EventReader, Outcome } from '../protocols/event-reader.ts'
 import type { WireAnswer } from './http.ts'
+import { errorObjectIn, inBandFailure } from './in-band.ts'
+import { isSilent } from './is-silent.ts'
 import { Recogniser } from './recogniser.ts'
-import { errorIn, isTooLong } from './refused.ts'
+import type { WordRules } from './refused.ts'
 import { type EventTaker, SseParser } from './sse.ts'
 import {
   type Batch,
   type Chunks,
   type FailureReason,
+  isPlain,
   type Take,
   UpstreamFailure,
 } from './upstream.ts'
-import type { EventReader } from './wire-protocol.ts'
 
 type Reading = {
-  /** Reads the events of another protocol than Chat Completions. */
+  /** Reads the events of its protocol; chunks of Chat Completions when absent. */
   reader?: EventReader | undefined
   /** Parses every frame, also those that would be recognised. */
   parseAll?: boolean
+  /** Rules for the words of a failure. */
+  rules?: WordRules
 }
 
 /** Waits for the first chunks, so that a stream which gives none can still go elsewhere. */
 export async function openChunks(
   answer: WireAnswer,
-  { reader, parseAll = false }: Reading = {},
+  { reader = plainReader(), parseAll = false, rules = noWords }: Reading = {},
 ): Promise<Chunks> {
-  const recogniser = reader || parseAll ? undefined : new Recogniser()
-  const chunks = new ChunkStream(answer, recogniser, reader)
+  const recogniser = reader instanceof ChunkReader && !parseAll ? new Recogniser() : undefined
+  const chunks = new ChunkStream(answer, recogniser, reader, rules)
   await chunks.open()
   return chunks
 }
 
-/** The last event of some protocols repeats the whole answer. In UTF-16 units. */
-const maxForeignEvent = 8 * 1024 * 1024
+const noWords: WordRules = { secrets: [], isRelayed: false }
+const plainReader = (): EventReader => new ChunkReader({ newId: (place) => `call_${place}` })
 
-type End = FailureReason | 'done' | 'left'
+type End = UpstreamFailure | FailureReason | 'done' | 'left'
 
 /** The chunks of a body, one read at a time. Chunks before a fault are returned first. */
 class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
-  private readonly parser: SseParser
+  private readonly parser = new SseParser(this)
   /** What the read of now gave so far. */
   private batch: Batch | undefined
   /** What came before the reader did. */
   private first: Batch | undefined
-  /** The choices that were touched, and whether they finished. */
-  private readonly finished = new Map<number, boolean>()
   private end: End | undefined
   /** No more bytes will come. */
   private isClosed = false
@@ -53,14 +56,16 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
   constructor(
     private readonly answer: WireAnswer,
     private recogniser: Recogniser | undefined,
-    private readonly reader: EventReader | undefined,
-  ) {
-    this.parser = reader ? new SseParser(this, maxForeignEvent) : new SseParser(this)
-  }
+    private readonly reader: EventReader,
+    private readonly rules: WordRules,
+  ) {}
 
   async open(): Promise<void> {
     try {
       this.first = await this.take()
+      // The failure alone is the answer where nothing was said before it.
+      const { first, end = 'left' } = this
+      if (first && end !== 'done' && end !== 'left' && first.every(isSilent)) this.finish(end)
     } catch (error) {
       this.fail()
       throw isCut(error) ? new UpstreamFailure('error') : error
@@ -157,9 +162,7 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
   private close(): void {
     this.isClosed = true
     this.parser.end()
-    const { finished } = this
-    const isWhole = finished.size > 0 && finished.values().every((is) => is)
-    this.end ??= isWhole ? 'done' : 'cut'
+    if (!this.end) this.end = this.reader.close(false, this.batch ?? []) ? 'done' : 'cut'
   }
 
   takeText(text: string, from: number): number {
@@ -169,62 +172,41 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
     return found.end
   }
 
-  takeEvent(data: string): void {
+  takeEvent(data: string, name?: string): void {
     if (data === '' || this.end) return
-    if (data.trimEnd() === '[DONE]') {
-      this.end = 'done'
-      return
-    }
-    if (this.reader) {
-      this.takeForeign(data, this.reader)
-      return
-    }
-    const chunk = this.recogniser?.learn(data, parseObject) ?? parseObject(data)
-    if (chunk?.['error']) this.end = isTooLong(errorIn(chunk)) ? 'context' : 'error'
-    else if (chunk && this.note(chunk['choices'])) this.batch?.push(chunk)
+    const text = data.trimEnd()
+    if (text === '[DONE]') this.end = this.reader.close(true, this.batch ?? []) ? 'done' : 'error'
+    if (this.end || text === 'null') return
+    const learned = this.recogniser?.learn(data, parseObject)
+    const event = learned ?? parseObject(data)
     // Half an event at the end of the body was cut off, not written wrongly.
-    else this.end = chunk || !this.isClosed ? 'error' : 'cut'
+    if (!event) this.end = this.isClosed ? 'cut' : 'error'
+    else this.readEvent(event, data, { name, isLearned: learned !== undefined })
   }
 
-  private takeForeign(data: string, reader: EventReader): void {
-    const event = parseObject(data)
-    const { chunk, isEnd, isError = false } = event ? reader.read(event, data) : {}
-    if (event && isError) {
-      const { response } = event
-      const said = isObject(response) && response['error'] ? response : event
-      this.end = isTooLong(errorIn(said)) ? 'context' : 'error'
-      return
-    }
-    if (!event) {
-      this.end = this.isClosed ? 'cut' : 'error'
-      return
-    }
-    if (chunk) this.batch?.push(chunk)
-    if (isEnd) this.end = 'done'
-  }
-
-  /** Remembers which choices a chunk touched or finished; false if they are malformed. */
-  private note(choices: Json | undefined): boolean {
-    if (choices === undefined || choices === null) return true
-    if (!Array.isArray(choices)) return false
-    const { finished } = this
-    for (const choice of choices) {
-      if (!isObject(choice)) return false
-      const index = choice['index'] ?? 0
-      if (typeof index !== 'number') return false
-      if (typeof choice['finish_reason'] === 'string') {
-        finished.set(index, true)
-        // What follows may have to wait for the end, choice by choice.
-        this.recogniser = undefined
-      } else if (!finished.has(index)) finished.set(index, false)
-    }
-    return true
+  private readEvent(
+    event: JsonObject,
+    text: string,
+    { name, isLearned }: { name: string | undefined; isLearned: boolean },
+  ): void {
+    const { batch = [], reader } = this
+    const failure = errorObjectIn(event, name)
+    const named = nameEvent(event, name)
+    const written = named === event ? text : JSON.stringify(named)
+    const outcome: Outcome = failure ?? reader.read(named, written, batch)
+    if (isObject(outcome)) this.end = inBandFailure(outcome, this.rules)
+    else if (outcome) this.end = outcome === 'end' ? 'done' : 'error'
+    const last = batch.at(-1)
+    if (isLearned && last && last !== event && isPlain(last)) this.recogniser?.relearn(last)
+    // What follows may have to wait for the end, choice by choice.
+    if (reader instanceof ChunkReader && reader.hasFinished) this.recogniser = undefined
   }
 
   private finish(end: End): void {
     if (end === 'done') this.answer.end()
     else this.answer.stop()
-    if (end !== 'done' && end !== 'left') throw new UpstreamFailure(end)
+    if (end === 'done' || end === 'left') return
+    throw typeof end === 'string' ? new UpstreamFailure(end) : end
   }
 
   private fail(): void {
@@ -233,6 +215,12 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
     this.answer.stop()
   }
 }
+
+/** The name of an event is also a member of its data, unless its server leaves that out. */
+const nameEvent = (event: JsonObject, name: string | undefined): JsonObject =>
+  name === undefined || event['type'] !== undefined || name === 'message'
+    ? event
+    : { type: name, ...event }
 
 /** A connection that breaks is an end of the body like any other: what came before decides. */
 function toEnd(error: unknown): undefined {

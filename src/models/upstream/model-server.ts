@@ -1,14 +1,13 @@
 /** A model server that is asked over HTTP, in the protocol that it speaks. */
-
 import { systemClock } from '../../kernel/clock.ts'
-import { parseObject } from '../../kernel/json-object.ts'
 import { traceHeaders } from '../../kernel/trace.ts'
 import { openChunks } from './chunk-stream.ts'
 import { tokenCounter } from './count-tokens.ts'
 import type { Attest } from './exchange.ts'
 import { defaultHttpLimits, type Wire } from './http.ts'
 import { noteExchange } from './noted-answer.ts'
-import { errorIn, isTooLong, refusalIn } from './refused.ts'
+import { readerFor, readWhole } from './read-whole.ts'
+import { refusalIn } from './refused.ts'
 import { endpoint, headersFor, type ModelServer } from './server-address.ts'
 import { ServerDialects } from './server-dialects.ts'
 import { type JsonObject, type Upstream, type UpstreamCall, UpstreamFailure } from './upstream.ts'
@@ -87,27 +86,17 @@ export function modelServer(options: ModelServer): Upstream {
       ),
     }),
     async complete(call) {
-      const { isNative = false } = call
       const answer = await post(call, call.body)
       if (!isGood(answer)) throw await refusalIn(answer, rules)
-      const body = parseObject(await answer.text())
-      if (body?.['error'] && isTooLong(errorIn(body))) throw new UpstreamFailure('context')
-      if (!body || body['error']) throw new UpstreamFailure('error')
-      const read = isNative
-        ? wireProtocol.isWhole(body) && body
-        : wireProtocol.toChat(call.kind, body)
-      if (!read) throw new UpstreamFailure('error')
-      return read
+      return await readWhole(await answer.text(), { call, wireProtocol, rules })
     },
     async stream(call) {
       if (call.kind !== 'chat') throw new UpstreamFailure('rejected')
-      const { isNative = false } = call
       const streamed: JsonObject = { ...call.body, ...wireProtocol.streaming }
       for (const name of call.without ?? []) if (name !== 'stream') delete streamed[name]
       const answer = await post(call, streamed)
       if (!isGood(answer)) throw await refusalIn(answer, rules)
-      const reader = isNative ? wireProtocol.nativeReader?.() : wireProtocol.reader?.()
-      return await openChunks(answer, { reader })
+      return await openChunks(answer, { reader: readerFor(call, wireProtocol), rules })
     },
   }
 }

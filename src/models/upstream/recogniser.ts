@@ -68,6 +68,20 @@ export class Recogniser {
     this.kind = { chunk, ...parts, before: `data: ${before}`, after: `${after}\n\n` }
     return chunk
   }
+
+  /** Takes a chunk as it was repaired for all of its kind; none where that was for it alone. */
+  relearn(chunk: JsonObject): void {
+    const { kind } = this
+    const [choice] = Array.isArray(chunk['choices']) ? chunk['choices'] : []
+    const delta = isObject(choice) ? choice['delta'] : undefined
+    if (!kind || !isObject(choice) || !isObject(delta)) this.kind = undefined
+    else {
+      // The role is added to the first chunk.
+      const isForAll = delta['role'] === undefined || delta['role'] === kind.delta['role']
+      const isText = delta['content'] === kind.delta['content']
+      this.kind = isForAll && isText ? { ...kind, chunk, choice, delta } : undefined
+    }
+  }
 }
 
 /** Where a chunk has the slot for its text, if it says and changes nothing else. */

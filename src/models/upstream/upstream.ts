@@ -17,6 +17,8 @@ export type SentMark = {
   isSent: boolean
   /** The exchange with an upstream that signs its answers, once one began. */
   exchange?: Exchange | undefined
+  /** A finish reason of its answer that is not known. */
+  unknownFinish?: string | undefined
 }
 
 /** One request to a place where models run. */
@@ -32,6 +34,8 @@ export type UpstreamCall = {
   passed?: Readonly<Record<string, string>> | undefined
   /** The account that the request is for: upstreams are shared fairly. */
   account: string
+  /** The id of its run, for the ids that its answer lacks. */
+  run?: string
   /** The trace of the run; sent only to upstreams that the operator named. */
   trace?: Trace | undefined
   /** Is told when any of it was sent. */

@@ -1,18 +1,36 @@
 /** How each protocol of model servers is spoken: paths, credentials, requests, answers, events. */
 import type { JsonObject } from '../../kernel/json-object.ts'
 import type { ModelKind } from '../meter.ts'
-import { NativeEvent } from '../native-event.ts'
+import { ChunkReader } from '../protocols/chat/read-chunks.ts'
+import { joinChunks, repairWhole } from '../protocols/chat/whole.ts'
+import type { EventReader } from '../protocols/event-reader.ts'
+import {
+  messageEnds,
+  NativeReader,
+  responseEnds,
+  TranslatingReader,
+} from '../protocols/event-readers.ts'
 import { MessageReader, messageToChat } from '../protocols/messages/read-answer.ts'
+import { MessageRepair } from '../protocols/messages/repair-events.ts'
+import { joinMessage, repairMessage } from '../protocols/messages/whole.ts'
 import type { Protocol } from '../protocols/protocol.ts'
+import type { NewItemId } from '../protocols/repaired.ts'
 import { ResponseReader, responseToChat } from '../protocols/responses/read-answer.ts'
+import { ResponseRepair } from '../protocols/responses/repair-events.ts'
+import { joinResponse, repairResponse } from '../protocols/responses/whole.ts'
 import { isAnswer } from './is-answer.ts'
-import type { Chunk } from './upstream.ts'
 
-/** What an event of a stream comes to. */
-export type ReadEvent = { chunk?: Chunk; isEnd?: boolean; isError?: boolean }
+/** Rules for repairing the answers of one request. */
+export type Repairing = {
+  newId: NewItemId
+  /** Whether functions were asked for as they were before there were tools. */
+  hasFunctions: boolean
+  /** Takes a finish reason that is not known. */
+  onUnknown?: ((word: string) => void) | undefined
+}
 
-/** Reads the events of one stream, in order. */
-export type EventReader = { read(event: JsonObject, text: string): ReadEvent }
+/** A whole answer as its protocol has it, or what tells of a failure in its place. */
+export type Repaired = JsonObject | { failure: JsonObject } | undefined
 
 export type WireProtocol = {
   protocol: Protocol
@@ -25,14 +43,16 @@ export type WireProtocol = {
   headers: Readonly<Record<string, string>>
   /** What asks for a stream. */
   streaming: JsonObject
-  /** A whole answer in the shape of Chat Completions; undefined for what is none. */
-  toChat(kind: ModelKind, answer: JsonObject): JsonObject | undefined
-  /** Whether a whole answer of its own is one. */
-  isWhole(answer: JsonObject): boolean
-  /** Reads events in the shape of Chat Completions; undefined where they have it already. */
-  reader?: () => EventReader
+  /** A whole answer of its own as it has to be; undefined for what is none. */
+  repair(kind: ModelKind, answer: JsonObject, repairing: Repairing): Repaired
+  /** A repaired answer in the shape of Chat Completions. */
+  toChat(answer: JsonObject): JsonObject | undefined
+  /** The whole answer that native events come to. */
+  join(events: readonly JsonObject[]): JsonObject
+  /** Reads events in the shape of Chat Completions. */
+  reader(repairing: Repairing): EventReader
   /** Reads events as they are. */
-  nativeReader?: () => EventReader
+  nativeReader(repairing: Repairing): EventReader
 }
 
 const chat: WireProtocol = {
@@ -41,8 +61,14 @@ const chat: WireProtocol = {
   auth: 'bearer',
   headers: {},
   streaming: { stream: true, stream_options: { include_usage: true } },
-  toChat: (kind, answer) => (isAnswer(kind, answer) ? answer : undefined),
-  isWhole: (answer) => isAnswer('chat', answer),
+  repair(kind, answer, repairing) {
+    if (kind === 'chat') return repairWhole(answer, chunkRules(repairing))
+    return isAnswer(kind, answer) ? answer : undefined
+  },
+  toChat: (answer) => answer,
+  join: joinChunks,
+  reader: (repairing) => new ChunkReader(chunkRules(repairing)),
+  nativeReader: (repairing) => new ChunkReader(chunkRules(repairing)),
 }
 
 const messages: WireProtocol = {
@@ -52,10 +78,17 @@ const messages: WireProtocol = {
   auth: 'x-api-key',
   headers: { 'anthropic-version': '2023-06-01' },
   streaming: { stream: true },
-  toChat: (_, answer) => messageToChat(answer),
-  isWhole: (answer) => messageToChat(answer) !== undefined,
-  reader: () => new MessageReader(),
-  nativeReader: () => nativeReader(new MessageReader(), (type) => type === 'message_stop'),
+  repair: (_, answer, { newId }) => repairMessage(answer, newId),
+  toChat: messageToChat,
+  join: joinMessage,
+  reader: (repairing) =>
+    new TranslatingReader(
+      new MessageRepair(repairing.newId),
+      new MessageReader(),
+      new ChunkReader(chunkRules(repairing)),
+    ),
+  nativeReader: ({ newId }) =>
+    new NativeReader(new MessageRepair(newId), new MessageReader(), messageEnds),
 }
 
 const responses: WireProtocol = {
@@ -64,30 +97,26 @@ const responses: WireProtocol = {
   auth: 'bearer',
   headers: {},
   streaming: { stream: true },
-  toChat: (_, answer) => responseToChat(answer),
-  isWhole: (answer) => responseToChat(answer) !== undefined,
-  reader: () => new ResponseReader(),
-  nativeReader: () =>
-    nativeReader(
+  repair: (_, answer, { newId }) => repairResponse(answer, newId),
+  toChat: responseToChat,
+  join: joinResponse,
+  reader: (repairing) =>
+    new TranslatingReader(
+      new ResponseRepair(repairing.newId),
       new ResponseReader(),
-      (type) => type === 'response.completed' || type === 'response.incomplete',
+      new ChunkReader(chunkRules(repairing)),
     ),
+  nativeReader: ({ newId }) =>
+    new NativeReader(new ResponseRepair(newId), new ResponseReader(), responseEnds),
 }
+
+const chunkRules = ({ newId, hasFunctions, onUnknown }: Repairing) => ({
+  newId: () => newId('call'),
+  hasFunctions,
+  onUnknown,
+})
 
 /** By the `kind` of an upstream in the configuration. */
 export const wireProtocols = { openai: chat, anthropic: messages, responses } as const
 
 export type UpstreamKind = keyof typeof wireProtocols
-
-const failures = new Set(['error', 'response.failed'])
-
-type Translator = { read(event: JsonObject): { chunk?: JsonObject } }
-
-const nativeReader = (translator: Translator, isLast: (type: unknown) => boolean): EventReader => ({
-  read(event, text) {
-    const { type } = event
-    if (typeof type === 'string' && failures.has(type)) return { isError: true }
-    const { chunk } = translator.read(event)
-    return { chunk: new NativeEvent(event, text, chunk), isEnd: isLast(type) }
-  },
-})

@@ -26,10 +26,7 @@ export async function answerWhole(
   { request, set, room }: Context,
   live: LiveRun,
   toAnswer: (done: Completed) => object,
-  {
-    errors = ourErrors,
-    items,
-  }: { errors?: ErrorForm; items?: Keep<Completed>['items'] } = {},
+  { errors = ourErrors, items }: { errors?: ErrorForm; items?: Keep<Completed>['items'] } = {},
 ): Promise<Response> {
   live.takeRoom(room)
   const listening = stopWithWaiting(live, request)

@@ -8,7 +8,12 @@ import { onceOf } from '../../ledger/once.ts'
 import { isSet } from '../../models/body.ts'
 import { NativeEvent, withModel } from '../../models/native-event.ts'
 import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
-import { MessageEvents, toMessage } from '../../models/protocols/messages/write-answer.ts'
+import {
+  MessageEvents,
+  messageUsage,
+  type Paid,
+  toMessage,
+} from '../../models/protocols/messages/write-answer.ts'
 import { messagesError, messagesErrors } from '../../models/protocols/messages/write-error.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import { objects } from '../answer.ts'
@@ -66,8 +71,10 @@ const messages: Running = async (deps, context, received, call) => {
   if (received['stream'] === true) return streamRun(deps, live, context, shapeOf(deps, live))
   const toAnswer = (done: Completed): JsonObject => {
     const paid = paidOf(done, deps.settings)
-    if (live.isNative)
-      return { ...withModel(done.body, live.model.id), counterfoil: paid.counterfoil }
+    if (live.isNative) {
+      const usage = done.body['usage'] ?? messageUsage(paid.usage)
+      return { ...withModel(done.body, live.model.id), usage, counterfoil: paid.counterfoil }
+    }
     return toMessage(baseOf(live), objects(done.body['choices'])[0] ?? {}, paid)
   }
   return answerWhole(deps, context, live, toAnswer, { errors: messagesErrors })
@@ -82,8 +89,7 @@ function shapeOf(deps: Deps, live: LiveRun): Shape {
   const events = new MessageEvents(baseOf(live))
   const end = (done: Streamed): string => {
     const paid = paidOf(done, deps.settings)
-    if (done.events)
-      return done.events.map((event) => withReceipt(event, paid.counterfoil)).join('')
+    if (done.events) return done.events.map((event) => withReceipt(event, paid)).join('')
     return done.tail.map((chunk) => events.write(chunk)).join('') + events.end(paid)
   }
   return {
@@ -95,9 +101,11 @@ function shapeOf(deps: Deps, live: LiveRun): Shape {
 }
 
 /** The receipt goes beside the usage; everything else passes as it came. */
-function withReceipt(event: NativeEvent, counterfoil: Json): string {
+function withReceipt(event: NativeEvent, paid: Paid): string {
   if (event.data['type'] !== 'message_delta') return event.frame
-  const data: JsonObject = { ...event.data, counterfoil }
+  // Clients need the member, also where the server left it out.
+  const { usage = messageUsage(paid.usage) } = event.data
+  const data: JsonObject = { ...event.data, usage, counterfoil: paid.counterfoil }
   return new NativeEvent(data, JSON.stringify(data), undefined).frame
 }
 

@@ -12,7 +12,9 @@ import { NativeEvent, withModel } from '../../models/native-event.ts'
 import { textOf } from '../../models/protocols/reading.ts'
 import { responsesToChat } from '../../models/protocols/responses/read-request.ts'
 import {
+  type Paid,
   type ResponseBase,
+  responseUsage,
   toWholeResponse,
 } from '../../models/protocols/responses/write-answer.ts'
 import { ResponseEvents } from '../../models/protocols/responses/write-events.ts'
@@ -89,7 +91,8 @@ const responses: Running = async (deps, context, received, call) => {
   const toAnswer = once((done: Completed): JsonObject => {
     const { usage, counterfoil } = paidOf(done, deps.settings)
     if (live.isNative) {
-      return { ...withModel(done.body, base.model), ...namesOf(base, turn, done), counterfoil }
+      const names = namesOf(base, turn, done)
+      return { ...withPaid(withModel(done.body, base.model), { usage, counterfoil }), ...names }
     }
     return toWholeResponse(base, objects(done.body['choices'])[0] ?? {}, { usage, counterfoil })
   })
@@ -140,7 +143,10 @@ function shapeOf(deps: Deps, base: ResponseBase, turn: KeptTurn | undefined): Sh
       const tail = done.tail.map((chunk) => events.write(chunk)).join('')
       return tail + events.end({ usage, counterfoil })
     }
-    const more = (body: JsonObject) => ({ ...namesOf(base, turn, { output, body }), counterfoil })
+    const more = (body: JsonObject) => ({
+      ...withPaid(body, { usage, counterfoil }),
+      ...namesOf(base, turn, { output, body }),
+    })
     return done.events.map((event) => withEnd(event, base.model, more)).join('')
   }
   // Once for a retry with the same Idempotency-Key and for the client: the writer remembers.
@@ -162,6 +168,13 @@ function withEnd(
   const { response } = event.data
   if (response === undefined) return event.frame
   const whole = withModel(objectOf(response), model)
-  const data: JsonObject = { ...event.data, response: { ...whole, ...more(whole) } }
+  const data: JsonObject = { ...event.data, response: more(whole) }
   return new NativeEvent(data, JSON.stringify(data), undefined).frame
 }
+
+/** Clients need the usage, also where the server left it out. */
+const withPaid = (answer: JsonObject, { usage, counterfoil }: Paid): JsonObject => ({
+  ...answer,
+  usage: answer['usage'] ?? responseUsage(usage),
+  counterfoil,
+})

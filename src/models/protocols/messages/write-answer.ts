@@ -118,6 +118,9 @@ export class MessageEvents {
   private readonly calls = new CallsInTurn()
   private finish: Json | undefined
   private readonly reasoning: TurnReasoning
+  /** Reasoning and text that came between the pieces of a call. */
+  private thought = ''
+  private said = ''
 
   constructor(private readonly base: MessageBase) {
     this.reasoning = new TurnReasoning(base.model)
@@ -131,11 +134,12 @@ export class MessageEvents {
       if (typeof choice['finish_reason'] === 'string') this.finish = choice['finish_reason']
       const delta = objectOf(choice['delta'])
       const { content, refusal } = delta
-      const thinking = this.reasoning.add(delta)
-      if (thinking !== '') events += this.rest() + this.think(thinking)
+      this.thought += this.reasoning.add(delta)
       for (const text of [content, refusal]) {
-        if (typeof text === 'string' && text !== '') events += this.rest() + this.text(text)
+        if (typeof text === 'string') this.said += text
       }
+      const speaks = this.said !== '' || this.thought !== ''
+      if (speaks && !this.calls.isOpen) events += this.rest() + this.say()
       for (const piece of objectsIn(delta['tool_calls'])) {
         for (const call of this.calls.add(piece)) events += this.call(call)
       }
@@ -145,7 +149,7 @@ export class MessageEvents {
 
   /** The events that end the answer, with what it cost. */
   end({ usage, counterfoil }: Paid): string {
-    const rest = this.start() + this.rest()
+    const rest = this.start() + this.rest() + this.say()
     const { finish, hasCalls } = this
     const delta = {
       ...{ container: null, stop_details: null },
@@ -191,6 +195,13 @@ export class MessageEvents {
     const events = this.close()
     this.open = { index: this.next++, type: 'thinking' }
     return events + this.begin({ type: 'thinking', thinking: '', signature: '' })
+  }
+
+  private say(): string {
+    const { said, thought } = this
+    this.said = ''
+    this.thought = ''
+    return (thought === '' ? '' : this.think(thought)) + (said === '' ? '' : this.text(said))
   }
 
   private text(text: string): string {

@@ -28,6 +28,8 @@ export class ResponseEvents {
   private said = ''
   private readonly calls = new CallsInTurn()
   private readonly reasoning: TurnReasoning
+  /** Deltas that came between the pieces of a call. */
+  private readonly waiting: JsonObject[] = []
 
   constructor(private readonly base: ResponseBase) {
     this.items = new ItemList(base)
@@ -41,9 +43,9 @@ export class ResponseEvents {
       if ((choice['index'] ?? 0) !== 0) continue
       if (typeof choice['finish_reason'] === 'string') this.finish = choice['finish_reason']
       const delta = objectOf(choice['delta'])
-      events += this.reason(this.reasoning.add(delta))
-      events += this.say(textOf(delta['content']), 'output_text')
-      events += this.say(textOf(delta['refusal']), 'refusal')
+      // Text waits while the pieces of a call come.
+      if (this.calls.isOpen) this.waiting.push(delta)
+      else events += this.waited() + this.speak(delta)
       for (const piece of objectsIn(delta['tool_calls'])) {
         for (const call of this.calls.add(piece)) events += this.call(call)
       }
@@ -53,7 +55,8 @@ export class ResponseEvents {
 
   /** The events that end the answer, with what it cost. */
   end(paid: Paid): string {
-    const events = this.start() + this.rest() + this.sealed() + this.close()
+    const open = this.start() + this.rest() + this.waited()
+    const events = open + this.sealed() + this.close()
     const response = finished(this.base, this.items.done(), this.finish, paid)
     return events + this.event(`response.${textOf(response['status'])}`, { response })
   }
@@ -63,6 +66,21 @@ export class ResponseEvents {
     const start = this.start()
     const response = toResponse(this.base, 'failed', this.items.done(), { error })
     return start + this.event('response.failed', { response })
+  }
+
+  private speak(delta: JsonObject): string {
+    return (
+      this.reason(this.reasoning.add(delta)) +
+      this.say(textOf(delta['content']), 'output_text') +
+      this.say(textOf(delta['refusal']), 'refusal')
+    )
+  }
+
+  private waited(): string {
+    return this.waiting
+      .splice(0)
+      .map((delta) => this.speak(delta))
+      .join('')
   }
 
   private start(): string {
