@@ -1,5 +1,5 @@
 /** Readers of streams in protocols of named events: handed on as they are, or as chunks. */
-import type { JsonObject } from '../../kernel/json-object.ts'
+import { isObject, type JsonObject } from '../../kernel/json-object.ts'
 import { NativeEvent } from '../native-event.ts'
 import type { ChunkReader } from './chat/read-chunks.ts'
 import type { EventReader, Outcome, ReadChunk } from './event-reader.ts'
@@ -52,6 +52,8 @@ export class NativeReader implements EventReader {
 
 /** Reads events as chunks of Chat Completions. */
 export class TranslatingReader implements EventReader {
+  private hasBegun = false
+
   constructor(
     private readonly repair: EventRepair,
     private readonly translator: Translator,
@@ -79,7 +81,20 @@ export class TranslatingReader implements EventReader {
 
   private translate(event: JsonObject, text: string, out: ReadChunk[]): Outcome {
     const { chunk, isEnd } = this.translator.read(event)
-    const outcome = chunk && this.chunks.read(chunk, text, out)
+    let outcome: Outcome
+    if (chunk && this.hasBegun && isText(chunk)) out.push(chunk)
+    else if (chunk) {
+      outcome = this.chunks.read(chunk, text, out)
+      this.hasBegun = true
+    }
     return outcome ?? (isEnd ? 'end' : undefined)
   }
+}
+
+/** Whether a translated chunk says text alone, in which nothing can be odd. */
+function isText({ choices }: JsonObject): boolean {
+  const [choice] = Array.isArray(choices) ? choices : []
+  if (!isObject(choice) || choice['finish_reason'] !== null) return false
+  const { delta } = choice
+  return isObject(delta) && delta['tool_calls'] === undefined && delta['role'] === undefined
 }

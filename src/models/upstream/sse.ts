@@ -71,6 +71,9 @@ export class SseParser {
       else if (this.carry === '' && !isRead(text.charCodeAt(from))) {
         // A comment, or another field: not even copied.
         this.check(to - from)
+      } else if (this.carry === '' && text.startsWith('event: ', from)) {
+        this.check(to - from)
+        this.name = text.slice(from + 7, to)
       } else {
         const line = this.carry + text.slice(from, to)
         this.carry = ''
@@ -85,16 +88,21 @@ export class SseParser {
 
   private takeLine(line: string): void {
     this.check(line.length)
-    const value = fieldIn(line, 'data')
-    if (value !== undefined) this.addData(value)
+    const code = line.charCodeAt(0)
+    if (code === letterD) {
+      const value = fieldIn(line, 'data')
+      if (value !== undefined) this.addData(value)
+    } else if (code === letterE) this.takeName(line)
     else if (isBare(line)) this.takeBare(line)
-    else if (line.startsWith('e')) {
-      this.name = fieldIn(line, 'event') ?? this.name
-      const error = fieldIn(line, 'error')
-      if (error === undefined) return
-      this.name = 'error'
-      this.addData(error)
-    }
+  }
+
+  private takeName(line: string): void {
+    const name = fieldIn(line, 'event')
+    if (name !== undefined) this.name = name
+    const error = name === undefined ? fieldIn(line, 'error') : undefined
+    if (error === undefined) return
+    this.name = 'error'
+    this.addData(error)
   }
 
   private addData(value: string): void {
@@ -156,9 +164,11 @@ export class SseParser {
   }
 }
 
+const [letterD, letterE] = [0x64, 0x65]
+
 /** Whether a line with this first letter may be read: `data`, `event`, `error`, or JSON. */
 const isRead = (code: number): boolean =>
-  code === 0x64 || code === 0x65 || code === 0x7b || code === 0x5b || code === 0x20
+  code === letterD || code === letterE || code === 0x7b || code === 0x5b || code === 0x20
 
 /** Whether a line begins like an object, or ends a stream. */
 const isBare = (line: string): boolean => /^ *(\{|\[DONE\])/.test(line)

@@ -9,7 +9,7 @@ export class OpenItem {
   /** The item when it was done. */
   done: JsonObject | undefined
   /** Each of its texts as far as it came, by the event that adds to it and its place. */
-  private readonly texts = new Map<string, string>()
+  private readonly texts = new Map<string, { value: string }>()
   private readonly parts = new Set<string>()
 
   constructor(
@@ -22,9 +22,13 @@ export class OpenItem {
     return this.item['id'] ?? null
   }
 
-  add(event: string, index: number, text: string): void {
+  /** Adds to a text, and returns it. */
+  add(event: string, index: number, piece: string): { value: string } {
     const key = `${event} ${index}`
-    this.texts.set(key, (this.texts.get(key) ?? '') + text)
+    const text = this.texts.get(key) ?? { value: '' }
+    text.value += piece
+    this.texts.set(key, text)
+    return text
   }
 
   has(event: string, index: number): boolean {
@@ -45,7 +49,7 @@ export class OpenItem {
     const item = emptied(this.item)
     const content: Json[] = []
     const summary: Json[] = []
-    for (const [key, text] of this.texts) {
+    for (const [key, { value: text }] of this.texts) {
       const [event = '', at = '0'] = key.split(' ')
       if (event === 'function_call_arguments') item['arguments'] = text
       else if (event === 'custom_tool_call_input') item['input'] = text

@@ -5,6 +5,7 @@ import { finishOf } from '../chat/finish-word.ts'
 import { argumentsOf, indexOf } from '../chat/repair-calls.ts'
 import { objectsIn, textOf } from '../reading.ts'
 import type { EventRepair, NewItemId, Repaired } from '../repaired.ts'
+import { EventNumbers } from './event-numbers.ts'
 import {
   emptied,
   isItem,
@@ -26,23 +27,21 @@ export class ResponseRepair implements EventRepair {
   private response: JsonObject | undefined
   private isEnded = false
   private readonly items = new OpenItems()
-  private sequence = -1
-  /** Whether an event was added, so that the numbers of the server are not those of the stream. */
-  private isShifted = false
+  private readonly numbers = new EventNumbers()
   private out: Repaired[] = []
+  /** The text that the last piece was added to. */
+  private last:
+    | { of: TextEvent; item: OpenItem; index: number; text: { value: string } }
+    | undefined
 
   constructor(private readonly newId: NewItemId) {}
 
   repair(event: JsonObject): JsonObject | Repaired[] {
     if (this.out.length > 0) this.out = []
     const same = this.take(event)
-    const { sequence_number: number } = event
-    if (same && this.out.length === 0 && !this.isShifted && typeof number === 'number') {
-      this.sequence = number
-      return event
-    }
+    if (same && this.out.length === 0 && this.numbers.passes(event)) return event
     if (same) this.push(event)
-    return this.numbered()
+    return this.numbers.write(this.out)
   }
 
   close(isDone: boolean): Repaired[] | undefined {
@@ -50,19 +49,19 @@ export class ResponseRepair implements EventRepair {
     if (!isDone || this.items.all.length === 0) return undefined
     this.out = []
     this.end({ type: 'response.completed', response: {} })
-    return this.numbered()
+    return this.numbers.write(this.out)
   }
 
   /** Takes an event; true for one that passes as it is. */
   private take(event: JsonObject): boolean {
     const type = textOf(event['type'])
+    const text = textEvents.get(type)
+    if (text) return this.isNext(event, text) || this.text(event, text)
     if (isResponse(event)) return this.spread(event)
     if (type === 'response.output_item.added') return this.added(event)
     if (type === 'response.output_item.done') return this.done(event)
     if (isEndType(type)) return this.end(event)
     if (isObject(event['response'])) return this.lifecycle(event)
-    const text = textEvents.get(type)
-    if (text) return this.text(event, text)
     const part = partEvents.get(type)
     if (part) return this.part(event, part)
     return event['output_index'] === undefined || this.other(event, type)
@@ -128,16 +127,25 @@ export class ResponseRepair implements EventRepair {
     return added
   }
 
-  private text(
-    event: JsonObject,
-    { text, type, index: name, member, isDelta }: TextEvent,
-  ): boolean {
+  /** Adds a piece that goes on where the one before it ended. */
+  private isNext(event: JsonObject, of: TextEvent): boolean {
+    const { last } = this
+    const { delta } = event
+    if (last?.of !== of || !of.isDelta || typeof delta !== 'string') return false
+    if (event['output_index'] !== last.item.place || event['item_id'] !== last.item.id) return false
+    if (of.index !== undefined && event[of.index] !== last.index) return false
+    last.text.value += delta
+    return true
+  }
+
+  private text(event: JsonObject, of: TextEvent): boolean {
+    const { text, type, index: name, member, isDelta } = of
     const value = argumentsOf(event[member])
     const known = this.items.find(event, type) ?? this.begin(event, type)
     if (!known) return false
     const index = (name === undefined ? undefined : indexOf(event[name])) ?? 0
     if (name !== undefined) this.beginPart(known, index, text)
-    if (isDelta) known.add(text, index, value)
+    if (isDelta) this.last = { of, item: known, index, text: known.add(text, index, value) }
     else if (value !== '' && !known.has(text, index)) this.say(known, { text, index, value })
     const isPlaced = event['output_index'] === known.place && event['item_id'] === known.id
     const isIndexed = name === undefined || event[name] === index
@@ -277,17 +285,6 @@ export class ResponseRepair implements EventRepair {
   private push(event: JsonObject): false {
     this.out.push({ event })
     return false
-  }
-
-  private numbered(): Repaired[] {
-    if (this.out.length !== 1) this.isShifted = true
-    return this.out.map(({ event }) => {
-      const { sequence_number: given, ...others } = event
-      const isKept = !this.isShifted && typeof given === 'number'
-      this.sequence = isKept ? given : this.sequence + 1
-      const { type, ...fields } = others
-      return { event: { type: type ?? '', sequence_number: this.sequence, ...fields } }
-    })
   }
 }
 
