@@ -97,16 +97,15 @@ export const table = {
     bodies_bytes: live(
       optional(
         integer('bytes', 1024, 1_099_511_627_776),
-        'Bytes of all request bodies in memory at once; accounts share them fairly, more get ' +
-          '429. When absent a quarter of the memory that the server may use, at least 256 MiB.',
+        'Bytes of all request bodies in memory at once, shared fairly by account; more get 429. ' +
+          'A quarter of the usable memory, at least 256 MiB, when absent.',
       ),
     ),
     keep_responses_hours: live(
       set(
         integer('hours', 0, 720),
         '24',
-        'How long answers of /v1/responses are kept, sealed, for a next turn that names them; 0 ' +
-          'forbids it.',
+        'How long answers of /v1/responses are kept, sealed, for a next turn; 0 forbids it.',
       ),
     ),
     keep_responses_bytes: live(

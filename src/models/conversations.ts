@@ -21,7 +21,7 @@ export type Turn = {
   chain?: Chain | undefined
 }
 
-/** The hashes of a conversation, message by message. Its key is all up to what its user said first. */
+/** Hashes of a conversation, message by message. Its key ends with what its user said first. */
 export type Chain = { key: bigint; marks: BigUint64Array; ends: Float64Array }
 
 type Read = { tokens: number; cached: number }

@@ -38,8 +38,8 @@ const all = 'total_tokens'
 /**
  * Returns all that a stream has reported after one more report. Numbers are cumulative: a later one
  * replaces an earlier one, and what it leaves out stays. A side that falls to zero, null, and
- * values other than counts mean nothing; a new total without details drops those of the old one. The
- * result is `earlier` itself when the later report says nothing.
+ * values other than counts mean nothing; a new total without details drops those of the old one.
+ * The result is `earlier` itself when the later report says nothing.
  */
 export function mergeUsage(earlier: Json | undefined, later: Json | undefined): Json | undefined {
   if (!isObject(later)) return earlier

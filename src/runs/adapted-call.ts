@@ -3,7 +3,6 @@ import type { Deps } from '../app/deps-port.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { keysIn } from '../ledger/brake.ts'
 import { raiseHold } from '../ledger/raise-hold.ts'
-import { withoutLimit } from '../models/bound.ts'
 import type { Model, RouteStep } from '../models/model.ts'
 import {
   adapt,
@@ -15,6 +14,7 @@ import {
 } from '../models/protocols/dialect.ts'
 import { factsIn } from '../models/protocols/refused-member.ts'
 import { type Upstream, type UpstreamCall, UpstreamFailure } from '../models/upstream/upstream.ts'
+import { withoutLimit } from '../models/wider-bounds.ts'
 import { quotePrefix } from '../verify/checks.ts'
 import { holdOf } from './fit.ts'
 import type { LiveRun } from './live-run.ts'

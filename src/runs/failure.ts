@@ -46,11 +46,14 @@ export function refusalOf(
       headers: { 'retry-after': '2', 'retry-after-ms': '2000' },
     })
   }
-  if (error.reason === 'busy' && charge === 'nothing') {
+  if (error.reason === 'busy') {
     // No earlier than the server says: it would only refuse again.
     const ms = Math.max(1000, error.retryAfterMs ?? 2000)
     return new Refusal('unavailable', {
-      message: 'The model server is busy. Nothing was charged; try again after Retry-After.',
+      message:
+        charge === 'nothing'
+          ? 'The model server is busy. Nothing was charged; try again after Retry-After.'
+          : brokeOff,
       headers: { 'retry-after': String(Math.ceil(ms / 1000)), 'retry-after-ms': String(ms) },
       ...(isOverloaded ? { isOverloaded } : {}),
       ...upstreamMetadata(error),

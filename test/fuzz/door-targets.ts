@@ -1,12 +1,15 @@
 import { canonical, type Json } from '../../src/kernel/canonical.ts'
 import type { JsonObject } from '../../src/kernel/json-object.ts'
-import { boundOf, widest } from '../../src/models/bound.ts'
+import { boundOf } from '../../src/models/bound.ts'
 import { echoModel } from '../../src/models/builtins.ts'
 import type { Model } from '../../src/models/model.ts'
+import { ChunkReader } from '../../src/models/protocols/chat/read-chunks.ts'
 import { type Asked, forward, unsayableTo } from '../../src/models/protocols/forward.ts'
 import type { Gathered } from '../../src/models/protocols/gathered.ts'
 import { MessageReader, messageToChat } from '../../src/models/protocols/messages/read-answer.ts'
 import { messagesToChat } from '../../src/models/protocols/messages/read-request.ts'
+import { MessageRepair } from '../../src/models/protocols/messages/repair-events.ts'
+import { repairMessage } from '../../src/models/protocols/messages/whole.ts'
 import { boundOfNative } from '../../src/models/protocols/native/bound.ts'
 import {
   gatherNative,
@@ -16,8 +19,12 @@ import {
   nativeOf,
 } from '../../src/models/protocols/native.ts'
 import type { Protocol } from '../../src/models/protocols/protocol.ts'
+import type { EventRepair } from '../../src/models/protocols/repaired.ts'
 import { ResponseReader, responseToChat } from '../../src/models/protocols/responses/read-answer.ts'
 import { responsesToChat } from '../../src/models/protocols/responses/read-request.ts'
+import { ResponseRepair } from '../../src/models/protocols/responses/repair-events.ts'
+import { repairResponse } from '../../src/models/protocols/responses/whole.ts'
+import { widest } from '../../src/models/wider-bounds.ts'
 import { Collector, readAnswer } from '../../src/runs/answer.ts'
 import { sound } from '../../src/runs/native-sorter.ts'
 import { parseSound } from '../../src/web/http/body.ts'
@@ -84,6 +91,18 @@ const readers = {
   responses: () => new ResponseReader(),
 }
 const wholes = { messages: messageToChat, responses: responseToChat }
+const newId = (prefix: string): string => `${prefix}_1`
+const repairs = {
+  messages: () => new MessageRepair(newId),
+  responses: () => new ResponseRepair(newId),
+}
+const wholeRepairs = { messages: repairMessage, responses: repairResponse }
+
+/** The events that take the place of one. */
+function repairedBy(repair: EventRepair, event: JsonObject): JsonObject[] {
+  const repaired = repair.repair(event)
+  return Array.isArray(repaired) ? repaired.map((one) => one.event) : [repaired]
+}
 
 /** What the doors of Messages and Responses are asked, and what servers of their kinds answer. */
 export const doorTargets: readonly Target[] = (['messages', 'responses'] as const).flatMap(
@@ -99,6 +118,8 @@ export const doorTargets: readonly Target[] = (['messages', 'responses'] as cons
       read(text) {
         const answer = objectIn(text)
         countable(gatherNative(protocol, answer))
+        const repaired = wholeRepairs[protocol](answer, newId)
+        if (repaired && !('failure' in repaired)) countable(gatherNative(protocol, repaired))
         const chat = wholes[protocol](answer)
         if (chat?.['choices']) canonical(readAnswer(chat).choices)
       },
@@ -111,13 +132,21 @@ export const doorTargets: readonly Target[] = (['messages', 'responses'] as cons
         const collected = nativeCollector(protocol)
         const reader = readers[protocol]()
         const translated = new Collector()
+        const repair = repairs[protocol]()
+        const chunks = new ChunkReader({ newId: (place) => `call_${place}` })
+        const outgoing: JsonObject[] = []
         for (const one of [...eventsOf(protocol).slice(0, 2), event, event]) {
           const object = objectIn(JSON.stringify(one))
           must(typeof isFinishing(protocol, object) === 'boolean', 'an end or none')
           collected.add(object)
-          const { chunk } = reader.read(object)
-          if (chunk) translated.addChunk(chunk)
+          for (const repaired of repairedBy(repair, object)) {
+            const { chunk } = reader.read(repaired)
+            if (chunk) chunks.read(chunk, '', outgoing)
+          }
         }
+        for (const { event: last } of repair.close(true) ?? []) reader.read(last)
+        chunks.close(true, outgoing)
+        for (const one of outgoing) translated.addChunk(one)
         countable(collected.answer())
         canonical(translated.answer().choices)
       },

@@ -165,7 +165,7 @@ describe.each(engines)('what is kept of a response on %s', (engine) => {
     }
   })
 
-  test('nothing of it stands in the database in clear', async () => {
+  test('no word stands in the database in clear', async () => {
     const word = 'persimmon-7710'
     k.scripted.turnFor = () => ({ words: [word], calls: [] })
     await setRetention(k.w.deps, { account: testAccount, retention: 'none', actor: 'test' })

@@ -67,7 +67,7 @@ export function factsIn(
 /** Servers behind other clouds name the betas that they do not know, or say that there are some. */
 function betaFact(said: string, { withoutBetas = [] }: Dialect): Dialect | undefined {
   if (!/anthropic-beta|beta (flag|header)/i.test(said)) return undefined
-  const named = [...said.matchAll(/[a-z][a-z\d]*(?:-[a-z\d]+){1,8}-\d{4}-\d{2}-\d{2}/gi)]
+  const named = [...said.matchAll(/\b[a-z][a-z\d-]{1,60}-\d{4}-\d{2}-\d{2}\b/gi)]
   const fresh = named.map(([beta]) => beta).filter((beta) => !withoutBetas.includes(beta))
   if (fresh.length > 0) return { withoutBetas: fresh }
   return withoutBetas.includes('*') ? undefined : { withoutBetas: ['*'] }
