@@ -72,7 +72,7 @@ describe('style', () => {
   })
 
   // A little over three hundred, so that no file is parted for the sake of a count.
-  test('files have at most 310 lines, and what is no test at most 100 columns', () => {
+  test('files have at most 310 lines, and others than tests at most 100 columns', () => {
     const wrong: string[] = []
     for (const [file, body] of code) {
       const lines = body.split('\n')

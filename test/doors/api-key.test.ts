@@ -60,7 +60,7 @@ describe('a key at the door of Messages', () => {
       }
     })
 
-    test('is no key at the doors of other protocols, which say where it is one', async () => {
+    test('does not work as a key at the doors of other protocols, which say where it does', async () => {
       for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/runs', '/v1/quotes']) {
         const { status, error } = await post(path, { 'x-api-key': secret })
         expect([path, status, error.type]).toEqual([path, 401, 'invalid_key'])

@@ -184,7 +184,7 @@ describe('large requests at a server', () => {
     }
   })
 
-  test('Without a key nothing is read: 401 whatever the size', async () => {
+  test('Without a key nothing is read: 401 for every size', async () => {
     const answer = await w.call('/v1/chat/completions', { json: { a: 'x'.repeat(2.9 * mb) } })
     expect(answer.status).toBe(401)
   })

@@ -56,7 +56,7 @@ describe('calls of tools', () => {
   ]
   const table: [what: string, pieces: JsonObject[][], calls: Said[]][] = [
     [
-      'a new id is a new call, whatever the index',
+      'a new id is a new call, at any index',
       [[{ index: 0, id: 'x', ...f('read', a) }], [{ index: 0, id: 'y', ...f('list', b) }]],
       both,
     ],

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import OpenAI from 'openai'
 import {
   chunkOf,
@@ -74,9 +77,12 @@ route = ["stub:usage-huge"]
 context_tokens = 1000
 input_pusd = 1_000_000
 `
+      const folder = mkdtempSync(join(tmpdir(), 'lying-'))
+      const keyFile = join(folder, 'key')
+      writeFileSync(keyFile, upstreamKey, { mode: 0o600 })
       const toml =
         modelsToml(stub.url, names) +
-        upstreamToml('scripted', scripted.url, `${neverOpens}\napi_key_env = "LYING_KEY"`) +
+        upstreamToml('scripted', scripted.url, `${neverOpens}\napi_key_file = "${keyFile}"`) +
         Object.keys(scripts)
           .map((name) => modelToml(`scripted/${name}`, `"scripted:${name}"`))
           .join('') +
@@ -84,9 +90,8 @@ input_pusd = 1_000_000
         modelToml('two/before', '"scripted:cut0", "stub:undone"') +
         modelToml('two/after', '"scripted:cut1", "stub:undone"') +
         fallback
-      process.env['LYING_KEY'] = upstreamKey
       w = await world({ engine, toml })
-      delete process.env['LYING_KEY']
+      rmSync(folder, { recursive: true })
       secret = (await w.key({ balance: 10n * usd })).secret
       client = new OpenAI({ baseURL: `${w.origin}/v1`, apiKey: secret, maxRetries: 0 })
     })

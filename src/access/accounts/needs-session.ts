@@ -1,5 +1,5 @@
 /** The guards of browser routes: same origin, a live session, and the role's right. */
-import { type Context, Elysia, status } from 'elysia'
+import { type Context, Elysia, NotFoundError, status } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Acting, homes, isRight, may, type Right } from '../../kernel/acting.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
@@ -125,7 +125,7 @@ function refuseMisrouted({ settings, shard }: Notes, request: Request): void {
 /**
  * Says that there is nothing, in the same way for what does not exist and for what is not shown to
  * this person.
- * @throws Refusal `not_found`
+ * @throws NotFoundError off pages, as for a path without a route; on pages Refusal `not_found`
  */
 export async function refuseMissing(
   deps: Notes,
@@ -133,7 +133,8 @@ export async function refuseMissing(
   found: FoundSession | undefined,
 ): Promise<never> {
   const isPage = (pathToReturnTo(request) ?? '').startsWith('/dashboard')
-  if (found?.status !== 'active' || !isPage) return refuse('not_found')
+  if (!isPage) throw new NotFoundError()
+  if (found?.status !== 'active') return refuse('not_found')
   await deps.extent.note(found.acting, deps.clock.now())
   return refuse('not_found', { reader: found.acting })
 }

@@ -23,14 +23,14 @@ export class NativeReader implements EventReader {
   ) {}
 
   read(event: JsonObject, text: string, out: ReadChunk[]): Outcome {
+    // An object without a type is none of the protocol's events: it says nothing.
+    if (typeof event['type'] !== 'string' && event['object'] !== 'response') return undefined
     const repaired = this.repair.repair(event)
     if (Array.isArray(repaired)) {
       const isEnd = this.add(repaired, out)
       if (this.repair.hasFailed) return failed
       return isEnd ? 'end' : undefined
     }
-    // An object without a type is none of the protocol's events: it says nothing.
-    if (typeof event['type'] !== 'string') return undefined
     out.push(new NativeEvent(event, text, this.translator.read(event).chunk))
     return this.isLast(event['type']) ? 'end' : undefined
   }
