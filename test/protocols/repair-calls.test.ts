@@ -170,7 +170,7 @@ describe('calls of tools', () => {
       [['x', 'function', '', a]],
     ],
     [
-      'what is no call',
+      'entries that are not calls',
       [[null as never, 7 as never, { index: 0, id: 'x', ...f('read', a) }]],
       [both[0]],
     ],

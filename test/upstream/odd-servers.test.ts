@@ -218,7 +218,7 @@ describe('an answer in the place of a stream, and a stream in that of an answer'
     }
   })
 
-  test('Events that are cut are no answer to a plain request, and nothing of them is used.', async () => {
+  test('Events that are cut do not answer a plain request.', async () => {
     body = said(hello)
     expect((await ask('openai', false)).failure?.reason).toBe('error')
     body = said(hello, '{"choices":[{"delta":{"content":"lo"},"finish_reason":"stop"}]}')
