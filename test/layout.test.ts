@@ -28,7 +28,7 @@ const packages: Record<Floor, RegExp> = {
   kernel: /^(node:net|canonicalize|@noble\/.+)$/,
   domain: /^(node:net$|viem|@noble\/|siwe|lru-cache|gpt-tokenizer\/(data|encodingParams)\/)/,
   outside: /^(drizzle-orm|bun|node:|viem|secp256k1|@noble\/|lru-cache)/,
-  door: /^(node:net$|elysia|@elysiajs\/|@sinclair\/typebox|@kitajs\/|d3-|uqr|@modelcontext|lru-cache|@resvg)/,
+  door: /^(node:(net|zlib)$|elysia|@elysiajs\/|@sinclair\/typebox|@kitajs\/|d3-|uqr|@modelcontext|lru-cache|@resvg)/,
   house: /./,
   browser: /^(viem|@noble\/|htmx)/,
   build: /^(node:(fs|path)|bun:sqlite|viem|@noble\/.+)$/,

@@ -81,7 +81,7 @@ export const keyless: Group = {
       ],
       guards: [
         ['src/web/http/serve.ts', 'idleTimeoutSeconds'],
-        ['src/web/http/slow-body.ts', 'slowBodies'],
+        ['src/web/http/expected-body.ts', 'expectBodies'],
         ['src/web/http/slow-body.ts', 'inTime'],
       ],
       missing:

@@ -63,12 +63,14 @@ import type { NoteSigner } from '../proof/signer/ed25519.ts'
 import type { Signer } from '../proof/signer/signer.ts'
 import type { Signers } from '../proof/signer/signers.ts'
 import type { LiveRuns } from '../runs/live-runs.ts'
+import type { Reports } from '../runs/reports.ts'
 import type { RunStore } from '../runs/runs.ts'
 import type { CountStore } from '../storage/counts/store.ts'
 import type { LeaseClock } from '../storage/db/lease-clock.ts'
 import type { ReadCache } from '../storage/db/read-cache.ts'
 import type { Replies, Sealer } from '../storage/idempotency/call.ts'
 import type { CallStore } from '../storage/idempotency/store.ts'
+import type { KeptStore } from '../storage/responses/store.ts'
 import type { TextStore } from '../storage/texts/store.ts'
 import type { Limiters } from '../web/http/limits.ts'
 
@@ -114,6 +116,8 @@ export type Deps = {
   shares: ShareStore
   site: SiteStore
   texts: TextStore
+  /** Responses that are kept for a next turn. */
+  keptItems: KeptStore
   status: StatusStore
   /** Reads that are done again only after something was written. */
   readCache: ReadCache
@@ -168,6 +172,8 @@ export type Deps = {
   signers: Signers
   sequencer: Sequencer
   live: LiveRuns
+  /** Reported runs, for those that end without a report. */
+  reports: Reports
   usage: UsageStore
   vouchers: VoucherStore
   /** Promised prices. */
@@ -211,6 +217,11 @@ export type Settings = {
   liabilities: { everyMs: number; keepMs: number }
   /** Bytes of a request body. */
   bodyBytes: number
+  /** Bytes of all bodies that are read or still needed at once. */
+  bodiesBytes: number
+  /** How long responses are kept for a next turn, 0 for never, and how much of an account. */
+  keepResponsesHours: number
+  keptBytesPerAccount: number
   /** Longest that one may take to arrive. */
   bodyTimeoutS: number
   /** Those that take more than a moment, of one client address at once. */

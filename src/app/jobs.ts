@@ -93,6 +93,7 @@ function jobsByClock(deps: Deps, db: Db): Job[] {
     { name: 'webhooks', everyMs: 250, tick: deliverer(deps) },
     { name: 'tell-operator', everyMs: 1000, tick: operatorTeller(deps) },
     { name: 'tell-expiring', everyMs: 60_000, tick: () => tellExpiring(db, deps.clock.now()) },
+    { name: 'drop-kept', everyMs: 60_000, tick: () => deps.keptItems.dropPast(deps.clock.now()) },
     { name: 'drop-outputs', everyMs: 60_000, tick: () => deps.runs.dropOutputs(deps.clock.now()) },
     {
       name: 'drop-quotes',

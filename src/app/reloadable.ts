@@ -74,7 +74,7 @@ export async function makeOffer(
 
 /** The catalogue under the version its prices have in the database: new prices, new version. */
 async function versionedCatalogue(
-  { models, upstreams }: Config,
+  { models, upstreams, aliases }: Config,
   { db, logStore, clock, inProcess }: Needs,
 ): Promise<Catalogue> {
   const upstreamIds = [...inProcess, ...upstreams].map(({ id }) => id)
@@ -82,7 +82,7 @@ async function versionedCatalogue(
   const prices = list().map(({ id, prices: own }) => ({ id, ...writePrices(own, String) }))
   const stored = { id: priceList.id, digest: priceList.digest, content: canonical(prices) }
   const version = await ensurePriceList(db, logStore, stored, clock.now())
-  return makeCatalogue({ models, upstreamIds, version })
+  return makeCatalogue({ models, upstreamIds, aliases, version })
 }
 
 type Entry = UpstreamConfig & { timeout_first_byte_ms: number; is_traced: boolean }
@@ -127,6 +127,8 @@ function makeUpstream(entry: Entry, needs: Needs): Upstream {
     isTraced: entry.is_traced,
     relaysMessages: entry.relay_messages,
     attest: entry.attest,
+    dialect: entry.dialect,
+    clock: needs.clock,
     limits: {
       firstByteMs: entry.timeout_first_byte_ms,
       idleMs: entry.timeout_idle_ms,

@@ -14,7 +14,7 @@ import { terminalApi } from '../front/terminal/api.ts'
 import { makeSlots } from '../front/terminal/slots.ts'
 import { webhooksApi } from '../front/webhooks/api.ts'
 import { modelsApi } from '../models/api.ts'
-import { messagesError } from '../models/protocols/messages/write-error.ts'
+import { messagesErrors } from '../models/protocols/messages/write-error.ts'
 import { anchorsApi } from '../proof/anchors/api.ts'
 import { liabilitiesApi } from '../proof/liabilities/api.ts'
 import { logApi } from '../proof/log/api.ts'
@@ -24,16 +24,18 @@ import { signerApi } from '../proof/signer/api.ts'
 import { runsApi } from '../runs/api.ts'
 import { clientAddress, trustedProxies } from '../web/http/client-address.ts'
 import type { ShowRefusal } from '../web/http/error-answers.ts'
+import { expectBodies } from '../web/http/expected-body.ts'
 import { mountLater } from '../web/http/lazy-mount.ts'
 import { methodNotAllowed } from '../web/http/methods.ts'
 import { makeRoot, type RootDeps } from '../web/http/root.ts'
-import { slowBodies } from '../web/http/slow-body.ts'
 import type { Deps } from './deps-port.ts'
-import { missingWords } from './missing-words.ts'
+import { missingWords, swallowedWords } from './missing-words.ts'
 
 /** Anthropic's clients read errors in a shape of their own. */
-const errorBodyFor = ({ url }: Request) =>
-  /^[^/]*\/\/[^/]*\/v1\/messages(?![\w-])/.test(url) ? messagesError : undefined
+const errorFormFor = ({ url, headers }: Request) =>
+  /^[^/]*\/\/[^/]*\/v1\/messages(?![\w-])/.test(url) || headers.has('anthropic-version')
+    ? messagesErrors
+    : undefined
 
 /**
  * The whole service as one Elysia instance. Routes for programs are mounted at once, pages at the
@@ -43,11 +45,12 @@ export function createApp(deps: Deps) {
   const { baseUrl, listen } = deps.settings
   const asked = { ...deps, publicCache: makePublicCache(deps) }
   const slots = makeSlots()
-  const expectBody = slowBodies(deps.settings)
+  const expectBody = expectBodies(deps.settings)
   const { ids, log, shard } = deps
   let pages: ShowRefusal | undefined
   const showRefusal = (...asked: Parameters<ShowRefusal>) => pages?.(...asked)
-  const said = { showRefusal, errorBodyFor, missingWords, shard, explain: deps.demo?.explain }
+  const words = { missingWords, swallowedWords, explain: deps.demo?.explain }
+  const said = { showRefusal, errorFormFor, shard, ...words }
   const admit = admitterOf(deps)
   const app = makeRoot({ baseUrl, listen, ids, log, expectBody, admit, ...said })
     .use(statusApi(deps))

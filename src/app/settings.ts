@@ -5,6 +5,10 @@ import type { Config } from '../config/config.ts'
 import { operatorSecrets } from '../front/webhooks/configured.ts'
 import { type Block, parseBlock } from '../kernel/network-block.ts'
 import { type Shard, shardAmong } from '../kernel/shard.ts'
+import { usableMemory } from './usable-memory.ts'
+
+/** Of the memory that this process may use, a body needs its bytes about three times. */
+const defaultBodiesBytes = Math.max(256 * 1024 * 1024, Math.floor(usableMemory() / 4))
 
 /** The settings of a service, fixed and live. */
 export const settingsOf = (config: Config) => ({
@@ -28,6 +32,9 @@ export const liveSettingsOf = (config: Config) => ({
   tellsRuns: config.webhooks.some(({ events }) => events.includes('run.ended')),
   webhookSecrets: operatorSecrets(config.webhooks),
   bodyBytes: config.limits.body_bytes,
+  bodiesBytes: config.limits.bodies_bytes ?? defaultBodiesBytes,
+  keepResponsesHours: config.limits.keep_responses_hours,
+  keptBytesPerAccount: config.limits.keep_responses_bytes,
   bodyTimeoutS: config.limits.body_timeout_s,
   slowBodies: config.limits.slow_bodies,
   failedAuthPerMinute: config.limits.failed_auth_per_minute,
@@ -55,6 +62,10 @@ export function depositPolicyOf({ chain, deposits }: Config): DepositPolicy | un
     pollMs: deposits.poll_ms,
   }
 }
+
+/** Whether contract wallets may sign in: where a chain can be asked, unless the setting says. */
+export const takesContractWallets = ({ sign_in, chain }: Config): boolean =>
+  sign_in.contract_wallets ?? chain.rpc_urls.length > 0
 
 /** This shard among the others; undefined without `[shard]`. */
 export const shardIn = ({ shard, shards }: Pick<Config, 'shard' | 'shards'>): Shard | undefined =>

@@ -57,6 +57,7 @@ import type { Signer } from '../proof/signer/signer.ts'
 import type { Signers } from '../proof/signer/signers.ts'
 import { ensureSigners } from '../proof/signer/store.ts'
 import { liveRuns } from '../runs/live-runs.ts'
+import { makeReports } from '../runs/reports.ts'
 import { runStore } from '../runs/store.ts'
 import { countStore } from '../storage/counts/store.ts'
 import type { Db } from '../storage/db/db.ts'
@@ -66,6 +67,7 @@ import { timedDb } from '../storage/db/timed.ts'
 import { ensureFigures } from '../storage/figures/store.ts'
 import { makeReplies } from '../storage/idempotency/call.ts'
 import { callStore } from '../storage/idempotency/store.ts'
+import { keptStore } from '../storage/responses/store.ts'
 import { textStore } from '../storage/texts/store.ts'
 import { makeLimiters } from '../web/http/limits.ts'
 import { makeAnchoring } from './anchoring.ts'
@@ -75,7 +77,14 @@ import { type Clocks, ledgerOf, openRightClock } from './open-ledger.ts'
 import { openTelemetry } from './open-telemetry.ts'
 import { provingOf } from './proving.ts'
 import { makeOffer } from './reloadable.ts'
-import { depositPolicyOf, liveSettingsOf, originOf, settingsOf, shardIn } from './settings.ts'
+import {
+  depositPolicyOf,
+  liveSettingsOf,
+  originOf,
+  settingsOf,
+  shardIn,
+  takesContractWallets,
+} from './settings.ts'
 import { commit, version } from './version.ts'
 
 /** What a server is made of: opened outside, because commands and tests open the same things. */
@@ -144,7 +153,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     log,
     ledger: ledgerOf(db, store, meters, { clock, leaseClock, logs, health, shard, counts }),
     counts,
-    isContractSignature: config.sign_in.contract_wallets
+    isContractSignature: takesContractWallets(config)
       ? contractWallets(onChain.chain ?? rpcChain({ urls: [], clock, random }))
       : undefined,
     keys: keyStore(db, clock, offer.plans),
@@ -154,12 +163,12 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     runs: runStore(db, node, shard?.id),
     ...storesOf(db),
     ...kept,
-    texts: textStore(db, clock),
+    ...keptTexts(db, { clock, log, settings }),
     logs,
     logStore: store,
     checkpoints,
     heads,
-    acknowledged: makeAcknowledged(),
+    ...remembered({ clock, random }),
     ...onChain,
     askChain: askOwnChain(onChain.anchoring),
     deposits: depositStore(db, { clock: leaseClock, node, shard }),
@@ -252,6 +261,12 @@ const storesOf = (db: Db) => ({
   explorer: explorerStore(db),
 })
 
+/** Texts of runs, and responses for a next turn. */
+const keptTexts = (db: Db, needs: Pick<Deps, 'clock' | 'log' | 'settings'>) => ({
+  texts: textStore(db, needs.clock),
+  keptItems: keptStore(db, needs),
+})
+
 /** Encrypts stored answers of calls with an Idempotency-Key, and secrets of webhooks. */
 function keptCalls(
   db: Db,
@@ -285,3 +300,9 @@ function takeOn(config: Config, settings: Settings, room: { admission: number })
   Object.assign(settings, liveSettingsOf(config))
   room.admission = config.limits.admission
 }
+
+/** Facts that this process remembers of its runs, and forgets when it ends. */
+const remembered = (by: { clock: Clock; random: Random }) => ({
+  acknowledged: makeAcknowledged(),
+  reports: makeReports(by),
+})

@@ -1,6 +1,6 @@
 /** What every command shares: its settings, exit codes and output. */
 import type { Command } from 'commander'
-import type { Config } from '../config/config.ts'
+import type { Config, Loaded } from '../config/config.ts'
 import { readConfig } from '../config/file.ts'
 import { rows } from '../config/table.ts'
 
@@ -27,9 +27,18 @@ export function withSettings(command: Command): Command {
   return command
 }
 
-/** The configuration of this call. @throws Exit 78 that lists every problem */
-export function configOf(options: Record<string, unknown>): Config {
-  const loaded = readConfig(options, options['config'] as string | undefined)
+/**
+ * The configuration of a call that asks no model server: their keys may be missing where it runs.
+ * @throws Exit 78 that lists every problem
+ */
+export const configOf = (options: Record<string, unknown>): Config =>
+  toConfig(readConfig(options, options['config'] as string | undefined, { isOffline: true }))
+
+/** The configuration of a server, with all its secrets. @throws Exit 78 that lists every problem */
+export const wholeConfigOf = (options: Record<string, unknown>): Config =>
+  toConfig(readConfig(options, options['config'] as string | undefined))
+
+function toConfig(loaded: Loaded): Config {
   if ('config' in loaded) return loaded.config
   const list = loaded.problems.map((problem) => `  - ${problem}`).join('\n')
   throw new Exit(exitCodes.configuration, `The configuration is invalid:\n${list}`)

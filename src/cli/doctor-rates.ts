@@ -1,5 +1,6 @@
-/** The `doctor` check of rates that models lack. */
+/** The `doctor` checks of rates that models lack, and of usage that is not believed. */
 import { classUnits } from '../billing/usage/store/class-lines.ts'
+import { countedRuns } from '../billing/usage/store/counted-runs.ts'
 import type { Config } from '../config/config.ts'
 import { rateFieldOf } from '../models/rate-fields.ts'
 import type { Db } from '../storage/db/db.ts'
@@ -25,4 +26,17 @@ export async function lookAtRates({ models }: Config, db: Db): Promise<Finding[]
   })
   if (unpriced.length > 0 || found.length === 0) return unpriced
   return [fine('rates', 'Models have a rate for each class that their latest runs read.')]
+}
+
+/** Names the models whose servers report no usage of whole answers, or a contradicting one. */
+export async function lookAtUsage(db: Db): Promise<Finding[]> {
+  const found = await countedRuns(db, runsMax)
+  return found.map(({ model, counted, all }) => {
+    const [some, of] = [counted, all].map((count) => count.toLocaleString('en-US'))
+    const words = `${some} of the last ${of} complete runs of ${model} were counted here.`
+    const fix =
+      'its server reports no usage, or one that contradicts itself: see the page Models, or ' +
+      'counterfoil_usage_contradictions_total'
+    return warning('usage', words, fix)
+  })
 }

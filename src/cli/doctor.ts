@@ -3,13 +3,13 @@ import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import { readConfig } from '../config/file.ts'
 import {
-  configOf,
   Exit,
   exitCodes,
   print,
   printJson,
   say,
   takeSignerKey,
+  wholeConfigOf,
   withSettings,
 } from './context.ts'
 import {
@@ -24,7 +24,7 @@ import { lookAtLog, lookAtReplication } from './doctor-log.ts'
 import { lookAtDisk, lookAtFiles } from './doctor-machine.ts'
 import { lookAtChain, lookAtModels, lookAtOrigin, lookAtPrices } from './doctor-network.ts'
 import { lookAtPatience } from './doctor-patience.ts'
-import { lookAtRates } from './doctor-rates.ts'
+import { lookAtRates, lookAtUsage } from './doctor-rates.ts'
 import { type Finding, failure, lookAt, quote } from './finding.ts'
 import { withoutPassword } from './pg-tools.ts'
 
@@ -44,7 +44,7 @@ async function examine(options: Options): Promise<void> {
     const findings = loaded.problems.map((problem) => failure('configuration', problem, fix))
     printJson({ ok: false, findings })
   }
-  const config = configOf(options)
+  const config = wholeConfigOf(options)
   const envKey = takeSignerKey()
   const opened: LookedAt[] = []
   const findings = [
@@ -63,6 +63,7 @@ async function examine(options: Options): Promise<void> {
         ...(await lookAtReplication(db)),
         ...(await lookAtLog(config, db)),
         ...(await lookAtRates(config, db)),
+        ...(await lookAtUsage(db)),
       ]
     })),
   ]

@@ -1,10 +1,10 @@
 /** `grant 0x… 10.00 --reason "…"`: credits an account with the operator's money. */
 import type { Command } from 'commander'
-import { openOffice } from '../app/open-office.ts'
 import { toJsonInteger, toUsd } from '../kernel/money.ts'
 import { grantCredit } from '../ledger/grant.ts'
 import { toChecksumAddress } from '../verify/address.ts'
-import { configOf, Exit, exitCodes, printJson, say, withSettings } from './context.ts'
+import { Exit, exitCodes, printJson, say, withSettings } from './context.ts'
+import { openNamedOffice } from './named-office.ts'
 import { readAccount, readUsd } from './values.ts'
 
 export function grantCommand(program: Command): void {
@@ -18,15 +18,17 @@ export function grantCommand(program: Command): void {
       const reason = options.reason.trim()
       if (reason === '') throw new Exit(exitCodes.usage, 'Say why: --reason "…"')
       const shown = toChecksumAddress(account)
-      const office = await openOffice(configOf(options))
+      const office = await openNamedOffice(options)
       try {
         const wish = { account, amount, reason, actor: 'operator' }
         const balance = await grantCredit(office, wish)
         if (options.json) {
           const balance_nusd = toJsonInteger(balance)
-          printJson({ account: shown, granted_nusd: toJsonInteger(amount), balance_nusd })
+          const { database } = office
+          printJson({ account: shown, granted_nusd: toJsonInteger(amount), balance_nusd, database })
         } else {
           say(`Granted ${toUsd(amount)} USD to ${shown}. Its balance is ${toUsd(balance)} USD.`)
+          office.tell()
         }
       } finally {
         await office.close()
@@ -34,4 +36,4 @@ export function grantCommand(program: Command): void {
     })
 }
 
-type GrantOptions = { reason: string; json?: boolean }
+type GrantOptions = Record<string, unknown> & { reason: string; json?: boolean }

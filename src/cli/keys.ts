@@ -14,6 +14,7 @@ import { toRfc3339 } from '../kernel/clock.ts'
 import { toJsonInteger, toUsd } from '../kernel/money.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import { configOf, print, printJson, say, withSettings } from './context.ts'
+import { openNamedOffice } from './named-office.ts'
 import { readAccount, readDuration, readList, readScopes, readUsd, readWindow } from './values.ts'
 
 export function keyCommands(program: Command): void {
@@ -64,7 +65,7 @@ export function keyCommands(program: Command): void {
     .action(revoke)
 }
 
-type CreateOptions = {
+type CreateOptions = Record<string, unknown> & {
   account: string
   cap: bigint
   name: string
@@ -79,7 +80,7 @@ type CreateOptions = {
 }
 
 async function create(options: CreateOptions): Promise<void> {
-  const office = await openOffice(configOf(options))
+  const office = await openNamedOffice(options)
   try {
     const { key, secret } = await issueKey(office, {
       account: options.account,
@@ -103,9 +104,11 @@ async function create(options: CreateOptions): Promise<void> {
         account,
         cap: { limit_nusd: toJsonInteger(key.capLimit), window: key.capWindow },
         expires_at: toRfc3339(key.expiresAt),
+        database: office.database,
       })
       return
     }
+    office.tell()
     say(`Created ${key.id} for ${account}. The secret is shown only once:`)
     print(secret)
   } finally {

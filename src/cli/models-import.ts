@@ -9,7 +9,7 @@ import { entryText, faultsIn, inlineText, rawModels, withModels } from '../confi
 import type { Decimal } from '../kernel/decimal.ts'
 import { parseExactJson } from '../kernel/exact-json.ts'
 import { builtinModels } from '../models/builtins.ts'
-import { readLitellm } from '../models/price-files/litellm.ts'
+import { ofResponses, readLitellm } from '../models/price-files/litellm.ts'
 import { readOpenrouter } from '../models/price-files/openrouter.ts'
 import { type ModelEntry, readMarkup, toEntry } from '../models/price-files/price-entry.ts'
 import type { FileWish, PriceFile } from '../models/price-files/price-file.ts'
@@ -63,7 +63,9 @@ async function importModels(source: string, options: Options): Promise<void> {
   const path = pathOf(options)
   const text = readConfigText(path)
   const diff = diffModels(rawModels(text), entries, options.upstream)
-  await writeOut(diffText(diff, options, { rounded, rates }))
+  await writeOut(
+    diffText(diff, options, { rounded, rates, notes: notesOf(file, upstreamOf(config, options)) }),
+  )
   tellRest(file, diff)
   if (options.write) write(path, text, diff)
   if (file.refused.length === 0) return
@@ -83,6 +85,9 @@ function assertUpstream({ upstreams }: Config, { upstream, write: isWritten }: O
   const why = `No [[upstreams]] has the id "${upstream}". There are: ${known}.`
   throw new Exit(exitCodes.usage, why)
 }
+
+const upstreamOf = ({ upstreams }: Config, { upstream }: Options) =>
+  upstreams.find(({ id }) => id === upstream)
 
 async function readPrices(source: string, options: Options): Promise<PriceFile> {
   const name = source === '-' ? 'stdin' : source
@@ -142,12 +147,13 @@ function readConfigText(path: string): string {
 function diffText(
   { added, changed, unchanged }: ModelDiff,
   { from, markup }: Options,
-  { rates, rounded }: { rates: number; rounded: number },
+  { rates, rounded, notes }: { rates: number; rounded: number; notes: readonly string[] },
 ): string {
   const rule = `each rate rounded up to a whole pUSD (nUSD a call): ${rounded} of ${rates} were.`
   const head = [
     `# From ${from}: ${added.length} added, ${changed.length} changed, ${unchanged} unchanged.`,
     markup ? `# Prices are cost and markup, ${rule}` : `# Prices are those of the file, ${rule}`,
+    ...notes.map((note) => `# ${note}`),
   ]
   const fresh = added.map((entry) => `\n# added\n${entryText(entry)}`)
   const others = changed.map(({ id, set, remove, before }) =>
@@ -164,8 +170,30 @@ function diffText(
   return [...head.map((line) => `${line}\n`), ...fresh, ...others].join('')
 }
 
+/** How many models a note names. */
+const idsOfNote = 5
+
+/** Returns each note once, with the ids of its models. */
+function notesOf({ models }: PriceFile, upstream: Config['upstreams'][number] | undefined) {
+  const ids = new Map<string, string[]>()
+  for (const { id, notes } of models) {
+    for (const note of new Set(notes)) ids.set(note, [...(ids.get(note) ?? []), id])
+  }
+  if (upstream?.kind === 'responses') ids.delete(ofResponses)
+  return [...ids].map(([note, of]) => {
+    const more = of.length > idsOfNote ? ` and ${of.length - idsOfNote} more` : ''
+    return `${note} (${of.slice(0, idsOfNote).join(', ')}${more}).`
+  })
+}
+
 /** What is not in the TOML, and why. */
-function tellRest({ refused, leftOut }: PriceFile, { left }: ModelDiff): void {
+function tellRest({ refused, leftOut }: PriceFile, { left, short }: ModelDiff): void {
+  for (const { id, configured, total } of short) {
+    say(
+      `Check ${id}: it is configured with ${configured} tokens of context, and the file has ` +
+        `${total} of input and output together. What a run uses beyond its hold is not charged.`,
+    )
+  }
   for (const [reason, count] of leftOut) say(`Left out: ${count} × ${reason}.`)
   for (const { id, why } of left) say(`Left as it is: ${id}, because ${why}.`)
   for (const { id, dimensions } of refused) {

@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts'
 import { makeCatalogue } from '../models/catalogue.ts'
 import { toStep } from '../models/model-config.ts'
 import { checkUpstream } from '../models/upstream/check.ts'
-import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+import { Exit, exitCodes, print, printJson, say, wholeConfigOf, withSettings } from './context.ts'
 import { calibrateCommand } from './models-calibrate.ts'
 import { importCommand } from './models-import.ts'
 
@@ -62,7 +62,7 @@ export function lossesOf({ models, upstreams, plans, limits }: Config): string[]
 }
 
 async function check(options: { json?: boolean }): Promise<void> {
-  const config = configOf(options)
+  const config = wholeConfigOf(options)
   const losses = lossesOf(config)
   const found = await checkUpstreams(config)
   if (options.json) printJson({ object: 'list', data: found, below_cost: losses })

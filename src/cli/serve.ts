@@ -24,7 +24,7 @@ import { grantCredit } from '../ledger/grant.ts'
 import { lockServer, type ServerLock } from '../storage/db/lock.ts'
 import { dropHalfPlaced } from '../storage/db/new-file.ts'
 import { listenEarly, type Waiting } from '../web/http/waiting.ts'
-import { configOf, exitCodes, print, say, takeSignerKey, withSettings } from './context.ts'
+import { exitCodes, print, say, takeSignerKey, wholeConfigOf, withSettings } from './context.ts'
 
 /** The first well-known test account; its private key is public. */
 const devAccount = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -54,7 +54,7 @@ async function run(options: ServeOptions): Promise<void> {
   if (options.dev && options.data === undefined) {
     options.data = mkdtempSync(join(tmpdir(), 'counterfoil-'))
   }
-  const config = configOf(options)
+  const config = wholeConfigOf(options)
   const { level, format } = config.log
   const isPretty = format === 'pretty' || (format === 'auto' && process.stderr.isTTY === true)
   const log = openLog({ level, format: isPretty ? 'pretty' : 'json' })

@@ -5,7 +5,16 @@ import { commit, version } from '../app/version.ts'
 import { readConfig } from '../config/file.ts'
 import { configView, explainConfig, showConfig } from '../config/show.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
-import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+import {
+  configOf,
+  Exit,
+  exitCodes,
+  print,
+  printJson,
+  say,
+  wholeConfigOf,
+  withSettings,
+} from './context.ts'
 
 export function upkeepCommands(program: Command): void {
   withSettings(program.command('migrate'))
@@ -18,7 +27,7 @@ export function upkeepCommands(program: Command): void {
     .option('--explain', 'also describe each setting and how to set it')
     .option('--json', 'print JSON')
     .action((options: Record<string, unknown>) => {
-      const config = configOf(options)
+      const config = wholeConfigOf(options)
       const loaded = readConfig(options, options['config'] as string | undefined)
       if (!('sources' in loaded)) return
       const { sources } = loaded

@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { systemClock, toRfc3339 } from '../kernel/clock.ts'
 import { type AskChain, askRegistry, verifyWithChain } from '../proof/receipts/evidence.ts'
-import { outputIn } from '../runs/saved-answer.ts'
 import type { LogEvidence } from '../verify/check-log.ts'
 import { type TrustedSigner, told } from '../verify/checks.ts'
 import type { JsonText } from '../verify/json-text.ts'
@@ -17,12 +16,10 @@ import { type Trust, type Verdict, type VerifyInput, verifyReceipt } from '../ve
 import { openRpc } from './chain.ts'
 import { Exit, exitCodes, print, printJson, say } from './context.ts'
 import { fileBytes, readJsonFile, readPolicyFile, readText } from './read-files.ts'
+import { withAnswer } from './saved-answer.ts'
 import { readAddress, readDuration } from './values.ts'
 import { isExport, verifyExport } from './verify-export.ts'
 import { verifyLiabilities } from './verify-liabilities.ts'
-
-/** Largest saved answer, in bytes. */
-const answerBytes = 64 * 1024 * 1024
 
 export function verifyCommand(program: Command): void {
   program
@@ -230,19 +227,6 @@ function toEvidence(answer: unknown, path: string): LogEvidence {
   }
   const { checkpoint } = answer['log']
   return { checkpoint, consistency: answer['consistency'] }
-}
-
-/** The receipt file with a saved answer as its disclosed output. @throws Exit 2 */
-function withAnswer(file: unknown, path: string): unknown {
-  const value = outputIn(readText(path, answerBytes))
-  if (value === undefined) throw new Exit(exitCodes.usage, `${path} is not an answer of a model`)
-  const disclosures = isObject(file) && isObject(file['disclosures']) ? file['disclosures'] : {}
-  const { output } = disclosures
-  if (!isObject(output) || output['salt'] === undefined) {
-    const why = 'the receipt file has no salt of its output: get it with a key of its account'
-    throw new Exit(exitCodes.usage, why)
-  }
-  return { ...(file as object), disclosures: { ...disclosures, output: { ...output, value } } }
 }
 
 /** @throws Exit 2 if `out` exists, or a receipt to check is named too */

@@ -2,6 +2,7 @@
 import { parse, TomlError } from 'smol-toml'
 import { planFaults } from '../access/plan-config.ts'
 import type { ShardEntry } from '../kernel/shard.ts'
+import { aliasFaults } from '../models/aliases.ts'
 import { faultsOf, type ModelConfig } from '../models/model-config.ts'
 import {
   type FindSecret,
@@ -55,6 +56,8 @@ export type Inputs = {
   fileText: string | undefined
   filePath: string
   readFile: ReadFile
+  /** Whether the keys of upstreams and the secrets of webhooks may be missing: nothing is sent. */
+  isOffline?: boolean | undefined
 }
 
 /** Decides the configuration, or says everything that is wrong with it. No side effects. */
@@ -70,10 +73,11 @@ export function loadConfig(inputs: Inputs): Loaded {
     values[row.path] = readValue(row.setting, raw, name, problems)
   }
   const { '': top, ...rest } = toSections(values)
+  const missing = inputs.isOffline ? [] : problems
   const secrets: FindSecret = {
-    key: ({ api_key_env: env, api_key_file: file }, where) =>
-      findSecret('api_key', { env, file }, where, inputs, problems),
-    variable: (name, where) => findVariable(name, where, inputs, problems),
+    key: ({ api_key_env: env, api_key_file: path }, where) =>
+      findSecret('api_key', { env, file: path }, where, inputs, missing),
+    variable: (name, where) => findVariable(name, where, inputs, missing),
   }
   const entries = {
     upstreams: readUpstreams(file['upstreams'], secrets, problems).map((upstream) =>
@@ -85,7 +89,7 @@ export function loadConfig(inputs: Inputs): Loaded {
       file['webhooks'],
       {
         findSecret: ({ secret_env: env, secret_file: path }, where) =>
-          findSecret('secret', { env, file: path }, where, inputs, problems),
+          findSecret('secret', { env, file: path }, where, inputs, missing),
         allowNetworks: rest.outbound.allow_networks ?? [],
         isDev: inputs.flags['dev'] === true,
       },
@@ -97,6 +101,7 @@ export function loadConfig(inputs: Inputs): Loaded {
   const upstreamIds = idsOf(file['upstreams'])
   const faults = faultsOf({ models: entries.models, upstreamIds })
   problems.push(...faults.map((fault) => `models: ${fault}`))
+  problems.push(...aliasFaults(top.aliases, idsOf(file['models'])))
   for (const id of rest.telemetry.pass_to ?? []) {
     if (!upstreamIds.includes(id)) problems.push(`telemetry.pass_to names no upstream: "${id}"`)
   }

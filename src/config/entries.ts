@@ -1,9 +1,11 @@
 /** The lists of the configuration: upstreams, models and plans; webhooks stand beside. */
 import type { ModelConfig } from '../models/model-config.ts'
+import type { Dialect } from '../models/protocols/dialect.ts'
 import type { PricesConfig } from '../models/rate-fields.ts'
 import { tokenizerNames } from '../models/tokenizers/tokenizer.ts'
 import type { Attest } from '../models/upstream/exchange.ts'
 import { readAttest } from './attest-entries.ts'
+import { readDialect } from './dialect-entries.ts'
 import { readList, refuseTwice } from './read-list.ts'
 import { isTable, needed, optional, readTable, set, type ValuesOf } from './setting.ts'
 import {
@@ -124,6 +126,10 @@ export const lists = {
     kind: optional(oneOf('chat', 'embedding'), 'What it does. Needed.'),
     context_tokens: optional(tokens, 'Most tokens in and out together. Needed.'),
     max_output_tokens: optional(tokens, 'Most tokens of an answer. Needed for chat.'),
+    total_tokens_max: optional(
+      tokens,
+      'Most tokens in and out together where context_tokens is the limit of the input alone.',
+    ),
     ...rates,
     input_pusd: optional(pusd, 'Price of an input token. Needed, 0 when free.'),
     output_pusd: optional(pusd, 'Price of an output token. Needed for chat.'),
@@ -149,7 +155,7 @@ export const lists = {
     ),
     bytes_per_token: optional(
       decimal('bytes', 1, 16),
-      'Bytes of a token where usage is counted; 4 when absent.',
+      'Bytes of a token where usage is counted; when absent, as reported runs say, else 4.',
     ),
     terminal: optional(flag, 'Whether the public terminal may use it; false when absent.'),
     pass: optional(listOf(words), 'Members of requests that also go on as they came.'),
@@ -189,6 +195,8 @@ export type UpstreamConfig = Omit<UpstreamEntry, 'api_key_env' | 'api_key_file'>
   is_proxied?: true
   /** Set where it signs its answers. */
   attest?: Attest
+  /** Set where the operator says what it takes of its protocol. */
+  dialect?: Dialect
 }
 
 /** A plan, or what changes in one of the default plans; undefined leaves the default. */
@@ -207,12 +215,14 @@ export function readUpstreams(
   problems: string[],
 ): UpstreamConfig[] {
   const upstreams = readList('upstreams', raw, problems, (entry, where) => {
-    const { attest: signs, ...own } = isTable(entry) ? entry : {}
+    const { attest: signs, dialect: spoken, ...own } = isTable(entry) ? entry : {}
     const upstream = readTable(lists.upstreams, isTable(entry) ? own : entry, where, problems)
     if (!upstream) return undefined
     const { kind } = upstream
     const attest =
       signs === undefined ? undefined : readAttest(signs, kind, `${where}.attest`, problems)
+    const dialect =
+      spoken === undefined ? undefined : readDialect(spoken, kind, `${where}.dialect`, problems)
     const { api_key_env: _, api_key_file: __, ...rest } = upstream
     const named = Object.entries(rest.headers_env ?? {}).map(([header, variable]) => [
       header,
@@ -221,6 +231,7 @@ export function readUpstreams(
     return {
       ...rest,
       ...(attest && { attest }),
+      ...(dialect && { dialect }),
       api_key: secrets.key(upstream, where),
       secret_headers: Object.fromEntries(named),
     }

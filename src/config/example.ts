@@ -24,8 +24,11 @@ const linesOf = (row: Row): string[] => [
 const examples: Record<string, string> = {
   base_url: '"https://gateway.example"',
   database_url: '"postgres://counterfoil@db.example/counterfoil"',
+  'limits.bodies_bytes': '1_073_741_824',
+  'sign_in.contract_wallets': 'true',
   'metrics.listen': '"127.0.0.1:4664"',
   'telemetry.endpoint': '"http://127.0.0.1:4318"',
+  aliases: '{ "gpt-5" = "counterfoil/echo-1" }',
   'telemetry.headers': '{ authorization = "Bearer token" }',
   'chain.treasury': `"0x${'1'.repeat(40)}"`,
   'anchors.registry': `"0x${'2'.repeat(40)}"`,

@@ -1,7 +1,7 @@
 /** Reads the configuration file of this process. */
 import { lstatSync, readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type FileRead, type Loaded, loadConfig, type ReadFile } from './config.ts'
+import { type FileRead, type Inputs, type Loaded, loadConfig, type ReadFile } from './config.ts'
 
 /** Read from the working folder unless `--config` or `COUNTERFOIL_CONFIG` names another file. */
 const defaultPath = 'counterfoil.toml'
@@ -10,8 +10,13 @@ const defaultPath = 'counterfoil.toml'
  * The configuration of this process. A file named by `--config` (`file`) or `COUNTERFOIL_CONFIG`
  * must exist; the default file may be missing. A file that exists and cannot be read is a problem:
  * defaults in its place would start a new, empty service with a signer key of its own.
+ * @param how offline, the secrets that are sent to others may be missing
  */
-export function readConfig(flags: Record<string, unknown>, file: string | undefined): Loaded {
+export function readConfig(
+  flags: Record<string, unknown>,
+  file: string | undefined,
+  { isOffline }: Pick<Inputs, 'isOffline'> = {},
+): Loaded {
   const named = file ?? process.env['COUNTERFOIL_CONFIG']
   const filePath = named || defaultPath
   const read = readFile(filePath)
@@ -22,7 +27,8 @@ export function readConfig(flags: Record<string, unknown>, file: string | undefi
     const remedy = 'correct --config or COUNTERFOIL_CONFIG, or write the file: counterfoil init'
     return { problems: [`${filePath}: there is no such configuration file; ${remedy}`] }
   }
-  return loadConfig({ flags, env: process.env, fileText: read?.text, filePath, readFile })
+  const { env } = process
+  return loadConfig({ flags, env, fileText: read?.text, filePath, readFile, isOffline })
 }
 
 const readFile: ReadFile = (path) => {

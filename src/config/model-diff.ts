@@ -9,6 +9,8 @@ export type ModelDiff = {
   unchanged: number
   /** Ids of models that are left as they are because they differ in more than prices, and why. */
   left: { id: string; why: string }[]
+  /** Those configured with less context than input and output have together in the file. */
+  short: { id: string; configured: bigint; total: bigint }[]
 }
 
 /** An import changes only the prices of an existing model; limits and names are the operator's. */
@@ -19,7 +21,7 @@ export function diffModels(
   wanted: readonly ModelEntry[],
   upstream: string | undefined,
 ): ModelDiff {
-  const diff: ModelDiff = { added: [], changed: [], unchanged: 0, left: [] }
+  const diff: ModelDiff = { added: [], changed: [], unchanged: 0, left: [], short: [] }
   const known = new Map(current.map((entry) => [entry.id, entry]))
   for (const entry of wanted) {
     const before = known.get(entry.id)
@@ -33,11 +35,19 @@ export function diffModels(
       diff.left.push({ id: entry.id, why })
       continue
     }
+    const [configured, total] = [contextOf(before), contextOf(entry)]
+    if (configured < total) diff.short.push({ id: entry.id, configured, total })
     const change = changeOf(before, entry, route)
     if (change) diff.changed.push({ ...change, before })
     else diff.unchanged++
   }
   return diff
+}
+
+/** Most tokens in and out together. */
+function contextOf(entry: ModelEntry): bigint {
+  const tokens = entry['total_tokens_max'] ?? entry['context_tokens']
+  return typeof tokens === 'bigint' ? tokens : 0n
 }
 
 function whyLeft(before: ModelEntry, { kind }: ModelEntry, route: TomlValue | undefined) {

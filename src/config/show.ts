@@ -1,5 +1,6 @@
 /** Prints the settings in force and their sources, without secrets. */
 import { redact } from '../kernel/redact.ts'
+import { type Dialect, wordsOf } from '../models/protocols/dialect.ts'
 import { attestFields } from './attest-entries.ts'
 import type { Config, Source } from './config.ts'
 import { lists, modelTables, planLimits } from './entries.ts'
@@ -93,6 +94,7 @@ function shownEntries(config: Config, list: (typeof entryLists)[number][0]): Sho
       secret: signs,
       limits,
       attest,
+      dialect,
       ...rest
     } = entry as Record<string, unknown>
     const { route, bands, tiers } = rest
@@ -109,6 +111,9 @@ function shownEntries(config: Config, list: (typeof entryLists)[number][0]): Sho
       ...shownValues(attestFields as Settings, (attest ?? {}) as Record<string, unknown>).map(
         (one) => ({ ...one, name: `attest.${one.name}` }),
       ),
+      ...(dialect === undefined
+        ? []
+        : [{ name: 'dialect', shown: wordsOf(dialect as Dialect).join(', '), hidden: false }]),
     ]
   })
 }

@@ -2,6 +2,7 @@
 import { live, optional, type Setting, secret, set } from './setting.ts'
 import {
   address,
+  aliasTable,
   amount,
   collectorHeaders,
   collectorUrl,
@@ -38,6 +39,14 @@ export const table = {
       listOf(network),
       '',
       "Proxies whose X-Forwarded-For is believed; other peers' is ignored.",
+    ),
+    aliases: live(
+      optional(
+        aliasTable,
+        'Other names of models, for clients with names of their own: { "gpt-5" = "acme/large", ' +
+          '"claude-*" = "acme/large" }. An exact name goes before a glob, a longer glob before a ' +
+          'shorter one; rights, prices and receipts are of the model.',
+      ),
     ),
     admins: live(
       set(listOf(address), '', 'Wallets of the operators, who may use /dashboard/admin.'),
@@ -79,7 +88,32 @@ export const table = {
   },
   limits: {
     body_bytes: live(
-      set(integer('bytes', 1024, 134_217_728), '4_194_304', 'Largest request body.'),
+      set(
+        integer('bytes', 1024, 134_217_728),
+        '33_554_432',
+        'Largest request body, packed or unpacked.',
+      ),
+    ),
+    bodies_bytes: live(
+      optional(
+        integer('bytes', 1024, 1_099_511_627_776),
+        'Bytes of all request bodies in memory at once, shared fairly by account; more get 429. ' +
+          'A quarter of the usable memory, at least 256 MiB, when absent.',
+      ),
+    ),
+    keep_responses_hours: live(
+      set(
+        integer('hours', 0, 720),
+        '24',
+        'How long answers of /v1/responses are kept, sealed, for a next turn; 0 forbids it.',
+      ),
+    ),
+    keep_responses_bytes: live(
+      set(
+        integer('bytes', 1_048_576, 1_099_511_627_776),
+        '67_108_864',
+        'Most that is kept of them for one account; the oldest go first.',
+      ),
     ),
     body_timeout_s: live(
       set(integer('s', 2, 3600), '30', 'Longest time a request body may take to arrive.'),
@@ -210,7 +244,11 @@ export const table = {
     map: optional(filePath, 'File of all shards, their slots and URLs.'),
   },
   sign_in: {
-    contract_wallets: set(flag, 'false', 'Accept ERC-1271 and ERC-6492 wallets, over rpc_urls.'),
+    contract_wallets: optional(
+      flag,
+      'Accept ERC-1271 and ERC-6492 wallets, over chain.rpc_urls; as soon as there are any when ' +
+        'absent.',
+    ),
   },
   terminal: {
     daily_budget_nusd: live(

@@ -133,6 +133,14 @@ export function textTable(words: string, name: RegExp, value: RegExp): Reader<Te
   }
 }
 
+const modelName = /^[A-Za-z0-9][\w.:@/-]{0,127}$/
+
+/** Names of models that stand for others; in a variable `name=model,name=model`. */
+export const aliasTable: Reader<Texts> = {
+  ...textTable('names of models, * for any characters', /^[\w.:@/*-]{1,128}$/, modelName),
+  fromText: (raw) => Object.fromEntries(raw.split(',').map((part) => part.trim().split('=', 2))),
+}
+
 const reserved = 'host|connection|content-length|content-type|transfer-encoding|authorization'
 
 /** A header in lower case that the operator may set, and not HTTP itself. */

@@ -1,7 +1,7 @@
 /** Measures JSON text before it is parsed. */
 
-/** The depth of nesting, and the count of objects, lists and members. */
-export type JsonSize = { depth: number; parts: number }
+/** The depth of nesting, the count of objects, lists and members, and that of the commas. */
+export type JsonSize = { depth: number; parts: number; commas: number }
 
 /** Any text up to this length parses fast, in UTF-16 units. */
 const harmless = 16 * 1024
@@ -12,11 +12,12 @@ const harmless = 16 * 1024
  */
 export function jsonSizeOf(text: string): JsonSize | undefined {
   if (text.length <= harmless) return undefined
-  const size = { depth: 0, parts: 0 }
+  const size = { depth: 0, parts: 0, commas: 0 }
   let open = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === quote) at = endOfString(text, at)
+    else if (code === comma) size.commas++
     else if (code === colon) size.parts++
     else if (code === bracket || code === brace) {
       size.parts++
@@ -28,7 +29,7 @@ export function jsonSizeOf(text: string): JsonSize | undefined {
 }
 
 /** What another server's JSON may be like; ours that is made of it has to be written again. */
-const most: JsonSize = { depth: 100, parts: 1_000_000 }
+const most = { depth: 100, parts: 1_000_000 }
 
 /** Whether a text of another server is worth parsing. */
 export function isModestJson(text: string): boolean {
@@ -36,7 +37,7 @@ export function isModestJson(text: string): boolean {
   return depth <= most.depth && parts <= most.parts
 }
 
-const [quote, colon, bracket, brace, backslash] = [0x22, 0x3a, 0x5b, 0x7b, 0x5c]
+const [quote, comma, colon, bracket, brace, backslash] = [0x22, 0x2c, 0x3a, 0x5b, 0x7b, 0x5c]
 
 /** Where the string that begins at `from` has its closing quote, or the text its end. */
 export function endOfString(text: string, from: number): number {

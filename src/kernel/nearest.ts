@@ -27,3 +27,29 @@ function editDistance(a: string, b: string): number {
   }
   return above[b.length] ?? 0
 }
+
+/**
+ * The ids nearest to one that is not there, at most three: by all of it or by what stands behind
+ * the last slash, of which one may also begin the other.
+ */
+export function nearestIds(id: string, candidates: readonly string[]): string[] {
+  // Each comparison takes the product of both lengths.
+  if (id.length > 80) return []
+  const [word, end] = [id.toLowerCase(), endOf(id)]
+  const most = Math.max(2, Math.floor(end.length / 3))
+  return candidates
+    .map((candidate) => ({ candidate, edits: editsBetween(word, end, candidate) }))
+    .filter(({ edits }) => edits <= most)
+    .toSorted((a, b) => a.edits - b.edits)
+    .slice(0, 3)
+    .map(({ candidate }) => candidate)
+}
+
+const endOf = (id: string): string => id.slice(id.lastIndexOf('/') + 1).toLowerCase()
+
+function editsBetween(word: string, end: string, candidate: string): number {
+  const other = endOf(candidate)
+  const isStart = end.startsWith(other) || other.startsWith(end)
+  if (isStart && Math.min(end.length, other.length) >= 3) return 1
+  return Math.min(editDistance(end, other), editDistance(word, candidate.toLowerCase()))
+}

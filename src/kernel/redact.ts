@@ -6,6 +6,7 @@ const secrets: [RegExp, string][] = [
   [/op-service-[0-9A-Za-z]+/g, 'op-service-[redacted]'],
   [/\bsk-[\w-]{16,}/g, 'sk-[redacted]'],
   [/\b(authorization["']?\s*[:=]\s*["']?)(?!bearer|basic)[^\s"',]+/gi, '$1[redacted]'],
+  [/\b((?:x-(?:goog-)?)?api-key["']?\s*[:=]\s*["']?)[^\s"',]+/gi, '$1[redacted]'],
   [/\b(bearer|basic)\s+[^\s"',]+/gi, '$1 [redacted]'],
   [/\b((?:set-)?cookie["']?\s*[:=]\s*["']?)[^\r\n"']+/gi, '$1[redacted]'],
   [/(__Host-[\w-]+=)[^;\s"',]+/g, '$1[redacted]'],

@@ -33,7 +33,7 @@ export const refusals = {
   idempotency_in_progress: [409, 'A request with this Idempotency-Key is still running. Wait.'],
   gone: [410, 'This was retired and does not come back.'],
   payload_too_large: [413, 'The body is too large.'],
-  unsupported_media_type: [415, 'Send an uncompressed JSON body as application/json.'],
+  unsupported_media_type: [415, 'Send a JSON body as application/json.'],
   misdirected_request: [421, 'This server does not answer for that Host. Use its base URL.'],
   unprocessable: [422, 'The JSON is readable, but not what this route takes.'],
   idempotency_mismatch: [422, 'This Idempotency-Key was used with another body. Use a new key.'],
@@ -60,6 +60,8 @@ export type RefusalDetail = {
   param?: string
   metadata?: Record<string, unknown>
   headers?: Record<string, string>
+  /** Whether the model server said that it is overloaded, which one protocol has a status for. */
+  isOverloaded?: boolean
   /** The signed-in wallet, for pages; JSON answers never contain it. */
   reader?: Acting
 }
@@ -95,3 +97,11 @@ export function toErrorBody(refusal: Refusal, requestId: string) {
     },
   }
 }
+
+/** How a protocol writes a refusal. */
+export type ErrorForm = {
+  toBody(refusal: Refusal, requestId: string): object
+  statusOf(refusal: Refusal): number
+}
+
+export const ourErrors: ErrorForm = { toBody: toErrorBody, statusOf: ({ status }) => status }

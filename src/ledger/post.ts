@@ -6,6 +6,7 @@ import type { Db } from '../storage/db/db.ts'
 import { remember } from '../storage/db/memory.ts'
 import type { Query, Work } from '../storage/db/query-steps.ts'
 import type { RunRow } from '../storage/db/schema.ts'
+import { keepItems } from '../storage/responses/store.ts'
 import { keepTexts } from '../storage/texts/store.ts'
 import { type BatchLimits, makeBatchQueue } from './batch-queue.ts'
 import type { Command } from './command.ts'
@@ -87,11 +88,12 @@ export function openLedger(
         const refusal = why(command) ?? whyStopped(command, tracked.accounts)
         return refusal ? { refusal } : decide(command, unit)
       })
-      const { ended, texts } = tracked.added
+      const { ended, texts, kept } = tracked.added
       if (numbering && ended.length > 0) yield* numbering.number(q, ended)
       if (!numbering) yield* assertTakesNothing(q, db, tracked, unit.now)
       yield* writeBack(q, db, tracked)
       yield* keepTexts(q, db.tables, texts, unit.now)
+      yield* keepItems(db.tables, kept)
       return outcomes
     } catch (error) {
       // At once: another write of this transaction may use the same rows or the log.

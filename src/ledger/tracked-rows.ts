@@ -35,6 +35,7 @@ export const trackedRows = (purses?: Purses): TrackedRows => ({
     events: [],
     webhooks: [],
     texts: [],
+    kept: [],
     costs: [],
     exchanges: [],
     calls: [],

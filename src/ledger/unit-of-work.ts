@@ -8,6 +8,7 @@ import type {
   DepositRow,
   EventRow,
   IdempotentRow,
+  KeptItemRow,
   KeyRow,
   RunCostRow,
   RunRow,
@@ -72,6 +73,12 @@ export type UnitOfWork = {
   addRun(row: RunRow): void
   /** Gives an open run that is in memory alone its row. */
   storeRun(row: RunRow): void
+  /**
+   * Gives an open run another hold, which its purses have already. One that is in memory alone gets
+   * its row with it: what memory counts of it is taken back with its old hold.
+   * @param open the run as its process has it
+   */
+  setHold(run: OpenRun, open: RunRow, hold: Nusd): void
   /** Ends an open run: its final row is written once, with its cost and its upstream's exchange. */
   endRun(row: RunRow, wholesale?: Nusd, exchange?: UpstreamEvidenceRow): void
   /** Its `seq` and `balance` are derived from the account when the batch is written. */
@@ -92,6 +99,8 @@ export type UnitOfWork = {
   addWebhook(row: WebhookRow): void
   /** Stores the texts of an ended run if its account keeps texts at the time of the write. */
   keepText(text: RunText): void
+  /** Keeps what a run answered for its next turn, under the same condition. */
+  keepItems(items: readonly KeptItemRow[]): void
   changed(what: Changed, row: object): void
 }
 
@@ -149,6 +158,7 @@ export type TrackedRows = {
     events: EventRow[]
     webhooks: WebhookRow[]
     texts: RunText[]
+    kept: KeptItemRow[]
     costs: RunCostRow[]
     exchanges: UpstreamEvidenceRow[]
     calls: IdempotentRow[]
@@ -222,6 +232,17 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
         written.windows.add(window)
       }
     },
+    setHold(run, open, hold) {
+      if (run !== open) {
+        run.hold = hold
+        unit.changed('run', run)
+        return
+      }
+      const row = { ...open, hold }
+      tracked.runs.set(row.id, row)
+      added.runs = added.runs.filter(({ id }) => id !== row.id)
+      unit.storeRun(row)
+    },
     endRun(row, wholesale, exchange) {
       // Later commands of this batch must not find it, nor does it get a row of an open one.
       const open = tracked.runs.get(row.id)
@@ -249,6 +270,7 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
     addEvent: (event) => addEvent(tracked, event, unit.now),
     addWebhook: (row) => void added.webhooks.push(row),
     keepText: (text) => void added.texts.push(text),
+    keepItems: (items) => void added.kept.push(...items),
     changed(what, row) {
       if (what === 'account') written.accounts.add(row as AccountRow)
       else if (what === 'alerts') written.alerts.add(row as AccountRow)

@@ -1,9 +1,11 @@
 /** The most tokens a request can use, known before it runs. */
 import type { Json } from '../kernel/canonical.ts'
+import { isObject } from '../kernel/json-object.ts'
 import { type Body, checkDepth, isSet, refuseField } from './body.ts'
 import { addUnsent, checkChat, toMessages } from './chat-content.ts'
 import { checkEmbedding } from './embedding-content.ts'
-import { withoutMedia } from './media.ts'
+import { type MediaTokens, withoutMedia } from './media.ts'
+import type { UsageClass } from './meter.ts'
 import type { Model, RouteStep } from './model.ts'
 import { countRead, type Read } from './read-texts.ts'
 import { ordinaryTiers } from './tiers.ts'
@@ -14,8 +16,10 @@ export type Bound = {
   inputTokens: number
   /** Of all choices together. */
   outputTokens: number
-  /** Of one choice, as it is sent upstream; 0 for an embedding. */
+  /** Of one choice; 0 for an embedding. */
   maxTokens: number
+  /** The limit that a server gets, where that is less: another one of the route takes none. */
+  limit?: number | undefined
   /** How many choices. */
   n: number
   /** UTF-8 bytes of the JSON that goes upstream, for counting if no usage is reported. */
@@ -26,6 +30,8 @@ export type Bound = {
   countedMedia?: number | undefined
   /** The tier of service that the request asks for, if the model has rates for it. */
   tier?: string | undefined
+  /** The classes that it can use, which its hold takes the dearest rate of; all when undefined. */
+  held?: ReadonlySet<UsageClass> | undefined
   /** Searches that the model server may make by itself; with any, a run reads more than once. */
   webSearches?: number | undefined
   /** The most input and output of one choice together, where that is less than both. */
@@ -44,6 +50,7 @@ const chatFields = new Set([
   'logprobs',
   'n',
   'parallel_tool_calls',
+  'prompt_cache_key',
   'presence_penalty',
   'reasoning_effort',
   'response_format',
@@ -70,47 +77,75 @@ const maxChoices = 128
  * `max_tokens`, which is always sent, bounds the output. What a model reads and writes fits its
  * context, or its server refuses the request, so the context bounds each and both together. Bytes
  * overestimate, so a bound above the context refuses nothing and lowers no `max_tokens`.
- * @param nativeBytes of the same request as it came in another protocol, if it may go on so
  * @throws Refusal 'invalid_request'
  */
-export function boundOf(model: Model, body: Body, tokenizer?: Tokenizer, nativeBytes = 0): Bound {
+export function boundOf(model: Model, body: Body, tokenizer?: Tokenizer): Bound {
   checkDepth(body)
   return model.kind === 'chat'
-    ? boundOfChat(model, body, { tokenizer, nativeBytes })
+    ? boundOfChat(model, body, tokenizer)
     : boundOfEmbedding(model, body, tokenizer)
 }
 
-type Counted = { tokenizer: Tokenizer | undefined; nativeBytes: number }
-
-function boundOfChat(model: Model, body: Body, { tokenizer, nativeBytes }: Counted): Bound {
+function boundOfChat(model: Model, body: Body, tokenizer: Tokenizer | undefined): Bound {
   const { messages, media } = checkChat(model, body)
   const n = choicesOf(body)
-  // A token that is read leaves one less to write, and the other way round.
-  const context = contextOf(model)
-  const asked = askedTokens(model, body)
-  const maxTokens = Math.min(asked, model.maxOutputTokens, context - 1)
+  const asked = askedTokens(model, [
+    ['max_tokens', body['max_tokens']],
+    ['max_completion_tokens', body['max_completion_tokens']],
+  ])
   const content = contentOf(model, body)
   if (media) content['messages'] = withoutMedia(content['messages'] ?? [])
-  const ownBytes = bytesOf(content)
-  const inputBytes = Math.max(ownBytes, nativeBytes)
-  // What only the other protocol can say, such as signed reasoning, is read as well.
-  const more = inputBytes - ownBytes
-  const read = readOf(model, content, ownBytes, tokenizer)
-  const text = read.most + Math.ceil(more / (model.holdBytesPerToken ?? 1))
-  const most = text + overheadOf(model, messages) + (media?.most ?? 0)
-  const inputTokens = Math.min(most, context - 1)
+  const inputBytes = bytesOfChat(content)
+  return boundOfText(model, {
+    read: readOf(model, content, inputBytes, tokenizer),
+    isCounted: tokenizer !== undefined,
+    inputBytes,
+    pieces: messages,
+    media,
+    asked,
+    n,
+    tier: tierOf(model, body['service_tier']),
+  })
+}
+
+/** The facts of a chat request that bound it, in any protocol. */
+export type ChatText = {
+  read: Read
+  /** Whether a tokenizer counted it. */
+  isCounted: boolean
+  inputBytes: number
+  /** How many messages. */
+  pieces: number
+  media: MediaTokens | undefined
+  /** The limit of one choice as the client has it. */
+  asked: number
+  n: number
+  tier: string | undefined
+  /** Searches that the model server may make by itself. */
+  searches?: number
+  /** How often it may read everything once more, which the context alone bounds. */
+  readings?: number
+}
+
+export function boundOfText(model: Model, text: ChatText): Bound {
+  const { read, inputBytes, pieces, media, asked, n, tier, searches = 0, readings = 0 } = text
+  // A token that is read leaves one less to write, and the other way round.
+  const context = contextOf(model)
+  const maxTokens = Math.min(asked, model.maxOutputTokens, context - 1)
+  const once = Math.min(read.most + overheadOf(model, pieces) + (media?.most ?? 0), context - 1)
+  const inputTokens = once + readings * (context - 1)
   const bound: Bound = { inputTokens, outputTokens: maxTokens * n, maxTokens, n, inputBytes }
-  if (tokenizer) bound.countedText = read.likely + Math.ceil(more / model.bytesPerToken)
+  if (text.isCounted) bound.countedText = read.likely
   if (media) bound.countedMedia = media.likely
   if (maxTokens < asked) bound.isLowered = true
-  if (inputTokens + maxTokens > context) bound.contextTokens = context
-  const tier = tierOf(model, body['service_tier'])
+  if (readings === 0 && inputTokens + maxTokens > context) bound.contextTokens = context
   if (tier !== undefined) bound.tier = tier
+  if (searches > 0) bound.webSearches = searches
   return bound
 }
 
 /** A tier is asked for by a name that the model has rates for, or it is the ordinary one. */
-function tierOf({ id, prices }: Model, tier: Json | undefined): string | undefined {
+export function tierOf({ id, prices }: Model, tier: Json | undefined): string | undefined {
   if (!isSet(tier)) return undefined
   if (typeof tier !== 'string') refuseField('service_tier', 'Send service_tier as text.')
   if (ordinaryTiers.has(tier)) return undefined
@@ -181,8 +216,25 @@ function bytesOf(content: Body): number {
   return Buffer.byteLength(JSON.stringify(content))
 }
 
+/** Bytes that a freeform tool, and a call of one, has more where it is sent as a function. */
+const moreAsFunction = { tool: 400, call: 32 }
+
+/** The bytes of a chat, in the longer form where its tools have two. */
+function bytesOfChat(content: Body): number {
+  const { tools, messages } = content
+  const isCustom = (one: Json): boolean => isObject(one) && isObject(one['custom'])
+  const customs = Array.isArray(tools) ? tools.filter(isCustom).length : 0
+  let bytes = bytesOf(content) + customs * moreAsFunction.tool
+  if (!Array.isArray(messages)) return bytes
+  for (const message of messages) {
+    const calls = isObject(message) ? message['tool_calls'] : undefined
+    if (Array.isArray(calls)) bytes += calls.filter(isCustom).length * moreAsFunction.call
+  }
+  return bytes
+}
+
 /** The tokens of what is sent as text, as its tokenizer or its bytes say. */
-function readOf(
+export function readOf(
   { holdBytesPerToken: bytesPerToken = 1, bytesPerToken: likelyBytesPerToken }: Model,
   content: Body,
   bytes: number,
@@ -208,11 +260,16 @@ function choicesOf(body: Body): number {
   refuseField('n', `Send n as an integer of 1 to ${maxChoices}.`)
 }
 
-/** The most one choice is to say: the lower of what the client set, else the model's limit. */
-function askedTokens(model: Model, body: Body): number {
+/** The name of a limit and its value, as a client has it. */
+export type Limit = readonly [param: string, value: Json | undefined]
+
+/**
+ * The most one choice is to say: the lowest that the client set, else the model's limit.
+ * @throws Refusal 'invalid_request'
+ */
+export function askedTokens(model: Model, limits: readonly Limit[]): number {
   let asked: number | undefined
-  for (const param of ['max_tokens', 'max_completion_tokens']) {
-    const value = body[param]
+  for (const [param, value] of limits) {
     if (!isSet(value)) continue
     if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
       refuseField(param, `Send ${param} as an integer above 0.`)

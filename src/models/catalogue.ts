@@ -1,6 +1,7 @@
 /** The models on offer and their prices, from the configuration. */
 import { canonical } from '../kernel/canonical.ts'
 import { sha256Hex } from '../kernel/hash.ts'
+import { type Aliases, aliasFinder, namesOf } from './aliases.ts'
 import { builtinModels } from './builtins.ts'
 import { defaultBytesPerToken } from './count.ts'
 import { defaultPdfPages } from './media.ts'
@@ -12,6 +13,9 @@ import type { ModelAnswer } from './shapes.ts'
 /** Every model there is, also disabled ones, and the version of all their prices. */
 export type Catalogue = {
   get(id: string): Model | undefined
+  /** The model of this id, else the one that the name is an alias of. */
+  named(name: string): Model | undefined
+  aliases: Aliases
   list(): readonly Model[]
   priceList: PriceList
   /** The version that a model's prices are of: a request keeps the model it found. */
@@ -19,14 +23,23 @@ export type Catalogue = {
 }
 
 /** @throws Error that names every fault, when there is one. */
-export function makeCatalogue({ models, upstreamIds, version = 1 }: CatalogueConfig): Catalogue {
+export function makeCatalogue(config: CatalogueConfig): Catalogue {
+  const { models, upstreamIds, aliases = {}, version = 1 } = config
   const faults = faultsOf({ models, upstreamIds })
   if (faults.length > 0) throw new Error(`models: ${faults.join('; ')}`)
   const byId = new Map(builtinModels.map((model) => [model.id, model]))
-  for (const config of models) byId.set(config.id, toModel(config, byId.get(config.id)))
+  for (const one of models) byId.set(one.id, toModel(one, byId.get(one.id)))
   const all = [...byId.values()]
   const priceList = { id: 'default', version, digest: digestOf(all) }
-  return { get: (id) => byId.get(id), list: () => all, priceList, priceListOf: () => priceList }
+  const idOf = aliasFinder(aliases)
+  return {
+    get: (id) => byId.get(id),
+    named: (name) => byId.get(name) ?? byId.get(idOf(name) ?? ''),
+    list: () => all,
+    aliases,
+    priceList,
+    priceListOf: () => priceList,
+  }
 }
 
 function toModel(config: ModelConfig, builtin: Model | undefined): Model {
@@ -35,7 +48,7 @@ function toModel(config: ModelConfig, builtin: Model | undefined): Model {
     name: config.id,
     kind: config.kind ?? 'chat',
     ownedBy: config.id.includes('/') ? (config.id.split('/')[0] ?? '') : 'operator',
-    contextTokens: config.context_tokens ?? 0,
+    contextTokens: config.total_tokens_max ?? config.context_tokens ?? 0,
     maxOutputTokens: config.max_output_tokens ?? 0,
     prices: { inputPusd: 0n, outputPusd: 0n, requestNusd: 0n },
     features: config.kind === 'chat' ? ['streaming'] : [],
@@ -61,6 +74,7 @@ function toModel(config: ModelConfig, builtin: Model | undefined): Model {
     ownedBy: config.owned_by ?? base.ownedBy,
     prices: toPrices(config),
     bytesPerToken: config.bytes_per_token ?? base.bytesPerToken,
+    ...(config.bytes_per_token !== undefined && { isBytesPerTokenSet: true as const }),
     features: featuresOf(base, config.features ?? base.features),
     status: config.status ?? base.status,
     terminal: config.terminal ?? false,
@@ -83,7 +97,8 @@ function digestOf(models: readonly Model[]): string {
 }
 
 /** A model as `/v1/models` shows it: OpenAI's object and ours. Its route stays inside. */
-export function toModelView(model: Model): ModelAnswer {
+export function toModelView(model: Model, aliases: Aliases = {}): ModelAnswer {
+  const names = namesOf(aliases, model.id)
   return {
     id: model.id,
     object: 'model',
@@ -109,5 +124,6 @@ export function toModelView(model: Model): ModelAnswer {
     features: model.features,
     verifiable: model.verifiable,
     terminal: model.terminal,
+    ...(names.length === 0 ? {} : { aliases: names }),
   }
 }

@@ -2,7 +2,7 @@
 import type { Json } from '../kernel/canonical.ts'
 import { isObject } from '../kernel/json-object.ts'
 import { type Body, isSet, refuseField } from './body.ts'
-import { checkMedia, isMedia, type MediaTokens } from './media.ts'
+import { checkMedia, isMedia, type MediaTokens, sumOfMedia } from './media.ts'
 import type { Model } from './model.ts'
 
 const maxMessages = 10_000
@@ -20,6 +20,7 @@ const messageFields = new Set([
   'reasoning',
   'reasoning_content',
   'reasoning_details',
+  'extra_content',
 ])
 
 /** Parts whose tokens are at most their bytes, and the member that holds their text. */
@@ -46,7 +47,7 @@ export function checkChat(
   }
   let media: MediaTokens | undefined
   messages.forEach((message, index) => {
-    media = sumOf(media, checkMessage(model, message, index))
+    media = sumOfMedia(media, checkMessage(model, message, index))
   })
   checkTools(body['tools'])
   checkStop(body['stop'])
@@ -82,9 +83,6 @@ export function addUnsent(messages: Json | undefined, unsent: string[]): void {
 /** How many members without effect are looked for; a header names no more. */
 const mostNamed = 32
 
-const sumOf = (a: MediaTokens | undefined, b: MediaTokens | undefined): MediaTokens | undefined =>
-  a && b ? { most: a.most + b.most, likely: a.likely + b.likely } : (a ?? b)
-
 /** Returns the tokens of its images and files, if it has any. */
 function checkMessage(model: Model, message: Json, index: number): MediaTokens | undefined {
   const path = `messages[${index}]`
@@ -97,7 +95,7 @@ function checkMessage(model: Model, message: Json, index: number): MediaTokens |
   }
   let media: MediaTokens | undefined
   content.forEach((part, at) => {
-    media = sumOf(media, checkPart(model, part, `${path}.content[${at}]`))
+    media = sumOfMedia(media, checkPart(model, part, `${path}.content[${at}]`))
   })
   return media
 }

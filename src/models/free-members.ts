@@ -18,6 +18,9 @@ const longestLabel = 64
 const seals = new Set(['signature', 'encrypted_content'])
 const longestSeal = 16 * 1024
 
+/** The format of reasoning that its server reports, or tells in words beside the seal. */
+export const sealedFormat = 'openai-responses-v1'
+
 /** Members that say a text in parts, each part with a few labels around it. */
 export const inParts: ReadonlySet<string> = new Set(['content', 'reasoning_details'])
 
@@ -73,7 +76,8 @@ type Member = { name: string; member: Json; of: { [member: string]: Json } }
 function addMember(texts: string[], { name, member, of }: Member): void {
   const isPlain = typeof member === 'string' || typeof member === 'number'
   if (labels.has(name) && isPlain && String(member).length <= longestLabel) return
-  if (seals.has(name) && typeof member === 'string' && member.length <= longestSeal) return
+  const isSealed = seals.has(name) || (name === 'data' && of['format'] === sealedFormat)
+  if (isSealed && typeof member === 'string' && member.length <= longestSeal) return
   if (name === 'logprobs' && 'message' in of) return
   if (!usual.has(name) && !labels.has(name) && !seals.has(name)) texts.push(name)
   // The arguments of a tool have names of their own: they are said as they are written.

@@ -21,6 +21,10 @@ export function liveCatalogue(first: Catalogue): LiveCatalogue {
   replace(first)
   return {
     get: (id) => byId.get(id),
+    named: (name) => current.named(name),
+    get aliases() {
+      return current.aliases
+    },
     list: () => current.list(),
     get priceList() {
       return current.priceList

@@ -39,15 +39,28 @@ export type MediaTokens = { most: number; likely: number }
  * @throws Refusal 'invalid_request'
  */
 export function checkMedia(model: Model, part: Body, type: MediaType, path: string): MediaTokens {
-  const each = type === 'file' ? model.pageTokensMax : model.imageTokensMax
-  if (each === undefined) {
-    const what = type === 'file' ? 'files' : 'images'
-    refuseField(path, `${model.id} takes no ${what} here: their tokens have no bound. Send text.`)
-  }
-  const { member, types, names } = media[type]
-  const at = `${path}.${type}.${member}`
+  const { member } = media[type]
+  tokensOfEach(model, type, path)
   const holder = part[type]
   const url = isObject(holder) ? holder[member] : undefined
+  return checkDataUrl(model, url, type, { path, at: `${path}.${type}.${member}` })
+}
+
+/** Where a part stands, and its data. */
+type Place = { path: string; at: string }
+
+/**
+ * Checks a `data:` URL, as {@link checkMedia} does.
+ * @throws Refusal 'invalid_request'
+ */
+export function checkDataUrl(
+  model: Model,
+  url: Json | undefined,
+  type: MediaType,
+  { path, at }: Place,
+): MediaTokens {
+  const each = tokensOfEach(model, type, path)
+  const { types, names } = media[type]
   if (typeof url !== 'string') refuseField(at, `Send a data: URL here (${names}, in base64).`)
   if (!url.startsWith('data:')) {
     refuseField(at, `Send the bytes as a data: URL (${names}): no address is fetched here.`)
@@ -58,12 +71,63 @@ export function checkMedia(model: Model, part: Body, type: MediaType, path: stri
   if (kind === undefined || !types.test(kind)) {
     refuseField(at, `Send a data: URL of ${names}, in base64.`)
   }
-  checkBytes(url, comma + 1, { kind, at })
+  return checkEncoded(model, type, each, { text: url, from: comma + 1, kind, at })
+}
+
+/**
+ * Checks base64 that stands beside the name of its type.
+ * @throws Refusal 'invalid_request'
+ */
+export function checkBase64(
+  model: Model,
+  { media_type: kind, data }: Body,
+  type: MediaType,
+  { path, at }: Place,
+): MediaTokens {
+  const each = tokensOfEach(model, type, path)
+  const { types, names } = media[type]
+  if (typeof kind !== 'string' || !types.test(kind)) {
+    refuseField(`${at}.media_type`, `Send ${names} here.`)
+  }
+  if (typeof data !== 'string') refuseField(`${at}.data`, 'Send the bytes here, in base64.')
+  return checkEncoded(model, type, each, { text: data, from: 0, kind, at: `${at}.data` })
+}
+
+/** The most tokens of an image or a page. @throws Refusal where the model has no bound for it */
+function tokensOfEach(model: Model, type: MediaType, path: string): number {
+  const each = mostTokensOf(model, type)
+  if (each !== undefined) return each
+  const what = type === 'file' ? 'files' : 'images'
+  refuseField(path, `${model.id} takes no ${what} here: their tokens have no bound. Send text.`)
+}
+
+/** Undefined where the model takes none. */
+const mostTokensOf = ({ pageTokensMax, imageTokensMax }: Model, type: MediaType) =>
+  type === 'file' ? pageTokensMax : imageTokensMax
+
+/** The most tokens of an image or a file that was not checked; 0 where the model takes none. */
+export function mostOfUnchecked(model: Model, type: MediaType): number {
+  const { pdfPagesMax = defaultPdfPages } = model
+  return (mostTokensOf(model, type) ?? 0) * (type === 'file' ? pdfPagesMax : 1)
+}
+
+type Encoded = { text: string; from: number; kind: string; at: string }
+
+function checkEncoded(model: Model, type: MediaType, each: number, encoded: Encoded): MediaTokens {
+  const { text, from } = encoded
+  checkBytes(text, from, encoded)
   if (type === 'image_url') return { most: each, likely: each }
   const { pdfPagesMax = defaultPdfPages } = model
-  const pages = Math.min(pdfPagesMax, likelyPages(Buffer.from(url.slice(comma + 1), 'base64')))
+  const pages = Math.min(pdfPagesMax, likelyPages(Buffer.from(text.slice(from), 'base64')))
   return { most: each * pdfPagesMax, likely: each * pages }
 }
+
+/** The tokens of all that stands in a request. */
+export const sumOfMedia = (
+  a: MediaTokens | undefined,
+  b: MediaTokens | undefined,
+): MediaTokens | undefined =>
+  a && b ? { most: a.most + b.most, likely: a.likely + b.likely } : (a ?? b)
 
 /** Bytes of a page, where pages are hidden in compressed objects; a named one may stand alone. */
 const bytesOfPage = 32 * 1024
@@ -78,7 +142,7 @@ function checkBytes(url: string, from: number, { kind, at }: { kind: string; at:
   const length = url.length - from
   const padding = url.endsWith('==') ? 2 : url.endsWith('=') ? 1 : 0
   if (length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(url.slice(from))) {
-    refuseField(at, 'The data after the comma is not base64.')
+    refuseField(at, 'The data is not base64.')
   }
   if ((length / 4) * 3 - padding > maxMediaBytes) {
     refuseField(at, `Send at most ${maxMediaBytes / 1024 / 1024} MiB in one part.`)

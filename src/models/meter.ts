@@ -71,12 +71,13 @@ export type Usage = {
   classes?: UsageClasses | undefined
   /** The tier of service it is billed by; undefined for the ordinary one. */
   tier?: string | undefined
-  /** The sides whose details contradicted their total: billed at the side's dearest rate. */
-  dearest?: Dearest | undefined
+  /** The classes that were held for; all when undefined. */
+  held?: ReadonlySet<UsageClass> | undefined
+  /** Whether other classes cost no more than the dearest of these, so that the hold is enough. */
+  isCapped?: true
 }
 
 export type UsageClasses = { readonly [Class in UsageClass]?: number }
-export type Dearest = { readonly input: boolean; readonly output: boolean }
 
 /**
  * What lines cost in nano-USD: rounded up once, then less the discount, which is rounded down.

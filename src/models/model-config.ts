@@ -1,5 +1,6 @@
 /** A model as the configuration writes it, and what can be wrong with it. */
 import { maxNusd } from '../kernel/money.ts'
+import type { Aliases } from './aliases.ts'
 import { builtinModels } from './builtins.ts'
 import type { ModelKind } from './meter.ts'
 import type { Model, RouteStep } from './model.ts'
@@ -26,6 +27,8 @@ export type ModelConfig = PricesConfig & {
   context_tokens?: number | undefined
   /** Needed for chat, 0 for an embedding. */
   max_output_tokens?: number | undefined
+  /** Where `context_tokens` is the limit of the input alone. */
+  total_tokens_max?: number | undefined
   /** Tokens. The defaults leave room for the prompt that a chat template brings by itself. */
   overhead_per_message?: number | undefined
   overhead_fixed?: number | undefined
@@ -47,6 +50,7 @@ export type ModelConfig = PricesConfig & {
 export type CatalogueConfig = {
   models: readonly ModelConfig[]
   upstreamIds: readonly string[]
+  aliases?: Aliases | undefined
   /** Of the price list; 1 unless told otherwise. */
   version?: number
 }
@@ -118,6 +122,10 @@ function checkServed(config: ModelConfig, upstreamIds: Set<string>, say: Say): v
   }
   if (config.kind === 'embedding' && (config.max_output_tokens ?? 0) !== 0) {
     say('is an embedding: max_output_tokens is 0')
+  }
+  const { context_tokens: context = 0, total_tokens_max: total } = config
+  if (total !== undefined && !(isCount(total, 1) && total >= context)) {
+    say('total_tokens_max is not an integer of context_tokens…1,000,000,000')
   }
   for (const field of ['overhead_per_message', 'overhead_fixed'] as const) {
     if (config[field] !== undefined && !isCount(config[field], 0)) {

@@ -29,6 +29,8 @@ export type Model = {
   pass?: readonly string[] | undefined
   /** Bytes of a token where usage is counted. */
   bytesPerToken: number
+  /** Whether the operator set that: then no figure of reported runs replaces it. */
+  isBytesPerTokenSet?: true
   /** What counts its text exactly. */
   tokenizer?: TokenizerName | undefined
   /** The most tokens of an image, and of a page of a PDF; absent, it takes none. */

@@ -1,9 +1,9 @@
 /**
  * The rates of a model that has more than one for reading and one for writing, and the lines of
  * their units. A class without a rate of its own is neither free nor billed twice: what was read
- * falls back to the dearest rate of reading, what was written stays in `output`.
+ * falls back to the dearest rate of reading that was held for, what was written stays in `output`.
  */
-import type { Nusd, Pusd } from '../kernel/money.ts'
+import { min, type Nusd, type Pusd } from '../kernel/money.ts'
 import {
   inputClasses,
   type Meter,
@@ -101,28 +101,69 @@ export function stepFor(
   return step
 }
 
+type Held = ReadonlySet<UsageClass> | undefined
+
+/** The dearest rate of reading in a run that can use these classes; undefined for all of them. */
+export const dearestInputOf = ({ rates, dearestInput }: RateStep, held: Held): Pusd =>
+  held ? max([rates.input, ...heldRates(rates, inputClasses, held)]) : dearestInput
+
+/** The same of writing. */
+export const dearestOutputOf = ({ rates, dearestOutput }: RateStep, held: Held): Pusd =>
+  held ? max([rates.output, ...heldRates(rates, outputClasses, held)]) : dearestOutput
+
+const heldRates = (
+  rates: Rates,
+  classes: readonly UsageClass[],
+  held: ReadonlySet<UsageClass>,
+): (Pusd | undefined)[] => classes.map((meter) => (held.has(meter) ? rates[meter] : undefined))
+
+type Priced = Pick<Usage, 'held' | 'isCapped'>
+
+/** The price of a unit of a class of input: its rate, or the dearest that was held. */
+export const inputRateOf = (
+  step: RateStep,
+  { held, isCapped }: Priced,
+  meter: UsageClass,
+): Pusd => {
+  const own = step.rates[meter]
+  if (own !== undefined && !isCapped) return own
+  const dearest = dearestInputOf(step, held)
+  return min(own ?? dearest, dearest)
+}
+
+/** The same of a class of output; undefined where it is part of `output`. */
+export const outputRateOf = (
+  step: RateStep,
+  { held, isCapped }: Priced,
+  meter: UsageClass,
+): Pusd | undefined => {
+  const own = step.rates[meter]
+  return own !== undefined && isCapped ? min(own, dearestOutputOf(step, held)) : own
+}
+
 /** The lines of a run by all rates of its model, without that of the request. */
 export function detailedLines(prices: Prices, kind: ModelKind, usage: Usage): MeterLine[] {
   const step = stepFor(prices, usage)
-  const { rates, dearestInput, dearestOutput } = step
-  const { classes = {}, dearest } = usage
+  const { rates } = step
+  const { classes = {} } = usage
   const lines: MeterLine[] = []
   const add = (meter: Meter, quantity: number, pricePusd: Pusd): number => {
     lines.push({ meter, quantity, pricePusd })
     return quantity
   }
   let inClasses = 0
-  add('input', 0, dearest?.input ? dearestInput : (rates.input ?? 0n))
+  add('input', 0, rates.input ?? 0n)
   for (const meter of inputClasses) {
     const units = classes[meter]
-    if (units) inClasses += add(meter, units, rates[meter] ?? dearestInput)
+    if (units) inClasses += add(meter, units, inputRateOf(step, usage, meter))
   }
   setQuantity(lines, 'input', usage.inputTokens - inClasses)
   if (kind === 'embedding') return lines
   let outClasses = 0
-  add('output', 0, dearest?.output ? dearestOutput : (rates.output ?? 0n))
+  add('output', 0, rates.output ?? 0n)
   for (const meter of outputClasses) {
-    const [units, rate] = [classes[meter], rates[meter]]
+    const units = classes[meter]
+    const rate = units ? outputRateOf(step, usage, meter) : undefined
     if (units && rate !== undefined) outClasses += add(meter, units, rate)
   }
   setQuantity(lines, 'output', usage.outputTokens - outClasses)
@@ -137,8 +178,8 @@ function setQuantity(lines: MeterLine[], meter: Meter, quantity: number): void {
   if (line) line.quantity = quantity
 }
 
-/** The input that a run can reach, and the tier that it asked for. */
-type Reached = { inputTokens: number; tier?: string | undefined }
+/** The input that a run can reach, the tier that it asked for, and the classes that it can use. */
+type Reached = { inputTokens: number; tier?: string | undefined; held?: Held }
 
 /** The dearest rates that a run can come to. */
 export type HoldRates = { inputPusd: Pusd; outputPusd: Pusd; searchPusd: Pusd }
@@ -156,11 +197,15 @@ export function holdRates(prices: Prices, most: Reached): HoldRates {
     ),
   )
   return {
-    inputPusd: max(reached.map(({ dearestInput }) => dearestInput)),
-    outputPusd: max(reached.map(({ dearestOutput }) => dearestOutput)),
+    inputPusd: max(reached.map((step) => dearestInputOf(step, most.held))),
+    outputPusd: max(reached.map((step) => dearestOutputOf(step, most.held))),
     searchPusd: max(reached.map(({ rates }) => rates.web_search)),
   }
 }
+
+/** Whether reading from a cache has a price of its own. */
+export const hasCacheRate = ({ card }: Prices): boolean =>
+  card?.steps.get('')?.some(({ rates }) => rates.cache_read !== undefined) === true
 
 /** Whether a run costs nothing, all that it can use included. */
 export function isFree({ inputPusd, outputPusd, requestNusd, card }: Prices): boolean {

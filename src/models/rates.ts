@@ -1,10 +1,11 @@
 /** The lines of a run at the rates of its model, and those of the most that it can use. */
-import type { MeterLine, ModelKind, Usage, UsageClass } from './meter.ts'
+import type { Nusd } from '../kernel/money.ts'
+import { costOf, type MeterLine, type ModelKind, type Usage, type UsageClass } from './meter.ts'
 import { detailedLines, type HoldRates, holdRates, type Prices, stepFor } from './rate-card.ts'
 
 /** The lines of a run: what was used at the model's prices. */
 export function linesOf(prices: Prices, kind: ModelKind, usage: Usage): MeterLine[] {
-  if (prices.card || usage.classes || usage.dearest) {
+  if (prices.card || usage.classes) {
     return withRequest(detailedLines(prices, kind, usage), prices)
   }
   const lines: MeterLine[] = [
@@ -14,6 +15,21 @@ export function linesOf(prices: Prices, kind: ModelKind, usage: Usage): MeterLin
     lines.push({ meter: 'output', quantity: usage.outputTokens, pricePusd: prices.outputPusd })
   }
   return withRequest(lines, prices)
+}
+
+/**
+ * The lines of a run that has so much held, in nano-USD. Classes that were not held for cost their
+ * own rate as far as the hold goes, and else no more than the dearest rate that was held.
+ */
+export function chargedLines(
+  prices: Prices,
+  kind: ModelKind,
+  usage: Usage,
+  { hold, discountBps }: { hold: Nusd; discountBps: number },
+): { lines: MeterLine[]; isCapped: boolean } {
+  const lines = linesOf(prices, kind, usage)
+  if (!usage.held || costOf(lines, discountBps) <= hold) return { lines, isCapped: false }
+  return { lines: linesOf(prices, kind, { ...usage, isCapped: true }), isCapped: true }
 }
 
 function withRequest(lines: MeterLine[], { requestNusd }: Prices): MeterLine[] {
@@ -28,6 +44,8 @@ export type MostUsed = {
   inputTokens: number
   outputTokens: number
   tier?: string | undefined
+  /** The classes that it may use; all when undefined. */
+  held?: ReadonlySet<UsageClass> | undefined
   webSearches?: number | undefined
   /** The most input and output of one choice together, where that is less than both. */
   contextTokens?: number | undefined

@@ -77,7 +77,7 @@ export function countRead(
   const { messages, input, ...others } = content
   let tokens = 0
   for (const one of listOf(messages)) tokens += message(one)
-  for (const one of listOf(input)) tokens += value(one)
+  for (const one of listOf(input)) tokens += message(one)
   const hasOthers = Object.keys(others).length > 0
   if (hasOthers) tokens += text(JSON.stringify(others, null, 1))
   return { most: tokens, likely }

@@ -7,11 +7,16 @@ export type Reported = {
   /** All that was read, classes included; undefined when it did not say, or no count. */
   inputTokens: number | undefined
   outputTokens: number | undefined
-  /** The classes with at least one unit, of the sides that do not contradict themselves. */
+  /** The classes with at least one unit. */
   classes: UsageClasses | undefined
   /** The sides whose details cannot be true. */
   contradicts: { input: boolean; output: boolean }
+  /** How else a side that contradicts itself can be read. */
+  apart?: { input?: Reading | undefined; output?: Reading | undefined }
 }
+
+/** One way to read a side of a report. */
+export type Reading = { total: number; classes: [UsageClass, number][] }
 
 /** A report that says nothing. */
 export const nothing: Reported = {
@@ -21,27 +26,43 @@ export const nothing: Reported = {
   contradicts: { input: false, output: false },
 }
 
-/** One side of a report. */
+/** One side of a report. `apart`: the same with its details beside its total. */
 export type ReadSide = {
   total: number | undefined
   classes: [UsageClass, number][]
   contradicts: boolean
+  apart?: Reading | undefined
 }
 
 /** Both sides together. */
 export function toReported(input: ReadSide, output: ReadSide): Reported {
   const found = [...input.classes, ...output.classes]
-  return {
+  const reported: Reported = {
     inputTokens: input.total,
     outputTokens: output.total,
     classes: found.length === 0 ? undefined : Object.fromEntries(found),
     contradicts: { input: input.contradicts, output: output.contradicts },
   }
+  if (input.apart || output.apart) reported.apart = { input: input.apart, output: output.apart }
+  return reported
 }
 
-/** A reported count, if it is one: no sign, no fraction, exact as a JSON number. */
+/** A reported count: no sign, within exact integers. A fraction of a token is a whole one. */
 export function countIn(value: Json | undefined): number | undefined {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) return undefined
+  const number = numberIn(value)
+  return number === undefined ? undefined : wholeOf(number)
+}
+
+/** Returns the same before it is rounded up. */
+export function numberIn(value: Json | undefined): number | undefined {
+  if (typeof value !== 'number' || !(value >= 0) || value > Number.MAX_SAFE_INTEGER)
+    return undefined
   // -0 passes for a count; it must not stay one.
   return value + 0
 }
+
+/** Sums of fractions are off by less than this. */
+const noise = 1e-6
+
+export const wholeOf = (number: number): number =>
+  Number.isInteger(number) ? number : Math.max(0, Math.ceil(number - noise))

@@ -5,36 +5,48 @@ import { countIn, type ReadSide, type Reported, toReported } from './reported-co
 
 /** Reads a `usage` whose `input_tokens` leaves out what was read from a cache or written to it. */
 export function readMessages(usage: JsonObject): Reported {
-  const plain = countIn(usage['input_tokens'])
-  const output = countIn(usage['output_tokens'])
-  const read = usage['cache_read_input_tokens'] ?? 0
-  const written = usage['cache_creation_input_tokens'] ?? 0
-  const split = usage['cache_creation']
   const tools = usage['server_tool_use']
   const searches = isObject(tools) ? (countIn(tools['web_search_requests']) ?? 0) : 0
-  const [hour, fiveMinutes] = isObject(split)
-    ? [split['ephemeral_1h_input_tokens'] ?? 0, split['ephemeral_5m_input_tokens'] ?? 0]
-    : [0, written]
-  const all = [read, written, hour, fiveMinutes].map((value) => countIn(value))
-  const [reads = 0, writes = 0, hours = 0, minutes = 0] = all
-  const isSplit = isObject(split) && usage['cache_creation_input_tokens'] !== undefined
-  const total = plain === undefined ? undefined : plain + reads + Math.max(writes, hours + minutes)
-  const isWrong = all.includes(undefined) || (isSplit && hours + minutes !== writes)
-  const contradicts = total !== undefined && isWrong
-  const input: ReadSide = {
-    total,
-    classes: isWrong
-      ? []
-      : withUnits([
-          ['cache_read', reads],
-          ['cache_write', minutes],
-          ['cache_write_1h', hours],
-        ]),
-    contradicts,
-  }
   const classes = withUnits([['web_search', searches]])
-  return toReported(input, { total: output, classes, contradicts: false })
+  const total = countIn(usage['output_tokens'])
+  return toReported(readInput(usage), { total, classes, contradicts: false })
 }
+
+/** A split of what was written that does not add up loses to its total. */
+function readInput(usage: JsonObject): ReadSide {
+  const plain = countIn(usage['input_tokens'])
+  if (plain === undefined) return { total: undefined, classes: [], contradicts: false }
+  const split = usage['cache_creation']
+  const { ephemeral_1h_input_tokens: ofHour, ephemeral_5m_input_tokens: ofMinutes } = isObject(
+    split,
+  )
+    ? split
+    : {}
+  const said = [usage['cache_read_input_tokens'], usage['cache_creation_input_tokens']]
+  const counts = [...said, ofHour, ofMinutes].map((value) => countIn(value ?? 0))
+  const [reads = 0, writes = 0, hours = 0, minutes = 0] = counts
+  const isWhole = !counts.includes(undefined)
+  const inSplit = hours + minutes
+  const hasTotal = typeof said[1] === 'number'
+  const bySplit = {
+    total: plain + reads + inSplit,
+    classes: cached(reads, minutes, hours),
+  }
+  // One of zeros alone is how servers without one write it.
+  const isSplit = inSplit > 0 && (!hasTotal || inSplit === writes)
+  if (isWhole && isSplit) return { ...bySplit, contradicts: false }
+  const byTotal = { total: plain + reads + writes, classes: cached(reads, writes, 0) }
+  if (isWhole && inSplit === 0) return { ...byTotal, contradicts: false }
+  const apart = inSplit > 0 ? bySplit : undefined
+  return { ...byTotal, contradicts: true, apart }
+}
+
+const cached = (reads: number, minutes: number, hours: number): [UsageClass, number][] =>
+  withUnits([
+    ['cache_read', reads],
+    ['cache_write', minutes],
+    ['cache_write_1h', hours],
+  ])
 
 const withUnits = (classes: [UsageClass, number][]): [UsageClass, number][] =>
   classes.filter(([, units]) => units > 0)

@@ -2,7 +2,15 @@
 import type { Json } from '../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../kernel/json-object.ts'
 import type { UsageClass } from './meter.ts'
-import { countIn, nothing, type ReadSide, type Reported, toReported } from './reported-counts.ts'
+import {
+  countIn,
+  nothing,
+  numberIn,
+  type ReadSide,
+  type Reported,
+  toReported,
+  wholeOf,
+} from './reported-counts.ts'
 import { readMessages } from './reported-messages.ts'
 
 /** The protocols whose `usage` can be read. */
@@ -60,7 +68,7 @@ function readApart(usage: JsonObject, read: Side, written: Side): ReadSide | und
   if (plain === undefined || output === undefined || !isObject(details)) return undefined
   let all = plain
   for (const [name] of read.classes) all += countIn(details[name]) ?? 0
-  if (usage['total_tokens'] !== all + output) return undefined
+  if (countIn(usage['total_tokens']) !== all + output) return undefined
   return judged(
     all,
     read.classes.map(([name, as]) => [as, details[name]]),
@@ -77,16 +85,16 @@ function withHidden(
   read: string | undefined,
 ): number | undefined {
   if (read === undefined || written === undefined) return written
-  const [all, input] = [countIn(usage['total_tokens']), countIn(usage[read])]
+  const [all, input] = [numberIn(usage['total_tokens']), numberIn(usage[read])]
   if (all === undefined || input === undefined) return written
   return Math.max(written, all - input)
 }
 
 function readSide(usage: JsonObject, { total, details, classes }: Side, hidden?: string): ReadSide {
-  const sum = withHidden(usage, countIn(usage[total]), hidden)
+  const sum = withHidden(usage, numberIn(usage[total]), hidden)
   const given = usage[details]
   if (sum === undefined || !isObject(given)) {
-    return { total: sum, classes: [], contradicts: false }
+    return { total: sum && wholeOf(sum), classes: [], contradicts: false }
   }
   return judged(
     sum,
@@ -94,18 +102,30 @@ function readSide(usage: JsonObject, { total, details, classes }: Side, hidden?:
   )
 }
 
-/** Details are believed together or not at all: each a count, all of them within their total. */
+/**
+ * Details are believed together or not at all: each a count, all of them within their total. A
+ * fraction is rounded up in its class.
+ */
 function judged(total: number, details: [UsageClass, Json | undefined][]): ReadSide {
   const classes: [UsageClass, number][] = []
-  let sum = 0
+  let [sum, inClasses] = [0, 0]
+  let isWrong = false
   for (const [as, value] of details) {
     if (value === undefined || value === null || value === 0) continue
-    const units = countIn(value)
-    if (units === undefined) return { total, classes: [], contradicts: true }
+    const units = numberIn(value)
+    if (units === undefined) {
+      isWrong = true
+      continue
+    }
     sum += units
-    classes.push([as, units])
+    const whole = wholeOf(units)
+    inClasses += whole
+    classes.push([as, whole])
   }
-  return sum > total
-    ? { total, classes: [], contradicts: true }
-    : { total, classes, contradicts: false }
+  if (!isWrong && wholeOf(sum) <= wholeOf(total)) {
+    const rest = wholeOf(Math.max(0, total - sum))
+    return { total: rest + inClasses, classes, contradicts: false }
+  }
+  const apart = { total: wholeOf(total) + inClasses, classes }
+  return { total: wholeOf(total), classes: [], contradicts: true, apart }
 }

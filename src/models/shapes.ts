@@ -18,7 +18,7 @@ const rates = {
 export const modelShape = t.answer('Model', "OpenAI's object and ours.", {
   id: t.text('`owner/name`.', 'counterfoil/echo-1'),
   object: t.only('model'),
-  created: t.integer('Always 0: when a model was made is not known here.', 0),
+  created: t.integer('Always 0: not known here.', 0),
   owned_by: t.text('Whose it is.', 'counterfoil'),
   name: t.text('For people.', 'Echo 1'),
   kind: t.oneOf('What it does.', ['chat', 'embedding']),
@@ -32,7 +32,7 @@ export const modelShape = t.answer('Model', "OpenAI's object and ours.", {
     request_nusd: t.nusd('Of each run.', 0),
     'bands?': t.list(
       t.object('', { above_input_tokens: t.count('Where it begins.', 200_000), ...rates }),
-      'Rates of a whole run whose input is above so many tokens: those that differ.',
+      'Rates of a run whose input is above so many tokens: those that differ.',
     ),
     'tiers?': t.list(
       t.object('', { name: t.text('What service_tier asks for.', 'priority'), ...rates }),
@@ -43,15 +43,16 @@ export const modelShape = t.answer('Model', "OpenAI's object and ours.", {
     per_message: t.count('For each message.', 0),
     fixed: t.count('Once.', 0),
   }),
-  input_bound: t.object('How a hold bounds what it reads, beside the overhead.', {
-    bytes_per_token: t.count('A token of text is taken to have so many bytes at least.', 1),
+  input_bound: t.object('How a hold bounds what it reads.', {
+    bytes_per_token: t.count('Bytes of a token of text, at least.', 1),
     tokenizer: t.orNull(t.text('What counts its text instead, up to 256 KiB.', 'o200k_base')),
     image_tokens_max: t.orNull(t.count('Of an image; null where it takes none.', 1600)),
     pdf_tokens_max: t.orNull(t.count('Of a PDF; null where it takes none.', 300_000)),
   }),
   features: t.list(t.text('', 'streaming'), 'What it can.'),
-  verifiable: t.oneOf('Whether a run can be repeated and compared.', ['none', 're-executable']),
+  verifiable: t.oneOf('Whether a run can be repeated.', ['none', 're-executable']),
   terminal: t.flag('Whether the public terminal may use it.', true),
+  'aliases?': t.list(t.text('', 'claude-*'), 'Other names.'),
 })
 
 export const modelsShape = t.answer('Models', 'All models.', {

@@ -34,8 +34,11 @@ const limitsOf = (
   contextTokens: undefined,
 })
 
-/** The upstream bills the tier it names, also one that the model is not sold at. */
-function inTier({ card }: Prices, { tier }: UsageClaim, usage: Usage): Usage {
+/**
+ * The upstream bills the tier it names, also one that the model is not sold at, and classes by
+ * their own rates.
+ */
+function inTier({ card }: Prices, { tier }: UsageClaim, { held: _, ...usage }: Usage): Usage {
   if (typeof tier !== 'string' || !card?.steps.has(tier)) return usage
   return { ...usage, tier }
 }

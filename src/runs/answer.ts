@@ -3,6 +3,7 @@ import type { Json } from '../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../kernel/json-object.ts'
 import { isEmpty, reasoningNames } from '../models/free-members.ts'
 import type { TextFrames } from '../models/text-frames.ts'
+import { mergeUsage } from '../models/usage-merge.ts'
 import { bytesOfName, Pieces, wellFormed } from './pieces.ts'
 import { addToolCalls, type GatheredCall, integer, toToolCalls } from './tool-calls.ts'
 
@@ -29,6 +30,8 @@ export type Answer = {
   isOutdated: boolean
   /** The tier of service it names, unchecked. */
   tier: Json | undefined
+  /** The searches that the model server made by itself, as far as they came. */
+  searches?: number | undefined
 }
 
 /** Reads a whole `chat.completion`. */
@@ -99,7 +102,9 @@ export class Collector {
   noteUsage({ usage, service_tier: tier }: JsonObject): void {
     if (tier) this.tier = tier
     if (!usage) return
-    this.usage = usage
+    const merged = mergeUsage(this.usage, usage)
+    if (merged === this.usage) return
+    this.usage = merged
     this.bytesAtUsage = this.outputBytes
   }
 
@@ -179,11 +184,23 @@ function addMessage(gathered: Gathered, message: JsonObject): number {
       said.add(name, gathered.content)
       gathered.content = null
     }
-    const named = addNamed(said, name, value)
+    const isLater = name === 'reasoning_details' && message['reasoning_content'] === undefined
+    const repeated = isLater ? repeatedIn(said, value) : 0
+    const named = addNamed(said, name, value) - repeated
     if (reasoningNames.has(name)) reasoned = Math.max(reasoned, named)
     else bytes += named
   }
   return bytes + reasoned
+}
+
+/** Bytes of signed texts that came before under the name of their pieces. */
+function repeatedIn(said: Pieces, details: Json): number {
+  let bytes = 0
+  for (const { text, signature } of objects(details)) {
+    if (typeof text !== 'string' || text === '' || typeof signature !== 'string') continue
+    if (said.endsWith('reasoning_content', text)) bytes += Buffer.byteLength(text)
+  }
+  return bytes
 }
 
 function addContent(gathered: Gathered, text: string): void {

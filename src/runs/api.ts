@@ -11,12 +11,12 @@ import type { Call } from '../storage/idempotency/call.ts'
 import { errorFrame } from '../web/http/sse.ts'
 import {
   answer,
-  assertSayable,
   findModelOf,
   quoteIn,
   type RunContext,
   type Running,
   traceOf,
+  withSayable,
 } from './api/asked.ts'
 import { answerWhole } from './api/complete.ts'
 import { fittedOf } from './api/lowered.ts'
@@ -32,6 +32,7 @@ import { toCompletion, toEmbeddings } from './openai.ts'
 import { chunkBase, chunkWriter, doneFrame, failsIn, lastFrames } from './openai-chunks.ts'
 import type { Begun } from './opening.ts'
 import { checkSwitches, isToFit } from './switches.ts'
+import { assertServed } from './unserved.ts'
 
 export const runsApi = (deps: Deps) => {
   const writes = { needsKey: 'runs:write', parse: 'none' } as const
@@ -92,8 +93,9 @@ function beginOpenAi(deps: Deps, context: RunContext, asked: OpenAiAsked): Promi
   const { kind, body, fit, call } = asked
   const { caller, request } = context
   checkSwitches(body)
-  const model = findModelOf(deps, kind, body)
-  assertSayable(deps, model, body)
+  const found = findModelOf(deps, kind, body, caller)
+  if (kind === 'chat') assertServed(found, body)
+  const model = withSayable(deps, found, body)
   return begin(deps, {
     caller,
     model,

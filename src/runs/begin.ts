@@ -6,10 +6,14 @@ import { maxNusd } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
 import { type Bound, boundOf } from '../models/bound.ts'
-import type { Model } from '../models/model.ts'
-import { textBytesOf } from '../models/protocols/native.ts'
+import { heldClasses } from '../models/held-classes.ts'
+import type { Model, RouteStep } from '../models/model.ts'
+import { boundOfNative } from '../models/protocols/native/bound.ts'
 import { loadTokenizer } from '../models/tokenizers/load.ts'
+import type { Tokenizer } from '../models/tokenizers/tokenizer.ts'
+import { widest, withoutLimit } from '../models/wider-bounds.ts'
 import { isDiverged } from '../proof/log/divergence.ts'
+import { isUnlimited } from './adapted-call.ts'
 import { BrakePassed, pullBrake } from './brake.ts'
 import { freeLater, unstored } from './finish.ts'
 import { holdOf, withTokens } from './fit.ts'
@@ -25,13 +29,18 @@ import { tellLack } from './tell-shortage.ts'
  * `gone` for its quote, or one for the state of the key or its parents. Nothing is held then.
  */
 export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
-  const { caller, native, once } = wish
+  const { caller, once } = wish
   if (isDiverged(deps.health)) refuse('log_diverged')
   if (deps.health.heads === 'unchecked') await deps.heads.assertChecked()
   assertModelAllowed(caller.chain, wish.model.id)
   const { model, quote } = wish.quote === undefined ? unquoted(wish) : await quotedFor(deps, wish)
   const tokenizer = model.tokenizer && (await loadTokenizer(model.tokenizer))
-  const bound = boundOf(model, wish.body, tokenizer, native ? textBytesOf(native) : 0)
+  const limited = boundOfWish(model, wish, tokenizer)
+  const bound = isUnlimited(deps, model) ? withoutLimit(model, limited) : limited
+  const billsCacheWrites = model.route.some((step) => isBillingWrites(deps, step))
+  const request = wish.native?.members ?? wish.body ?? {}
+  const held = heldClasses(model.prices, request, { billsCacheWrites })
+  if (held) bound.held = held
   if (quote) assertWithin(quote, bound)
   assertPayable(model, wish.fit ? withTokens(bound, 1) : bound)
   const asked = deps.texts.retentionOf(caller.account)
@@ -53,6 +62,7 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
       bound: fitted,
       body: wish.body,
       native: wish.native,
+      door: wish.door ?? 'chat',
       ignored: wish.ignored ?? [],
       received,
       call: once?.scope,
@@ -78,6 +88,14 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
   }
 }
 
+/** Of what goes to each step of its route: as it came, translated, or either. */
+function boundOfWish(model: Model, { body, native }: RunWish, tokenizer?: Tokenizer): Bound {
+  const own = native && boundOfNative(model, native, tokenizer)
+  const translated = body && boundOf(model, body, tokenizer)
+  if (own && translated) return widest(own, translated)
+  return own ?? translated ?? boundOf(model, {}, tokenizer)
+}
+
 const neverBegun = {
   ...unstored,
   route: '',
@@ -95,7 +113,12 @@ function assertPayable(model: Model, bound: Bound): void {
   })
 }
 
+const isBillingWrites = ({ upstreams }: Deps, { upstream, model }: RouteStep): boolean =>
+  upstreams.get(upstream)?.dialects?.of(model).billsCacheWrites === true
+
 const unquoted = ({ model }: RunWish) => ({ model, quote: undefined })
 
-const quotedFor = (deps: Deps, { caller, model, body, fit, quote = '' }: RunWish) =>
-  applyQuote(deps, { id: quote, caller, model, body, fit: fit === true })
+const quotedFor = (deps: Deps, { caller, model, body, native, fit, quote = '' }: RunWish) => {
+  const limited = body ?? { max_tokens: native?.limit[1] ?? null }
+  return applyQuote(deps, { id: quote, caller, model, body: limited, fit: fit === true })
+}

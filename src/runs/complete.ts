@@ -7,7 +7,7 @@ import { type JsonObject, UpstreamFailure } from '../models/upstream/upstream.ts
 import { readAnswer } from './answer.ts'
 import { readEmbeddings } from './embeddings.ts'
 import { endFailed } from './end-failed.ts'
-import { type Came, endingOf, type Keep, nothingCame } from './ending.ts'
+import { type Came, endingOf, type Keep, nothingCame, storedOf } from './ending.ts'
 import { finish } from './finish.ts'
 import type { LiveRun } from './live-run.ts'
 import { sound } from './native-sorter.ts'
@@ -29,11 +29,14 @@ export async function complete(
   let step = live.model.route[0]
   let answer: Came = nothingCame
   try {
-    const found = await tryRoute(deps, live, (upstream, call, tried) => {
+    const whole = await tryRoute(deps, live, (upstream, call, tried) => {
       step = tried
       return upstream.complete(call)
     })
+    const found = live.freeform ? live.freeform.whole(whole) : whole
     const came = readFound(live, found)
+    if (live.isLarge) deps.reports.keepConversation(live, step)
+    live.freeRequest()
     if (live.stopped()) {
       // The whole answer came too late: its report is believed, none of it was delivered.
       answer = { ...came, choices: [], outputBytes: 0 }
@@ -41,10 +44,9 @@ export async function complete(
     }
     const firstByteAt = deps.clock.now()
     const output = came.choices
-    const ending = endingOf(live, came, step, { firstByteAt, output }, 'whole')
+    const ending = endingOf(deps, live, came, step, { firstByteAt, output }, 'whole')
     const more = { body: found, usage: ending.usage, output }
-    const reply = keep && ((done: Finished) => keep.done({ ...done, ...more }))
-    return { ...(await finish(deps, live, ending, reply)), ...more }
+    return { ...(await finish(deps, live, ending, storedOf(keep, more))), ...more }
   } catch (error) {
     if (!deps.live.find(live.id)) throw error
     throw await endFailed(deps, live, error, { step, answer, firstByteAt: null, keep })

@@ -11,7 +11,7 @@ import { finish } from './finish.ts'
 import { type LiveRun, namesOf, type StopReason } from './live-run.ts'
 import { routeName } from './route.ts'
 import { outcomeOf } from './run.ts'
-import type { Ending } from './settlement.ts'
+import type { Ending, Finished } from './settlement.ts'
 
 type Broken = {
   step: RouteStep | undefined
@@ -41,10 +41,10 @@ export async function endFailed(
   if (refusal.type === 'internal_error') deps.log.error('run.failed', error, namesOf(live))
   const facts = { firstByteAt, output: hasOutput ? answer.choices : null }
   const isFree = charged === 'nothing'
-  const ended = isFree ? undefined : endingOf(live, answer, step, facts, how)
+  const ended = isFree ? undefined : endingOf(deps, live, answer, step, facts, how)
   // What the model server reported it bills the operator, also where no customer pays.
   const isBilled = isFree && answer.usage !== undefined && step?.cost !== undefined
-  const { wholesale } = (isBilled ? endingOf(live, answer, step, facts, how) : ended) ?? {}
+  const { wholesale } = (isBilled ? endingOf(deps, live, answer, step, facts, how) : ended) ?? {}
   const receiptId = receiptIdOf(live.id)
   refusal.detail.headers = { ...refusal.detail.headers, 'x-receipt-id': receiptId }
   refusal.detail.metadata = { ...refusal.detail.metadata, run_id: live.id, receipt_id: receiptId }
@@ -55,10 +55,13 @@ export async function endFailed(
     usage: ended?.usage,
     usageSource: ended?.usageSource ?? 'counted',
     clamped: ended?.clamped ?? false,
+    contradicts: ended?.contradicts,
     wholesale,
     error: { type: refusal.type, message: refusal.message },
   }
-  await finish(deps, live, ending, keep && (({ run }) => keep.failed(refusal, run)))
+  const failed = keep?.failed
+  const reply = failed && (({ run }: Finished) => failed(refusal, run))
+  await finish(deps, live, ending, { reply })
   return refusal
 }
 

@@ -1,24 +1,38 @@
 /** Decides what a run is charged for what came of its answer. */
+import type { Deps } from '../app/deps-port.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Refusal } from '../kernel/refusal.ts'
 import type { Usage } from '../models/meter.ts'
 import type { RouteStep } from '../models/model.ts'
 import { decideUsage, type UsageClaim } from '../models/usage.ts'
 import { wholesaleOf } from '../models/wholesale.ts'
-import type { RunRow } from '../storage/db/schema.ts'
+import type { KeptItemRow, RunRow } from '../storage/db/schema.ts'
 import type { Answer } from './answer.ts'
 import type { LiveRun } from './live-run.ts'
 import { routeName } from './route.ts'
-import type { Ending } from './settlement.ts'
+import type { Ending, Finished, Stored } from './settlement.ts'
 
-/**
- * Seals the answer for a retry with the same Idempotency-Key. The command that ends the run stores
- * it together with the charge.
- */
+/** Seals the answer. The command that ends the run stores it together with the charge. */
 export type Keep<Done> = {
-  done(done: Done): Uint8Array
-  /** The answer of a run that broke off and was charged. */
-  failed(refusal: Refusal, run: RunRow): Uint8Array
+  /** For a retry with the same Idempotency-Key. */
+  done?: ((done: Done) => Uint8Array) | undefined
+  /** The same of a run that broke off and was charged. */
+  failed?: ((refusal: Refusal, run: RunRow) => Uint8Array) | undefined
+  /** The items that a next turn can name. */
+  items?: ((done: Done) => readonly KeptItemRow[]) | undefined
+}
+
+/** The same for a command that has only the end of the run. */
+export function storedOf<More extends object>(
+  keep: Keep<Finished & More> | undefined,
+  more: More,
+): Stored | undefined {
+  if (!keep) return undefined
+  const { done: reply, items } = keep
+  return {
+    reply: reply && ((done) => reply({ ...done, ...more })),
+    items: items && ((done) => items({ ...done, ...more })),
+  }
 }
 
 /** What an answer came to: its counts, and what the upstream reported. */
@@ -31,36 +45,42 @@ export type How = 'whole' | 'broken' | 'left'
 
 /** The ending of a run that is charged for what came of its answer. */
 export function endingOf(
+  { reports }: Pick<Deps, 'reports'>,
   live: LiveRun,
   answer: Came,
   step: RouteStep | undefined,
   facts: Facts,
   how: How,
 ): Ending & { usage: Usage } {
+  const isWhole = how === 'whole'
   const claim: UsageClaim = {
     bound: live.bound,
     prices: live.model.prices,
     reported: answer.usage,
     shape: live.protocol,
-    isOutdated: how !== 'whole' && answer.isOutdated,
+    isOutdated: !isWhole && answer.isOutdated,
     tier: answer.tier,
+    searches: answer.searches,
     delivered: {
       inputBytes: live.bound.inputBytes,
       outputBytes: answer.outputBytes,
       output: answer.choices,
     },
-    counting: live.model,
-    isClientsEnd: how === 'left',
+    counting: isWhole ? live.model : reports.countingOf(live, how === 'left' ? 'client' : 'server'),
+    known: isWhole ? undefined : reports.prefixOf(live, step),
     embedded: live.model.verifiable === 're-executable',
   }
   const decided = decideUsage(claim)
-  const { usage, source, clamped } = decided
+  const { usage, source, clamped, contradicts } = decided
+  const isLesson = isWhole && source === 'reported' && !clamped
+  if (isLesson) reports.note(live, step, usage, answer.outputBytes)
   return {
     outcome: 'complete',
     route: routeName(step),
     usage,
     usageSource: source,
     clamped,
+    contradicts,
     error: null,
     wholesale: step?.cost && wholesaleOf(step.cost, live.model, claim, decided),
     ...facts,

@@ -13,7 +13,11 @@ export function refusalOf(
   charge: Charged,
   contextTokens = 0,
 ): Refusal {
-  const charged = charge === 'nothing' ? {} : { message: brokeOff }
+  const isOverloaded = saysOverloaded(error)
+  const charged = {
+    ...(charge === 'nothing' ? {} : { message: brokeOff }),
+    ...(isOverloaded ? { isOverloaded } : {}),
+  }
   if (stopped === 'key_revoked' || stopped === 'account_suspended') return new Refusal(stopped)
   if (stopped === 'brake') return new Refusal('key_paused', { message: brakeStopped[charge] })
   if (stopped === 'session_ended') {
@@ -42,12 +46,16 @@ export function refusalOf(
       headers: { 'retry-after': '2', 'retry-after-ms': '2000' },
     })
   }
-  if (error.reason === 'busy' && charge === 'nothing') {
+  if (error.reason === 'busy') {
     // No earlier than the server says: it would only refuse again.
     const ms = Math.max(1000, error.retryAfterMs ?? 2000)
     return new Refusal('unavailable', {
-      message: 'The model server is busy. Nothing was charged; try again after Retry-After.',
+      message:
+        charge === 'nothing'
+          ? 'The model server is busy. Nothing was charged; try again after Retry-After.'
+          : brokeOff,
       headers: { 'retry-after': String(Math.ceil(ms / 1000)), 'retry-after-ms': String(ms) },
+      ...(isOverloaded ? { isOverloaded } : {}),
       ...upstreamMetadata(error),
     })
   }
@@ -68,6 +76,10 @@ export function refusalOf(
   if (error.reason === 'rejected' && charge === 'nothing') return rejection(error)
   return new Refusal('upstream_error', charged)
 }
+
+/** Anthropic's status and name for a server that has too much to do, in an answer or in band. */
+const saysOverloaded = (error: unknown): boolean =>
+  error instanceof UpstreamFailure && (error.status === 529 || error.code === 'overloaded_error')
 
 /** The model server's own words, where its operator lets them pass: the client has to mend it. */
 function rejection(error: UpstreamFailure): Refusal {

@@ -10,11 +10,11 @@ import { receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import { type LiveRun, namesOf } from './live-run.ts'
 import {
-  type CallEnd,
   type Ending,
   type Finished,
   type Settled,
   Settlement,
+  type Stored,
   settle,
 } from './settlement.ts'
 
@@ -27,20 +27,21 @@ export async function finish(
   deps: Deps,
   live: LiveRun,
   ending: Ending,
-  reply?: CallEnd['reply'],
+  { reply, items }: Stored = {},
 ): Promise<Finished> {
   const call = live.call === undefined ? undefined : { scope: live.call, reply }
   const durationMs = Math.round(deps.clock.monotonic() - live.startedAt)
   const { received, row, exchange } = live
   const isOpen = exchange !== undefined && exchange.answer === undefined
   const { prices } = live.model
-  const of: Settled = { open: row, prices, ending, durationMs, exchange, received, call }
+  const of: Settled = { open: row, prices, ending, durationMs, exchange, received, call, items }
   try {
     let done: Finished
     try {
       const settlement = new Settlement(deps, of)
       await deps.ledger.post(settlement)
       done = settlement.finished()
+      if (settlement.items) deps.keptItems.added(settlement.items)
     } catch (error) {
       done = await afterDoubt(deps, error, of)
     }
@@ -48,6 +49,7 @@ export async function finish(
     if (ending.usage?.classes) {
       deps.meters.unpriced(live.model.id, unpricedUnits(prices, ending.usage))
     }
+    if (ending.contradicts) deps.meters.contradicted(live.model.id, ending.contradicts)
     if (digest && at !== null) deps.acknowledged.add({ runId, digest, cost, at })
     if (isOpen && done.run.outcome === 'complete') void noteAnswer(deps, runId, exchange)
     live.span?.end(done.run, ending)

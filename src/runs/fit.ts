@@ -12,7 +12,8 @@ export const holdOf = ({ prices, kind }: Model, bound: Bound, discountBps: numbe
 
 /**
  * The output tokens per choice that `room` nano-USD pays for, at most those of the bound; null if
- * output is free. So many can be run, and one more cannot: the search asks what the hold would be.
+ * output is free, or its server takes no limit. So many can be run, and one more cannot: the
+ * search asks what the hold would be.
  */
 export function affordableTokens(
   model: Model,
@@ -20,7 +21,7 @@ export function affordableTokens(
   room: Nusd,
   discountBps: number,
 ): number | null {
-  if (bound.outputTokens === 0 || discountBps === 10_000) return null
+  if (bound.outputTokens === 0 || bound.limit !== undefined || discountBps === 10_000) return null
   if (holdRates(model.prices, bound).outputPusd === 0n) return null
   let affordable = 0
   let beyond = bound.maxTokens + 1
@@ -37,7 +38,8 @@ export function affordableTokens(
  * affordable, the bound of one token: the refusal then names the amount missing.
  */
 export function fitBound(model: Model, bound: Bound, room: Nusd, discountBps: number): Bound {
-  if (holdOf(model, bound, discountBps) <= room) return bound
+  // What a server is not told cannot be lowered.
+  if (bound.limit !== undefined || holdOf(model, bound, discountBps) <= room) return bound
   const affordable = affordableTokens(model, bound, room, discountBps)
   if (affordable === null) return bound
   return { ...withTokens(bound, Math.max(1, affordable)), isLowered: true }

@@ -3,12 +3,15 @@ import type { Json } from '../kernel/canonical.ts'
 import { type StopSignal, StopSwitch } from '../kernel/stop.ts'
 import type { Trace } from '../kernel/trace.ts'
 import type { Bound } from '../models/bound.ts'
+import type { Chain } from '../models/conversations.ts'
 import type { Model } from '../models/model.ts'
 import type { Native } from '../models/protocols/native.ts'
 import type { Protocol } from '../models/protocols/protocol.ts'
 import type { Exchange } from '../models/upstream/exchange.ts'
 import { type Chunk, type JsonObject, plainChunks } from '../models/upstream/upstream.ts'
 import type { RunRow } from '../storage/db/schema.ts'
+import type { BodyRoom } from '../web/http/body-budget.ts'
+import type { FreeformCalls } from './freeform-calls.ts'
 import type { RunSpan } from './run-span-port.ts'
 
 /** Why a run was stopped before its upstream was done. */
@@ -33,6 +36,7 @@ export type BegunRun = Pick<
   | 'bound'
   | 'body'
   | 'native'
+  | 'door'
   | 'ignored'
   | 'received'
   | 'call'
@@ -49,13 +53,21 @@ export class LiveRun {
   readonly id: string
   readonly row: RunRow
   readonly model: Model
-  readonly bound: Bound
-  /** The request in OpenAI's shape. */
-  readonly body: JsonObject
-  /** The same as it came, if its protocol was another one. */
-  readonly native: Native | undefined
+  /** Raised where a model server turns out to take no limit. */
+  bound: Bound
+  /**
+   * The request in OpenAI's shape, if a step of its route is sent that; until
+   * {@link freeRequest} drops it.
+   */
+  body: JsonObject | undefined
+  /** The same as it came in another protocol, if a step is sent that. */
+  native: Native | undefined
+  /** The protocol of the door where it came. */
+  readonly door: Protocol
   /** Members of what came that have no effect; of the server that is asked now, once it is. */
   ignored: readonly string[]
+  /** Those that the shape of Chat Completions has no place for, whichever server is asked. */
+  readonly unread: readonly string[]
   /** The request as received; undefined unless the account keeps its texts. */
   readonly received: Json | undefined
   /** The scope of the request's Idempotency-Key, if it had one. */
@@ -76,8 +88,14 @@ export class LiveRun {
   /** What the server that is asked now speaks, and whether the request went on as it came. */
   protocol: Protocol = 'chat'
   isNative = false
+  /** The calls of freeform tools that are functions there. */
+  freeform: FreeformCalls | undefined
   /** The request of a client that waits for the whole answer. Its signal may have no listener. */
   client: { readonly signal: { readonly aborted: boolean } } | undefined
+  /** Its conversation, once the request was dropped. */
+  conversation: Chain | undefined
+  /** The memory of a large request, as the budget of all bodies counts it. */
+  private room: BodyRoom | undefined
   private readonly stopSwitch = new StopSwitch()
   private reason: StopReason | undefined
   private watchers: Set<Watcher> | undefined
@@ -91,13 +109,43 @@ export class LiveRun {
     this.bound = begun.bound
     this.body = begun.body
     this.native = begun.native
+    this.door = begun.door
     this.ignored = begun.ignored
+    this.unread = begun.ignored
     this.received = begun.received
     this.call = begun.call
     this.trace = begun.trace
     this.span = begun.span
     this.session = begun.session
     this.startedAt = begun.startedAt
+  }
+
+  /** Takes over the room of the request's body. */
+  takeRoom(room: BodyRoom | undefined): void {
+    if (!room) return
+    room.isHandedOn = true
+    this.room = room
+  }
+
+  /**
+   * Drops a large request once its answer has begun: no other server will be asked. It stays, and
+   * its room with it, if the account keeps its texts.
+   */
+  /** Whether its request takes memory that others wait for. */
+  get isLarge(): boolean {
+    return this.room !== undefined && this.received === undefined
+  }
+
+  freeRequest(): void {
+    if (!this.isLarge) return
+    this.body = {}
+    if (this.native) this.native = { ...this.native, members: {}, encoded: [] }
+    this.freeRoom()
+  }
+
+  freeRoom(): void {
+    this.room?.release()
+    this.room = undefined
   }
 
   get signal(): StopSignal {

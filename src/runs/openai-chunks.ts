@@ -28,8 +28,9 @@ export const chunkBase = (live: LiveRun): ChunkBase => ({
 })
 
 /**
- * The frames that end a stream. The receipt is in the last chunk that SDKs keep: the usage chunk
- * if requested, else the finishing chunk. `more` is added beside it.
+ * The frames that end a stream. Usage and receipt are in the last chunk that SDKs keep: the usage
+ * chunk if requested, else the finishing chunk, because clients break on one without choices that
+ * they did not ask for. `more` is added beside them.
  */
 export function lastFrames(
   base: ChunkBase,
@@ -37,11 +38,15 @@ export function lastFrames(
   links: Links,
   { includeUsage, more }: { includeUsage: boolean; more: object },
 ): string {
-  const paid = { ...tierOf(done.tier), ...more, receipt: toReceiptLink(done, links) }
+  const paid = {
+    usage: toChatUsage(done.usage, done),
+    ...tierOf(done.tier),
+    ...more,
+    receipt: toReceiptLink(done, links),
+  }
   const chunks = done.tail.map((chunk) => toChunk(base, chunk))
-  if (includeUsage) {
-    chunks.push({ ...base, choices: [], usage: toChatUsage(done.usage, done), ...paid })
-  } else Object.assign(chunks.at(-1) ?? {}, paid)
+  if (includeUsage) chunks.push({ ...base, choices: [], ...paid })
+  else Object.assign(chunks.at(-1) ?? {}, paid)
   return chunks.map(frame).join('') + doneFrame
 }
 

@@ -1,9 +1,11 @@
 /** Answers in OpenAI's shapes. Members are listed one by one: no other upstream field passes. */
+import type { Chain } from '../access/keys/key.ts'
 import type { Deps } from '../app/deps-port.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { toUnixSeconds } from '../kernel/clock.ts'
 import { toJsonInteger } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { unknownModel } from '../models/unknown-model.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import type { Completed } from './complete.ts'
 import type { LiveRun } from './live-run.ts'
@@ -14,14 +16,21 @@ import type { ReceiptLink } from './shapes.ts'
 /** The origin of links to receipts. */
 export type Links = { baseUrl: string }
 
-/** The enabled model that a request names. @throws Refusal `model_not_found`, `invalid_request`. */
-export function findModel({ catalogue }: Pick<Deps, 'catalogue'>, body: JsonObject) {
+/**
+ * The enabled model that a request names, by its id or an alias.
+ * @throws Refusal `invalid_request`; `model_not_found` with the nearest that `chain` may use
+ */
+export function findModel(
+  { catalogue }: Pick<Deps, 'catalogue'>,
+  body: JsonObject,
+  chain: Chain = [],
+) {
   const id = body['model']
   if (typeof id !== 'string') {
     refuse('invalid_request', { param: 'model', message: '"model" must name a model.' })
   }
-  const model = catalogue.get(id)
-  if (!model || model.status === 'disabled') refuse('model_not_found', { param: 'model' })
+  const model = catalogue.named(id)
+  if (!model || model.status === 'disabled') throw unknownModel(catalogue, id, chain)
   return model
 }
 

@@ -15,6 +15,7 @@ import { isSet } from '../models/body.ts'
 import type { Bound } from '../models/bound.ts'
 import type { Model } from '../models/model.ts'
 import type { Native } from '../models/protocols/native.ts'
+import type { Protocol } from '../models/protocols/protocol.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import { commitInput } from '../proof/receipts/receipt.ts'
 import type { HoldWindow, KeyRow, QuoteRow, RunRow } from '../storage/db/schema.ts'
@@ -29,10 +30,12 @@ import { type Lack, lackOf } from './tell-shortage.ts'
 export type RunWish = {
   caller: Caller
   model: Model
-  /** The request in the shape of Chat Completions. */
-  body: JsonObject
-  /** The same as it came, if its protocol was another one. */
+  /** The request in the shape of Chat Completions, if a step of the route is sent that. */
+  body?: JsonObject | undefined
+  /** The same as it came in another protocol, if a step is sent that. One of both is there. */
   native?: Native | undefined
+  /** The protocol of the door where it came; Chat Completions where there is none. */
+  door?: Protocol | undefined
   /** Members of what came that its reading in that shape left behind. */
   ignored?: readonly string[] | undefined
   /** The request body as received; the receipt commits to it. */
@@ -196,5 +199,5 @@ const throwPassed = (passed: Passed): never => {
 const discountOf = ({ discountBps }: Plan, quote: QuoteRow | undefined): number =>
   quote ? Math.max(discountBps, Number(quote.quote.discount_bps)) : discountBps
 
-const limitIn = (body: JsonObject): string =>
+const limitIn = (body: JsonObject = {}): string =>
   isSet(body['max_completion_tokens']) ? 'max_completion_tokens' : 'max_tokens'

@@ -2,6 +2,7 @@
 import type { Json } from '../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../kernel/json-object.ts'
 import { inParts, isEmpty, textsIn } from '../models/free-members.ts'
+import { textOf } from '../models/protocols/reading.ts'
 
 /** Pieces in a row that came to one value. `text`: of a value that is neither text nor list. */
 type Joined = { kind: 'text' | 'list' | 'other'; value: Json; text: string }
@@ -15,6 +16,12 @@ export class Pieces {
 
   has(name: string): boolean {
     return this.joined.has(name)
+  }
+
+  /** Whether a member ends with this text, as far as it came. */
+  endsWith(name: string, text: string): boolean {
+    const last = this.joined.get(name)?.at(-1)
+    return last?.kind === 'text' && textOf(last.value).endsWith(text)
   }
 
   /** Adds a piece; returns the UTF-8 bytes of what it says, as JSON unless it is text. */

@@ -8,16 +8,21 @@ import {
   type UpstreamCall,
   UpstreamFailure,
 } from '../models/upstream/upstream.ts'
+import { askAdapted } from './adapted-call.ts'
+import { FreeformCalls } from './freeform-calls.ts'
 import { type LiveRun, namesOf } from './live-run.ts'
 
 /** Notes how a run is asked for at one step of its route, and asks so. */
 function callFor(live: LiveRun, { protocol }: Upstream, step: RouteStep): UpstreamCall {
-  const { body, isNative, ignored } = forward(live, step, protocol)
+  // Each step leaves other members behind.
+  live.ignored = live.unread
+  const { body, isNative, ignored, freeform } = forward(live, step, protocol)
   live.isSent = false
   live.exchange = undefined
   live.protocol = protocol
   live.isNative = isNative
   live.ignored = ignored
+  live.freeform = freeform && new FreeformCalls(freeform)
   return {
     kind: live.model.kind,
     body,
@@ -36,7 +41,7 @@ const isLast = new Set<FailureReason>(['aborted', 'rejected', 'context'])
 
 /** Returns the first answer. A step is tried only before the first byte of another. */
 export async function tryRoute<T>(
-  deps: Pick<Deps, 'upstreams' | 'log'>,
+  deps: Pick<Deps, 'upstreams' | 'ledger' | 'log'>,
   live: LiveRun,
   ask: (upstream: Upstream, call: UpstreamCall, step: RouteStep) => Promise<T>,
 ): Promise<T> {
@@ -45,7 +50,12 @@ export async function tryRoute<T>(
     const upstream = deps.upstreams.get(step.upstream)
     if (!upstream) throw new Error(`model ${live.model.id} names an unknown upstream`)
     try {
-      return await ask(upstream, callFor(live, upstream, step), step)
+      return await askAdapted(deps, live, {
+        upstream,
+        step,
+        call: () => callFor(live, upstream, step),
+        ask: (call) => ask(upstream, call, step),
+      })
     } catch (error) {
       live.span?.failed(error)
       if (!(error instanceof UpstreamFailure)) throw error

@@ -11,11 +11,12 @@ import { returnUse } from '../ledger/quoted.ts'
 import type { UnitOfWork } from '../ledger/unit-of-work.ts'
 import { costOf, type MeterLine, type Usage } from '../models/meter.ts'
 import type { Prices } from '../models/rate-card.ts'
-import { linesOf } from '../models/rates.ts'
+import { chargedLines, linesOf } from '../models/rates.ts'
 import type { Exchange } from '../models/upstream/exchange.ts'
+import type { Side } from '../models/usage.ts'
 import { exchangeRow } from '../proof/attested/exchange-row.ts'
 import { commitOutput, digestOf, factsOf, receiptIdOf } from '../proof/receipts/receipt.ts'
-import type { HoldWindow, RunRow } from '../storage/db/schema.ts'
+import type { HoldWindow, KeptItemRow, RunRow } from '../storage/db/schema.ts'
 import { endEvent } from './end-event.ts'
 import { type RunError, statusOf } from './run.ts'
 
@@ -26,6 +27,8 @@ export type Ending = {
   usage: Usage | undefined
   usageSource: NonNullable<RunRow['usageSource']>
   clamped: boolean
+  /** The sides of the report that contradict themselves, if any. */
+  contradicts?: readonly Side[] | undefined
   firstByteAt: Millis | null
   error: RunError | null
   /** What the upstream charges the operator; undefined where that is not known. */
@@ -41,6 +44,14 @@ export type CallEnd = {
   scope?: string | undefined
   /** Seals the answer to store; without it the stored answer stays. */
   reply?: ((done: Finished) => Uint8Array) | undefined
+}
+
+/** The parts of an answer that the command that ends its run stores. */
+export type Stored = {
+  /** The sealed answer of a call with an Idempotency-Key. */
+  reply?: CallEnd['reply']
+  /** The items that a next turn can name. */
+  items?: ((done: Finished) => readonly KeptItemRow[]) | undefined
 }
 
 /** How long the output of a background run is kept after its end, in ms. */
@@ -60,6 +71,7 @@ export type Settled = {
   received?: Json | undefined
   /** Undefined for a run without an Idempotency-Key; empty if that is unknown. */
   call?: CallEnd | undefined
+  items?: Stored['items']
 }
 
 type SettleDeps = Pick<Deps, 'ledger' | 'clock' | 'settings' | 'sequencer'>
@@ -83,23 +95,27 @@ export class Settlement implements Command<void> {
   /** Whether the call keeps its answer: one that failed without a charge may be made again. */
   private readonly isKept: boolean
   private readonly reply: Uint8Array | undefined
+  /** The items that are kept of the answer. */
+  readonly items: readonly KeptItemRow[] | undefined
 
   constructor(
     private readonly deps: SettleDeps,
     private readonly of: Settled,
   ) {
-    const { open, prices, ending, call } = of
+    const { open, prices, ending, call, items } = of
     this.account = open.accountId
     this.windows = open.windows
     this.run = open.id
-    const lines = linesFor(open, prices, ending.usage)
+    const { lines, isCapped } = linesFor(open, prices, ending.usage)
     // The receipt goes into the current log, even if another one was current at the start.
     this.ended = endedRow(of, lines, deps.clock.now(), deps.settings.issuer)
+    if (isCapped) this.ended.clamped = true
     const digest = digestOf(factsOf(this.ended, lines))
     this.ended.digest = digest
     this.done = { run: this.ended, receiptId: receiptIdOf(open.id), digest: toHex(digest) }
     this.isKept = ending.outcome === 'complete' || this.ended.cost > 0n
     this.reply = this.isKept ? call?.reply?.(this.done) : undefined
+    this.items = ending.outcome === 'complete' ? items?.(this.done) : undefined
     // A run that failed without a charge does not use up its quote.
     this.quote = this.isKept ? undefined : quoteDigestOf(open)
   }
@@ -118,6 +134,7 @@ export class Settlement implements Command<void> {
       const { id, accountId } = open
       unit.keepText({ runId: id, accountId, input: received, output: ending.output })
     }
+    if (this.items) unit.keepItems(this.items)
     if (reply && call?.scope !== undefined) unit.answerCall(call.scope, reply)
     if (call && !this.isKept) unit.freeCall(open.id)
     if (quote !== undefined) returnUse(unit, quote)
@@ -134,11 +151,16 @@ export class Settlement implements Command<void> {
 const noKeys: readonly string[] = []
 
 /** Without usage the meters are zero; without prices there are no lines. */
-function linesFor(open: RunRow, prices: Prices | undefined, usage: Usage | undefined): MeterLine[] {
-  if (!prices) return []
-  if (usage) return linesOf(prices, open.kind, usage)
+function linesFor(
+  open: RunRow,
+  prices: Prices | undefined,
+  usage: Usage | undefined,
+): { lines: MeterLine[]; isCapped: boolean } {
+  if (!prices) return { lines: [], isCapped: false }
+  if (usage) return chargedLines(prices, open.kind, usage, open)
   const nothing = { inputTokens: 0, outputTokens: 0 }
-  return linesOf({ ...prices, requestNusd: 0n }, open.kind, nothing)
+  const lines = linesOf({ ...prices, requestNusd: 0n }, open.kind, nothing)
+  return { lines, isCapped: false }
 }
 
 /** The ended run's row, without its digest and its place in the log. */

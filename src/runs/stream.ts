@@ -14,7 +14,7 @@ import {
 import type { Choice } from './answer.ts'
 import { ChunkSorter } from './chunks.ts'
 import { endFailed } from './end-failed.ts'
-import { type Came, endingOf, type Keep } from './ending.ts'
+import { type Came, endingOf, type Keep, storedOf } from './ending.ts'
 import { finish } from './finish.ts'
 import type { LiveRun } from './live-run.ts'
 import { NativeSorter } from './native-sorter.ts'
@@ -29,6 +29,8 @@ export type Sink = {
 
 export type Streamed = Finished & {
   usage: Usage
+  /** The output that the receipt commits to. */
+  output: Json
   choices: Choice[]
   /** The finishing chunks, at least one. The last of them carries the receipt. */
   tail: JsonObject[]
@@ -64,8 +66,12 @@ export async function stream(
         sorter.noteUsage(batch)
         return false
       }
-      firstByteAt ??= deps.clock.now()
-      const outgoing = sorter.sort(batch)
+      if (firstByteAt === null) {
+        firstByteAt = deps.clock.now()
+        if (live.isLarge) deps.reports.keepConversation(live, step)
+        live.freeRequest()
+      }
+      const outgoing = sorter.sort(live.freeform ? live.freeform.chunks(batch) : batch)
       if (outgoing.length === 0) return true
       live.tell(outgoing)
       const sent = sink.send(outgoing, batch.isLast === true)
@@ -77,10 +83,9 @@ export async function stream(
     if (live.stopped()) throw new UpstreamFailure('aborted')
     const { answer, end } = endOf(sorter)
     const facts = { firstByteAt, output: answer.choices }
-    const ending = endingOf(live, answer, step, facts, 'whole')
-    const more = { usage: ending.usage, tier: answer.tier, ...end }
-    const reply = keep && ((done: Finished) => keep.done({ ...done, ...more }))
-    return { ...(await finish(deps, live, ending, reply)), ...more }
+    const ending = endingOf(deps, live, answer, step, facts, 'whole')
+    const more = { usage: ending.usage, tier: answer.tier, output: answer.choices, ...end }
+    return { ...(await finish(deps, live, ending, storedOf(keep, more))), ...more }
   } catch (error) {
     if (!deps.live.find(live.id)) throw error
     const answer = sorter.soFar()

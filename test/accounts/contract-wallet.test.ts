@@ -56,6 +56,9 @@ const undeployed = (signature: `0x${string}`) =>
 
 let lastAttempt: { message: string; signature: `0x${string}` } = { message: '', signature: '0x' }
 
+/** The message of the last refusal; empty for a sign-in. */
+let lastWords = ''
+
 async function attempt(
   service: World,
   address: string,
@@ -66,7 +69,8 @@ async function attempt(
   const signature = await sign(message)
   lastAttempt = { message, signature }
   const answer = await own.call('/api/auth/verify', { json: { message, signature } })
-  const { error } = (await answer.json()) as { error?: { type: string } }
+  const { error } = (await answer.json()) as { error?: { type: string; message: string } }
+  lastWords = error?.message ?? ''
   return [answer.status, error?.type]
 }
 
@@ -91,6 +95,35 @@ describe('contract wallets off', () => {
     const wrapped = undeployed(oneSignature)
     expect(await attempt(service, contract, () => wrapped)).toEqual([400, 'invalid_request'])
     expect(rpc.asked).toEqual([])
+  })
+
+  test('a long signature is told from a malformed one, with what the operator has to set', async () => {
+    await attempt(service, contract, () => `0x${'c0'.repeat(700)}`)
+    expect(lastWords).toContain('the signature of a contract wallet')
+    expect(lastWords).toContain('[chain] rpc_urls')
+    for (const malformed of ['0x', '0x123', `0x${'c0'.repeat(4001)}`] as const) {
+      await attempt(service, contract, () => malformed)
+      expect(lastWords).toContain('Send the signature as 0x and 130 hex digits')
+    }
+  })
+})
+
+describe('without the setting', () => {
+  test('contract wallets are taken as soon as a chain is configured, and not before', async () => {
+    const rpc = stubRpc()
+    const on = await world({ toml: `[chain]\nrpc_urls = ["${rpc.url}"]\n` })
+    expect(await attempt(on, contract, () => undeployed(oneSignature))).toEqual([
+      403,
+      'signature_invalid',
+    ])
+    expect(lastWords).toContain('no contract wallet there on chain 4663')
+    expect(await attempt(on, contract, () => oneSignature)).toEqual([200, undefined])
+    await on.stop()
+    rpc.stop()
+    const off = await world({})
+    expect(await attempt(off, contract, () => oneSignature)).toEqual([403, 'signature_invalid'])
+    expect(lastWords).toContain('[chain] rpc_urls')
+    await off.stop()
   })
 })
 

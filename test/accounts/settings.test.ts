@@ -61,6 +61,7 @@ describe.each(engines)('the settings of an account on %s', (engine) => {
       object: 'settings',
       account: wallet.address,
       retention: 'none',
+      keeps_responses: true,
     })
   })
 

@@ -249,9 +249,9 @@ describe('POST /api/auth/verify', () => {
     expect(answer.status).toBe(415)
   })
 
-  test('413: more than 8,192 bytes', async () => {
+  test('413: more than 16,384 bytes', async () => {
     const headers = { 'content-type': 'application/json' }
-    const asked = [8192, 8193].map(async (size) => {
+    const asked = [16_384, 16_385].map(async (size) => {
       const init = { method: 'POST', body: '{}'.padEnd(size), headers }
       return (await service.call('/api/auth/nonce', init)).status
     })

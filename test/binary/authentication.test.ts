@@ -212,7 +212,7 @@ describe.skipIf(noBinary)('the authentication table, on the binary', () => {
       const bad: RequestInit[] = [
         { headers: { 'content-type': 'application/json' }, body: '{"model":' },
         { headers: { 'content-type': 'text/plain' }, body: 'hello' },
-        { headers: { 'content-type': 'application/json' }, body: `"${'x'.repeat(5_000_000)}"` },
+        { headers: { 'content-type': 'application/json' }, body: `"${'x'.repeat(33_600_000)}"` },
       ]
       const types = ['invalid_request', 'unsupported_media_type', 'payload_too_large']
       for (const [i, init] of bad.entries()) {

@@ -48,6 +48,7 @@ request_nusd = 1000
       account: expect.any(String),
       cap: { limit_nusd: 5_000_000_000, window: 'day' },
       expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      database: expect.stringMatching(/^\/.*\/counterfoil\.db$/),
     })
     expect(key.account).toBe(someAccount)
     const hours = (Date.parse(key.expires_at) - Date.now()) / 3_600_000
@@ -63,6 +64,8 @@ request_nusd = 1000
     const made = await home.cli(...createArgs)
     expect(made.stdout).toMatch(/^sk-service-[0-9A-Za-z]{49}\n$/)
     expect(made.stderr).toContain('shown only once')
+    expect(made.stderr).toMatch(/^Written to \/.*\/counterfoil\.db$/m)
+    expect(made.stderr).not.toContain('This database is new')
   })
 
   test('key list --json is a list of keys, without a secret', async () => {

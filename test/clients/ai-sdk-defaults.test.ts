@@ -85,8 +85,7 @@ describe.skipIf(noBinary).each(Object.entries(providers))('ai 7.0.173 with %s', 
         const user = { role: 'user' as const, content: prompt }
         const { responseMessages } = await generateText({ model, messages: [user] })
         const messages = [user, ...responseMessages, { ...user, content: 'And tomorrow?' }]
-        const providerOptions = { openai: { store: false } }
-        const { text } = await generateText({ model, messages, providerOptions })
+        const { text } = await generateText({ model, messages })
         expect(text).toBe(said.join(''))
       }))
 

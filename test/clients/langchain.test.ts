@@ -66,10 +66,12 @@ describe.skipIf(noBinary)('@langchain/openai 1.6.0', () => {
     expect(run).toMatchObject({ cost_nusd: agentCost, receipt_id: expect.stringMatching(/^rcpt_/) })
   })
 
-  test('stream without usage: the receipt on the last chunk', async () => {
+  test('stream without usage asked for: the receipt on the last chunk that came, and usage', async () => {
     const client = made('test/agent', { streamUsage: false, __includeRawResponse: true })
     const chunks = await Array.fromAsync(await client.stream(prompt))
-    await served.checkReceipt(rawOf(chunks.at(-1) ?? fail()))
+    // The client makes a chunk of its own from the usage, which follows the last one that came.
+    await served.checkReceipt(rawOf(chunks.at(-2) ?? fail()))
+    expect(chunks.at(-1)?.usage_metadata?.total_tokens).toBe(12)
   })
 
   test('tools: calls whole and streamed, and the answer to what they said', async () => {

@@ -83,7 +83,8 @@ describe.skipIf(noBinary)('openai 7.55.0', () => {
       expect(words.join('')).toBe(said.join(''))
       expect(chunks.map((chunk) => 'receipt' in chunk).indexOf(true)).toBe(chunks.length - 1)
       await served.checkReceipt(receiptOf(chunks.at(-1) as Paid))
-      expect(chunks.at(-1)?.usage?.total_tokens).toBe(is ? 12 : undefined)
+      expect(chunks.at(-1)?.usage?.total_tokens).toBe(12)
+      expect(chunks.filter(({ choices }) => choices.length === 0)).toHaveLength(is ? 1 : 0)
     },
   )
 

@@ -37,6 +37,9 @@ export async function startServing(stub: { stop(): Promise<void> }, toml: string
     server,
     baseUrl: `${server.origin}/v1`,
     secret: key.secret,
+    /** A command of the same executable. */
+    cli: (...args: string[]) => home.cli(...args),
+    folder: home.folder,
     /** Another key of the account: limits of its own. */
     key: async (...args: string[]) => (await makeKey(home, { cap: '10.00' }, ...args)).secret,
     /** A key below one that may make them, with limits of its own. */

@@ -10,7 +10,10 @@ describe('without any configuration', () => {
     expect(config.base_url).toBe('http://localhost:4663')
     expect(config.database_url).toBe('sqlite:./data/counterfoil.db')
     expect(config.limits).toEqual({
-      body_bytes: 4_194_304,
+      body_bytes: 33_554_432,
+      bodies_bytes: undefined,
+      keep_responses_hours: 24,
+      keep_responses_bytes: 67_108_864,
       body_timeout_s: 30,
       slow_bodies: 64,
       rpm: 6000,
@@ -46,7 +49,7 @@ describe('order of sources', () => {
     const loaded = load({ fileText, env, flags: { listen: '127.0.0.1:3', dev: true } })
     if ('problems' in loaded) throw new Error(loaded.problems.join('\n'))
     expect(loaded.config.listen.port).toBe(3)
-    expect(loaded.config.limits).toMatchObject({ rpm: 22, concurrency: 5, body_bytes: 4_194_304 })
+    expect(loaded.config.limits).toMatchObject({ rpm: 22, concurrency: 5, body_bytes: 33_554_432 })
     expect(loaded.sources).toMatchObject({
       listen: 'flag',
       'limits.rpm': 'env',

@@ -165,3 +165,27 @@ describe('models and upstreams', () => {
     ])
   })
 })
+
+describe('aliases of models', () => {
+  const aliased = (aliases: string) => ({ fileText: `${aliases}\n${upstream}${model}` })
+
+  test('are names and globs that stand for a model', () => {
+    const text = 'aliases = { "gpt-5" = "acme/small", "claude-*" = "counterfoil/echo-1" }'
+    const names = { 'gpt-5': 'acme/small', 'claude-*': 'counterfoil/echo-1' }
+    expect(configOf(aliased(text)).aliases).toEqual(names)
+    const env = { COUNTERFOIL_ALIASES: 'gpt-5=acme/small, claude-*=counterfoil/echo-1' }
+    expect(configOf({ env, fileText: upstream + model }).aliases).toEqual(names)
+  })
+
+  test('are refused with the model that is not there, or that they would hide', () => {
+    expect(problemsOf(aliased('aliases = { "gpt-5" = "acme/larger" }'))).toEqual([
+      'aliases: "gpt-5" names no model: "acme/larger"',
+    ])
+    expect(problemsOf(aliased('aliases = { "acme/small" = "counterfoil/echo-1" }'))).toEqual([
+      'aliases: "acme/small" is the id of a model itself',
+    ])
+    for (const wrong of ['aliases = "x"', 'aliases = { "a b" = "acme/small" }', 'aliases = []']) {
+      expect(problemsOf(aliased(wrong))[0]).toContain('aliases')
+    }
+  })
+})

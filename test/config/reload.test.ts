@@ -82,6 +82,17 @@ for (const engine of engines) {
       expect(w.deps.catalogue.priceList.version).toBe(version)
     })
 
+    test('names of models follow at once', async () => {
+      expect((await run('best')).status).toBe(404)
+      text = `aliases = { "best" = "stub/any" }\n${dearer(cheap())}`
+      expect(await reload()).toEqual({ changed: ['aliases'], restart: [] })
+      expect((await run('best')).status).toBe(200)
+      expect((await lastRun(w)).model).toBe('stub/any')
+      text = dearer(cheap())
+      expect(await reload()).toEqual({ changed: ['aliases'], restart: [] })
+      expect((await run('best')).status).toBe(404)
+    })
+
     test('a faulty one is refused as a whole, with every fault in the log', async () => {
       text = `${cheap()}${modelToml('stub/two', '"nobody:two"')}[limits]\nrpm = "many"\n`
       const refused = await reload()

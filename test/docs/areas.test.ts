@@ -26,6 +26,9 @@ function at(document: object, value: { $ref?: string }): unknown {
   return found
 }
 
+/** What Anthropic's API says in the place of our 503 of an overloaded model server. */
+const statusAs = (status: string): number => (status === '529' ? 503 : Number(status))
+
 describe('each document', () => {
   test.each(documents)('%s has less than 60 kB', (_, document) => {
     expect(Buffer.byteLength(JSON.stringify(document))).toBeLessThan(60_000)
@@ -65,7 +68,7 @@ describe('each document', () => {
             return [...text.matchAll(/"type":\{"const":"(\w+)"\}/g)].map(([, type]) => type).at(-1)
           })
           const known: number[] = types.map((type) => refusals[type as keyof typeof refusals]?.[0])
-          expect([operationId, known]).toEqual([operationId, types.map(() => Number(status))])
+          expect([operationId, known]).toEqual([operationId, types.map(() => statusAs(status))])
         }
       }
     },

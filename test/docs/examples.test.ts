@@ -26,6 +26,8 @@ terminal = true
 [terminal]
 asks_per_day = 1000
 daily_budget_nusd = 1_000_000_000
+[limits]
+body_bytes = 4_194_304
 `
 /** What keys call; `portal.test.ts` asks the rest. */
 const operations = everyOperation.filter((one) => !isForBrowsers(one))

@@ -51,7 +51,7 @@ describe('the examples of docs/metering.md', () => {
       reported: usage,
       shape,
       tier,
-      delivered: { inputBytes: 1_000_000, outputBytes: 1000, output: [] },
+      delivered: { inputBytes: 8000, outputBytes: 1000, output: [] },
       counting: { bytesPerToken: 4 },
       embedded: false,
     })

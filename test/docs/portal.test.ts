@@ -25,6 +25,7 @@ beforeAll(async () => {
   chain = stubChain()
   const more = `${pricedBuiltins}
 [limits]
+body_bytes = 4_194_304
 failed_auth_per_minute = 1_000_000
 keyless_per_minute = 1_000_000
 `

@@ -34,7 +34,7 @@ const recorded = {
       frame(
         'message_start',
         '{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant",' +
-          '"model":"claude","content":[],"stop_reason":null,"usage":{"input_tokens":3,' +
+          '"model":"far/m","content":[],"stop_reason":null,"usage":{"input_tokens":3,' +
           '"cache_creation":{"ephemeral_1h_input_tokens":4},"cache_creation_input_tokens":4,' +
           '"cache_read_input_tokens":5,"output_tokens":1}}}',
       ),
@@ -71,7 +71,7 @@ const recorded = {
       id: 'msg_1',
       type: 'message',
       role: 'assistant',
-      model: 'claude',
+      model: 'far/m',
       content: [
         { type: 'thinking', thinking: 'So', signature: 'RXE=' },
         { type: 'server_block', id: 'x', data: { a: [1, 2] } },
@@ -182,7 +182,9 @@ describe.each(protocols)('%s before a server of its protocol', (protocol) => {
   })
 
   const send = (stream: boolean, call: string) => {
-    const json = { model: 'far/m', ...ask, stream }
+    // An answer that is kept says so.
+    const store = protocol === 'responses' ? { store: false } : {}
+    const json = { model: 'far/m', ...ask, ...store, stream }
     return w.call(path, { key: secret, json, headers: { 'idempotency-key': call } })
   }
 

@@ -42,7 +42,12 @@ describe('the doors of Messages and Responses', () => {
         '2023-06-01',
       ])
       expect([headers['openai-beta'], headers['x-own']]).toEqual([undefined, undefined])
-      const written = eventsOf(sent).map((frame) => frame.trimEnd())
+      // But for the name of the model, which is the one that people pay for.
+      const own = JSON.stringify(sent['model'])
+      const written = eventsOf(sent).map((frame) =>
+        frame.trimEnd().replace(`"model":${own}`, '"model":"test/anthropic"'),
+      )
+      expect(written[0]).toContain('test/anthropic')
       const last = written.length - 2
       expect(frames.filter((frame) => frame !== '').slice(0, last)).toEqual(written.slice(0, last))
       const ending = JSON.parse(frames[last]?.split('data: ')[1] ?? '')
@@ -57,13 +62,13 @@ describe('the doors of Messages and Responses', () => {
         max_tokens: 50,
         messages: [{ role: 'user', content: 'a' }],
       }
-      const betas = 'some-beta, context-1m-2025-08-07,context-9k-2030-01-01'
+      const betas = 'some-beta, Context-1M-2025-08-07,context-9k-2030-01-01'
       const headers = { 'anthropic-beta': betas }
       const answer = await w.call('/v1/messages', { key: secret, json, headers })
       expect(answer.status).toBe(200)
       // The model has a context of 10,000 tokens, and its hold no more.
       expect(doors.seen.at(-1)?.headers['anthropic-beta']).toBe('some-beta,context-9k-2030-01-01')
-      expect(answer.headers.get('x-counterfoil-ignored')).toBe('context-1m-2025-08-07')
+      expect(answer.headers.get('x-counterfoil-ignored')).toBe('Context-1M-2025-08-07')
       const counted = '/v1/messages/count_tokens'
       await w.call(counted, { key: secret, json, headers: { 'anthropic-beta': 'context-1m-x' } })
       expect(doors.seen.at(-1)?.path).toEndWith('/count_tokens')
@@ -82,10 +87,12 @@ describe('the doors of Messages and Responses', () => {
       expect(answer.headers.get('x-counterfoil-ignored')).toBe('context_management, top_k')
       const native = await w.call('/v1/messages', {
         key: secret,
-        json: { ...json, model: 'test/anthropic', unheard: 1, let_through: 2 },
+        json: { ...json, model: 'test/anthropic', unheard: 1, models: ['dearer'] },
       })
-      expect(native.headers.get('x-counterfoil-ignored')).toBe('unheard')
-      expect(doors.seen.at(-1)?.body).toMatchObject({ let_through: 2, top_k: 5 })
+      // There what nobody here knows goes on; another model would have other rates.
+      expect(native.headers.get('x-counterfoil-ignored')).toBe('models')
+      expect(doors.seen.at(-1)?.body).toMatchObject({ unheard: 1, top_k: 5 })
+      expect(doors.seen.at(-1)?.body).not.toHaveProperty('models')
     })
   })
 
@@ -168,27 +175,17 @@ describe('the doors of Messages and Responses', () => {
       expect(error.details.error_code).toBe('thread_unsupported_request')
     })
 
-    test('a key as x-api-key is told where it belongs', async () => {
-      const answer = await w.call('/v1/messages', {
-        method: 'POST',
-        headers: { 'x-api-key': secret, 'content-type': 'application/json' },
-        body: '{}',
-      })
-      const { error } = await answer.json()
-      expect([answer.status, error.type]).toEqual([401, 'authentication_error'])
-      expect(error.message).toContain('ANTHROPIC_AUTH_TOKEN')
-    })
-
     test('what would need stored answers names the way around it', async () => {
-      for (const [member, value] of [
-        ['previous_response_id', 'resp_1'],
-        ['conversation', 'conv_1'],
-        ['background', true],
+      for (const [member, value, status] of [
+        ['previous_response_id', 'resp_1', 404],
+        ['conversation', 'conv_1', 400],
+        ['prompt', { id: 'pmpt_1' }, 400],
+        ['background', true, 400],
       ] as const) {
         const json = { model: 'test/openai', input: 'x', [member]: value }
         const answer = await w.call('/v1/responses', { key: secret, json })
         const { error } = await answer.json()
-        expect([answer.status, error.param]).toEqual([400, member])
+        expect([answer.status, error.param]).toEqual([status, member])
       }
       expect((await w.call('/v1/responses/resp_1', { key: secret })).status).toBe(404)
     })
@@ -225,24 +222,5 @@ describe('the doors of Messages and Responses', () => {
     for await (const { id, display_name } of anthropic.models.list()) found.push([id, display_name])
     expect(found).toContainEqual(['test/openai', 'test/openai'])
     expect(found.map(([id]) => id)).not.toContain('counterfoil/embed-1')
-  })
-
-  describe('a path that is not served says what is', () => {
-    const words = async (path: string): Promise<string> => {
-      const answer = await w.call(path, { method: 'POST', headers: { accept: '*/*' } })
-      const { error } = await answer.json()
-      expect(answer.status).toBe(404)
-      return error.message
-    }
-
-    test('of OpenAI', async () => {
-      expect(await words('/v1/images/generations')).toContain('is not served here')
-      expect(await words('/v1/nothing')).toContain('POST /v1/chat/completions')
-    })
-
-    test('without its /v1, or with two', async () => {
-      expect(await words('/chat/completions')).toContain('/v1/chat/completions')
-      expect(await words('/v1/v1/messages')).toContain('Leave it out')
-    })
   })
 })

@@ -4,24 +4,27 @@ import { boundOf } from '../../src/models/bound.ts'
 import { echoModel } from '../../src/models/builtins.ts'
 import type { Model } from '../../src/models/model.ts'
 import { ChunkReader } from '../../src/models/protocols/chat/read-chunks.ts'
-import { forward, unsayableTo } from '../../src/models/protocols/forward.ts'
+import { type Asked, forward, unsayableTo } from '../../src/models/protocols/forward.ts'
 import type { Gathered } from '../../src/models/protocols/gathered.ts'
 import { MessageReader, messageToChat } from '../../src/models/protocols/messages/read-answer.ts'
 import { messagesToChat } from '../../src/models/protocols/messages/read-request.ts'
 import { MessageRepair } from '../../src/models/protocols/messages/repair-events.ts'
 import { repairMessage } from '../../src/models/protocols/messages/whole.ts'
+import { boundOfNative } from '../../src/models/protocols/native/bound.ts'
 import {
   gatherNative,
   isFinishing,
   type Native,
   nativeCollector,
-  textBytesOf,
+  nativeOf,
 } from '../../src/models/protocols/native.ts'
+import type { Protocol } from '../../src/models/protocols/protocol.ts'
 import type { EventRepair } from '../../src/models/protocols/repaired.ts'
 import { ResponseReader, responseToChat } from '../../src/models/protocols/responses/read-answer.ts'
 import { responsesToChat } from '../../src/models/protocols/responses/read-request.ts'
 import { ResponseRepair } from '../../src/models/protocols/responses/repair-events.ts'
 import { repairResponse } from '../../src/models/protocols/responses/whole.ts'
+import { widest } from '../../src/models/wider-bounds.ts'
 import { Collector, readAnswer } from '../../src/runs/answer.ts'
 import { sound } from '../../src/runs/native-sorter.ts'
 import { parseSound } from '../../src/web/http/body.ts'
@@ -44,20 +47,25 @@ const objectIn = (text: string): JsonObject => {
 
 /** A request has a bound, and can be sent to a server of every kind or is refused before. */
 function sendable(protocol: Native['protocol'], received: JsonObject): void {
+  const native = nativeOf(protocol, received, { headers: new Headers(), model })
+  const own = boundOfNative(model, native)
+  must(own.inputBytes === native.bytes, 'bytes of what goes on')
+  sendableTo(protocol, { model, bound: own, native, door: protocol, ignored: [] })
   const { body, ignored } = doors[protocol].read(received)
-  const native: Native = { protocol, body: received, headers: {} }
-  const bound = boundOf(model, body, undefined, textBytesOf(native))
+  const bound = widest(own, boundOf(model, body))
   for (const count of [bound.inputTokens, bound.outputTokens, bound.inputBytes]) {
     must(Number.isSafeInteger(count) && count >= 0, 'a count')
   }
-  must(bound.inputBytes >= textBytesOf(native), 'bytes of what goes on')
   for (const wire of wires) {
-    if (wire !== protocol && unsayableTo(wire, body, protocol)) continue
-    const asked = { model, body, bound, native, ignored }
-    const sent = forward(asked, { upstream: 'far', model: 'm' }, wire)
-    must(sent.isNative === (wire === protocol), 'the way it goes')
-    JSON.stringify(sent.body)
+    if (wire === protocol || unsayableTo(wire, body, protocol)) continue
+    sendableTo(wire, { model, body, bound, native, door: protocol, ignored })
   }
+}
+
+function sendableTo(wire: Protocol, asked: Asked): void {
+  const sent = forward(asked, { upstream: 'far', model: 'm' }, wire)
+  must(sent.isNative === (wire === asked.native?.protocol), 'the way it goes')
+  JSON.stringify(sent.body)
 }
 
 /** What an answer comes to can be committed to and counted. */

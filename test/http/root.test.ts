@@ -181,12 +181,14 @@ describe('who gets what shape', () => {
   test('JSON under /v1, also for a browser', async () => {
     expect(await get('/v1/none', { accept: 'text/html', 'hx-request': 'true' })).toStartWith('{')
   })
-  test('JSON under /api unless a browser asks', async () => {
-    expect(await get('/api/portal/none', { accept: '*/*' })).toStartWith('{')
-    expect(await get('/api/portal/none', { accept: 'text/html,*/*' })).toStartWith('<p>page')
+  test('JSON under other roots of APIs, also for a browser', async () => {
+    for (const path of ['/v1beta/none', '/v2/none', '/openai/v1/none', '/api/v1/none', '/api'])
+      expect(await get(path, { accept: 'text/html', 'hx-request': 'true' })).toStartWith('{')
   })
-  test('a fragment for htmx', async () => {
-    expect(await get('/api/portal/none', { 'hx-request': 'true' })).toStartWith('<p>fragment')
+  test('JSON from a route under /api unless a browser or htmx asks', async () => {
+    expect(await get('/api/portal/lost', { accept: '*/*' })).toStartWith('{')
+    expect(await get('/api/portal/lost', { accept: 'text/html,*/*' })).toStartWith('<p>page')
+    expect(await get('/api/portal/lost', { 'hx-request': 'true' })).toStartWith('<p>fragment')
   })
   test('a page elsewhere, JSON when only that is asked for', async () => {
     expect(await get('/v1none', { accept: '*/*' })).toStartWith('<p>page')

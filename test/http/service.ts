@@ -58,6 +58,7 @@ export function startService(
       throw new Error('the password is hunter2')
     })
     .get('/v1/broke', () => refuse('insufficient_balance', { metadata: { required_nusd: 5 } }))
+    .get('/api/portal/lost', () => refuse('not_found'))
     .get('/v1/receipts/:id', ({ params }) => ({ id: params.id }), openToAnyOrigin)
     .post('/v1/receipts/verify', async ({ request }) => readJson(request, { limitBytes }), {
       ...openToAnyOrigin,

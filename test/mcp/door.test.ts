@@ -87,7 +87,7 @@ describe('POST /mcp', () => {
   test('a body that is too large, no JSON or of another type is refused', async () => {
     const post = (body: string, type = 'application/json') =>
       w.call('/mcp', { method: 'POST', headers: { accept, 'content-type': type }, body })
-    expect(await errorOf(await post(`"${'x'.repeat(5_000_000)}"`))).toEqual([
+    expect(await errorOf(await post(`"${'x'.repeat(33_600_000)}"`))).toEqual([
       413,
       'payload_too_large',
     ])
@@ -165,4 +165,43 @@ test('what the server itself gets wrong is an error without detail', async () =>
   await server.stop(true)
   expect(text).toContain('internal_error')
   expect(text).not.toContain('secret detail')
+})
+
+describe('list_models', () => {
+  type Page = { data: { id: string }[]; has_more: boolean; next_cursor: string | null }
+  const page = async (args: object) => {
+    const { structuredContent } = await callTool('list_models', args)
+    return structuredContent as unknown as Page
+  }
+  const idsOf = ({ data }: Page) => data.map(({ id }) => id)
+
+  test('gives the models that a text or a glob fits', async () => {
+    expect(idsOf(await page({ filter: 'ECHO' }))).toEqual(['counterfoil/echo-1'])
+    const { data } = await (await w.call('/v1/models')).json()
+    const own = data
+      .map(({ id }: { id: string }) => id)
+      .filter((id: string) => /^counterf/.test(id))
+    expect(idsOf(await page({ filter: 'counterfoil/*' }))).toEqual(own)
+    expect(await page({ filter: 'none' })).toMatchObject({ data: [], next_cursor: null })
+  })
+
+  test('gives all of them page by page, each once', async () => {
+    const { data } = await (await w.call('/v1/models')).json()
+    const seen: string[] = []
+    let cursor: string | null = null
+    do {
+      const next: Page = await page({ limit: 1, ...(cursor === null ? {} : { cursor }) })
+      expect(next.has_more).toBe(next.next_cursor !== null)
+      seen.push(...idsOf(next))
+      cursor = next.next_cursor
+    } while (cursor !== null)
+    expect(seen).toEqual(data.map(({ id }: { id: string }) => id))
+  })
+
+  test('refuses a cursor that it did not give', async () => {
+    const { isError, structuredContent } = await callTool('list_models', { cursor: 'none' })
+    expect(isError).toBe(true)
+    expect(structuredContent.error).toMatchObject({ type: 'invalid_request', param: 'cursor' })
+    expect((await callTool('list_models', { limit: 0 })).isError).toBe(true)
+  })
 })

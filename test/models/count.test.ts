@@ -6,14 +6,13 @@ import { decideUsage } from '../../src/models/usage.ts'
 const choicesOf = (message: object) => [{ index: 0, message, finish_reason: 'stop' }] as never
 const said = 'The quick brown fox jumps over 1234567890 lazy dogs.'
 
-test('A model with a tokenizer counts its output exactly, whoever chose its end.', async () => {
+test('A model with a tokenizer counts its output exactly.', async () => {
   const tokenizer = await loadTokenizer('o200k_base')
   const counting = { bytesPerToken: 4, tokenizer: 'o200k_base' } as const
-  const count = (message: object, isClientsEnd = false) =>
-    countOutput(counting, { bytes: 1000, choices: choicesOf(message) }, isClientsEnd)
+  const count = (message: object) =>
+    countOutput(counting, { bytes: 1000, choices: choicesOf(message) })
   const tokens = tokenizer.count(said)
   expect(count({ role: 'assistant', content: said })).toBe(tokens)
-  expect(count({ role: 'assistant', content: said }, true)).toBe(tokens)
   const called = { name: 'weather', arguments: '{"city":"Rome"}' }
   const tool_calls = [{ id: 'call_1', type: 'function', function: called }]
   expect(count({ content: null, tool_calls })).toBe(
@@ -35,7 +34,7 @@ test('Reasoning that is said under two names counts once, by a tokenizer too.', 
     reasoning_content: said,
     reasoning_details: [{ type: 'reasoning.text', text: said, index: 0 }],
   }
-  const counted = countOutput(counting, { bytes: 1000, choices: choicesOf(message) }, false)
+  const counted = countOutput(counting, { bytes: 1000, choices: choicesOf(message) })
   expect(counted).toBe(tokenizer.count('Yes.') + tokenizer.count(said))
 })
 
@@ -47,7 +46,6 @@ test('The input that the tokenizer counted for the hold is the one that is charg
     reported: undefined,
     delivered: { inputBytes: 80, outputBytes: 0, output: [] },
     counting: { bytesPerToken: 4 },
-    isClientsEnd: true,
     embedded: false,
   })
   expect([usage, source]).toEqual([{ inputTokens: 17, outputTokens: 0 }, 'counted'])

@@ -31,9 +31,7 @@ test('Rates of a quote hold and charge a run as the prices that they were writte
     outputTokens: fc.nat(100),
     tier: fc.constantFrom(undefined, 'priority'),
     classes: fc.record({ cache_read: fc.nat(5), reasoning: fc.nat(5) }),
-    dearest: fc.option(fc.record({ input: fc.boolean(), output: fc.boolean() }), {
-      nil: undefined,
-    }),
+    held: fc.constantFrom(undefined, new Set(['cache_read', 'reasoning'] as const)),
   })
   fc.assert(
     fc.property(anyPrices, usage, fc.constantFrom('chat', 'embedding'), (prices, used, kind) => {

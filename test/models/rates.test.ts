@@ -109,12 +109,12 @@ describe('the bill of a usage', () => {
     expect([source, lines[0]?.pricePusd]).toEqual(['counted', 2_500_000n])
   })
 
-  for (const wrong of [-1, 1.5, '7', true, {}, 2 ** 60]) {
-    test(`with a detail of ${JSON.stringify(wrong)} is the total at the dearest rate`, () => {
+  for (const wrong of [-1, '7', true, {}, 2 ** 60]) {
+    test(`with a detail of ${JSON.stringify(wrong)} is the total at its plain rate`, () => {
       const said = { ...chat, prompt_tokens_details: { cached_tokens: wrong } }
       const { units, source, lines } = bill({ ...small, cache_write_pusd: 4_000_000 }, said)
       expect(units).toEqual({ input: 2006, output: 300 })
-      expect([source, lines[0]?.pricePusd]).toEqual(['counted', 4_000_000n])
+      expect([source, lines[0]?.pricePusd]).toEqual(['counted', 2_500_000n])
     })
   }
 })

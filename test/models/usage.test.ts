@@ -43,7 +43,11 @@ describe('a reported usage', () => {
       [9, 50, 'reported', true],
     ],
     ['that is negative is counted', { prompt_tokens: -9, completion_tokens: -7 }, counted],
-    ['that is fractional is counted', { prompt_tokens: 9.5, completion_tokens: 7.5 }, counted],
+    [
+      'that is fractional is rounded up',
+      { prompt_tokens: 9.5, completion_tokens: 7.5 },
+      [10, 8, 'reported', false],
+    ],
     ['that is text is counted', { prompt_tokens: '9', completion_tokens: '7' }, counted],
     ['of 2^60 is counted', { prompt_tokens: 2 ** 60, completion_tokens: 2 ** 60 }, counted],
     ['of NaN is counted', { prompt_tokens: Number.NaN, completion_tokens: Number.NaN }, counted],
@@ -61,6 +65,7 @@ describe('a reported usage', () => {
       { prompt_tokens: 1, completion_tokens: 1 },
       [1, 1, 'reported', false],
     ],
+    ['of zeros alone is counted', { prompt_tokens: 0, completion_tokens: 0 }, counted],
     ['of no input is taken', { prompt_tokens: 0, completion_tokens: 7 }, [0, 7, 'reported', false]],
   ]
   for (const [what, reported, decided] of table) {
@@ -88,15 +93,27 @@ describe('counting', () => {
     expect(decide(undefined, { outputBytes: 25 }, own)).toEqual([25, 10, 'counted', false])
   })
 
-  test('is a token for each three bytes where the client chose the end', () => {
-    const more = { isClientsEnd: true }
-    expect(decide(undefined, {}, more)).toEqual([21, 9, 'counted', false])
-    expect(decide(undefined, {}, { ...more, counting: { bytesPerToken: 2 } })).toEqual([
-      31,
-      13,
-      'counted',
-      false,
-    ])
+  test('of what was read has a number of its own where the reported runs gave it one', () => {
+    const own = { counting: { bytesPerToken: 2.5, readBytesPerToken: 6.1 } }
+    expect(decide(undefined, {}, own)).toEqual([10, 10, 'counted', false])
+  })
+
+  test('a beginning that was reported before is of the tokens that were reported', () => {
+    const whole = { tokens: 30, bytes: 51, media: 0 }
+    const known = { whole, cached: 28, share: 0.9 }
+    const claim = { bound, prices, reported: undefined, delivered, counting, embedded: false }
+    expect(decideUsage({ ...claim, known }).usage).toEqual({
+      inputTokens: 33,
+      outputTokens: 7,
+      classes: { cache_read: 28 },
+    })
+  })
+
+  test('no more of a cache is taken as read than is the same as before', () => {
+    const claim = { bound, prices, reported: undefined, delivered, counting, embedded: false }
+    const known = { cached: 500, share: 0.5 }
+    const { usage } = decideUsage({ ...claim, known })
+    expect([usage.inputTokens, usage.classes]).toEqual([16, { cache_read: 8 }])
   })
 
   test('it stops at the bound and says so', () => {
@@ -170,7 +187,6 @@ test('no report and no delivery leads above the bound or to anything but a count
         reported: said,
         delivered: claim,
         counting,
-        isClientsEnd: is,
         isOutdated: !is,
         embedded: false,
       })

@@ -57,6 +57,7 @@ describe('counterfoil models import', () => {
         id: 'acme-large',
         kind: 'chat',
         context_tokens: 1000n,
+        total_tokens_max: 1100n,
         max_output_tokens: 100n,
         input_pusd: 1_500_000n,
         output_pusd: 6_250_000n,
@@ -69,6 +70,37 @@ describe('counterfoil models import', () => {
     expect(stderr).toContain('1 × mode image_generation')
     expect(stderr).toContain('1 model was refused')
     expect(readFileSync(config, 'utf8')).toBe(before)
+  })
+
+  test('prints what it ignored by name, and who is configured with too little context', async () => {
+    setUp(`[[models]]
+id = "acme-old"
+kind = "chat"
+context_tokens = 1000
+max_output_tokens = 100
+input_pusd = 1_500_000
+output_pusd = 6_250_000
+route = ["up:acme-old"]`)
+    const entry = (more: string) => `{"mode": "responses", "max_input_tokens": 1000,
+      "max_output_tokens": 100, "input_cost_per_token": 1.5e-06,
+      "output_cost_per_token": 6.25e-06${more}}`
+    const fast = ', "provider_specific_entry": {"fast": 6, "eu": 1.2}, "supports_vision": true'
+    const file = `{"acme-new": ${entry(fast)}, "acme-old": ${entry('')}}`
+    const done = await run(['-', '--from', 'litellm', '--upstream', 'up'], file)
+    expect(done.code).toBe(0)
+    expect(rawModels(done.stdout).map(({ id }) => id)).toEqual(['acme-new'])
+    for (const line of [
+      '# Served by the Responses API alone: its upstream needs kind = "responses" (acme-new, acme-old).',
+      '# Ignored, because no request here can ask for it: provider_specific_entry.fast (acme-new).',
+      '# Ignored, because no request here can ask for it: provider_specific_entry.eu (acme-new).',
+      '# Takes no images here, because their tokens have no published bound (image_tokens_max) (acme-new).',
+    ]) {
+      expect(done.stdout).toContain(`${line}\n`)
+    }
+    expect(done.stderr).toBe(
+      'Check acme-old: it is configured with 1000 tokens of context, and the file has 1100 of ' +
+        'input and output together. What a run uses beyond its hold is not charged.\n',
+    )
   })
 
   test('writes what it printed, with the cost of a markup, and finds it unchanged then', async () => {

@@ -43,6 +43,7 @@ describe("LiteLLM's file", () => {
         id: 'acme/large',
         kind: 'chat',
         context_tokens: 200_000n,
+        total_tokens_max: 264_000n,
         max_output_tokens: 64_000n,
         input_pusd: 3_000_000n,
         output_pusd: 15_000_000n,
@@ -50,13 +51,12 @@ describe("LiteLLM's file", () => {
         cache_write_pusd: 3_750_000n,
         cache_write_1h_pusd: 6_000_000n,
         audio_input_pusd: 7_000_000n,
-        image_input_pusd: 8_000_000n,
         reasoning_pusd: 16_000_000n,
         audio_output_pusd: 17_000_000n,
         image_output_pusd: 18_000_000n,
         request_nusd: 2_000_000n,
         web_search_nusd: 50_000_000n,
-        features: ['streaming', 'tools', 'vision'],
+        features: ['streaming', 'tools'],
         bands: [
           {
             above_input_tokens: 200_000n,
@@ -116,9 +116,9 @@ describe("LiteLLM's file", () => {
   test.each([
     ['input_cost_per_image', '0.0013'],
     ['output_cost_per_second', '1e-4'],
-    ['code_interpreter_cost_per_session', '0.03'],
+    ['code_interpreter_price', '0.03'],
     ['input_cost_per_token_above_2_hours', '1e-6'],
-    ['regional_processing_uplift_multiplier_eu', '1.1'],
+    ['long_context_multiplier', '1.1'],
     ['a_rate_of_next_year', '0.5'],
     ['input_cost_per_token_above_200k_tokens_turbo', '1e-6'],
     ['output_cost_per_image_token', '-1e-6'],
@@ -133,16 +133,65 @@ describe("LiteLLM's file", () => {
   })
 
   test('so is one inside of an object, by its path', () => {
-    const inner = '"provider_specific_entry": {"fast": 6.0, "deep": [{"cost": 1}]}'
+    const inner = '"provider_specific_entry": {"fast": 6.0, "deep": [{"cost": 1}], "per_moon": 2}'
     expect(litellm(chat('a', `${base}, ${inner}`)).refused).toEqual([
       {
         id: 'a',
-        dimensions: ['provider_specific_entry.fast', 'provider_specific_entry.deep.0.cost'],
+        dimensions: ['provider_specific_entry.deep.0.cost', 'provider_specific_entry.per_moon'],
       },
     ])
   })
 
-  test('a tier inside of a band is taken where it costs the dearer of both, and else refused', () => {
+  test.each([
+    ['"provider_specific_entry": {"us": 1.1}', 'provider_specific_entry.us'],
+    ['"provider_specific_entry": {"inference_geo": 1.1}', 'provider_specific_entry.inference_geo'],
+    ['"regional_processing_uplift_multiplier_eu": 1.1', 'regional_processing_uplift_multiplier_eu'],
+    ['"code_interpreter_cost_per_session": 0.03', 'code_interpreter_cost_per_session'],
+    ['"file_search_cost_per_gb_per_day": 0.1', 'file_search_cost_per_gb_per_day'],
+    ['"output_cost_per_token_batches": 1e-06', 'output_cost_per_token_batches'],
+  ])('a price that nobody can ask for refuses no model and is named: %s', (price, name) => {
+    const { models, refused } = litellm(chat('a', `${base}, ${price}`))
+    expect(refused).toEqual([])
+    expect(models[0]?.notes).toEqual([`Ignored, because no request here can ask for it: ${name}`])
+  })
+
+  test('a model of the Responses API is one to chat with, and its note names the kind of upstream', () => {
+    const file = litellm(chat('a', base).replace('"mode": "chat"', '"mode": "responses"'))
+    expect(entriesOf(file)[0]).toMatchObject({ id: 'a', kind: 'chat', max_output_tokens: 64_000n })
+    expect(file.models[0]?.notes).toEqual([expect.stringContaining('kind = "responses"')])
+  })
+
+  test.each([
+    [272_000, 128_000, { context_tokens: 400_000n }],
+    [1_048_576, 65_536, { context_tokens: 1_048_576n, total_tokens_max: 1_114_112n }],
+    [8192, 8192, { context_tokens: 8192n, total_tokens_max: 16_384n }],
+  ])('limits of %d in and %d out are both within the context', (input, output, limits) => {
+    const entry = chat('a', base).replace('200000', `${input}`).replace('64000', `${output}`)
+    const [made] = entriesOf(litellm(entry))
+    expect(made).toMatchObject({ ...limits, max_output_tokens: BigInt(output) })
+    expect(made).toHaveProperty('context_tokens')
+    expect('total_tokens_max' in (made ?? {})).toBe('total_tokens_max' in limits)
+  })
+
+  test.each([
+    ['anthropic/claude-opus-4-7', 4784n],
+    ['bedrock/us.anthropic.claude-3-5-haiku-20241022-v1:0', 1600n],
+    ['azure/gpt-4o-2024-11-20', 1445n],
+    ['gpt-4o-mini', 48_169n],
+    ['openai/gpt-5.1-codex', 3779n],
+    ['gpt-9', 24_600n],
+    ['vertex_ai/gemini-9-pro', 2580n],
+    ['acme/eyes', undefined],
+  ])('an image of %s has the bound that its provider publishes', (id, tokens) => {
+    const rates = '"supports_vision": true, "input_cost_per_image_token": 8e-06'
+    const [entry] = entriesOf(litellm(chat(id, `${base}, ${rates}`)))
+    expect(entry?.['image_tokens_max']).toBe(tokens as bigint)
+    expect(entry?.['image_input_pusd']).toBe(tokens && 8_000_000n)
+    const features = entry?.['features'] as string[]
+    expect(features.includes('vision')).toBe(tokens !== undefined)
+  })
+
+  test('a tier inside of a band is taken where it costs the dearer of both, and else left out', () => {
     const both = (price: string) =>
       chat(
         'a',
@@ -152,8 +201,10 @@ describe("LiteLLM's file", () => {
       )
     expect(litellm(both('9e-06')).refused).toEqual([])
     const name = 'input_cost_per_token_above_272k_tokens_priority'
-    expect(litellm(both('1.2e-05')).refused).toEqual([{ id: 'a', dimensions: [name] }])
-    const [without] = litellm(both('1.2e-05'), ['priority']).models
+    const [without] = litellm(both('1.2e-05')).models
+    expect(without?.notes).toEqual([
+      `Left out, so that no request can ask for it: the tier priority, for ${name}`,
+    ])
     expect(without?.tiers).toEqual([])
     expect(without?.bands).toHaveLength(1)
   })

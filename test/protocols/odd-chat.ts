@@ -3,7 +3,7 @@ import type { Json } from '../../src/kernel/canonical.ts'
 import type { JsonObject } from '../../src/kernel/json-object.ts'
 import type { Prng } from '../ledger/prng.ts'
 
-/** The meaning of a stream, in any form. */
+/** The words of a stream of any form. */
 export type Truth = { text: string; reasoning: string; calls: { name: string; args: JsonObject }[] }
 
 export function makeTruth(prng: Prng): Truth {

@@ -60,7 +60,7 @@ async function written(wire: UpstreamKind, door: Door, reads: Uint8Array[]): Pro
   let frames = ''
   if (door !== 'chat' && isNative) {
     const sorter = new NativeSorter(door)
-    const write = eventWriter(() => '')
+    const write = eventWriter(() => '', 'm')
     await takeEach(chunks, (batch) => {
       frames += write(sorter.sort(batch))
       return true
@@ -74,8 +74,8 @@ async function written(wire: UpstreamKind, door: Door, reads: Uint8Array[]): Pro
   const base = { id: 'run_1', object: 'chat.completion.chunk', created: 1, model: 'm' }
   const write = {
     chat: frameWriter(chunkWriter(base)),
-    messages: eventWriter((chunk) => messages.write(chunk)),
-    responses: eventWriter((chunk) => responses.write(chunk)),
+    messages: eventWriter((chunk) => messages.write(chunk), 'm'),
+    responses: eventWriter((chunk) => responses.write(chunk), 'm'),
   }[door]
   await takeEach(chunks, (batch) => {
     frames += write(sorter.sort(batch))

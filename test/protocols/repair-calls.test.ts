@@ -170,7 +170,7 @@ describe('calls of tools', () => {
       [['x', 'function', '', a]],
     ],
     [
-      'entries that are not calls',
+      'a value that calls nothing',
       [[null as never, 7 as never, { index: 0, id: 'x', ...f('read', a) }]],
       [both[0]],
     ],

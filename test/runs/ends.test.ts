@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { onceOf } from '../../src/ledger/once.ts'
 import { finish } from '../../src/runs/finish.ts'
 import type { Begun } from '../../src/runs/opening.ts'
-import type { Ending } from '../../src/runs/settlement.ts'
+import type { Ending, Finished } from '../../src/runs/settlement.ts'
 import { type World, world } from '../support/world.ts'
 import { type Beginner, beginnerOf, beginnerToml, endingOf } from './beginner.ts'
 
@@ -69,7 +69,8 @@ describe('the call that a run was', () => {
     const scope = `call of ${caller.account}`
     const once = onceOf<Begun>(w.deps, { scope, fingerprint: 'f' }, () => undefined)
     const live = await by.start(caller, { once, model })
-    await finish(w.deps, live, ending, ({ receiptId }) => new TextEncoder().encode(receiptId))
+    const reply = ({ receiptId }: Finished) => new TextEncoder().encode(receiptId)
+    await finish(w.deps, live, ending, { reply })
     const row = await w.deps.calls.find(scope)
     return row && new TextDecoder().decode(row.reply ?? undefined)
   }

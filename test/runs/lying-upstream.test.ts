@@ -10,6 +10,7 @@ import {
   lastRun,
   modelsToml,
   modelToml,
+  neverOpens,
   receiptIdOf,
   upstreamToml,
 } from '../support/runs.ts'
@@ -75,7 +76,7 @@ input_pusd = 1_000_000
 `
       const toml =
         modelsToml(stub.url, names) +
-        upstreamToml('scripted', scripted.url) +
+        upstreamToml('scripted', scripted.url, `${neverOpens}\napi_key_env = "LYING_KEY"`) +
         Object.keys(scripts)
           .map((name) => modelToml(`scripted/${name}`, `"scripted:${name}"`))
           .join('') +
@@ -83,7 +84,9 @@ input_pusd = 1_000_000
         modelToml('two/before', '"scripted:cut0", "stub:undone"') +
         modelToml('two/after', '"scripted:cut1", "stub:undone"') +
         fallback
+      process.env['LYING_KEY'] = upstreamKey
       w = await world({ engine, toml })
+      delete process.env['LYING_KEY']
       secret = (await w.key({ balance: 10n * usd })).secret
       client = new OpenAI({ baseURL: `${w.origin}/v1`, apiKey: secret, maxRetries: 0 })
     })

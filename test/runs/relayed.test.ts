@@ -5,7 +5,7 @@ import { fromHex, toHex } from '../../src/kernel/hex.ts'
 import { inParts } from '../../src/models/free-members.ts'
 import type { JsonObject } from '../../src/models/upstream/upstream.ts'
 import { Collector, readAnswer } from '../../src/runs/answer.ts'
-import { outputIn } from '../../src/runs/saved-answer.ts'
+import { readingsOf } from '../../src/runs/saved-answer.ts'
 import { commit } from '../../src/verify/commitment.ts'
 import {
   chunkOf,
@@ -222,12 +222,14 @@ describe('an answer with unknown members', () => {
       const id = await receiptIdOf(w, secret, (await lastRun(w)).id)
       const file = await (await w.call(`/v1/receipts/${id}`, { key: secret })).json()
       const salt = fromHex(file.disclosures.output.salt) ?? new Uint8Array()
-      expect(toHex(commit('output/v1', salt, outputIn(text)))).toBe(file.receipt.content.output)
+      expect(toHex(commit('output/v1', salt, readingsOf(text)[0]))).toBe(
+        file.receipt.content.output,
+      )
     }
-    expect(outputIn('{"object":"list","data":[1]}')).toEqual([1])
-    expect(outputIn('{"object":"run","output":[2]}')).toEqual([2])
+    expect(readingsOf('{"object":"list","data":[1]}')).toEqual([[1]])
+    expect(readingsOf('{"object":"run","output":[2]}')).toEqual([[2]])
     for (const none of ['', 'text', '[]', 'data: [DONE]\n\n']) {
-      expect(outputIn(none)).toBeUndefined()
+      expect(readingsOf(none)).toEqual([])
     }
   })
 

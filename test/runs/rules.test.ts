@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Refusal } from '../../src/kernel/refusal.ts'
+import { messagesErrors } from '../../src/models/protocols/messages/write-error.ts'
 import { type FailureReason, UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 import { decideUsage } from '../../src/models/usage.ts'
 import { circuitOpenRefusal, refusalOf } from '../../src/runs/failure.ts'
@@ -104,6 +105,21 @@ describe('a run that broke off', () => {
       const refusal = refusalOf(new UpstreamFailure(reason), undefined, 'output')
       expect(refusal.message).toContain('delivered until then was charged')
     }
+  })
+
+  test('A model server that is overloaded is so on Messages, by its status or its name.', () => {
+    const failures = [{ status: 529 }, { code: 'overloaded_error' }]
+    for (const failure of failures.map((detail) => new UpstreamFailure('busy', detail))) {
+      const refusal = refusalOf(failure, undefined, 'nothing')
+      expect([refusal.type, messagesErrors.statusOf(refusal)]).toEqual(['unavailable', 529])
+      const late = refusalOf(failure, undefined, 'output')
+      expect(late.message).toContain('delivered until then was charged')
+      expect(messagesErrors.toBody(late, 'req_1')).toMatchObject({
+        error: { type: 'overloaded_error', details: { type: 'upstream_error' } },
+      })
+    }
+    const limited = refusalOf(new UpstreamFailure('busy', { status: 429 }), undefined, 'nothing')
+    expect(messagesErrors.statusOf(limited)).toBe(503)
   })
 
   test('Our own refusals pass unchanged, and a bug shows only internal_error.', () => {

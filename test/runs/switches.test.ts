@@ -51,6 +51,48 @@ describe('a member that decides how a request is answered or charged', () => {
     expect([answer.status, error?.type, error?.param]).toEqual([400, 'invalid_request', param])
   })
 
+  const unserved = {
+    modalities: [['text', 'audio'], ['image'], 'audio'],
+    audio: [{ voice: 'alloy', format: 'wav' }],
+    web_search_options: [{}, { search_context_size: 'low' }],
+    search_parameters: [{ mode: 'auto' }, {}],
+    enable_search: [true],
+    plugins: [[{ id: 'web' }]],
+    background: [true],
+    deferred: [true],
+    previous_response_id: ['resp_1'],
+    conversation: ['conv_1'],
+  }
+  const asked = Object.entries(unserved).flatMap(([name, values]) =>
+    values.map((value): [string, unknown] => [name, value]),
+  )
+  test.each(asked)(
+    'of a chat is refused by its name where nothing here does it: %s %j',
+    async (param, value) => {
+      for (const stream of [true, false]) {
+        const answer = await post('/v1/chat/completions', { ...chat, stream, [param]: value })
+        const { error } = await answer.json()
+        expect([answer.status, error?.type, error?.param]).toEqual([400, 'invalid_request', param])
+        expect(answer.headers.get('x-should-retry')).toBe('false')
+      }
+    },
+  )
+
+  test('of a chat may say that it is off', async () => {
+    const off = {
+      modalities: ['text'],
+      search_parameters: { mode: 'off' },
+      enable_search: false,
+      plugins: [],
+      background: false,
+      deferred: false,
+      audio: null,
+    }
+    const answer = await post('/v1/chat/completions', { ...chat, ...off, prediction: {}, odd: 1 })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('x-counterfoil-ignored')).toContain('odd')
+  })
+
   test('may be null, which is the same as absent', async () => {
     const none = { stream: null, fit: null, stream_options: null, n: null, max_tokens: null }
     const answer = await post('/v1/chat/completions', { ...chat, ...none })

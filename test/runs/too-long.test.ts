@@ -193,8 +193,10 @@ test('The log has the status and the name of an error, and no word of it.', asyn
   expect(text).toContain('"code":"invalid_value"')
   expect(text).toContain('"code":"their_own"')
   expect(text).toContain('"status":413')
-  const written = await everythingWritten(w)
   for (const never of [hidden, 'temperature', 'runner died', 'prompt is too long']) {
-    expect(written).not.toContain(never)
+    expect(text).not.toContain(never)
   }
+  // Clients read why a request was refused, in its run too; other words are kept nowhere.
+  const written = await everythingWritten(w)
+  for (const never of ['runner died', 'prompt is too long']) expect(written).not.toContain(never)
 })

@@ -74,25 +74,27 @@ export function chargeOf(
 ): bigint {
   const { bytes } = flight
   const counted = Math.ceil(bytes / bytesPerToken)
-  const read =
-    countIn(usage, 'prompt_tokens') ?? Math.max(1, Math.ceil(flight.inputBytes / bytesPerToken))
-  const said = countIn(usage, 'completion_tokens') || counted
-  const used = [Math.min(read, flight.input), Math.min(said, flight.output)] as const
+  const [prompt, said] = [countIn(usage, 'prompt_tokens'), countIn(usage, 'completion_tokens')]
+  const isBlank = prompt === 0 && !said
+  const told = isBlank ? undefined : prompt
+  const read = told ?? Math.max(1, Math.ceil(flight.inputBytes / bytesPerToken))
+  const used = [Math.min(read, flight.input), Math.min(said || counted, flight.output)] as const
   return costOf(...used, discountBps, quoted)
 }
 
 /**
  * What a run costs that broke off: what was said, and its input. Where nothing was, its input if
- * its client stopped it. Three bytes count as a token where the client did.
+ * its client stopped it. A tenth less than four bytes count as a token where the client did.
  */
 export function brokenCharge(flight: Flight, run: ModelRun, isClients: boolean): bigint {
   if (flight.bytes === 0 && !isClients) return 0n
-  return chargeOf(flight, run, undefined, isClients ? 3 : 4)
+  return chargeOf(flight, run, undefined, isClients ? 3.6 : 4)
 }
 
 function countIn(usage: JsonObject | undefined, field: string): number | undefined {
   const value = usage?.[field]
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+  const isCount = typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
+  return isCount ? Math.ceil(value) : undefined
 }
 
 /** What a caller is told of a model server that failed. */

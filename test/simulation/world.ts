@@ -253,6 +253,7 @@ max_output_tokens = 1000
 input_pusd = ${prices.input}
 output_pusd = ${prices.output}
 request_nusd = ${prices.request}
+bytes_per_token = 4
 overhead_per_message = 0
 overhead_fixed = 0
 ${Object.entries(offers)

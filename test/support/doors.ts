@@ -214,6 +214,8 @@ export const wiredToml = (url: string, names: readonly string[], more = neverOpe
 /** UTF-8 bytes of what a run of this text is charged to have read, where they are counted. */
 export function inputBytesOf({ door, isNative }: Pair, asking: Asking): number {
   const { messages } = chatDoor.body(asking)
-  const read = isNative ? door.body(asking) : { messages: messages ?? [] }
+  // The name of the model and what says how to answer are not read by it.
+  const { model, stream, [door.limit]: most, ...said } = door.body(asking)
+  const read = isNative ? said : { messages: messages ?? [] }
   return Buffer.byteLength(JSON.stringify(read))
 }

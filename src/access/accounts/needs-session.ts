@@ -6,6 +6,7 @@ import { Refusal, refuse } from '../../kernel/refusal.ts'
 import { assertMarkHere } from '../../kernel/shard.ts'
 import { clientAddress, trustedProxies } from '../../web/http/client-address.ts'
 import { readCookie } from '../../web/http/cookies.ts'
+import { noteAccount } from '../../web/http/expected-body.ts'
 import { pathStart } from '../../web/http/paths.ts'
 import { assertSameOrigin } from '../../web/http/same-origin.ts'
 import { homePage, isLocalPath, signInPath } from './next-page.ts'
@@ -87,6 +88,7 @@ export const sessionAuth = (deps: Notes) => {
           set.headers['location'] = homes[acting.role]
           return status(303, '')
         }
+        noteAccount(request, acting.account)
         const visitor: Visitor = visitorOf({ request, server, set })
         if ('page' in need) await deps.extent.note(acting, deps.clock.now())
         return { session, account: acting.account, acting, visitor }

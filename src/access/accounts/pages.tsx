@@ -264,7 +264,7 @@ const SignByHand = ({ view }: { view: SignInView }) => (
         name="signature"
         label="Signature"
         placeholder="0x…"
-        hint="0x and 130 hexadecimal digits."
+        hint="0x and 130 hexadecimal digits; more where the wallet is a contract."
         rows={3}
         mono
         required

@@ -29,6 +29,7 @@ export const settingsShape = t.answer('Settings', 'What an account can set.', {
   object: t.only('settings'),
   account: t.address('The account.'),
   retention: t.oneOf('How long the texts of its runs are kept.', retentions),
+  keeps_responses: t.flag('Whether responses are kept, encrypted, for a next turn.', true),
 })
 
 export const sessionShape = t.answer('Session', 'A browser that the account is signed in with.', {
@@ -75,7 +76,8 @@ export const verifyBody = t.body('SignedText', 'A signed text.', {
 /** The body of `PATCH /api/portal/settings`. */
 export const settingsBody = t.body('SettingsChange', 'A setting to change.', {
   retention: t.word(
-    'How long the texts of runs are kept. A shorter time deletes at once.',
+    'How long the texts of runs are kept. A shorter time deletes at once; `none` keeps no ' +
+      'responses either.',
     retentions,
   ),
 })

@@ -110,10 +110,7 @@ async function verifyAttempt(
   claimed: { account: string },
 ): Promise<string> {
   const parsed = await parseSiwe(message)
-  if (!(isContractSignature ? anySignature : eoaSignature).test(signature)) {
-    const text = 'Send the signature as 0x and 130 hex digits (65 bytes). You were not signed in.'
-    refuse('invalid_request', { message: text, param: 'signature' })
-  }
+  if (!eoaSignature.test(signature)) assertOfContract(signature, isContractSignature !== undefined)
   const now = clock.now()
   const accountId = toAccountId(parsed.address)
   claimed.account = accountId
@@ -129,8 +126,39 @@ async function verifyAttempt(
   if (!(await nonces.take(parsed.nonce, browserHash, now))) refuseNonce()
   const signed = { address: parsed.address, message, signature }
   const isValid = (await isSignatureOf(signed)) || (await isContractSignature?.(signed))
-  if (!isValid) refuse('signature_invalid', { metadata: { reason: 'signature' } })
+  if (!isValid) refuseSignature(isContractSignature !== undefined)
   return accountId
+}
+
+const contractsOff =
+  'Contract wallets (smart accounts) cannot sign in here: the operator has to set ' +
+  '[chain] rpc_urls, and not [sign_in] contract_wallets = false.'
+
+/** @throws Refusal 'invalid_request' for a signature that no wallet, or none that may, has made */
+function assertOfContract(signature: string, areTaken: boolean): void {
+  if (!anySignature.test(signature)) {
+    refuse('invalid_request', {
+      param: 'signature',
+      message:
+        'Send the signature as 0x and 130 hex digits (65 bytes); that of a contract wallet may ' +
+        'be longer. You were not signed in.',
+    })
+  }
+  if (areTaken) return
+  refuse('invalid_request', {
+    param: 'signature',
+    message:
+      `This looks like the signature of a contract wallet. ${contractsOff} ` +
+      'Or use a wallet with a key of its own. You were not signed in.',
+  })
+}
+
+function refuseSignature(areContractsTaken: boolean): never {
+  const why = areContractsTaken
+    ? 'No key of this address made it, and no contract wallet there on chain 4663 accepts it.'
+    : contractsOff
+  const message = `The signature does not match. Nothing was signed in. ${why}`
+  refuse('signature_invalid', { message, metadata: { reason: 'signature' } })
 }
 
 function refuseNonce(): never {

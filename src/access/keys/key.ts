@@ -1,5 +1,6 @@
 /** What a key and its ancestors may do: state, scopes, models, networks. */
 import type { Millis } from '../../kernel/clock.ts'
+import { matchesGlob } from '../../kernel/glob.ts'
 import { parseAddress } from '../../kernel/network-address.ts'
 import { isWithin, parseBlock } from '../../kernel/network-block.ts'
 import { type RefusalDetail, refuse } from '../../kernel/refusal.ts'
@@ -140,11 +141,11 @@ const isScopeOf = (chain: Chain, scope: Scope): boolean =>
 
 /** @throws Refusal `model_not_allowed` unless every key of the chain allows the model. */
 export function assertModelAllowed(chain: Chain, model: string): void {
-  if (chain.every((key) => key.models.length === 0 || key.models.some((g) => matches(g, model)))) {
-    return
-  }
-  refuse('model_not_allowed')
+  if (!isModelAllowed(chain, model)) refuse('model_not_allowed')
 }
+
+export const isModelAllowed = (chain: Chain, model: string): boolean =>
+  chain.every(({ models }) => models.length === 0 || models.some((glob) => matches(glob, model)))
 
 /** @throws Refusal `model_not_allowed` unless the plan allows the model */
 export function assertModelInPlan({ models, name }: Plan, model: string): void {
@@ -170,17 +171,5 @@ export function assertAddressAllowed(chain: Chain, address: () => string): void 
 
 const isUnbound = ({ ipCidrs }: KeyRow): boolean => ipCidrs.length === 0
 
-/** Whether a glob such as `acme/*` covers a model id; `*` stands for any run of characters. */
-export function matches(glob: string, model: string): boolean {
-  const [head = '', ...parts] = glob.split('*')
-  if (parts.length === 0) return glob === model
-  const tail = parts.pop() ?? ''
-  if (!model.startsWith(head) || model.length < head.length + tail.length) return false
-  let at = head.length
-  for (const part of parts) {
-    const found = model.indexOf(part, at)
-    if (found < 0) return false
-    at = found + part.length
-  }
-  return model.endsWith(tail) && at + tail.length <= model.length
-}
+/** Whether a glob such as `acme/*` covers a model id. */
+export const matches = matchesGlob

@@ -6,6 +6,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import { isId } from '../../kernel/ids.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { onceOf } from '../../ledger/once.ts'
+import { unknownModel } from '../../models/unknown-model.ts'
 import type { QuoteRow } from '../../storage/db/schema.ts'
 import { answerOnce, callOf, jsonReply } from '../../storage/idempotency/api/answer-once.ts'
 import { readJson } from '../../web/http/body.ts'
@@ -26,8 +27,10 @@ export const quotesApi = (deps: Deps) =>
         const call = callOf(deps, { request, who: caller.key.id, route: `POST ${route}`, text })
         return answerOnce(deps, { set }, call, async () => {
           const wish = checkBody(quoteBody, value)
-          const model = deps.catalogue.get(wish.model)
-          if (!model || model.status === 'disabled') refuse('model_not_found', { param: 'model' })
+          const model = deps.catalogue.named(wish.model)
+          if (!model || model.status === 'disabled') {
+            throw unknownModel(deps.catalogue, wish.model, caller.chain)
+          }
           const toReply = (row: QuoteRow) => jsonReply(200, {}, toQuoteView(row))
           const once = call && onceOf<QuoteRow>(deps, call, toReply)
           return toQuoteView(await makeQuote(deps, { caller, model, wish, once }))

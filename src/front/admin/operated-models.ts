@@ -1,10 +1,16 @@
 /** The models as operators see them: prices, log entries, upstreams, losses. */
 import type { Deps } from '../../app/deps-port.ts'
 import { lossWords } from '../../billing/margins/losses.ts'
-import type { Millis } from '../../kernel/clock.ts'
+import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { toModelView } from '../../models/catalogue.ts'
 import type { Model, PriceList } from '../../models/model.ts'
-import { type UnpricedUnits, unpricedUnits } from './unpriced.ts'
+import { wordsOf } from '../../models/protocols/dialect.ts'
+import {
+  type Contradictions,
+  contradictions,
+  type UnpricedUnits,
+  unpricedUnits,
+} from './unpriced.ts'
 import { type UpstreamHealth, upstreamHealth } from './upstreams.ts'
 
 export type OperatedModels = {
@@ -17,7 +23,12 @@ export type OperatedModels = {
   /** Sentences about prices below cost. */
   losses: readonly string[]
   unpriced: readonly UnpricedUnits[]
+  learned: readonly LearnedFact[]
+  contradictions: readonly Contradictions[]
 }
+
+/** A fact about a model server that its refusal taught. */
+export type LearnedFact = { upstream: string; model: string; facts: string; at: Millis }
 
 type Needs = Pick<Deps, 'admin' | 'catalogue' | 'logs' | 'meters' | 'plans' | 'upstreams'>
 
@@ -34,13 +45,25 @@ export async function readOperatedModels(deps: Needs): Promise<OperatedModels> {
     upstreams: upstreamHealth(deps),
     losses: lossWords(catalogue.list(), deps.plans.list),
     unpriced: unpricedUnits(deps),
+    learned: learnedFacts(deps),
+    contradictions: contradictions(deps),
   }
 }
+
+const learnedFacts = ({ upstreams }: Pick<Deps, 'upstreams'>): LearnedFact[] =>
+  upstreams.list().flatMap(({ id, dialects }) =>
+    (dialects?.list() ?? []).map(({ model, facts, at }) => ({
+      upstream: id,
+      model,
+      facts: wordsOf(facts).join(', '),
+      at,
+    })),
+  )
 
 /** The same as JSON. */
 export const toOperatedModels = (view: OperatedModels) => ({
   object: 'list' as const,
-  data: view.models.map(toModelView),
+  data: view.models.map((model) => toModelView(model)),
   below_cost: view.losses,
   price_list: { ...view.prices, leaf: view.leaf ?? null },
   upstreams: view.upstreams.map(({ reasons, load, ...rest }) => ({
@@ -49,4 +72,6 @@ export const toOperatedModels = (view: OperatedModels) => ({
     places: load ?? null,
   })),
   unpriced: view.unpriced,
+  learned: view.learned.map(({ at, ...fact }) => ({ ...fact, learned_at: toRfc3339(at) })),
+  contradictions: view.contradictions,
 })

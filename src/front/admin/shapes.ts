@@ -60,6 +60,19 @@ export const unpricedShape = t.object('Units that this process counted since it 
   setting: t.text('What gives the class a rate.', 'cache_read_pusd'),
 })
 
+const learnedShape = t.object('What this process learned of a model server.', {
+  upstream: t.text('The upstream.', 'local'),
+  model: t.text('The model by its name there.', 'gpt-5.5'),
+  facts: t.text('What it takes otherwise.', 'without max_tokens'),
+  learned_at: t.time('When it refused.'),
+})
+
+const contradictionShape = t.object('Runs that this process counted since it started.', {
+  model: t.text('The model.', 'acme/small'),
+  side: t.oneOf('The side whose details cannot be true.', ['input', 'output']),
+  runs: t.count('How many.', 3),
+})
+
 const upstreamShape = t.answer('Upstream', 'An upstream: counts since the server started.', {
   id: t.text('Its name.', 'builtin'),
   asked: t.count('Requests.', 12),
@@ -93,6 +106,8 @@ export const operatedModelsShape = t.answer(
       'acme/large sells output at $1.00, far:large costs $2.00 per 1M tokens',
     ),
     unpriced: t.list(unpricedShape, 'What models used without a rate for it.'),
+    learned: t.list(learnedShape, 'What model servers turned out not to take. Kept for a day.'),
+    contradictions: t.list(contradictionShape, 'Reports of usage that contradict themselves.'),
   },
 )
 

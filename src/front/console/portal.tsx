@@ -175,7 +175,7 @@ function toConsoleView(deps: Deps, shown: ShownKey | undefined) {
   const unused = { limit_nusd: limit, window: 'day', spent_nusd: 0, held_nusd: 0 }
   return {
     object: 'console' as const,
-    models: chatModels(deps).map(toModelView),
+    models: chatModels(deps).map((model) => toModelView(model)),
     key,
     cap: key?.cap ?? { ...unused, remaining_nusd: limit, resets_at: resets },
   }

@@ -43,7 +43,7 @@ export function readPiece(delta: JsonObject): Piece {
     const index = typeof call['index'] === 'number' ? call['index'] : place
     return { index, ...callOf(call) }
   })
-  return { text: textOf(delta['content']), reasoning: reasoningOf(delta), calls }
+  return { text: textOf(delta['content']), reasoning: reasoningOf(delta, isUnsigned), calls }
 }
 
 /** Adds a piece to an answer that was not ended yet. */
@@ -66,11 +66,14 @@ function callOf(call: JsonObject): ToolCall {
   return { name: textOf(told['name']), input: textOf(told['arguments'] ?? told['input']) }
 }
 
+/** In a stream a signature comes with the text that its pieces were. */
+const isUnsigned = ({ signature }: JsonObject): boolean => textOf(signature) === ''
+
 /** Servers say it under several names, some under two at once. */
-function reasoningOf(message: JsonObject): string {
+function reasoningOf(message: JsonObject, isCounted = (_: JsonObject) => true): string {
   const plain = textOf(message['reasoning_content']) || textOf(message['reasoning'])
   if (plain !== '') return plain
-  const details = objectsOf(message['reasoning_details'])
+  const details = objectsOf(message['reasoning_details']).filter(isCounted)
   return details.map(({ text, summary }) => textOf(text) || textOf(summary)).join('')
 }
 
@@ -121,7 +124,9 @@ export function prettyJson(text: string): string {
 const maxIndent = 16
 
 /** The members of a message, beside its text, that go back to the model. */
-const sentBack = ['reasoning', 'reasoning_content', 'reasoning_details', 'tool_calls'] as const
+const sentBack = [
+  ...['reasoning', 'reasoning_content', 'reasoning_details', 'extra_content', 'tool_calls'],
+] as const
 
 /** Most characters of them in one answer; without them the model gets its text alone. */
 const maxReplyChars = 64_000

@@ -37,7 +37,12 @@ export function consoleStore(db: Db): ConsoleStore {
           const changed = q.update(members).set({ consoleKeyId: keyId }).where(own)
           return (yield* rows(changed.returning())).length > 0
         }
-        const fresh = { accountId: account, retention: 'none', consoleKeyId: null } as const
+        const fresh = {
+          accountId: account,
+          retention: 'none',
+          consoleKeyId: null,
+          keepsResponses: null,
+        } as const
         yield* rows(q.insert(accountSettings).values(fresh).onConflictDoNothing().returning())
         const { consoleKeyId } = accountSettings
         const same = before === undefined ? isNull(consoleKeyId) : eq(consoleKeyId, before)

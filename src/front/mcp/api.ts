@@ -1,13 +1,16 @@
 /** POST /mcp: the tools of the service over streamable HTTP. */
 import { Elysia } from 'elysia'
+import { callerOf } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { told } from '../../verify/checks.ts'
 import { repeatedMembers } from '../../verify/json-text.ts'
-import { readJson } from '../../web/http/body.ts'
+import { readHeldJson } from '../../web/http/body.ts'
 import { actFor } from '../../web/http/client-address.ts'
+import { noteAccount, takesRoom } from '../../web/http/expected-body.ts'
 import { hostCheck } from '../../web/http/host.ts'
 import { keylessGuard } from '../../web/http/keyless.ts'
+import { retryAdvice } from '../../web/http/refusal-headers.ts'
 import { idleTimeoutSeconds } from '../../web/http/serve.ts'
 import type { Ask } from './api/mcp-server.ts'
 
@@ -41,15 +44,24 @@ export const mcpApi = (deps: Deps, handle: (request: Request) => Promise<Respons
     '/mcp',
     async ({ request, server, set }) => {
       assertOrigin(request, isOurHost)
-      const { value, text } = await readJson(request, { limitBytes: settings.bodyBytes })
-      assertNoneRepeated(text)
-      loading ??= load()
-      const { fetch: speak } = await loading
-      // A run may take longer than a connection may be silent.
-      server?.timeout(request, 0)
-      const answer = await speak(request, { parsedBody: value })
-      server?.timeout(request, idleTimeoutSeconds)
-      return withHeaders(answer, set)
+      if (takesRoom(request)) {
+        const caller = await callerOf(deps.keys, request)
+        if (caller) noteAccount(request, caller.account)
+      }
+      const limits = { limitBytes: settings.bodyBytes }
+      const { value, text, room } = await readHeldJson(request, limits)
+      try {
+        assertNoneRepeated(text)
+        loading ??= load()
+        const { fetch: speak } = await loading
+        // A run may take longer than a connection may be silent.
+        server?.timeout(request, 0)
+        const answer = await speak(request, { parsedBody: value })
+        server?.timeout(request, idleTimeoutSeconds)
+        return withHeaders(answer, set)
+      } finally {
+        room?.release()
+      }
     },
     { isKeyless: true, parse: 'none' },
   )
@@ -92,7 +104,8 @@ function withHeaders(
   answer: Response,
   set: { headers: Record<string, string | number> },
 ): Response {
-  for (const [name, value] of Object.entries(set.headers)) {
+  const all = { ...set.headers, ...retryAdvice(answer.status) }
+  for (const [name, value] of Object.entries(all)) {
     answer.headers.set(name, String(value))
   }
   set.headers = {}

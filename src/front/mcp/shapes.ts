@@ -31,6 +31,16 @@ export const mcpAnswerShape = t.choice('McpAnswer', 'A JSON-RPC 2.0 answer.', [
 const { max_output_tokens, fit, input, metadata, model, params, tags } = runBody.properties
 const receiptId = t.text('Id of a receipt: rcpt_…', t.sampleIds.rcpt)
 
+export const modelsInput = t.closed('', {
+  'filter?': t.text('A part of an id, name or alias, or a glob of one.', 'acme/*', {
+    maxLength: 128,
+  }),
+  'limit?': t.integer('The most models of a page: 1 to 100; 50 when absent.', 50, {
+    minimum: 1,
+    maximum: 100,
+  }),
+  'cursor?': t.text('`next_cursor` of the page before.', 'acme/small'),
+})
 export const noInput = t.closed('', {})
 export const receiptInput = t.closed('', { id: receiptId })
 export const proofInput = t.closed('', { id: receiptId, 'size?': proofSize })

@@ -16,8 +16,8 @@ export type Tool = {
    */
   effect: 'reads' | 'adds' | 'ends'
   toCall(args: Arguments): Call
-  /** Reads an answer in another format than JSON. */
-  read?(answer: Response): Promise<Record<string, Json>>
+  /** Reads an answer in another format than JSON, or a part of it. @throws Refusal */
+  read?(answer: Response, args: Arguments): Promise<Record<string, Json>>
 }
 
 export type Arguments = Readonly<Record<string, Json>>

@@ -31,6 +31,11 @@ export function makeInstruments() {
       'Units of a class that the model has no rate for, reasoning left out.',
       ['model', 'meter'],
     ),
+    contradicted: counter(
+      'counterfoil_usage_contradictions_total',
+      'Runs whose reported usage contradicts itself, by the side that does.',
+      ['model', 'side'],
+    ),
     transfers: counter('counterfoil_transfers_total', 'Ledger transfers by kind.', ['kind']),
     moved: counter(
       'counterfoil_transferred_nusd_total',

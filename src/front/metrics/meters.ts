@@ -14,6 +14,8 @@ export type Meters = {
   upstreamFailed(upstream: string, reason: FailureReason): void
   /** Units of a run that were billed by another rate than their own, by their class. */
   unpriced(model: string, units: readonly (readonly [meter: string, units: number])[]): void
+  /** A report of a run contradicts itself, on these sides. */
+  contradicted(model: string, sides: readonly string[]): void
   /** An upstream was paused after failures. */
   upstreamOpened(upstream: string): void
   /** The evidence of a run, of an upstream that signs its answers, was found or given up. */
@@ -50,6 +52,9 @@ export function makeMeters(): Meters {
     upstreamOpened: (upstream) => instruments.opened.add({ upstream }),
     unpriced(model, units) {
       for (const [meter, count] of units) instruments.unpriced.add({ model, meter }, count)
+    },
+    contradicted(model, sides) {
+      for (const side of sides) instruments.contradicted.add({ model, side })
     },
     evidenceEnded: (upstream, state) => instruments.evidence.add({ upstream, state }),
     delivered: (status) => {

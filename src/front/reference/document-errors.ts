@@ -3,9 +3,10 @@ import type { Json } from '../../kernel/canonical.ts'
 import { Refusal, type RefusalType, refusals, toErrorBody } from '../../kernel/refusal.ts'
 import { messagesError } from '../../models/protocols/messages/write-error.ts'
 import type { Schema, Schemas } from '../../web/http/json-schema.ts'
+import { retryAdvice } from '../../web/http/refusal-headers.ts'
 import * as t from '../../web/http/shape.ts'
 import { type Found, refer, spelled } from './components.ts'
-import { headersOf } from './document-headers.ts'
+import { headersOf, noRetry } from './document-headers.ts'
 import { errorShape, messagesErrorShape, metadataShapes, requestIdShape } from './error-shapes.ts'
 import { anywhere, isForBrowsers, type Operation, pathOf, refusalsOf } from './operation.ts'
 import { sampleOf } from './sample.ts'
@@ -18,12 +19,15 @@ export function errorsOf(operation: Operation, found: Found): Record<string, Jso
     byStatus.set(status, [...(byStatus.get(status) ?? []), type])
   }
   const dialect = dialectOf(operation)
+  // Anthropic's own status for a model server that is overloaded.
+  const isRun = byStatus.get(502)?.includes('upstream_error')
+  if (isRun && dialect.name.includes('messages')) byStatus.set(529, ['unavailable'])
   return Object.fromEntries(
     [...byStatus].map(([status, types]) => [
       String(status),
       refer(found, 'responses', [...types.toSorted(), ...dialect.name].join('.'), () => ({
         description: types.map((type) => `\`${type}\``).join(', '),
-        headers: headersOf(found, refusalHeaders[status]),
+        headers: headersOf(found, { ...adviceOf(operation, status), ...refusalHeaders[status] }),
         content: {
           'application/json': dialect.contentOf(found, types),
           ...(isForBrowsers(operation) ? htmlError : {}),
@@ -155,6 +159,11 @@ const refusalHeaders: Readonly<Record<number, Record<string, t.TSchema>>> = {
     'Retry-After-Ms': t.integer('The same in milliseconds.', 1000),
   },
 }
+
+const adviceOf = (operation: Operation, status: number): Record<string, t.TSchema> =>
+  !isForBrowsers(operation) && 'x-should-retry' in retryAdvice(status)
+    ? { 'X-Should-Retry': noRetry }
+    : {}
 
 /** A refusal with all that its type always tells. */
 function refusalOf(found: Found, type: RefusalType): Refusal {

@@ -11,11 +11,14 @@ export function headersOf(found: Found, own: Own = {}): Record<string, Json> {
     Object.entries(all).map(([name, shape]) => {
       const { description = '', ...schema } = spelled(found, shape)
       const header: Schema = { description, schema }
-      const isCommon = name === 'X-Request-Id'
+      const isCommon = name === 'X-Request-Id' || shape === noRetry
       return [name, isCommon ? refer(found, 'headers', name, () => header) : header]
     }),
   )
 }
+
+/** The header by which official clients know a refusal that will not change. */
+export const noRetry = t.text('Trying again cannot help: official clients do not.', 'false')
 
 /** Shapes, or what they were spelled as. */
 type Own = Readonly<Record<string, t.TSchema | Schema>>

@@ -120,7 +120,7 @@ export const metadataShapes: Partial<Record<RefusalType, t.TSchema>> = {
     'run_id?': t.orNull(t.id('run', 'The run of an Idempotency-Key whose answer is not kept.')),
   }),
   payload_too_large: t.object('What is taken.', {
-    limit_bytes: t.integer('The most bytes of a body.', 4_194_304),
+    limit_bytes: t.integer('The most bytes of a body.', 33_554_432),
   }),
   unprocessable: t.object('What is wrong.', {
     problems: t.list(t.anything('Where, and what.', {}), 'Of a receipt file.'),

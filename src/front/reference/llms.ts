@@ -20,7 +20,7 @@ ${firstSteps(baseUrl).map(toSection).join('')}
 ## Errors
 
 One body: \`{"error": {"type", "code", "message", "param", "request_id", "metadata"?}}\`.
-The message says what to do next.
+The message says what to do next. Every 4xx but 409 and 429 has \`x-should-retry: false\`.
 
 - 400: fix the request; \`param\` names the field.
 - 401, 403: the key is missing, unknown, revoked, expired, paused, or may not do this. Do not retry.

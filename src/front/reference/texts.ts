@@ -8,8 +8,9 @@ export const rules = [
     '(`created`); decimal text in milliseconds inside of receipts.',
   'Lists: `limit` (1 to 100, 20 if absent) and `after` (the `last_id` of the page before), ' +
     'newest first, with `has_more`.',
-  'Bodies are JSON, uncompressed, at most 4 MiB unless the operator says otherwise. Native ' +
-    'routes refuse members they do not know; OpenAI’s ignore them.',
+  'Bodies are JSON, at most 32 MiB unless the operator says otherwise, plain or packed with ' +
+    'gzip, zstd, deflate or br (`Content-Encoding`). Native routes refuse members they do not ' +
+    'know; OpenAI’s ignore them.',
   '`Idempotency-Key` makes a repeated run, or a key that is made, the same one for 24 hours: ' +
     'same body, same answer, with `Idempotent-Replayed: true`; another body is a 422; ' +
     'one that still runs is a 409.',
@@ -30,14 +31,15 @@ export const notes = [
   'openai’s `idempotencyKey` option sends no header: say `headers: {"Idempotency-Key": …}`.',
   'They retry 408, 409, 429 and 5xx by themselves. Before a 5xx goes out the hold was released, ' +
     'so a retried run is charged once. `retry-after-ms` and `retry-after` say how long to wait.',
-  'Money that does not suffice is a 402, with `x-should-retry: false`: none retries it, but ' +
-    'where only runs of the same key are in the way (`true`, with `retry-after`). ' +
+  'Every other 4xx has `x-should-retry: false`, so that none waits for what will not change.',
+  'Money that does not suffice is a 402, which none retries, but where only runs of the ' +
+    'same key are in the way (`x-should-retry: true`, with `retry-after`). ' +
     '`error.metadata.max_affordable_output_tokens` says what would fit; `fit: true` in the body, ' +
     'the header `X-Counterfoil-Fit: true` or `limits.fit` of the key lowers `max_tokens` to it.',
   'A stream that fails after its first chunk carries `data: {"error":{…}}` and ends without ' +
     '`[DONE]`; all of them raise it. Delivered output was charged.',
-  'The `receipt` of a run is a member of the answer; in a stream of its last chunk: the usage ' +
-    'chunk with `stream_options: {"include_usage": true}`, else the one that finishes.',
+  '`usage` and `receipt` of a run are members of the answer; in a stream of its last chunk: the ' +
+    'usage chunk with `stream_options: {"include_usage": true}`, else the one that finishes.',
 ]
 
 export const onceText = `const run = await client.chat.completions.create(

@@ -114,7 +114,7 @@ function modelOf(deps: Deps, id: string | undefined): Model {
     const usual = models.find(({ ownedBy }) => ownedBy !== 'counterfoil') ?? models[0]
     return usual ?? refuse('unavailable', 'No model is available in the terminal.')
   }
-  const named = deps.catalogue.get(id)
+  const named = deps.catalogue.named(id)
   if (!named || named.status === 'disabled') refuse('model_not_found', { param: 'model' })
   const open = models.find((model) => model === named)
   if (open) return open

@@ -71,7 +71,7 @@ function* writeRuns(
   moved: readonly TransferRow[],
 ): Work<void> {
   yield* insert(tables.openRuns, runs)
-  yield* update(tables.openRuns, [...written.runs], ['status', 'startedAt'])
+  yield* update(tables.openRuns, [...written.runs], ['status', 'startedAt', 'hold'])
   const charges = new Map<string, TransferRow>()
   for (const one of moved) if (one.kind === 'run') charges.set(one.ref, one)
   const charged = ended.filter(({ id }) => charges.has(id))

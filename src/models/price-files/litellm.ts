@@ -1,9 +1,13 @@
 /** Reads LiteLLM's `model_prices_and_context_window.json`: model id → prices, limits, flags. */
 import { compareDecimals, type Decimal, isZero } from '../../kernel/decimal.ts'
 import { type ExactJson, isExactObject, NumberText } from '../../kernel/exact-json.ts'
+import type { ModelKind } from '../meter.ts'
 import {
+  boundImages,
   collect,
   type FileWish,
+  hasRates,
+  ignoredNote,
   type OfferedModel,
   type PriceFile,
   priceIn,
@@ -41,6 +45,19 @@ const variant = /^(.+?)(?:_above_(\d+)k_tokens)?(?:_(priority|flex|batches))?$/
 const isLimit = (name: string): boolean =>
   !isCost(name) && /^max_|_tokens$|^(rpm|tpm|rpd)$|_size$|_per_prediction$/.test(name)
 
+/**
+ * Prices that no request here incurs: of the batch interface, of a faster mode or another region
+ * (members that are refused or stay behind), of tools that the provider runs and that are refused
+ * by name, and of storage.
+ */
+const isNeverAskedFor = (name: string): boolean =>
+  /^provider_specific_entry\.(fast\w*|batch\w*|\w*(geo|region)\w*|[a-z]{2}([_-]\w+)?)$/.test(
+    name,
+  ) ||
+  /_batch(es)?$/.test(name) ||
+  /^(regional|region|fast|geo|data_residency)_.*(multiplier|uplift)/.test(name) ||
+  /^(code_interpreter|file_search|vector_store|container)_cost_per_/.test(name)
+
 const isCost = (name: string): boolean => /cost|price|pricing/.test(name)
 
 /** Entries beside the models. */
@@ -60,26 +77,56 @@ export function readLitellm(json: ExactJson, wish: FileWish): PriceFile {
 
 function readEntry(id: string, entry: Entry, { without }: FileWish): ReadEntry {
   const { mode } = entry
-  if (mode !== 'chat' && mode !== 'embedding') {
+  const kind = typeof mode === 'string' ? kinds.get(mode) : undefined
+  if (kind === undefined) {
     return { id, leftOut: typeof mode === 'string' ? `mode ${mode}` : 'no mode' }
   }
   const model: OfferedModel = {
-    ...{ id, name: undefined, upstreamName: upstreamNameOf(id, entry), kind: mode },
-    contextTokens: tokensIn(entry['max_input_tokens']) ?? tokensIn(entry['max_tokens']) ?? 0,
-    maxOutputTokens:
-      mode === 'embedding'
-        ? 0
-        : (tokensIn(entry['max_output_tokens']) ?? tokensIn(entry['max_tokens']) ?? 0),
-    features: featuresOf(entry),
+    ...{ id, name: undefined, upstreamName: upstreamNameOf(id, entry), kind },
+    ...limitsIn(entry, kind),
+    features: kind === 'chat' ? featuresOf(entry) : [],
     rates: {},
     bands: [],
     tiers: [],
+    notes: mode === 'responses' ? [ofResponses] : [],
   }
   const dimensions = readPrices(model, entry, without)
   if (dimensions.length > 0) return { id, dimensions }
-  if (mode === 'embedding') delete model.rates.output_pusd
+  if (kind === 'embedding') delete model.rates.output_pusd
   const missing = missingIn(model)
-  return missing === undefined ? model : { id, leftOut: missing }
+  return missing === undefined ? boundImages(model) : { id, leftOut: missing }
+}
+
+/** The kinds of models by the modes of the file. */
+const kinds: ReadonlyMap<string, ModelKind> = new Map([
+  ['chat', 'chat'],
+  ['responses', 'chat'],
+  ['embedding', 'embedding'],
+])
+
+/** The note on a model that no other protocol serves. */
+export const ofResponses =
+  'Served by the Responses API alone: its upstream needs kind = "responses"'
+
+type Limits = Pick<OfferedModel, 'contextTokens' | 'totalTokens' | 'maxOutputTokens'>
+
+/**
+ * `max_input_tokens` is the whole context of some models and the context less the output of others.
+ * So that no run is larger than its hold, both limits are taken as limits beside each other; two
+ * that add up to whole hundreds of thousands (272,000 and 128,000) are a context.
+ */
+function limitsIn(entry: Entry, kind: ModelKind): Limits {
+  const most = tokensIn(entry['max_tokens'])
+  const input = tokensIn(entry['max_input_tokens']) ?? most ?? 0
+  if (kind === 'embedding') return { contextTokens: input, maxOutputTokens: 0 }
+  const maxOutputTokens = tokensIn(entry['max_output_tokens']) ?? most ?? 0
+  const total = input + maxOutputTokens
+  if (input === 0 || maxOutputTokens === 0 || total > 1_000_000_000) {
+    return { contextTokens: input, maxOutputTokens }
+  }
+  return total % 100_000 === 0
+    ? { contextTokens: total, maxOutputTokens }
+    : { contextTokens: input, totalTokens: total, maxOutputTokens }
 }
 
 function missingIn({ kind, rates, contextTokens, maxOutputTokens }: OfferedModel) {
@@ -102,10 +149,10 @@ const flags: [flag: string, feature: string][] = [
   ['supports_response_schema', 'json_schema'],
 ]
 
-const featuresOf = (entry: Entry): string[] =>
-  entry['mode'] !== 'chat'
-    ? []
-    : ['streaming', ...flags.flatMap(([flag, feature]) => (entry[flag] === true ? [feature] : []))]
+const featuresOf = (entry: Entry): string[] => [
+  'streaming',
+  ...flags.flatMap(([flag, feature]) => (entry[flag] === true ? [feature] : [])),
+]
 
 /** `price` is undefined where the file has something else than a decimal. */
 type Priced = { name: string; price: Decimal | undefined }
@@ -133,10 +180,15 @@ const separate: ReadonlySet<string> = new Set([
   'tiered_pricing',
 ])
 
+/** A price of a tier of service inside of a band. */
+type TierInBand = { name: string; price: Decimal; field: Field; above: number; tier: string }
+
 /** Fills in the rates of a model; returns the dimensions that have no meter here. */
 function readPrices(model: OfferedModel, entry: Entry, without: ReadonlySet<string>): string[] {
   const unknown: string[] = []
-  const both: { name: string; price: Decimal; field: Field; above: number; tier: string }[] = []
+  /** Tiers with a price that has no meter: a request for one without rates is refused. */
+  const dropped = new Map<string, string>()
+  const both: TierInBand[] = []
   for (const name of ['input_cost_per_token', 'output_cost_per_token'] as const) {
     const price = priceIn(entry[name])
     const field = fields[name]
@@ -145,28 +197,36 @@ function readPrices(model: OfferedModel, entry: Entry, without: ReadonlySet<stri
   for (const { name, price } of pricesIn(entry)) {
     const [, base = '', above, tier] = variant.exec(name) ?? []
     const field = Object.hasOwn(fields, base) ? fields[base] : undefined
-    // Nothing here asks a provider's batch interface.
     if (without.has(name) || (tier !== undefined && without.has(tier))) continue
-    if (tier === 'batches') continue
+    if (isNeverAskedFor(name)) {
+      model.notes.push(ignoredNote(name))
+      continue
+    }
     const isBilled = model.kind === 'chat' || (field !== undefined && ofEmbeddings.has(field))
-    if (!field || !isBilled || !price || price.digits < 0n) unknown.push(name)
-    else if (above && tier) both.push({ name, price, field, above: Number(above) * 1000, tier })
-    else if (field === 'request_nusd' && (above || tier)) unknown.push(name)
+    const isOfRun = field === 'request_nusd' && (above || tier)
+    if (!field || !isBilled || !price || price.digits < 0n || isOfRun) {
+      if (tier) dropped.set(tier, name)
+      else unknown.push(name)
+    } else if (above && tier) both.push({ name, price, field, above: Number(above) * 1000, tier })
     else if (above) setDearer(bandOf(model, Number(above) * 1000), field, price)
     else if (tier) setDearer(tierOf(model, tier), field, price)
     else setDearer(model.rates, field, price)
   }
   unknown.push(...readSearches(model, entry, without), ...readRanges(model, entry, without))
-  // A tier inside of a band costs the dearer of both here: what costs something else has no meter.
-  for (const { name, price, field, above, tier } of both) {
-    const [band, other] = [bandOf(model, above)[field], tierOf(model, tier)[field]]
-    const dearer = !band || (other && compareDecimals(other, band) > 0) ? other : band
-    if (!dearer || compareDecimals(dearer, price) !== 0) unknown.push(name)
+  for (const one of both) if (!isDearerOfBoth(model, one)) dropped.set(one.tier, one.name)
+  model.bands = model.bands.filter(hasRates).sort((a, b) => a.aboveInputTokens - b.aboveInputTokens)
+  model.tiers = model.tiers.filter((tier) => hasRates(tier) && !dropped.has(tier.name))
+  for (const [tier, name] of dropped) {
+    model.notes.push(`Left out, so that no request can ask for it: the tier ${tier}, for ${name}`)
   }
-  const names = ({ rates }: { rates: UsdRates }) => Object.keys(rates).length > 0
-  model.bands = model.bands.filter(names).sort((a, b) => a.aboveInputTokens - b.aboveInputTokens)
-  model.tiers = model.tiers.filter(names)
   return unknown
+}
+
+/** A tier inside of a band costs the dearer of both here; another price of it has no meter. */
+function isDearerOfBoth(model: OfferedModel, { price, field, above, tier }: TierInBand): boolean {
+  const [band, other] = [bandOf(model, above)[field], tierOf(model, tier)[field]]
+  const dearer = !band || (other && compareDecimals(other, band) > 0) ? other : band
+  return dearer !== undefined && compareDecimals(dearer, price) === 0
 }
 
 /** Two names of one rate: the dearer holds. */

@@ -3,6 +3,7 @@ import { type Decimal, isZero } from '../../kernel/decimal.ts'
 import { type ExactJson, isExactObject, NumberText } from '../../kernel/exact-json.ts'
 import type { ModelKind } from '../meter.ts'
 import {
+  boundImages,
   collect,
   type FileWish,
   type PriceFile,
@@ -63,11 +64,12 @@ function readEntry(entry: ExactJson, { without }: FileWish): ReadEntry {
     return { id, leftOut: 'no price of output' }
   }
   if (contextTokens === undefined) return { id, leftOut: 'no context_length' }
-  return {
+  return boundImages({
     ...{ id, name: nameIn(name), upstreamName: id, kind, contextTokens, ...read, tiers: [] },
     maxOutputTokens: kind === 'embedding' ? 0 : (most ?? contextTokens),
     features: kind === 'embedding' ? [] : featuresOf(entry),
-  }
+    notes: [],
+  })
 }
 
 const isNegative = (value: ExactJson | undefined): boolean => (priceIn(value)?.digits ?? 0n) < 0n

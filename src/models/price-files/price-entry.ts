@@ -46,8 +46,12 @@ export function toEntry(model: OfferedModel, { upstream, factor }: EntryWish): P
     ...(model.name === undefined ? {} : { name: model.name }),
     kind: model.kind,
     context_tokens: BigInt(model.contextTokens),
+    ...(model.totalTokens === undefined ? {} : { total_tokens_max: BigInt(model.totalTokens) }),
     ...(model.kind === 'chat' ? { max_output_tokens: BigInt(model.maxOutputTokens) } : {}),
     ...rates,
+    ...(model.imageTokensMax === undefined
+      ? {}
+      : { image_tokens_max: BigInt(model.imageTokensMax) }),
     ...(model.features.length === 0 ? {} : { features: model.features }),
     ...(upstream === undefined ? {} : { route: cost ? [{ to, cost }] : [to] }),
     ...(bands ? { bands } : {}),

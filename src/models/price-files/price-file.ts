@@ -3,6 +3,7 @@ import { type Decimal, parseDecimal } from '../../kernel/decimal.ts'
 import { type ExactJson, NumberText } from '../../kernel/exact-json.ts'
 import type { ModelKind } from '../meter.ts'
 import type { costFields } from '../rate-fields.ts'
+import { imageTokensOf } from './image-tokens.ts'
 
 /** Rates by the names of the configuration, each in USD a unit. */
 export type UsdRates = { -readonly [Field in keyof typeof costFields]?: Decimal }
@@ -14,13 +15,20 @@ export type OfferedModel = {
   /** What its server calls it. */
   upstreamName: string
   kind: ModelKind
+  /** Of input, or of input and output where `totalTokens` says nothing. */
   contextTokens: number
+  /** Of input and output together, where the file has a limit for each. */
+  totalTokens?: number | undefined
   /** 0 for an embedding. */
   maxOutputTokens: number
   features: string[]
   rates: UsdRates
   bands: { aboveInputTokens: number; rates: UsdRates }[]
   tiers: { name: string; rates: UsdRates }[]
+  /** Most tokens of an image; absent, it takes none here. */
+  imageTokensMax?: number | undefined
+  /** Lines for the operator, without its id. */
+  notes: string[]
 }
 
 /** A model with a price that has no meter here; each dimension by its name in the file. */
@@ -56,6 +64,29 @@ export function collect(entries: Iterable<ReadEntry>, { wants }: FileWish): Pric
   }
   return file
 }
+
+/** The note on a price that is left out because it can never be charged. */
+export const ignoredNote = (name: string): string =>
+  `Ignored, because no request here can ask for it: ${name}`
+
+/**
+ * Gives a model that reads images their bound by its provider's rule. Without a rule it takes no
+ * images here, so that a rate of theirs is none of its either.
+ */
+export function boundImages(model: OfferedModel): OfferedModel {
+  if (!model.features.includes('vision')) return model
+  model.imageTokensMax = imageTokensOf(model.upstreamName) ?? imageTokensOf(model.id)
+  if (model.imageTokensMax !== undefined) return model
+  model.features = model.features.filter((name) => name !== 'vision')
+  for (const { rates } of [model, ...model.bands, ...model.tiers]) delete rates.image_input_pusd
+  model.bands = model.bands.filter(hasRates)
+  model.tiers = model.tiers.filter(hasRates)
+  const why = 'their tokens have no published bound (image_tokens_max)'
+  model.notes.push(`Takes no images here, because ${why}`)
+  return model
+}
+
+export const hasRates = ({ rates }: { rates: UsdRates }): boolean => Object.keys(rates).length > 0
 
 /** A price: a JSON number or a decimal as text. Undefined for anything else. */
 export function priceIn(value: ExactJson | undefined): Decimal | undefined {

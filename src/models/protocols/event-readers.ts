@@ -29,6 +29,8 @@ export class NativeReader implements EventReader {
       if (this.repair.hasFailed) return failed
       return isEnd ? 'end' : undefined
     }
+    // An object without a type is none of the protocol's events: it says nothing.
+    if (typeof event['type'] !== 'string') return undefined
     out.push(new NativeEvent(event, text, this.translator.read(event).chunk))
     return this.isLast(event['type']) ? 'end' : undefined
   }

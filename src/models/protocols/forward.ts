@@ -2,17 +2,21 @@
 import type { JsonObject } from '../../kernel/json-object.ts'
 import { type Bound, forwardBody } from '../bound.ts'
 import type { Model, RouteStep } from '../model.ts'
+import { type Unformed, withFunctions } from './freeform.ts'
 import { chatToMessages, unsayable as toMessagesFault } from './messages/write-request.ts'
 import { type Native, nativeRequest } from './native.ts'
 import type { Protocol } from './protocol.ts'
 import { chatToResponses, unsayable as toResponsesFault } from './responses/write-request.ts'
+import type { Translation } from './translation.ts'
 
-/** A request in the shape of Chat Completions, and as it came if that was another one. */
+/** A request as it came, in the shape of Chat Completions, or in both, as its route needs it. */
 export type Asked = {
   model: Model
-  body: JsonObject
+  body?: JsonObject | undefined
   bound: Bound
   native?: Native | undefined
+  /** The protocol that it came in. */
+  door: Protocol
   /** Members of what came that its reading in this shape left behind. */
   ignored: readonly string[]
 }
@@ -23,36 +27,53 @@ export type Forwarded = {
   isNative: boolean
   /** Members of what came that have no effect there. */
   ignored: readonly string[]
+  /** The freeform tools that are functions there. */
+  freeform?: ReadonlySet<string> | undefined
 }
 
 /** The request of a run for one step of its route. */
 export function forward(asked: Asked, step: RouteStep, protocol: Protocol): Forwarded {
-  const { model, body, bound, native } = asked
-  const { maxTokens } = bound
+  const { model, body, bound, native, door } = asked
+  const { maxTokens: most, limit: maxTokens = most } = bound
   if (native?.protocol === protocol) {
-    const to = { model: step.model, maxTokens, pass: model.pass ?? [] }
-    return { ...nativeRequest(native, to), isNative: true }
+    return { ...nativeRequest(native, { model: step.model, maxTokens }), isNative: true }
   }
+  if (!body) throw new Error(`a request of ${door} was not translated`)
   const unsent: string[] = []
   const chat = forwardBody(model, body, step, maxTokens, unsent)
   const ignored = unsent.length > 0 ? [...asked.ignored, ...unsent] : asked.ignored
-  if (protocol === 'chat') return { body: chat, isNative: false, ignored }
-  const said = protocol === 'messages' ? chatToMessages(chat) : chatToResponses(chat)
-  const left = native ? said.ignored.map((name) => nameAt(native.protocol, name)) : said.ignored
-  return { body: said.body, isNative: false, ignored: [...ignored, ...left] }
+  // A client of Chat Completions knows whether its server takes freeform tools.
+  const isTaken = protocol === 'responses' || protocol === door
+  const { body: plain, freeform, ...named } = isTaken ? taken(chat) : withFunctions(chat)
+  const said = translated(protocol, plain)
+  const left = [...named.ignored, ...(said?.ignored ?? [])]
+  return {
+    body: said?.body ?? plain,
+    isNative: false,
+    ignored: left.length === 0 ? ignored : [...ignored, ...left.map((name) => nameAt(door, name))],
+    freeform,
+  }
+}
+
+const taken = (body: JsonObject): Unformed => ({ body, freeform: undefined, ignored: [] })
+
+function translated(protocol: Protocol, chat: JsonObject): Translation | undefined {
+  if (protocol === 'chat') return undefined
+  return protocol === 'messages' ? chatToMessages(chat) : chatToResponses(chat)
 }
 
 /** What a door calls the form of an answer. */
 const forms = { messages: 'output_config.format', responses: 'text.format' } as const
 
 /** A member of Chat Completions as a door has it. */
-function nameAt(door: Native['protocol'], name: string): string {
+function nameAt(door: Protocol, name: string): string {
+  if (door === 'chat') return name
   if (door === 'responses' && name === 'reasoning_effort') return 'reasoning.effort'
   if (door === 'responses' && name === 'verbosity') return 'text.verbosity'
   return name.replace(/^response_format(\.json_schema)?/, forms[door])
 }
 
-type Fault = { param: string; message: string }
+export type Fault = { param: string; message: string }
 
 /** What a server of this protocol cannot be asked, as its door names it; undefined when nothing. */
 export function unsayableTo(

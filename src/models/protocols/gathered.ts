@@ -12,4 +12,6 @@ export type Gathered = {
   isOutdated: boolean
   /** The tier of service it names, unchecked. */
   tier: Json | undefined
+  /** The searches that the model server made by itself, as far as they came. */
+  searches?: number | undefined
 }

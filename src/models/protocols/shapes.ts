@@ -38,7 +38,7 @@ const asked = {
   'system?': systemShape,
   'tools?': t.list(messagesToolShape, 'Tools that the model may call.'),
   'tool_choice?': t.anything('Passed on.', { type: 'auto' }),
-  'thinking?': t.anything('Passed on where the model server speaks this protocol.', {
+  'thinking?': t.anything('How much the model thinks; an effort for servers of other kinds.', {
     type: 'disabled',
   }),
 }
@@ -66,7 +66,11 @@ const messageUsage = t.object('What it used.', {
     ephemeral_1h_input_tokens: t.count('An hour. Tokens.', 0),
   }),
   output_tokens: tokens('Written.'),
+  output_tokens_details: t.anything('Of these, `thinking_tokens`, if they are told apart.', null),
   server_tool_use: t.anything('Searches of the model server, if there were any.', null),
+  service_tier: t.anything('Always null where the answer is translated.', null),
+  inference_geo: t.anything('The same.', null),
+  speed: t.anything('The same.', null),
 })
 
 const messageMembers = {
@@ -80,6 +84,9 @@ const messageMembers = {
   content: t.list(answerBlockShape, 'What it says.'),
   stop_reason: t.orNull(t.text('`end_turn`, `max_tokens`, `tool_use`, …', 'end_turn')),
   stop_sequence: t.orNull(t.text('The text that ended it.', '.')),
+  stop_details: t.anything('Null where the answer is translated.', null),
+  container: t.anything('The same.', null),
+  diagnostics: t.anything('The same.', null),
   usage: messageUsage,
 }
 
@@ -119,7 +126,15 @@ export const responsesRequestShape = t.answer(
     'text?': t.anything('The form of the answer.', { format: { type: 'text' } }),
     'reasoning?': t.anything('How much the model reasons.', { effort: 'low' }),
     'metadata?': t.anything('Becomes tags of the run.', { task: 'demo' }),
-    'store?': t.orNull(t.flag('Nothing is stored, also where it is true.', false)),
+    'store?': t.orNull(
+      t.flag('Unless false, the answer is kept for a day, so that a next turn can name it.', false),
+    ),
+    'previous_response_id?': t.orNull(
+      t.text(
+        'Id of a kept response: `input` goes on with its conversation.',
+        'resp_01k1j8dq00b4d6f8h1k3m5p7r9',
+      ),
+    ),
   },
 )
 
@@ -139,7 +154,7 @@ const responseMembers = {
   max_output_tokens: t.anything('As asked.', null),
   metadata: t.anything('As asked.', {}),
   parallel_tool_calls: t.flag('As asked.', true),
-  previous_response_id: t.anything('Always null.', null),
+  previous_response_id: t.anything('As asked.', null),
   reasoning: t.anything('As asked.', { effort: null, summary: null }),
   temperature: t.anything('As asked.', null),
   text: t.anything('As asked.', { format: { type: 'text' } }),
@@ -148,7 +163,7 @@ const responseMembers = {
   top_p: t.anything('As asked.', null),
   truncation: t.text('Always `disabled`.', 'disabled'),
   output: t.list(outputItemShape, 'What it says and calls.'),
-  store: t.flag('Always false.', false),
+  store: t.flag('Whether a next turn can name it and its items.', false),
   usage: t.orNull(
     t.object('What it used.', {
       input_tokens: tokens('Read.'),

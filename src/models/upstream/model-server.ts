@@ -1,4 +1,5 @@
 /** A model server that is asked over HTTP, in the protocol that it speaks. */
+import { systemClock } from '../../kernel/clock.ts'
 import { traceHeaders } from '../../kernel/trace.ts'
 import { openChunks } from './chunk-stream.ts'
 import { tokenCounter } from './count-tokens.ts'
@@ -8,6 +9,7 @@ import { noteExchange } from './noted-answer.ts'
 import { readerFor, readWhole } from './read-whole.ts'
 import { refusalIn } from './refused.ts'
 import { endpoint, headersFor, type ModelServer } from './server-address.ts'
+import { ServerDialects } from './server-dialects.ts'
 import { type JsonObject, type Upstream, type UpstreamCall, UpstreamFailure } from './upstream.ts'
 import { evidenceSource } from './upstream-evidence.ts'
 import { openWire } from './wire/wire.ts'
@@ -76,6 +78,7 @@ export function modelServer(options: ModelServer): Upstream {
   return {
     id,
     protocol: wireProtocol.protocol,
+    dialects: new ServerDialects(options.clock ?? systemClock, options.dialect),
     ...(counter && { countTokens: counter }),
     ...(attest && {
       evidence: evidenceSource(attest, headers, (path, query) =>
@@ -89,7 +92,9 @@ export function modelServer(options: ModelServer): Upstream {
     },
     async stream(call) {
       if (call.kind !== 'chat') throw new UpstreamFailure('rejected')
-      const answer = await post(call, { ...call.body, ...wireProtocol.streaming })
+      const streamed: JsonObject = { ...call.body, ...wireProtocol.streaming }
+      for (const name of call.without ?? []) if (name !== 'stream') delete streamed[name]
+      const answer = await post(call, streamed)
       if (!isGood(answer)) throw await refusalIn(answer, rules)
       return await openChunks(answer, { reader: readerFor(call, wireProtocol), rules })
     },

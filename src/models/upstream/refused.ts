@@ -107,12 +107,15 @@ function rawIn(metadata: Json | undefined): string {
 /** FastAPI names each fault with the place where it is: `["body", "stream_options"]`. */
 function textIn(words: Json | undefined): string {
   if (typeof words === 'string') return words
+  if (isObject(words)) return textIn(words['detail'] ?? words['message'])
   if (!Array.isArray(words)) return ''
   return words
     .filter(isObject)
-    .map(({ loc, msg }) => {
+    .map(({ loc, msg, type }) => {
       const place = Array.isArray(loc) ? loc.filter((part) => part !== 'body').join('.') : ''
-      return [place, typeof msg === 'string' ? msg : ''].filter((part) => part !== '').join(': ')
+      return [place, msg ?? type]
+        .filter((part) => typeof part === 'string' && part !== '')
+        .join(': ')
     })
     .join('; ')
 }

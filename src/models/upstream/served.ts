@@ -28,7 +28,7 @@ type Rules = {
 
 /** The same upstream under these rules. */
 export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
-  const { id, protocol, countTokens, evidence } = upstream
+  const { id, protocol, countTokens, dialects, evidence } = upstream
   const { slots, breaker } = rules
   return {
     id,
@@ -66,6 +66,7 @@ export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
         // One that rests is left alone.
         breaker && breaker.state !== 'closed' ? undefined : countTokens(call),
     }),
+    dialects,
     evidence,
     ...(slots && {
       load: () => ({ taken: slots.taken, waiting: slots.waiting, most: slots.most }),

@@ -1,5 +1,7 @@
 /** Where a model server is and what every request to it carries, from its configuration. */
+import type { Clock } from '../../kernel/clock.ts'
 
+import type { Dialect } from '../protocols/dialect.ts'
 import type { Attest } from './exchange.ts'
 import type { HttpLimits } from './http.ts'
 import type { UpstreamKind, WireProtocol } from './wire-protocol.ts'
@@ -24,6 +26,9 @@ export type ModelServer = {
   isProxied?: boolean
   /** Whether it is told what trace a request belongs to. */
   isTraced?: boolean
+  /** How it departs from its protocol, as the operator knows. */
+  dialect?: Dialect | undefined
+  clock?: Pick<Clock, 'now'>
   /** Set where it signs its answers. */
   attest?: Attest | undefined
 }

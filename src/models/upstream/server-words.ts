@@ -17,7 +17,7 @@ const removed: [RegExp, string][] = [
     new RegExp(`\\b[a-z\\d](?:[\\w-]*\\.)+(?:${places})(?::\\d{1,5})?\\b(?![.[\\w-])`, 'gi'),
     '[address]',
   ],
-  [/\b[a-z\d](?:[\w-]*\.)*[\w-]*[a-z][\w-]*:\d{2,5}\b/gi, '[address]'],
+  [/(?<![\w.-])(?=[\w.-]{1,253}:\d{2,5}\b)(?=[\d._-]*[a-z])[\w.-]{1,253}:\d{2,5}\b/gi, '[address]'],
   [/\b(?:org|proj|acct|user)[-_][\w-]{8,}/gi, '[account]'],
 ]
 

@@ -7,6 +7,7 @@ import { NativeEvent } from '../native-event.ts'
 import type { Protocol } from '../protocols/protocol.ts'
 import { TextFrames } from '../text-frames.ts'
 import type { EvidenceSource, Exchange } from './exchange.ts'
+import type { ServerDialects } from './server-dialects.ts'
 
 export type { JsonObject }
 
@@ -27,6 +28,8 @@ export type UpstreamCall = {
   body: JsonObject
   /** Whether the answer comes back as it is, and not in the shape of Chat Completions. */
   isNative?: boolean
+  /** Members that the server does not take, of those that ask for a stream. */
+  without?: readonly string[] | undefined
   /** Headers of the caller that the upstream's protocol knows. */
   passed?: Readonly<Record<string, string>> | undefined
   /** The account that the request is for: upstreams are shared fairly. */
@@ -66,6 +69,8 @@ export type Upstream = {
    * takes no place of a run, and neither fails nor heals the circuit. Never rejects.
    */
   countTokens?(call: CountCall): Promise<number | undefined>
+  /** What its models take of the protocol. */
+  dialects?: ServerDialects | undefined
   /** Where its signatures are, if it signs its answers. */
   evidence?: EvidenceSource | undefined
   /** Its slots, if they are limited: taken, waited for, and in all. */

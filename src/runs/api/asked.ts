@@ -3,20 +3,29 @@ import type { Caller } from '../../access/keys/key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { isObject } from '../../kernel/json-object.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { Refusal, refuse } from '../../kernel/refusal.ts'
 import { readTrace } from '../../kernel/trace.ts'
+import { checkChat } from '../../models/chat-content.ts'
 import type { ModelKind } from '../../models/meter.ts'
-import type { Model } from '../../models/model.ts'
-import { unsayableTo } from '../../models/protocols/forward.ts'
-import type { Native } from '../../models/protocols/native.ts'
+import type { Model, RouteStep } from '../../models/model.ts'
+import { type Fault, unsayableTo } from '../../models/protocols/forward.ts'
+import { type Native, nativeOf } from '../../models/protocols/native.ts'
+import type { Protocol } from '../../models/protocols/protocol.ts'
+import type { Translation } from '../../models/protocols/translation.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import { answerOnce, callOf } from '../../storage/idempotency/api/answer-once.ts'
 import type { Call } from '../../storage/idempotency/call.ts'
-import { readJson } from '../../web/http/body.ts'
+import { readHeldJson } from '../../web/http/body.ts'
+import type { BodyRoom } from '../../web/http/body-budget.ts'
 import type { SseContext } from '../../web/http/sse.ts'
 import { findModel } from '../openai.ts'
 
-export type RunContext = SseContext & { caller: Caller; set: { status?: unknown } }
+export type RunContext = SseContext & {
+  caller: Caller
+  set: { status?: unknown }
+  /** The memory of the body; undefined for a small one. */
+  room?: BodyRoom | undefined
+}
 
 /** What a door does with the body of a request. */
 export type Running = (
@@ -29,10 +38,17 @@ export type Running = (
 /** Answers a request as its body says, once for each Idempotency-Key. */
 export async function answer(deps: Deps, context: RunContext, route: string, run: Running) {
   const { caller, request } = context
-  const { value, text } = await readJson(request, { limitBytes: deps.settings.bodyBytes })
-  const body = asBody(value)
-  const call = callOf(deps, { request, who: caller.key.id, route: `POST ${route}`, text })
-  return call ? answerCall(deps, context, body, { call, run }) : run(deps, context, body)
+  const limits = { limitBytes: deps.settings.bodyBytes }
+  const { value, text, room } = await readHeldJson(request, limits)
+  context.room = room
+  try {
+    const body = asBody(value)
+    const call = callOf(deps, { request, who: caller.key.id, route: `POST ${route}`, text })
+    // Awaited here: the room of a body is released only once no run needs it.
+    return await (call ? answerCall(deps, context, body, { call, run }) : run(deps, context, body))
+  } finally {
+    if (room?.isHandedOn === false) room.release()
+  }
 }
 
 const answerCall = (
@@ -60,28 +76,97 @@ const routeOf: Record<ModelKind, string> = {
   embedding: 'POST /v1/embeddings',
 }
 
-/** The model that a request names, of this kind. @throws Refusal */
-export function findModelOf(deps: Deps, kind: ModelKind, body: JsonObject): Model {
-  const model = findModel(deps, body)
+/** The model that a request of a caller names, of this kind. @throws Refusal */
+export function findModelOf(
+  deps: Deps,
+  kind: ModelKind,
+  body: JsonObject,
+  { chain }: Pick<Caller, 'chain'>,
+): Model {
+  const model = findModel(deps, body, chain)
   if (model.kind === kind) return model
   const message = `This model is of another kind. Use it at ${routeOf[model.kind]}.`
   refuse('invalid_request', { param: 'model', message })
 }
 
+/** A request as a door has it; a server of the same protocol gets `native` in its place. */
+type ReceivedRequest = { received: JsonObject; headers: Headers; native?: JsonObject }
+
+/** A request in the forms that the steps of its route are sent. */
+export type Routed = {
+  /** With the steps that can be asked for it. */
+  model: Model
+  /** In the shape of Chat Completions, if a step needs it; its members without effect. */
+  body?: JsonObject | undefined
+  ignored: readonly string[]
+  /** As it came, if a step takes it so. */
+  native?: Native | undefined
+  door: Native['protocol']
+}
+
 /**
- * Refuses what a server of the model's route cannot be asked, so that each step can be tried.
+ * The model with the steps of its route that can be asked for a request of Chat Completions, so
+ * that each of them can be tried.
+ * @throws Refusal `invalid_request` with `param` if there is none
+ */
+export function withSayable(deps: Pick<Deps, 'upstreams'>, model: Model, body: JsonObject): Model {
+  const route = sayableOf(deps, model, { body, door: 'chat' })
+  return route ? { ...model, route } : model
+}
+
+type Reader = {
+  protocol: Native['protocol']
+  /** Reads the request in the shape of Chat Completions. */
+  translate: (received: JsonObject, model: string) => Translation
+}
+
+/**
+ * Reads a request of another protocol than Chat Completions. A step that speaks its protocol gets
+ * it as it came; for the others it is translated. Steps that it cannot be translated for are left
+ * out as long as others remain.
  * @throws Refusal `invalid_request` with `param`
  */
-export function assertSayable(
+export function routed(
+  deps: Pick<Deps, 'upstreams'>,
+  model: Model,
+  { received, headers, native: own = received }: ReceivedRequest,
+  { protocol, translate }: Reader,
+): Routed {
+  const spoken = model.route.filter(
+    ({ upstream }) => deps.upstreams.get(upstream)?.protocol === protocol,
+  )
+  const native = spoken.length > 0 ? nativeOf(protocol, own, { headers, model }) : undefined
+  if (spoken.length === model.route.length) return { model, native, door: protocol, ignored: [] }
+  try {
+    const { body, ignored } = translate(received, model.id)
+    const route = sayableOf(deps, model, { body, door: protocol })
+    if (native) checkChat(model, body)
+    const left = route ? { ...model, route } : model
+    return { model: left, native, door: protocol, body, ignored }
+  } catch (error) {
+    if (!native || !(error instanceof Refusal)) throw error
+    return { model: { ...model, route: spoken }, native, door: protocol, ignored: [] }
+  }
+}
+
+/** The steps that can be asked for a request; undefined for all of them. */
+function sayableOf(
   { upstreams }: Pick<Deps, 'upstreams'>,
   { route }: Model,
-  body: JsonObject,
-  native?: Native,
-): void {
-  for (const { upstream } of route) {
-    const protocol = upstreams.get(upstream)?.protocol
-    if (protocol === undefined || protocol === 'chat' || protocol === native?.protocol) continue
-    const fault = unsayableTo(protocol, body, native?.protocol)
-    if (fault) refuse('invalid_request', fault)
+  { body, door }: { body: JsonObject; door: Protocol },
+): RouteStep[] | undefined {
+  let fault: Fault | undefined
+  let unsayable: Set<RouteStep> | undefined
+  for (const step of route) {
+    const protocol = upstreams.get(step.upstream)?.protocol
+    if (protocol === undefined || protocol === 'chat' || protocol === door) continue
+    const found = unsayableTo(protocol, body, door)
+    if (!found) continue
+    fault ??= found
+    unsayable = (unsayable ?? new Set()).add(step)
   }
+  if (!fault || !unsayable) return undefined
+  if (unsayable.size === route.length) refuse('invalid_request', fault)
+  const left = unsayable
+  return route.filter((step) => !left.has(step))
 }

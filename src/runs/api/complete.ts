@@ -1,9 +1,11 @@
 /** Answers a run with its whole output at once. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
-import { type Refusal, toErrorBody } from '../../kernel/refusal.ts'
+import { type ErrorForm, ourErrors } from '../../kernel/refusal.ts'
 import { jsonReply } from '../../storage/idempotency/api/answer-once.ts'
+import type { BodyRoom } from '../../web/http/body-budget.ts'
 import { answerText } from '../../web/http/json-text.ts'
+import { refusalHeaders } from '../../web/http/refusal-headers.ts'
 import { type Completed, complete } from '../complete.ts'
 import type { Keep } from '../ending.ts'
 import type { LiveRun } from '../live-run.ts'
@@ -12,21 +14,26 @@ import { stopWithWaiting } from './client-gone.ts'
 import { ignoredHeader } from './ignored.ts'
 import { loweredHeader } from './lowered.ts'
 
-type Context = { request: Request; set: { headers: Record<string, string | number> } }
+type Context = {
+  request: Request
+  set: { headers: Record<string, string | number> }
+  room?: BodyRoom | undefined
+}
 
 /** The whole answer for a client that waits for it; one that hangs up stops the run. */
 export async function answerWhole(
   deps: Deps,
-  { request, set }: Context,
+  { request, set, room }: Context,
   live: LiveRun,
   toAnswer: (done: Completed) => object,
-  toError: (refusal: Refusal, requestId: string) => object = toErrorBody,
+  { errors = ourErrors, items }: { errors?: ErrorForm; items?: Keep<Completed>['items'] } = {},
 ): Promise<Response> {
+  live.takeRoom(room)
   const listening = stopWithWaiting(live, request)
   const isKept = live.call !== undefined
   try {
-    const keep = isKept ? keepOf(deps, set, live, { toAnswer, toError }) : undefined
-    const done = await complete(deps, live, keep)
+    const keep = isKept ? keepOf(deps, set, live, { toAnswer, errors }) : undefined
+    const done = await complete(deps, live, items ? { ...keep, items } : keep)
     Object.assign(set.headers, headersOf(done, live))
     return answerText(set, JSON.stringify(toAnswer(done)))
   } finally {
@@ -36,7 +43,7 @@ export async function answerWhole(
 
 type Writing = {
   toAnswer: (done: Completed) => object
-  toError: (refusal: Refusal, requestId: string) => object
+  errors: ErrorForm
 }
 
 /** Seals the answer of a call with an Idempotency-Key, as it is told. */
@@ -44,14 +51,14 @@ const keepOf = (
   { replies }: Deps,
   set: Context['set'],
   live: LiveRun,
-  { toAnswer, toError }: Writing,
+  { toAnswer, errors }: Writing,
 ): Keep<Completed> => {
   const scope = live.call ?? ''
   return {
     done: (done) => replies.seal(scope, jsonReply(200, headersOf(done, live), toAnswer(done))),
     failed(refusal) {
-      const body = toError(refusal, String(set.headers['x-request-id'] ?? ''))
-      return replies.seal(scope, jsonReply(refusal.status, { ...refusal.detail.headers }, body))
+      const body = errors.toBody(refusal, String(set.headers['x-request-id'] ?? ''))
+      return replies.seal(scope, jsonReply(errors.statusOf(refusal), refusalHeaders(refusal), body))
     },
   }
 }

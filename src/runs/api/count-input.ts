@@ -3,13 +3,13 @@ import { assertModelAllowed, type Caller } from '../../access/keys/key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { boundOf } from '../../models/bound.ts'
 import { tokensOfBytes } from '../../models/count.ts'
-import type { Model } from '../../models/model.ts'
 import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
-import { countRequest, type Native, nativeOf, textBytesOf } from '../../models/protocols/native.ts'
+import { boundOfNative } from '../../models/protocols/native/bound.ts'
+import { countRequest } from '../../models/protocols/native.ts'
 import { loadTokenizer } from '../../models/tokenizers/load.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
-import { readJson } from '../../web/http/body.ts'
-import { asBody, findModelOf } from './asked.ts'
+import { readHeldJson } from '../../web/http/body.ts'
+import { asBody, findModelOf, type Routed, routed } from './asked.ts'
 
 type Context = { caller: Caller; request: Request }
 
@@ -18,18 +18,29 @@ type Context = { caller: Caller; request: Request }
  * a run without a report would be charged.
  */
 export async function countInput(deps: Deps, { caller, request }: Context) {
-  const limitBytes = deps.settings.bodyBytes
-  const value = asBody((await readJson(request, { limitBytes })).value)
-  const model = findModelOf(deps, 'chat', value)
+  const { value, room } = await readHeldJson(request, { limitBytes: deps.settings.bodyBytes })
+  try {
+    return await countBody(deps, { caller, request }, asBody(value))
+  } finally {
+    room?.release()
+  }
+}
+
+async function countBody(deps: Deps, { caller, request }: Context, value: JsonObject) {
+  const model = findModelOf(deps, 'chat', value, caller)
   assertModelAllowed(caller.chain, model.id)
-  const { body } = messagesToChat({ ...value, max_tokens: 1 })
-  const { contextTokens } = model
-  const native = nativeOf('messages', value, { headers: request.headers, contextTokens })
+  const { headers } = request
+  // A question has no limit of its answer, which a run needs.
+  const received = { ...value, max_tokens: 1 }
+  const reader = { protocol: 'messages', translate: messagesToChat } as const
+  const asked = routed(deps, model, { received, headers }, reader)
   // Ours comes first: it refuses what a run would be refused for.
-  const own = await ownCount(model, body, native)
-  const [step] = model.route
+  const own = await ownCount(asked)
+  const { native } = asked
+  const [step] = asked.model.route
   const upstream = step && deps.upstreams.get(step.upstream)
-  const theirs = await upstream?.countTokens?.({
+  if (!native || !upstream?.countTokens) return { input_tokens: own }
+  const theirs = await upstream.countTokens({
     account: caller.account,
     body: countRequest(native, step?.model ?? ''),
     passed: native.headers,
@@ -38,10 +49,10 @@ export async function countInput(deps: Deps, { caller, request }: Context) {
   return { input_tokens: theirs ?? own }
 }
 
-async function ownCount(model: Model, body: JsonObject, native: Native): Promise<number> {
+async function ownCount({ model, native, body = {} }: Routed): Promise<number> {
   const tokenizer = model.tokenizer && (await loadTokenizer(model.tokenizer))
-  const bound = boundOf(model, body, tokenizer, textBytesOf(native))
+  const bound = native ? boundOfNative(model, native, tokenizer) : boundOf(model, body, tokenizer)
   const { inputBytes, countedText, countedMedia = 0 } = bound
-  const text = countedText ?? tokensOfBytes(inputBytes, model.bytesPerToken, false)
+  const text = countedText ?? tokensOfBytes(inputBytes, model.bytesPerToken)
   return Math.max(1, text + countedMedia)
 }

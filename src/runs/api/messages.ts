@@ -1,12 +1,12 @@
 /** The door of Anthropic's Messages API. */
 import { Elysia } from 'elysia'
-import { keyAuth } from '../../access/keys/needs-key.ts'
+import { apiKeyHeader, keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { onceOf } from '../../ledger/once.ts'
 import { isSet } from '../../models/body.ts'
-import { NativeEvent } from '../../models/native-event.ts'
+import { NativeEvent, withModel } from '../../models/native-event.ts'
 import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
 import {
   MessageEvents,
@@ -14,8 +14,7 @@ import {
   type Paid,
   toMessage,
 } from '../../models/protocols/messages/write-answer.ts'
-import { messagesError } from '../../models/protocols/messages/write-error.ts'
-import { nativeOf } from '../../models/protocols/native.ts'
+import { messagesError, messagesErrors } from '../../models/protocols/messages/write-error.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import { objects } from '../answer.ts'
 import { begin } from '../begin.ts'
@@ -24,7 +23,7 @@ import type { LiveRun } from '../live-run.ts'
 import type { Begun } from '../opening.ts'
 import type { Streamed } from '../stream.ts'
 import { checkSwitches, isToFit } from '../switches.ts'
-import { answer, assertSayable, findModelOf, quoteIn, type Running, traceOf } from './asked.ts'
+import { answer, findModelOf, quoteIn, type Running, routed, traceOf } from './asked.ts'
 import { answerWhole } from './complete.ts'
 import { countInput } from './count-input.ts'
 import { paidOf } from './paid.ts'
@@ -41,31 +40,27 @@ export const messagesApi = (deps: Deps) =>
       path,
       ({ caller, request, server, set }) =>
         answer(deps, { caller, request, server, set }, path, messages),
-      { needsKey: 'runs:write', parse: 'none' },
+      { needsKey: { need: 'runs:write', keyIn: apiKeyHeader }, parse: 'none' },
     )
     .post(
       '/v1/messages/count_tokens',
       ({ caller, request }) => countInput(deps, { caller, request }),
-      { needsKey: 'any', parse: 'none' },
+      { needsKey: { need: 'any', keyIn: apiKeyHeader }, parse: 'none' },
     )
 
 const messages: Running = async (deps, context, received, call) => {
   checkSwitches(received)
   refuseThread(received)
-  const { body, ignored } = messagesToChat(received)
-  const model = findModelOf(deps, 'chat', received)
-  const { contextTokens } = model
   const { headers } = context.request
-  const native = nativeOf('messages', received, { headers, contextTokens })
-  assertSayable(deps, model, body, native)
+  const found = findModelOf(deps, 'chat', received, context.caller)
+  const reader = { protocol: 'messages', translate: messagesToChat } as const
+  const asked = routed(deps, found, { received, headers }, reader)
   const live = await begin(deps, {
+    ...asked,
     caller: context.caller,
-    model,
-    body,
-    native: isSpokenBy(deps, model) ? native : undefined,
-    ignored,
     received: received as Json,
     fit: isToFit(context.request, received['fit'], context.caller.key),
+    limit: 'max_tokens',
     background: false,
     tags: readTags(context.request, undefined),
     metadata: {},
@@ -78,16 +73,12 @@ const messages: Running = async (deps, context, received, call) => {
     const paid = paidOf(done, deps.settings)
     if (live.isNative) {
       const usage = done.body['usage'] ?? messageUsage(paid.usage)
-      return { ...done.body, usage, counterfoil: paid.counterfoil }
+      return { ...withModel(done.body, live.model.id), usage, counterfoil: paid.counterfoil }
     }
     return toMessage(baseOf(live), objects(done.body['choices'])[0] ?? {}, paid)
   }
-  return answerWhole(deps, context, live, toAnswer, messagesError)
+  return answerWhole(deps, context, live, toAnswer, { errors: messagesErrors })
 }
-
-/** Whether a server of the route may take the request as it came. */
-const isSpokenBy = ({ upstreams }: Deps, { route }: LiveRun['model']): boolean =>
-  route.some(({ upstream }) => upstreams.get(upstream)?.protocol === 'messages')
 
 const baseOf = (live: LiveRun) => ({
   id: `msg_${live.id.slice('run_'.length)}`,
@@ -102,7 +93,7 @@ function shapeOf(deps: Deps, live: LiveRun): Shape {
     return done.tail.map((chunk) => events.write(chunk)).join('') + events.end(paid)
   }
   return {
-    write: eventWriter((chunk) => events.write(chunk)),
+    write: eventWriter((chunk) => events.write(chunk), live.model.id),
     // Once for a retry with the same Idempotency-Key and for the client: the writer remembers.
     last: once(end),
     toError: errorEvent,

@@ -7,8 +7,9 @@ import { toUnixSeconds } from '../../kernel/clock.ts'
 import { objectOf } from '../../kernel/json-object.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { onceOf } from '../../ledger/once.ts'
-import { NativeEvent } from '../../models/native-event.ts'
-import { nativeOf } from '../../models/protocols/native.ts'
+import { isSet } from '../../models/body.ts'
+import { NativeEvent, withModel } from '../../models/native-event.ts'
+import { textOf } from '../../models/protocols/reading.ts'
 import { responsesToChat } from '../../models/protocols/responses/read-request.ts'
 import {
   type Paid,
@@ -25,7 +26,10 @@ import type { LiveRun } from '../live-run.ts'
 import type { Begun } from '../opening.ts'
 import type { Streamed } from '../stream.ts'
 import { checkSwitches, isToFit } from '../switches.ts'
-import { answer, assertSayable, findModelOf, quoteIn, type Running, traceOf } from './asked.ts'
+import { expandItems } from '../turns/expand-items.ts'
+import { isToKeep } from '../turns/is-to-keep.ts'
+import { KeptTurn, withSealedReasoning } from '../turns/kept-turn.ts'
+import { answer, findModelOf, quoteIn, type Running, routed, traceOf } from './asked.ts'
 import { answerWhole } from './complete.ts'
 import { paidOf } from './paid.ts'
 import { type Shape, streamRun } from './stream.ts'
@@ -45,30 +49,34 @@ export const responsesApi = (deps: Deps) =>
     )
     .get(
       '/v1/responses/:id',
-      () => refuse('not_found', 'Answers are not stored here. Their runs are at GET /v1/runs/:id.'),
+      () =>
+        refuse(
+          'not_found',
+          'Answers cannot be read again here. Their runs are at GET /v1/runs/:id.',
+        ),
       { needsKey: 'runs:read' },
     )
 
 const responses: Running = async (deps, context, received, call) => {
   checkSwitches(received)
-  const { body, ignored } = responsesToChat(received)
-  const model = findModelOf(deps, 'chat', received)
-  const { contextTokens } = model
+  const { caller } = context
   const { headers } = context.request
-  const native = nativeOf('responses', received, { headers, contextTokens })
-  assertSayable(deps, model, body, native)
-  const { upstreams } = deps
-  const isSpoken = model.route.some(
-    ({ upstream }) => upstreams.get(upstream)?.protocol === 'responses',
+  const found = findModelOf(deps, 'chat', received, caller)
+  const isKept = await isToKeep(deps, caller.account, received['store'])
+  const asked = await expandItems(deps, caller, received)
+  const whole = isKept ? withSealedReasoning(found, asked.body) : asked.body
+  const request = routed(
+    deps,
+    found,
+    { received: asked.body, headers, native: whole },
+    { protocol: 'responses', translate: responsesToChat },
   )
   const live = await begin(deps, {
-    caller: context.caller,
-    model,
-    body,
-    native: isSpoken ? native : undefined,
-    ignored,
+    ...request,
+    caller,
+    // As it came: what it names is not in its receipt.
     received: received as Json,
-    fit: isToFit(context.request, received['fit'], context.caller.key),
+    fit: isToFit(context.request, received['fit'], caller.key),
     limit: 'max_output_tokens',
     background: false,
     tags: readTags(context.request, received['metadata']),
@@ -77,43 +85,90 @@ const responses: Running = async (deps, context, received, call) => {
     trace: traceOf(context.request),
     quote: quoteIn(context.request),
   })
-  const base = baseOf(live, received)
-  if (received['stream'] === true) return streamRun(deps, live, context, shapeOf(deps, base))
-  const toAnswer = (done: Completed): JsonObject => {
-    const paid = paidOf(done, deps.settings)
-    if (live.isNative) return withPaid(done.body, paid)
-    return toWholeResponse(base, objects(done.body['choices'])[0] ?? {}, paid)
-  }
-  return answerWhole(deps, context, live, toAnswer)
+  const turn = isKept ? new KeptTurn(deps, { caller, runId: live.id, asked }) : undefined
+  const base = baseOf(live, received, turn)
+  if (received['stream'] === true) return streamRun(deps, live, context, shapeOf(deps, base, turn))
+  const toAnswer = once((done: Completed): JsonObject => {
+    const { usage, counterfoil } = paidOf(done, deps.settings)
+    if (live.isNative) {
+      const names = namesOf(base, turn, done)
+      return { ...withPaid(withModel(done.body, base.model), { usage, counterfoil }), ...names }
+    }
+    return toWholeResponse(base, objects(done.body['choices'])[0] ?? {}, { usage, counterfoil })
+  })
+  return answerWhole(deps, context, live, toAnswer, { items: itemsOf(turn, toAnswer) })
 }
 
-const baseOf = (live: LiveRun, asked: JsonObject): ResponseBase => ({
-  id: `resp_${live.id.slice('run_'.length)}`,
-  model: live.model.id,
-  createdAt: toUnixSeconds(live.row.createdAt),
-  asked,
-})
+/** The kept items of an answer, which is written before. */
+const itemsOf = <Done>(turn: KeptTurn | undefined, write: (done: Done) => unknown) =>
+  turn &&
+  ((done: Done) => {
+    write(done)
+    return turn.rows
+  })
 
-function shapeOf(deps: Deps, base: ResponseBase): Shape {
+const baseOf = (live: LiveRun, asked: JsonObject, turn?: KeptTurn): ResponseBase => {
+  const id = `resp_${live.id.slice('run_'.length)}`
+  return {
+    id,
+    model: live.model.id,
+    createdAt: toUnixSeconds(live.row.createdAt),
+    // Told again in the answer, all but the input, which may be large.
+    asked: { ...asked, input: null },
+    stores: turn && ((output) => output === undefined || turn.take(id, output)),
+  }
+}
+
+/** Tells the turns around an answer that goes on as it came. */
+function namesOf(
+  { asked }: ResponseBase,
+  turn: KeptTurn | undefined,
+  { output, body }: { output: Json; body: JsonObject },
+): JsonObject {
+  const isKept = turn?.take(textOf(body['id']), objects(output)) === true
+  const { previous_response_id: previous } = asked
+  return {
+    ...(isSet(previous) ? { previous_response_id: previous } : {}),
+    // The server that answered was asked to store nothing.
+    ...(isKept || body['store'] === true ? { store: isKept } : {}),
+  }
+}
+
+function shapeOf(deps: Deps, base: ResponseBase, turn: KeptTurn | undefined): Shape {
   const events = new ResponseEvents(base)
   const end = (done: Streamed): string => {
-    const paid = paidOf(done, deps.settings)
-    if (done.events) return done.events.map((event) => withReceipt(event, paid)).join('')
-    return done.tail.map((chunk) => events.write(chunk)).join('') + events.end(paid)
+    const { usage, counterfoil } = paidOf(done, deps.settings)
+    const { output } = done
+    if (!done.events) {
+      const tail = done.tail.map((chunk) => events.write(chunk)).join('')
+      return tail + events.end({ usage, counterfoil })
+    }
+    const more = (body: JsonObject) => ({
+      ...withPaid(body, { usage, counterfoil }),
+      ...namesOf(base, turn, { output, body }),
+    })
+    return done.events.map((event) => withEnd(event, base.model, more)).join('')
   }
+  // Once for a retry with the same Idempotency-Key and for the client: the writer remembers.
+  const last = once(end)
   return {
-    write: eventWriter((chunk) => events.write(chunk)),
-    // Once for a retry with the same Idempotency-Key and for the client: the writer remembers.
-    last: once(end),
+    write: eventWriter((chunk) => events.write(chunk), base.model),
+    last,
+    items: itemsOf(turn, last),
     toError: once(({ type, message }: Refusal) => events.fail({ code: type, message })),
   }
 }
 
 /** The receipt goes into the answer that ends the stream; everything else passes as it came. */
-function withReceipt(event: NativeEvent, paid: Paid): string {
+function withEnd(
+  event: NativeEvent,
+  model: string,
+  more: (response: JsonObject) => JsonObject,
+): string {
   const { response } = event.data
   if (response === undefined) return event.frame
-  const data: JsonObject = { ...event.data, response: withPaid(objectOf(response), paid) }
+  const whole = withModel(objectOf(response), model)
+  const data: JsonObject = { ...event.data, response: more(whole) }
   return new NativeEvent(data, JSON.stringify(data), undefined).frame
 }
 

@@ -23,7 +23,8 @@ import type { Begun } from '../opening.ts'
 import { runStatuses } from '../run.ts'
 import { toRunView } from '../run-view.ts'
 import { isToFit } from '../switches.ts'
-import { answer, assertSayable, quoteIn, type Running, traceOf } from './asked.ts'
+import { assertServed } from '../unserved.ts'
+import { answer, quoteIn, type Running, traceOf, withSayable } from './asked.ts'
 import { answerWhole } from './complete.ts'
 import { followRun } from './events.ts'
 import { fittedOf } from './lowered.ts'
@@ -86,10 +87,11 @@ export const nativeRunsApi = (deps: Deps) => {
 
 const native: Running = async (deps, context, received, call) => {
   const body = checkBody(runBody, received)
-  const model = findModel(deps, received)
+  const named = findModel(deps, received, context.caller.chain)
   const fit = isToFit(context.request, body.fit, context.caller.key)
-  const openAi = toOpenAi(model, body)
-  assertSayable(deps, model, openAi)
+  const openAi = toOpenAi(named, body)
+  assertServed(named, openAi)
+  const model = withSayable(deps, named, openAi)
   const isBackground = body.background === true
   const toView = ({ run, bound }: Begun) => ({ ...toRunView(run), ...fittedOf(bound, fit) })
   // What runs in the background is answered when it begins.
@@ -111,6 +113,7 @@ const native: Running = async (deps, context, received, call) => {
   })
   if (isBackground) {
     const view = toView({ run: live.row, bound: live.bound })
+    live.takeRoom(context.room)
     void runInBackground(deps, live)
     context.set.status = 202
     return view

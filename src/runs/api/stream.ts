@@ -7,6 +7,7 @@ import type { Chunk } from '../../models/upstream/upstream.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import type { RunRow } from '../../storage/db/schema.ts'
 import { type Reply, replyMax } from '../../storage/idempotency/call.ts'
+import type { BodyRoom } from '../../web/http/body-budget.ts'
 import {
   errorFrame,
   type SseClient,
@@ -28,6 +29,8 @@ export type Shape = {
   last(done: Streamed): string
   /** The last frame of a run that broke off; our error body when absent. */
   toError?: (refusal: Refusal, requestId: string) => string
+  /** The items that a next turn can name. */
+  items?: Keep<Streamed>['items']
 }
 
 /**
@@ -43,13 +46,16 @@ const openWithinMs = 10_000
 export async function streamRun(
   deps: Deps,
   live: LiveRun,
-  context: SseContext,
+  context: SseContext & { room?: BodyRoom | undefined },
   shape: Shape,
 ): Promise<Response> {
+  live.takeRoom(context.room)
   const listening = stopWithWaiting(live, context.request)
   const told = live.call === undefined ? undefined : openTranscript(deps, live, context)
   const sink = new ClientSink(shape.write, told)
-  const ended = stream(deps, live, sink, told?.keep(shape.last, undefined, shape.toError))
+  const keep = told?.keep(shape.last, undefined, shape.toError)
+  const { items } = shape
+  const ended = stream(deps, live, sink, items ? { ...keep, items } : keep)
   const tooLong = deadlineIn(openWithinMs, sink)
   try {
     await Promise.race([sink.opened, ended])

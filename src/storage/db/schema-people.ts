@@ -12,6 +12,8 @@ export function peopleTables(c: Columns) {
     retention: c.text('retention').$type<'none' | '24h' | '30d'>().notNull(),
     /** The key that the console spends through; null until it was used. */
     consoleKeyId: c.text('console_key_id'),
+    /** False for an account that asked to keep nothing; null unless it chose. */
+    keepsResponses: c.bool('keeps_responses'),
   })
 
   /** The texts of an ended run, for accounts that asked to have them kept. */

@@ -49,6 +49,7 @@ export const {
   liabilityParts,
   upstreamEvidence,
   idempotentCalls,
+  keptItems,
   events,
   webhooks,
   webhookDeliveries,

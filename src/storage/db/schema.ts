@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm'
 import type { Columns } from './columns.ts'
 import { depositTables } from './schema-deposits.ts'
+import { keptTables } from './schema-kept.ts'
 import { logTables } from './schema-log.ts'
 import { memberTables } from './schema-members.ts'
 import { moneyTables } from './schema-money.ts'
@@ -51,6 +52,7 @@ export type PassportRow = Tables['passports']['$inferSelect']
 export type PassportModelRow = Tables['passportModels']['$inferSelect']
 export type PassportStatementRow = Tables['passportStatements']['$inferSelect']
 export type IdempotentRow = Tables['idempotentCalls']['$inferSelect']
+export type KeptItemRow = Tables['keptItems']['$inferSelect']
 export type UsageDayRow = Tables['usageDays']['$inferSelect']
 export type ExplorerCountRow = Tables['explorerCounts']['$inferSelect']
 export type ExplorerModelRow = Tables['explorerModels']['$inferSelect']
@@ -83,6 +85,7 @@ export const buildSchema = (c: Columns) => ({
   ...promiseTables(c),
   ...shardTables(c),
   ...processTables(c),
+  ...keptTables(c),
 })
 
 /** What the processes on one database tell each other. */

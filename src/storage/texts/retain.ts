@@ -4,7 +4,8 @@ import type { Retention } from './retention.ts'
 
 /**
  * A shorter retention also applies to texts that are kept already; `none` deletes them before this
- * resolves. Texts revealed in a shared receipt belong to the share and stay until it is withdrawn.
+ * resolves, with all responses, and keeps neither from then on. Texts revealed in a shared receipt
+ * belong to the share and stay until it is withdrawn.
  */
 export async function setRetention(
   { texts, clock, ids }: Pick<Deps, 'texts' | 'clock' | 'ids'>,

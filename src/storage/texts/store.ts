@@ -6,6 +6,7 @@ import type { Clock, Millis } from '../../kernel/clock.ts'
 import type { Db } from '../db/db.ts'
 import { first, insert, lockedRows, type Query, rows, type Work } from '../db/query-steps.ts'
 import type { AuditRow, Tables } from '../db/schema.ts'
+import { dropItemsOf } from '../responses/store.ts'
 import { type Retention, retentionMs } from './retention.ts'
 
 /** The kept texts of runs, and how long each account keeps them. */
@@ -14,16 +15,21 @@ export type TextStore = {
   scrub(): Promise<void>
   /** How long an account keeps texts; synchronous for a second after a read. */
   retentionOf(account: string): Retention | Promise<Retention>
+  /** False for an account that asked to keep nothing; as fresh as {@link retentionOf}. */
+  keepsResponses(account: string): boolean | Promise<boolean>
   /** Counts the account's runs whose texts are kept beyond `moment`, up to `most`. */
   countBeyond(account: string, moment: Millis, most: number): Promise<number>
-  /** Sets the retention, shortens what is kept already, and adds the audit entry if it changed. */
+  /**
+   * Sets the retention, shortens what is kept already, and adds the audit entry if it changed. With
+   * `none` nothing is kept of responses either.
+   */
   setRetention(
     account: string,
     retention: Retention,
     now: Millis,
     auditOf: (before: Retention) => AuditRow,
   ): Promise<void>
-  /** Deletes all texts of an account, in the files too. */
+  /** Deletes all texts of an account, in the files too, and what is kept of its responses. */
   dropAll(account: string): Promise<void>
   /** Deletes expired texts. */
   dropPast(now: Millis): Promise<void>
@@ -35,6 +41,9 @@ export type TextStore = {
 export type Texts = { input: Json; output: Json | null }
 export type RunText = Texts & { runId: string; accountId: string }
 
+/** The choices of an account: the texts of its runs, and responses for a next turn. */
+type Kept = { retention: Retention; responses: boolean }
+
 /** How long a retention is cached, in ms: another process may change it. */
 const rememberedMs = 1000
 const room = { maxSize: 10_000, sizeCalculation: () => 1 }
@@ -44,19 +53,25 @@ const dropBatch = 50
 
 export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>): TextStore {
   const { accountSettings, runTexts } = db.tables
-  const remembered = new LRUCache<string, { retention: Retention; readAt: number }>(room)
+  const remembered = new LRUCache<string, Kept & { readAt: number }>(room)
   db.onConnectionLost(() => remembered.clear())
   /** False at a start: the files may still hold what an earlier process deleted. */
   let isScrubbed = false
 
-  const read = async (account: string): Promise<Retention> => {
+  const read = async (account: string): Promise<Kept> => {
     const readAt = clock.monotonic()
     const row = await db.read((q) =>
       first(q.select().from(accountSettings).where(eq(accountSettings.accountId, account))),
     )
-    const retention = row?.retention ?? 'none'
-    remembered.set(account, { retention, readAt })
-    return retention
+    const kept = { retention: row?.retention ?? 'none', responses: row?.keepsResponses !== false }
+    remembered.set(account, { ...kept, readAt })
+    return kept
+  }
+
+  const freshOf = (account: string): Kept | undefined => {
+    const known = remembered.get(account)
+    // Not the wall clock, which can be set back.
+    return known && clock.monotonic() - known.readAt < rememberedMs ? known : undefined
   }
 
   /** Deletes what `due` selects in batches; returns the count. */
@@ -83,10 +98,12 @@ export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>): Text
   return {
     scrub,
     retentionOf(account) {
-      const known = remembered.get(account)
-      // Not the wall clock, which can be set back.
-      const isFresh = known && clock.monotonic() - known.readAt < rememberedMs
-      return isFresh ? known.retention : read(account)
+      const known = freshOf(account)
+      return known ? known.retention : read(account).then(({ retention }) => retention)
+    },
+    keepsResponses(account) {
+      const known = freshOf(account)
+      return known ? known.responses : read(account).then(({ responses }) => responses)
     },
     countBeyond: async (account, moment, most) => {
       const { runId, accountId, until } = runTexts
@@ -98,12 +115,20 @@ export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>): Text
     },
     setRetention: async (account, retention, now, auditOf) => {
       await db.write(function* (q) {
-        const fresh = { accountId: account, retention: 'none', consoleKeyId: null } as const
+        const fresh = {
+          accountId: account,
+          retention: 'none',
+          consoleKeyId: null,
+          keepsResponses: null,
+        } as const
         yield* rows(q.insert(accountSettings).values(fresh).onConflictDoNothing().returning())
         const named = eq(accountSettings.accountId, account)
         const [row] = yield* lockedRows(q.select().from(accountSettings).where(named))
-        if (!row || row.retention === retention) return
-        yield* rows(q.update(accountSettings).set({ retention }).where(named).returning())
+        const keepsResponses = retention !== 'none'
+        const isSame = row?.retention === retention && row.keepsResponses === keepsResponses
+        if (!row || isSame) return
+        const chosen = { retention, keepsResponses }
+        yield* rows(q.update(accountSettings).set(chosen).where(named).returning())
         const until = now + retentionMs[retention]
         const longer = and(eq(runTexts.accountId, account), gt(runTexts.until, until))
         const shown = { runId: runTexts.runId }
@@ -115,6 +140,7 @@ export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>): Text
       remembered.delete(account)
     },
     dropAll: async (account) => {
+      await dropItemsOf(db, account)
       await drop((q) => dueOf(q, eq(runTexts.accountId, account)))
       await scrub()
     },

@@ -2,7 +2,10 @@
 import type { Json } from '../../kernel/canonical.ts'
 import { jsonSizeOf } from '../../kernel/json-size.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import type { BodyRoom } from './body-budget.ts'
+import { roomFor } from './expected-body.ts'
 import { findJsonError } from './json-position.ts'
+import { type Packing, packingOf } from './packing.ts'
 import { inTime } from './slow-body.ts'
 
 /** A JSON body: the value, and the text it was read from. */
@@ -12,21 +15,57 @@ export type JsonBody = { value: Json; text: string }
 const maxJsonDepth = 80
 /** Objects, lists and members of one body, together. */
 const maxJsonParts = 100_000
+/** Values in them: a text or a number takes two bytes at least, so a body has room for millions. */
+const maxJsonValues = 500_000
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
+/** A JSON body whose memory is still counted: `room` is released once it is not needed. */
+export type HeldJson = JsonBody & { room: BodyRoom | undefined }
+
+type Limits = { limitBytes: number }
+
 /**
- * Reads a request's JSON body. Call it after the guards: the body is read only here.
- * @throws Refusal 'payload_too_large' above `limitBytes`, 'unsupported_media_type' unless it is
- * uncompressed application/json, 'invalid_request' unless it is JSON with a canonical form.
+ * Reads a request's JSON body, packed or not. Call it after the guards: the body is read only here.
+ * @throws Refusal 'payload_too_large' above `limitBytes`, packed or unpacked, 'rate_limited' where
+ * other bodies leave no memory for it, 'unsupported_media_type' unless it is application/json,
+ * 'invalid_request' unless it is JSON with a canonical form.
  */
-export async function readJson(
-  request: Request,
-  { limitBytes }: { limitBytes: number },
-): Promise<JsonBody> {
-  assertReadableAs(request, limitBytes, 'application/json')
-  const text = decode(await readBytes(request, limitBytes))
-  return { value: parseSound(text), text }
+export async function readJson(request: Request, limits: Limits): Promise<JsonBody> {
+  const { room, ...body } = await readHeldJson(request, limits)
+  room?.release()
+  return body
+}
+
+/** As {@link readJson}, for a body that is needed longer than a moment. */
+export async function readHeldJson(request: Request, { limitBytes }: Limits): Promise<HeldJson> {
+  assertLength(request, limitBytes)
+  assertMediaType(request, 'application/json')
+  const packing = packingOf(request)
+  const room = roomFor(request)
+  try {
+    const sent = await readBytes(request, limitBytes, room)
+    const bytes = packing ? await unpacked(sent, packing, { limitBytes, room }) : sent
+    const text = decode(bytes)
+    return { value: parseSound(text), text, room }
+  } catch (error) {
+    room?.release()
+    throw error
+  }
+}
+
+/** Unpacks by a module that is loaded when it is first needed. */
+async function unpacked(
+  sent: Uint8Array,
+  packing: Packing,
+  { limitBytes, room }: Limits & { room: BodyRoom | undefined },
+): Promise<Uint8Array> {
+  const { unpack } = await import('./packed-body.ts')
+  return unpack(sent, packing, {
+    mostBytes: limitBytes,
+    room,
+    refuseTooLarge: () => refuseTooLarge(limitBytes),
+  })
 }
 
 /**
@@ -36,7 +75,7 @@ export async function readJson(
 export function parseSound(text: string): Json {
   assertModest(text)
   const value = parseJson(text)
-  assertSound(value, /\\ud/i.test(text))
+  assertSound(value, text.includes('\\ud') || text.includes('\\uD'))
   return value
 }
 
@@ -46,23 +85,30 @@ export function parseSound(text: string): Json {
  */
 export async function readText(
   request: Request,
-  { limitBytes, contentType }: { limitBytes: number; contentType: string },
+  { limitBytes, contentType }: Limits & { contentType: string },
 ): Promise<string> {
-  assertReadableAs(request, limitBytes, contentType)
-  return decode(await readBytes(request, limitBytes))
+  assertReadable(request, limitBytes)
+  assertMediaType(request, contentType)
+  return decode(await readBytes(request, limitBytes, undefined))
 }
 
-function assertReadableAs(request: Request, limitBytes: number, contentType: string): void {
-  assertReadable(request, limitBytes)
-  if (isMediaType(request.headers.get('content-type'), contentType)) return
-  refuse('unsupported_media_type', `Send an uncompressed body as ${contentType}.`)
+function assertMediaType({ headers }: Request, contentType: string): void {
+  if (isMediaType(headers.get('content-type'), contentType)) return
+  refuse('unsupported_media_type', `Send a body of ${contentType} and name it in Content-Type.`)
 }
 
 /** Refuses by the headers alone; a declared length needs no reading. */
-export function assertReadable({ headers }: Request, limitBytes: number): void {
+function assertLength({ headers }: Request, limitBytes: number): void {
   if (Number(headers.get('content-length')) > limitBytes) refuseTooLarge(limitBytes)
-  const encoding = headers.get('content-encoding')
-  if (encoding !== null && encoding.toLowerCase() !== 'identity') refuse('unsupported_media_type')
+}
+
+/** As {@link assertLength}, of a body that is read as it comes. */
+export function assertReadable(request: Request, limitBytes: number): void {
+  assertLength(request, limitBytes)
+  const encoding = request.headers.get('content-encoding')
+  if (encoding !== null && encoding.toLowerCase() !== 'identity') {
+    refuse('unsupported_media_type', 'Send this body as it is, without a Content-Encoding.')
+  }
 }
 
 /** @throws Refusal `invalid_request` unless it is UTF-8 */
@@ -86,15 +132,22 @@ function isMediaType(header: string | null, wanted: string): boolean {
   })
 }
 
-const readBytes = (request: Request, limitBytes: number): Promise<Uint8Array<ArrayBuffer>> =>
-  inTime(request, readWhole(request, limitBytes))
+const readBytes = (
+  request: Request,
+  limitBytes: number,
+  room: BodyRoom | undefined,
+): Promise<Uint8Array<ArrayBuffer>> => inTime(request, readWhole(request, limitBytes, room))
 
-/** A body in chunks is counted. */
-function readWhole(request: Request, limitBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  const isCounted = !request.headers.has('content-length') && request.body !== null
-  return isCounted && request.body
-    ? readCounted(request.body, limitBytes)
-    : request.bytes().catch(refuseCut)
+/** A body in chunks is counted; room for another is taken before any of it is read. */
+function readWhole(
+  request: Request,
+  limitBytes: number,
+  room: BodyRoom | undefined,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const length = request.headers.get('content-length')
+  if (length === null && request.body) return readCounted(request.body, limitBytes, room)
+  room?.take(Number(length))
+  return request.bytes().catch(refuseCut)
 }
 
 const refuseCut = (): never => refuse('invalid_request', 'The body was cut off.')
@@ -102,27 +155,34 @@ const refuseCut = (): never => refuse('invalid_request', 'The body was cut off.'
 async function readCounted(
   body: ReadableStream<Uint8Array>,
   limitBytes: number,
+  room: BodyRoom | undefined,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const reader = body.getReader()
   const parts: Uint8Array[] = []
   let length = 0
-  while (true) {
-    const part = await reader.read().catch(refuseCut)
-    if (part.done) return Buffer.concat(parts, length)
-    length += part.value.byteLength
-    if (length > limitBytes) {
-      // Not awaited: the client may take its time to stop sending.
-      reader.cancel().catch(() => undefined)
-      refuseTooLarge(limitBytes)
+  try {
+    while (true) {
+      const part = await reader.read().catch(refuseCut)
+      if (part.done) return Buffer.concat(parts, length)
+      length += part.value.byteLength
+      if (length > limitBytes) refuseTooLarge(limitBytes)
+      room?.take(part.value.byteLength)
+      parts.push(part.value)
     }
-    parts.push(part.value)
+  } catch (error) {
+    // Not awaited: the client may take its time to stop sending.
+    reader.cancel().catch(() => undefined)
+    throw error
   }
 }
 
 /** Refuses a long text that would take the parser long. */
 function assertModest(text: string): void {
-  const { depth, parts } = jsonSizeOf(text) ?? { depth: 0, parts: 0 }
+  const { depth, parts, commas } = jsonSizeOf(text) ?? { depth: 0, parts: 0, commas: 0 }
   if (depth > maxJsonDepth) refuseDeep()
+  if (commas > maxJsonValues) {
+    refuse('invalid_request', `The body holds more than ${maxJsonValues} values.`)
+  }
   if (parts > maxJsonParts) {
     const message = `The body holds more than ${maxJsonParts} objects, lists and members.`
     refuse('invalid_request', message)

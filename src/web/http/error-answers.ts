@@ -3,11 +3,12 @@ import { NotFoundError } from 'elysia'
 import type { Acting } from '../../kernel/acting.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log.ts'
-import { Refusal, toErrorBody } from '../../kernel/refusal.ts'
+import { type ErrorForm, ourErrors, Refusal } from '../../kernel/refusal.ts'
 import { elsewhereDetail, elsewhereInPath, type Shard } from '../../kernel/shard.ts'
 import { StorageFault } from '../../kernel/storage-fault.ts'
 import { readTrace } from '../../kernel/trace.ts'
 import { isForFewPrograms, isForPrograms, pathStart } from './paths.ts'
+import { refusalHeaders } from './refusal-headers.ts'
 import { baseHeaders } from './standing-headers.ts'
 import { toRefusal } from './to-refusal.ts'
 
@@ -20,14 +21,14 @@ export type ErrorDeps = {
   /** Shows a refusal to people: a page, or a fragment for htmx. Without it they get JSON too. */
   showRefusal?: (...asked: Parameters<ShowRefusal>) => Shown | undefined
   /** How a request's protocol writes a refusal; ours where it has no way of its own. */
-  errorBodyFor?: (request: Request) => ToErrorBody | undefined
+  errorFormFor?: (request: Request) => ErrorForm | undefined
   /** What to say of a path that is not served; the ordinary words where it gives none. */
   missingWords?: (pathname: string) => string | undefined
+  /** The same of a path that takes other methods only; the words of a 405 where it gives none. */
+  swallowedWords?: (pathname: string) => string | undefined
   /** Absent without shards. */
   shard?: Shard | undefined
 }
-
-export type ToErrorBody = (refusal: Refusal, requestId: string) => object
 
 export type ShowRefusal = (
   refusal: Refusal,
@@ -43,13 +44,18 @@ export type ShowRefusal = (
 export type Shown = { html: string; headers: Record<string, string> }
 
 /** Turns an error into an answer; `said` are the headers its route had set. */
-export const errorAnswers =
-  ({ ids, log, explain, showRefusal, errorBodyFor, missingWords, shard }: ErrorDeps) =>
-  (error: unknown, request: Request, said: Record<string, unknown>, reader?: Acting) => {
+export const errorAnswers = (deps: ErrorDeps) => {
+  const { ids, log, explain, showRefusal, errorFormFor, shard } = deps
+  const wordsOf = ({ type }: Refusal, isUnrouted: boolean, url: string): string | undefined => {
+    if (isUnrouted) return deps.missingWords?.(pathnameOf(url))
+    return type === 'method_not_allowed' ? deps.swallowedWords?.(pathnameOf(url)) : undefined
+  }
+  return (error: unknown, request: Request, said: Record<string, unknown>, reader?: Acting) => {
     const requestId = String(said['x-request-id'] ?? ids.make('req'))
-    const words =
-      error instanceof NotFoundError ? missingWords?.(pathnameOf(request.url)) : undefined
-    const refused = words ? new Refusal('not_found', { message: words }) : toRefusal(error)
+    const known = toRefusal(error)
+    const isUnrouted = error instanceof NotFoundError
+    const words = wordsOf(known, isUnrouted, request.url)
+    const refused = words ? new Refusal('not_found', { message: words }) : known
     const routed = misroutedOf(shard, refused, { error, url: request.url }) ?? refused
     const refusal = explain ? explain(routed) : routed
     if (refusal.type === 'internal_error') {
@@ -58,18 +64,19 @@ export const errorAnswers =
       log.error('request.failed', error, names)
     }
     // Such a path is a program's.
-    const wants = words === undefined ? wantsHtml(request) : undefined
+    const wants = words === undefined ? wantsHtml(request, isUnrouted) : undefined
     const shown = wants && showRefusal?.(refusal, { request, requestId, wants, reader })
     const headers: Record<string, string> = {
       ...baseHeaders(requestId),
       ...keptOf(said),
-      ...headersOf(refusal),
+      ...refusalHeaders(refusal),
       ...(shown ? { 'content-type': 'text/html; charset=utf-8', ...shown.headers } : {}),
     }
-    const toBody = errorBodyFor?.(request) ?? toErrorBody
-    const body = shown ? shown.html : toBody(refusal, requestId)
-    return { status: refusal.status, headers, body }
+    const form = errorFormFor?.(request) ?? ourErrors
+    const body = shown ? shown.html : form.toBody(refusal, requestId)
+    return { status: form.statusOf(refusal), headers, body }
   }
+}
 
 /** An id of another shard that this one does not know, or cannot look up, is answered there. */
 function misroutedOf(
@@ -105,28 +112,24 @@ const keptOf = (headers: Record<string, unknown>): Record<string, string> =>
 
 const pathnameOf = (url: string): string => url.slice(pathStart(url)).split(/[?#]/, 1)[0] ?? ''
 
-/** What a refusal says in headers: what to send instead, and whether trying again can help. */
-function headersOf({ type, status, detail }: Refusal): Record<string, string> {
-  return {
-    ...(type === 'invalid_key' ? { 'www-authenticate': 'Bearer' } : {}),
-    ...(status === 402 ? { 'x-should-retry': 'false' } : {}),
-    ...(status === 429 ? { 'retry-after': '1', 'retry-after-ms': '1000' } : {}),
-    ...(type === 'idempotency_in_progress' ? { 'retry-after': '1' } : {}),
-    ...detail.headers,
-  }
-}
-
 /**
  * Chooses the form of a refusal. Programs under `/v1`, `/operator/v1`, `/openapi` and `/mcp`, and
- * supervisors, always get JSON; elsewhere htmx gets a fragment and a browser a page. Only the form
- * depends on it, so reading the path from the URL is safe here.
+ * supervisors, always get JSON, and so does a path under `/api` that no page uses; elsewhere htmx
+ * gets a fragment and a browser a page. Only the form depends on it, so reading the path from the
+ * URL is safe here.
  */
-function wantsHtml({ url, headers }: Request): 'page' | 'fragment' | undefined {
+function wantsHtml(
+  { url, headers }: Request,
+  isUnrouted: boolean,
+): 'page' | 'fragment' | undefined {
   if (isForPrograms(url) || isForFewPrograms(url)) return undefined
   if (url.startsWith('/openapi/', pathStart(url))) return undefined
+  if (isUnrouted && isUnderApi(url)) return undefined
   if (headers.get('hx-request') === 'true') return 'fragment'
   const accept = headers.get('accept') ?? ''
   if (url.startsWith('/api/', pathStart(url)))
     return accept.includes('text/html') ? 'page' : undefined
   return accept.includes('application/json') && !accept.includes('text/html') ? undefined : 'page'
 }
+
+const isUnderApi = (url: string): boolean => /^\/api(?![\w-])/.test(url.slice(pathStart(url)))

@@ -1,6 +1,8 @@
 /** Reads forms that carry files. */
 import { refuse } from '../../kernel/refusal.ts'
 import { assertReadable, decode, refuseTooLarge } from './body.ts'
+import type { BodyRoom } from './body-budget.ts'
+import { roomFor } from './expected-body.ts'
 import { inTime } from './slow-body.ts'
 
 /** A part of a form that carries files: a text, or a file with its name and bytes. */
@@ -33,12 +35,21 @@ export async function readFileParts(
   if (!/^multipart\/form-data\s*;/i.test(type)) {
     refuse('unsupported_media_type', 'Send an uncompressed body as multipart/form-data.')
   }
-  const { start, isCut } = await inTime(request, readStart(request, limitBytes, mostBytes))
-  const body = isCut ? wholeParts(start, type) : start
+  const room = roomFor(request)
+  try {
+    const reading = readStart(request, { limitBytes, mostBytes, room })
+    const { start, isCut } = await inTime(request, reading)
+    return { parts: await partsOf(isCut ? wholeParts(start, type) : start, type), isCut }
+  } finally {
+    room?.release()
+  }
+}
+
+async function partsOf(body: Buffer<ArrayBuffer>, type: string): Promise<FormPart[]> {
   const entries = await new Response(body, { headers: { 'content-type': type } })
     .formData()
     .catch(() => refuse('invalid_request', 'The form cannot be read.'))
-  const parts = await Promise.all(
+  return Promise.all(
     [...entries].map(
       async ([name, part]): Promise<FormPart> =>
         typeof part === 'string'
@@ -47,14 +58,14 @@ export async function readFileParts(
             [name, { name: part.name ?? '', bytes: await part.bytes() }],
     ),
   )
-  return { parts, isCut }
 }
+
+type Bounds = { limitBytes: number; mostBytes: number; room: BodyRoom | undefined }
 
 /** The first bytes of a body, and whether there were more, which are dropped as they come. */
 async function readStart(
   request: Request,
-  limitBytes: number,
-  mostBytes: number,
+  { limitBytes, mostBytes, room }: Bounds,
 ): Promise<{ start: Buffer<ArrayBuffer>; isCut: boolean }> {
   const kept: Uint8Array[] = []
   let length = 0
@@ -62,7 +73,11 @@ async function readStart(
   while (reader) {
     const part = await reader.read().catch(() => refuse('invalid_request', 'The body was cut off.'))
     if (part.done) break
-    if (length < limitBytes) kept.push(part.value.subarray(0, limitBytes - length))
+    if (length < limitBytes) {
+      const more = part.value.subarray(0, limitBytes - length)
+      room?.take(more.byteLength)
+      kept.push(more)
+    }
     length += part.value.byteLength
     if (length > mostBytes) {
       reader.cancel().catch(() => undefined)

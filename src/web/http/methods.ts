@@ -35,15 +35,18 @@ export function methodNotAllowed(app: AnyElysia, known = 0): void {
     if (methods.has('GET')) methods.add('HEAD')
     if (open.length > 0) methods.add('OPTIONS')
     const allow = [...methods].sort().join(', ')
+    const message = `Send ${[...methods].filter(isSent).sort().join(' or ')} to this path.`
     app.all(shape, ({ request, set }) => {
       if (request.method !== 'OPTIONS' || open.length === 0) {
-        throw new Refusal('method_not_allowed', { headers: { allow } })
+        throw new Refusal('method_not_allowed', { message, headers: { allow } })
       }
       Object.assign(set.headers, preflightHeaders(open), { allow })
       set.status = 204
     })
   }
 }
+
+const isSent = (method: string): boolean => method !== 'HEAD' && method !== 'OPTIONS'
 
 type Route = AnyElysia['routes'][number]
 

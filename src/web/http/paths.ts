@@ -1,6 +1,9 @@
 /** Tells from the path of a request who asks for it. */
 
-/** Whether a URL is of programs and supervisors: paths of the API, the log and signs of life. */
+/**
+ * Whether a URL is of programs and supervisors: paths of the API and of others like it, the log
+ * and signs of life.
+ */
 export function isForPrograms(url: string): boolean {
   const start = pathStart(url)
   return forPrograms.test(url.slice(start, start + 16))
@@ -18,5 +21,5 @@ export function isForFewPrograms(url: string): boolean {
 /** Where the path of a request's URL begins; a Host that is none leaves the path alone. */
 export const pathStart = (url: string): number => (url.startsWith('/') ? 0 : url.indexOf('/', 8))
 
-const forPrograms = /^\/(v1|mcp|log|liabilities|livez|readyz)(?![\w-])/
+const forPrograms = /^\/(v1|v1beta|v2|openai|mcp|log|liabilities|livez|readyz)(?![\w-])/
 const forFewPrograms = /^\/(operator\/v1|leaks)(?![\w-])/

@@ -1,13 +1,13 @@
 /** The root app: host check, request ids, headers, errors. */
-import { Elysia } from 'elysia'
+import { Elysia, NotFoundError } from 'elysia'
 import type { Acting } from '../../kernel/acting.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { elsewhereByShard, refuseElsewhere, type Shard, shardHeader } from '../../kernel/shard.ts'
 import type { PeerSource } from './client-address.ts'
 import { type ErrorDeps, errorAnswers } from './error-answers.ts'
+import type { ExpectBody } from './expected-body.ts'
 import { hostCheck, type Listen } from './host.ts'
 import { sayFailures } from './lazy-mount.ts'
-import type { ExpectBody } from './slow-body.ts'
 import { baseHeaders } from './standing-headers.ts'
 
 export type RootDeps = ErrorDeps & {
@@ -54,7 +54,7 @@ export const makeRoot = (deps: RootDeps) => {
       set.headers = headers
       if (!isOurHost(request.headers.get('host'))) throw new Refusal('misdirected_request')
       assertMeant(shard, request)
-      if (!hasReadablePath(request.url)) throw new Refusal('not_found')
+      if (!hasReadablePath(request.url)) throw new NotFoundError()
       admit?.(request, server)
       if (request.method !== 'GET') expectBody?.(request, server)
     })

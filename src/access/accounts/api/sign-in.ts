@@ -23,8 +23,8 @@ import { nonceBody, verifyBody } from '../shapes.ts'
 import { auditOf, beginSignIn, signIn, signInAsTest, signInAsVisitor } from '../sign-in.ts'
 import { peerOf, testAccountFor, testAccountPath } from './test-account.ts'
 
-/** A body holds a message of 2 KiB, its escapes and a signature. */
-const limitBytes = 8192
+/** A body holds a message of 2 KiB, its escapes and a signature of up to 4,000 bytes in hex. */
+const limitBytes = 16_384
 
 type Asked = Pick<Context, 'request' | 'set'> & { visitor: Visitor }
 /** What a program is told, and where a plain form goes on. */

@@ -22,6 +22,8 @@ export const countedMax = 1000
 export type SettingsView = {
   account: AccountRow
   retention: Retention
+  /** Whether responses are kept for a next turn. */
+  keepsResponses: boolean
   /** Runs whose texts are kept now, up to {@link countedMax}. */
   keptCount: number
   theme: Theme
@@ -43,10 +45,14 @@ export const SettingsPage = ({ view }: { view: SettingsView }) => (
   </>
 )
 
-type RetentionView = Pick<SettingsView, 'retention' | 'keptCount'>
+type RetentionView = Pick<SettingsView, 'retention' | 'keepsResponses' | 'keptCount'>
 
 /** How long texts are kept; also the fragment htmx gets after a change. */
-export const RetentionPanel = ({ view: { retention, keptCount } }: { view: RetentionView }) => (
+export const RetentionPanel = ({
+  view: { retention, keepsResponses, keptCount },
+}: {
+  view: RetentionView
+}) => (
   <Panel
     id="retention"
     needs="settings:read"
@@ -67,9 +73,13 @@ export const RetentionPanel = ({ view: { retention, keptCount } }: { view: Reten
         <li>
           <div>
             <strong>{choices[one].name}</strong>
-            <small>{choices[one].means}</small>
+            <small>
+              {one === 'none' && retention === 'none' && keepsResponses
+                ? responsesKept
+                : choices[one].means}
+            </small>
           </div>
-          <Choice one={one} now={retention} />
+          <Choice one={one} now={retention} keepsResponses={keepsResponses} />
         </li>
       ))}
     </ul>
@@ -77,8 +87,9 @@ export const RetentionPanel = ({ view: { retention, keptCount } }: { view: Reten
 )
 
 /** Keeping longer applies at once; keeping less is confirmed first. */
-function Choice({ one, now }: { one: Retention; now: Retention }) {
-  if (one === now) return <Badge tone="ok">Now</Badge>
+function Choice({ one, now, keepsResponses }: ChoiceProps) {
+  const isNow = one === now && (one !== 'none' || !keepsResponses)
+  if (isNow) return <Badge tone="ok">Now</Badge>
   if (isShorter(one, now)) {
     return (
       <ButtonLink small href={`${retentionPath}?to=${one}`}>
@@ -93,6 +104,13 @@ function Choice({ one, now }: { one: Retention; now: Retention }) {
     </ActionForm>
   )
 }
+
+type ChoiceProps = { one: Retention; now: Retention; keepsResponses: boolean }
+
+/** The default, which keeps no texts, until an account chooses it. */
+const responsesKept =
+  'Now. Only answers of /v1/responses are kept, encrypted, for a day, so that a next turn can ' +
+  'name them. Keep none to stop that too and delete them.'
 
 const choices: Record<Retention, { name: string; button: string; means: string }> = {
   none: {

@@ -5,6 +5,7 @@ import type { Acting } from '../../../kernel/acting.ts'
 import { maxPageLimit } from '../../../kernel/pagination.ts'
 import { refuse } from '../../../kernel/refusal.ts'
 import type { AccountRow } from '../../../storage/db/schema.ts'
+import { isKeeping } from '../../../storage/responses/keeping.ts'
 import { setRetention } from '../../../storage/texts/retain.ts'
 import {
   isShorter,
@@ -44,9 +45,10 @@ export const settingsPortal = (deps: Deps, frame: Frame) => {
   }: ReplyContext & { account: string; acting: Acting }) => {
     const retention = await readRetention(request)
     await setRetention(deps, { account, retention, actor: acting.wallet })
-    if (wantsJson(request)) return toSettingsView(account, retention)
+    const keepsResponses = await isKeeping(deps, account)
+    if (wantsJson(request)) return toSettingsView(account, retention, keepsResponses)
     const keptCount = await keptBeyond(deps, account, 0)
-    const fragment = <RetentionPanel view={{ retention, keptCount }} />
+    const fragment = <RetentionPanel view={{ retention, keepsResponses, keptCount }} />
     const done = { what: 'settings_saved' } as const
     return reply({ request, set }, { fragment, seeOther: settingsPath, done })
   }
@@ -62,6 +64,7 @@ export const settingsPortal = (deps: Deps, frame: Frame) => {
           acting,
           account: await findAccount(deps, account),
           retention: await deps.texts.retentionOf(account),
+          keepsResponses: await isKeeping(deps, account),
           keptCount: await keptBeyond(deps, account, 0),
           theme: themeOf(request),
           sessions: await sessionsText(deps, session.accountId),
@@ -87,7 +90,12 @@ export const settingsPortal = (deps: Deps, frame: Frame) => {
     )
     .get(
       '/api/portal/settings',
-      async ({ account }) => toSettingsView(account, await deps.texts.retentionOf(account)),
+      async ({ account }) =>
+        toSettingsView(
+          account,
+          await deps.texts.retentionOf(account),
+          await isKeeping(deps, account),
+        ),
       { needsSession: { action: 'settings:read' } },
     )
     .patch(
@@ -133,8 +141,9 @@ async function sessionsText({ sessions, clock }: Deps, account: string): Promise
   return `In ${items.length}${hasMore ? ' or more' : ''} browsers`
 }
 
-const toSettingsView = (account: string, retention: Retention) => ({
+const toSettingsView = (account: string, retention: Retention, keepsResponses: boolean) => ({
   object: 'settings' as const,
   account: toChecksumAddress(account),
   retention,
+  keeps_responses: keepsResponses,
 })

@@ -15,8 +15,8 @@ import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
-import type { OperatedModels } from '../operated-models.ts'
-import type { UnpricedUnits } from '../unpriced.ts'
+import type { LearnedFact, OperatedModels } from '../operated-models.ts'
+import type { Contradictions, UnpricedUnits } from '../unpriced.ts'
 import type { UpstreamHealth } from '../upstreams.ts'
 import { Losses } from './margins.tsx'
 
@@ -36,6 +36,7 @@ export const ModelPanels = ({ view }: { view: ModelsView }) => (
     </Panel>
     <RatesPanel models={view.models} />
     <UnpricedPanel of={view.unpriced} />
+    <ContradictionPanel of={view.contradictions} />
     <Panel
       id="upstreams"
       title="Upstreams"
@@ -43,6 +44,7 @@ export const ModelPanels = ({ view }: { view: ModelsView }) => (
     >
       <Table caption="Upstreams" columns={upstreamColumns} rows={view.upstreams} />
     </Panel>
+    <LearnedPanel of={view.learned} now={view.now} />
   </div>
 )
 
@@ -109,11 +111,37 @@ const UnpricedPanel = ({ of }: { of: readonly UnpricedUnits[] }) =>
     >
       <Pad>
         <p>
-          Model servers reported units of these classes. Input classes were billed at the model’s
-          dearest input rate, output classes as output; searches were not billed.
+          Model servers reported units of these classes. Input classes were billed at the dearest
+          input rate that was held for, output classes as output; searches were not billed.
         </p>
       </Pad>
       <Table caption="Units without a rate" columns={unpricedColumns} rows={of} />
+    </Panel>
+  )
+
+/** Facts about model servers that their refusals taught. */
+const LearnedPanel = ({ of, now }: { of: readonly LearnedFact[]; now: Millis }) =>
+  of.length === 0 ? null : (
+    <Panel
+      id="learned"
+      title="Learned about upstreams"
+      foot={
+        <span>
+          Remembered for a day. Set it under <code>[upstreams.dialect]</code> to spare the first
+          request.
+        </span>
+      }
+    >
+      <Table
+        caption="What servers refuse"
+        columns={[
+          { head: 'Upstream', cell: ({ upstream }) => upstream },
+          { head: 'Model', cell: ({ model }) => <code>{model}</code> },
+          { head: 'Requests go', cell: ({ facts }) => facts },
+          { head: 'Since', cell: ({ at }) => <When at={at} now={now} /> },
+        ]}
+        rows={of}
+      />
     </Panel>
   )
 
@@ -122,6 +150,31 @@ const unpricedColumns: Column<UnpricedUnits>[] = [
   { head: 'Class', cell: ({ meter }) => meterWords(meter) },
   { head: 'Units', kind: 'number', cell: ({ units }) => units.toLocaleString('en-US') },
   { head: 'Setting', kind: 'optional', at: 'more', cell: ({ setting }) => <code>{setting}</code> },
+]
+
+/** Reports of model servers whose details cannot be true. */
+const ContradictionPanel = ({ of }: { of: readonly Contradictions[] }) =>
+  of.length === 0 ? null : (
+    <Panel
+      id="contradictions"
+      title="Usage that contradicts itself"
+      aside={<Badge tone="warn">Ask the provider</Badge>}
+      foot={<span>Counted by this process since it started.</span>}
+    >
+      <Pad>
+        <p>
+          Model servers reported details that do not fit their totals. These runs were billed by the
+          cheaper reading that covers what passed, and are marked counted.
+        </p>
+      </Pad>
+      <Table caption="Contradictions" columns={contradictionColumns} rows={of} />
+    </Panel>
+  )
+
+const contradictionColumns: Column<Contradictions>[] = [
+  { head: 'Model', cell: ({ model }) => <code>{model}</code> },
+  { head: 'Side', cell: ({ side }) => side },
+  { head: 'Runs', kind: 'number', cell: ({ runs }) => runs.toLocaleString('en-US') },
 ]
 
 const modelColumns: Column<Model>[] = [

@@ -8,6 +8,7 @@ import { toReceiptLink } from '../../../runs/openai.ts'
 import { toRunView } from '../../../runs/run-view.ts'
 import type { Streamed } from '../../../runs/stream.ts'
 import { jsonReply } from '../../../storage/idempotency/api/answer-once.ts'
+import { refusalHeaders } from '../../../web/http/refusal-headers.ts'
 import { askModel, withCharge } from '../ask.ts'
 
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
@@ -29,8 +30,8 @@ const toAnswer = ({ settings }: Deps, done: Streamed) => ({
 const keepOf = (deps: Deps, scope: string, requestId: string): Keep<Streamed> => ({
   done: (done) => deps.replies.seal(scope, jsonReply(200, {}, toAnswer(deps, done))),
   failed: (refusal, run) => {
-    const { status, detail } = withCharge(refusal, run)
+    const charged = withCharge(refusal, run)
     const body = toErrorBody(refusal, requestId)
-    return deps.replies.seal(scope, jsonReply(status, { ...detail.headers }, body))
+    return deps.replies.seal(scope, jsonReply(charged.status, refusalHeaders(charged), body))
   },
 })

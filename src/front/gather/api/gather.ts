@@ -6,6 +6,7 @@ import { Refusal, refuse, toErrorBody } from '../../../kernel/refusal.ts'
 import { within } from '../../../kernel/within.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { readChoice, readInteger, readText } from '../../../web/http/query.ts'
+import { refusalHeaders } from '../../../web/http/refusal-headers.ts'
 import { toRefusal } from '../../../web/http/to-refusal.ts'
 import { explorerStatsShape, recentShape } from '../../explorer/shapes.ts'
 import { statusShape } from '../../status/shapes.ts'
@@ -49,7 +50,7 @@ export function gatherer(needs: GatherNeeds): (request: Request) => Promise<Resp
       return Response.json(body, { headers: headersOf(requestId) })
     } catch (error) {
       const refusal = toRefusal(error)
-      const headers = { ...headersOf(requestId), ...refusal.detail.headers }
+      const headers = { ...headersOf(requestId), ...refusalHeaders(refusal) }
       return Response.json(toErrorBody(refusal, requestId), { status: refusal.status, headers })
     }
   }

@@ -35,7 +35,12 @@ export const mcpServer = ({ ask, log, version }: Needs): McpHttpHandler => {
         server.registerTool(
           name,
           { title, description, inputSchema: schema, annotations },
-          (args: Arguments) => callTool({ ask, log, read }, toCall(args), requestInfo),
+          (args: Arguments) =>
+            callTool(
+              { ask, log, read: read && ((answer) => read(answer, args)) },
+              toCall(args),
+              requestInfo,
+            ),
         )
       }
       return server
@@ -58,9 +63,11 @@ const instructions =
   'shared receipts need no key. mint_key makes a key with a smaller cap for another agent: its ' +
   'secret is shown once. Errors have a type and say what to do next.'
 
+type Read = (answer: Response) => ReturnType<NonNullable<Tool['read']>>
+
 /** What `/v1` answers is what the tool answers; what it refuses is an error of the tool. */
 async function callTool(
-  { ask, log, read }: Pick<Needs, 'ask' | 'log'> & { read: Tool['read'] },
+  { ask, log, read }: Pick<Needs, 'ask' | 'log'> & { read: Read | undefined },
   call: Call,
   outer: Request | undefined,
 ): Promise<CallToolResult> {
@@ -70,6 +77,7 @@ async function callTool(
     const body = read && answer.ok ? await read(answer) : await answer.json()
     return toResult(body, !answer.ok)
   } catch (error) {
+    if (error instanceof Refusal) return toResult(toErrorBody(error, ''), true)
     log.error('mcp.failed', error)
     return toResult(toErrorBody(new Refusal('internal_error'), ''), true)
   }

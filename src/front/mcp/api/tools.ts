@@ -4,6 +4,7 @@ import {
   cancelInput,
   exportInput,
   mintInput,
+  modelsInput,
   noInput,
   proofInput,
   quoteInput,
@@ -15,14 +16,18 @@ import {
 } from '../shapes.ts'
 import type { Arguments, Call, Tool } from '../tool.ts'
 import { readExport } from './read-export.ts'
+import { readModels } from './read-models.ts'
 
 const listModels: Tool = {
   name: 'list_models',
   title: 'List models',
-  description: 'The models there are, with prices in pico-USD a token. Needs no key.',
-  input: noInput,
+  description:
+    'The models there are, with prices in pico-USD a token, at most 50 at once. "filter" is a ' +
+    'part of an id or name, or a glob such as acme/*. Needs no key.',
+  input: modelsInput,
   effect: 'reads',
   toCall: () => get('/v1/models'),
+  read: readModels,
 }
 
 const run: Tool = {

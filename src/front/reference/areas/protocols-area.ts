@@ -87,8 +87,9 @@ const messagesOperations = [
 const responses = [
   operation('createResponse', 'POST /v1/responses', 'A response, as OpenAI has it', {
     about:
-      'Stateless: `store` is answered as false, and `previous_response_id`, `conversation` and ' +
-      '`background` are refused with the way around them. Tools that a server would run itself ' +
+      'The answer is kept for a day, encrypted, unless the request says `store: false`: a next ' +
+      'turn can name it as `previous_response_id`, and its items by `item_reference`. ' +
+      '`conversation` and `background` are refused. Tools that a server would run itself ' +
       'have no effect and are named in `X-Counterfoil-Ignored`.',
     access: 'runs:write',
     body: { schema: responsesRequestShape },
@@ -112,7 +113,7 @@ const responses = [
     ],
     refuses: quotedRefusals,
   }),
-  operation('getResponse', 'GET /v1/responses/:id', 'No response is stored', {
+  operation('getResponse', 'GET /v1/responses/:id', 'No response can be read again', {
     about: 'Always 404. The run of a response is at `GET /v1/runs/:id`, its receipt beside it.',
     access: 'runs:read',
     path: { id: t.text('Any.', 'resp_1') },

@@ -121,7 +121,7 @@ async function findOwn(deps: PublicDeps, id: string, { acting }: Viewer) {
 }
 
 function modelNamed({ catalogue }: PublicDeps, id: string): Model {
-  const model = catalogue.get(id)
+  const model = catalogue.named(id)
   if (model) return model
   const ids = catalogue.list().map((one) => one.id)
   const guess = nearest(id, ids)

@@ -1,6 +1,7 @@
 /** Gathers answers of Anthropic's Messages API that are handed on as they came. */
 import { hasCanonicalForm, type Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
+import { mergeUsage } from '../../usage-merge.ts'
 import type { Gathered } from '../gathered.ts'
 import { objectsIn, textOf } from '../reading.ts'
 
@@ -30,8 +31,14 @@ export function gatherMessage(answer: JsonObject): Gathered {
     usage: answer['usage'],
     isOutdated: false,
     tier: usage['service_tier'],
+    searches: searchesIn(content),
   }
 }
+
+/** Searches that found something: one that failed is not billed. */
+const searchesIn = (blocks: readonly JsonObject[]): number =>
+  blocks.filter(({ type, content }) => type === 'web_search_tool_result' && Array.isArray(content))
+    .length
 
 /** UTF-8 bytes of what a block says; a signature seals what is counted already. */
 function bytesOfBlock(block: JsonObject): number {
@@ -47,7 +54,7 @@ function bytesOfBlock(block: JsonObject): number {
 export class MessageCollector {
   private readonly blocks = new Map<Json | undefined, Block>()
   private end: JsonObject = {}
-  private usage: JsonObject | undefined
+  private usage: Json | undefined
   private outputBytes = 0
   private bytesAtUsage = 0
 
@@ -72,13 +79,11 @@ export class MessageCollector {
     }
   }
 
-  /** The last usage is cumulative; what it leaves out stays as the first one had it. */
   noteUsage(event: JsonObject): void {
     const found = event['type'] === 'message_start' ? objectOf(event['message']) : event
-    const { usage } = found
-    if (!isObject(usage)) return
-    const told = Object.entries(usage).filter(([, value]) => value !== null)
-    this.usage = { ...this.usage, ...Object.fromEntries(told) }
+    const merged = mergeUsage(this.usage, found['usage'])
+    if (merged === this.usage) return
+    this.usage = merged
     this.bytesAtUsage = this.outputBytes
   }
 
@@ -90,7 +95,8 @@ export class MessageCollector {
       outputBytes,
       usage,
       isOutdated: outputBytes > bytesAtUsage,
-      tier: usage?.['service_tier'],
+      tier: objectOf(usage)['service_tier'],
+      searches: searchesIn(content),
     }
   }
 

@@ -1,7 +1,9 @@
 /** Reads answers of Anthropic's Messages API, whole or as events, as those of Chat Completions. */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
+import { type JsonObject, objectOf } from '../../../kernel/json-object.ts'
+import { mergeUsage } from '../../usage-merge.ts'
 import { objectsIn, textOf } from '../reading.ts'
+import { formats } from '../reasoning-details.ts'
 
 /** A map: the word comes from a model server, and an object has members of its own. */
 const reasons = new Map([
@@ -29,11 +31,8 @@ export function messageToChat(answer: JsonObject): JsonObject | undefined {
     else if (type === 'tool_use') calls.push(callOf(block, JSON.stringify(block['input'] ?? {})))
     else if (type === 'thinking') {
       reasoning += textOf(block['thinking'])
-      const { thinking, signature } = block
-      details.push({ type: 'reasoning.text', text: thinking ?? '', signature: signature ?? null })
-    } else if (type === 'redacted_thinking') {
-      details.push({ type: 'reasoning.encrypted', data: block['data'] ?? '' })
-    }
+      details.push(signedDetail(textOf(block['thinking']), textOf(block['signature'])))
+    } else if (type === 'redacted_thinking') details.push(redactedDetail(block))
   }
   const message: JsonObject = { role: 'assistant', content }
   if (calls.length > 0) message['tool_calls'] = calls
@@ -51,6 +50,21 @@ const callOf = (block: JsonObject, args: string): JsonObject => ({
   function: { name: textOf(block['name']), arguments: args },
 })
 
+const format = formats.messages
+
+const signedDetail = (text: string, signature: string): JsonObject => ({
+  type: 'reasoning.text',
+  text,
+  signature,
+  format,
+})
+
+const redactedDetail = ({ data }: JsonObject): JsonObject => ({
+  type: 'reasoning.encrypted',
+  data: data ?? '',
+  format,
+})
+
 /** What an event of a stream comes to in the shape of Chat Completions. */
 export type ReadEvent = { chunk?: JsonObject; isEnd?: boolean; isError?: boolean }
 
@@ -59,12 +73,14 @@ export class MessageReader {
   private usage: JsonObject = {}
   /** The place among the calls of each block that is one. */
   private readonly calls = new Map<Json | undefined, number>()
+  /** The text of the block of thinking that is open. */
+  private thinking = ''
 
   read(event: JsonObject): ReadEvent {
     switch (event['type']) {
       case 'message_start': {
         const { usage } = objectOf(event['message'])
-        this.usage = { ...objectOf(usage) }
+        this.usage = objectOf(mergeUsage(undefined, usage))
         const choices = [
           { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null },
         ]
@@ -88,13 +104,12 @@ export class MessageReader {
 
   private begin(index: Json | undefined, block: JsonObject): ReadEvent {
     const { type } = block
+    this.thinking = ''
     if (type === 'text' && textOf(block['text']) !== '') {
       return chunkOf({ content: textOf(block['text']) })
     }
     if (type === 'redacted_thinking') {
-      return chunkOf({
-        reasoning_details: [{ type: 'reasoning.encrypted', data: block['data'] ?? '' }],
-      })
+      return chunkOf({ reasoning_details: [redactedDetail(block)] })
     }
     if (type !== 'tool_use') return {}
     const place = this.calls.size
@@ -107,10 +122,13 @@ export class MessageReader {
       case 'text_delta':
         return chunkOf({ content: textOf(delta['text']) })
       case 'thinking_delta':
+        this.thinking += textOf(delta['thinking'])
         return chunkOf({ reasoning_content: textOf(delta['thinking']) })
       case 'signature_delta': {
-        const signature = textOf(delta['signature'])
-        return chunkOf({ reasoning_details: [{ type: 'reasoning.text', signature }] })
+        // With its text once more: a client that keeps the last details alone has both.
+        return chunkOf({
+          reasoning_details: [signedDetail(this.thinking, textOf(delta['signature']))],
+        })
       }
       case 'input_json_delta': {
         const place = this.calls.get(index)
@@ -123,13 +141,8 @@ export class MessageReader {
     }
   }
 
-  /** The last usage is cumulative; what it leaves out stays as the first one had it. */
   private end(event: JsonObject): ReadEvent {
-    const { usage } = event
-    if (isObject(usage)) {
-      const told = Object.entries(usage).filter(([, value]) => value !== null)
-      this.usage = { ...this.usage, ...Object.fromEntries(told) }
-    }
+    this.usage = objectOf(mergeUsage(this.usage, event['usage']))
     const { stop_reason: reason } = objectOf(event['delta'])
     const choices = [{ index: 0, delta: {}, finish_reason: finishReason(reason) }]
     const { service_tier = null } = this.usage

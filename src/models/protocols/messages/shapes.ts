@@ -42,6 +42,7 @@ const toolUseBlock = t.answer('ToolUseBlock', 'The model calls a tool.', {
   id: t.text('Comes back as `tool_use_id`.', 'toolu_1'),
   name: t.text('Name of the tool.', 'read_file'),
   input: t.map(t.anything('', 0), 'Its arguments.', { path: 'README.md' }),
+  'caller?': t.anything('As it came.', { type: 'direct' }),
   ...cached,
 })
 
@@ -62,7 +63,7 @@ const thinkingBlock = t.answer(
   {
     type: t.only('thinking'),
     thinking: t.text('The reasoning.', 'First …'),
-    signature: t.text("The model server's.", '…'),
+    signature: t.text("The model server's, or an envelope of what it sent.", '…'),
   },
 )
 
@@ -141,6 +142,8 @@ export const messageEventShape = (message: t.TSchema, last: Record<string, t.TSc
       delta: t.object('', {
         stop_reason: t.orNull(t.text('As in a message.', 'end_turn')),
         stop_sequence: t.orNull(t.text('As in a message.', '.')),
+        stop_details: t.anything('As in a message.', null),
+        container: t.anything('As in a message.', null),
       }),
       ...last,
     }),

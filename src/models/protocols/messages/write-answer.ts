@@ -1,12 +1,14 @@
 /**
  * Writes answers as Anthropic's Messages API does, whole or as its sequence of named events, from
- * the shape of Chat Completions. Unsigned reasoning is left out: this protocol has no place for it.
+ * the shape of Chat Completions. What a server wants back of its reasoning is the signature of a
+ * thinking block.
  */
 import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
 import type { Usage } from '../../meter.ts'
 import { CallsInTurn } from '../calls-in-turn.ts'
 import { objectsIn, textOf } from '../reading.ts'
+import { TurnReasoning } from '../turn-reasoning.ts'
 import { inputOf } from './write-request.ts'
 
 /** What all answers of one run share. */
@@ -19,14 +21,21 @@ export type Paid = { usage: Usage; counterfoil: Json }
 export function toMessage(base: MessageBase, choice: JsonObject, paid: Paid): JsonObject {
   const message = objectOf(choice['message'])
   const content: Json[] = []
+  const calls = objectsIn(message['tool_calls'])
+  const reasoning = new TurnReasoning(base.model)
+  const thinking = reasoning.add(message)
+  for (const call of calls) reasoning.addCall(textOf(call['id']), call)
+  // Without words it is needed by a turn that goes on, and by no other.
+  if (thinking !== '' || (reasoning.isSealed && calls.length > 0)) {
+    content.push({ type: 'thinking', thinking, signature: reasoning.seal() })
+  }
   const { content: text, refusal } = message
   const said = typeof text === 'string' && text !== '' ? text : refusal
   if (typeof said === 'string' && said !== '')
     content.push({ type: 'text', text: said, citations: null })
-  const calls = objectsIn(message['tool_calls'])
   for (const call of calls) {
     const { name, arguments: args } = functionOf(call)
-    content.push({ type: 'tool_use', id: textOf(call['id']), name, input: inputOf(args) })
+    content.push(toolUse(textOf(call['id']), name, inputOf(args)))
   }
   return {
     ...emptyMessage(base),
@@ -37,19 +46,31 @@ export function toMessage(base: MessageBase, choice: JsonObject, paid: Paid): Js
   }
 }
 
+const toolUse = (id: string, name: string, input: Json): JsonObject => ({
+  type: 'tool_use',
+  id,
+  name,
+  input,
+  caller: { type: 'direct' },
+})
+
 const emptyMessage = ({ id, model }: MessageBase): JsonObject => ({
   id,
   type: 'message',
   role: 'assistant',
   model,
   content: [],
+  container: null,
+  diagnostics: null,
   stop_reason: null,
   stop_sequence: null,
+  stop_details: null,
 })
 
 /** The usage of a run by the names of this protocol: `input_tokens` leaves out the caches. */
 export function messageUsage({ inputTokens, outputTokens, classes = {} }: Usage): JsonObject {
   const { cache_read = 0, cache_write = 0, cache_write_1h = 0, web_search = 0 } = classes
+  const { reasoning = 0 } = classes
   const written = cache_write + cache_write_1h
   return {
     input_tokens: inputTokens - cache_read - written,
@@ -60,7 +81,12 @@ export function messageUsage({ inputTokens, outputTokens, classes = {} }: Usage)
       ephemeral_1h_input_tokens: cache_write_1h,
     },
     output_tokens: outputTokens,
-    server_tool_use: web_search > 0 ? { web_search_requests: web_search } : null,
+    output_tokens_details: reasoning > 0 ? { thinking_tokens: reasoning } : null,
+    server_tool_use:
+      web_search > 0 ? { web_search_requests: web_search, web_fetch_requests: 0 } : null,
+    service_tier: null,
+    inference_geo: null,
+    speed: null,
   }
 }
 
@@ -79,7 +105,9 @@ function stopReason(finish: Json | undefined, hasCalls: boolean): string {
 }
 
 /** The block that is open: what it is, and which call of the chunks it belongs to. */
-type Open = { index: number; type: 'text' } | { index: number; type: 'tool_use'; call: Json }
+type Open =
+  | { index: number; type: 'text' | 'thinking' }
+  | { index: number; type: 'tool_use'; call: Json; id: string }
 
 /** Writes the events of one answer. Each piece of text or of a call is a delta of its block. */
 export class MessageEvents {
@@ -89,10 +117,14 @@ export class MessageEvents {
   private hasCalls = false
   private readonly calls = new CallsInTurn()
   private finish: Json | undefined
-  /** Text that came between the pieces of a call. */
+  private readonly reasoning: TurnReasoning
+  /** Reasoning and text that came between the pieces of a call. */
+  private thought = ''
   private said = ''
 
-  constructor(private readonly base: MessageBase) {}
+  constructor(private readonly base: MessageBase) {
+    this.reasoning = new TurnReasoning(base.model)
+  }
 
   /** The events of a chunk, in order; '' for one that says nothing. */
   write(chunk: JsonObject): string {
@@ -102,10 +134,12 @@ export class MessageEvents {
       if (typeof choice['finish_reason'] === 'string') this.finish = choice['finish_reason']
       const delta = objectOf(choice['delta'])
       const { content, refusal } = delta
+      this.thought += this.reasoning.add(delta)
       for (const text of [content, refusal]) {
         if (typeof text === 'string') this.said += text
       }
-      if (this.said !== '' && !this.calls.isOpen) events += this.rest() + this.say()
+      const speaks = this.said !== '' || this.thought !== ''
+      if (speaks && !this.calls.isOpen) events += this.rest() + this.say()
       for (const piece of objectsIn(delta['tool_calls'])) {
         for (const call of this.calls.add(piece)) events += this.call(call)
       }
@@ -117,9 +151,13 @@ export class MessageEvents {
   end({ usage, counterfoil }: Paid): string {
     const rest = this.start() + this.rest() + this.say()
     const { finish, hasCalls } = this
-    const delta = { stop_reason: stopReason(finish, hasCalls), stop_sequence: null }
+    const delta = {
+      ...{ container: null, stop_details: null },
+      ...{ stop_reason: stopReason(finish, hasCalls), stop_sequence: null },
+    }
     return (
       rest +
+      (hasCalls ? this.sealed() : '') +
       this.close() +
       event('message_delta', { delta, usage: messageUsage(usage), counterfoil }) +
       event('message_stop', {})
@@ -141,10 +179,29 @@ export class MessageEvents {
     return events
   }
 
+  private think(thinking: string): string {
+    let events = ''
+    if (this.open?.type !== 'thinking') {
+      events += this.close()
+      this.open = { index: this.next++, type: 'thinking' }
+      events += this.begin({ type: 'thinking', thinking: '', signature: '' })
+    }
+    return events + this.delta({ type: 'thinking_delta', thinking })
+  }
+
+  /** Writes a block without text for all that has to come back and is in none yet. */
+  private sealed(): string {
+    if (!this.reasoning.isSealed || this.open?.type === 'thinking') return ''
+    const events = this.close()
+    this.open = { index: this.next++, type: 'thinking' }
+    return events + this.begin({ type: 'thinking', thinking: '', signature: '' })
+  }
+
   private say(): string {
-    const { said } = this
+    const { said, thought } = this
     this.said = ''
-    return said === '' ? '' : this.text(said)
+    this.thought = ''
+    return (thought === '' ? '' : this.think(thought)) + (said === '' ? '' : this.text(said))
   }
 
   private text(text: string): string {
@@ -163,11 +220,13 @@ export class MessageEvents {
     const { name, arguments: args } = functionOf(piece)
     let events = ''
     if (open?.type !== 'tool_use' || open.call !== call) {
-      events += this.close()
-      this.open = { index: this.next++, type: 'tool_use', call }
+      const id = textOf(piece['id'])
+      this.reasoning.addCall(id, piece)
+      events += this.sealed() + this.close()
+      this.open = { index: this.next++, type: 'tool_use', call, id }
       this.hasCalls = true
-      events += this.begin({ type: 'tool_use', id: textOf(piece['id']), name, input: {} })
-    }
+      events += this.begin(toolUse(id, name, {}))
+    } else this.reasoning.addCall(open.id, piece)
     return args === ''
       ? events
       : events + this.delta({ type: 'input_json_delta', partial_json: args })
@@ -183,8 +242,12 @@ export class MessageEvents {
 
   private close(): string {
     const { open } = this
+    if (!open) return ''
+    // Its signature stands for all that it holds, and so comes last.
+    const signature = open.type === 'thinking' ? this.reasoning.seal() : ''
+    const signed = signature === '' ? '' : this.delta({ type: 'signature_delta', signature })
     this.open = undefined
-    return open ? event('content_block_stop', { index: open.index }) : ''
+    return signed + event('content_block_stop', { index: open.index })
   }
 }
 

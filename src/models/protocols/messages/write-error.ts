@@ -1,7 +1,7 @@
 /** Writes errors as Anthropic's Messages API does. */
 import type { Json } from '../../../kernel/canonical.ts'
 import type { JsonObject } from '../../../kernel/json-object.ts'
-import { type Refusal, toErrorBody } from '../../../kernel/refusal.ts'
+import { type ErrorForm, type Refusal, toErrorBody } from '../../../kernel/refusal.ts'
 
 const byStatus: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
@@ -21,7 +21,8 @@ const byStatus: Readonly<Record<number, string>> = {
 
 /** What clients of this protocol read; our own type and what it tells stand beside it. */
 export function messagesError(refusal: Refusal, requestId: string): JsonObject {
-  const type = byStatus[refusal.status] ?? 'api_error'
+  const { isOverloaded } = refusal.detail
+  const type = isOverloaded ? 'overloaded_error' : (byStatus[refusal.status] ?? 'api_error')
   const { error } = toErrorBody(refusal, requestId)
   const { message, metadata, ...rest } = { metadata: undefined, ...error }
   const details: Json = JSON.parse(JSON.stringify({ ...rest, ...metadata }))
@@ -30,6 +31,12 @@ export function messagesError(refusal: Refusal, requestId: string): JsonObject {
     error: { type, message: wordsFor(refusal, message), details },
     request_id: requestId,
   }
+}
+
+/** A server that is overloaded has a status of its own here. */
+export const messagesErrors: ErrorForm = {
+  toBody: messagesError,
+  statusOf: ({ status, detail }) => (status >= 500 && detail.isOverloaded ? 529 : status),
 }
 
 /** Anthropic's clients shorten a conversation where they find these words. */

@@ -3,8 +3,11 @@ import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
 import { isSet } from '../../body.ts'
 import { ordinaryTiers } from '../../tiers.ts'
+import { addBreakpoints, needsBreakpoints } from '../breakpoints.ts'
+import { thinkingFor } from '../efforts.ts'
 import { oldCallIn } from '../old-calls.ts'
 import { objectsIn, textOf } from '../reading.ts'
+import { detailsOf, isFor } from '../reasoning-details.ts'
 import { noteOthers, type Translation, unknownMembers } from '../translation.ts'
 
 /** Members with a counterpart, and those that only say how the answer travels. */
@@ -21,6 +24,8 @@ const known = new Set([
   'tool_choice',
   'parallel_tool_calls',
   'response_format',
+  'reasoning_effort',
+  'prompt_cache_key',
   'user',
   'stream',
   'stream_options',
@@ -38,7 +43,7 @@ const inside = {
   part: new Set(['type', 'text', 'refusal', 'image_url', 'file', 'cache_control']),
   image: new Set(['url']),
   file: new Set(['filename', 'file_data']),
-  call: new Set(['id', 'type', 'index', 'function', 'custom']),
+  call: new Set(['id', 'type', 'index', 'function']),
   toolOf: new Set(['type', 'function', 'cache_control']),
   function: new Set(['name', 'description', 'parameters', 'strict']),
   format: new Set(['type', 'json_schema']),
@@ -64,14 +69,14 @@ export function unsayable(body: JsonObject): { param: string; message: string } 
   }
   const old = oldCallIn(body)
   if (old) return old
-  if (isObject(body['tool_choice']) && body['tool_choice']['type'] !== 'function') {
-    const message = 'This model can be told one function, or auto, none or required.'
-    return { param: 'tool_choice.type', message }
-  }
-  const custom = objectsIn(body['tools']).findIndex(({ type }) => type === 'custom')
-  if (custom === -1) return undefined
-  return { param: `tools[${custom}].type`, message: 'This model takes tools of type function.' }
+  const { tool_choice: choice } = body
+  if (!isObject(choice) || choices.has(textOf(choice['type']))) return undefined
+  const message = 'This model can be told one tool or some, or auto, none or required.'
+  return { param: 'tool_choice.type', message }
 }
+
+/** Choices that have a counterpart; a freeform tool is a function by then. */
+const choices = new Set(['function', 'custom', 'allowed_tools'])
 
 /** Call {@link unsayable} before a run begins. */
 export function chatToMessages(from: JsonObject): Translation {
@@ -85,9 +90,6 @@ export function chatToMessages(from: JsonObject): Translation {
     messages,
   }
   if (system.length > 0) body['system'] = system
-  for (const name of ['temperature', 'top_p'] as const) {
-    if (isSet(from[name])) body[name] = from[name]
-  }
   const { stop, user } = from
   if (isSet(stop)) body['stop_sequences'] = typeof stop === 'string' ? [stop] : stop
   if (typeof user === 'string') body['metadata'] = { user_id: user }
@@ -99,7 +101,26 @@ export function chatToMessages(from: JsonObject): Translation {
     noteOthers(ignored, 'response_format.json_schema', format['json_schema'], inside.schema)
     body['output_config'] = { format: { type: 'json_schema', schema } }
   } else if (format['type'] === 'json_object') ignored.add('response_format')
+  addThinking(from, body, ignored)
+  const isMarked = needsBreakpoints(from) && addBreakpoints(body)
+  if (!isMarked && isSet(from['prompt_cache_key'])) ignored.add('prompt_cache_key')
   return { body, ignored: [...ignored].sort() }
+}
+
+/** How much the model thinks. One that does takes no other temperature than its own. */
+function addThinking(from: JsonObject, body: JsonObject, ignored: Set<string>): void {
+  const found = thinkingFor(from, body['max_tokens'] ?? null)
+  if (found) {
+    body['thinking'] = found.thinking
+    const { effort } = found
+    if (effort) body['output_config'] = { ...objectOf(body['output_config']), effort }
+  } else if (isSet(from['reasoning_effort'])) ignored.add('reasoning_effort')
+  const isThinking = found !== undefined && found.thinking['type'] !== 'disabled'
+  for (const name of ['temperature', 'top_p'] as const) {
+    if (!isSet(from[name])) continue
+    if (isThinking && from[name] !== 1) ignored.add(name)
+    else body[name] = from[name]
+  }
 }
 
 /** Notes what of a message has no place. */
@@ -117,7 +138,7 @@ function noteMessage(ignored: Set<string>, message: JsonObject): void {
     noteOthers(ignored, 'messages.tool_calls', call, inside.call)
   }
   const isReasoned = textOf(message['reasoning_content'] ?? message['reasoning']) !== ''
-  const details = objectsIn(message['reasoning_details'])
+  const details = detailsOf(message)
   const isLost = isReasoned || details.length > 0
   // Each detail is one block, or it is not signed.
   if (isLost && reasoningBlocks(message).length < Math.max(1, details.length)) {
@@ -186,9 +207,8 @@ function sourceOf(url: string): JsonObject {
 
 function assistantBlocks(message: JsonObject): JsonObject[] {
   const calls = objectsIn(message['tool_calls']).map((call): JsonObject => {
-    const { custom } = call
-    const { name, arguments: args } = objectOf(custom ?? call['function'])
-    const input = isObject(custom) ? { input: custom['input'] ?? '' } : inputOf(textOf(args))
+    const { name, arguments: args } = objectOf(call['function'])
+    const input = inputOf(textOf(args))
     return { type: 'tool_use', id: textOf(call['id']), name: textOf(name), input }
   })
   const said = [...contentBlocks(message['content']), ...contentBlocks(message['refusal'])]
@@ -198,8 +218,9 @@ function assistantBlocks(message: JsonObject): JsonObject[] {
 /** Reasoning goes back only as it was signed; a stream gives its text beside the signature. */
 function reasoningBlocks(message: JsonObject): JsonObject[] {
   const beside = textOf(message['reasoning_content'] ?? message['reasoning'])
-  return objectsIn(message['reasoning_details']).flatMap((detail): JsonObject[] => {
+  return detailsOf(message).flatMap((detail): JsonObject[] => {
     const { type, text, signature, data } = detail
+    if (!isFor('messages', detail)) return []
     if (type === 'reasoning.encrypted' && typeof data === 'string') {
       return [{ type: 'redacted_thinking', data }]
     }
@@ -227,7 +248,11 @@ function addTools(from: JsonObject, body: JsonObject, ignored: Set<string>): voi
     noteOthers(ignored, 'tools', tool, inside.toolOf)
     noteOthers(ignored, 'tools.function', tool['function'], inside.function)
   }
-  body['tools'] = tools.map((tool) => {
+  const { tool_choice: asked } = from
+  const allowed = isObject(asked) && asked['type'] === 'allowed_tools' ? asked : undefined
+  const names = new Set(allowedIn(allowed).map(nameOf))
+  const kept = allowed ? tools.filter((tool) => names.has(nameOf(tool))) : tools
+  body['tools'] = kept.map((tool) => {
     const { name, description, parameters, strict } = objectOf(tool['function'])
     const { cache_control } = tool
     return {
@@ -239,9 +264,15 @@ function addTools(from: JsonObject, body: JsonObject, ignored: Set<string>): voi
     }
   })
   const single = from['parallel_tool_calls'] === false
-  const choice = choiceOf(from['tool_choice'], single)
+  const mode = objectOf(allowed?.['allowed_tools'])['mode']
+  const choice = choiceOf(allowed ? mode : asked, single)
   if (choice) body['tool_choice'] = choice
 }
+
+const allowedIn = (choice: JsonObject | undefined): JsonObject[] =>
+  objectsIn(objectOf(choice?.['allowed_tools'])['tools'])
+
+const nameOf = (tool: JsonObject): string => textOf(objectOf(tool['function'])['name'])
 
 function choiceOf(choice: Json | undefined, single: boolean): JsonObject | undefined {
   const serial: JsonObject = single ? { disable_parallel_tool_use: true } : {}

@@ -32,8 +32,16 @@ export function gatherResponse(answer: JsonObject): Gathered {
     usage: answer['usage'],
     isOutdated: false,
     tier: answer['service_tier'],
+    searches: searchesIn(output),
   }
 }
+
+/** Searches that were made; pages that were opened or looked through are none. */
+const searchesIn = (items: readonly JsonObject[]): number =>
+  items.filter(({ type, status, action }) => {
+    const made = objectOf(action)['type'] ?? 'search'
+    return type === 'web_search_call' && status === 'completed' && made === 'search'
+  }).length
 
 /** UTF-8 bytes of the texts in a value, and of everything else that is said. */
 function bytesOf(value: Json): number {
@@ -94,6 +102,7 @@ export class ResponseCollector {
       usage: this.usage,
       isOutdated: !this.isEnded,
       tier: this.tier,
+      searches: searchesIn(all.filter(({ isDone }) => isDone).map(({ item }) => item)),
     }
   }
 

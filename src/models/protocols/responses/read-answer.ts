@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../kernel/json-object.ts'
 import { objectOf } from '../../../kernel/json-object.ts'
 import type { ReadEvent } from '../messages/read-answer.ts'
 import { objectsIn, textOf } from '../reading.ts'
+import { formats } from '../reasoning-details.ts'
 
 /** A whole answer; undefined for what is none, or failed. Its `usage` stays as it is written. */
 export function responseToChat(answer: JsonObject): JsonObject | undefined {
@@ -14,10 +15,14 @@ export function responseToChat(answer: JsonObject): JsonObject | undefined {
   let content: string | null = null
   let refusal = ''
   let reasoning = ''
+  const details: JsonObject[] = []
   for (const item of objectsIn(output)) {
     const { type } = item
-    if (type === 'reasoning') reasoning += summaryOf(item)
-    else if (type === 'function_call' || type === 'custom_tool_call') calls.push(callOf(item))
+    if (type === 'reasoning') {
+      reasoning += summaryOf(item)
+      details.push(...sealedDetails(item))
+    }
+    if (type === 'function_call' || type === 'custom_tool_call') calls.push(callOf(item))
     else if (type === 'message') {
       for (const part of objectsIn(item['content'])) {
         if (part['type'] === 'output_text') content = (content ?? '') + textOf(part['text'])
@@ -29,6 +34,7 @@ export function responseToChat(answer: JsonObject): JsonObject | undefined {
   if (refusal !== '') message['refusal'] = refusal
   if (calls.length > 0) message['tool_calls'] = calls
   if (reasoning !== '') message['reasoning_content'] = reasoning
+  if (details.length > 0) message['reasoning_details'] = details
   const finish_reason = finishReason(answer, calls.length > 0)
   const choices = [{ index: 0, message, finish_reason }]
   return { choices, usage: answer['usage'] ?? null, service_tier: answer['service_tier'] ?? null }
@@ -38,6 +44,12 @@ const summaryOf = (item: JsonObject): string =>
   objectsIn(item['summary'])
     .map(({ text }) => textOf(text))
     .join('\n\n')
+
+/** The sealed content of reasoning, which the server wants back beside its calls. */
+function sealedDetails({ id, encrypted_content: data }: JsonObject): JsonObject[] {
+  if (typeof data !== 'string' || data === '') return []
+  return [{ type: 'reasoning.encrypted', id: textOf(id), data, format: formats.responses }]
+}
 
 function finishReason(answer: JsonObject, hasCalls: boolean): string {
   const { reason } = objectOf(answer['incomplete_details'])
@@ -76,6 +88,8 @@ export class ResponseReader {
       case 'response.function_call_arguments.delta':
       case 'response.custom_tool_call_input.delta':
         return this.piece(event['output_index'], textOf(delta))
+      case 'response.output_item.done':
+        return this.done(objectOf(event['item']))
       case 'response.completed':
       case 'response.incomplete':
         return this.end(objectOf(event['response']))
@@ -94,6 +108,11 @@ export class ResponseReader {
     const place = this.calls.size
     this.calls.set(index, { place, isCustom })
     return chunkOf({ tool_calls: [{ index: place, ...callOf(item) }] })
+  }
+
+  private done(item: JsonObject): ReadEvent {
+    const details = item['type'] === 'reasoning' ? sealedDetails(item) : []
+    return details.length > 0 ? chunkOf({ reasoning_details: details }) : {}
   }
 
   private piece(index: Json | undefined, text: string): ReadEvent {

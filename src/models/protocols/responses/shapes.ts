@@ -29,6 +29,7 @@ const inputPart = t.choice('InputPart', 'A part of an input.', [
 const status = { 'status?': t.text('`completed`; `in_progress` while it comes.', 'completed') }
 const itemId = t.text('Id of the item.', 'fc_01k1j8dq00b4d6f8h1k3m5p7r9_0')
 const callId = t.text('Comes back with what the tool answered.', 'call_1')
+const namespace = { 'namespace?': t.text('The namespace of the tool.', 'functions') }
 const toolName = t.text('Name of the tool.', 'read_file')
 const reasoning = {
   type: t.only('reasoning'),
@@ -42,6 +43,7 @@ const call = {
   call_id: callId,
   name: toolName,
   arguments: t.text('JSON, as the model wrote it.', '{"path":"README.md"}'),
+  ...namespace,
   ...status,
 }
 const customCall = {
@@ -49,6 +51,7 @@ const customCall = {
   call_id: callId,
   name: toolName,
   input: t.text('Text, as the model wrote it.', '…'),
+  ...namespace,
   ...status,
 }
 const output = t.either('Text, or parts.', [t.text('', said), t.list(inputPart, 'Parts.')])
@@ -77,6 +80,10 @@ export const inputItemShape = t.choice('InputItem', 'An item of an input.', [
     output,
   }),
   t.object('Reasoning, as it came.', { 'id?': itemId, ...reasoning }),
+  t.object('An item of a kept response.', {
+    type: t.only('item_reference'),
+    id: t.text('Its id.', 'msg_01k1j8dq00b4d6f8h1k3m5p7r9_0'),
+  }),
 ])
 
 const outputPart = t.either('', [

@@ -1,6 +1,7 @@
 /** Items of a Responses request that mean something only where answers are stored. */
 import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
+import { refuseField } from '../../body.ts'
 import { textOf } from '../reading.ts'
 
 /** What `X-Counterfoil-Ignored` calls reasoning that does not go on. */
@@ -16,4 +17,10 @@ export function isUnstored(item: Json): boolean {
   const { type, encrypted_content: sealed, content } = item
   if (type !== 'reasoning') return isReasoningReference(item)
   return textOf(sealed) === '' && !(Array.isArray(content) && content.length > 0)
+}
+
+/** @throws Refusal `invalid_request` for an item that is named by its id alone */
+export function refuseItemReference(item: Json, at: number): void {
+  if (!isObject(item) || item['type'] !== 'item_reference') return
+  refuseField(`input[${at}]`, 'Items are not stored here: set "store": false, or send it whole.')
 }

@@ -1,11 +1,10 @@
-/**
- * Writes whole answers as OpenAI's Responses API does, from the shape of Chat Completions. Nothing
- * of them is stored: `store` is false.
- */
+/** Writes whole answers as OpenAI's Responses API does, from the shape of Chat Completions. */
 import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
 import type { Usage } from '../../meter.ts'
 import { objectsIn, textOf } from '../reading.ts'
+import { TurnReasoning } from '../turn-reasoning.ts'
+import { type ToolNames, toolNames } from './read-tools.ts'
 
 /** What all answers of one run share: `run_…`'s counterpart as id, and what was asked for. */
 export type ResponseBase = {
@@ -15,6 +14,8 @@ export type ResponseBase = {
   /** Unix seconds. */
   createdAt: number
   asked: JsonObject
+  /** Whether it is kept for a next turn; until its items are there, whether it is to be. */
+  stores?: ((output?: readonly Json[]) => boolean) | undefined
 }
 
 /** What is told with the end: the receipt and the cost, beside the usage. */
@@ -24,7 +25,7 @@ type Status = 'in_progress' | 'completed' | 'incomplete' | 'failed'
 
 /** The answer object, as far as it has come. */
 export function toResponse(
-  { id, model, createdAt, asked }: ResponseBase,
+  { id, model, createdAt, asked, stores }: ResponseBase,
   status: Status,
   output: readonly Json[],
   more: JsonObject = {},
@@ -43,9 +44,9 @@ export function toResponse(
     model,
     output: [...output],
     parallel_tool_calls: asked['parallel_tool_calls'] ?? true,
-    previous_response_id: null,
-    reasoning: { effort: null, summary: null },
-    store: false,
+    previous_response_id: asked['previous_response_id'] ?? null,
+    reasoning: { effort: null, summary: null, ...objectOf(asked['reasoning']) },
+    store: status !== 'failed' && stores?.(status === 'in_progress' ? undefined : output) === true,
     temperature: asked['temperature'] ?? null,
     text: asked['text'] ?? { format: { type: 'text' } },
     tool_choice: asked['tool_choice'] ?? 'auto',
@@ -75,12 +76,16 @@ export function responseUsage({ inputTokens, outputTokens, classes = {} }: Usage
 
 /** A whole answer, from one choice. */
 export function toWholeResponse(base: ResponseBase, choice: JsonObject, paid: Paid): JsonObject {
-  const items = new ItemList(base.id)
+  const items = new ItemList(base)
   const message = objectOf(choice['message'])
-  items.addReasoning(textOf(message['reasoning_content'] ?? message['reasoning']))
+  const calls = objectsIn(message['tool_calls'])
+  const reasoning = new TurnReasoning(base.model)
+  const words = reasoning.add(message)
+  for (const call of calls) reasoning.addCall(textOf(call['id']), call)
+  if (words !== '' || reasoning.isSealed) items.addReasoning(words, reasoning.seal())
   items.addText(textOf(message['content']))
   items.addRefusal(textOf(message['refusal']))
-  for (const call of objectsIn(message['tool_calls'])) items.addCall(call)
+  for (const call of calls) items.addCall(call)
   return finished(base, items.done(), choice['finish_reason'], paid)
 }
 
@@ -108,11 +113,13 @@ export type Item = { kind: 'reasoning' | 'message' | 'call'; value: JsonObject; 
 /** Gathers items and names them after the answer they are part of. */
 export class ItemList {
   private readonly items: Item[] = []
+  private names: ToolNames | undefined
 
-  constructor(private readonly responseId: string) {}
+  constructor(private readonly base: Pick<ResponseBase, 'id' | 'asked'>) {}
 
-  addReasoning(text: string): void {
-    if (text !== '') this.begin('reasoning', reasoningItem(this.nextId('rs'), text), null)
+  addReasoning(text: string, sealed: string): void {
+    const item = { ...reasoningItem(this.nextId('rs'), text), encrypted_content: sealed }
+    this.begin('reasoning', item, null)
   }
 
   addText(text: string): void {
@@ -126,13 +133,22 @@ export class ItemList {
   }
 
   addCall(call: JsonObject): void {
-    const { isCustom, name, text } = readCall(call)
-    const item = callItem(this.nextId(isCustom ? 'ctc' : 'fc'), textOf(call['id']), {
-      isCustom,
-      name,
-      text,
-    })
-    this.begin('call', item, call['id'] ?? null)
+    this.begin('call', this.callItem(textOf(call['id']), readCall(call)), call['id'] ?? null)
+  }
+
+  /** The item of a call: its tool as the request named it. */
+  callItem(callId: string, { isCustom, name, text }: Call): JsonObject {
+    this.names ??= toolNames(this.base.asked)
+    const place = this.names.placeOf(name)
+    return {
+      id: this.nextId(isCustom ? 'ctc' : 'fc'),
+      type: isCustom ? 'custom_tool_call' : 'function_call',
+      status: 'in_progress',
+      call_id: callId,
+      name: place.name,
+      ...(place.namespace === undefined ? {} : { namespace: place.namespace }),
+      [isCustom ? 'input' : 'arguments']: text,
+    }
   }
 
   begin(kind: Item['kind'], value: JsonObject, key: Json): Item {
@@ -150,7 +166,7 @@ export class ItemList {
   }
 
   nextId(prefix: string): string {
-    return `${prefix}_${this.responseId.slice('resp_'.length)}_${this.items.length}`
+    return `${prefix}_${this.base.id.slice('resp_'.length)}_${this.items.length}`
   }
 
   done(): JsonObject[] {
@@ -164,6 +180,7 @@ export const reasoningItem = (id: string, text: string): JsonObject => ({
   id,
   type: 'reasoning',
   summary: text === '' ? [] : [{ type: 'summary_text', text }],
+  status: 'in_progress',
 })
 
 export const messageItem = (id: string, content: Json[]): JsonObject => ({
@@ -175,19 +192,6 @@ export const messageItem = (id: string, content: Json[]): JsonObject => ({
 })
 
 type Call = { isCustom: boolean; name: string; text: string }
-
-export const callItem = (
-  id: string,
-  callId: string,
-  { isCustom, name, text }: Call,
-): JsonObject => ({
-  id,
-  type: isCustom ? 'custom_tool_call' : 'function_call',
-  status: 'in_progress',
-  call_id: callId,
-  name,
-  [isCustom ? 'input' : 'arguments']: text,
-})
 
 export function readCall(call: JsonObject): Call {
   const { custom } = call

@@ -4,8 +4,8 @@ import type { JsonObject } from '../../../kernel/json-object.ts'
 import { objectOf } from '../../../kernel/json-object.ts'
 import { CallsInTurn } from '../calls-in-turn.ts'
 import { objectsIn, textOf } from '../reading.ts'
+import { TurnReasoning } from '../turn-reasoning.ts'
 import {
-  callItem,
   finished,
   type Item,
   ItemList,
@@ -27,11 +27,13 @@ export class ResponseEvents {
   /** The text of the item that is open. */
   private said = ''
   private readonly calls = new CallsInTurn()
+  private readonly reasoning: TurnReasoning
   /** Deltas that came between the pieces of a call. */
   private readonly waiting: JsonObject[] = []
 
   constructor(private readonly base: ResponseBase) {
-    this.items = new ItemList(base.id)
+    this.items = new ItemList(base)
+    this.reasoning = new TurnReasoning(base.model)
   }
 
   /** The events of a chunk, in order; '' for one that says nothing. */
@@ -53,7 +55,8 @@ export class ResponseEvents {
 
   /** The events that end the answer, with what it cost. */
   end(paid: Paid): string {
-    const events = this.start() + this.rest() + this.waited() + this.close()
+    const open = this.start() + this.rest() + this.waited()
+    const events = open + this.sealed() + this.close()
     const response = finished(this.base, this.items.done(), this.finish, paid)
     return events + this.event(`response.${textOf(response['status'])}`, { response })
   }
@@ -67,7 +70,7 @@ export class ResponseEvents {
 
   private speak(delta: JsonObject): string {
     return (
-      this.reason(textOf(delta['reasoning_content'] ?? delta['reasoning'])) +
+      this.reason(this.reasoning.add(delta)) +
       this.say(textOf(delta['content']), 'output_text') +
       this.say(textOf(delta['refusal']), 'refusal')
     )
@@ -101,7 +104,7 @@ export class ResponseEvents {
     if (text === '') return ''
     let events = this.rest()
     if (this.open?.kind !== 'reasoning') {
-      events += this.begin('reasoning', reasoningItem(this.items.nextId('rs'), ''), null)
+      events += this.beginReasoning()
       const part = { type: 'summary_text', text: '' }
       events += this.of('response.reasoning_summary_part.added', { summary_index: 0, part })
     }
@@ -114,6 +117,7 @@ export class ResponseEvents {
     if (text === '') return ''
     let events = this.rest()
     if (this.open?.kind !== 'message' || this.open.key !== type) {
+      events += this.sealed() + this.close()
       events += this.begin('message', messageItem(this.items.nextId('msg'), []), type)
       events += this.of('response.content_part.added', { content_index: 0, part: partOf(type, '') })
     }
@@ -126,21 +130,32 @@ export class ResponseEvents {
 
   private call(piece: JsonObject): string {
     const key = piece['index'] ?? piece['id'] ?? 0
-    const { isCustom, name, text } = readCall(piece)
+    const call = readCall(piece)
     let events = ''
     if (this.open?.kind !== 'call' || this.open.key !== key) {
-      const id = this.items.nextId(isCustom ? 'ctc' : 'fc')
-      const item = callItem(id, textOf(piece['id']), { isCustom, name, text: '' })
-      events += this.begin('call', item, key)
-    }
-    if (text === '') return events
-    this.said += text
-    return events + this.of(`${this.callEvents()}.delta`, { delta: text })
+      const id = textOf(piece['id'])
+      this.reasoning.addCall(id, piece)
+      events += this.sealed() + this.close()
+      events += this.begin('call', this.items.callItem(id, { ...call, text: '' }), key)
+    } else this.reasoning.addCall(textOf(this.open.value['call_id']), piece)
+    if (call.text === '') return events
+    this.said += call.text
+    return events + this.of(`${this.callEvents()}.delta`, { delta: call.text })
   }
 
   private callEvents(): string {
     const isCustom = this.open?.value['type'] === 'custom_tool_call'
     return isCustom ? 'response.custom_tool_call_input' : 'response.function_call_arguments'
+  }
+
+  private beginReasoning(): string {
+    return this.begin('reasoning', reasoningItem(this.items.nextId('rs'), ''), null)
+  }
+
+  /** Writes an item without text for all that has to come back and is in none yet. */
+  private sealed(): string {
+    if (!this.reasoning.isSealed || this.open?.kind === 'reasoning') return ''
+    return this.close() + this.beginReasoning()
   }
 
   /** Only the last item can be open. */
@@ -164,10 +179,13 @@ export class ResponseEvents {
     const { kind, value, key } = open
     let events = ''
     if (kind === 'reasoning') {
-      const part = { type: 'summary_text', text: said }
-      value['summary'] = [part]
-      events += this.of('response.reasoning_summary_text.done', { summary_index: 0, text: said })
-      events += this.of('response.reasoning_summary_part.done', { summary_index: 0, part })
+      value['encrypted_content'] = this.reasoning.seal()
+      if (said !== '') {
+        const part = { type: 'summary_text', text: said }
+        value['summary'] = [part]
+        events += this.of('response.reasoning_summary_text.done', { summary_index: 0, text: said })
+        events += this.of('response.reasoning_summary_part.done', { summary_index: 0, part })
+      }
     } else if (kind === 'message') {
       const type = key === 'refusal' ? 'refusal' : 'output_text'
       const part = partOf(type, said)

@@ -4,6 +4,7 @@ import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object
 import { isSet } from '../../body.ts'
 import { oldCallIn } from '../old-calls.ts'
 import { objectsIn, textOf } from '../reading.ts'
+import { detailsOf, isFor } from '../reasoning-details.ts'
 import { noteOthers, type Translation, unknownMembers } from '../translation.ts'
 
 const known = new Set([
@@ -19,6 +20,7 @@ const known = new Set([
   'parallel_tool_calls',
   'response_format',
   'reasoning_effort',
+  'prompt_cache_key',
   'verbosity',
   'service_tier',
   'user',
@@ -27,11 +29,23 @@ const known = new Set([
 ])
 
 /** Members whose name means the same to both. */
-const same = ['temperature', 'top_p', 'parallel_tool_calls', 'service_tier', 'user'] as const
+const same = [
+  ...['temperature', 'top_p', 'parallel_tool_calls', 'service_tier', 'user'],
+  'prompt_cache_key',
+]
+
+/** Asks a server that stores nothing to seal its reasoning. */
+const sealed = 'reasoning.encrypted_content'
+
+const ofMessage = [
+  ...['role', 'content', 'tool_call_id', 'tool_calls', 'refusal'],
+  'reasoning_details',
+]
 
 /** Members of what stands inside of a request that have a counterpart. */
 const inside = {
-  message: new Set(['role', 'content', 'tool_call_id', 'tool_calls', 'refusal']),
+  message: new Set(ofMessage),
+  reasoned: new Set([...ofMessage, 'reasoning', 'reasoning_content']),
   part: new Set(['type', 'text', 'refusal', 'image_url', 'file']),
   image: new Set(['url', 'detail']),
   file: new Set(['filename', 'file_data']),
@@ -68,7 +82,9 @@ export function chatToResponses(from: JsonObject): Translation {
     store: false,
   }
   for (const name of same) if (isSet(from[name])) body[name] = from[name]
-  if (isSet(from['reasoning_effort'])) body['reasoning'] = { effort: from['reasoning_effort'] }
+  const { reasoning_effort: effort } = from
+  if (isSet(effort)) body['reasoning'] = { effort }
+  if (isReasoning(from)) body['include'] = [sealed]
   const tools = objectsIn(from['tools'])
   if (tools.length > 0) {
     for (const tool of tools) noteOthers(ignored, 'tools', tool, inside.tool)
@@ -79,6 +95,12 @@ export function chatToResponses(from: JsonObject): Translation {
   const text = textConfig(from)
   if (text) body['text'] = text
   return { body, ignored: [...ignored].sort() }
+}
+
+/** Whether a model reasons, as far as its request tells: others refuse to seal anything. */
+function isReasoning({ model, reasoning_effort: effort }: JsonObject): boolean {
+  if (isSet(effort)) return effort !== 'none'
+  return /^(o\d|gpt-5|gpt-oss|codex)/.test(textOf(model).split('/').at(-1) ?? '')
 }
 
 function inputOf(messages: JsonObject[], ignored: Set<string>): JsonObject[] {
@@ -94,7 +116,13 @@ function inputOf(messages: JsonObject[], ignored: Set<string>): JsonObject[] {
 
 /** Notes what of a message has no place. */
 function noteMessage(ignored: Set<string>, message: JsonObject): void {
-  noteOthers(ignored, 'messages', message, inside.message)
+  const details = detailsOf(message)
+  // The words of reasoning whose seal goes back need not go along.
+  const isSealed = details.some((detail) => isFor('responses', detail))
+  noteOthers(ignored, 'messages', message, isSealed ? inside.reasoned : inside.message)
+  if (!details.every((detail) => isFor('responses', detail))) {
+    ignored.add('messages.reasoning_details')
+  }
   for (const part of objectsIn(message['content'])) {
     noteOthers(ignored, 'messages', part, inside.part)
     noteOthers(ignored, 'messages.image_url', part['image_url'], inside.image)
@@ -118,7 +146,7 @@ function itemsOf(message: JsonObject, customs: ReadonlySet<string>): JsonObject[
   const isOurs = of === 'assistant'
   const said =
     typeof content === 'string' ? content : partsOf(content, isOurs ? 'output_text' : 'input_text')
-  const items: JsonObject[] = []
+  const items: JsonObject[] = isOurs ? reasoningItems(message) : []
   if (said.length > 0) items.push({ type: 'message', role: of, content: said })
   if (typeof refusal === 'string' && refusal !== '') {
     items.push({ type: 'message', role: of, content: [{ type: 'refusal', refusal }] })
@@ -126,6 +154,14 @@ function itemsOf(message: JsonObject, customs: ReadonlySet<string>): JsonObject[
   for (const call of objectsIn(message['tool_calls'])) items.push(callItem(call))
   return items
 }
+
+/** Reasoning goes back only as it was sealed. */
+const reasoningItems = (message: JsonObject): JsonObject[] =>
+  detailsOf(message).flatMap((detail): JsonObject[] => {
+    const { id, data } = detail
+    if (!isFor('responses', detail) || typeof data !== 'string') return []
+    return [{ type: 'reasoning', id: textOf(id), summary: [], encrypted_content: data }]
+  })
 
 function callItem(call: JsonObject): JsonObject {
   const call_id = textOf(call['id'])

@@ -17,6 +17,7 @@ import { moveFigures } from '../../../storage/figures/store.ts'
 import { forgetReply } from '../../../storage/idempotency/store.ts'
 import type { NewEvent } from '../../../storage/outbox/event.ts'
 import { addEvents } from '../../../storage/outbox/store.ts'
+import { forgetItems } from '../../../storage/responses/store.ts'
 import { forgetTexts } from '../../../storage/texts/store.ts'
 import type { FullReceipt } from '../../../verify/receipt.ts'
 import { forgetEvidence } from '../../attested/store/forget-evidence.ts'
@@ -123,6 +124,7 @@ export function shareStore(db: Db): ShareStore {
         yield* forgetTexts(q, db.tables, [id])
         yield* forgetEvidence(q, db.tables, id)
         yield* forgetReply(q, db.tables, id)
+        yield* forgetItems(q, db.tables, [id])
         if (held.share) yield* write(q, held, share)
         yield* insert(auditEntries, [audit])
         return at

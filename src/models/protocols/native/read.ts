@@ -1,0 +1,144 @@
+/** Reads a request that goes on as it came: its members, and the facts that bound it. */
+import type { Json } from '../../../kernel/canonical.ts'
+import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
+import { checkDepth, isSet, refuseField } from '../../body.ts'
+import type { Limit } from '../../bound.ts'
+import type { MediaTokens } from '../../media.ts'
+import type { Model } from '../../model.ts'
+import type { Protocol } from '../protocol.ts'
+import { objectsIn, textOf } from '../reading.ts'
+import { refuseStored } from '../responses/read-request.ts'
+import { isUnstored, reasoningItems, refuseItemReference } from '../responses/unstored.ts'
+import { itemsWithout, messagesWithout } from '../without-envelopes.ts'
+import { Content, type Encoded } from './content.ts'
+import { membersOf, refuseUnpriced } from './members.ts'
+import { ToolRules } from './tools.ts'
+
+/** Messages of one request, and items. */
+const mostTurns = { messages: 10_000, responses: 50_000 } as const
+
+/** A request after the walk over it. */
+export type NativeReading = {
+  /** Its members, without the name of the model and the limit of the answer. */
+  members: JsonObject
+  /** The most tokens of the answer as the client has it: its name and its value. */
+  limit: Limit
+  /** UTF-8 bytes of its JSON, without the base64 of images and files that are bounded by rules. */
+  bytes: number
+  /** Tokens that are not in those bytes: tools that vendors describe, or that are named again. */
+  moreTokens: number
+  /** Messages or items, and the instructions before them. */
+  pieces: number
+  media: MediaTokens | undefined
+  encoded: readonly Encoded[]
+  searches: number
+  /** How often the model server may read all of it once more, by itself. */
+  readings: number
+}
+
+export type Reading = { model: Model; body: JsonObject; ignored: string[] }
+
+/**
+ * Walks once over a request, in time that grows with its length.
+ * @throws Refusal `invalid_request` with `param` for what bills outside the meters of the model, or
+ * needs what is not stored here
+ */
+export function readNative(
+  protocol: Exclude<Protocol, 'chat'>,
+  { model, body, ignored }: Reading,
+): NativeReading {
+  checkDepth(body)
+  if (protocol === 'responses') refuseStored(body)
+  refuseUnpriced(body)
+  const members = membersOf({ body, protocol, pass: model.pass ?? [] }, ignored)
+  const tools = new ToolRules(model, protocol, members['max_tool_calls'], ignored)
+  const content = new Content(model, tools)
+  const name = protocol === 'messages' ? 'messages' : 'input'
+  members[name] = turnsIn(members[name], { protocol, content, ignored })
+  if (isSet(members['tools'])) members['tools'] = tools.listOf(members['tools'], 'tools')
+  tools.settleChoice(members)
+  if (protocol === 'messages') {
+    content.take(members['system'], 'system', true)
+    dropRepeatingEdits(members, ignored)
+  } else adaptResponses(members, ignored)
+  const encoded = content.encoded.reduce((sum, { length }) => sum + length, 0)
+  const { system, instructions } = members
+  return {
+    members,
+    limit: limitIn(protocol, body),
+    bytes: Buffer.byteLength(JSON.stringify(members)) - encoded,
+    moreTokens: tools.tokens + bytesNamed(content.references, members['tools']),
+    pieces: piecesIn(members[name]) + (isSet(system ?? instructions) ? 1 : 0),
+    media: content.media,
+    encoded: content.encoded,
+    searches: tools.searches,
+    readings: tools.readings,
+  }
+}
+
+function limitIn(protocol: Protocol, body: JsonObject): Limit {
+  if (protocol !== 'messages') return ['max_output_tokens', body['max_output_tokens']]
+  if (isSet(body['max_tokens'])) return ['max_tokens', body['max_tokens']]
+  refuseField('max_tokens', 'Send max_tokens: the most tokens of the answer.')
+}
+
+type Turns = { protocol: Exclude<Protocol, 'chat'>; content: Content; ignored: string[] }
+
+function turnsIn(came: Json | undefined, { protocol, content, ignored }: Turns): Json {
+  const name = protocol === 'messages' ? 'messages' : 'input'
+  const own = protocol === 'messages' ? messagesWithout(came) : itemsWithout(came)
+  if (own) ignored.push(protocol === 'messages' ? 'thinking' : reasoningItems)
+  const turns = own ?? came
+  if (protocol === 'responses' && typeof turns === 'string') return turns
+  if (!Array.isArray(turns) || turns.length === 0) {
+    refuseField(name, `Send ${name} as a list of at least one object.`)
+  }
+  const most = mostTurns[protocol]
+  if (turns.length > most) {
+    refuseField(name, `Send at most ${most.toLocaleString('en-US')} in this list.`)
+  }
+  if (protocol === 'messages') return content.turnsOf(turns, name) as Json[]
+  const left = turns.filter((item, at) => {
+    const isLeft = !isUnstored(item)
+    if (isLeft) refuseItemReference(item, at)
+    return isLeft
+  })
+  if (left.length === turns.length) return content.turnsOf(turns, name) as Json[]
+  ignored.push(reasoningItems)
+  return content.turnsOf(left, name) as Json[]
+}
+
+const piecesIn = (turns: Json | undefined): number => (Array.isArray(turns) ? turns.length : 1)
+
+/** The bytes of the tools that are named again, each as often as it is. */
+function bytesNamed(names: ReadonlyMap<string, number> | undefined, tools: Json | undefined) {
+  if (!names) return 0
+  return objectsIn(tools).reduce((sum, tool) => {
+    const times = names.get(textOf(tool['name'])) ?? 0
+    return times === 0 ? sum : sum + times * Buffer.byteLength(JSON.stringify(tool))
+  }, 0)
+}
+
+/** Leaves what clears: other edits run the model once more, beside the usage that is reported. */
+function dropRepeatingEdits(members: JsonObject, ignored: string[]): void {
+  const management = objectOf(members['context_management'])
+  const edits = objectsIn(management['edits'])
+  const clearing = edits.filter(({ type }) => textOf(type).startsWith('clear_'))
+  if (clearing.length === edits.length) return
+  members['context_management'] = { ...management, edits: clearing }
+  ignored.push('context_management.edits')
+}
+
+function adaptResponses(members: JsonObject, ignored: string[]): void {
+  // A server that shortens the conversation by itself reads it once more.
+  if (isSet(members['context_management'])) {
+    delete members['context_management']
+    ignored.push('context_management')
+  }
+  if (!isObject(members['reasoning'])) return
+  const { mode, ...reasoning } = members['reasoning']
+  // What another mode writes is not known to be bounded.
+  if (!isSet(mode) || mode === 'standard') return
+  members['reasoning'] = reasoning
+  ignored.push('reasoning.mode')
+}

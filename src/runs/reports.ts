@@ -1,0 +1,85 @@
+/** Learns from reported runs how to count those that end without a report. */
+import type { Clock } from '../kernel/clock.ts'
+import { toHex } from '../kernel/hex.ts'
+import type { Random } from '../kernel/random.ts'
+import { Conversations, type Turn } from '../models/conversations.ts'
+import type { Counting } from '../models/count.ts'
+import type { Usage } from '../models/meter.ts'
+import type { RouteStep } from '../models/model.ts'
+import { hasCacheRate } from '../models/rate-card.ts'
+import { TokenSizes } from '../models/token-sizes.ts'
+import type { KnownPrefix } from '../models/usage.ts'
+import type { LiveRun } from './live-run.ts'
+
+/** The side that ended an answer which is not whole. */
+export type Breaker = 'server' | 'client'
+
+export type Reports = {
+  /** Notes the usage of a whole answer as its model server reported it, within its bound. */
+  note(live: LiveRun, step: RouteStep | undefined, usage: Usage, outputBytes: number): void
+  /** The bytes of a token in an answer that is not whole. */
+  countingOf(live: LiveRun, breaker: Breaker): Counting
+  /** Finds out which conversation a run is of, before its request is dropped. */
+  keepConversation(live: LiveRun, step: RouteStep | undefined): void
+  /** The beginning of a request, by the last report of its conversation. */
+  prefixOf(live: LiveRun, step: RouteStep | undefined): KnownPrefix | undefined
+}
+
+/**
+ * The most bytes of a token where the client chose the end and nothing is known. Digits, code and
+ * CJK have fewer bytes a token than prose, so at a larger number that end would be a discount.
+ */
+const mostUnknown = 3
+
+/** A little less than the figure: an end that is chosen must not be a discount. */
+const lessMargin = 0.9
+
+export function makeReports({ clock, random }: { clock: Clock; random: Random }): Reports {
+  const sizes = new TokenSizes()
+  const conversations = new Conversations(BigInt(toHex(random.bytes(8))))
+  return {
+    note(live, step, usage, outputBytes) {
+      const { model, bound } = live
+      const { inputTokens, outputTokens, classes = {} } = usage
+      if (!model.tokenizer && !model.isBytesPerTokenSet) {
+        const of = { model: model.id, account: live.row.accountId }
+        const isText = !bound.countedMedia && !classes.audio_input && !classes.image_input
+        const bytes = bound.inputBytes
+        if (isText && !classes.web_search) sizes.note(of, 'read', { bytes, tokens: inputTokens })
+        const isSaid = !classes.reasoning && !classes.audio_output && !classes.image_output
+        if (isSaid) sizes.note(of, 'said', { bytes: outputBytes, tokens: outputTokens })
+      }
+      if (!hasCacheRate(model.prices) || inputTokens === 0) return
+      const read = { tokens: inputTokens, cached: classes.cache_read ?? 0 }
+      conversations.note(turnOf(live, step), read, clock.monotonic())
+    },
+    countingOf({ model }, breaker) {
+      const { id, bytesPerToken: set, tokenizer, isBytesPerTokenSet } = model
+      const counted = (size: number | undefined): number => {
+        const own = isBytesPerTokenSet ? set : size
+        if (breaker === 'server') return own ?? set
+        return own === undefined ? Math.min(set, mostUnknown) : Math.max(1, own * lessMargin)
+      }
+      const readBytesPerToken = counted(sizes.of(id, 'read'))
+      return { bytesPerToken: counted(sizes.of(id, 'said')), readBytesPerToken, tokenizer }
+    },
+    keepConversation(live, step) {
+      if (hasCacheRate(live.model.prices))
+        live.conversation = conversations.chainOf(turnOf(live, step))
+    },
+    prefixOf(live, step) {
+      if (!hasCacheRate(live.model.prices)) return undefined
+      return conversations.prefixOf(turnOf(live, step), clock.monotonic())
+    },
+  }
+}
+
+const turnOf = (live: LiveRun, step: RouteStep | undefined): Turn => ({
+  account: live.row.accountId,
+  model: live.model.id,
+  route: step ? `${step.upstream}:${step.model}` : '',
+  request: live.native?.members ?? live.body ?? {},
+  chain: live.conversation,
+  bytes: live.bound.inputBytes,
+  media: live.bound.countedMedia ?? 0,
+})

@@ -1,0 +1,75 @@
+/** Reads saved answers of Anthropic's Messages API, relayed as they came or translated. */
+import type { Json } from '../kernel/canonical.ts'
+import { isObject, type JsonObject, objectOf } from '../kernel/json-object.ts'
+import { gatherMessage, MessageCollector } from '../models/protocols/messages/collect.ts'
+import { MessageReader, messageToChat } from '../models/protocols/messages/read-answer.ts'
+import { objectsIn, textOf } from '../models/protocols/reading.ts'
+import { Collector } from './answer.ts'
+import { sound } from './native-sorter.ts'
+import { argumentStyles, asRefusal, choicesFrom, messageIn } from './saved-choice.ts'
+
+export function readingsOfMessage(answer: JsonObject): Json[] {
+  const gathered = sound(gatherMessage(answer)).choices
+  const { content, stop_reason: reason, stop_sequence: sequence = null } = answer
+  const isReadable = sequence === null && isWhollyRead(content)
+  const chat = isReadable ? messageToChat(answer) : undefined
+  if (!chat) return [gathered]
+  const message = messageIn(chat['choices'])
+  return [gathered, ...choicesFrom(said(message), finishesOf(reason), [asRefusal, argumentStyles])]
+}
+
+export function readingsOfMessageEvents(events: readonly JsonObject[]): Json[] {
+  const [native, reader, chat] = [new MessageCollector(), new MessageReader(), new Collector()]
+  for (const event of events) {
+    if (event['type'] === 'error') continue
+    // No receipt commits to a text there.
+    if (objectsIn(objectOf(event['message'])['content']).length > 0) return []
+    native.add(event)
+    const { chunk } = reader.read(event)
+    if (chunk) chat.addChunk(chunk)
+  }
+  const gathered = sound(native.answer()).choices
+  const { content, stop_reason: reason, stop_sequence: sequence } = objectOf(objectsIn(gathered)[0])
+  if (sequence !== null || !isWhollyRead(content)) return [gathered]
+  const message = messageIn(chat.answer().choices)
+  return [gathered, ...choicesFrom(said(message), finishesOf(reason), [asRefusal])]
+}
+
+/** Signatures of ours seal what is said beside them, and do not count as output. */
+function said(message: JsonObject): JsonObject {
+  const { reasoning_details: _, ...rest } = message
+  return rest
+}
+
+/** The members of each block whose text a translation reads; of others it would lose some. */
+const membersOf = new Map([
+  ['text', ['type', 'text', 'citations']],
+  ['tool_use', ['type', 'id', 'name', 'input']],
+  ['thinking', ['type', 'thinking', 'signature']],
+])
+
+const isWhollyRead = (content: Json | undefined): boolean =>
+  Array.isArray(content) && content.every((block) => isObject(block) && isRead(block))
+
+function isRead(block: JsonObject): boolean {
+  const known = membersOf.get(textOf(block['type']))
+  const { citations = null, signature = '' } = block
+  const isOurs = textOf(signature) === '' || textOf(signature).startsWith('cf1.')
+  return citations === null && isOurs && Object.keys(block).every((name) => known?.includes(name))
+}
+
+/** How the answer of a model server finished that is written so. */
+function finishesOf(reason: Json | undefined): (string | null)[] {
+  switch (reason) {
+    case 'end_turn':
+      return ['stop', null]
+    case 'tool_use':
+      return ['tool_calls', 'stop', 'function_call']
+    case 'max_tokens':
+      return ['length']
+    case 'refusal':
+      return ['content_filter']
+    default:
+      return [null]
+  }
+}

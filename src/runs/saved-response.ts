@@ -1,0 +1,82 @@
+/** Reads saved answers of OpenAI's Responses API, relayed as they came or translated. */
+import type { Json } from '../kernel/canonical.ts'
+import { type JsonObject, objectOf } from '../kernel/json-object.ts'
+import { objectsIn, textOf } from '../models/protocols/reading.ts'
+import { gatherResponse, ResponseCollector } from '../models/protocols/responses/collect.ts'
+import { ResponseReader, responseToChat } from '../models/protocols/responses/read-answer.ts'
+import { Collector } from './answer.ts'
+import { sound } from './native-sorter.ts'
+import { SaidTexts } from './said-texts.ts'
+import { choicesFrom, messageIn } from './saved-choice.ts'
+
+/** A value that no receipt commits to, of an answer whose own members say different things. */
+const contradiction: Json[] = [null]
+
+export function readingsOfResponse(answer: JsonObject): Json[] {
+  const { output, output_text: text } = answer
+  // Libraries add it to what they received.
+  if (typeof text === 'string' && text !== textIn(output)) return contradiction
+  const gathered = sound(gatherResponse(answer)).choices
+  const chat = isWhollyRead(output) ? responseToChat(answer) : undefined
+  if (!chat) return [gathered]
+  return [gathered, ...choicesFrom(messageIn(chat['choices']), finishesOf(answer))]
+}
+
+export function readingsOfResponseEvents(events: readonly JsonObject[]): Json[] {
+  const [native, reader, chat] = [new ResponseCollector(), new ResponseReader(), new Collector()]
+  const texts = new SaidTexts()
+  let end: JsonObject = {}
+  for (const event of events) {
+    if (!texts.agree(event)) return contradiction
+    const type = textOf(event['type'])
+    if (type === 'error' || type === 'response.failed') continue
+    if (type === 'response.completed' || type === 'response.incomplete') {
+      end = objectOf(event['response'])
+    }
+    native.add(event)
+    const { chunk } = reader.read(event)
+    if (chunk) chat.addChunk(chunk)
+  }
+  const gathered = sound(native.answer()).choices
+  if (!isWhollyRead(gathered)) return [gathered]
+  return [gathered, ...choicesFrom(messageIn(chat.answer().choices), finishesOf(end))]
+}
+
+const textIn = (output: Json | undefined): string =>
+  objectsIn(output)
+    .flatMap(({ content }) => objectsIn(content))
+    .map((part) => (part['type'] === 'output_text' ? textOf(part['text']) : ''))
+    .join('')
+
+/** The members of each item and part that a translation reads; of others it would lose some. */
+const membersOf = new Map([
+  ['message', ['type', 'id', 'role', 'status', 'content', 'phase', 'pieces']],
+  ['reasoning', ['type', 'id', 'status', 'summary', 'encrypted_content', 'pieces']],
+  ['function_call', ['type', 'id', 'status', 'call_id', 'name', 'arguments', 'pieces']],
+  ['custom_tool_call', ['type', 'id', 'status', 'call_id', 'name', 'input', 'pieces']],
+  ['output_text', ['type', 'text', 'annotations', 'logprobs']],
+  ['refusal', ['type', 'refusal']],
+  ['summary_text', ['type', 'text']],
+])
+
+const isWhollyRead = (output: Json | undefined): boolean => objectsIn(output).every(isRead)
+
+function isRead(part: JsonObject): boolean {
+  const known = membersOf.get(textOf(part['type']))
+  const { annotations = [], logprobs = [], encrypted_content: sealed } = part
+  const isPlain = objectsIn(annotations).length === 0 && objectsIn(logprobs).length === 0
+  const isOurs = textOf(sealed) === '' || textOf(sealed).startsWith('cf1.')
+  return (
+    isPlain &&
+    isOurs &&
+    Object.keys(part).every((name) => known?.includes(name)) &&
+    [...objectsIn(part['content']), ...objectsIn(part['summary'])].every(isRead)
+  )
+}
+
+/** How the answer of a model server finished that is written so. */
+function finishesOf({ status, incomplete_details: details }: JsonObject): (string | null)[] {
+  if (status === 'completed') return ['stop', 'tool_calls', 'function_call', null]
+  if (status !== 'incomplete') return [null]
+  return objectOf(details)['reason'] === 'content_filter' ? ['content_filter'] : ['length']
+}

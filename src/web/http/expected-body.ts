@@ -1,0 +1,77 @@
+/** Knows the requests whose bodies were not read yet: where they come from, and for whom. */
+import type { Deps } from '../../app/deps-port.ts'
+import { BodyBudget, BodyRoom, smallBody } from './body-budget.ts'
+import { clientAddress, type PeerSource, rateKey, trustedProxies } from './client-address.ts'
+
+type Limits = Pick<
+  Deps['settings'],
+  'bodyTimeoutS' | 'slowBodies' | 'bodiesBytes' | 'trustedProxies'
+>
+
+/** The state that the bodies of one service share. */
+class Bodies {
+  readonly isTrusted: ReturnType<typeof trustedProxies>
+  readonly budget: BodyBudget
+  /** Slow ones by the client that sends them. */
+  readonly slow = new Map<string, number>()
+
+  constructor(readonly settings: Limits) {
+    this.isTrusted = trustedProxies(settings.trustedProxies)
+    this.budget = new BodyBudget(settings)
+  }
+}
+
+/** A request whose body was not read yet, and the connection it came by. */
+export class ExpectedBody {
+  /** Undefined for a caller without a key or a session. */
+  account: string | undefined
+
+  constructor(
+    readonly bodies: Bodies,
+    private readonly request: Request,
+    private readonly server: PeerSource | null,
+  ) {}
+
+  /** The network that its sender is counted under. */
+  client(): string {
+    return rateKey(clientAddress(this.request, this.server, this.bodies.isTrusted))
+  }
+}
+
+const expected = new WeakMap<Request, ExpectedBody>()
+
+/** Notes a request that may have a body. */
+export type ExpectBody = (request: Request, server: PeerSource | null) => void
+
+/**
+ * Bodies, counted by the address they come from until their account is known. Bun tells of a
+ * connection only once the head of a request is there, so this is the first moment at which it can
+ * be counted.
+ */
+export function expectBodies(settings: Limits): ExpectBody {
+  const bodies = new Bodies(settings)
+  return (request, server) => void expected.set(request, new ExpectedBody(bodies, request, server))
+}
+
+export const expectedBody = (request: Request): ExpectedBody | undefined => expected.get(request)
+
+/** Notes the account that a request is made for, before its body is read. */
+export function noteAccount(request: Request, account: string): void {
+  const known = expected.get(request)
+  if (known) known.account = account
+}
+
+/** Whether the body of a request takes room: it is large, or its length is unknown. */
+export function takesRoom({ headers }: Request): boolean {
+  const length = headers.get('content-length')
+  return length === null || Number(length) > smallBody || headers.has('content-encoding')
+}
+
+/** The room for the body of a request, which takes none yet; undefined where it needs none. */
+export function roomFor(request: Request): BodyRoom | undefined {
+  const known = takesRoom(request) ? expected.get(request) : undefined
+  if (!known) return undefined
+  const { account, bodies } = known
+  const holder = account ?? known.client()
+  return new BodyRoom(bodies.budget, { holder, isStranger: account === undefined })
+}
