@@ -99,7 +99,7 @@ const asked = (kind: 'chat' | 'embedding', body: JsonObject = {}) => ({
   signal: new AbortController().signal,
 })
 
-/** What an answer comes to can be committed to and charged, whatever it says. */
+/** Checks that an answer can be committed to and charged. */
 function settled(answer: ReturnType<typeof readAnswer>): void {
   canonical(answer.choices)
   must(Number.isSafeInteger(answer.outputBytes) && answer.outputBytes >= 0, 'counts')

@@ -58,6 +58,8 @@ export class ResponseRepair implements EventRepair {
     const text = textEvents.get(type)
     if (text) return this.isNext(event, text) || this.text(event, text)
     if (isResponse(event)) return this.spread(event)
+    // An object without a type is none of the protocol's events.
+    if (type === '') return false
     if (type === 'response.output_item.added') return this.added(event)
     if (type === 'response.output_item.done') return this.done(event)
     if (isEndType(type)) return this.end(event)
