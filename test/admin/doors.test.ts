@@ -59,7 +59,7 @@ describe('list and change the operator wallets', () => {
         for (const headers of [html, json]) {
           const answer = await from.call(path, { headers })
           const nowhere = await from.call(
-            isPage ? '/dashboard/adminimum' : '/api/portal/adminimum',
+            isPage ? '/dashboard/adminimum' : path.replace('/admin', '/adminimum'),
             {
               headers,
             },

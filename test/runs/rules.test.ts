@@ -115,7 +115,7 @@ describe('a run that broke off', () => {
       const late = refusalOf(failure, undefined, 'output')
       expect(late.message).toContain('delivered until then was charged')
       expect(messagesErrors.toBody(late, 'req_1')).toMatchObject({
-        error: { type: 'overloaded_error', details: { type: 'upstream_error' } },
+        error: { type: 'overloaded_error', details: { type: 'unavailable' } },
       })
     }
     const limited = refusalOf(new UpstreamFailure('busy', { status: 429 }), undefined, 'nothing')
