@@ -73,7 +73,7 @@ export function refusalOf(
       metadata: { context_tokens: contextTokens },
     })
   }
-  if (error.reason === 'rejected' && charge === 'nothing') return rejection(error)
+  if (error.reason === 'rejected') return rejection(error, charge)
   return new Refusal('upstream_error', charged)
 }
 
@@ -82,8 +82,11 @@ const saysOverloaded = (error: unknown): boolean =>
   error instanceof UpstreamFailure && (error.status === 529 || error.code === 'overloaded_error')
 
 /** The model server's own words, where its operator lets them pass: the client has to mend it. */
-function rejection(error: UpstreamFailure): Refusal {
+function rejection(error: UpstreamFailure, charge: Charged): Refusal {
   const { status, words } = error
+  if (charge !== 'nothing') {
+    return new Refusal('invalid_request', { message: brokeOff, ...upstreamMetadata(error) })
+  }
   const isTold = words?.isRelayed === true && words.message !== ''
   return new Refusal('invalid_request', {
     message: isTold
