@@ -2,6 +2,7 @@
 import type { Json } from '../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../kernel/json-object.ts'
 import { isEmpty, reasoningNames } from '../models/free-members.ts'
+import { detailsOf } from '../models/protocols/reasoning-details.ts'
 import type { TextFrames } from '../models/text-frames.ts'
 import { mergeUsage } from '../models/usage-merge.ts'
 import { bytesOfName, Pieces, wellFormed } from './pieces.ts'
@@ -257,7 +258,7 @@ function toChoice(gathered: Gathered): Choice {
     content: isCalling ? text || null : (text ?? ''),
     ...(isCalling && { tool_calls: wellFormed(toToolCalls(calls)) }),
     ...namedMembers('function_call', functionCall),
-    ...membersOf(said),
+    ...saidIn(said),
   }
   const more = { ...namedMembers('logprobs', logprobs), ...membersOf(beside) }
   return { index, message, finish_reason, ...more }
@@ -265,6 +266,13 @@ function toChoice(gathered: Gathered): Choice {
 
 const membersOf = (pieces: Pieces | undefined): JsonObject =>
   pieces ? objectOf(wellFormed(pieces.members())) : {}
+
+/** Details of reasoning come in pieces that only some of their members are cut into. */
+function saidIn(pieces: Pieces | undefined): JsonObject {
+  const members = membersOf(pieces)
+  const details = detailsOf(members)
+  return details.length > 0 ? { ...members, reasoning_details: details } : members
+}
 
 function namedMembers(name: string, pieces: Pieces | undefined): JsonObject {
   const members = membersOf(pieces)

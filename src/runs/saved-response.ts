@@ -8,6 +8,7 @@ import { Collector } from './answer.ts'
 import { sound } from './native-sorter.ts'
 import { SaidTexts } from './said-texts.ts'
 import { choicesFrom, messageIn } from './saved-choice.ts'
+import { type Thought, withReasoning } from './saved-reasoning.ts'
 
 /** A value that no receipt commits to, of an answer whose own members say different things. */
 const contradiction: Json[] = [null]
@@ -19,16 +20,23 @@ export function readingsOfResponse(answer: JsonObject): Json[] {
   const gathered = sound(gatherResponse(answer)).choices
   const chat = isWhollyRead(output) ? responseToChat(answer) : undefined
   if (!chat) return [gathered]
-  return [gathered, ...choicesFrom(messageIn(chat['choices']), finishesOf(answer))]
+  const message = withReasoning(
+    messageIn(chat['choices']),
+    textOf(answer['model']),
+    thoughts(output),
+  )
+  return message ? [gathered, ...choicesFrom(message, finishesOf(answer))] : [gathered]
 }
 
 export function readingsOfResponseEvents(events: readonly JsonObject[]): Json[] {
   const [native, reader, chat] = [new ResponseCollector(), new ResponseReader(), new Collector()]
   const texts = new SaidTexts()
   let end: JsonObject = {}
+  let model = ''
   for (const event of events) {
     if (!texts.agree(event)) return contradiction
     const type = textOf(event['type'])
+    model ||= textOf(objectOf(event['response'])['model'])
     if (type === 'error' || type === 'response.failed') continue
     if (type === 'response.completed' || type === 'response.incomplete') {
       end = objectOf(event['response'])
@@ -39,8 +47,19 @@ export function readingsOfResponseEvents(events: readonly JsonObject[]): Json[] 
   }
   const gathered = sound(native.answer()).choices
   if (!isWhollyRead(gathered)) return [gathered]
-  return [gathered, ...choicesFrom(messageIn(chat.answer().choices), finishesOf(end))]
+  const message = withReasoning(messageIn(chat.answer().choices), model, thoughts(gathered))
+  return message ? [gathered, ...choicesFrom(message, finishesOf(end))] : [gathered]
 }
+
+const thoughts = (output: Json | undefined): Thought[] =>
+  objectsIn(output)
+    .filter(({ type }) => type === 'reasoning')
+    .map(({ summary, encrypted_content: sealed }) => ({
+      text: objectsIn(summary)
+        .map(({ text }) => textOf(text))
+        .join('\n\n'),
+      sealed,
+    }))
 
 const textIn = (output: Json | undefined): string =>
   objectsIn(output)
@@ -63,12 +82,10 @@ const isWhollyRead = (output: Json | undefined): boolean => objectsIn(output).ev
 
 function isRead(part: JsonObject): boolean {
   const known = membersOf.get(textOf(part['type']))
-  const { annotations = [], logprobs = [], encrypted_content: sealed } = part
+  const { annotations = [], logprobs = [] } = part
   const isPlain = objectsIn(annotations).length === 0 && objectsIn(logprobs).length === 0
-  const isOurs = textOf(sealed) === '' || textOf(sealed).startsWith('cf1.')
   return (
     isPlain &&
-    isOurs &&
     Object.keys(part).every((name) => known?.includes(name)) &&
     [...objectsIn(part['content']), ...objectsIn(part['summary'])].every(isRead)
   )

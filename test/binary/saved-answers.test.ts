@@ -33,10 +33,6 @@ const doors: Record<string, { path: string; body: JsonObject; tool: JsonObject }
   },
 }
 
-/** Whether a door has a place for all that a server of this kind says of its reasoning. */
-const hasPlace = (door: string, wire: string): boolean =>
-  door === 'messages' ? wire === 'anthropic' : door === 'chat' || wire !== 'anthropic'
-
 describe.skipIf(noBinary)('verify --answer, of answers as they were saved', () => {
   let served: Agents
   let signer = ''
@@ -56,7 +52,7 @@ describe.skipIf(noBinary)('verify --answer, of answers as they were saved', () =
 
   const asks = wireNames.flatMap((wire) =>
     Object.keys(doors).flatMap((door) =>
-      ['agent', ...(hasPlace(door, wire) ? ['thinker'] : [])].flatMap((model) =>
+      ['agent', 'thinker'].flatMap((model) =>
         [true, false].map((stream) => [door, wire, model, stream] as const),
       ),
     ),

@@ -201,11 +201,11 @@ describe.skipIf(noBinary)('openai 7.55.0 is billed what the model server says', 
     expect(entries[0]?.asked.text).not.toContain('rs_1')
   })
 
-  test('a reference to another item is refused, and the refusal names the way', async () => {
+  test('a reference to an item that is not kept is refused, and the refusal names the way', async () => {
     const input = [{ type: 'item_reference' as const, id: 'msg_1' }, ...messages]
     const { runs } = await served.billed(async () => {
       const thrown = await errorOf(client.responses.create({ model: 'responses/agent', input }))
-      expect(thrown).toMatchObject({ status: 400, param: 'input[0]' })
+      expect(thrown).toMatchObject({ status: 404, type: 'not_found' })
       expect(String(thrown)).toContain('set "store": false')
     })
     expect(runs).toEqual([])

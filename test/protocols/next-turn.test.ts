@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { canonical } from '../../src/kernel/canonical.ts'
 import type { JsonObject } from '../../src/kernel/json-object.ts'
 import { objectOf } from '../../src/kernel/json-object.ts'
 import { echoModel } from '../../src/models/builtins.ts'
@@ -11,6 +12,7 @@ import { responsesToChat } from '../../src/models/protocols/responses/read-reque
 import { toWholeResponse } from '../../src/models/protocols/responses/write-answer.ts'
 import { ResponseEvents } from '../../src/models/protocols/responses/write-events.ts'
 import { Collector } from '../../src/runs/answer.ts'
+import { readingsOf } from '../../src/runs/saved-answer.ts'
 
 const paid = { usage: { inputTokens: 1, outputTokens: 1 }, counterfoil: {} }
 const model = 'acme/large'
@@ -18,6 +20,8 @@ const responseBase = { id: 'resp_1', model, createdAt: 1, asked: {} }
 const messageBase = { id: 'msg_1', model }
 
 const piece = fc.string({ minLength: 1, maxLength: 6 })
+const sealedDetail = fc.record({ data: piece, id: fc.uuid(), format: fc.constant('unknown') })
+const signedDetail = fc.record({ texts: fc.array(piece, { minLength: 1 }), signature: piece })
 const call = fc.record({
   args: piece.map((at) => JSON.stringify({ at })),
   extra: fc.option(
@@ -26,19 +30,25 @@ const call = fc.record({
   ),
 })
 
+/** A detail in pieces: its text, and in the end what signs it. */
+const signedPieces = ({ texts, signature }: { texts: string[]; signature: string }): JsonObject[] =>
+  [...texts.map((text) => ({ text })), { signature }].map((one) => ({
+    reasoning_details: [{ type: 'reasoning.text', index: 0, ...one }],
+  }))
+
 /** A turn as servers of Chat Completions stream it: reasoning, text, calls, and what they seal. */
 const turn = fc
   .record({
     name: fc.constantFrom('reasoning_content', 'reasoning'),
     thoughts: fc.array(piece, { maxLength: 3 }),
-    details: fc.array(fc.record({ data: piece, id: fc.uuid(), format: fc.constant('unknown') }), {
-      maxLength: 2,
-    }),
+    signed: fc.option(signedDetail, { nil: undefined }),
+    details: fc.array(sealedDetail, { maxLength: 2 }),
     texts: fc.array(piece, { maxLength: 2 }),
     calls: fc.array(call, { minLength: 1, maxLength: 3 }),
   })
-  .map(({ name, thoughts, details, texts, calls }): JsonObject[] => [
+  .map(({ name, thoughts, signed, details, texts, calls }): JsonObject[] => [
     ...thoughts.map((text): JsonObject => ({ [name]: text })),
+    ...(signed ? signedPieces(signed) : []),
     ...details.map(
       (detail): JsonObject => ({
         reasoning_details: [{ type: 'reasoning.encrypted', ...detail }],
@@ -160,6 +170,27 @@ describe('what a server wants back with the next turn', () => {
           const back = responsesToChat(askItems(output as JsonObject[]))
           expect(back.ignored).toEqual([])
           expect(asPlain(saidIn(back))).toEqual(asPlain(message))
+        }
+      }),
+    )
+  })
+
+  test('is found in an answer that a client saved, as its receipt commits to it', () => {
+    fc.assert(
+      fc.property(turn, (deltas) => {
+        const chunks = chunksOf(deltas)
+        const message = messageOf(chunks)
+        const choice = { index: 0, message, finish_reason: 'tool_calls' }
+        const committed = canonical([choice])
+        const framesOf = (events: MessageEvents | ResponseEvents): string =>
+          chunks.map((chunk) => events.write(chunk)).join('') + events.end(paid)
+        for (const saved of [
+          JSON.stringify(toMessage(messageBase, choice, paid)),
+          framesOf(new MessageEvents(messageBase)),
+          JSON.stringify(toWholeResponse(responseBase, choice, paid)),
+          framesOf(new ResponseEvents(responseBase)),
+        ]) {
+          expect(readingsOf(saved).map(canonical)).toContain(committed)
         }
       }),
     )
