@@ -226,6 +226,8 @@ export type Settings = {
   bodyTimeoutS: number
   /** Those that take more than a moment, of one client address at once. */
   slowBodies: number
+  /** How long an answer is read on for a client that hung up. */
+  drainMs: number
   /** Failures of one client address before further failures are 429. */
   failedAuthPerMinute: number
   /** Requests without a key of one client address. */

@@ -37,6 +37,7 @@ export const liveSettingsOf = (config: Config) => ({
   keptBytesPerAccount: config.limits.keep_responses_bytes,
   bodyTimeoutS: config.limits.body_timeout_s,
   slowBodies: config.limits.slow_bodies,
+  drainMs: config.limits.drain_s * 1000,
   failedAuthPerMinute: config.limits.failed_auth_per_minute,
   keylessPerMinute: config.limits.keyless_per_minute,
   terminal: {

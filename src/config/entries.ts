@@ -157,6 +157,11 @@ export const lists = {
       decimal('bytes', 1, 16),
       'Bytes of a token where usage is counted; when absent, as reported runs say, else 4.',
     ),
+    on_disconnect: optional(
+      oneOf('drain', 'cut'),
+      'What a hang-up does: drain reads the answer to its end and charges it, cut stops the ' +
+        'server. When absent, drain where reasoning is not streamed in full, else cut.',
+    ),
     terminal: optional(flag, 'Whether the public terminal may use it; false when absent.'),
     pass: optional(listOf(words), 'Members of requests that also go on as they came.'),
     features: optional(listOf(words), 'What it can do: tools, vision, …'),

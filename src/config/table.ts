@@ -148,6 +148,13 @@ export const table = {
         'Concurrent runs of the whole server; accounts share them fairly.',
       ),
     ),
+    drain_s: live(
+      set(
+        integer('s', 1, 3600),
+        '300',
+        'Longest time an answer is read to its end for a client that hung up.',
+      ),
+    ),
     stop_grace_s: set(
       integer('s', 0, 3600),
       '25',

@@ -75,6 +75,7 @@ function toModel(config: ModelConfig, builtin: Model | undefined): Model {
     prices: toPrices(config),
     bytesPerToken: config.bytes_per_token ?? base.bytesPerToken,
     ...(config.bytes_per_token !== undefined && { isBytesPerTokenSet: true as const }),
+    ...(config.on_disconnect !== undefined && { onDisconnect: config.on_disconnect }),
     features: featuresOf(base, config.features ?? base.features),
     status: config.status ?? base.status,
     terminal: config.terminal ?? false,

@@ -14,11 +14,11 @@ export function isEmpty(value: Json | undefined): boolean {
 const labels = new Set(['role', 'id', 'type', 'index', 'finish_reason', 'format'])
 const longestLabel = 64
 
-/** Members that seal what is said beside them, up to a length that no seal has. */
+/** Members that seal what was thought: they count by their length, as a text if that is more. */
 const seals = new Set(['signature', 'encrypted_content'])
 const longestSeal = 16 * 1024
 
-/** The format of reasoning that its server reports, or tells in words beside the seal. */
+/** The format of reasoning that is sealed. */
 export const sealedFormat = 'openai-responses-v1'
 
 /** Members that say a text in parts, each part with a few labels around it. */
@@ -76,11 +76,28 @@ type Member = { name: string; member: Json; of: { [member: string]: Json } }
 function addMember(texts: string[], { name, member, of }: Member): void {
   const isPlain = typeof member === 'string' || typeof member === 'number'
   if (labels.has(name) && isPlain && String(member).length <= longestLabel) return
-  const isSealed = seals.has(name) || (name === 'data' && of['format'] === sealedFormat)
-  if (isSealed && typeof member === 'string' && member.length <= longestSeal) return
+  if (isSealed(name, member, of)) return
   if (name === 'logprobs' && 'message' in of) return
   if (!usual.has(name) && !labels.has(name) && !seals.has(name)) texts.push(name)
   // The arguments of a tool have names of their own: they are said as they are written.
   if (name === 'input' && typeof member === 'object') texts.push(JSON.stringify(member))
   else addTexts(texts, member)
+}
+
+function isSealed(name: string, member: Json, of: { [member: string]: Json }): member is string {
+  const isSeal = seals.has(name) || (name === 'data' && of['format'] === sealedFormat)
+  return isSeal && typeof member === 'string' && member.length <= longestSeal
+}
+
+/** UTF-8 bytes of all that a value seals. */
+export function sealedBytesIn(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 0
+  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + sealedBytesIn(one), 0)
+  let bytes = 0
+  for (const name in value) {
+    const member = value[name] ?? null
+    if (isSealed(name, member, value)) bytes += Buffer.byteLength(member)
+    else bytes += sealedBytesIn(member)
+  }
+  return bytes
 }

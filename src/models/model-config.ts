@@ -3,7 +3,7 @@ import { maxNusd } from '../kernel/money.ts'
 import type { Aliases } from './aliases.ts'
 import { builtinModels } from './builtins.ts'
 import type { ModelKind } from './meter.ts'
-import type { Model, RouteStep } from './model.ts'
+import type { Model, OnDisconnect, RouteStep } from './model.ts'
 import { toPrices } from './prices.ts'
 import { type Price, type PricesConfig, type RatesConfig, rateFields } from './rate-fields.ts'
 import { ordinaryTiers } from './tiers.ts'
@@ -40,6 +40,7 @@ export type ModelConfig = PricesConfig & {
   page_tokens_max?: number | undefined
   pdf_pages_max?: number | undefined
   terminal?: boolean | undefined
+  on_disconnect?: OnDisconnect | undefined
   /** Members that a server of the request's own protocol gets beside those that are known. */
   pass?: string[] | undefined
   features?: string[] | undefined

@@ -31,6 +31,8 @@ export type Model = {
   bytesPerToken: number
   /** Whether the operator set that: then no figure of reported runs replaces it. */
   isBytesPerTokenSet?: true
+  /** Fate of a run whose client hangs up; by what is known of its reasoning when absent. */
+  onDisconnect?: OnDisconnect | undefined
   /** What counts its text exactly. */
   tokenizer?: TokenizerName | undefined
   /** The most tokens of an image, and of a page of a PDF; absent, it takes none. */
@@ -39,6 +41,9 @@ export type Model = {
   /** The most pages of a PDF that its server takes. */
   pdfPagesMax?: number | undefined
 }
+
+/** `drain`: its answer is read to the end and charged. `cut`: its server is stopped at once. */
+export type OnDisconnect = 'drain' | 'cut'
 
 /** `cost` is what the operator pays for a run there, if that is known; no account sees it. */
 export type RouteStep = { upstream: string; model: string; cost?: Prices }

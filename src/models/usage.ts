@@ -1,7 +1,7 @@
 /** Decides what a run is charged for. */
 import type { Json } from '../kernel/canonical.ts'
 import type { Bound } from './bound.ts'
-import { type Counting, countOutput, tokensOfBytes } from './count.ts'
+import { type Counting, countOutput, defaultBytesPerToken, tokensOfBytes } from './count.ts'
 import type { Usage } from './meter.ts'
 import type { Prices } from './rate-card.ts'
 import { readUsage, type UsageShape } from './reported.ts'
@@ -16,6 +16,11 @@ export type Delivered = {
   outputBytes: number
   /** The choices themselves, for models whose text is counted exactly. */
   output: Json
+  /** Bytes of what is sealed, and of what came after the client had left. */
+  sealedBytes?: number | undefined
+  droppedBytes?: number | undefined
+  /** Tokens that were written and did not come, as other runs of the model say. */
+  hiddenTokens?: number | undefined
 }
 
 /** The beginning of a request as an earlier report has it, for a turn that has none. */
@@ -124,11 +129,11 @@ function outputOf(claim: UsageClaim, said: Reported): Decided {
   // An embedding says nothing, so nothing said about its output matters.
   if (bound.outputTokens === 0) return { tokens: 0, believed: true }
   const { outputTokens: tokens, contradicts, classes, apart } = said
-  const { outputBytes, output } = delivered
-  const passed = { bytes: outputBytes, choices: output }
-  const count = () => (outputBytes === 0 ? 0 : countOutput(counting, passed))
+  const count = () => countedOutput(counting, delivered)
+  const { outputBytes, sealedBytes = 0, droppedBytes = 0 } = delivered
   // Hidden reasoning is output of which nothing is seen.
-  const isPossible = tokens !== undefined && (tokens > 0 || outputBytes === 0)
+  const isPossible =
+    tokens !== undefined && (tokens > 0 || outputBytes + sealedBytes + droppedBytes === 0)
   if (!isPossible || isOutdated) {
     const counted = count()
     return { tokens: isOutdated ? Math.max(counted, tokens ?? 0) : counted, believed: false }
@@ -136,6 +141,20 @@ function outputOf(claim: UsageClaim, said: Reported): Decided {
   if (!contradicts.output) return { tokens, believed: true, classes }
   return readingOf({ total: tokens, classes }, apart?.output, count())
 }
+
+/** The tokens of all that came, and of what is known to have been written beside it. */
+function countedOutput(
+  counting: Counting,
+  { outputBytes, output, sealedBytes = 0, droppedBytes = 0, hiddenTokens = 0 }: Delivered,
+): number {
+  const passed = { bytes: outputBytes, choices: output }
+  const heard = outputBytes === 0 ? 0 : countOutput(counting, passed)
+  const dropped = tokensOfBytes(droppedBytes, counting.bytesPerToken)
+  return heard + dropped + sealedTokens(sealedBytes) + hiddenTokens
+}
+
+/** A seal has no words: its bytes are a token for every four, whatever the text has. */
+export const sealedTokens = (bytes: number): number => tokensOfBytes(bytes, defaultBytesPerToken)
 
 /** How many tokens of what was counted a reading has at least: bytes count them only roughly. */
 const leastOfCounted = 0.5

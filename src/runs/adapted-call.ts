@@ -62,7 +62,8 @@ export async function askAdapted<T>(
       return answer
     } catch (error) {
       const words = error instanceof UpstreamFailure ? error.words : undefined
-      const isOver = tries === mostTries || call.kind !== 'chat' || live.stopped() !== undefined
+      const isLeft = live.stopped() !== undefined || live.isDraining
+      const isOver = tries === mostTries || call.kind !== 'chat' || isLeft
       if (!words || !dialects || isOver) throw error
       const facts = factsIn(words, { protocol, body: call.body, dialect })
       if (!facts) throw error

@@ -1,30 +1,22 @@
 /** Reads answers of model servers, whole or in chunks, into the form that receipts commit to. */
 import type { Json } from '../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../kernel/json-object.ts'
-import { isEmpty, reasoningNames } from '../models/free-members.ts'
-import { detailsOf } from '../models/protocols/reasoning-details.ts'
+import { inParts, isEmpty, reasoningNames, sealedBytesIn } from '../models/free-members.ts'
 import type { TextFrames } from '../models/text-frames.ts'
 import { mergeUsage } from '../models/usage-merge.ts'
-import { bytesOfName, Pieces, wellFormed } from './pieces.ts'
-import { addToolCalls, type GatheredCall, integer, toToolCalls } from './tool-calls.ts'
-
-/**
- * A choice in the form that receipts commit to, the same for streams and whole answers: everything
- * that was relayed of it and is not empty.
- */
-export type Choice = {
-  index: number
-  message: { role: 'assistant'; content: Json } & Said
-  finish_reason: string | null
-} & Said
-/** Members that not every answer has. */
-type Said = { [member: string]: Json }
+import { addContent, type Choice, type Gathered, keepRecent, toChoice } from './gathered-choice.ts'
+import { bytesOfName, Pieces } from './pieces.ts'
+import { addToolCalls, integer } from './tool-calls.ts'
 
 /** An answer in its non-streaming form, with its counts. */
 export type Answer = {
   choices: Choice[]
   /** UTF-8 bytes of all that was said: text, reasoning, calls of tools, unknown members. */
   outputBytes: number
+  /** The same of what is sealed: output that only its server can read. */
+  sealedBytes?: number | undefined
+  /** Bytes that were said after its client had left, and are kept nowhere. */
+  droppedBytes?: number | undefined
   /** The usage the upstream reported, unchecked. */
   usage: Json | undefined
   /** Whether more output came after that report. */
@@ -43,22 +35,6 @@ export function readAnswer(body: JsonObject): Answer {
   return collector.answer()
 }
 
-/** A choice as far as it came. */
-type Gathered = {
-  index: number
-  content: string | null
-  finishReason: string | null
-  calls: Map<number, GatheredCall> | undefined
-  /** The other members of its message, and its own. */
-  said: Pieces | undefined
-  beside: Pieces | undefined
-  functionCall: Pieces | undefined
-  logprobs: Pieces | undefined
-  /** The end of the content, so many short texts. */
-  recent: string
-  recentCount: number
-}
-
 /** The most short texts to gather: each keeps the whole read alive that it came in. */
 const mostRecent = 16
 
@@ -69,6 +45,8 @@ const spoken = new Set(['content', 'refusal', ...reasoningNames])
 export class Collector {
   private readonly choices = new Map<number, Gathered>()
   private outputBytes = 0
+  private sealedBytes = 0
+  private droppedBytes = 0
   private usage: Json | undefined
   private bytesAtUsage = 0
   private tier: Json | undefined
@@ -79,6 +57,7 @@ export class Collector {
   addChoice(from: JsonObject): void {
     const gathered = this.gatheredAt(from)
     keepRecent(gathered)
+    const { sealedBytes: before } = gathered
     let bytes = 0
     for (const name in from) {
       const value = from[name]
@@ -87,6 +66,7 @@ export class Collector {
       else bytes += addBeside(gathered, name, value)
     }
     this.outputBytes += bytes
+    this.sealedBytes += gathered.sealedBytes - before
   }
 
   addChunk(chunk: JsonObject): void {
@@ -106,7 +86,19 @@ export class Collector {
     const merged = mergeUsage(this.usage, usage)
     if (merged === this.usage) return
     this.usage = merged
-    this.bytesAtUsage = this.outputBytes
+    this.bytesAtUsage = this.allBytes
+  }
+
+  /** Counts a chunk that is not delivered, without keeping it. */
+  drop(chunk: JsonObject): void {
+    const { outputBytes, sealedBytes = 0 } = readChunk(chunk)
+    this.droppedBytes += outputBytes
+    this.sealedBytes += sealedBytes
+    this.noteUsage(chunk)
+  }
+
+  dropTexts({ texts }: TextFrames): void {
+    for (const text of texts) this.droppedBytes += Buffer.byteLength(text)
   }
 
   addTexts({ kind, texts }: TextFrames): void {
@@ -123,10 +115,15 @@ export class Collector {
   }
 
   answer(): Answer {
-    const { outputBytes, usage, tier } = this
+    const { outputBytes, sealedBytes, droppedBytes, usage, tier } = this
     const all = [...this.choices.values()].sort((a, b) => a.index - b.index)
-    const isOutdated = outputBytes > this.bytesAtUsage
-    return { choices: all.map(toChoice), outputBytes, usage, isOutdated, tier }
+    const isOutdated = this.allBytes > this.bytesAtUsage
+    const choices = all.map(toChoice)
+    return { choices, outputBytes, sealedBytes, droppedBytes, usage, isOutdated, tier }
+  }
+
+  private get allBytes(): number {
+    return this.outputBytes + this.sealedBytes + this.droppedBytes
   }
 
   private gatheredAt(from: JsonObject): Gathered {
@@ -142,12 +139,19 @@ export class Collector {
       beside: undefined,
       functionCall: undefined,
       logprobs: undefined,
+      sealedBytes: 0,
       recent: '',
       recentCount: 0,
     }
     this.choices.set(index, fresh)
     return fresh
   }
+}
+
+function readChunk(chunk: JsonObject): Answer {
+  const collector = new Collector()
+  collector.addHeldBack(chunk)
+  return collector.answer()
 }
 
 /** Adds what a message says; returns its bytes. */
@@ -188,6 +192,7 @@ function addMessage(gathered: Gathered, message: JsonObject): number {
     const isLater = name === 'reasoning_details' && message['reasoning_content'] === undefined
     const repeated = isLater ? repeatedIn(said, value) : 0
     const named = addNamed(said, name, value) - repeated
+    if (inParts.has(name)) gathered.sealedBytes += sealedBytesIn(value)
     if (reasoningNames.has(name)) reasoned = Math.max(reasoned, named)
     else bytes += named
   }
@@ -202,12 +207,6 @@ function repeatedIn(said: Pieces, details: Json): number {
     if (said.endsWith('reasoning_content', text)) bytes += Buffer.byteLength(text)
   }
   return bytes
-}
-
-function addContent(gathered: Gathered, text: string): void {
-  // Once it was more than text, it stays so.
-  if (gathered.said?.has('content')) gathered.said.add('content', text)
-  else gathered.content = (gathered.content ?? '') + text
 }
 
 /** Adds what stands beside the message; returns its bytes. */
@@ -233,50 +232,6 @@ function addBeside(gathered: Gathered, name: string, value: Json): number {
 function addNamed(pieces: Pieces, name: string, value: Json): number {
   const isNew = !spoken.has(name) && !pieces.has(name)
   return (isNew ? Buffer.byteLength(name) : 0) + pieces.add(name, value)
-}
-
-/** Moves the recent texts to the content, as a copy. They hold no half of a surrogate pair. */
-function keepRecent(gathered: Gathered): void {
-  if (gathered.recentCount === 0) return
-  addContent(gathered, Buffer.from(gathered.recent).toString())
-  gathered.recent = ''
-  gathered.recentCount = 0
-}
-
-/** Replaces lone surrogates, which a cut can leave and no receipt can commit to. */
-function toChoice(gathered: Gathered): Choice {
-  keepRecent(gathered)
-  const { index, calls, functionCall, said, logprobs, beside } = gathered
-  const text = gathered.content?.toWellFormed()
-  const finish_reason = gathered.finishReason?.toWellFormed() ?? null
-  const isPlain = !calls && !functionCall && !said && !logprobs && !beside
-  if (isPlain) return { index, message: { role: 'assistant', content: text ?? '' }, finish_reason }
-  const isCalling = calls !== undefined && calls.size > 0
-  const message: Choice['message'] = {
-    role: 'assistant',
-    // Beside tool calls, upstreams send empty content as '' or null; receipts use null.
-    content: isCalling ? text || null : (text ?? ''),
-    ...(isCalling && { tool_calls: wellFormed(toToolCalls(calls)) }),
-    ...namedMembers('function_call', functionCall),
-    ...saidIn(said),
-  }
-  const more = { ...namedMembers('logprobs', logprobs), ...membersOf(beside) }
-  return { index, message, finish_reason, ...more }
-}
-
-const membersOf = (pieces: Pieces | undefined): JsonObject =>
-  pieces ? objectOf(wellFormed(pieces.members())) : {}
-
-/** Details of reasoning come in pieces that only some of their members are cut into. */
-function saidIn(pieces: Pieces | undefined): JsonObject {
-  const members = membersOf(pieces)
-  const details = detailsOf(members)
-  return details.length > 0 ? { ...members, reasoning_details: details } : members
-}
-
-function namedMembers(name: string, pieces: Pieces | undefined): JsonObject {
-  const members = membersOf(pieces)
-  return isEmpty(members) ? {} : { [name]: members }
 }
 
 /** What a choice says, as text: of a content in parts, the texts. */

@@ -2,6 +2,7 @@
 import { assertModelAllowed } from '../access/keys/key.ts'
 import type { Deps } from '../app/deps-port.ts'
 import { applyQuote, assertWithin } from '../billing/quotes/apply-quote.ts'
+import { objectOf } from '../kernel/json-object.ts'
 import { maxNusd } from '../kernel/money.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
@@ -9,6 +10,7 @@ import { type Bound, boundOf } from '../models/bound.ts'
 import { heldClasses } from '../models/held-classes.ts'
 import type { Model, RouteStep } from '../models/model.ts'
 import { boundOfNative } from '../models/protocols/native/bound.ts'
+import { asksReasoning } from '../models/reasoning.ts'
 import { loadTokenizer } from '../models/tokenizers/load.ts'
 import type { Tokenizer } from '../models/tokenizers/tokenizer.ts'
 import { widest, withoutLimit } from '../models/wider-bounds.ts'
@@ -55,6 +57,8 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
     const startedAt = deps.clock.monotonic()
     const received = retention === 'none' ? undefined : wish.received
     const { run: row, bound: fitted } = begun
+    // A translation leaves out some of the ways to ask for it.
+    const asks = asksReasoning(request) || asksReasoning(objectOf(wish.received))
     const live = new LiveRun({
       id,
       row,
@@ -70,6 +74,8 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
       span: deps.telemetry?.start(wish.trace),
       session: wish.session,
       startedAt,
+      asksReasoning: asks,
+      drainMs: deps.reports.drains(model, asks) ? deps.settings.drainMs : 0,
     })
     deps.live.add(live)
     return live

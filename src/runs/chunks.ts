@@ -13,9 +13,25 @@ export class ChunkSorter {
   readonly tail: JsonObject[] = []
   private finished: Set<unknown> | undefined
 
+  /** Whether a choice has finished. */
+  get hasEnded(): boolean {
+    return this.finished !== undefined
+  }
+
   /** Takes the reports of a batch that is not delivered any more. */
   noteUsage(batch: readonly Chunk[]): void {
     for (const chunk of batch) if (isPlain(chunk)) this.collected.noteUsage(chunk)
+  }
+
+  /** Counts a batch that is not delivered, and what was held back with it. */
+  drop(batch: readonly Chunk[]): void {
+    for (const chunk of [...this.tail.splice(0), ...batch]) {
+      if (chunk instanceof TextFrames) this.collected.dropTexts(chunk)
+      else if (isPlain(chunk)) {
+        this.split(chunk)
+        this.collected.drop(chunk)
+      }
+    }
   }
 
   /** The answer with the chunks that were held back. */

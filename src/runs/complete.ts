@@ -28,6 +28,7 @@ export async function complete(
 ): Promise<Completed> {
   let step = live.model.route[0]
   let answer: Came = nothingCame
+  let isWhole = false
   try {
     const whole = await tryRoute(deps, live, (upstream, call, tried) => {
       step = tried
@@ -37,9 +38,11 @@ export async function complete(
     const came = readFound(live, found)
     if (live.isLarge) deps.reports.keepConversation(live, step)
     live.freeRequest()
-    if (live.stopped()) {
+    if (live.stopped() || live.isDraining) {
       // The whole answer came too late: its report is believed, none of it was delivered.
-      answer = { ...came, choices: [], outputBytes: 0 }
+      isWhole = live.isDraining
+      const droppedBytes = isWhole ? came.outputBytes : 0
+      answer = { ...came, choices: [], outputBytes: 0, sealedBytes: 0, droppedBytes }
       throw new UpstreamFailure('aborted')
     }
     const firstByteAt = deps.clock.now()
@@ -49,7 +52,7 @@ export async function complete(
     return { ...(await finish(deps, live, ending, storedOf(keep, more))), ...more }
   } catch (error) {
     if (!deps.live.find(live.id)) throw error
-    throw await endFailed(deps, live, error, { step, answer, firstByteAt: null, keep })
+    throw await endFailed(deps, live, error, { step, answer, firstByteAt: null, keep, isWhole })
   }
 }
 

@@ -8,7 +8,7 @@ import { receiptIdOf } from '../proof/receipts/receipt.ts'
 import { type Came, endingOf, type How, type Keep } from './ending.ts'
 import { type Charged, refusalOf } from './failure.ts'
 import { finish } from './finish.ts'
-import { type LiveRun, namesOf, type StopReason } from './live-run.ts'
+import { isOurs, type LiveRun, namesOf } from './live-run.ts'
 import { routeName } from './route.ts'
 import { outcomeOf } from './run.ts'
 import type { Ending, Finished } from './settlement.ts'
@@ -19,6 +19,8 @@ type Broken = {
   answer: Came
   firstByteAt: Millis | null
   keep?: Pick<Keep<never>, 'failed'> | undefined
+  /** Whether the answer was read to its end for a client that was gone. */
+  isWhole: boolean
 }
 
 /**
@@ -30,18 +32,22 @@ export async function endFailed(
   deps: Deps,
   live: LiveRun,
   error: unknown,
-  { step, answer, firstByteAt, keep }: Broken,
+  { step, answer, firstByteAt, keep, isWhole }: Broken,
 ): Promise<Refusal> {
   live.span?.failed(error)
-  const stopped = live.stopped()
-  const hasOutput = answer.outputBytes > 0
-  const how = stopped === undefined || isOurs.has(stopped) ? 'broken' : 'left'
-  const charged = chargedFor(live, error, { how, hasOutput })
+  live.stopped()
+  const stopped = live.endReason
+  const { outputBytes, sealedBytes = 0, droppedBytes = 0 } = answer
+  const hasOutput = outputBytes + sealedBytes + droppedBytes > 0
+  const isLeft = stopped !== undefined && !isOurs.has(stopped)
+  const how = isWhole ? 'whole' : isLeft ? 'left' : 'broken'
+  const facts = { firstByteAt, output: outputBytes + sealedBytes > 0 ? answer.choices : null }
+  const due = chargedFor(live, error, { how, hasOutput })
+  const isFree = due === 'nothing'
+  const ended = isFree ? undefined : endingOf(deps, live, answer, step, facts, how)
+  const charged = ended && ended.hiddenTokens > 0 ? 'hidden' : due
   const refusal = refusalOf(error, stopped, charged, live.model.contextTokens)
   if (refusal.type === 'internal_error') deps.log.error('run.failed', error, namesOf(live))
-  const facts = { firstByteAt, output: hasOutput ? answer.choices : null }
-  const isFree = charged === 'nothing'
-  const ended = isFree ? undefined : endingOf(deps, live, answer, step, facts, how)
   // What the model server reported it bills the operator, also where no customer pays.
   const isBilled = isFree && answer.usage !== undefined && step?.cost !== undefined
   const { wholesale } = (isBilled ? endingOf(deps, live, answer, step, facts, how) : ended) ?? {}
@@ -65,12 +71,10 @@ export async function endFailed(
   return refusal
 }
 
-/** The reasons of a stop that are ours, not the client's. */
-const isOurs = new Set<StopReason>(['shutdown', 'overdue'])
-
 type Break = { how: How; hasOutput: boolean }
 
 function chargedFor({ isSent }: LiveRun, error: unknown, { how, hasOutput }: Break): Charged {
+  if (how === 'whole') return 'drained'
   if (hasOutput) return 'output'
   // A model server that failed just then delivered nothing.
   const isStopped = error instanceof UpstreamFailure && error.reason === 'aborted'

@@ -35,8 +35,11 @@ export function storedOf<More extends object>(
   }
 }
 
-/** What an answer came to: its counts, and what the upstream reported. */
-export type Came = Omit<Answer, 'choices'> & { choices: Json }
+/**
+ * What an answer came to: its counts, and what the upstream reported. `hasEnded`: the upstream said
+ * how it ended, so that its report is the last one.
+ */
+export type Came = Omit<Answer, 'choices'> & { choices: Json; hasEnded?: boolean }
 
 type Facts = Pick<Ending, 'firstByteAt' | 'output'>
 
@@ -51,20 +54,27 @@ export function endingOf(
   step: RouteStep | undefined,
   facts: Facts,
   how: How,
-): Ending & { usage: Usage } {
+): Ending & { usage: Usage; hiddenTokens: number } {
   const isWhole = how === 'whole'
+  const { sealedBytes, droppedBytes, hasEnded = false } = answer
+  const hiddenTokens = how === 'left' ? reports.hiddenTokensOf(live, answer) : 0
+  // A report before the end leaves out what was written unseen.
+  const isEarly = answer.isOutdated || (hiddenTokens > 0 && !hasEnded)
   const claim: UsageClaim = {
     bound: live.bound,
     prices: live.model.prices,
     reported: answer.usage,
     shape: live.protocol,
-    isOutdated: !isWhole && answer.isOutdated,
+    isOutdated: !isWhole && isEarly,
     tier: answer.tier,
     searches: answer.searches,
     delivered: {
       inputBytes: live.bound.inputBytes,
       outputBytes: answer.outputBytes,
       output: answer.choices,
+      sealedBytes,
+      droppedBytes,
+      hiddenTokens,
     },
     counting: isWhole ? live.model : reports.countingOf(live, how === 'left' ? 'client' : 'server'),
     known: isWhole ? undefined : reports.prefixOf(live, step),
@@ -73,7 +83,7 @@ export function endingOf(
   const decided = decideUsage(claim)
   const { usage, source, clamped, contradicts } = decided
   const isLesson = isWhole && source === 'reported' && !clamped
-  if (isLesson) reports.note(live, step, usage, answer.outputBytes)
+  if (isLesson) reports.note(live, step, usage, answer)
   return {
     outcome: 'complete',
     route: routeName(step),
@@ -81,6 +91,7 @@ export function endingOf(
     usageSource: source,
     clamped,
     contradicts,
+    hiddenTokens: source === 'counted' ? hiddenTokens : 0,
     error: null,
     wholesale: step?.cost && wholesaleOf(step.cost, live.model, claim, decided),
     ...facts,

@@ -3,8 +3,11 @@ import { Refusal, type RefusalDetail } from '../kernel/refusal.ts'
 import { UpstreamFailure } from '../models/upstream/upstream.ts'
 import type { StopReason } from './live-run.ts'
 
-/** What a run is charged that broke off: for its output, for its input alone, or not at all. */
-export type Charged = 'nothing' | 'input' | 'output'
+/**
+ * What a run is charged that broke off: nothing, its input alone, its output; its output and what
+ * was written unseen; or all of an answer that was read to its end without its client.
+ */
+export type Charged = 'nothing' | 'input' | 'output' | 'hidden' | 'drained'
 
 /** The message never claims that nothing was charged where something was. */
 export function refusalOf(
@@ -123,12 +126,20 @@ const cancelled: Record<Charged, string> = {
     'The run was cancelled while the model server was at work on it. Its input was charged, or ' +
     'what that reported: see the receipt.',
   output: 'The run was cancelled. What it delivered was charged: see the receipt.',
+  hidden:
+    'The run was cancelled. What the model server wrote until then was charged, with as much ' +
+    "unseen reasoning as this model's other runs have: see the receipt.",
+  drained:
+    'The client hung up while the model server was at work. Its answer was read to the end all ' +
+    'the same, as this model can reason unseen, and charged: see the receipt.',
 }
 const braked = 'The brake of the key was pulled, and this run with it.'
 const brakeStopped: Record<Charged, string> = {
   nothing: `${braked} Nothing was charged.`,
   input: `${braked} Its input was charged: see the receipt.`,
   output: `${braked} What it delivered was charged: see the receipt.`,
+  hidden: `${braked} What it wrote was charged, unseen reasoning included: see the receipt.`,
+  drained: `${braked} What it delivered was charged: see the receipt.`,
 }
 /** Agents look for the words "maximum context length" to shorten what they send. */
 const tooLongFor = (contextTokens: number): string =>

@@ -1,5 +1,6 @@
 /** A run of this process between its hold and its settlement, and the switch that stops it. */
 import type { Json } from '../kernel/canonical.ts'
+import { type Deadline, deadlineIn } from '../kernel/deadline.ts'
 import { type StopSignal, StopSwitch } from '../kernel/stop.ts'
 import type { Trace } from '../kernel/trace.ts'
 import type { Bound } from '../models/bound.ts'
@@ -24,6 +25,8 @@ export type StopReason =
   | 'account_suspended'
   | 'session_ended'
   | 'shutdown'
+  /** Its answer took too long to be read to its end for a client that is gone. */
+  | 'drain_deadline'
   /** It outlasted the page that waits for it. */
   | 'overdue'
 
@@ -44,7 +47,12 @@ export type BegunRun = Pick<
   | 'span'
   | 'session'
   | 'startedAt'
+  | 'asksReasoning'
+  | 'drainMs'
 >
+
+/** The reasons of a stop that are ours, not the client's. */
+export const isOurs: ReadonlySet<StopReason> = new Set<StopReason>(['shutdown', 'overdue'])
 
 type Watcher = (chunks: JsonObject[] | undefined) => void
 
@@ -79,6 +87,11 @@ export class LiveRun {
   readonly session: string | undefined
   /** From {@link Clock.monotonic}. */
   readonly startedAt: number
+  readonly asksReasoning: boolean
+  /** How long its answer is read on when its client hangs up, in ms; 0 where that stops it. */
+  readonly drainMs: number
+  /** Whether its client is gone, and its answer is read to the end all the same. */
+  isDraining = false
   /** Whether the model server that is asked now got any of the request. */
   isSent = false
   /** Its exchange with that server, where the server signs its answers. */
@@ -98,6 +111,8 @@ export class LiveRun {
   private room: BodyRoom | undefined
   private readonly stopSwitch = new StopSwitch()
   private reason: StopReason | undefined
+  private drainDeadline: Deadline | undefined
+  private readerless: PromiseWithResolvers<void> | undefined
   private watchers: Set<Watcher> | undefined
   /** The chunks of a background run so far. */
   private said: JsonObject[] | undefined
@@ -118,6 +133,8 @@ export class LiveRun {
     this.span = begun.span
     this.session = begun.session
     this.startedAt = begun.startedAt
+    this.asksReasoning = begun.asksReasoning
+    this.drainMs = begun.drainMs
   }
 
   /** Takes over the room of the request's body. */
@@ -152,11 +169,49 @@ export class LiveRun {
     return this.stopSwitch
   }
 
-  /** Stops the upstream; output delivered so far is charged. Only the first reason counts. */
+  /**
+   * Stops the upstream; output delivered so far is charged. Only the first reason counts. A client
+   * that hangs up stops nothing where its answer is read to the end.
+   */
   stop(reason: StopReason): void {
-    if (this.reason) return
+    if (this.reason || (reason === 'client_gone' && this.drain())) return
     this.reason = reason
+    this.drainDeadline?.clear()
     this.stopSwitch.stop()
+    this.readerless?.resolve()
+  }
+
+  /** Goes on without a client; false for a run that stops with it, or that no server has yet. */
+  private drain(): boolean {
+    if (this.isDraining) return true
+    if (this.drainMs === 0 || !this.isSent) return false
+    this.isDraining = true
+    this.drainDeadline = deadlineIn(this.drainMs, this)
+    this.readerless?.resolve()
+    return true
+  }
+
+  handleDeadline(): void {
+    this.stop('drain_deadline')
+  }
+
+  /** Why it ended early: its client, if that left first and no right was lost since. */
+  get endReason(): StopReason | undefined {
+    const { reason } = this
+    return this.isDraining && (reason === undefined || isOurs.has(reason)) ? 'client_gone' : reason
+  }
+
+  /** Resolves when it has no reader. */
+  untilUnread(): Promise<void> {
+    this.readerless ??= Promise.withResolvers()
+    if (this.isDraining || this.reason) this.readerless.resolve()
+    return this.readerless.promise
+  }
+
+  /** Frees what it holds beside its hold: it has ended. */
+  release(): void {
+    this.freeRoom()
+    this.drainDeadline?.clear()
   }
 
   stopped(): StopReason | undefined {

@@ -96,7 +96,7 @@ export function liveRuns(options: { admission: number }): LiveRuns {
     },
     remove(id) {
       const run = runs.get(id)
-      run?.freeRoom()
+      run?.release()
       if (runs.delete(id) && run) notices.tell(run.row.accountId)
     },
     notices,

@@ -9,6 +9,9 @@ import { wellFormed } from './pieces.ts'
 export class NativeSorter {
   /** The events held back. */
   readonly tail: NativeEvent[] = []
+  /** Whether the event that ends the answer came. */
+  hasEnded = false
+  private hasLeft = false
   private readonly collected
 
   constructor(private readonly protocol: Native['protocol']) {
@@ -21,6 +24,7 @@ export class NativeSorter {
     for (const event of batch) {
       if (!(event instanceof NativeEvent)) continue
       if (this.tail.length > 0 || isFinishing(this.protocol, event.data)) {
+        this.hasEnded = true
         this.tail.push(event)
         this.collected.noteUsage(event.data)
       } else {
@@ -35,6 +39,17 @@ export class NativeSorter {
   noteUsage(batch: readonly Chunk[]): void {
     for (const event of batch) {
       if (event instanceof NativeEvent) this.collected.noteUsage(event.data)
+    }
+  }
+
+  /** Counts a batch that is not delivered, and what was held back with it. */
+  drop(batch: readonly Chunk[]): void {
+    if (!this.hasLeft) this.collected.leave()
+    this.hasLeft = true
+    for (const event of [...this.tail.splice(0), ...batch]) {
+      if (!(event instanceof NativeEvent)) continue
+      this.hasEnded ||= isFinishing(this.protocol, event.data)
+      this.collected.drop(event.data)
     }
   }
 

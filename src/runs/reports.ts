@@ -3,22 +3,38 @@ import type { Clock } from '../kernel/clock.ts'
 import { toHex } from '../kernel/hex.ts'
 import type { Random } from '../kernel/random.ts'
 import { Conversations, type Turn } from '../models/conversations.ts'
-import type { Counting } from '../models/count.ts'
+import { type Counting, tokensOfBytes } from '../models/count.ts'
+import { HiddenTokens } from '../models/hidden-tokens.ts'
 import type { Usage } from '../models/meter.ts'
-import type { RouteStep } from '../models/model.ts'
+import type { Model, RouteStep } from '../models/model.ts'
 import { hasCacheRate } from '../models/rate-card.ts'
+import { isReasoning } from '../models/reasoning.ts'
 import { TokenSizes } from '../models/token-sizes.ts'
-import type { KnownPrefix } from '../models/usage.ts'
+import { type KnownPrefix, sealedTokens } from '../models/usage.ts'
 import type { LiveRun } from './live-run.ts'
 
 /** The side that ended an answer which is not whole. */
 export type Breaker = 'server' | 'client'
 
+/** The bytes of an answer: said, sealed, and dropped because its client had left. */
+export type OutputBytes = {
+  outputBytes: number
+  sealedBytes?: number | undefined
+  droppedBytes?: number | undefined
+}
+
 export type Reports = {
   /** Notes the usage of a whole answer as its model server reported it, within its bound. */
-  note(live: LiveRun, step: RouteStep | undefined, usage: Usage, outputBytes: number): void
+  note(live: LiveRun, step: RouteStep | undefined, usage: Usage, came: OutputBytes): void
   /** The bytes of a token in an answer that is not whole. */
   countingOf(live: LiveRun, breaker: Breaker): Counting
+  /** Whether a run of a model goes on when its client hangs up. `asks`: for reasoning. */
+  drains(model: Model, asks: boolean): boolean
+  /**
+   * The tokens that a run, which is stopped now, has written unseen: as many as its model's
+   * reported runs, less what came sealed, and fewer while it has not taken as long as they did.
+   */
+  hiddenTokensOf(live: LiveRun, came: OutputBytes): number
   /** Finds out which conversation a run is of, before its request is dropped. */
   keepConversation(live: LiveRun, step: RouteStep | undefined): void
   /** The beginning of a request, by the last report of its conversation. */
@@ -36,10 +52,12 @@ const lessMargin = 0.9
 
 export function makeReports({ clock, random }: { clock: Clock; random: Random }): Reports {
   const sizes = new TokenSizes()
+  const hidden = new HiddenTokens()
   const conversations = new Conversations(BigInt(toHex(random.bytes(8))))
   return {
-    note(live, step, usage, outputBytes) {
+    note(live, step, usage, came) {
       const { model, bound } = live
+      const outputBytes = came.outputBytes + (came.droppedBytes ?? 0)
       const { inputTokens, outputTokens, classes = {} } = usage
       if (!model.tokenizer && !model.isBytesPerTokenSet) {
         const of = { model: model.id, account: live.row.accountId }
@@ -48,6 +66,17 @@ export function makeReports({ clock, random }: { clock: Clock; random: Random })
         if (isText && !classes.web_search) sizes.note(of, 'read', { bytes, tokens: inputTokens })
         const isSaid = !classes.reasoning && !classes.audio_output && !classes.image_output
         if (isSaid) sizes.note(of, 'said', { bytes: outputBytes, tokens: outputTokens })
+      }
+      if (model.kind === 'chat') {
+        const { bytesPerToken } = this.countingOf(live, 'server')
+        hidden.note(kindOf(model, live.asksReasoning), {
+          account: live.row.accountId,
+          written: outputTokens,
+          counted: tokensOfBytes(outputBytes, bytesPerToken),
+          reasoning: classes.reasoning ?? 0,
+          isMore: outputTokens > outputBytes,
+          durationMs: clock.monotonic() - live.startedAt,
+        })
       }
       if (!hasCacheRate(model.prices) || inputTokens === 0) return
       const read = { tokens: inputTokens, cached: classes.cache_read ?? 0 }
@@ -63,6 +92,19 @@ export function makeReports({ clock, random }: { clock: Clock; random: Random })
       const readBytesPerToken = counted(sizes.of(id, 'read'))
       return { bytesPerToken: counted(sizes.of(id, 'said')), readBytesPerToken, tokenizer }
     },
+    drains(model, asks) {
+      if (model.onDisconnect) return model.onDisconnect === 'drain'
+      if (model.kind !== 'chat') return false
+      const kind = kindOf(model, asks)
+      const mayHide = asks || isReasoning(model) || hidden.of(kind) !== undefined
+      return mayHide && !hidden.isStreamed(kind)
+    },
+    hiddenTokensOf({ model, asksReasoning, startedAt }, { sealedBytes = 0 }) {
+      const usual = hidden.of(kindOf(model, asksReasoning))
+      if (!usual) return 0
+      const share = Math.min(1, (clock.monotonic() - startedAt) / Math.max(1, usual.ms))
+      return Math.max(0, Math.floor(usual.tokens * share) - sealedTokens(sealedBytes))
+    },
     keepConversation(live, step) {
       if (hasCacheRate(live.model.prices))
         live.conversation = conversations.chainOf(turnOf(live, step))
@@ -73,6 +115,9 @@ export function makeReports({ clock, random }: { clock: Clock; random: Random })
     },
   }
 }
+
+/** Requests of a model that ask for reasoning are another kind than those that do not. */
+const kindOf = ({ id }: Model, asks: boolean): string => (asks ? `${id} reasoning` : id)
 
 const turnOf = (live: LiveRun, step: RouteStep | undefined): Turn => ({
   account: live.row.accountId,

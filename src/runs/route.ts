@@ -69,7 +69,8 @@ export async function tryRoute<T>(
         status: error.status,
         ...(error.code === undefined ? {} : { code: error.code }),
       })
-      if (isLast.has(error.reason) || live.stopped()) break
+      if (isLast.has(error.reason) || live.stopped() || live.isDraining) break
+      live.isSent = false
     }
   }
   throw last ?? new UpstreamFailure('unreachable')

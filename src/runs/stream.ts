@@ -2,7 +2,6 @@
 import type { Deps } from '../app/deps-port.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
-import type { StopSignal } from '../kernel/stop.ts'
 import type { Usage } from '../models/meter.ts'
 import type { NativeEvent } from '../models/native-event.ts'
 import {
@@ -11,11 +10,11 @@ import {
   takeEach,
   UpstreamFailure,
 } from '../models/upstream/upstream.ts'
-import type { Choice } from './answer.ts'
 import { ChunkSorter } from './chunks.ts'
 import { endFailed } from './end-failed.ts'
 import { type Came, endingOf, type Keep, storedOf } from './ending.ts'
 import { finish } from './finish.ts'
+import type { Choice } from './gathered-choice.ts'
 import type { LiveRun } from './live-run.ts'
 import { NativeSorter } from './native-sorter.ts'
 import { tryRoute } from './route.ts'
@@ -53,13 +52,13 @@ export async function stream(
   let sorter: ChunkSorter | NativeSorter = new ChunkSorter()
   let step = live.model.route[0]
   let firstByteAt: Millis | null = null
+  let isWhole = false
   try {
     const chunks = await tryRoute(deps, live, (upstream, call, tried) => {
       step = tried
       return upstream.stream(call)
     })
     if (live.isNative && live.native) sorter = new NativeSorter(live.native.protocol)
-    let stopped: Promise<unknown> | undefined
     await takeEach(chunks, (batch) => {
       if (live.stopped()) {
         // It had come already: what it reports is believed, what it says is not delivered.
@@ -71,16 +70,23 @@ export async function stream(
         if (live.isLarge) deps.reports.keepConversation(live, step)
         live.freeRequest()
       }
+      if (live.isDraining) {
+        sorter.drop(batch)
+        return true
+      }
       const outgoing = sorter.sort(live.freeform ? live.freeform.chunks(batch) : batch)
       if (outgoing.length === 0) return true
       live.tell(outgoing)
       const sent = sink.send(outgoing, batch.isLast === true)
-      // A reader that accepts nothing must not delay the end of a stopped run.
-      if (!sent) return true
-      stopped ??= untilAborted(live.signal)
-      return Promise.race([sent, stopped]).then(() => true)
+      // A reader that accepts nothing must not delay the end of a run that it left.
+      return sent ? Promise.race([sent, live.untilUnread()]).then(() => true) : true
     })
     if (live.stopped()) throw new UpstreamFailure('aborted')
+    if (live.isDraining) {
+      isWhole = true
+      sorter.drop([])
+      throw new UpstreamFailure('aborted')
+    }
     const { answer, end } = endOf(sorter)
     const facts = { firstByteAt, output: answer.choices }
     const ending = endingOf(deps, live, answer, step, facts, 'whole')
@@ -88,8 +94,8 @@ export async function stream(
     return { ...(await finish(deps, live, ending, storedOf(keep, more))), ...more }
   } catch (error) {
     if (!deps.live.find(live.id)) throw error
-    const answer = sorter.soFar()
-    throw await endFailed(deps, live, error, { step, answer, firstByteAt, keep })
+    const answer = { ...sorter.soFar(), hasEnded: sorter.hasEnded }
+    throw await endFailed(deps, live, error, { step, answer, firstByteAt, keep, isWhole })
   }
 }
 
@@ -104,9 +110,3 @@ function endOf(sorter: ChunkSorter | NativeSorter): {
   const answer = sorter.whole()
   return { answer, end: { choices: answer.choices, tail: sorter.tail } }
 }
-
-const untilAborted = (signal: StopSignal): Promise<unknown> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined)
-    else signal.addEventListener('abort', () => resolve(undefined), { once: true })
-  })

@@ -21,6 +21,7 @@ describe('without any configuration', () => {
       keyless_per_minute: 6000,
       failed_auth_per_minute: 300,
       admission: 2048,
+      drain_s: 300,
       stop_grace_s: 25,
     })
     expect(config.deposits.final_above_nusd).toBe(10_000_000_000_000n)

@@ -6,6 +6,10 @@ export type Gathered = {
   choices: Json
   /** UTF-8 bytes of all that was said. */
   outputBytes: number
+  /** The same of what is sealed: output that only its server can read. */
+  sealedBytes?: number | undefined
+  /** Bytes that were said after its client had left, and are kept nowhere. */
+  droppedBytes?: number | undefined
   /** The usage that the model server reported, unchecked. */
   usage: Json | undefined
   /** Whether more output came after that report. */

@@ -67,6 +67,10 @@ function widening(value: string, contextTokens: number): string[] | undefined {
 /** Gathers the events of a stream that is handed on. */
 export type NativeCollector = {
   add(event: JsonObject): void
+  /** Notes that the client left: what comes from now on is dropped. */
+  leave(): void
+  /** Counts an event that is not delivered, without keeping it. */
+  drop(event: JsonObject): void
   /** Takes the report of an event whose output is not delivered. */
   noteUsage(event: JsonObject): void
   answer(): Gathered

@@ -112,7 +112,7 @@ function chargedText({ cost, hold, error }: ShownRun['run']): string {
     return isStated ? 'The whole hold is released.' : 'Nothing was charged.'
   }
   const [charged, rest] = [amountText(cost), amountText(hold - cost)]
-  return `You were charged ${charged} for the output delivered; ${rest} of the hold is released.`
+  return `You were charged ${charged}; ${rest} of the hold is released.`
 }
 
 function Charge({ run }: { run: ShownRun['run'] }) {

@@ -1,15 +1,19 @@
 /** Gathers answers of Anthropic's Messages API that are handed on as they came. */
 import { hasCanonicalForm, type Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
+import { isEmpty } from '../../free-members.ts'
 import { mergeUsage } from '../../usage-merge.ts'
 import type { Gathered } from '../gathered.ts'
 import { objectsIn, textOf } from '../reading.ts'
+import { bytesOfAll, SaidBytes } from '../said-bytes.ts'
 
 /** A block as far as it came; arguments of a tool come as pieces of JSON. */
-type Block = { block: JsonObject; json: string }
-
-/** Names of blocks that do not count as output, like the names of members. */
-const free = new Set(['type', 'id', 'tool_use_id', 'signature', 'citations', 'caller'])
+type Block = {
+  block: JsonObject
+  json: string
+  /** Bytes of arguments that came whole, until their pieces come. */
+  wholeInput: number
+}
 
 /** The parts of a message that a receipt commits to: all that was said, and how it ended. */
 const messageOf = (content: Json, from: JsonObject): Json => [
@@ -25,9 +29,11 @@ const messageOf = (content: Json, from: JsonObject): Json => [
 export function gatherMessage(answer: JsonObject): Gathered {
   const content = objectsIn(answer['content'])
   const usage = objectOf(answer['usage'])
+  const { said, sealed } = bytesOfAll(content)
   return {
     choices: messageOf(content, answer),
-    outputBytes: content.reduce((bytes, block) => bytes + bytesOfBlock(block), 0),
+    outputBytes: said,
+    sealedBytes: sealed,
     usage: answer['usage'],
     isOutdated: false,
     tier: usage['service_tier'],
@@ -40,43 +46,33 @@ const searchesIn = (blocks: readonly JsonObject[]): number =>
   blocks.filter(({ type, content }) => type === 'web_search_tool_result' && Array.isArray(content))
     .length
 
-/** UTF-8 bytes of what a block says; a signature seals what is counted already. */
-function bytesOfBlock(block: JsonObject): number {
-  let bytes = 0
-  for (const [name, value] of Object.entries(block)) {
-    if (free.has(name) || value === null) continue
-    bytes += Buffer.byteLength(typeof value === 'string' ? value : JSON.stringify(value))
-  }
-  return bytes
-}
-
 /** Gathers the events of a stream into the message they make. */
 export class MessageCollector {
   private readonly blocks = new Map<Json | undefined, Block>()
   private end: JsonObject = {}
   private usage: Json | undefined
-  private outputBytes = 0
+  private readonly bytes = new SaidBytes()
   private bytesAtUsage = 0
+  /** Bytes that had been said when the client left. */
+  private heard: number | undefined
 
   add(event: JsonObject): void {
     this.noteUsage(event)
-    switch (event['type']) {
-      case 'content_block_start': {
-        const block = objectOf(event['content_block'])
-        this.blocks.set(event['index'], { block: { ...block }, json: '' })
-        // The arguments of a tool follow in pieces.
-        const { input, ...said } = block
-        this.outputBytes += bytesOfBlock(isObject(input) ? said : block)
-        return
-      }
-      case 'content_block_delta':
-        this.addDelta(event['index'], objectOf(event['delta']))
-        return
-      case 'message_delta':
-        this.end = { ...this.end, ...objectOf(event['delta']) }
-        return
-      default:
-    }
+    const { type } = event
+    if (type === 'content_block_delta') this.addDelta(event['index'], objectOf(event['delta']))
+    else if (type === 'content_block_start') this.begin(event)
+    else if (type === 'message_delta') this.end = { ...this.end, ...objectOf(event['delta']) }
+    // All of it, known or not: an event that does not exist yet is output as well.
+    this.bytes.addMembers(event)
+  }
+
+  drop(event: JsonObject): void {
+    this.noteUsage(event)
+    this.bytes.addMembers(event)
+  }
+
+  leave(): void {
+    this.heard = this.bytes.said
   }
 
   noteUsage(event: JsonObject): void {
@@ -84,35 +80,50 @@ export class MessageCollector {
     const merged = mergeUsage(this.usage, found['usage'])
     if (merged === this.usage) return
     this.usage = merged
-    this.bytesAtUsage = this.outputBytes
+    this.bytesAtUsage = this.bytes.all
   }
 
   answer(): Gathered {
-    const { usage, outputBytes, bytesAtUsage, end } = this
+    const { usage, bytes, bytesAtUsage, end } = this
+    const outputBytes = this.heard ?? bytes.said
     const content = [...this.blocks.values()].map(wholeBlock)
     return {
       choices: messageOf(content, end),
       outputBytes,
+      sealedBytes: bytes.sealed,
+      droppedBytes: bytes.said - outputBytes,
       usage,
-      isOutdated: outputBytes > bytesAtUsage,
+      isOutdated: bytes.all > bytesAtUsage,
       tier: objectOf(usage)['service_tier'],
       searches: searchesIn(content),
     }
   }
 
+  private begin(event: JsonObject): void {
+    const block = objectOf(event['content_block'])
+    const { input } = block
+    const isWhole = isObject(input) && !isEmpty(input)
+    const wholeInput = isWhole ? Buffer.byteLength(JSON.stringify(input)) : 0
+    this.blocks.set(event['index'], { block: { ...block }, json: '', wholeInput })
+  }
+
   private addDelta(index: Json | undefined, delta: JsonObject): void {
-    const found = this.blocks.get(index) ?? { block: {}, json: '' }
+    const found = this.blocks.get(index) ?? { block: {}, json: '', wholeInput: 0 }
     this.blocks.set(index, found)
-    for (const [name, value] of Object.entries(delta)) {
-      if (name === 'type' || value === null) continue
-      if (!free.has(name)) {
-        this.outputBytes += Buffer.byteLength(
-          typeof value === 'string' ? value : JSON.stringify(value),
-        )
-      }
-      if (name === 'partial_json') found.json += textOf(value)
+    for (const name in delta) {
+      const value = delta[name]
+      if (name === 'type' || value === null || value === undefined) continue
+      if (name === 'partial_json') this.addJson(found, textOf(value))
       else addMember(found.block, name === 'citation' ? 'citations' : name, value)
     }
+  }
+
+  /** Adds a piece of arguments; pieces say what came whole before them once more. */
+  private addJson(block: Block, piece: string): void {
+    block.json += piece
+    if (piece === '') return
+    this.bytes.said -= block.wholeInput
+    block.wholeInput = 0
   }
 }
 

@@ -4,31 +4,17 @@ import type { JsonObject } from '../../../kernel/json-object.ts'
 import { objectOf } from '../../../kernel/json-object.ts'
 import type { Gathered } from '../gathered.ts'
 import { objectsIn, textOf } from '../reading.ts'
-
-/** Members of items that do not count as output. */
-const free = new Set([
-  'type',
-  'id',
-  'item_id',
-  'call_id',
-  'status',
-  'role',
-  'annotations',
-  'logprobs',
-  'sequence_number',
-  'output_index',
-  'content_index',
-  'summary_index',
-  // It seals what is counted already, or reasoning that is reported.
-  'encrypted_content',
-])
+import { bytesOfAll, SaidBytes } from '../said-bytes.ts'
+import { ItemBytes } from './item-bytes.ts'
 
 /** Reads a whole response. */
 export function gatherResponse(answer: JsonObject): Gathered {
   const output = objectsIn(answer['output'])
+  const { said, sealed } = bytesOfAll(output)
   return {
     choices: output,
-    outputBytes: output.reduce((bytes, item) => bytes + bytesOf(item), 0),
+    outputBytes: said,
+    sealedBytes: sealed,
     usage: answer['usage'],
     isOutdated: false,
     tier: answer['service_tier'],
@@ -43,46 +29,45 @@ const searchesIn = (items: readonly JsonObject[]): number =>
     return type === 'web_search_call' && status === 'completed' && made === 'search'
   }).length
 
-/** UTF-8 bytes of the texts in a value, and of everything else that is said. */
-function bytesOf(value: Json): number {
-  if (typeof value === 'string') return Buffer.byteLength(value)
-  if (value === null) return 0
-  if (typeof value !== 'object') return Buffer.byteLength(String(value))
-  if (Array.isArray(value)) return value.reduce<number>((bytes, item) => bytes + bytesOf(item), 0)
-  let bytes = 0
-  for (const [name, member] of Object.entries(value)) if (!free.has(name)) bytes += bytesOf(member)
-  return bytes
-}
-
 /** An item as far as it came: as it was done, or the pieces of its texts until then. */
-type Item = { item: JsonObject; pieces: Map<string, string>; isDone: boolean; bytes: number }
+type Item = { item: JsonObject; pieces: Map<string, string>; isDone: boolean }
 
 /** Gathers the events of a stream into the items they make. */
 export class ResponseCollector {
   private readonly items = new Map<Json | undefined, Item>()
+  private readonly bytes = new Map<Json | undefined, ItemBytes>()
   private usage: Json | undefined
   private tier: Json | undefined
   private isEnded = false
+  /** Bytes that had been said when the client left. */
+  private heard: SaidBytes | undefined
 
   add(event: JsonObject): void {
-    this.noteUsage(event)
+    this.drop(event)
     const type = textOf(event['type'])
     const index = event['output_index']
     if (type === 'response.output_item.added' || type === 'response.output_item.done') {
       const known = this.itemAt(index)
       known.item = objectOf(event['item'])
       known.isDone = type === 'response.output_item.done'
-      if (known.isDone) known.bytes = Math.max(known.bytes, bytesOf(known.item))
     } else if (type.endsWith('.delta')) {
-      const known = this.itemAt(index)
+      const { pieces } = this.itemAt(index)
       const name = type.slice('response.'.length, -'.delta'.length)
-      const piece = textOf(event['delta'])
-      known.pieces.set(name, (known.pieces.get(name) ?? '') + piece)
-      known.bytes += Buffer.byteLength(piece)
-    } else if (!repeats.test(type)) {
-      // An event that does not exist yet is output as well.
-      this.itemAt(index ?? null).bytes += bytesOf(event)
+      pieces.set(name, (pieces.get(name) ?? '') + textOf(event['delta']))
     }
+  }
+
+  drop(event: JsonObject): void {
+    this.noteUsage(event)
+    const { response } = event
+    this.bytesAt(event['output_index']).add(event)
+    if (response === undefined) return
+    const { output } = objectOf(response)
+    objectsIn(output).forEach((item, at) => void this.bytesAt(at).addWhole(item))
+  }
+
+  leave(): void {
+    this.heard = this.sum()
   }
 
   noteUsage(event: JsonObject): void {
@@ -96,9 +81,13 @@ export class ResponseCollector {
 
   answer(): Gathered {
     const all = [...this.items.values()]
+    const { said, sealed } = this.sum()
+    const outputBytes = this.heard?.said ?? said
     return {
       choices: all.filter(({ item }) => Object.keys(item).length > 0).map(wholeItem),
-      outputBytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+      outputBytes,
+      sealedBytes: sealed,
+      droppedBytes: said - outputBytes,
       usage: this.usage,
       isOutdated: !this.isEnded,
       tier: this.tier,
@@ -106,18 +95,28 @@ export class ResponseCollector {
     }
   }
 
+  private sum(): SaidBytes {
+    const sum = new SaidBytes()
+    for (const one of this.bytes.values()) one.addTo(sum)
+    return sum
+  }
+
+  private bytesAt(index: Json | undefined): ItemBytes {
+    const known = this.bytes.get(index)
+    if (known) return known
+    const fresh = new ItemBytes()
+    this.bytes.set(index, fresh)
+    return fresh
+  }
+
   private itemAt(index: Json | undefined): Item {
     const known = this.items.get(index)
     if (known) return known
-    const fresh = { item: {}, pieces: new Map(), isDone: false, bytes: 0 }
+    const fresh = { item: {}, pieces: new Map(), isDone: false }
     this.items.set(index, fresh)
     return fresh
   }
 }
-
-/** Events that repeat what deltas said, or say how far the answer is. */
-const repeats =
-  /^response\.(created|in_progress|queued|completed|incomplete)$|\.(done|added|in_progress)$/
 
 /** An item that was not done has the texts that came of it, by the names of their events. */
 function wholeItem({ item, pieces, isDone }: Item): JsonObject {

@@ -73,6 +73,7 @@ export class Exchange implements WireAnswer, LineUser {
     if (request) {
       this.line = line
       this.lines.send(line, request)
+      if (this.mark && line.isWritten) this.mark.isSent = true
       // It ended while the idle connection was looked at.
     } else this.lines.cut(line)
   }

@@ -1,0 +1,86 @@
+/** A choice of an answer as far as it came, and the form that receipts commit to. */
+import type { Json } from '../kernel/canonical.ts'
+import { type JsonObject, objectOf } from '../kernel/json-object.ts'
+import { isEmpty } from '../models/free-members.ts'
+import { detailsOf } from '../models/protocols/reasoning-details.ts'
+import { type Pieces, wellFormed } from './pieces.ts'
+import { type GatheredCall, toToolCalls } from './tool-calls.ts'
+
+/**
+ * A choice in the form that receipts commit to, the same for streams and whole answers: everything
+ * that was relayed of it and is not empty.
+ */
+export type Choice = {
+  index: number
+  message: { role: 'assistant'; content: Json } & Said
+  finish_reason: string | null
+} & Said
+/** Members that not every answer has. */
+type Said = { [member: string]: Json }
+
+/** A choice as far as it came. */
+export type Gathered = {
+  index: number
+  content: string | null
+  finishReason: string | null
+  calls: Map<number, GatheredCall> | undefined
+  /** The other members of its message, and its own. */
+  said: Pieces | undefined
+  beside: Pieces | undefined
+  functionCall: Pieces | undefined
+  logprobs: Pieces | undefined
+  sealedBytes: number
+  /** The end of the content, so many short texts. */
+  recent: string
+  recentCount: number
+}
+
+export function addContent(gathered: Gathered, text: string): void {
+  // Once it was more than text, it stays so.
+  if (gathered.said?.has('content')) gathered.said.add('content', text)
+  else gathered.content = (gathered.content ?? '') + text
+}
+
+/** Moves the recent texts to the content, as a copy. They hold no half of a surrogate pair. */
+export function keepRecent(gathered: Gathered): void {
+  if (gathered.recentCount === 0) return
+  addContent(gathered, Buffer.from(gathered.recent).toString())
+  gathered.recent = ''
+  gathered.recentCount = 0
+}
+
+/** Replaces lone surrogates, which a cut can leave and no receipt can commit to. */
+export function toChoice(gathered: Gathered): Choice {
+  keepRecent(gathered)
+  const { index, calls, functionCall, said, logprobs, beside } = gathered
+  const text = gathered.content?.toWellFormed()
+  const finish_reason = gathered.finishReason?.toWellFormed() ?? null
+  const isPlain = !calls && !functionCall && !said && !logprobs && !beside
+  if (isPlain) return { index, message: { role: 'assistant', content: text ?? '' }, finish_reason }
+  const isCalling = calls !== undefined && calls.size > 0
+  const message: Choice['message'] = {
+    role: 'assistant',
+    // Beside tool calls, upstreams send empty content as '' or null; receipts use null.
+    content: isCalling ? text || null : (text ?? ''),
+    ...(isCalling && { tool_calls: wellFormed(toToolCalls(calls)) }),
+    ...namedMembers('function_call', functionCall),
+    ...saidIn(said),
+  }
+  const more = { ...namedMembers('logprobs', logprobs), ...membersOf(beside) }
+  return { index, message, finish_reason, ...more }
+}
+
+const membersOf = (pieces: Pieces | undefined): JsonObject =>
+  pieces ? objectOf(wellFormed(pieces.members())) : {}
+
+/** Details of reasoning come in pieces that only some of their members are cut into. */
+function saidIn(pieces: Pieces | undefined): JsonObject {
+  const members = membersOf(pieces)
+  const details = detailsOf(members)
+  return details.length > 0 ? { ...members, reasoning_details: details } : members
+}
+
+function namedMembers(name: string, pieces: Pieces | undefined): JsonObject {
+  const members = membersOf(pieces)
+  return isEmpty(members) ? {} : { [name]: members }
+}
