@@ -86,7 +86,7 @@ function relay(protocol: 'messages' | 'responses', all: readonly Json[]) {
   const reader = wireProtocols[kind].nativeReader(repairing as never)
   const sorter = new NativeSorter(protocol)
   const sent: Json[] = []
-  for (const [at, one] of [opening[protocol], ...all].entries()) {
+  for (const [at, one] of [opening[protocol] as Json, ...all].entries()) {
     if (!isObject(one)) continue
     const place = protocol === 'messages' ? 'index' : 'output_index'
     // What an answer tells of an item that said something else cannot be told from a repetition.

@@ -17,8 +17,8 @@ const usageOf = (completion_tokens: number): JsonObject => ({
   completion_tokens_details: { reasoning_tokens: completion_tokens - 100 },
 })
 
-/** How long the server thinks after its first word, in ms. */
-let thinksMs = 0
+/** What the server waits for after its first word. */
+let thought = Promise.withResolvers<void>()
 
 /** A model is called by what it does: it thinks, thinks for ever, breaks, or tells too much. */
 const handler: StubHandler = async ({ path, body }, response) => {
@@ -26,13 +26,13 @@ const handler: StubHandler = async ({ path, body }, response) => {
   const usage = usageOf(model === 'boasting' ? 9_000_000 : written)
   const speech = speechAt(path, model)
   if (body['stream'] !== true) {
-    await Bun.sleep(thinksMs)
+    await thought.promise
     response.writeHead(200, { 'content-type': 'application/json' })
     return void response.end(JSON.stringify(speech.whole('Yes.', usage)))
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   response.write(speech.begin(usage) + (model === 'silent' ? '' : speech.word('Yes. ')))
-  await Bun.sleep(thinksMs)
+  await thought.promise
   if (model === 'silent' || model === 'endless') return
   response.write(tail.map((word) => speech.word(word)).join(''))
   await Bun.sleep(20)
@@ -78,7 +78,7 @@ afterAll(async () => {
   await stub.stop()
 })
 beforeEach(() => {
-  thinksMs = 120
+  thought = Promise.withResolvers()
 })
 
 type Way = { pair: Pair; name: string; stream?: boolean; more?: JsonObject }
@@ -94,19 +94,22 @@ const send = ({ pair, name, stream = true, more }: Way, signal?: AbortSignal) =>
 }
 
 async function toTheEnd(way: Way): Promise<RunRow> {
+  thought.resolve()
   await (await send(way)).text()
   return await lastRun(w)
 }
 
-/** Leaves at the first word, or while a whole answer is made. */
+/** Leaves at the first word, or while a whole answer is made; the server goes on after that. */
 async function leave(way: Way): Promise<void> {
+  thought = Promise.withResolvers()
   const gone = new AbortController()
   const asked = stub.counts.requests
   const answer = send(way, gone.signal)
   try {
     if (way.stream === false || way.name === 'silent') {
       await until('the server to be asked', () => stub.counts.requests > asked)
-      await Bun.sleep(60)
+      // Long enough for the run to know that its request was sent.
+      await until('the run to be sent', () => w.deps.live.all()[0]?.isSent)
       gone.abort()
     }
     let text = ''
@@ -117,6 +120,8 @@ async function leave(way: Way): Promise<void> {
   } catch {
     // It left.
   }
+  await until('the run to be alone', () => w.deps.live.all().every(({ isDraining }) => isDraining))
+  thought.resolve()
 }
 
 async function hangUp(way: Way): Promise<RunRow> {
@@ -154,7 +159,6 @@ describe.each(ways)('a client of %s that hangs up', (_, pair) => {
   )
 
   test('on a model that does not reason stops its server and pays for what came', async () => {
-    thinksMs = 3000
     const left = await hangUp({ pair, name: 'plain' })
     expect(unitsOf(left, 'output')).toBeLessThan(10)
     await until('the server to be cut off', () => stub.counts.active === 0, 1000)
@@ -183,7 +187,6 @@ describe('an answer that is read on for nobody', () => {
   test('is so where the operator says it, and not where he says the other', async () => {
     const kept = await hangUp({ pair: chat, name: 'kept' })
     expect(unitsOf(kept, 'output')).toBe(written)
-    thinksMs = 3000
     const cut = await hangUp({ pair: chat, name: 'cut' })
     expect(unitsOf(cut, 'output')).toBeLessThan(10)
   })
