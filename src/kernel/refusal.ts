@@ -47,6 +47,10 @@ export const refusals = {
     503,
     'The log lacks what was signed or anchored of it. Nothing is issued; ask the operator.',
   ],
+  log_damaged: [
+    503,
+    'A leaf of the log is damaged, so what rests on it cannot be proven. Ask the operator.',
+  ],
   upstream_timeout: [504, 'The model server took too long. Nothing was charged; try again.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>
 
