@@ -66,6 +66,7 @@ const messages: Running = async (deps, context, received, call) => {
     metadata: {},
     once: call && onceOf<Begun>(deps, call, () => undefined),
     trace: traceOf(context.request),
+    client: context.request,
     quote: quoteIn(context.request),
   })
   if (received['stream'] === true) return streamRun(deps, live, context, shapeOf(deps, live))
