@@ -106,6 +106,8 @@ export function toErrorBody(refusal: Refusal, requestId: string) {
 export type ErrorForm = {
   toBody(refusal: Refusal, requestId: string): object
   statusOf(refusal: Refusal): number
+  /** A header in which its clients look for the id of the request, beside `x-request-id`. */
+  idHeader?: string
 }
 
 export const ourErrors: ErrorForm = { toBody: toErrorBody, statusOf: ({ status }) => status }
