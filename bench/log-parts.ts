@@ -41,7 +41,7 @@ export function logPartsOf(db: Db) {
   health.heads = 'ok'
   const around = { health, log, store: headStore(db), settings: { nodes: 1 }, distrust: () => {} }
   const heads = makeHeads({ ...stores, ...around, leaseClock: systemClock })
-  return { ...stores, anchoring, heads, signer, log }
+  return { ...stores, anchoring, heads, health, signer, log }
 }
 
 export const readEdge = (db: Db): Promise<Frontier> => db.write((q) => readFrontier(db, q, 0))

@@ -14,6 +14,8 @@ import { evidenceCollector } from '../proof/attested/collect-evidence.ts'
 import { liabilityPublisher } from '../proof/liabilities/state-owed.ts'
 import { witnessAsker } from '../proof/log/ask-witnesses.ts'
 import { keepCheckpoint } from '../proof/log/checkpoint.ts'
+import { logChecker } from '../proof/log/reread.ts'
+import { logReading } from '../proof/log/store/whole.ts'
 import { backgroundSigner } from '../proof/receipts/sign.ts'
 import { stopCancelled } from '../runs/cancel.ts'
 import { endAbandoned, endReturned } from '../runs/end-abandoned.ts'
@@ -40,6 +42,7 @@ export function jobsOf(deps: Deps, { db, audits, echo }: Recurring): Job[] {
     { name: 'number', everyMs: 1000, tick: deps.sequencer.flush },
     { name: 'sign', everyMs: 1000, tick: sign },
     { name: 'compare-heads', everyMs: 2000, tick: deps.heads.look },
+    { name: 'check-log', everyMs: 2000, atStart: true, tick: logCheck(deps, db) },
     { name: 'stop-forbidden', everyMs: 1000, tick: () => stopForbidden(deps) },
     { name: 'stop-cancelled', everyMs: 1000, tick: () => stopCancelled(deps) },
     { name: 'store-open-runs', everyMs: 250, tick: () => storeOpenRuns(deps, db.open) },
@@ -63,6 +66,8 @@ export function jobsOf(deps: Deps, { db, audits, echo }: Recurring): Job[] {
     },
   ]
 }
+
+const logCheck = (deps: Deps, db: Db) => logChecker(deps, (log) => logReading(db, log, true))
 
 /** Doors learn within a second of a move that the ledger refuses at once. */
 const watchSlots = (deps: Deps, db: Db): Job => ({

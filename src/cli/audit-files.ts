@@ -3,8 +3,9 @@ import { readdirSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { InvalidArgumentError } from 'commander'
+import { WrongAnswer } from '../front/audit/answers.ts'
 import type { Paper } from '../front/audit/papers.ts'
-import { ServiceTrouble } from '../front/audit/service-view.ts'
+import { confessionIn, ServiceTrouble } from '../front/audit/service-view.ts'
 import { request } from '../models/upstream/http.ts'
 import { UpstreamFailure } from '../models/upstream/upstream.ts'
 import { isQuoteFile } from '../verify/quote.ts'
@@ -46,6 +47,9 @@ export function overHttp(place: string, headers: Record<string, string>): ReadFi
       const pieces: Uint8Array[] = []
       for (let piece = await answer.read(); piece; piece = await answer.read()) pieces.push(piece)
       if (answer.status === 200) return Buffer.concat(pieces)
+      const text = answer.status === 503 ? Buffer.concat(pieces).toString() : ''
+      const confession = confessionIn(answer.status, text)
+      if (confession !== undefined) throw new WrongAnswer(`GET ${url}: ${confession}`)
       if (answer.status === 404 || answer.status === 410) return undefined
       throw new ServiceTrouble(`GET ${url} returned status ${answer.status}. Try again later.`)
     } catch (error) {

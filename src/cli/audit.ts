@@ -1,6 +1,7 @@
 /** `audit`: checks a whole log from outside: of a service, of all shards, or in a folder. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
+import { WrongAnswer } from '../front/audit/answers.ts'
 import {
   type AuditReport,
   auditFiles,
@@ -9,7 +10,7 @@ import {
 } from '../front/audit/audit.ts'
 import type { OnChain } from '../front/audit/check-chain.ts'
 import { checkMoves, type ToldMove, type ToldMoves } from '../front/audit/check-moves.ts'
-import { type Service, ServiceTrouble } from '../front/audit/service-view.ts'
+import { confessionIn, type Service, ServiceTrouble } from '../front/audit/service-view.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { shardHeader } from '../kernel/shard.ts'
 import { request } from '../models/upstream/http.ts'
@@ -234,6 +235,8 @@ function openService(base: string, shard: string | undefined): Service & { origi
           limits,
         })
         text = await answer.text()
+        const confession = confessionIn(answer.status, text)
+        if (confession !== undefined) throw new WrongAnswer(`GET ${path}: ${confession}`)
         if (answer.status !== 200) {
           const told = `GET ${path} returned status ${answer.status}.`
           throw new ServiceTrouble(told, answer.status === 404)

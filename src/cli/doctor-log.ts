@@ -3,6 +3,7 @@ import { openHeads } from '../app/open-signer.ts'
 import type { Config } from '../config/config.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { headStore } from '../proof/log/store/head.ts'
+import { readWholeLogs } from '../proof/log/store/whole.ts'
 import { logStore } from '../proof/log/store.ts'
 import { countLost, lostPathOf } from '../proof/receipts/store/lost.ts'
 import { findHistory } from '../proof/signer/store.ts'
@@ -33,10 +34,18 @@ export async function lookAtLog(config: Config, db: Db): Promise<Finding[]> {
     const what = `A head with ${newest.size} leaves of ${origin} is known, but ${fault}.`
     return [failure('log', what, reopenFix), ...lostIn(config)]
   }
-  return [
-    fine('log', `It has ${await log.size()} leaves and matches every known head.`),
-    ...lostIn(config),
-  ]
+  const { logs: read, faults } = await readWholeLogs(db, true)
+  if (faults.length > 0) return [damaged(faults), ...lostIn(config)]
+  const size = read.find((one) => one.origin === origin)?.size ?? 0
+  const words = `It has ${size} leaves, which give every signed root and every known head.`
+  return [fine('log', words), ...lostIn(config)]
+}
+
+function damaged(faults: readonly string[]): Finding {
+  const [first = '', ...more] = faults
+  const others = more.length === 0 ? '' : ` (and ${more.length} more faults)`
+  const words = `${first[0]?.toUpperCase()}${first.slice(1)}${others}.`
+  return failure('log', words, 'docs/signer.md, "A leaf that is damaged"')
 }
 
 const reopenFix =

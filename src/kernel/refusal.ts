@@ -47,6 +47,10 @@ export const refusals = {
     503,
     'The log lacks what was signed or anchored of it. Nothing is issued; ask the operator.',
   ],
+  log_damaged: [
+    503,
+    'A leaf of the log is damaged, so what rests on it cannot be proven. Ask the operator.',
+  ],
   upstream_timeout: [504, 'The model server took too long. Nothing was charged; try again.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>
 
@@ -102,6 +106,8 @@ export function toErrorBody(refusal: Refusal, requestId: string) {
 export type ErrorForm = {
   toBody(refusal: Refusal, requestId: string): object
   statusOf(refusal: Refusal): number
+  /** A header in which its clients look for the id of the request, beside `x-request-id`. */
+  idHeader?: string
 }
 
 export const ourErrors: ErrorForm = { toBody: toErrorBody, statusOf: ({ status }) => status }

@@ -107,6 +107,7 @@ function beginOpenAi(deps: Deps, context: RunContext, asked: OpenAiAsked): Promi
     metadata: {},
     once: call && onceOf<Begun>(deps, call, () => undefined),
     trace: traceOf(request),
+    client: request,
     quote: quoteIn(request),
   })
 }

@@ -47,6 +47,7 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
   assertPayable(model, wish.fit ? withTokens(bound, 1) : bound)
   const asked = deps.texts.retentionOf(caller.account)
   const retention = asked instanceof Promise ? await asked : asked
+  if (wish.client) await assertThere(wish.client)
   deps.live.admit(caller, deps.settings.nodes)
   const id = deps.ids.make('run')
   deps.live.expect(id)
@@ -92,6 +93,18 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
   } finally {
     deps.live.unexpect(id)
   }
+}
+
+/**
+ * Bun closes a connection on which a second request comes before the first is answered. If both
+ * came in one segment, that shows a turn after the first began.
+ * @throws Refusal `unavailable`
+ */
+async function assertThere({ signal }: NonNullable<RunWish['client']>): Promise<void> {
+  await new Promise((resume) => setImmediate(resume))
+  if (!signal.aborted) return
+  const message = 'The connection closed before the run began. Nothing was charged.'
+  refuse('unavailable', `${message} Wait for an answer before the next request.`)
 }
 
 /** Of what goes to each step of its route: as it came, translated, or either. */

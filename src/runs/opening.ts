@@ -48,6 +48,8 @@ export type RunWish = {
   /** The name that the caller gives the most tokens of an answer, if the body has another. */
   limit?: string | undefined
   trace?: Trace | undefined
+  /** The request that asks; a run whose client is gone before its hold does not begin. */
+  client?: { readonly signal: { readonly aborted: boolean } } | undefined
   /** The id of the browser session that asks; the run ends with it. */
   session?: string | undefined
   /** For a request with an Idempotency-Key. */

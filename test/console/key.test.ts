@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { getTableColumns } from 'drizzle-orm'
 import { changeKey } from '../../src/access/keys/change.ts'
 import { dayMs } from '../../src/access/keys/key.ts'
 import { pauseKey } from '../../src/access/keys/pause.ts'
 import { revokeKey } from '../../src/access/keys/revoke.ts'
-import { renewKey } from '../../src/front/console/console-key.ts'
+import { keptColumns, renewKey } from '../../src/front/console/console-key.ts'
 import { ownerOf } from '../../src/kernel/acting.ts'
 import { type Browser, browser } from '../accounts/wallet.ts'
 import { lastRun, pricedBuiltins } from '../support/runs.ts'
@@ -80,7 +81,10 @@ describe('the key that the console spends through', () => {
     await changeKey(w.deps, {
       keyId: before.id,
       actor: account,
-      change: { capLimit: 2n * usd, models: ['counterfoil/*'], rpm: 60, expiresAt: start + 1000 },
+      change: {
+        ...{ capLimit: 2n * usd, models: ['counterfoil/*'], rpm: 60, expiresAt: start + 1000 },
+        ...{ brakeMinute: usd, brakeHour: 2n * usd, brakeRunning: 'stop' },
+      },
     })
     w.advance(2000)
     expect(saidIn(await askByStream(own, ask))).toBe('one two')
@@ -93,7 +97,21 @@ describe('the key that the console spends through', () => {
       limits: { rpm: 60 },
       scopes: ['runs:write'],
     })
+    const renewed = await w.deps.keys.find(key.id)
+    expect(renewed).toMatchObject({ brakeMinute: usd, brakeHour: 2n * usd, brakeRunning: 'stop' })
     expect(Date.parse(key.expires_at)).toBe(start + 2000 + 90 * dayMs)
+  })
+
+  test('every column of a key is kept, or is known to be of one key alone', () => {
+    const adapted = ['accountId', 'parentId', 'branch', 'name', 'capLimit', 'capWindow', 'scopes']
+    const ofOne = [
+      ...['id', 'lineage', 'fingerprint', 'childrenCount', 'createdAt', 'expiresAt', 'lastUsedAt'],
+      ...['pausedAt', 'pausedReason', 'revokedAt', 'revokedBy'],
+      // Bound by a command of its own, which names the key.
+      'passport',
+    ]
+    const columns = Object.keys(getTableColumns(w.db.tables.keys as never))
+    expect([...keptColumns, ...adapted, ...ofOne].sort()).toEqual(columns.sort())
   })
 
   test('one that its owner revoked is made anew only when they ask for it', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { newAccount } from '../ledger/office.ts'
 import { messagesDoor } from '../support/doors.ts'
 import { allRuns, expectSettled, modelToml, moneyOf, until, upstreamToml } from '../support/runs.ts'
 import { speechAt } from '../support/stub-speech.ts'
@@ -48,6 +49,8 @@ describe('count_tokens before a server of its protocol', () => {
       json: { model, ...body, ...more },
       headers: { 'anthropic-beta': 'some-beta' },
     })
+  const countedBy = async (key: string): Promise<number> =>
+    (await (await count('far/waits', {}, key)).json()).input_tokens
   const counted = async (model: string): Promise<number> =>
     (await (await count(model)).json()).input_tokens
   /** What our own count says. */
@@ -76,17 +79,37 @@ describe('count_tokens before a server of its protocol', () => {
     20_000,
   )
 
-  test('is our own above 32 questions at once', async () => {
+  test('is our own above 32 questions at once, and above four of one account', async () => {
     held = Promise.withResolvers()
     const before = stub.counts.requests
-    const asked = Array.from({ length: 40 }, () => counted('far/waits'))
+    const secrets = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const { secret: theirs } = await w.key({ account: newAccount(), balance: usd })
+        return theirs
+      }),
+    )
+    const first = secrets[0] ?? ''
+    const ofOne = Array.from({ length: 6 }, () => countedBy(first))
+    await until('the questions of one', () => stub.counts.requests === before + 4)
+    await countedBy(first)
+    expect(stub.counts.requests).toBe(before + 4)
+    const asked = secrets.slice(1).flatMap((one) => [1, 2, 3, 4].map(() => countedBy(one)))
     await until('the questions', () => stub.counts.requests === before + 32)
     // The others have their answer by now, or get it without the server.
-    await Promise.all([0, 1, 2].map(() => counted('far/waits')))
+    await countedBy(secret)
     expect(stub.counts.requests).toBe(before + 32)
     held.resolve()
-    const all = await Promise.all(asked)
+    const all = await Promise.all([...ofOne, ...asked])
     expect(all.filter((tokens) => tokens === 4663)).toHaveLength(32)
+  })
+
+  test('is our own for an account without money, and the server is not asked', async () => {
+    const { secret: poor } = await w.key({ account: newAccount() })
+    const before = stub.counts.requests
+    const own = await ours()
+    const answer = await count('far/counts', {}, poor)
+    expect(Math.abs((await answer.json()).input_tokens - own)).toBeLessThan(3)
+    expect(stub.counts.requests).toBe(before)
   })
 
   test('fails no circuit, costs nothing and leaves no run', async () => {

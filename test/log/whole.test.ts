@@ -76,7 +76,7 @@ describe('a reading of all leaves', () => {
       last?.hashes.set(other, 32)
       return stored
     })
-    expect(await faults()).toEqual(['leaf 3 of a has other subtrees'])
+    expect(await faults()).toEqual(['leaf 3 of a is damaged: it has other subtrees'])
   })
 
   test('finds a root that was signed and is not there, and one beyond the end', async () => {

@@ -75,6 +75,18 @@ describe('where a webhook may go', () => {
     (url) => expect(isTarget(url, strict)).toBe(true),
   )
 
+  test.each(['localhost', 'localhost.', 'LOCALHOST', 'a.localhost', 'localhost.localdomain'])(
+    'not to %s, a name that is loopback everywhere, unless loopback is allowed',
+    (name) => {
+      expect(isTarget(`https://${name}/`, strict)).toBe(false)
+      expect(isTarget(`https://${name}/`, dev)).toBe(true)
+      const block = parseBlock('127.0.0.0/8')
+      const reach = { allowed: block ? [block] : [], isLoopbackAllowed: false }
+      expect(isTarget(`https://${name}/`, reach)).toBe(true)
+      expect(isTarget(`https://not-${name.replace('a.', '')}.example/`, strict)).toBe(true)
+    },
+  )
+
   test('Without TLS to loopback alone, and only while the server is tried out.', () => {
     expect(isTarget('http://127.0.0.1:9/', dev)).toBe(true)
     expect(isTarget('http://localhost:9/', dev)).toBe(true)

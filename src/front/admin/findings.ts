@@ -49,6 +49,10 @@ function logFinding({ anchors, log }: StatusAnswer): Finding {
       'or abandon this log: counterfoil log reopen --reason "…"'
     return { part, tone: 'bad', state: 'Diverged', advice }
   }
+  if (log.damaged_leaf !== undefined) {
+    const advice = 'Run: counterfoil doctor. Then see docs/signer.md, "A leaf that is damaged".'
+    return { part, tone: 'bad', state: `Leaf ${log.damaged_leaf} is damaged`, advice }
+  }
   if (log.size === null) {
     return { part, tone: 'wait', state: 'Unknown', advice: 'The database did not report it.' }
   }

@@ -20,6 +20,20 @@ export class ServiceTrouble extends Error {
   }
 }
 
+/**
+ * The damage that a service confesses in the body of an answer: a wrong log, not one that could not
+ * be read. Undefined for any other answer.
+ */
+export function confessionIn(status: number, body: string): string | undefined {
+  if (status !== 503 || !body.includes('log_damaged')) return undefined
+  try {
+    const { error } = JSON.parse(body) as { error?: { type?: unknown; message?: unknown } }
+    return error?.type === 'log_damaged' ? String(error.message) : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** Everything read from the service, before the checks. */
 export type ServiceView = {
   origin: string

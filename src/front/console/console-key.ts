@@ -101,6 +101,23 @@ async function openKey(
   return now
 }
 
+/** Columns of a key that its successor gets unchanged; a test finds those that no list names. */
+export const keptColumns = [
+  'models',
+  'ipCidrs',
+  'tags',
+  'rpm',
+  'concurrency',
+  'maxCostPerRun',
+  'fit',
+  'brakeMinute',
+  'brakeHour',
+  'brakeRunning',
+] as const satisfies (keyof KeyRow & keyof KeyWish)[]
+
+const keptOf = (last: KeyRow): Pick<KeyRow, (typeof keptColumns)[number]> =>
+  Object.fromEntries(keptColumns.map((name) => [name, last[name]])) as KeyRow
+
 /** The settings of a new key: those of the last one, with its owner's changes. */
 const wishLike = (
   acting: Acting,
@@ -115,13 +132,5 @@ const wishLike = (
   capLimit: min(last?.capLimit ?? defaultCap, branch?.capLimit ?? maxNusd),
   capWindow: last?.capWindow ?? 'day',
   scopes: last ? scopes.filter((scope) => last.scopes.includes(scope)) : ['runs:write'],
-  ...(last && {
-    models: last.models,
-    ipCidrs: last.ipCidrs,
-    tags: last.tags,
-    rpm: last.rpm,
-    concurrency: last.concurrency,
-    maxCostPerRun: last.maxCostPerRun,
-    fit: last.fit,
-  }),
+  ...(last && keptOf(last)),
 })

@@ -155,6 +155,11 @@ function healthFamilies(deps: Needs): Family[] {
       Number(isDiverged(health)),
     ),
     gauge(
+      'counterfoil_log_damaged',
+      'Whether a leaf of the log is damaged in the database.',
+      Number(health.logDamage !== null),
+    ),
+    gauge(
       'counterfoil_log_checked',
       'Whether the log was checked since the database connection last broke.',
       Number(health.heads !== 'unchecked'),

@@ -71,7 +71,10 @@ function viewOf(deps: Deps, stored: Stored | undefined): StatusAnswer {
   const ofClock = clockStatus(deps)
   const isRight = ofClock.status === 'ok'
   const isWhole =
-    health.ledger !== 'unbalanced' && logState(health) === 'ok' && health.schema !== 'foreign'
+    health.ledger !== 'unbalanced' &&
+    logState(health) === 'ok' &&
+    health.logDamage === null &&
+    health.schema !== 'foreign'
   const isDegraded = !isWell || !isStoring || !isRight || !isWhole
   const takes = isStoring ? 'ok' : 'read_only'
   return {
@@ -85,6 +88,7 @@ function viewOf(deps: Deps, stored: Stored | undefined): StatusAnswer {
     log: {
       size: stored?.size ?? null,
       status: logState(health),
+      ...(health.logDamage && { damaged_leaf: health.logDamage.leaf }),
       ...(onChain?.log ?? { anchored_size: null, oldest_unanchored_s: null }),
     },
     ledger: health.ledger,

@@ -31,6 +31,8 @@ export type Health = {
   /** Differences between balances and the journal at the last audit. */
   ledgerFaults: number
   log: LogHealth
+  /** The first leaf of a log that is damaged in the database; null while none is known. */
+  logDamage: { origin: string; leaf: number } | null
   /** The clock's state as last logged. */
   clock: Skew
   heads: HeadsHealth

@@ -19,6 +19,7 @@ export const newHealth = (clock: Pick<Clock, 'monotonic'>): Health => ({
   ledger: 'checking',
   ledgerFaults: 0,
   log: 'unchecked',
+  logDamage: null,
   clock: 'ok',
   heads: 'unchecked',
   schema: 'ok',

@@ -54,6 +54,7 @@ export const statusShape = t.answer(
         'unchecked',
         'diverged',
       ]),
+      'damaged_leaf?': t.count('A leaf that is damaged in the database; absent if none is.', 7),
       anchored_size: t.orNull(t.count('Leaves on the chain.', 10)),
       oldest_unanchored_s: t.usuallyNull(t.count('How long the oldest of the rest waits.', 30)),
     }),

@@ -10,7 +10,7 @@ import { readJson } from '../../web/http/body.ts'
 import { checkBody } from '../../web/http/check-body.ts'
 import { queryOf } from '../../web/http/query.ts'
 import { lowBalanceOf, toAlertsView, toLow } from './alerts.ts'
-import { readDeliveryPage } from './api/delivery-page.ts'
+import { readDeliveries } from './api/delivery-page.ts'
 import { onceShown } from './api/once-shown.ts'
 import {
   alertsBody,
@@ -71,8 +71,7 @@ const listsApi = (deps: Deps) =>
       '/v1/webhooks/:id/deliveries',
       async ({ caller, params, request }) => {
         const { id } = await findWebhook(deps, askerOf(caller).account, params.id)
-        const page = readDeliveryPage(queryOf(request))
-        const { items, hasMore } = await deps.webhooks.deliveries(id, page)
+        const { items, hasMore } = await readDeliveries(deps, id, queryOf(request))
         return toListView({ items: items.map(toDeliveryView), hasMore })
       },
       { needsKey: 'webhooks:write' },

@@ -77,10 +77,14 @@ function seenByNode({ health, upstreams }: Needs): Trouble[] {
   }
   const log: Trouble = {
     name: 'log',
-    isThere: isDiverged(health),
+    isThere: isDiverged(health) || health.logDamage !== null,
     began: 'log.diverged',
     subject: 'log',
-    data: { known: health.heads === 'diverged', anchored: health.log === 'diverged' },
+    data: {
+      known: health.heads === 'diverged',
+      anchored: health.log === 'diverged',
+      damaged_leaf: health.logDamage?.leaf ?? null,
+    },
   }
   return [
     ...breakers,

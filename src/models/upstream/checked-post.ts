@@ -138,10 +138,14 @@ async function askOnce(way: Way, asked: WireRequest): Promise<Posted> {
   }
 }
 
+/** Names that are loopback wherever they are resolved (RFC 6761). */
+const loopbackNames = /^(?:(?:[^/]*\.)?localhost(?:\.localdomain)?|ip6-(?:localhost|loopback))\.?$/
+
 /** Whether a URL may be sent to at all, before its name is resolved. */
 export const isTarget = (url: string, reach: Reach): boolean => {
   const target = readTarget(url, reach)
   if (!target) return false
+  if (loopbackNames.test(target.name)) return mayReach('127.0.0.1', target, reach)
   return isIP(target.name) === 0 || mayReach(target.name, target, reach)
 }
 

@@ -5,8 +5,9 @@ import { type CountCall, type Upstream, UpstreamFailure } from './upstream.ts'
 
 /** The longest wait; our own count answers then. */
 const patienceMs = 3000
-/** Questions at once; more are answered by our own count. */
+/** Questions at once, of all accounts and of one; more are answered by our own count. */
 const most = 32
+const ofAccountMost = 4
 
 type Asked = { wire: Wire; headers: Readonly<Record<string, string>>; limits: HttpLimits }
 
@@ -14,6 +15,7 @@ export function tokenCounter(asked: Asked): NonNullable<Upstream['countTokens']>
   const { wire, headers, limits } = asked
   const brief = { firstByteMs: patienceMs, idleMs: patienceMs, totalMs: patienceMs }
   let open = 0
+  const ofAccount = new Map<string, number>()
   const ask = async ({ account, body, passed, signal }: CountCall): Promise<number | undefined> => {
     const answer = await wire.ask({
       account,
@@ -31,8 +33,11 @@ export function tokenCounter(asked: Asked): NonNullable<Upstream['countTokens']>
     return isCount ? tokens : undefined
   }
   return async (call) => {
-    if (open >= most) return undefined
+    const { account } = call
+    const theirs = ofAccount.get(account) ?? 0
+    if (open >= most || theirs >= ofAccountMost) return undefined
     open++
+    ofAccount.set(account, theirs + 1)
     try {
       return await ask(call)
     } catch (error) {
@@ -40,6 +45,9 @@ export function tokenCounter(asked: Asked): NonNullable<Upstream['countTokens']>
       throw error
     } finally {
       open--
+      const left = (ofAccount.get(account) ?? 1) - 1
+      if (left === 0) ofAccount.delete(account)
+      else ofAccount.set(account, left)
     }
   }
 }

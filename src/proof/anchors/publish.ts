@@ -1,11 +1,11 @@
 /** One pass of the anchor worker: follows sent anchors and sends the next one that is due. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Chain } from '../../kernel/chain.ts'
-import { toHex } from '../../kernel/hex.ts'
-import { Refusal } from '../../kernel/refusal.ts'
+import { type Hex, toHex } from '../../kernel/hex.ts'
 import type { Lease } from '../../storage/db/lease.ts'
 import type { AnchorRow } from '../../storage/db/schema.ts'
 import { signCheckpoint } from '../log/checkpoint.ts'
+import { isUnprovable } from '../log/damage.ts'
 import { consistencyOf } from '../log/proof.ts'
 import { type Backlog, isDue } from './anchor.ts'
 import { followAnchors } from './follow.ts'
@@ -142,7 +142,8 @@ async function submit(
     log.info('anchor.superseded', { anchor: row.id, size: sized.size })
     return anchors.supersede(desk.lease, row.id)
   }
-  const { path } = head.size === 0 ? { path: [] } : await consistencyOf(deps, head.size, sized.size)
+  const path = head.size === 0 ? [] : await pathIfSound(deps, head.size, sized.size)
+  if (!path) return
   const data = anchorCall(id, { size: sized.size, root: toHex(sized.root) }, path)
   const anchor = { id: row.id, size: sized.size, prevSize: head.size, root: sized.root }
   await place(deps, desk, nonce, {
@@ -154,12 +155,22 @@ async function submit(
   })
 }
 
+/** The path of an anchor; undefined over a damaged leaf, which the registry would refuse. */
+async function pathIfSound(deps: Deps, from: number, to: number): Promise<Hex[] | undefined> {
+  try {
+    return (await consistencyOf(deps, from, to)).path
+  } catch (error) {
+    if (isUnprovable(error)) return undefined
+    throw error
+  }
+}
+
 /** The signed head of the current log; undefined if the log diverged. */
 async function latestHead(deps: Deps): Promise<Pick<AnchorRow, 'size' | 'root'> | undefined> {
   try {
     return await signCheckpoint(deps)
   } catch (error) {
-    if (error instanceof Refusal && error.type === 'log_diverged') return undefined
+    if (isUnprovable(error)) return undefined
     throw error
   }
 }

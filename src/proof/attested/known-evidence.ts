@@ -3,7 +3,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import { sha256 } from '../../kernel/hash.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { receiptIdOf } from '../../kernel/ids.ts'
-import { Refusal, refuse } from '../../kernel/refusal.ts'
+import { refuse } from '../../kernel/refusal.ts'
 import type { ShareRow, UpstreamEvidenceRow } from '../../storage/db/schema.ts'
 import { isEqualBytes } from '../../verify/merkle.ts'
 import {
@@ -12,6 +12,7 @@ import {
   type UpstreamEvidence,
 } from '../../verify/upstream-evidence.ts'
 import { checkpointOver, toCheckpointView } from '../log/checkpoint.ts'
+import { isUnprovable } from '../log/damage.ts'
 import { logOf } from '../log/logs.ts'
 import { type ProofDeps, pathTo } from '../log/proof.ts'
 import { evidenceWords } from './words.ts'
@@ -67,13 +68,13 @@ export async function ownEvidence(
   if (!row) return undefined
   const { state, reason } = row
   const statement = state === 'attested' ? statementOf(row, { issuer, digest }) : undefined
-  const file = statement && (await fileOf(deps, row, statement).catch(noneDiverged))
+  const file = statement && (await fileOf(deps, row, statement).catch(noneUnprovable))
   return { state, reason, file }
 }
 
 /** A log that disagrees with itself proves nothing any more. */
-function noneDiverged(error: unknown): undefined {
-  if (!(error instanceof Refusal) || error.type !== 'log_diverged') throw error
+function noneUnprovable(error: unknown): undefined {
+  if (!isUnprovable(error)) throw error
 }
 
 /** Undefined if the leaf is of the receipt as it was before its log was abandoned. */
@@ -87,7 +88,7 @@ async function fileOf(
   const log = logOf(deps.logs, statement.issuer)
   const index = logPlace - log.start
   const head = await checkpointOver(deps, log, index)
-  const path = await pathTo(deps, log, index, head.size)
+  const path = await pathTo(deps, log, index, head)
   return {
     type: 'counterfoil.upstream_evidence',
     version: '1',

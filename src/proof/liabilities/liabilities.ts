@@ -43,7 +43,7 @@ export async function fileOf(
   const log = logOf(deps.logs, statement.issuer)
   const index = logPlace - log.start
   const head = await checkpointOver(deps, log, index)
-  const path = await pathTo(deps, log, index, head.size)
+  const path = await pathTo(deps, log, index, head)
   return {
     type: 'counterfoil.liabilities',
     version: '1',

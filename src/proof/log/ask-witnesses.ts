@@ -5,6 +5,7 @@ import type { CheckpointRow, CosignatureRow } from '../../storage/db/schema.ts'
 import { toBase64 } from '../../verify/base64.ts'
 import { parseSize } from '../../verify/checkpoint-note.ts'
 import { isLineOf, parseLines, verifyLine } from '../../verify/signed-note.ts'
+import { isUnprovable } from './damage.ts'
 import { checkpointNote, noteText } from './notes.ts'
 import { consistencyOf } from './proof.ts'
 import { type Witness, type WitnessTrouble, witnessIdOf } from './witnesses.ts'
@@ -16,6 +17,7 @@ export type AskDeps = Pick<
   | 'checkpoints'
   | 'logs'
   | 'logStore'
+  | 'health'
   | 'noteSigner'
   | 'clock'
   | 'log'
@@ -102,7 +104,12 @@ async function ask(
   for (let turn = 0; turn < 2; turn++) {
     const old: number = standing.known
     if (old > head.size) return 'ahead'
-    const body = await submissionOf(deps, old, head)
+    const body = await submissionOf(deps, old, head).catch((error: unknown) => {
+      if (!isUnprovable(error)) throw error
+      return undefined
+    })
+    // A damaged leaf is in the way of the proof, which the witness would refuse.
+    if (body === undefined) return 'contradicted'
     const answer = await deps.witnesses.post(`${witness.url}/add-checkpoint`, body, ending)
     if (!answer) return 'unreachable'
     if (answer.status === 200) return keep(deps, witness, standing, head, answer.text)

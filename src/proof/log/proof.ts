@@ -3,18 +3,27 @@ import type { Deps } from '../../app/deps-port.ts'
 import { type Hex, toHex } from '../../kernel/hex.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { CheckpointRow } from '../../storage/db/schema.ts'
+import { verifyConsistency, verifyInclusion } from '../../verify/merkle.ts'
 import { type Consistency, logIdOf, type Proof } from '../../verify/proof.ts'
 import { checkpointOver, type SigningDeps, toCheckpointView } from './checkpoint.ts'
+import { type DamageDeps, readSound, throwDamage } from './damage.ts'
 import { type LogSpan, logOf } from './logs.ts'
-import { consistencyRanges, hashOf, inclusionRanges, peaksOf, type Range } from './tree.ts'
+import {
+  consistencyRanges,
+  hashOf,
+  inclusionRanges,
+  LeafDamage,
+  peaksOf,
+  type Range,
+} from './tree.ts'
 
-export type ProofDeps = SigningDeps & Pick<Deps, 'anchoring'>
+export type ProofDeps = SigningDeps & Pick<Deps, 'anchoring' | 'health'>
 
 /**
  * Proves that a receipt is leaf `index` of its issuer's log: under the checkpoint of `size` if
  * given, else under the smallest anchored one that covers it, else under the latest.
  * @throws Refusal `invalid_request` for a size that was never signed or does not cover the leaf,
- * `log_diverged`
+ * `log_diverged`, `log_damaged`
  */
 export async function proofOf(
   deps: ProofDeps,
@@ -27,10 +36,7 @@ export async function proofOf(
     size === undefined
       ? ((await anchoredOver(deps, log, index)) ?? (await checkpointOver(deps, log, index)))
       : await signedAt(deps, log, size, index)
-  const self = { from: index, to: index + 1 }
-  const ranges = [self, ...inclusionRanges(index, checkpoint.size)]
-  const [leaf, ...path] = await hashesOf(deps, log, ranges)
-  if (!leaf) throw new Error(`the log lacks its leaf ${index}`)
+  const { leaf, path } = await inclusionOf(deps, log, index, checkpoint)
   return {
     type: 'counterfoil.proof',
     version: '1',
@@ -45,23 +51,77 @@ export async function proofOf(
   }
 }
 
-/** The path from a leaf to the root at a size, as hex; 0 ≤ index < size. */
+/** The path from a leaf to the root of a signed head over it, as hex. @throws as `proofOf` */
 export const pathTo = async (
-  deps: Pick<Deps, 'logStore'>,
+  deps: DamageDeps,
   log: LogSpan,
   index: number,
-  size: number,
-): Promise<Hex[]> => (await hashesOf(deps, log, inclusionRanges(index, size))).map(toHex)
+  head: SignedHead,
+): Promise<Hex[]> => (await inclusionOf(deps, log, index, head)).path.map(toHex)
 
-/** Proves that the log at `to` leaves begins with itself at `from`; 1 ≤ from ≤ to ≤ size. */
-export async function consistencyOf(
-  deps: Pick<Deps, 'logStore' | 'logs'>,
+type SignedHead = Pick<CheckpointRow, 'size' | 'root'>
+
+/** The hash of a leaf and its path, which lead to the signed root. @throws Refusal `log_damaged` */
+const inclusionOf = (deps: DamageDeps, log: LogSpan, index: number, { size, root }: SignedHead) =>
+  readSound(deps, log, async () => {
+    const ranges = [{ from: index, to: index + 1 }, ...inclusionRanges(index, size)]
+    const [leaf, ...path] = await hashesOf(deps, log, ranges)
+    if (!leaf) throw new LeafDamage(index, 'it is missing')
+    const claim = { index: BigInt(index), size: BigInt(size), leaf, path, root }
+    if (!verifyInclusion(claim)) {
+      await throwDamage(deps, log, { leaf: index, places: ranges.flatMap(peaksOf) })
+    }
+    return { leaf, path }
+  })
+
+/**
+ * Proves that the log at `to` leaves begins with itself at `from`; 1 ≤ from ≤ to ≤ size.
+ * @throws Refusal `log_damaged`
+ */
+export const consistencyOf = (
+  deps: DamageDeps & Pick<Deps, 'logs' | 'checkpoints'>,
   from: number,
   to: number,
   log: LogSpan = deps.logs.current,
-): Promise<Consistency> {
-  const path = await hashesOf(deps, log, consistencyRanges(from, to))
-  return { from: String(from), to: String(to), path: path.map(toHex) }
+): Promise<Consistency> =>
+  readSound(deps, log, async () => {
+    const toRoot = await soundRoot(deps, log, to)
+    const path = await consistencyPath(deps, log, from, { size: to, root: toRoot })
+    return { from: String(from), to: String(to), path: path.map(toHex) }
+  })
+
+/**
+ * The root at a size: one that was signed, else one that the next signed head proves. Leaves that
+ * no head covers yet are taken as they are stored.
+ */
+async function soundRoot(
+  deps: DamageDeps & Pick<Deps, 'checkpoints'>,
+  log: LogSpan,
+  size: number,
+): Promise<Uint8Array> {
+  const head = await deps.checkpoints.firstOver(log.origin, size - 1)
+  if (head?.size === size) return head.root
+  const [root] = await hashesOf(deps, log, [{ from: 0, to: size }])
+  if (!root) throw new LeafDamage(size - 1, 'it is missing')
+  if (head) await consistencyPath(deps, log, size, head)
+  return root
+}
+
+/** The path between the stored root at `from` and a root that is known. @throws LeafDamage */
+async function consistencyPath(
+  deps: DamageDeps,
+  log: LogSpan,
+  from: number,
+  to: SignedHead,
+): Promise<Uint8Array[]> {
+  const ranges = [{ from: 0, to: from }, ...consistencyRanges(from, to.size)]
+  const [fromRoot, ...path] = await hashesOf(deps, log, ranges)
+  if (!fromRoot) throw new LeafDamage(from - 1, 'it is missing')
+  const sizes = { from: BigInt(from), to: BigInt(to.size) }
+  if (!verifyConsistency({ ...sizes, fromRoot, toRoot: to.root, path })) {
+    await throwDamage(deps, log, { leaf: from - 1, places: ranges.flatMap(peaksOf) })
+  }
+  return path
 }
 
 /** The first anchored checkpoint over a leaf; undefined until there is one. */

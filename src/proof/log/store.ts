@@ -17,6 +17,8 @@ import {
 import type { RunRow } from '../../storage/db/schema.ts'
 import { structDigest } from '../../verify/eip712.ts'
 import { leafKinds } from '../../verify/merkle.ts'
+import type { LogSpan } from './logs.ts'
+import { damagedAmong } from './store/damaged.ts'
 import {
   assertHolds,
   faultOfHead,
@@ -34,6 +36,7 @@ import {
   type HashAt,
   homeOf,
   type Leaf,
+  type LeafDamage,
   type Place,
   rootOf,
 } from './tree.ts'
@@ -59,6 +62,8 @@ export type LogStore = {
   size(): Promise<number>
   /** Loads the hashes of stored subtrees of a log, to look up by place in its tree. */
   hashes(log: { start: number }, places: readonly Place[]): Promise<HashAt>
+  /** The damage of the first of these subtrees that is not the hash of its parts. */
+  damaged(log: LogSpan, places: readonly Place[]): Promise<LeafDamage | undefined>
   guardBy(guard: AppendGuard): void
   /** Registers a head of the current log: a log without it accepts no more leaves. */
   know(head: KnownHead): void
@@ -118,6 +123,7 @@ export function logStore(
     remembered = undefined
   }
   const findShared = leafCache(db)
+  const findDamaged = damagedAmong(db)
   /** The largest head that this process signed, saw or numbered. */
   let known: KnownHead | undefined
   let guard: AppendGuard | undefined
@@ -281,6 +287,7 @@ export function logStore(
         const homes = [...new Set(places.map((place) => log.start + homeOf(place)))]
         return hashesIn(yield* findShared(q, homes), log.start)
       }),
+    damaged: (log, places) => db.read((q) => findDamaged(q, log, places)),
     guardBy: (by) => {
       guard = by
     },

@@ -1,14 +1,16 @@
 /** Serves the log as tiles (c2sp.org/tlog-tiles): hashes and entries that never change. */
 import type { Deps } from '../../app/deps-port.ts'
 import { bundleOf, isTileOf, parseTilePath, type Tile } from '../../verify/log-tiles.ts'
+import { type DamageDeps, readSound } from './damage.ts'
 import type { LogSpan } from './logs.ts'
 
 /** The source of tiles. */
-export type TileDeps = Pick<Deps, 'tiles' | 'checkpoints'>
+export type TileDeps = Pick<Deps, 'tiles' | 'checkpoints'> & DamageDeps
 
 /**
  * The bytes of a tile of a log by its path below the log's prefix; undefined if there is no such
  * tile under the latest checkpoint: unsigned leaves may yet become others.
+ * @throws Refusal `log_damaged`
  */
 export async function tileAt(
   deps: TileDeps,
@@ -18,10 +20,11 @@ export async function tileAt(
   const tile = parseTilePath(path)
   if (!tile) return undefined
   const signed = await deps.checkpoints.latest(log.origin)
-  return signed && isTileOf(tile, signed.size) ? readTile(deps, log, tile) : undefined
+  if (!signed || !isTileOf(tile, signed.size)) return undefined
+  return readSound(deps, log, () => readTile(deps, log, tile))
 }
 
-/** The bytes of a tile that is there. @throws Error if the database lacks a leaf of it. */
+/** The bytes of a tile that is there. @throws LeafDamage */
 export async function readTile(
   { tiles }: Pick<Deps, 'tiles'>,
   log: LogSpan,

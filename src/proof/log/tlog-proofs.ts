@@ -56,6 +56,6 @@ async function witnessedOver(
 }
 
 async function write(deps: TlogDeps, { issuer, index }: Leaf, head: CheckpointRow) {
-  const path = await pathTo(deps, logOf(deps.logs, issuer), index, head.size)
+  const path = await pathTo(deps, logOf(deps.logs, issuer), index, head)
   return tlogProofText(index, path.map(fromHex), await cosignedNote(deps, head))
 }

@@ -23,7 +23,18 @@ export type Leaf = { kind: LeafKind; digest: Uint8Array; runId?: string }
 /** The state an append needs: the number of leaves, and the peaks, largest first. */
 export type Frontier = { size: number; peaks: readonly Uint8Array[] }
 
-/** The hash of a stored subtree. @throws if it is missing. */
+/** A stored leaf that is missing or contradicts its digest, its subtrees or a signed root. */
+export class LeafDamage extends Error {
+  constructor(
+    /** Its index in its log. */
+    readonly leaf: number,
+    readonly how: string,
+  ) {
+    super(`the log's leaf ${leaf} is damaged: ${how}`)
+  }
+}
+
+/** The hash of a stored subtree. @throws LeafDamage if it is missing. */
 export type HashAt = (place: Place) => Uint8Array
 
 /** Consecutive leaves `from` ≤ i < `to` that form a subtree of RFC 9162 §2.1.1. */
@@ -66,10 +77,10 @@ export function grow(peaks: Uint8Array[], size: number, leaf: Uint8Array): Uint8
 /** The leaf whose row stores the hash of a subtree: its last one. */
 export const homeOf = ({ level, idx }: Place): number => (idx + 1) * 2 ** level - 1
 
-/** The hash of a subtree in the row of its last leaf. @throws if the row is too short. */
+/** The hash of a subtree in the row of its last leaf. @throws LeafDamage for a row too short. */
 export function hashIn({ idx, hashes }: Pick<StoredLeaf, 'idx' | 'hashes'>, { level }: Place) {
   const hash = hashes.subarray(32 * level, 32 * level + 32)
-  if (hash.length !== 32) throw new Error(`leaf ${idx} of the log lacks its subtree ${level}`)
+  if (hash.length !== 32) throw new LeafDamage(idx, `it lacks its subtree ${level}`)
   return hash
 }
 
@@ -155,14 +166,14 @@ function joined(hashes: readonly Uint8Array[]): Uint8Array {
 }
 
 /** Like `verify/merkle.ts`, with the server's faster hash; a test compares both. */
-function hashLeaf(kind: LeafKind, digest: Uint8Array): Uint8Array {
+export function hashLeaf(kind: LeafKind, digest: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(2 + digest.length)
   bytes[1] = kind
   bytes.set(digest, 2)
   return sha256(bytes)
 }
 
-function hashNode(left: Uint8Array, right: Uint8Array): Uint8Array {
+export function hashNode(left: Uint8Array, right: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(65)
   bytes[0] = 1
   bytes.set(left, 1)

@@ -2,9 +2,9 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { sha256 } from '../../kernel/hash.ts'
 import { toHex } from '../../kernel/hex.ts'
-import { Refusal } from '../../kernel/refusal.ts'
 import type { PassportStatementRow } from '../../storage/db/schema.ts'
 import { recoverSigner } from '../../verify/signature.ts'
+import { isUnprovable } from '../log/damage.ts'
 import { indexIn } from '../log/logs.ts'
 import { proofOf } from '../log/proof.ts'
 import type { TrackRecord } from './record.ts'
@@ -54,7 +54,7 @@ export async function provenStatement(
     const { receipt_id: _, ...proof } = await proofOf(deps, leaf)
     return { ...file, proof }
   } catch (error) {
-    if (error instanceof Refusal && error.type === 'log_diverged') return file
+    if (isUnprovable(error)) return file
     throw error
   }
 }

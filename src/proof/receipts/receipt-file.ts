@@ -1,10 +1,10 @@
 /** Builds receipt files: the owner's, and the one that others see. */
 import type { Deps } from '../../app/deps-port.ts'
-import { Refusal } from '../../kernel/refusal.ts'
 import type { ShareRow } from '../../storage/db/schema.ts'
 import type { Texts } from '../../storage/texts/store.ts'
 import type { Proof } from '../../verify/proof.ts'
 import { type ReceiptFile, redact, sectionNames } from '../../verify/receipt.ts'
+import { isUnprovable } from '../log/damage.ts'
 import { witnessedProofOf } from '../log/tlog-proofs.ts'
 import { type Ended, isErased, receiptIdOf, receiptOf } from './receipt.ts'
 import { toDisclosures, toReceiptFile } from './receipt-view.ts'
@@ -65,7 +65,7 @@ async function proofIfAny(deps: Deps, run: Signed): Promise<{ proof?: Proof }> {
     const { issuer, logIndex: index } = run
     return { proof: await witnessedProofOf(deps, { id: receiptIdOf(run.id), issuer, index }) }
   } catch (error) {
-    if (error instanceof Refusal && error.type === 'log_diverged') return {}
+    if (isUnprovable(error)) return {}
     throw error
   }
 }

@@ -40,11 +40,14 @@ async function countBody(deps: Deps, { caller, request }: Context, value: JsonOb
   const [step] = asked.model.route
   const upstream = step && deps.upstreams.get(step.upstream)
   if (!native || !upstream?.countTokens) return { input_tokens: own }
+  // The operator pays for the question with places of the server: only who could run it may ask.
+  const account = await deps.accounts.find(caller.account)
+  if (!account || account.balance <= account.held) return { input_tokens: own }
   const theirs = await upstream.countTokens({
     account: caller.account,
     body: countRequest(native, step?.model ?? ''),
     passed: native.headers,
-    signal: new AbortController().signal,
+    signal: request.signal,
   })
   return { input_tokens: theirs ?? own }
 }

@@ -38,15 +38,25 @@ export const messagesApi = (deps: Deps) =>
     .use(keyAuth(deps))
     .post(
       path,
-      ({ caller, request, server, set }) =>
-        answer(deps, { caller, request, server, set }, path, messages),
+      ({ caller, request, server, set }) => {
+        nameRequest(set)
+        return answer(deps, { caller, request, server, set }, path, messages)
+      },
       { needsKey: { need: 'runs:write', keyIn: apiKeyHeader }, parse: 'none' },
     )
     .post(
       '/v1/messages/count_tokens',
-      ({ caller, request }) => countInput(deps, { caller, request }),
+      ({ caller, request, set }) => {
+        nameRequest(set)
+        return countInput(deps, { caller, request })
+      },
       { needsKey: { need: 'any', keyIn: apiKeyHeader }, parse: 'none' },
     )
+
+/** Anthropic's clients look for the id of a request in a header of another name. */
+const nameRequest = ({ headers }: Pick<RunContext['set'], 'headers'>): void => {
+  headers['request-id'] = headers['x-request-id'] ?? ''
+}
 
 const messages: Running = async (deps, context, received, call) => {
   checkSwitches(received)
@@ -66,6 +76,7 @@ const messages: Running = async (deps, context, received, call) => {
     metadata: {},
     once: call && onceOf<Begun>(deps, call, () => undefined),
     trace: traceOf(context.request),
+    client: context.request,
     quote: quoteIn(context.request),
   })
   if (received['stream'] === true) return streamRun(deps, live, context, shapeOf(deps, live))

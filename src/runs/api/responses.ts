@@ -83,6 +83,7 @@ const responses: Running = async (deps, context, received, call) => {
     metadata: {},
     once: call && onceOf<Begun>(deps, call, () => undefined),
     trace: traceOf(context.request),
+    client: context.request,
     quote: quoteIn(context.request),
   })
   const turn = isKept ? new KeptTurn(deps, { caller, runId: live.id, asked }) : undefined

@@ -109,6 +109,7 @@ const native: Running = async (deps, context, received, call) => {
     metadata: (body.metadata ?? {}) as Record<string, Json>,
     once: call && onceOf(deps, call, begunReply),
     trace: traceOf(context.request),
+    client: context.request,
     quote: quoteIn(context.request),
   })
   if (isBackground) {

@@ -66,13 +66,14 @@ export const errorAnswers = (deps: ErrorDeps) => {
     // Such a path is a program's.
     const wants = words === undefined ? wantsHtml(request, isUnrouted) : undefined
     const shown = wants && showRefusal?.(refusal, { request, requestId, wants, reader })
+    const form = errorFormFor?.(request) ?? ourErrors
     const headers: Record<string, string> = {
       ...baseHeaders(requestId),
+      ...(form.idHeader && { [form.idHeader]: requestId }),
       ...keptOf(said),
       ...refusalHeaders(refusal),
       ...(shown ? { 'content-type': 'text/html; charset=utf-8', ...shown.headers } : {}),
     }
-    const form = errorFormFor?.(request) ?? ourErrors
     const body = shown ? shown.html : form.toBody(refusal, requestId)
     return { status: form.statusOf(refusal), headers, body }
   }

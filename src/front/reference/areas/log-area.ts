@@ -29,6 +29,7 @@ export const logArea = area('log', 'programs', 'Log, anchors, signer', {
         { name: 'From one size to another', query: { from: '1', to: '2' }, status: 200 },
       ],
       answers: [ok('The log.', anchorsShape)],
+      refuses: ['log_damaged'],
     }),
     operation('showSigner', 'GET /v1/signer', 'Who signs', {
       about: 'Learn it once, from somewhere you trust, and check receipts against it.',
@@ -50,7 +51,7 @@ export const logArea = area('log', 'programs', 'Log, anchors, signer', {
       path: { number: t.decimal('Its number.', '12') },
       examples: [{ name: 'None of this number', path: { number: '12' }, status: 404 }],
       answers: [ok('The file.', liabilitiesFileShape)],
-      refuses: ['not_found', 'log_diverged'],
+      refuses: ['not_found', 'log_diverged', 'log_damaged'],
     }),
     operation('proveLiabilities', 'GET /liabilities/proof', 'What is owed to the own account', {
       about:
@@ -60,7 +61,7 @@ export const logArea = area('log', 'programs', 'Log, anchors, signer', {
       query: { number: t.integer('Of an older statement.', 12, { minimum: 1 }) },
       examples: [{ name: 'None of this number', query: { number: '12' }, status: 404 }],
       answers: [ok('The file.', ownLiabilitiesShape)],
-      refuses: ['not_found', 'gone', 'log_diverged'],
+      refuses: ['not_found', 'gone', 'log_diverged', 'log_damaged'],
     }),
   ],
 })

@@ -48,7 +48,7 @@ const reads = [
         },
       },
     ],
-    refuses: ['receipt_not_found', 'not_found', 'unavailable', 'log_diverged'],
+    refuses: ['receipt_not_found', 'not_found', 'unavailable', 'log_diverged', 'log_damaged'],
   }),
   operation('verifyReceipt', 'POST /v1/receipts/verify', 'Verify a receipt', {
     about:

@@ -4,7 +4,7 @@ import { sessionAuth, wantsJson } from '../../../access/accounts/needs-session.t
 import { draftOf } from '../../../access/keys/portal/key-form.ts'
 import type { Deps } from '../../../app/deps-port.ts'
 import type { Acting } from '../../../kernel/acting.ts'
-import { defaultPageLimit, toListView } from '../../../kernel/pagination.ts'
+import { toListView } from '../../../kernel/pagination.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import type { WebhookRow } from '../../../storage/db/schema.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
@@ -15,7 +15,7 @@ import type { Markup } from '../../../web/ui/jsx-runtime.ts'
 import { dashboardPage, type Page } from '../../../web/ui/layout.tsx'
 import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
 import type { DoneWhat } from '../../../web/ui/toast.tsx'
-import { readDeliveryPage } from '../api/delivery-page.ts'
+import { readDeliveries } from '../api/delivery-page.ts'
 import { webhookChangeBody, webhookRotateBody } from '../api/webhook-body.ts'
 import { toDeliveryView, toWebhookView } from '../webhook-view.ts'
 import {
@@ -148,12 +148,9 @@ const pageOf = (frame: Frame, acting: Acting, title: string, main: Markup): Page
   dashboardPage({ frame, title, here: webhooksPath, acting, main })
 
 async function readView(deps: Deps, row: WebhookRow, query: URLSearchParams): Promise<WebhookView> {
-  const page = query.size === 0 ? firstPage : readDeliveryPage(query)
-  const deliveries = await deps.webhooks.deliveries(row.id, page)
-  return { row, deliveries, isFirst: page.after === undefined, now: deps.clock.now() }
+  const deliveries = await readDeliveries(deps, row.id, query)
+  return { row, deliveries, isFirst: deliveries.after === undefined, now: deps.clock.now() }
 }
-
-const firstPage = { limit: defaultPageLimit, after: undefined }
 
 /** Answers with the webhook as JSON, as a part of its page for htmx, or by a redirect to it. */
 async function answer(deps: Deps, context: Context, id: string, done?: DoneWhat) {

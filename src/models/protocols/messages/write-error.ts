@@ -37,6 +37,7 @@ export function messagesError(refusal: Refusal, requestId: string): JsonObject {
 export const messagesErrors: ErrorForm = {
   toBody: messagesError,
   statusOf: ({ status, detail }) => (status >= 500 && detail.isOverloaded ? 529 : status),
+  idHeader: 'request-id',
 }
 
 /** Anthropic's clients shorten a conversation where they find these words. */

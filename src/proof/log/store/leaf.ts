@@ -10,6 +10,7 @@ import {
   hashIn,
   hashOf,
   homeOf,
+  LeafDamage,
   peaksOf,
   rootOf,
   type StoredLeaf,
@@ -80,9 +81,10 @@ export function* faultOfHead(
 export function hashesIn(leaves: readonly FoundLeaf[], start: number): HashAt {
   const found = new Map(leaves.map((leaf) => [leaf.idx, leaf]))
   return (place) => {
-    const leaf = found.get(start + homeOf(place))
-    if (!leaf) throw new Error(`the log lacks its leaf ${homeOf(place)}`)
-    return hashIn(leaf, place)
+    const idx = homeOf(place)
+    const leaf = found.get(start + idx)
+    if (!leaf) throw new LeafDamage(idx, 'it is missing')
+    return hashIn({ idx, hashes: leaf.hashes }, place)
   }
 }
 

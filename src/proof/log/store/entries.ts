@@ -1,0 +1,78 @@
+/** Reads stored leaves together with the digests that they are the hashes of. */
+import { and, asc, eq, gte, lt } from 'drizzle-orm'
+import { toHex } from '../../../kernel/hex.ts'
+import type { Db } from '../../../storage/db/db.ts'
+import { prepared, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
+import { isEqualBytes, type LeafKind, leafKinds } from '../../../verify/merkle.ts'
+import type { LogSpan } from '../logs.ts'
+import { hashLeaf, LeafDamage } from '../tree.ts'
+import { type Lacking, otherDigests } from './other-digests.ts'
+
+/** A stored leaf with its digest; null if no row has one. `idx` is its place among all logs. */
+export type StoredEntry = {
+  idx: number
+  kind: LeafKind
+  hashes: Uint8Array
+  digest: Uint8Array | null
+}
+
+/** The leaves of a log from index `from` on, in order, at most `count` of them. */
+export type EntryReader = (
+  q: Query,
+  log: LogSpan,
+  range: { from: number; count: number },
+) => Work<StoredEntry[]>
+
+/** Scans leaves by their primary key, and takes digests from the rows that were logged. */
+export function entryReader(db: Db): EntryReader {
+  const { logLeaves: leaves, runs } = db.tables
+
+  const { idx, kind, hashes } = leaves
+  const columns = { idx, kind, hashes, digest: runs.digest }
+
+  const readJoined = (q: Query, from: number, before: number) =>
+    prepared('log.entries', { from, before }, (values) =>
+      q
+        .select(columns)
+        .from(leaves)
+        .leftJoin(runs, eq(runs.id, leaves.runId))
+        .where(and(gte(leaves.idx, values.from), lt(leaves.idx, values.before)))
+        .orderBy(asc(leaves.idx)),
+    )
+
+  /** Digests by place of receipts that versions before logged: `runs` holds their places. */
+  function* olderDigests(q: Query, from: number, before: number) {
+    const within = and(gte(runs.logPlace, from), lt(runs.logPlace, before))
+    const found = q.select({ idx: runs.logPlace, digest: runs.digest }).from(runs).where(within)
+    return new Map((yield* rows(found)).map(({ idx, digest }) => [idx, digest]))
+  }
+
+  return function* read(q, log, { from: index, count }) {
+    const from = log.start + index
+    const before = Math.min(from + count, log.end ?? Number.POSITIVE_INFINITY)
+    const found = yield* readJoined(q, from, before)
+    const isOlder = found.some(({ kind, digest }) => kind === leafKinds.receipt && !digest)
+    const older = isOlder ? yield* olderDigests(q, from, before) : undefined
+    const known = found.map((leaf) => ({
+      ...leaf,
+      digest: leaf.digest ?? older?.get(leaf.idx) ?? null,
+    }))
+    const lacking = known.filter(({ digest }) => !digest).map(toLacking)
+    const others = yield* otherDigests(db, q, log, lacking)
+    return known.map((leaf) => ({
+      ...leaf,
+      digest: leaf.digest ?? others.get(toHex(leaf.hashes.subarray(0, 32))) ?? null,
+    }))
+  }
+}
+
+const toLacking = ({ idx, kind }: StoredEntry): Lacking => ({ idx, kind })
+
+/** The digest of an entry. @throws LeafDamage if it is missing, or is not that of the leaf */
+export function digestOf({ idx, kind, hashes, digest }: StoredEntry, { start }: LogSpan) {
+  if (!digest) throw new LeafDamage(idx - start, 'no row has its digest')
+  if (!isEqualBytes(hashLeaf(kind, digest), hashes.subarray(0, 32))) {
+    throw new LeafDamage(idx - start, 'it is not the hash of its digest')
+  }
+  return digest
+}
