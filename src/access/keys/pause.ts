@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
-import { assertNotRevoked, chainOf } from './key.ts'
+import { assertActs, assertNotRevoked, chainOf } from './key.ts'
 import { noteKey } from './note.ts'
 
 /**
@@ -20,6 +20,7 @@ export async function pauseKey(
     decide(unit) {
       const chain = chainOf(unit, found.lineage)
       assertNotRevoked(chain)
+      assertActs(chain, actor, unit.now)
       const [key] = chain
       if (!key) throw new Error('a chain without a key')
       if (key.pausedAt === null) {

@@ -91,7 +91,10 @@ const actions = (deps: Deps, frame: Frame) => {
   ) => {
     const key = await findOwnedKey(deps, context.acting, id)
     await verb(deps, { keyId: key.id, actor: context.acting.wallet })
-    return answer(deps, context, key, done)
+    const answered = await answer(deps, context, key, done)
+    if (verb !== resumeKey || !wantsJson(context.request)) return answered
+    const left = await deps.keys.leftPaused(key)
+    return { ...(answered as object), left_paused: left.map(({ id }) => id) }
   }
   return new Elysia({ name: 'key-actions' })
     .use(sessionAuth(deps))
