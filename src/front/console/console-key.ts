@@ -116,7 +116,7 @@ export const keptColumns = [
 ] as const satisfies (keyof KeyRow & keyof KeyWish)[]
 
 const keptOf = (last: KeyRow): Pick<KeyRow, (typeof keptColumns)[number]> =>
-  Object.fromEntries(keptColumns.map((name) => [name, last[name]])) as KeyRow
+  Object.fromEntries(keptColumns.map((name) => [name, last[name]])) as unknown as KeyRow
 
 /** The settings of a new key: those of the last one, with its owner's changes. */
 const wishLike = (
