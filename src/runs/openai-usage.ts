@@ -36,7 +36,7 @@ export const toEmbeddingUsage = (usage: Usage, { run }: Pick<Finished, 'run'>) =
   cost_nusd: toJsonInteger(run.cost),
 })
 
-/** Details of what there is; some clients refuse details without their first member. */
+/** Units by class, where any are; some clients refuse details without their first member. */
 function detailsOf(
   member: string,
   names: readonly [UsageClass, string][],

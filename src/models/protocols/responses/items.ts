@@ -120,10 +120,10 @@ const textsIn = (summary: Json | undefined): string[] =>
   typeof summary === 'string' ? [summary] : objectsIn(summary).map(({ text }) => textOf(text))
 
 /** A text of an item, by the events that add to it and its place there. */
-export type Said = { text: string; index: number; value: string }
+export type PlacedText = { text: string; index: number; value: string }
 
 /** The texts of an item in the order of their parts. */
-export function saidIn(item: JsonObject): Said[] {
+export function saidIn(item: JsonObject): PlacedText[] {
   const { type, content, summary } = item
   if (type === 'function_call') return [said('function_call_arguments', 0, item['arguments'])]
   if (type === 'custom_tool_call') return [said('custom_tool_call_input', 0, item['input'])]
@@ -141,7 +141,7 @@ export function saidIn(item: JsonObject): Said[] {
   )
 }
 
-const said = (text: string, index: number, value: Json | undefined): Said => ({
+const said = (text: string, index: number, value: Json | undefined): PlacedText => ({
   text,
   index,
   value: textOf(value),
