@@ -7,7 +7,8 @@ export const peers: Group = {
       id: 'S1',
       severity: 'C',
       promise:
-        'What a model server sends is made what its protocol says before anything counts it or passes it on; nothing delivered goes uncounted.',
+        'What a model server sends is made what its protocol says before anything counts ' +
+        'it or passes it on; nothing delivered goes uncounted.',
       tests: [
         ['test/protocols/odd-streams.test.ts', 'odd streams that the reader takes'],
         ['test/protocols/repair-calls.test.ts', 'calls of tools'],
@@ -21,7 +22,8 @@ export const peers: Group = {
       id: 'S2',
       severity: 'C',
       promise:
-        'A request that goes on as it came is held for by at least the bytes of its text, known parts and unknown ones; what has no bound or no rate is refused by name.',
+        'A request that goes on as it came is held for by at least the bytes of its text, ' +
+        'known parts and unknown ones; what has no bound or no rate is refused by name.',
       tests: [
         [
           'test/protocols/native-bound.test.ts',
@@ -50,7 +52,8 @@ export const peers: Group = {
       id: 'S4',
       severity: 'C',
       promise:
-        'A turn that is stopped or breaks costs at most 1.2 times what it costs finished, with what the server is known to have read from a cache.',
+        'A turn that is stopped or breaks costs at most 1.2 times what it costs finished, ' +
+        'with what the server is known to have read from a cache.',
       tests: [
         [
           'test/runs/fair-ends.test.ts',
@@ -64,7 +67,8 @@ export const peers: Group = {
       id: 'S5',
       severity: 'C',
       promise:
-        'A member that a model server refuses is learned by one more try before the first byte, with the same hold, or a raised one where the server takes no limit.',
+        'A member that a model server refuses is learned by one more try before the first ' +
+        'byte, with the same hold, or a raised one where the server takes no limit.',
       tests: [
         ['test/runs/dialects.test.ts', 'dialects of model servers on %s'],
         [
@@ -80,7 +84,8 @@ export const peers: Group = {
       id: 'S6',
       severity: 'C',
       promise:
-        'What is kept of a response is sealed, found by its account alone, billed as if it had been sent, and gone when it is forbidden, erased or a day old.',
+        'What is kept of a response is sealed, found by its account alone, billed as if ' +
+        'it had been sent, and gone when it is forbidden, erased or a day old.',
       tests: [
         ['test/kept/rules.test.ts', 'what is kept of a response on %s'],
         [
@@ -99,7 +104,8 @@ export const peers: Group = {
       id: 'S7',
       severity: 'H',
       promise:
-        'Reasoning that a server wants back survives every door, whole and streamed; that of another model does not go on.',
+        'Reasoning that a server wants back survives every door, whole and streamed; that ' +
+        'of another model does not go on.',
       tests: [
         ['test/doors/next-turn.test.ts', 'what a server wants back with the next turn'],
         ['test/protocols/next-turn.test.ts', 'does not go to another model, and that is named'],
@@ -114,7 +120,8 @@ export const peers: Group = {
       id: 'S8',
       severity: 'C',
       promise:
-        'A key in x-api-key is the key where the protocol defines it, and nowhere else; two different keys are refused, in words that clients show.',
+        'A key in x-api-key is the key where the protocol defines it, and nowhere else; ' +
+        'two different keys are refused, in words that clients show.',
       tests: [
         ['test/doors/api-key.test.ts', 'a key at the door of Messages'],
         [
@@ -135,7 +142,8 @@ export const peers: Group = {
       id: 'S10',
       severity: 'H',
       promise:
-        'Large bodies share one budget of memory, fair by account, and give it back with the first byte, a refusal or a break.',
+        'Large bodies share one budget of memory, fair by account, and give it back with ' +
+        'the first byte, a refusal or a break.',
       tests: [
         ['test/http/body-budget.test.ts', 'the budget of bodies'],
         ['test/http/body-budget.test.ts', 'large requests at a server'],
@@ -159,7 +167,8 @@ export const peers: Group = {
       id: 'S12',
       severity: 'C',
       promise:
-        'Unmodified clients are billed to the unit what the model server says that it used, over turns with tools, in streams and whole.',
+        'Unmodified clients are billed to the unit what the model server says that it ' +
+        'used, over turns with tools, in streams and whole.',
       tests: [
         ['test/clients/ai-sdk-defaults.test.ts', 'ai 7.0.173 with %s'],
         ['test/clients/openai-bills.test.ts', 'openai 7.55.0 is billed what the model server says'],
