@@ -111,7 +111,7 @@ export const peers: Group = {
         ['test/protocols/next-turn.test.ts', 'does not go to another model, and that is named'],
         [
           'test/kept/clients.test.ts',
-          'reasoning that has no status at its server gets one, and goes back without',
+          'reasoning goes back without the status that clients give it and servers refuse',
         ],
       ],
       guards: [['src/models/protocols/envelope.ts', 'unseal']],

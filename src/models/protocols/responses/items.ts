@@ -12,7 +12,7 @@ export function isItem(item: Json | undefined): item is JsonObject {
     case 'message':
       return isMessage(item)
     case 'reasoning':
-      return Array.isArray(item['summary']) && isName(item['status'])
+      return Array.isArray(item['summary'])
     case 'function_call':
       return isCall(item) && typeof item['arguments'] === 'string'
     case 'custom_tool_call':
@@ -35,10 +35,6 @@ const isMessage = ({ content, role, status }: JsonObject): boolean =>
     (part) =>
       isObject(part) && (part['type'] !== 'output_text' || Array.isArray(part['annotations'])),
   )
-
-/** Reasoning with the status that strict clients want of it; OpenAI's own server sends none. */
-export const withStatus = (item: JsonObject, status = 'completed'): JsonObject =>
-  item['type'] !== 'reasoning' || isName(item['status']) ? item : { ...item, status }
 
 /** Reasoning as a server takes it back: OpenAI's refuses the status, which clients send along. */
 export const withoutStatus = (item: Json): Json => {
@@ -71,8 +67,7 @@ export function repairItem(
   }
   if (type === 'reasoning') {
     const summary = textsIn(from['summary']).map((text) => ({ type: 'summary_text', text }))
-    const told = Array.isArray(from['summary']) ? from['summary'] : summary
-    return { ...withStatus(named, status), summary: told }
+    return { ...named, summary: Array.isArray(from['summary']) ? from['summary'] : summary }
   }
   if (type !== 'function_call' && type !== 'custom_tool_call') return named
   const { call_id: call, name, arguments: args, input } = from
@@ -153,7 +148,7 @@ export function emptied(item: JsonObject): JsonObject {
     case 'message':
       return { ...item, status: 'in_progress', content: [] }
     case 'reasoning':
-      return { ...item, status: 'in_progress', summary: [] }
+      return { ...item, summary: [] }
     case 'function_call':
       return { ...item, status: 'in_progress', arguments: '' }
     case 'custom_tool_call':

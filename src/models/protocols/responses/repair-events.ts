@@ -18,7 +18,6 @@ import {
   saidIn,
   type TextEvent,
   textEvents,
-  withStatus,
 } from './items.ts'
 import { type OpenItem, OpenItems } from './open-items.ts'
 import { isEndType, isResponse, repairResponse } from './whole.ts'
@@ -236,9 +235,7 @@ export class ResponseRepair implements EventRepair {
   private end(event: JsonObject): boolean {
     const told = objectOf(event['response'])
     this.before(told)
-    const given = objectsIn(told['output'])
-    const isOdd = given.some((item) => !isItem(item))
-    const output = isOdd ? given.map((item) => withStatus(item)) : given
+    const output = objectsIn(told['output'])
     const { all } = this.items
     for (const [at, item] of output.entries()) {
       const known = this.items.final(item, at, output)
@@ -251,8 +248,7 @@ export class ResponseRepair implements EventRepair {
     this.isEnded = true
     const isNamed = told['id'] === this.response?.['id']
     const isWhole = output.length === all.length && output.every(isItem) && all.every(hasId(output))
-    const isSame = isWhole && output === given
-    if (isNamed && isSame && event['type'] === `response.${told['status']}`) return true
+    if (isNamed && isWhole && event['type'] === `response.${told['status']}`) return true
     const ordered = [...all].sort((a, b) => a.place - b.place)
     const type =
       event['type'] === 'response.incomplete' ? 'response.incomplete' : 'response.completed'
