@@ -1,11 +1,12 @@
 /**
  * The brake of a key: the most that it and the keys below it may spend in one minute and in one
  * hour, by the clock in UTC. Each is a purse of its own beside the cap, so that a hold which would
- * pass it is refused in the command that takes it, however many arrive at once.
+ * pass it is refused in the command that takes it, however many arrive at once. Held money delays
+ * such a run; spent money pauses the key.
  */
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
-import type { HoldWindow, KeyRow } from '../storage/db/schema.ts'
+import type { HoldWindow, KeyRow, WindowRow } from '../storage/db/schema.ts'
 
 export type BrakeSpan = 'minute' | 'hour'
 
@@ -38,6 +39,17 @@ const startOf = (span: BrakeSpan, now: Millis): Millis => {
   const length = span === 'minute' ? minuteMs : hourMs
   return now - (now % length) + marks[span]
 }
+
+/** When a minute or an hour of a brake is over. */
+export const endOf = ({ span, start }: Brake): Millis =>
+  start - marks[span] + (span === 'minute' ? minuteMs : hourMs)
+
+/**
+ * Whether half of a brake or more is spent. Below that, a hold which does not fit shows that runs
+ * hold much, not that the key runs away: it waits, and pauses nothing.
+ */
+export const isMostlySpent = ({ limit }: Brake, { spent }: Pick<WindowRow, 'spent'>): boolean =>
+  spent * 2n >= limit
 
 /** The key and its ancestors, each once: a hold names several windows of a key with a brake. */
 export function keysIn(windows: readonly HoldWindow[]): string[] {

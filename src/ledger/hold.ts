@@ -4,7 +4,7 @@ import { max, maxNusd, min, type Nusd, toJsonInteger, toUsd } from '../kernel/mo
 import { type RefusalDetail, refuse } from '../kernel/refusal.ts'
 import { notAStatus } from '../kernel/status-safe.ts'
 import type { AccountRow, HoldWindow, KeyRow, WindowRow } from '../storage/db/schema.ts'
-import { type BrakeSpan, brakesOf, hasBrake, isBrakeWindow } from './brake.ts'
+import { type BrakeSpan, brakesOf, endOf, hasBrake, isBrakeWindow, isMostlySpent } from './brake.ts'
 import { passesNext, tellCap } from './told-spend.ts'
 import type { OpenRun, UnitOfWork } from './unit-of-work.ts'
 import { windowEnd } from './window.ts'
@@ -63,7 +63,14 @@ export type Passed = {
   available: Nusd
   /** Whether the run alone would pass it, so that no wait helps. */
   isAlone: boolean
+  /** Whether spent money is in the way, and not only what runs hold that may cost less. */
+  isSpent: boolean
+  /** When there may be room again, in ms from now. */
+  waitMs: number
 }
+
+/** After which time a hold may be asked for again that only other holds are in the way of, in ms. */
+const heldMs = 5000
 
 const refusePassed = (): never => refuse('key_paused')
 
@@ -75,17 +82,25 @@ function passedBrake(
 ): Passed | undefined {
   for (const [depth, key] of chain.entries()) {
     if (!hasBrake(key)) continue
-    const passed = brakeRoomsOf(unit, key).find(({ available }) => available < required)
-    if (!passed) continue
-    const { brake, available } = passed
-    return {
-      ...brake,
-      key,
-      isOwn: depth === 0,
-      required,
-      available,
-      isAlone: required > brake.limit,
-    }
+    const passed = brakeRoomsOf(unit, key)
+      .filter(({ available }) => available < required)
+      .map(({ brake, available, window }): Passed => {
+        const isFull = window.spent + required > brake.limit
+        const leftMs = endOf(brake) - unit.now
+        return {
+          ...brake,
+          key,
+          isOwn: depth === 0,
+          required,
+          available,
+          isAlone: required > brake.limit,
+          isSpent: isFull && isMostlySpent(brake, window),
+          waitMs: isFull ? leftMs : Math.min(heldMs, leftMs),
+        }
+      })
+    // What no wait helps against comes first.
+    const one = passed.find(({ isAlone }) => isAlone) ?? passed.find(({ isSpent }) => isSpent)
+    if (passed.length > 0) return one ?? passed[0]
   }
   return undefined
 }

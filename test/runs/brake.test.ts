@@ -9,10 +9,14 @@ import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.t
 import { engines, usd, type World, world } from '../support/world.ts'
 
 const minute = 60_000
-const said = JSON.stringify({
-  choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }],
-  usage: { prompt_tokens: 2, completion_tokens: 1 },
-})
+const answer = (usage: object) =>
+  JSON.stringify({
+    choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }],
+    usage,
+  })
+const little = { prompt_tokens: 2, completion_tokens: 1 }
+/** More than a run can hold, so that it costs its hold. */
+const much = { prompt_tokens: 9000, completion_tokens: 100 }
 
 describe.each(engines)('the brake of a key, on %s', (engine) => {
   let w: World
@@ -20,12 +24,20 @@ describe.each(engines)('the brake of a key, on %s', (engine) => {
   /** Answers that wait; `isHeld` keeps them waiting. */
   const waiting: ServerResponse[] = []
   let isHeld = false
+  let usage = little
+  const say = (response: ServerResponse) => response.end(answer(usage))
+  /** Spends all that a run holds. */
+  const spend = async (key: string) => {
+    usage = much
+    expect((await ask(key)).status).toBe(200)
+    usage = little
+  }
 
   beforeAll(async () => {
     stub = await startStubUpstream({
       handler: (_, response) => {
         if (isHeld) waiting.push(response)
-        else response.end(said)
+        else say(response)
       },
     })
     w = await world({
@@ -42,10 +54,10 @@ describe.each(engines)('the brake of a key, on %s', (engine) => {
 
   const release = () => {
     isHeld = false
-    for (const response of waiting.splice(0)) response.end(said)
+    for (const response of waiting.splice(0)) say(response)
   }
-  const ask = (key: string) => {
-    const json = { model: 'stub/any', max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] }
+  const ask = (key: string, max_tokens = 100) => {
+    const json = { model: 'stub/any', max_tokens, messages: [{ role: 'user', content: 'hi' }] }
     return w.call('/v1/chat/completions', { key, json })
   }
   /** What such a run holds at most. */
@@ -59,7 +71,7 @@ describe.each(engines)('the brake of a key, on %s', (engine) => {
     return found
   }
 
-  test('holds at a rate, exactly, under a thousand calls at once; then it is paused', async () => {
+  test('holds at a rate, exactly, under a thousand calls at once; what is spent of it pauses the key', async () => {
     const hold = await holdOf((await w.key({ balance: 100n * usd })).secret)
     const { key, secret } = await w.key({ brakeMinute: hold * 10n + hold / 2n })
     isHeld = true
@@ -74,12 +86,17 @@ describe.each(engines)('the brake of a key, on %s', (engine) => {
     expect(waiting).toHaveLength(10)
     const statuses = new Set(refused.map(({ status, body }) => `${status} ${body.error['type']}`))
     // Some found the account at its limit of concurrent runs or of what is admitted.
-    expect(statuses).toContain('403 key_paused')
-    expect([...statuses].filter((one) => !/^(403|429|503) /.test(one))).toEqual([])
-    const paused = await keyRow(key.id)
-    expect([paused.pausedReason, paused.pausedAt]).toEqual(['brake', w.deps.clock.now()])
+    expect(statuses).toContain('429 rate_limited')
+    expect([...statuses].filter((one) => !/^(429|503) /.test(one))).toEqual([])
+    expect((await keyRow(key.id)).pausedAt).toBeNull()
+    usage = much
     release()
     await Promise.all(asked)
+    usage = little
+    const further = await Promise.all(Array.from({ length: 20 }, () => ask(secret)))
+    expect(further.map(({ status }) => status).filter((status) => status !== 200)).toContain(403)
+    const paused = await keyRow(key.id)
+    expect([paused.pausedReason, paused.pausedAt]).toEqual(['brake', w.deps.clock.now()])
     const { audits } = { audits: w.db.tables.auditEntries }
     const entries = await w.db.read((q) => rows(q.select().from(audits)))
     const pulled = entries.filter(({ actor, subject }) => actor === 'brake' && subject === key.id)
@@ -110,7 +127,7 @@ describe.each(engines)('the brake of a key, on %s', (engine) => {
       nusd_per_hour: null,
       running: 'finish',
     })
-    expect((await ask(secret)).status).toBe(200)
+    await spend(secret)
     expect((await ask(secret)).status).toBe(403)
     expect((await w.call(`/v1/keys/${id}/resume`, { method: 'POST', key: above })).status).toBe(200)
     // The same minute is spent: the brake is pulled again.
@@ -138,6 +155,7 @@ describe.each(engines)('the brake of a key, on %s', (engine) => {
     )
     const hour = counted.filter((row) => row.keyId === key.id && row.windowStart > 0)
     expect(hour.map((row) => [row.spent, row.held])).toEqual([[2n * (await lastRun(w)).cost, 0n]])
+    await spend(one.secret)
     const refused = async () => {
       for (;;) {
         const answer = await ask(two.secret)
@@ -166,6 +184,26 @@ describe.each(engines)('the brake of a key, on %s', (engine) => {
     expect((await keyRow(key.id)).pausedAt).toBeNull()
   })
 
+  test('runs that hold much and pay little delay others of the branch, and pause nothing', async () => {
+    const hold = await holdOf((await w.key()).secret)
+    const { key, secret } = await w.key({ brakeMinute: hold * 2n - 1n })
+    const below = await w.key({ parentId: key.id })
+    isHeld = true
+    const running = ask(below.secret)
+    await until('the run', () => waiting.length === 1)
+    const delayed = await ask(secret)
+    const { error } = await delayed.json()
+    expect([delayed.status, error.type, error.metadata.limited_by]).toEqual([
+      ...[429, 'rate_limited', 'brake'],
+    ])
+    expect(error.metadata.paused_reason).toBeUndefined()
+    expect(delayed.headers.get('retry-after')).toBe('5')
+    release()
+    expect((await running).status).toBe(200)
+    for (let i = 0; i < 20; i++) expect((await ask(secret)).status).toBe(200)
+    expect((await keyRow(key.id)).pausedAt).toBeNull()
+  })
+
   test('a hold that a cap below refuses anyway pauses no key above', async () => {
     const hold = await holdOf((await w.key()).secret)
     const { key, secret } = await w.key({ brakeMinute: hold * 2n - 1n })
@@ -185,7 +223,7 @@ describe.each(engines)('the brake of a key, on %s', (engine) => {
     isHeld = true
     const running = [ask(secret), ask(secret)]
     await until('two runs', () => waiting.length === 2)
-    waiting.shift()?.end(said)
+    say(waiting.shift() as ServerResponse)
     await Promise.race(running)
     running.push(ask(secret))
     await until('the next run', () => waiting.length === 2)
@@ -202,9 +240,10 @@ describe.each(engines)('the brake of a key, on %s', (engine) => {
       ['finish', 200],
       ['stop', 403],
     ] as const) {
-      const { secret } = await w.key({ brakeMinute: hold, brakeRunning })
+      const { secret } = await w.key({ brakeMinute: hold * 2n - 1n, brakeRunning })
+      await spend(secret)
       isHeld = true
-      const running = ask(secret)
+      const running = ask(secret, 1)
       await until('the run', () => waiting.length === 1)
       expect((await ask(secret)).status).toBe(403)
       await stopForbidden(w.deps)
