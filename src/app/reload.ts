@@ -1,10 +1,16 @@
 /** Reads the configuration again while the server runs. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Config, Loaded } from '../config/config.ts'
+import { oddPriceFix, oddPrices } from '../config/odd-prices.ts'
 import { rows, valueIn } from '../config/table.ts'
 import type { Reloaded } from './deps-port.ts'
 import type { LevelledLog } from './logging.ts'
 import type { Service } from './wiring.ts'
+
+/** Names each price that looks like a slip of the unit: at that price it is sold all the same. */
+export function warnOfPrices(config: Config, log: Pick<LevelledLog, 'warn'>): void {
+  for (const price of oddPrices(config)) log.warn('config.odd_price', { price, fix: oddPriceFix })
+}
 
 type Needs = {
   service: Pick<Service, 'adopt' | 'catalogue'>
@@ -35,6 +41,7 @@ export function reloader({ service, log, config, readAgain }: Needs): () => Prom
     log.setLevel(next.log.level)
     current = next
     const { id, version } = service.catalogue.priceList
+    warnOfPrices(next, log)
     log.info('config.reloaded', { changed, needs_restart: restart, prices: `${id}@${version}` })
     return { changed, restart }
   }

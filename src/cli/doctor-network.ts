@@ -2,6 +2,7 @@
 import { openAnchorSender } from '../app/open-signer.ts'
 import { checkToken } from '../billing/deposits/token.ts'
 import type { Config } from '../config/config.ts'
+import { oddPriceFix, oddPrices } from '../config/odd-prices.ts'
 import { isLoopback } from '../config/values.ts'
 import { type Chain, ChainUnavailable } from '../kernel/chain.ts'
 import { systemClock } from '../kernel/clock.ts'
@@ -54,14 +55,17 @@ async function isAlive(url: string): Promise<boolean> {
   }
 }
 
-/** Checks that no price is below what a step of its route costs. */
+/** Checks that no price is a slip of the unit, or below what a step of its route costs. */
 export function lookAtPrices(config: Config): Finding[] {
   const fix = 'raise the price in [[models]], or correct the cost of the route step'
+  const odd = oddPrices(config).map((price) =>
+    warning('prices', `Is this meant? ${price}.`, oddPriceFix),
+  )
   const losses = lossesOf(config).map((loss) => warning('prices', `Below cost: ${loss}.`, fix))
   const hasCost = config.models.some(({ route = [] }) =>
     route.some((step) => typeof step !== 'string' && step.cost !== undefined),
   )
-  if (losses.length > 0 || !hasCost) return losses
+  if (odd.length + losses.length > 0 || !hasCost) return [...odd, ...losses]
   return [fine('prices', 'No model is sold below the cost of its route.')]
 }
 

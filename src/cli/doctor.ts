@@ -1,6 +1,7 @@
 /** `doctor`: lists what is wrong or missing for production, each with its fix. */
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
+import { withoutPassword } from '../config/database-place.ts'
 import { readConfig } from '../config/file.ts'
 import {
   Exit,
@@ -26,7 +27,6 @@ import { lookAtChain, lookAtModels, lookAtOrigin, lookAtPrices } from './doctor-
 import { lookAtPatience } from './doctor-patience.ts'
 import { lookAtRates, lookAtUsage } from './doctor-rates.ts'
 import { type Finding, failure, lookAt, quote } from './finding.ts'
-import { withoutPassword } from './pg-tools.ts'
 
 export function doctorCommand(program: Command): void {
   withSettings(program.command('doctor'))

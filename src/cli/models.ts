@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { makePlans } from '../access/plan-config.ts'
 import { lossWords } from '../billing/margins/losses.ts'
 import type { Config } from '../config/config.ts'
+import { oddPriceFix, oddPrices } from '../config/odd-prices.ts'
 import { makeCatalogue } from '../models/catalogue.ts'
 import { toStep } from '../models/model-config.ts'
 import { checkUpstream } from '../models/upstream/check.ts'
@@ -70,6 +71,7 @@ async function check(options: { json?: boolean }): Promise<void> {
   if (found.length === 0)
     say('No upstreams are configured; the built-in models are always available.')
   if (!options.json) for (const loss of losses) say(`Below cost: ${loss}.`)
+  for (const price of oddPrices(config)) say(`Is this meant? ${price}; ${oddPriceFix}`)
   const wrong = found.filter((one) => !isThere(one)).length
   if (wrong > 0)
     throw new Exit(exitCodes.failed, `${wrong} of ${found.length} upstreams failed the check.`)

@@ -58,7 +58,7 @@ describe.skipIf(noBinary)('looking after a service', () => {
     expect(state.pending).toEqual([])
     expect(state.applied.length).toBeGreaterThan(5)
     const elsewhere = await home.cli('migrate', '--status', '--data', './nowhere')
-    expect(elsewhere.code).toBe(1)
+    expect(elsewhere.code).toBe(78)
     expect(existsSync(join(home.folder, 'nowhere'))).toBe(false)
   })
 
@@ -104,7 +104,8 @@ describe.skipIf(noBinary)('looking after a service', () => {
   test('doctor looks at a folder where nothing is, and leaves nothing there', async () => {
     const { code, of } = await examine('--data', './nowhere')
     expect(code).toBe(0)
-    expect(of('database')).toMatchObject([{ status: 'warn', fix: 'counterfoil serve' }])
+    const fix = expect.stringMatching(/^counterfoil serve/)
+    expect(of('database')).toMatchObject([{ status: 'warn', fix }])
     expect(existsSync(join(home.folder, 'nowhere'))).toBe(false)
   })
 
