@@ -37,7 +37,7 @@ type Opening = {
   lock?: ServerLock | undefined
   /** Opens a database that was copied elsewhere, and takes its mark away. */
   evenIfMoved?: boolean | undefined
-  /** Makes a database that is not there: for what sets up a service, never for what works on one. */
+  /** Makes a database that is not there: only for commands that set up a service. */
   mayCreate?: boolean | undefined
 }
 

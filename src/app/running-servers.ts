@@ -17,7 +17,7 @@ export function runningServers(): RunningServer[] {
   if (platform() !== 'linux') return []
   return readdirSync('/proc')
     .map(Number)
-    .filter((pid) => pid > 0 && pid !== process.pid && isServer(pid))
+    .filter((pid) => pid > 0 && isServer(pid))
     .map(describe)
 }
 

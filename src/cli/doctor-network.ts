@@ -1,5 +1,6 @@
 /** The `doctor` checks of the network: public origin, upstreams and chain. */
 import { openAnchorSender } from '../app/open-signer.ts'
+import { lossesIn } from '../app/reload.ts'
 import { checkToken } from '../billing/deposits/token.ts'
 import type { Config } from '../config/config.ts'
 import { oddPriceFix, oddPrices } from '../config/odd-prices.ts'
@@ -12,7 +13,7 @@ import { anchorStore } from '../proof/anchors/store.ts'
 import { rpcChain } from '../proof/chain/rpc.ts'
 import type { Db } from '../storage/db/db.ts'
 import { type Finding, failure, fine, warning } from './finding.ts'
-import { checkUpstreams, isThere, lossesOf, upstreamWords } from './models.ts'
+import { checkUpstreams, isThere, upstreamWords } from './models.ts'
 
 /** Gas of the log's most expensive transaction, and how many the sender should afford. */
 const gasOfAnchor = 80_000n
@@ -61,7 +62,7 @@ export function lookAtPrices(config: Config): Finding[] {
   const odd = oddPrices(config).map((price) =>
     warning('prices', `Is this meant? ${price}.`, oddPriceFix),
   )
-  const losses = lossesOf(config).map((loss) => warning('prices', `Below cost: ${loss}.`, fix))
+  const losses = lossesIn(config).map((loss) => warning('prices', `Below cost: ${loss}.`, fix))
   const hasCost = config.models.some(({ route = [] }) =>
     route.some((step) => typeof step !== 'string' && step.cost !== undefined),
   )
@@ -80,7 +81,10 @@ export async function lookAtModels(config: Config): Promise<Finding[]> {
   )
   const checked = (await checkUpstreams(config)).flatMap((one) => {
     const words = `The upstream ${one.id} ${upstreamWords[one.status].split(':')[0]}.`
-    const fix = `counterfoil models check; ${upstreamWords[one.status].split(': ')[1] ?? ''}`
+    const fix =
+      one.baseUrl === undefined
+        ? `counterfoil models check; ${upstreamWords[one.status].split(': ')[1] ?? ''}`
+        : `set base_url = "${one.baseUrl}" of the upstream ${one.id}`
     if (!isThere(one)) return failure('models', words, fix.replace(/; $/, ''))
     if (one.missing.length === 0) return fine('models', words)
     const lacks = `The upstream ${one.id} does not list ${one.missing.join(', ')}.`

@@ -25,7 +25,7 @@ import { lookAtLog, lookAtReplication } from './doctor-log.ts'
 import { lookAtDisk, lookAtFiles } from './doctor-machine.ts'
 import { lookAtChain, lookAtModels, lookAtOrigin, lookAtPrices } from './doctor-network.ts'
 import { lookAtPatience } from './doctor-patience.ts'
-import { lookAtRates, lookAtUsage } from './doctor-rates.ts'
+import { lookAtRates, lookAtUpstreams, lookAtUsage } from './doctor-rates.ts'
 import { type Finding, failure, lookAt, quote } from './finding.ts'
 
 export function doctorCommand(program: Command): void {
@@ -64,6 +64,7 @@ async function examine(options: Options): Promise<void> {
         ...(await lookAtLog(config, db)),
         ...(await lookAtRates(config, db)),
         ...(await lookAtUsage(db)),
+        ...(await lookAtUpstreams(db)),
       ]
     })),
   ]

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { missingDatabase } from '../app/missing-database.ts'
 import { lockDatabase, openDatabase, readSchemaState } from '../app/open-database.ts'
+import { lossesIn } from '../app/reload.ts'
 import { commit, version } from '../app/version.ts'
 import { readConfig } from '../config/file.ts'
 import { oddPriceFix, oddPrices } from '../config/odd-prices.ts'
@@ -28,6 +29,7 @@ export function upkeepCommands(program: Command): void {
       const whole = readConfig(options, file)
       if ('problems' in whole)
         for (const problem of whole.problems) say(`serve needs it: ${problem}`)
+      for (const loss of lossesIn(config)) say(`Below cost: ${loss}.`)
       for (const price of oddPrices(config)) say(`Is this meant? ${price}; ${oddPriceFix}`)
       if (options['json']) printJson({ object: 'list', data: configView(config, sources) })
       else print(options['explain'] ? explainConfig(config, sources) : showConfig(config, sources))

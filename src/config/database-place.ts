@@ -1,4 +1,4 @@
-/** Where a database is, in words that an operator may see. */
+/** The place of a database, in words that an operator may see. */
 import { resolve } from 'node:path'
 
 type Named = { database_url: string }

@@ -101,7 +101,11 @@ export const lists = {
       'Longest wait for a first byte; absent, 60,000, or 300,000 where a model of its reasons.',
     ),
     timeout_idle_ms: set(ms, '60_000', 'Longest silence inside an answer.'),
-    timeout_total_ms: set(ms, '600_000', 'Longest answer.'),
+    timeout_total_ms: set(
+      ms,
+      '600_000',
+      'Longest whole answer; of a stream, the longest time without anything new in it.',
+    ),
     relay_messages: set(
       flag,
       'true',

@@ -84,8 +84,8 @@ function exactValue(value: TomlValue): TomlValue {
 }
 
 /**
- * What a table says of a setting, under either of its names; `label` is that name. Both names at
- * once, or something else than dollars under the readable one, go to `problems`.
+ * Returns the value of a setting in a table, under either of its names; `label` is that name. Both
+ * names at once, or something else than dollars under the readable one, go to `problems`.
  */
 export function rawIn(
   table: Record<string, unknown>,

@@ -7,7 +7,7 @@ import { rows, valueIn } from './table.ts'
 
 /** No model is this cheap or this dear a token: 0.005 and 2,000 USD a million, in pico-USD. */
 const tokenPrice = { least: 5000n, most: 2_000_000_000n }
-/** What is read from a cache costs a tenth or less of what is read else. */
+/** A token read from a cache costs a tenth or less of another one. */
 const cachedLeast = 250n
 /** The same for a run or a search, and for plans, budgets and limits of deposits, in nano-USD. */
 const callPrice = { least: 10_000n, most: 100_000_000_000n }

@@ -98,7 +98,10 @@ describe.skipIf(noBinary)('commands that change the database', () => {
     ]) {
       expect((await home.cli(...args, ...named)).code).toBe(0)
     }
-    for (const args of [['serve'], ['doctor'], ['config']]) {
+    const shown = await home.cli('config', ...named)
+    expect([shown.code, shown.stderr]).toEqual([0, expect.stringContaining('neither FAR_KEY')])
+    expect((await home.cli('admin', 'list', ...named)).code).toBe(0)
+    for (const args of [['serve'], ['doctor'], ['models', 'check']]) {
       const refused = await home.cli(...args, ...named)
       expect([args, refused.code]).toEqual([args, 78])
       expect(refused.stderr).toContain('neither FAR_KEY nor FAR_KEY_FILE is set')

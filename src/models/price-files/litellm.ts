@@ -59,7 +59,7 @@ const isNeverAskedFor = (name: string, unused: RegExp): boolean =>
   /^(regional|region|fast|geo|data_residency)_.*(multiplier|uplift)/.test(name) ||
   /^(code_interpreter|file_search|vector_store|container)_cost_per_/.test(name)
 
-/** What stands after a price of whole pictures or of moving ones, by size, quality or band. */
+/** The end of a price of whole pictures, or of moving ones, by size, quality or band. */
 const perWhole = '(image|pixel|video_\\w+|audio_per_\\w+)(_above_\\w+)?$'
 
 /**
