@@ -1,5 +1,5 @@
 /** Opens the database that the configuration names, whole and at this build's schema. */
-import { chmodSync, closeSync, existsSync, openSync, readSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { ensureFolder, WrongSetting } from '../config/ensure-folder.ts'
@@ -61,7 +61,10 @@ export async function openDatabase(config: Config, opening: Opening = {}): Promi
   }
   const file = url.slice('sqlite:'.length)
   if (opening.mayCreate) ensureDatabaseFolder(config)
-  else assertFileIsThere(config)
+  else {
+    if (isBelowFile(file)) ensureDatabaseFolder(config)
+    assertFileIsThere(config)
+  }
   await assertWhole(file)
   const now = systemClock.now()
   const name = Buffer.from(systemRandom().bytes(8)).toString('hex')
@@ -94,6 +97,13 @@ const goesOnAt = ({ to, at }: Moved, file: string): WrongSetting =>
       'Two histories of one log cannot both be kept: only if the copy is never used, go on here ' +
       'with: counterfoil serve --really',
   )
+
+/** Whether there is a file in the place of a folder above it, so that no folder can be made. */
+function isBelowFile(file: string): boolean {
+  const folder = dirname(resolve(file))
+  if (!existsSync(folder)) return folder !== dirname(folder) && isBelowFile(folder)
+  return !statSync(folder).isDirectory()
+}
 
 /** Makes the folder of an embedded database, which is the data folder by default. */
 export function ensureDatabaseFolder({ data, database_url: url }: Config): void {
