@@ -1,5 +1,5 @@
 /** Refuses a command whose database is not there: a new, empty ledger would look like success. */
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { databaseFile, databaseName } from '../config/database-place.ts'
 import { WrongSetting } from '../config/ensure-folder.ts'
 import { runningServers, serverInWords } from './running-servers.ts'
@@ -9,10 +9,13 @@ const shownMost = 8
 
 type Named = { database_url: string }
 
+/** @throws the error of the system for a folder that this user may not look into */
+const isThere = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined
+
 /** @throws WrongSetting (78) unless the file of an embedded database is there. */
 export function assertFileIsThere(config: Named): void {
   const file = databaseFile(config)
-  if (file === undefined || existsSync(file) || existsSync(`${file}-wal`)) return
+  if (file === undefined || isThere(file) || isThere(`${file}-wal`)) return
   throw missingDatabase(config)
 }
 
