@@ -25,6 +25,8 @@ USER 65532:65532
 WORKDIR /data
 VOLUME /data
 ENV COUNTERFOIL_LISTEN=0.0.0.0:4663 COUNTERFOIL_DATA=/data
+# What the process would replace itself for, which emulators of other processors cannot do.
+ENV BUN_CONFIG_MAX_HTTP_REQUESTS=65535
 ENV PATH=/usr/local/bin SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
 EXPOSE 4663
 STOPSIGNAL SIGTERM

@@ -29,7 +29,7 @@ if ('problems' in loaded) throw new Error(loaded.problems.join('\n'))
 useWasmKeccak()
 const { config } = loaded
 config.listen = { hostname: '127.0.0.1', port: 0 }
-const { db } = await openDatabase(config)
+const { db } = await openDatabase(config, { mayCreate: true })
 const log = { debug() {}, info() {}, warn() {}, error: console.error }
 const signer = signerFromHex(Buffer.from(systemRandom().bytes(32)).toString('hex'))
 const deps = await makeDeps({ config, db, signer, log })

@@ -99,7 +99,7 @@ async function main(wish: OwedWish): Promise<void> {
 async function open(wish: OwedWish): Promise<{ deps: Service; db: Db }> {
   const { data, url = `sqlite:${data}/counterfoil.db`, day } = wish
   const config = { ...configOf(''), data, database_url: url }
-  const { db } = await openDatabase(config)
+  const { db } = await openDatabase(config, { mayCreate: true })
   const begun = firstDay + day * dayMs + (wish.judges ? 60_000 : 0)
   const quiet = () => {}
   const deps = await makeDeps({

@@ -12,6 +12,7 @@ import { architectureOf, writeDebian } from './release/debian.ts'
 import { writeImage } from './release/image.ts'
 import { notesOf, type Outcome } from './release/notes.ts'
 import { hasPackage, writeLauncher, writePlatformPackage } from './release/npm.ts'
+import { assertOwnVersion } from './release/own-version.ts'
 import { sign, writeSums } from './release/sums.ts'
 import { tryExecutable } from './release/try.ts'
 import { makeSbom } from './sbom.ts'
@@ -40,13 +41,15 @@ async function attempt(kind: string, make: () => Promise<string>): Promise<void>
   }
 }
 
-/** @throws Error when files differ from the commit, or the checkout is none of git */
+/** @throws Error when files differ from the commit, or another commit has this version's tag */
 function assertClean(): Source {
   const changed = git('status', '--porcelain')
   if (changed) throw new Error(`commit or remove first:\n${changed}`)
+  const commit = git('rev-parse', 'HEAD')
+  assertOwnVersion(packageJson.version, commit, git)
   return {
     version: packageJson.version,
-    commit: git('rev-parse', 'HEAD'),
+    commit,
     mtime: Number(git('log', '-1', '--format=%ct')),
     maintainer: git('log', '-1', '--format=%an <%ae>'),
   }

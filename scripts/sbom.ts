@@ -1,9 +1,18 @@
 /**
- * `bun scripts/sbom.ts [file]`: the packages that the executable is made of, as CycloneDX 1.6 JSON,
- * from bun.lock alone. Packages for development only are left out: they are not in it.
- * Writes to stdout without a file. The same lock gives the same bytes.
+ * `bun scripts/sbom.ts [file]`: what the executable is made of, as CycloneDX 1.6 JSON, with
+ * licences: the packages of bun.lock that are needed at run time, those whose files are embedded
+ * while building, and Bun itself. Packages for development only are left out: they are not in it.
+ * Licences are those that the installed packages name. The same lock gives the same bytes.
  */
+import { existsSync, readFileSync } from 'node:fs'
 import packageJson from '../package.json'
+
+/** Packages for development whose files are in the executable: fonts, icons. */
+export const embedded = [
+  '@fontsource-variable/geist',
+  '@fontsource-variable/geist-mono',
+  'lucide-static',
+]
 
 /** `[name@version, registry, facts, integrity]`, as bun.lock has it. */
 type Locked = [id: string, registry: string, facts: Facts, integrity: string]
@@ -22,24 +31,28 @@ export function makeSbom(lockText: string) {
   const { packages } = JSON.parse(lockText.replace(/,(\s*[}\]])/g, '$1')) as {
     packages: Record<string, Locked>
   }
-  const found = new Map<string, { locked: Locked; needs: Set<string> }>()
+  const found = new Map<string, Place>()
   const visit = (path: string): string | undefined => {
     const locked = packages[path]
     if (!locked) return undefined
     const ref = purlOf(locked[0])
     if (found.has(path)) return ref
     const needs = new Set<string>()
-    found.set(path, { locked, needs })
+    found.set(path, { path, locked, needs })
     const { dependencies, optionalDependencies, peerDependencies, optionalPeers } = locked[2]
     const named = { ...dependencies, ...optionalDependencies, ...peerDependencies }
     for (const name of Object.keys(named)) {
-      if (optionalPeers?.includes(name)) continue
+      // A compiler that a package wants beside it is no part of what it compiles.
+      const isOfUse = !(name in packageJson.devDependencies) || embedded.includes(name)
+      if (optionalPeers?.includes(name) || !isOfUse) continue
       const need = visit(resolve(packages, path, name))
       if (need) needs.add(need)
     }
     return ref
   }
-  const own = Object.keys(packageJson.dependencies).flatMap((name) => visit(name) ?? [])
+  const own = [...Object.keys(packageJson.dependencies), ...embedded].flatMap(
+    (name) => visit(name) ?? [],
+  )
   const root = purlOf(`${packageJson.name}@${packageJson.version}`)
   const merged = mergeByRef([...found.values()])
   return {
@@ -57,9 +70,10 @@ export function makeSbom(lockText: string) {
         purl: root,
       },
     },
-    components: merged.map(({ ref, locked }) => componentOf(ref, locked)),
+    components: [...merged.map((one) => componentOf(one)), bun],
     dependencies: [
-      { ref: root, dependsOn: [...new Set(own)].sort() },
+      { ref: root, dependsOn: [...new Set([...own, bun['bom-ref']])].sort() },
+      { ref: bun['bom-ref'], dependsOn: [] },
       ...merged.map(({ ref, needs }) => ({ ref, dependsOn: [...needs].sort() })),
     ],
   }
@@ -76,22 +90,26 @@ function resolve(packages: Record<string, Locked>, path: string, name: string): 
 /** The path without its last name, which has two parts where it begins with a scope. */
 const parentOf = (path: string): string => path.replace(/(^|\/)(@[^/]+\/)?[^/]+$/, '')
 
+type Place = { path: string; locked: Locked; needs: Set<string> }
+type Component = Place & { ref: string }
+
 /** The same version at two places of the lock is one component. */
-function mergeByRef(all: { locked: Locked; needs: Set<string> }[]) {
-  const merged = new Map<string, { ref: string; locked: Locked; needs: Set<string> }>()
-  for (const { locked, needs } of all) {
+function mergeByRef(all: Place[]): Component[] {
+  const merged = new Map<string, Component>()
+  for (const { path, locked, needs } of all) {
     const ref = purlOf(locked[0])
     const known = merged.get(ref)
-    merged.set(ref, { ref, locked, needs: new Set([...(known?.needs ?? []), ...needs]) })
+    merged.set(ref, { path, ref, locked, needs: new Set([...(known?.needs ?? []), ...needs]) })
   }
   return [...merged.values()].sort((a, b) => (a.ref < b.ref ? -1 : 1))
 }
 
-function componentOf(ref: string, [id, , , integrity]: Locked) {
+function componentOf({ path, ref, locked: [id, , , integrity] }: Component) {
   const at = id.lastIndexOf('@')
   const full = id.slice(0, at)
   const [group, name] = full.startsWith('@') ? full.split('/') : [undefined, full]
   const hash = Buffer.from(integrity.slice('sha512-'.length), 'base64').toString('hex')
+  const licence = licenceOf(path)
   return {
     type: 'library' as const,
     'bom-ref': ref,
@@ -99,8 +117,33 @@ function componentOf(ref: string, [id, , , integrity]: Locked) {
     name: name ?? full,
     version: id.slice(at + 1),
     hashes: [{ alg: 'SHA-512' as const, content: hash }],
+    ...(licence === undefined ? {} : { licenses: [licence] }),
     purl: ref,
   }
+}
+
+/** What runs the bundle, and is the larger part of the executable. */
+const bun = {
+  type: 'framework' as const,
+  'bom-ref': `pkg:generic/bun@${Bun.version}`,
+  name: 'bun',
+  version: Bun.version,
+  licenses: [{ license: { id: 'MIT' } }],
+  purl: `pkg:generic/bun@${Bun.version}`,
+}
+
+/** `viem/@noble/hashes` as the names of the packages on the way. */
+const namesIn = (path: string): string[] => path.match(/(@[^/]+\/)?[^/]+/g) ?? []
+
+/** The licence that an installed package names; undefined where it is not installed here. */
+function licenceOf(path: string) {
+  const at = `node_modules/${namesIn(path).join('/node_modules/')}/package.json`
+  if (!existsSync(at)) return undefined
+  const { license, licenses } = JSON.parse(readFileSync(at, 'utf8'))
+  const named = license ?? licenses?.[0]
+  const text = typeof named === 'string' ? named : named?.type
+  if (typeof text !== 'string') return undefined
+  return / (OR|AND|WITH) |^SEE /.test(text) ? { expression: text } : { license: { id: text } }
 }
 
 /** A package URL (purl-spec, type npm): the scope's at sign is escaped. */

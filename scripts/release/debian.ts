@@ -97,6 +97,7 @@ async function filesOf(making: Making, executable: string): Promise<Map<string, 
     ['usr/share/zsh/vendor-completions/_counterfoil', zshCompletion(tree)],
     ['usr/share/fish/vendor_completions.d/counterfoil.fish', fishCompletion(tree)],
     ['usr/share/lintian/overrides/counterfoil', await source('packaging/debian/overrides')],
+    [`${doc}/prometheus-alerts.yml`, await source('packaging/prometheus-alerts.yml')],
     [`${doc}/copyright`, copyright(await source('LICENSE'))],
     [`${doc}/counterfoil.cdx.json`, `${sbom}\n`],
   ]

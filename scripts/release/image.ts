@@ -102,6 +102,7 @@ export const runConfig = {
   User: `${user}:${user}`,
   ExposedPorts: { '4663/tcp': {} },
   Env: [
+    'BUN_CONFIG_MAX_HTTP_REQUESTS=65535',
     'PATH=/usr/local/bin',
     'COUNTERFOIL_LISTEN=0.0.0.0:4663',
     'COUNTERFOIL_DATA=/data',

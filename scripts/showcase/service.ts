@@ -33,7 +33,7 @@ const log: Log = {
 
 async function open(config: Config) {
   ensureFolder(config.data, 'data')
-  const { db } = await openDatabase(config)
+  const { db } = await openDatabase(config, { mayCreate: true })
   const signer = await openDataSigner(config, db, undefined)
   const sender = senderOf(signerFromHex(senderKey))
   return { config, db, signer, log, headFile: openHeads(config), sender }

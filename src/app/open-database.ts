@@ -1,5 +1,5 @@
 /** Opens the database that the configuration names, whole and at this build's schema. */
-import { chmodSync, closeSync, existsSync, openSync, readSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { ensureFolder, WrongSetting } from '../config/ensure-folder.ts'
@@ -10,6 +10,7 @@ import type { Db } from '../storage/db/db.ts'
 import { lockServer, type ServerLock } from '../storage/db/lock.ts'
 import {
   assertOurs,
+  ForeignSchema,
   type MigrationState,
   migratePostgres,
   migrateSqlite,
@@ -19,7 +20,9 @@ import {
 import { type Moved, movedTo, unmarkMoved } from '../storage/db/moved.ts'
 import { placeNewFile } from '../storage/db/new-file.ts'
 import { openingFault } from '../storage/db/opening-fault.ts'
+import type { PgDirect } from '../storage/db/pg-drizzle.ts'
 import { openSqlite } from '../storage/db/sqlite.ts'
+import { assertFileIsThere, missingDatabase } from './missing-database.ts'
 
 /** The database of a configuration, at this build's schema. */
 export type Opened = {
@@ -34,11 +37,14 @@ type Opening = {
   lock?: ServerLock | undefined
   /** Opens a database that was copied elsewhere, and takes its mark away. */
   evenIfMoved?: boolean | undefined
+  /** Makes a database that is not there: only for commands that set up a service. */
+  mayCreate?: boolean | undefined
 }
 
 /**
- * Opens the database, makes its folder (0700) when it is not there, and brings it up to date.
- * @throws WrongSetting when `db copy` has copied it elsewhere.
+ * Opens the database and brings it up to date; with `mayCreate` it makes what is not there, the
+ * folder (0700) too.
+ * @throws WrongSetting without a database, or when `db copy` has copied it elsewhere.
  * @throws Error while another server has its file.
  */
 export async function openDatabase(config: Config, opening: Opening = {}): Promise<Opened> {
@@ -46,18 +52,23 @@ export async function openDatabase(config: Config, opening: Opening = {}): Promi
   if (/^postgres(ql)?:/.test(url)) {
     const db = await openPostgres(url)
     try {
+      if (!opening.mayCreate) await assertTables(db.drizzle, config)
       return { db, migrated: await migratePostgres(db.drizzle, systemClock.now()) }
     } catch (error) {
       await db.close()
-      throw openingFault(error, url)
+      throw error instanceof WrongSetting ? error : openingFault(error, url)
     }
   }
   const file = url.slice('sqlite:'.length)
-  ensureDatabaseFolder(config)
+  if (opening.mayCreate) ensureDatabaseFolder(config)
+  else {
+    if (isBelowFile(file)) ensureDatabaseFolder(config)
+    assertFileIsThere(config)
+  }
   await assertWhole(file)
   const now = systemClock.now()
   const name = Buffer.from(systemRandom().bytes(8)).toString('hex')
-  const placed = placeNewFile(file, name, now) ?? []
+  const placed = (opening.mayCreate && placeNewFile(file, name, now)) || []
   const { lock, evenIfMoved } = opening
   lock?.holdFile(file)
   const db = openSqlite(file)
@@ -74,12 +85,25 @@ export async function openDatabase(config: Config, opening: Opening = {}): Promi
   return { db, migrated: [...placed, ...migrated], moved }
 }
 
+/** @throws WrongSetting for a PostgreSQL database in which no service was ever set up */
+async function assertTables(pg: PgDirect, config: Config): Promise<void> {
+  const { applied } = await postgresState(pg)
+  if (applied.length === 0) throw missingDatabase(config)
+}
+
 const goesOnAt = ({ to, at }: Moved, file: string): WrongSetting =>
   new WrongSetting(
     `${resolve(file)} was copied to ${to} at ${at} and goes on there; set database_url to it. ` +
       'Two histories of one log cannot both be kept: only if the copy is never used, go on here ' +
       'with: counterfoil serve --really',
   )
+
+/** Whether there is a file in the place of a folder above it, so that no folder can be made. */
+function isBelowFile(file: string): boolean {
+  const folder = dirname(resolve(file))
+  if (!existsSync(folder)) return folder !== dirname(folder) && isBelowFile(folder)
+  return !statSync(folder).isDirectory()
+}
 
 /** Makes the folder of an embedded database, which is the data folder by default. */
 export function ensureDatabaseFolder({ data, database_url: url }: Config): void {
@@ -91,6 +115,19 @@ export function ensureDatabaseFolder({ data, database_url: url }: Config): void 
 async function openPostgres(url: string) {
   const postgres = await import('../storage/db/postgres.ts')
   return postgres.openPostgres(url)
+}
+
+/**
+ * Makes sure that there is a database, whichever build it is of; changes nothing.
+ * @throws WrongSetting without one
+ */
+export async function assertDatabase(config: Config): Promise<void> {
+  assertFileIsThere(config)
+  const state = await readSchemaState(config).catch((error: unknown) => {
+    if (error instanceof ForeignSchema) return undefined
+    throw error
+  })
+  if (state?.applied.length === 0) throw missingDatabase(config)
 }
 
 /** How far the schema of a database is; undefined where there is none. Changes nothing. */

@@ -1,6 +1,5 @@
 /** Opens the ledger of a server, and the clock by which it judges leases. */
 
-import { isAddress } from '../access/accounts/account.ts'
 import type { Meters } from '../front/metrics/meters.ts'
 import type { Health } from '../front/status/health-port.ts'
 import { foreignSchema } from '../front/status/schema.ts'
@@ -19,6 +18,7 @@ import type { CountStore } from '../storage/counts/store.ts'
 import type { Db } from '../storage/db/db.ts'
 import { type LeaseClock, openLeaseClock } from '../storage/db/lease-clock.ts'
 import { misplaced } from '../storage/slots/store/owners.ts'
+import { isAddress } from '../verify/address.ts'
 
 /** @throws Error that names both clocks while that of this machine is wrong. */
 export async function openRightClock(db: Db, clock: Clock): Promise<LeaseClock> {

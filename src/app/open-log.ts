@@ -17,6 +17,7 @@ import { openSource } from '../proof/signer/source.ts'
 import { assertSame, findHistory } from '../proof/signer/store.ts'
 import { leaseMs, liveNodes } from '../storage/db/lease.ts'
 import { openLeaseClock } from '../storage/db/lease-clock.ts'
+import { assertFileIsThere } from './missing-database.ts'
 import { lockDatabase, openDatabase } from './open-database.ts'
 import { keySourceOf, openHeads } from './open-signer.ts'
 import { witnessesOf } from './open-witnesses.ts'
@@ -27,6 +28,7 @@ import { shardIn } from './settings.ts'
  * @throws Error while a server runs on the data folder or the database, or before the first start.
  */
 export async function openLogOffice(config: Config, log: Log) {
+  assertFileIsThere(config)
   const lock = lockDatabase(config)
   const clock = systemClock
   const random = systemRandom()

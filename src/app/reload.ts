@@ -1,13 +1,29 @@
 /** Reads the configuration again while the server runs. */
 import { isDeepStrictEqual } from 'node:util'
+import { makePlans } from '../access/plan-config.ts'
+import { lossWords } from '../billing/margins/losses.ts'
 import type { Config, Loaded } from '../config/config.ts'
+import { oddPriceFix, oddPrices } from '../config/odd-prices.ts'
 import { rows, valueIn } from '../config/table.ts'
+import { makeCatalogue } from '../models/catalogue.ts'
 import type { Reloaded } from './deps-port.ts'
 import type { LevelledLog } from './logging.ts'
 import type { Service } from './wiring.ts'
 
+/** Returns what is sold below cost, also by the discount of a default plan, in sentences. */
+export function lossesIn({ models, upstreams, plans, limits }: Config): string[] {
+  const upstreamIds = upstreams.map(({ id }) => id)
+  return lossWords(makeCatalogue({ models, upstreamIds }).list(), makePlans(plans, limits).list)
+}
+
+/** Names each price that looks like a slip of the unit: at that price it is sold all the same. */
+export function warnOfPrices(config: Config, log: Pick<LevelledLog, 'warn'>): void {
+  for (const price of oddPrices(config)) log.warn('config.odd_price', { price, fix: oddPriceFix })
+  for (const loss of lossesIn(config)) log.warn('config.below_cost', { loss })
+}
+
 type Needs = {
-  service: Pick<Service, 'adopt' | 'catalogue'>
+  service: Pick<Service, 'adopt' | 'catalogue' | 'meters'>
   log: LevelledLog
   /** As it was read at the start. */
   config: Config
@@ -26,6 +42,7 @@ export function reloader({ service, log, config, readAgain }: Needs): () => Prom
     const loaded = readAgain()
     if ('problems' in loaded) {
       log.warn('config.refused', { problems: loaded.problems })
+      service.meters.reloaded('refused')
       return loaded
     }
     const next = withLive(current, loaded.config)
@@ -35,13 +52,18 @@ export function reloader({ service, log, config, readAgain }: Needs): () => Prom
     log.setLevel(next.log.level)
     current = next
     const { id, version } = service.catalogue.priceList
+    warnOfPrices(next, log)
+    service.meters.reloaded('ok')
     log.info('config.reloaded', { changed, needs_restart: restart, prices: `${id}@${version}` })
     return { changed, restart }
   }
 
   return () => {
     const turn = last.then(reload)
-    last = turn.catch((error: unknown) => log.error('config.reload_failed', error))
+    last = turn.catch((error: unknown) => {
+      service.meters.reloaded('failed')
+      log.error('config.reload_failed', error)
+    })
     return turn
   }
 }

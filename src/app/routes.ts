@@ -47,12 +47,13 @@ export function createApp(deps: Deps) {
   const slots = makeSlots()
   const expectBody = expectBodies(deps.settings)
   const { ids, log, shard } = deps
+  const note = deps.meters.refused
   let pages: ShowRefusal | undefined
   const showRefusal = (...asked: Parameters<ShowRefusal>) => pages?.(...asked)
   const words = { missingWords, swallowedWords, explain: deps.demo?.explain }
   const said = { showRefusal, errorFormFor, shard, ...words }
   const admit = admitterOf(deps)
-  const app = makeRoot({ baseUrl, listen, ids, log, expectBody, admit, ...said })
+  const app = makeRoot({ baseUrl, listen, ids, log, note, expectBody, admit, ...said })
     .use(statusApi(deps))
     .use(modelsApi(deps))
     .use(signerApi(deps))

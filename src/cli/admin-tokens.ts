@@ -9,8 +9,8 @@ import {
   operatorScopes,
   toTokenView,
 } from '../access/operators/token.ts'
-import { openOffice } from '../app/open-office.ts'
-import { configOf, print, printJson, say, withSettings } from './context.ts'
+import { print, printJson, say, withSettings } from './context.ts'
+import { openNamedOffice } from './named-office.ts'
 import { readDuration, readWords } from './values.ts'
 
 export function adminTokenCommands(admin: Command): void {
@@ -45,7 +45,7 @@ type CreateOptions = Options & { scopes: OperatorScope[]; expires?: number; name
 const readScopes = (text: string): OperatorScope[] => readWords('scope', text, operatorScopes)
 
 async function openDesk(options: Options) {
-  const office = await openOffice(configOf(options))
+  const office = await openNamedOffice(options)
   return { ...office, operatorTokens: operatorTokenStore(office.db) }
 }
 

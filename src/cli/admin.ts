@@ -48,7 +48,8 @@ function list(options: Options): void {
 /** @throws Exit 2 if the environment or a flag sets the admins, 1 if the file is read-only, 78 */
 function change(options: Options, to: (admins: string[]) => string[]): void {
   const before = configOf(options).admins.map(toAccountId)
-  const loaded = readConfig(options, options['config'] as string | undefined)
+  const file = options['config'] as string | undefined
+  const loaded = readConfig(options, file, { isOffline: true })
   const source = 'sources' in loaded ? loaded.sources['admins'] : undefined
   if (source === 'env' || source === 'flag') {
     const where = source === 'env' ? 'the environment (COUNTERFOIL_ADMINS)' : '--admins'

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, statSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { assertWhole } from '../app/open-database.ts'
+import { assertDatabase, assertWhole } from '../app/open-database.ts'
 import type { Config } from '../config/config.ts'
 import { ensureFolder } from '../config/ensure-folder.ts'
 import { systemClock, toRfc3339 } from '../kernel/clock.ts'
@@ -49,9 +49,9 @@ async function backup(file: string, options: Options): Promise<void> {
   const config = configOf(options)
   if (existsSync(file)) throw taken(file)
   const { database_url: url } = config
+  await assertDatabase(config)
   if (!url.startsWith('sqlite:')) return dump(url, file, options.json === true)
   const database = url.slice('sqlite:'.length)
-  if (!existsSync(database)) throw new Exit(exitCodes.failed, `There is no database at ${database}`)
   // Requests to a running server go first.
   setPriority(copyNiceness)
   await assertWhole(database)

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type Copied, copyDatabase } from '../app/copy-database.ts'
+import { missingDatabase } from '../app/missing-database.ts'
 import { assertWhole } from '../app/open-database.ts'
 import { systemClock, toRfc3339 } from '../kernel/clock.ts'
 import { toUsd } from '../kernel/money.ts'
@@ -31,7 +32,7 @@ type Options = Record<string, unknown> & { from: string; to: string; json?: bool
 async function copy(options: Options): Promise<void> {
   const file = fileIn(options.from)
   if (!/^postgres(ql)?:\/\//.test(options.to)) throw usage('--to is not a postgres:// URL')
-  if (!existsSync(file)) throw new Exit(exitCodes.failed, `There is no database at ${file}`)
+  if (!existsSync(file)) throw missingDatabase({ database_url: options.from })
   await assertWhole(file)
   const still = keepStill(file, configOf(options).data)
   const source = openSqlite(file, { readonly: true })

@@ -1,8 +1,10 @@
 /** The `doctor` checks of the database, the signer key and the clock. */
 import { existsSync } from 'node:fs'
+import { elsewhereWords } from '../app/missing-database.ts'
 import { readSchemaState } from '../app/open-database.ts'
 import { keySourceOf } from '../app/open-signer.ts'
 import type { Config } from '../config/config.ts'
+import { databaseName } from '../config/database-place.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { systemRandom } from '../kernel/random.ts'
 import { skewOf, skewWords } from '../kernel/skew.ts'
@@ -33,8 +35,15 @@ export async function openForLook(config: Config): Promise<LookedAt> {
   })
   if (state instanceof ForeignSchema) return { db: undefined, findings: [foreignSchema(state)] }
   if (!state || state.applied.length === 0) {
-    const words = 'There is no database yet; the first start creates it.'
-    return { db: undefined, findings: [warning('database', words, serveFix)] }
+    const where = databaseName(config)
+    const words = `There is no database at ${where} yet; the first start creates it.`
+    const elsewhere = elsewhereWords(where)
+    const fix =
+      elsewhere.length === 0
+        ? serveFix
+        : `${serveFix}; for a server that runs: its folder, or its --config or --data`
+    const seen = [words, ...elsewhere].join('\n')
+    return { db: undefined, findings: [warning('database', seen, fix)] }
   }
   const { length } = state.pending
   if (length > 0) {

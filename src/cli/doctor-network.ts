@@ -1,7 +1,9 @@
 /** The `doctor` checks of the network: public origin, upstreams and chain. */
 import { openAnchorSender } from '../app/open-signer.ts'
+import { lossesIn } from '../app/reload.ts'
 import { checkToken } from '../billing/deposits/token.ts'
 import type { Config } from '../config/config.ts'
+import { oddPriceFix, oddPrices } from '../config/odd-prices.ts'
 import { isLoopback } from '../config/values.ts'
 import { type Chain, ChainUnavailable } from '../kernel/chain.ts'
 import { systemClock } from '../kernel/clock.ts'
@@ -11,7 +13,7 @@ import { anchorStore } from '../proof/anchors/store.ts'
 import { rpcChain } from '../proof/chain/rpc.ts'
 import type { Db } from '../storage/db/db.ts'
 import { type Finding, failure, fine, warning } from './finding.ts'
-import { checkUpstreams, isThere, lossesOf, upstreamWords } from './models.ts'
+import { checkUpstreams, isThere, upstreamWords } from './models.ts'
 
 /** Gas of the log's most expensive transaction, and how many the sender should afford. */
 const gasOfAnchor = 80_000n
@@ -54,14 +56,17 @@ async function isAlive(url: string): Promise<boolean> {
   }
 }
 
-/** Checks that no price is below what a step of its route costs. */
+/** Checks that no price is a slip of the unit, or below what a step of its route costs. */
 export function lookAtPrices(config: Config): Finding[] {
   const fix = 'raise the price in [[models]], or correct the cost of the route step'
-  const losses = lossesOf(config).map((loss) => warning('prices', `Below cost: ${loss}.`, fix))
+  const odd = oddPrices(config).map((price) =>
+    warning('prices', `Is this meant? ${price}.`, oddPriceFix),
+  )
+  const losses = lossesIn(config).map((loss) => warning('prices', `Below cost: ${loss}.`, fix))
   const hasCost = config.models.some(({ route = [] }) =>
     route.some((step) => typeof step !== 'string' && step.cost !== undefined),
   )
-  if (losses.length > 0 || !hasCost) return losses
+  if (odd.length + losses.length > 0 || !hasCost) return [...odd, ...losses]
   return [fine('prices', 'No model is sold below the cost of its route.')]
 }
 
@@ -76,7 +81,10 @@ export async function lookAtModels(config: Config): Promise<Finding[]> {
   )
   const checked = (await checkUpstreams(config)).flatMap((one) => {
     const words = `The upstream ${one.id} ${upstreamWords[one.status].split(':')[0]}.`
-    const fix = `counterfoil models check; ${upstreamWords[one.status].split(': ')[1] ?? ''}`
+    const fix =
+      one.baseUrl === undefined
+        ? `counterfoil models check; ${upstreamWords[one.status].split(': ')[1] ?? ''}`
+        : `set base_url = "${one.baseUrl}" of the upstream ${one.id}`
     if (!isThere(one)) return failure('models', words, fix.replace(/; $/, ''))
     if (one.missing.length === 0) return fine('models', words)
     const lacks = `The upstream ${one.id} does not list ${one.missing.join(', ')}.`

@@ -2,10 +2,13 @@
 import { classUnits } from '../billing/usage/store/class-lines.ts'
 import { countedRuns } from '../billing/usage/store/counted-runs.ts'
 import type { Config } from '../config/config.ts'
+import { troubleStore } from '../front/webhooks/store/troubles.ts'
+import { systemClock } from '../kernel/clock.ts'
 import { rateFieldOf } from '../models/rate-fields.ts'
 import type { Db } from '../storage/db/db.ts'
+import { openLeaseClock } from '../storage/db/lease-clock.ts'
 import { meterInText } from '../verify/meter-words.ts'
-import { type Finding, fine, warning } from './finding.ts'
+import { type Finding, failure, fine, warning } from './finding.ts'
 
 /** How many of the newest runs are looked through: a second or less. */
 const runsMax = 10_000
@@ -26,6 +29,28 @@ export async function lookAtRates({ models }: Config, db: Db): Promise<Finding[]
   })
   if (unpriced.length > 0 || found.length === 0) return unpriced
   return [fine('rates', 'Models have a rate for each class that their latest runs read.')]
+}
+
+/** Names the upstreams that running servers find failing, and why, also where no list tells. */
+export async function lookAtUpstreams(db: Db): Promise<Finding[]> {
+  const leaseClock = await openLeaseClock(db, systemClock)
+  const troubles = troubleStore(db, { clock: leaseClock, node: 'command' })
+  const found = await troubles.standing(leaseClock.now())
+  return found.flatMap(({ name, data }) => {
+    if (!name.startsWith('upstream:')) return []
+    const id = name.slice('upstream:'.length)
+    if (data['reason'] !== 'denied') {
+      const words = `A running server leaves the upstream ${id} alone, because it fails.`
+      return failure('upstreams', words, 'counterfoil models check; upstream.failed in the log')
+    }
+    const status = data['status'] ?? 'denied'
+    const words = `The upstream ${id} does not take our key or account: it answers ${status}.`
+    const fix =
+      status === 402
+        ? `pay our account at the provider of ${id}`
+        : `renew the key of ${id}: its api_key_env or api_key_file`
+    return failure('upstreams', words, fix)
+  })
 }
 
 /** Names the models whose servers report no usage of whole answers, or a contradicting one. */

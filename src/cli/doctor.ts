@@ -1,6 +1,7 @@
 /** `doctor`: lists what is wrong or missing for production, each with its fix. */
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
+import { withoutPassword } from '../config/database-place.ts'
 import { readConfig } from '../config/file.ts'
 import {
   Exit,
@@ -24,9 +25,8 @@ import { lookAtLog, lookAtReplication } from './doctor-log.ts'
 import { lookAtDisk, lookAtFiles } from './doctor-machine.ts'
 import { lookAtChain, lookAtModels, lookAtOrigin, lookAtPrices } from './doctor-network.ts'
 import { lookAtPatience } from './doctor-patience.ts'
-import { lookAtRates, lookAtUsage } from './doctor-rates.ts'
+import { lookAtRates, lookAtUpstreams, lookAtUsage } from './doctor-rates.ts'
 import { type Finding, failure, lookAt, quote } from './finding.ts'
-import { withoutPassword } from './pg-tools.ts'
 
 export function doctorCommand(program: Command): void {
   withSettings(program.command('doctor'))
@@ -64,6 +64,7 @@ async function examine(options: Options): Promise<void> {
         ...(await lookAtLog(config, db)),
         ...(await lookAtRates(config, db)),
         ...(await lookAtUsage(db)),
+        ...(await lookAtUpstreams(db)),
       ]
     })),
   ]

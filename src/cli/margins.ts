@@ -1,6 +1,7 @@
 /** `margins`: revenue, cost and margin by model, account or day; also beside a running server. */
 import type { Command } from 'commander'
 import { openOffice } from '../app/open-office.ts'
+import { lossesIn } from '../app/reload.ts'
 import { type MarginGroup, type MarginSums, marginGroups } from '../billing/margins/margin.ts'
 import {
   type Margins,
@@ -14,7 +15,6 @@ import { marginStore } from '../billing/margins/store.ts'
 import { toDate } from '../billing/usage/usage-view.ts'
 import { toUsd } from '../kernel/money.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
-import { lossesOf } from './models.ts'
 import { writeOut } from './output.ts'
 import { readWord } from './values.ts'
 
@@ -53,7 +53,7 @@ async function show(options: Options): Promise<void> {
     if (found.uncounted > 0) {
       say(`${found.uncounted} newer leaves of the log are not counted yet; a server counts them.`)
     }
-    if (!options.json && !options.csv) for (const loss of lossesOf(config)) say(`${loss}.`)
+    if (!options.json && !options.csv) for (const loss of lossesIn(config)) say(`${loss}.`)
   } finally {
     await office.close()
   }

@@ -2,6 +2,7 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import type { Command } from 'commander'
 import { matches } from '../access/keys/key.ts'
+import { makePlans } from '../access/plan-config.ts'
 import { sayingOf } from '../app/logging.ts'
 import type { Config } from '../config/config.ts'
 import { diffModels, type ModelDiff } from '../config/model-diff.ts'
@@ -67,6 +68,7 @@ async function importModels(source: string, options: Options): Promise<void> {
     diffText(diff, options, { rounded, rates, notes: notesOf(file, upstreamOf(config, options)) }),
   )
   tellRest(file, diff)
+  tellDiscounts(config, options)
   if (options.write) write(path, text, diff)
   if (file.refused.length === 0) return
   const done = options.write ? 'the others were written' : 'the others are above'
@@ -200,6 +202,19 @@ function tellRest({ refused, leftOut }: PriceFile, { left, short }: ModelDiff): 
     say(`Refused: ${id} has prices that have no meter here: ${dimensions.join(', ')}.`)
   }
   if (refused.length > 0) say('To leave a dimension or a tier out knowingly: --without <name>,…')
+}
+
+/** Names plans whose discount is more than the markup, the default plans too. */
+function tellDiscounts({ plans, limits }: Config, { markup: factor }: Options): void {
+  if (!factor) return
+  const times = Number(factor.digits) / 10 ** factor.scale
+  for (const { id, discountBps: bps } of makePlans(plans, limits).list) {
+    if (bps === 0 || times * (1 - bps / 10_000) >= 1) continue
+    say(
+      `Below cost: plan ${id} takes ${bps / 100} % off, which is more than this markup. Set its ` +
+        `discount_bps in [[plans]], or raise the markup.`,
+    )
+  }
 }
 
 function write(path: string, text: string, { added, changed }: ModelDiff): void {

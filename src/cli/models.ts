@@ -1,9 +1,8 @@
 /** `models check`: asks every upstream whether it responds and serves the models routed to it. */
 import type { Command } from 'commander'
-import { makePlans } from '../access/plan-config.ts'
-import { lossWords } from '../billing/margins/losses.ts'
+import { lossesIn } from '../app/reload.ts'
 import type { Config } from '../config/config.ts'
-import { makeCatalogue } from '../models/catalogue.ts'
+import { oddPriceFix, oddPrices } from '../config/odd-prices.ts'
 import { toStep } from '../models/model-config.ts'
 import { checkUpstream } from '../models/upstream/check.ts'
 import { Exit, exitCodes, print, printJson, say, wholeConfigOf, withSettings } from './context.ts'
@@ -25,20 +24,22 @@ export type CheckedUpstream = {
   id: string
   status: Awaited<ReturnType<typeof checkUpstream>>['status']
   missing: string[]
+  /** The right base URL, if the configured one is wrong. */
+  baseUrl?: string
 }
 
 /** Asks all upstreams at once. */
 export const checkUpstreams = ({ upstreams, models }: Config): Promise<CheckedUpstream[]> =>
   Promise.all(
     upstreams.map(async (upstream) => {
-      const { status, models: known } = await checkUpstream(upstream)
+      const { status, models: known, baseUrl } = await checkUpstream(upstream)
       const routed = models
         .flatMap(({ route = [] }) => route)
         .map(toStep)
         .filter((step) => step.upstream === upstream.id)
         .map((step) => step.model)
       const missing = known ? [...new Set(routed)].filter((name) => !known.includes(name)) : []
-      return { id: upstream.id, status, missing }
+      return { id: upstream.id, status, missing, ...(baseUrl && { baseUrl }) }
     }),
   )
 
@@ -50,32 +51,33 @@ export const upstreamWords: Record<CheckedUpstream['status'], string> = {
   ok: 'responds',
   unlisted: 'responds, but does not list its models',
   denied: 'rejects the key: check its api_key_env or api_key_file',
+  unpaid: 'says that our account there has no credit: pay its provider',
+  misplaced: 'has no API at its base_url: correct its base_url',
+  dns: 'has a host name that does not resolve: check the host in its base_url, and the DNS here',
+  refused: 'refuses connections: check the port in its base_url, and that it is running',
+  tls: 'fails the TLS handshake: check its certificate, and http or https in its base_url',
   unreachable: 'is unreachable: check its base_url, and that it is running',
   timeout: 'does not respond in time',
   error: 'returns an error: check its base_url, which usually ends in /v1',
 }
 
-/** What the configuration sells below cost, in sentences without a full stop. */
-export function lossesOf({ models, upstreams, plans, limits }: Config): string[] {
-  const upstreamIds = upstreams.map(({ id }) => id)
-  return lossWords(makeCatalogue({ models, upstreamIds }).list(), makePlans(plans, limits).list)
-}
-
 async function check(options: { json?: boolean }): Promise<void> {
   const config = wholeConfigOf(options)
-  const losses = lossesOf(config)
+  const losses = lossesIn(config)
   const found = await checkUpstreams(config)
   if (options.json) printJson({ object: 'list', data: found, below_cost: losses })
   else for (const one of found) print(lineOf(one))
   if (found.length === 0)
     say('No upstreams are configured; the built-in models are always available.')
   if (!options.json) for (const loss of losses) say(`Below cost: ${loss}.`)
+  for (const price of oddPrices(config)) say(`Is this meant? ${price}; ${oddPriceFix}`)
   const wrong = found.filter((one) => !isThere(one)).length
   if (wrong > 0)
     throw new Exit(exitCodes.failed, `${wrong} of ${found.length} upstreams failed the check.`)
 }
 
-function lineOf({ id, status, missing }: CheckedUpstream): string {
+function lineOf({ id, status, missing, baseUrl }: CheckedUpstream): string {
   const lacks = missing.length === 0 ? '' : `; does not list ${missing.join(', ')}`
-  return `${id}  ${upstreamWords[status]}${lacks}`
+  const instead = baseUrl === undefined ? '' : `; it is at ${baseUrl}`
+  return `${id}  ${upstreamWords[status]}${lacks}${instead}`
 }

@@ -2,13 +2,14 @@
 import { existsSync, statSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { resolve } from 'node:path'
+import { withoutPassword } from '../config/database-place.ts'
 import { systemClock, toRfc3339 } from '../kernel/clock.ts'
 import { redact } from '../kernel/redact.ts'
 import { beside, noteBackup, putInPlace } from '../storage/db/backup.ts'
 import { openingFault } from '../storage/db/opening-fault.ts'
 import { openPostgres } from '../storage/db/postgres.ts'
 import { Exit, exitCodes, print, printJson, say } from './context.ts'
-import { dumpCommand, forTools, passwordOf, withoutPassword } from './pg-tools.ts'
+import { dumpCommand, forTools, passwordOf } from './pg-tools.ts'
 
 /** Niceness of pg_dump: requests to a running server go first. */
 const dumpNiceness = 10

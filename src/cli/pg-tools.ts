@@ -1,4 +1,5 @@
 /** The commands of PostgreSQL's own tools, for backup and restore. */
+import { withoutPassword } from '../config/database-place.ts'
 import { quote } from './finding.ts'
 
 /** The command that backs up a PostgreSQL database. */
@@ -22,13 +23,6 @@ export const restoreCommands = (url: string, file: string): string => {
     `  psql ${database} --command=${quote(over + calls)}`,
     ...passwordHint(url),
   ].join('\n')
-}
-
-export function withoutPassword(url: string): string {
-  const parsed = URL.parse(url)
-  if (!parsed?.password) return url
-  parsed.password = ''
-  return parsed.href
 }
 
 /** A URL without the parameters that only Bun's client knows; libpq rejects those. */

@@ -10,7 +10,7 @@ import type { Deps } from '../app/deps-port.ts'
 import { type LevelledLog, openLog } from '../app/logging.ts'
 import { ensureDatabaseFolder, openDatabase } from '../app/open-database.ts'
 import { openAnchorSender, openDataSigner, openHeads } from '../app/open-signer.ts'
-import { reloader } from '../app/reload.ts'
+import { reloader, warnOfPrices } from '../app/reload.ts'
 import { type Running, startServer } from '../app/start.ts'
 import type { Config } from '../config/config.ts'
 import { ensureFolder } from '../config/ensure-folder.ts'
@@ -58,6 +58,7 @@ async function run(options: ServeOptions): Promise<void> {
   const { level, format } = config.log
   const isPretty = format === 'pretty' || (format === 'auto' && process.stderr.isTTY === true)
   const log = openLog({ level, format: isPretty ? 'pretty' : 'json' })
+  warnOfPrices(config, log)
   ensureFolder(config.data, 'data')
   const isEmbedded = config.database_url.startsWith('sqlite:')
   if (isEmbedded) ensureDatabaseFolder(config)
@@ -99,7 +100,7 @@ type Opening = {
 async function open(opening: Opening): Promise<Running> {
   const { config, log, waiting, lock, isDev, evenIfMoved } = opening
   waiting.enter('migrating')
-  const { db, migrated, moved } = await openDatabase(config, { lock, evenIfMoved })
+  const { db, migrated, moved } = await openDatabase(config, { lock, evenIfMoved, mayCreate: true })
   if (moved) log.warn('database.goes_on_beside_copy', { copied_to: moved.to, copied_at: moved.at })
   if (migrated.length > 0) log.info('database.migrated', { steps: migrated })
   const signer = await openDataSigner(config, db, takeSignerKey())

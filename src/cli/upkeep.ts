@@ -1,20 +1,14 @@
 /** The small commands around a server: `migrate`, `config`, `version`. */
 import type { Command } from 'commander'
+import { missingDatabase } from '../app/missing-database.ts'
 import { lockDatabase, openDatabase, readSchemaState } from '../app/open-database.ts'
+import { lossesIn } from '../app/reload.ts'
 import { commit, version } from '../app/version.ts'
 import { readConfig } from '../config/file.ts'
+import { oddPriceFix, oddPrices } from '../config/odd-prices.ts'
 import { configView, explainConfig, showConfig } from '../config/show.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
-import {
-  configOf,
-  Exit,
-  exitCodes,
-  print,
-  printJson,
-  say,
-  wholeConfigOf,
-  withSettings,
-} from './context.ts'
+import { configOf, print, printJson, say, withSettings } from './context.ts'
 
 export function upkeepCommands(program: Command): void {
   withSettings(program.command('migrate'))
@@ -27,10 +21,16 @@ export function upkeepCommands(program: Command): void {
     .option('--explain', 'also describe each setting and how to set it')
     .option('--json', 'print JSON')
     .action((options: Record<string, unknown>) => {
-      const config = wholeConfigOf(options)
-      const loaded = readConfig(options, options['config'] as string | undefined)
+      const config = configOf(options)
+      const file = options['config'] as string | undefined
+      const loaded = readConfig(options, file, { isOffline: true })
       if (!('sources' in loaded)) return
       const { sources } = loaded
+      const whole = readConfig(options, file)
+      if ('problems' in whole)
+        for (const problem of whole.problems) say(`serve needs it: ${problem}`)
+      for (const loss of lossesIn(config)) say(`Below cost: ${loss}.`)
+      for (const price of oddPrices(config)) say(`Is this meant? ${price}; ${oddPriceFix}`)
       if (options['json']) printJson({ object: 'list', data: configView(config, sources) })
       else print(options['explain'] ? explainConfig(config, sources) : showConfig(config, sources))
     })
@@ -54,7 +54,7 @@ async function migrate(options: MigrateOptions): Promise<void> {
   const mustBeAlone = state !== undefined && state.pending.length > 0
   const lock = mustBeAlone ? lockDatabase(config) : undefined
   try {
-    const { db, migrated } = await openDatabase(config, { lock })
+    const { db, migrated } = await openDatabase(config, { lock, mayCreate: true })
     await db.close()
     if (options.json) printJson({ migrated })
     else say(migrated.length === 0 ? 'Nothing to migrate.' : `Applied ${migrated.join(', ')}.`)
@@ -64,8 +64,9 @@ async function migrate(options: MigrateOptions): Promise<void> {
 }
 
 async function schemaStatus(options: MigrateOptions): Promise<void> {
-  const state = await readSchemaState(configOf(options))
-  if (!state) throw new Exit(exitCodes.failed, 'There is no database yet: start the server once.')
+  const config = configOf(options)
+  const state = await readSchemaState(config)
+  if (!state || state.applied.length === 0) throw missingDatabase(config)
   const applied = state.applied.map(({ tag, at }) => ({ tag, applied_at: toRfc3339(at) }))
   if (options.json) return printJson({ applied, pending: state.pending })
   for (const { tag, applied_at } of applied) print(`${applied_at}  ${tag}`)

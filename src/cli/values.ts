@@ -1,22 +1,26 @@
 /** Reads command-line values strictly: an invalid one is a usage error (exit 2). */
-import { isAddress, toAccountId } from '../access/accounts/account.ts'
+import { toAccountId } from '../access/accounts/account.ts'
 import { type Scope, scopes } from '../access/keys/key.ts'
 import { type Nusd, parseUsd } from '../kernel/money.ts'
 import { type CapWindow, capWindows } from '../ledger/window.ts'
+import { isAddress } from '../verify/address.ts'
 import { Exit, exitCodes } from './context.ts'
 
 const usage = (message: string): never => {
   throw new Exit(exitCodes.usage, message)
 }
 
-export const readAccount = (text: string): string =>
-  isAddress(text)
-    ? toAccountId(text)
-    : usage(`"${text}" is not a wallet address (0x and 40 hex digits)`)
+/** The account of a wallet; a wrong checksum betrays a wrong digit, and so another wallet. */
+export const readAccount = (text: string): string => toAccountId(readAddress(text))
 
 /** An address as written; a checksum, if it has one, must be right. */
 export const readAddress = (text: string): string =>
-  isAddress(text) ? text : usage(`"${text}" is not an address (0x and 40 hex digits)`)
+  isAddress(text) ? text : usage(wrongAddress(text))
+
+const wrongAddress = (text: string): string =>
+  isAddress(text.toLowerCase())
+    ? `The checksum of "${text}" does not fit: a digit is wrong. Copy the address again`
+    : `"${text}" is not an address (0x and 40 hex digits)`
 
 /** Decimal USD with up to nine decimals. */
 export const readUsd = (text: string): Nusd =>

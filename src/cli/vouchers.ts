@@ -1,12 +1,12 @@
 /** `vouchers create|list|revoke`: prepaid codes, also made beside a live server. */
 import type { Command } from 'commander'
-import { openOffice } from '../app/open-office.ts'
 import { issueVouchers, revokeVouchers } from '../billing/vouchers/issue-vouchers.ts'
 import { voucherStore } from '../billing/vouchers/store.ts'
 import { toBatchView } from '../billing/vouchers/vouchers.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { toUsd } from '../kernel/money.ts'
-import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+import { Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+import { openNamedOffice } from './named-office.ts'
 import { writeOut } from './output.ts'
 import { readDuration, readUsd } from './values.ts'
 
@@ -39,7 +39,7 @@ type CreateOptions = Options & {
 }
 
 async function openDesk(options: Options) {
-  const office = await openOffice(configOf(options))
+  const office = await openNamedOffice(options)
   return { ...office, vouchers: voucherStore(office.db) }
 }
 
@@ -53,6 +53,7 @@ async function create(options: CreateOptions): Promise<void> {
     const lines = codes.map((code) => `${code},${rest}\n`)
     await writeOut(['code,amount_usd,expires_at,batch\n', ...lines].join(''))
     say(`Created ${batch.id}: ${count} of ${toUsd(amount)} USD. The codes are shown only once.`)
+    desk.tell()
   } finally {
     await desk.close()
   }

@@ -13,6 +13,7 @@ import {
   readUpstreams,
   type UpstreamConfig,
 } from './entries.ts'
+import { namesOf, rawIn } from './money-values.ts'
 import { isTable, readValue, unknownKey, type ValuesOf } from './setting.ts'
 import { findShards } from './shard-map.ts'
 import { type Row, rows, table } from './table.ts'
@@ -181,8 +182,10 @@ function findRaw(
     return { source: 'env', name, raw: text && reader.fromText(text) }
   }
   const section = row.section === '' ? file : file[row.section]
-  const raw = isTable(section) ? section[row.name] : undefined
-  return { source: raw === undefined ? 'default' : 'file', name: `${filePath}: ${row.path}`, raw }
+  const where = `${filePath}: ${row.section === '' ? '' : `${row.section}.`}`
+  const table = isTable(section) ? section : {}
+  const { raw, label } = rawIn(table, row.name, where, problems)
+  return { source: raw === undefined ? 'default' : 'file', name: label, raw }
 }
 
 /** Reads the value that an entry names as `…_env` or `…_file`; undefined without either. */
@@ -245,7 +248,7 @@ function unknownFileKeys(file: Record<string, unknown>): string[] {
       out.push(`${key} must be a table: [${key}]`)
       continue
     }
-    const names = section.map((row) => row.name)
+    const names = section.flatMap((row) => namesOf(row.name))
     for (const name of Object.keys(value)) {
       if (!names.includes(name)) out.push(unknownKey(`${key}.${name}`, name, names))
     }

@@ -6,10 +6,10 @@ import { tokenizerNames } from '../models/tokenizers/tokenizer.ts'
 import type { Attest } from '../models/upstream/exchange.ts'
 import { readAttest } from './attest-entries.ts'
 import { readDialect } from './dialect-entries.ts'
+import { amount } from './money-values.ts'
 import { readList, refuseTwice } from './read-list.ts'
 import { isTable, needed, optional, readTable, set, type ValuesOf } from './setting.ts'
 import {
-  amount,
   decimal,
   filePath,
   flag,
@@ -101,7 +101,11 @@ export const lists = {
       'Longest wait for a first byte; absent, 60,000, or 300,000 where a model of its reasons.',
     ),
     timeout_idle_ms: set(ms, '60_000', 'Longest silence inside an answer.'),
-    timeout_total_ms: set(ms, '600_000', 'Longest answer.'),
+    timeout_total_ms: set(
+      ms,
+      '600_000',
+      'Longest whole answer; of a stream, the longest time without anything new in it.',
+    ),
     relay_messages: set(
       flag,
       'true',
@@ -171,7 +175,7 @@ export const lists = {
   plans: {
     id: needed(id, 'Name of the plan; one of free, builder, scale changes that plan.'),
     name: optional(words, 'What people read.'),
-    price_nusd: optional(amount('nUSD'), 'Price of a period.'),
+    price_nusd: optional(nusd, 'Price of a period.'),
     period: optional(oneOf('month', 'none'), 'How often it is paid.'),
     discount_bps: optional(integer('0.01 %', 0, 10_000), 'Off the price of every run.'),
     models: optional(listOf(words), 'Globs of the models it opens; all when absent.'),

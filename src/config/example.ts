@@ -55,19 +55,19 @@ const entries = `## A server that speaks the OpenAI API. Its key is in a variabl
 # base_url = "http://127.0.0.1:8000/v1"
 # api_key_env = "LOCAL_API_KEY"
 
-## A model and its price: 150_000 pUSD a token are 0.15 USD a million tokens.
+## A model and its price in dollars a million tokens; input_pusd = 150_000 is the same.
 # [[models]]
 # id = "acme/small"
 # route = ["local:small"]
 # kind = "chat"
 # context_tokens = 128_000
 # max_output_tokens = 4096
-# input_pusd = 150_000
-# output_pusd = 600_000
+# input = "$0.15/M"
+# output = "$0.60/M"
 
 ## A change to a plan that is there, or another plan.
 # [[plans]]
 # id = "builder"
-# price_nusd = 20_000_000_000
+# price = "$20"
 # discount_bps = 500
 # limits = { rpm = 20_000, max_keys = 200 }`

@@ -2,6 +2,7 @@
 import type { ModelEntry, TomlTable, TomlValue } from '../models/price-files/price-entry.ts'
 import { costFields } from '../models/rate-fields.ts'
 import { type ModelChange, stable } from './model-text.ts'
+import { exactEntry, readableOf, toDollars } from './money-values.ts'
 
 export type ModelDiff = {
   added: ModelEntry[]
@@ -17,12 +18,13 @@ export type ModelDiff = {
 const managed = [...Object.keys(costFields), 'bands', 'tiers'] as const
 
 export function diffModels(
-  current: readonly ModelEntry[],
+  written: readonly ModelEntry[],
   wanted: readonly ModelEntry[],
   upstream: string | undefined,
 ): ModelDiff {
   const diff: ModelDiff = { added: [], changed: [], unchanged: 0, left: [], short: [] }
-  const known = new Map(current.map((entry) => [entry.id, entry]))
+  const known = new Map(written.map((entry) => [entry.id, exactEntry(entry)]))
+  const readable = new Map(written.map((entry) => [entry.id, entry]))
   for (const entry of wanted) {
     const before = known.get(entry.id)
     if (!before) {
@@ -38,7 +40,8 @@ export function diffModels(
     const [configured, total] = [contextOf(before), contextOf(entry)]
     if (configured < total) diff.short.push({ id: entry.id, configured, total })
     const change = changeOf(before, entry, route)
-    if (change) diff.changed.push({ ...change, before })
+    const own = readable.get(entry.id)
+    if (change && own) diff.changed.push({ ...asWritten(change, own), before: own })
     else diff.unchanged++
   }
   return diff
@@ -87,6 +90,21 @@ function changeOf(
   }
   const isSame = remove.length === 0 && Object.keys(set).length === 0
   return isSame ? undefined : { id: entry.id, set, remove }
+}
+
+/** A change in the names that an entry uses: dollars stay dollars. */
+function asWritten({ id, set, remove }: ModelChange, own: ModelEntry): ModelChange {
+  const named = (name: string): string => {
+    const readable = readableOf(name)
+    return readable && own[readable.name] !== undefined ? readable.name : name
+  }
+  const changes = Object.entries(set).map(([name, value]): [string, TomlValue] => {
+    const unit = readableOf(name)?.unit
+    if (named(name) === name || unit === undefined || typeof value !== 'bigint')
+      return [name, value]
+    return [named(name), toDollars(value, unit)]
+  })
+  return { id, set: Object.fromEntries(changes), remove: remove.map(named) }
 }
 
 /** `request_nusd = 0` says what its absence says. */

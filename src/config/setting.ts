@@ -1,5 +1,6 @@
 /** A setting: its reader, default, help, and the errors of wrong values. */
 import { nearest } from '../kernel/nearest.ts'
+import { namesOf, rawIn } from './money-values.ts'
 import type { Reader } from './values.ts'
 
 export type Setting<T> = {
@@ -58,14 +59,15 @@ export function readTable<S>(settings: S, raw: unknown, where: string, problems:
   }
   const before = problems.length
   const known = Object.entries(settings as Settings)
+  const names = known.flatMap(([name]) => namesOf(name))
   for (const name of Object.keys(raw)) {
-    if (known.some(([other]) => other === name)) continue
-    problems.push(unknownKey(`${where}.${name}`, name, Object.keys(settings as Settings)))
+    if (names.includes(name)) continue
+    problems.push(unknownKey(`${where}.${name}`, name, names))
   }
-  const values = known.map(([name, setting]) => [
-    name,
-    readValue(setting, raw[name], `${where}.${name}`, problems),
-  ])
+  const values = known.map(([name, setting]) => {
+    const { raw: value, label } = rawIn(raw, name, `${where}.`, problems)
+    return [name, readValue(setting, value, label, problems)]
+  })
   return problems.length === before ? (Object.fromEntries(values) as ValuesOf<S>) : undefined
 }
 

@@ -1,9 +1,9 @@
 /** Every setting by section and name, with its form, default and help. */
+import { amount } from './money-values.ts'
 import { live, optional, type Setting, secret, set } from './setting.ts'
 import {
   address,
   aliasTable,
-  amount,
   collectorHeaders,
   collectorUrl,
   databaseUrl,

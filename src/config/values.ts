@@ -1,6 +1,5 @@
 /** Readers of single values: their form, their limits and how they are shown. */
 import { isIP } from 'node:net'
-import { maxNusd } from '../kernel/money.ts'
 import { isShardId } from '../kernel/shard.ts'
 import { parseSlots, shardIdForm, slotsForm } from '../kernel/slot-text.ts'
 import { isAddress } from '../verify/address.ts'
@@ -46,19 +45,6 @@ export function decimal(unit: string, least: number, most: number): Reader<numbe
         : must(`a number from ${least} to ${most}`)
     },
     show: String,
-  }
-}
-
-/** Money or a price, 0…9e15, exact. `unit` is `nUSD` or `pUSD`. */
-export function amount(unit: string): Reader<bigint> {
-  return {
-    unit,
-    fromText: wholeFromText,
-    check: (raw) =>
-      typeof raw === 'bigint' && raw >= 0n && raw <= maxNusd
-        ? accept(raw)
-        : must(`a whole number of ${unit} from 0 to ${group(maxNusd)}`),
-    show: group,
   }
 }
 
@@ -286,7 +272,7 @@ function checkedText<T extends string | HostPort>(
 }
 
 /** Underscores between digits are allowed, as in TOML. */
-function wholeFromText(raw: string): unknown {
+export function wholeFromText(raw: string): unknown {
   return /^\d+(_\d+)*$/.test(raw) ? BigInt(raw.replaceAll('_', '')) : raw
 }
 

@@ -33,5 +33,19 @@ export function parseUsd(text: string): Nusd | undefined {
   return amount <= maxNusd ? amount : undefined
 }
 
+/**
+ * Parses a price in USD a million units, `0.15/M`, exactly: up to six decimals make a whole number
+ * of pico-USD a unit. Undefined for anything else.
+ */
+export function parsePrice(text: string): Pusd | undefined {
+  const match = /^(\d{1,10})(?:\.(\d{1,6})0*)? ?\/ ?M$/.exec(text)
+  if (!match) return undefined
+  const price = BigInt(match[1] ?? '0') * 1_000_000n + BigInt((match[2] ?? '').padEnd(6, '0'))
+  return price <= maxNusd ? price : undefined
+}
+
+/** Prints a price as {@link parsePrice} reads it, with at least two decimals: `0.15/M`. */
+export const toPrice = (price: Pusd): string => `${toUsd(price * 1000n)}/M`
+
 export const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 export const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)

@@ -1,6 +1,7 @@
 /** Decides whether circuit breakers leave a model any upstream to send a run to. */
 import type { Model } from '../models/model.ts'
 import type { Upstreams } from '../models/upstream/live-upstreams.ts'
+import type { Upstream } from '../models/upstream/upstream.ts'
 import { circuitOpenRefusal } from './failure.ts'
 
 type FindUpstream = Pick<Upstreams, 'get'>
@@ -21,11 +22,12 @@ export function assertCircuitClosed(
   if (route.length > 0 && openMs > 0) throw circuitOpenRefusal(openMs)
 }
 
-/** Whether the circuit of every upstream of a model is open or half open. */
-export const isCircuitOpen = (upstreams: FindUpstream, { route }: Model): boolean =>
-  route.length > 0 && route.every(({ upstream }) => isUpstreamOpen(upstreams, upstream))
+/** Whether every upstream of a model rests after failures, or does not take our key. */
+export const isUnserved = (upstreams: FindUpstream, { route }: Model): boolean =>
+  route.length > 0 && route.every(({ upstream }) => isFailing(upstreams.get(upstream)))
 
-function isUpstreamOpen(upstreams: FindUpstream, id: string): boolean {
-  const breaker = upstreams.get(id)?.breaker
-  return breaker !== undefined && breaker().state !== 'closed'
+/** Whether an upstream rests after failures, or does not take our key. */
+export function isFailing(upstream: Upstream | undefined): boolean {
+  const state = upstream?.breaker?.().state ?? 'closed'
+  return state !== 'closed' || upstream?.fault?.() !== undefined
 }

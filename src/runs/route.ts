@@ -65,7 +65,7 @@ export async function tryRoute<T>(
       deps.log.warn('upstream.failed', {
         ...namesOf(live),
         upstream: step.upstream,
-        reason: error.reason,
+        reason: error.trouble ?? error.reason,
         status: error.status,
         ...(error.code === undefined ? {} : { code: error.code }),
       })

@@ -14,6 +14,7 @@ import {
   noBinary,
   type Server,
   someAccount,
+  withDatabase,
 } from '../support/binary.ts'
 import { until } from '../support/runs.ts'
 import { get, run, untilAnchor, writeSenderKey } from './anchors.ts'
@@ -60,6 +61,7 @@ describe.skipIf(noBinary || noAnvil)('a backup made under load, on the binary', 
     await chain.usd.send(payer, 'mint', payer, units(100))
     home = await makeHome(chain.toml + more)
     writeSenderKey(home)
+    await withDatabase(home)
     await must(home, 'anchor', 'deploy')
     server = await home.start()
     key = (await makeKey(home)).secret

@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { asOrdinaryUser, type Home, makeHome, noBinary, runOrdinary } from '../support/binary.ts'
 
 const commands = [['serve'], ['key', 'list'], ['migrate']]
+
+/** The commands among them that make the folder. */
+const making = commands.filter(([name]) => name !== 'key')
 
 describe.skipIf(noBinary)('a data folder that cannot be used', () => {
   let home: Home
@@ -34,7 +37,7 @@ describe.skipIf(noBinary)('a data folder that cannot be used', () => {
   })
 
   describe.skipIf(!asOrdinaryUser)('for lack of permission', () => {
-    test.each(commands)('ends %s with the folder and the remedy', async (...command) => {
+    test.each(making)('ends %s with the folder and the remedy', async (...command) => {
       mkdirSync(home.data, { mode: 0o555 })
       const { code, stdout, stderr } = await runOrdinary(home.folder, command)
       expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({
@@ -47,7 +50,7 @@ describe.skipIf(noBinary)('a data folder that cannot be used', () => {
       expect(readdirSync(home.data)).toEqual([])
     })
 
-    test.each(commands)('ends %s where the folder cannot be made', async (...command) => {
+    test.each(making)('ends %s where the folder cannot be made', async (...command) => {
       const { code, stderr } = await runOrdinary(home.folder, command)
       expect(code).toBe(1)
       expect(stderr).toStartWith(
@@ -69,6 +72,19 @@ describe.skipIf(noBinary)('a data folder that cannot be used', () => {
           fix: `chown to the user that counterfoil runs as: ${home.data}`,
         },
       ])
+    })
+
+    test("ends a command that may not look into another user's folder, and never says that there is nothing", async () => {
+      const server = await home.start()
+      await server.stop()
+      expect(statSync(home.data).mode & 0o777).toBe(0o700)
+      const { code, stderr } = await runOrdinary(home.folder, ['key', 'list'])
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringMatching(
+          /^Permission denied: .*counterfoil\.db; run this as the user/,
+        ),
+      })
     })
 
     test("ends a command with the path of another user's database", async () => {

@@ -58,7 +58,7 @@ describe.skipIf(noBinary)('looking after a service', () => {
     expect(state.pending).toEqual([])
     expect(state.applied.length).toBeGreaterThan(5)
     const elsewhere = await home.cli('migrate', '--status', '--data', './nowhere')
-    expect(elsewhere.code).toBe(1)
+    expect(elsewhere.code).toBe(78)
     expect(existsSync(join(home.folder, 'nowhere'))).toBe(false)
   })
 
@@ -104,7 +104,8 @@ describe.skipIf(noBinary)('looking after a service', () => {
   test('doctor looks at a folder where nothing is, and leaves nothing there', async () => {
     const { code, of } = await examine('--data', './nowhere')
     expect(code).toBe(0)
-    expect(of('database')).toMatchObject([{ status: 'warn', fix: 'counterfoil serve' }])
+    const fix = expect.stringMatching(/^counterfoil serve/)
+    expect(of('database')).toMatchObject([{ status: 'warn', fix }])
     expect(existsSync(join(home.folder, 'nowhere'))).toBe(false)
   })
 
@@ -242,10 +243,10 @@ base_url = "http://127.0.0.1:9/v1"
     const done = await home.cli('models', 'check', '--json')
     expect(done.code).toBe(1)
     const { data } = JSON.parse(done.stdout)
-    expect(data).toMatchObject([{ id: 'there' }, { id: 'gone', status: 'unreachable' }])
+    expect(data).toMatchObject([{ id: 'there' }, { id: 'gone', status: 'refused' }])
     expect(['ok', 'unlisted']).toContain(data[0].status)
     expect(existsSync(home.data)).toBe(false)
     const words = await home.cli('models', 'check')
-    expect(words.stdout).toContain('gone  is unreachable: check its base_url')
+    expect(words.stdout).toContain('gone  refuses connections: check the port in its base_url')
   })
 })

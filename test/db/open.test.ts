@@ -24,7 +24,7 @@ async function open(file: string) {
   const inputs = { env: {}, filePath: 'test.toml', readFile: () => undefined }
   const loaded = loadConfig({ ...inputs, flags: {}, fileText: `database_url = "sqlite:${file}"` })
   if ('problems' in loaded) throw new Error(loaded.problems.join('\n'))
-  const { db } = await openDatabase(loaded.config)
+  const { db } = await openDatabase(loaded.config, { mayCreate: true })
   await db.close()
 }
 

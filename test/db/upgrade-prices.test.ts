@@ -24,7 +24,7 @@ async function start(more = '') {
   const config = { ...loaded.config, listen: { hostname: '127.0.0.1', port: 0 } }
   const ignore = () => {}
   const log = { debug: ignore, info: ignore, warn: ignore, error: console.error }
-  const { db } = await openDatabase(config)
+  const { db } = await openDatabase(config, { mayCreate: true })
   let now = told.until
   const clock = { now: () => now++, monotonic: () => performance.now() }
   const signer = signerFromHex(testPrivateKey)

@@ -57,7 +57,7 @@ describe.each(releases)('a database of %s', (release) => {
     const config = { ...loaded.config, listen: { hostname: '127.0.0.1', port: 0 } }
     const ignore = () => {}
     const log = { debug: ignore, info: ignore, warn: ignore, error: console.error }
-    const opened = await openDatabase(config)
+    const opened = await openDatabase(config, { mayCreate: true })
     // A copy from before is kept exactly where something was done.
     const copies = readdirSync(folder).filter((name) => name.includes('.before-'))
     expect(copies.length > 0).toBe(opened.migrated.length > 0)

@@ -280,7 +280,7 @@ describe('an old SQLite file that is put back under its data folder', () => {
         data,
         database_url: `sqlite:${join(data, 'counterfoil.db')}`,
       }
-      const { db } = await openDatabase(config)
+      const { db } = await openDatabase(config, { mayCreate: true })
       const found = await lookAtLog(config, db).finally(() => db.close())
       return found.map(({ part, status }) => `${part}: ${status}`)
     }

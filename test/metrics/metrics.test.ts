@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { serveMetrics } from '../../src/app/serve-metrics.ts'
 import { loadConfig } from '../../src/config/config.ts'
+import { refusals } from '../../src/kernel/refusal.ts'
 import { modelsToml, until } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
@@ -129,6 +130,8 @@ for (const engine of engines) {
         upstream: upstreams,
         kind: ['chat', 'embedding', 'run', 'grant', 'deposit', 'plan', 'claim'],
         outcome: ['complete', 'partial', 'failed', 'cancelled', 'interrupted'],
+        type: Object.keys(refusals),
+        result: ['ok', 'refused', 'failed'],
         reason: ['rejected', 'unreachable', 'error', 'busy', 'share', 'timeout', 'too_long', 'cut'],
       }
       const free = ['le', 'version', 'commit', 'engine']

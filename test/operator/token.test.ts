@@ -146,6 +146,7 @@ test('The command line makes, lists, rotates and revokes tokens.', async () => {
     return { exitCode, told: text === '' ? undefined : JSON.parse(text) }
   }
   try {
+    Bun.spawnSync([process.execPath, main, 'migrate', '--data', folder], { cwd: folder })
     const { told } = run('create', '--scopes', 'accounts:read,grants:write', '--expires', '90d')
     expect(told).toMatchObject({ status: 'usable', scopes: ['accounts:read', 'grants:write'] })
     expect(told.secret).toStartWith('op-service-')

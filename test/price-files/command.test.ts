@@ -109,7 +109,8 @@ route = ["up:acme-old"]`)
     const first = await run(['-', ...wish, '--write'], readFileSync(prices, 'utf8'))
     expect([first.code, first.stderr]).toEqual([
       0,
-      `Updated ${config}. Reload a running server with: kill -HUP <pid>\n`,
+      'Below cost: plan scale takes 10 % off, which is more than this markup. Set its discount_bps ' +
+        `in [[plans]], or raise the markup.\nUpdated ${config}. Reload a running server with: kill -HUP <pid>\n`,
     ])
     const written = readFileSync(config, 'utf8')
     expect(written.startsWith('# ours\n')).toBe(true)

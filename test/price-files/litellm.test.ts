@@ -132,6 +132,13 @@ describe("LiteLLM's file", () => {
     expect(knowingly.refused).toEqual([])
   })
 
+  test('a model that may write pictures is refused for a price of whole ones', () => {
+    for (const says of ['', '"supported_output_modalities": ["text", "image"], ']) {
+      const file = litellm(chat('a', `${base}, ${says}"output_cost_per_image": 0.00012`))
+      expect(file.refused).toEqual([{ id: 'a', dimensions: ['output_cost_per_image'] }])
+    }
+  })
+
   test('so is one inside of an object, by its path', () => {
     const inner = '"provider_specific_entry": {"fast": 6.0, "deep": [{"cost": 1}], "per_moon": 2}'
     expect(litellm(chat('a', `${base}, ${inner}`)).refused).toEqual([
@@ -149,6 +156,15 @@ describe("LiteLLM's file", () => {
     ['"code_interpreter_cost_per_session": 0.03', 'code_interpreter_cost_per_session'],
     ['"file_search_cost_per_gb_per_day": 0.1', 'file_search_cost_per_gb_per_day'],
     ['"output_cost_per_token_batches": 1e-06', 'output_cost_per_token_batches'],
+    ['"input_cost_per_video_per_second": 0.002', 'input_cost_per_video_per_second'],
+    [
+      '"input_cost_per_audio_per_second_above_128k_tokens": 0.002',
+      'input_cost_per_audio_per_second_above_128k_tokens',
+    ],
+    [
+      '"supported_output_modalities": ["text"], "output_cost_per_image": 0.00012',
+      'output_cost_per_image',
+    ],
   ])('a price that nobody can ask for refuses no model and is named: %s', (price, name) => {
     const { models, refused } = litellm(chat('a', `${base}, ${price}`))
     expect(refused).toEqual([])
@@ -250,7 +266,11 @@ describe("LiteLLM's file", () => {
     expect(entriesOf(litellm(embedding(', "output_cost_per_token": 0.0')))).toEqual([
       { id: 'vec', kind: 'embedding', context_tokens: 8191n, input_pusd: 20_000n },
     ])
-    expect(litellm(embedding(', "input_cost_per_image": 0.0001')).refused).toHaveLength(1)
+    const pictures = litellm(embedding(', "input_cost_per_image": 0.0001'))
+    expect([pictures.refused, pictures.models[0]?.notes]).toEqual([
+      [],
+      ['Ignored, because no request here can ask for it: input_cost_per_image'],
+    ])
     expect(litellm(embedding(', "output_cost_per_token": 1e-08')).refused).toHaveLength(1)
   })
 

@@ -75,14 +75,16 @@ describe.each(engines)('the brake of a key, on %s', (engine) => {
     const hold = await holdOf((await w.key({ balance: 100n * usd })).secret)
     const { key, secret } = await w.key({ brakeMinute: hold * 10n + hold / 2n })
     isHeld = true
-    const asked = Array.from({ length: 1000 }, () => ask(secret))
+    // PGlite takes one hold after the other.
+    const count = engine === 'pglite' ? 200 : 1000
+    const asked = Array.from({ length: count }, () => ask(secret))
     const refused: { status: number; body: { error: Record<string, unknown> } }[] = []
     for (const answer of asked) {
       void answer.then(async (got) => {
         if (got.status !== 200) refused.push({ status: got.status, body: await got.json() })
       })
     }
-    await until('all others to be refused', () => refused.length === 990, 30_000)
+    await until('all others to be refused', () => refused.length === count - 10, 30_000)
     expect(waiting).toHaveLength(10)
     const statuses = new Set(refused.map(({ status, body }) => `${status} ${body.error['type']}`))
     // Some found the account at its limit of concurrent runs or of what is admitted.

@@ -35,7 +35,9 @@ describe('/status', () => {
     const well: StatusAnswer = await (await w.call('/v1/status')).json()
     const partOf = (name: string, change: Partial<StatusAnswer>) =>
       partsOf({ ...well, ...change }).find(({ part }) => part === name)
-    expect(partOf('Models', { models: { live: 3, degraded: 2 } })).toMatchObject({
+    expect(
+      partOf('Models', { models: { live: 3, degraded: 2, failing_upstreams: 1 } }),
+    ).toMatchObject({
       tone: 'warn',
       state: '2 of 3 paused',
     })

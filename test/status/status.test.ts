@@ -22,7 +22,7 @@ for (const engine of engines) {
         chain: { id: 4663, head: null, lag_s: null, status: 'disabled' },
         log: { size: 0, status: 'ok', anchored_size: 0, oldest_unanchored_s: null },
         ledger: 'checking',
-        models: { live: 2, degraded: 0 },
+        models: { live: 2, degraded: 0, failing_upstreams: 0 },
         clock: { status: 'ok', offset_ms: null },
         database: {
           engine: engineName(engine),

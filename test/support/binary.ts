@@ -240,6 +240,7 @@ export async function makeKey(
   { account = someAccount, cap = '1000.00' } = {},
   ...more: string[]
 ): Promise<MadeKey> {
+  await withDatabase(home)
   const args = ['key', 'create', '--account', account, '--cap', cap, '--json', ...more]
   return JSON.parse(await must(home, ...args))
 }
@@ -249,7 +250,13 @@ export const unknownSecret = makeSecret(systemRandom())
 
 /** Credits an account by the command line. */
 export async function grant(home: Home, usd: string, account = someAccount): Promise<void> {
+  await withDatabase(home)
   await must(home, 'grant', account, usd, '--reason', 'test')
+}
+
+/** Makes the database where there is none yet, as an operator does before the first start. */
+export async function withDatabase(home: Home): Promise<void> {
+  if (!existsSync(join(home.data, 'counterfoil.db'))) await must(home, 'migrate')
 }
 
 /** Runs a command that has to succeed and returns its stdout. */

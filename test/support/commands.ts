@@ -10,14 +10,16 @@ const main = new URL('../../src/main.ts', import.meta.url).pathname
 export function commandHome() {
   const folder = mkdtempSync(join(tmpdir(), 'counterfoil-commands-'))
   const data = join(folder, 'data')
+  const run = (...args: string[]): { code: number; stdout: string; stderr: string } => {
+    const cmd = [process.execPath, main, ...args]
+    const env = { PATH: process.env['PATH'] ?? '', COUNTERFOIL_DATA: data }
+    const { exitCode, stdout, stderr } = Bun.spawnSync({ cmd, cwd: folder, env })
+    return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() }
+  }
+  run('migrate')
   return {
     folder,
-    run(...args: string[]): { code: number; stdout: string; stderr: string } {
-      const cmd = [process.execPath, main, ...args]
-      const env = { PATH: process.env['PATH'] ?? '', COUNTERFOIL_DATA: data }
-      const { exitCode, stdout, stderr } = Bun.spawnSync({ cmd, cwd: folder, env })
-      return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() }
-    },
+    run,
     office: () => openOffice(configOf({ data })),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }

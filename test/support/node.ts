@@ -36,7 +36,7 @@ export async function startNode({ data, url, webhooks = [] }: NodeOptions) {
       void logged.push({ event, fields, error }),
   }
   const waiting = listenEarly(listen, makeIds(systemClock, systemRandom()))
-  const { db } = await openDatabase(config)
+  const { db } = await openDatabase(config, { mayCreate: true })
   const signer = signerFromHex(testPrivateKey)
   const running = await startServer(
     { config, db, signer, log, headFile: openHeads(config) },

@@ -8,7 +8,4 @@ export type Accounts = {
   suspendedAmong(ids: string[]): Promise<{ id: string }[]>
 }
 
-/** Whether a text has the form of an address; its checksum is not checked. */
-export const isAddress = (text: string): boolean => /^0x[0-9a-fA-F]{40}$/.test(text)
-
 export const toAccountId = (address: string): string => address.toLowerCase()

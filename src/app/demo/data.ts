@@ -24,7 +24,7 @@ const days = 30
 
 /** The parts of a service of a demonstration; the database is open. */
 export async function openParts(config: Config, log: Log) {
-  const { db } = await openDatabase(config)
+  const { db } = await openDatabase(config, { mayCreate: true })
   try {
     const signer = await openDataSigner(config, db, undefined)
     return { config, db, signer, log, headFile: openHeads(config) }

@@ -117,11 +117,17 @@ function depositFinding({ deposits }: StatusAnswer): Finding {
 
 function modelFinding({ models }: StatusAnswer): Finding {
   const part = 'Models'
-  if (models.degraded === 0) {
+  if (models.degraded + models.failing_upstreams === 0) {
     return { part, tone: 'ok', state: `${models.live} live`, advice: well }
   }
-  const advice = 'Their upstreams failed repeatedly and are retried automatically. See Models.'
-  return { part, tone: 'bad', state: `${models.degraded} of ${models.live} paused`, advice }
+  const advice =
+    'Their upstreams fail repeatedly, or refuse our key or account (401, 402, 403): see Models, ' +
+    'or run: counterfoil doctor'
+  const state =
+    models.degraded === 0
+      ? `${models.failing_upstreams} upstreams failing`
+      : `${models.degraded} of ${models.live} paused`
+  return { part, tone: 'bad', state, advice }
 }
 
 /** `no_funds` as words. */

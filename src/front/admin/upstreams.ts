@@ -1,5 +1,6 @@
 /** The operator's figures about each upstream. */
 import type { Deps } from '../../app/deps-port.ts'
+import type { Fault } from '../../models/upstream/operator-fault.ts'
 import type { BreakerState } from '../../models/upstream/upstream.ts'
 import type { Family } from '../metrics/exposition.ts'
 
@@ -13,6 +14,8 @@ export type UpstreamHealth = {
   load: { taken: number; waiting: number; most: number } | undefined
   /** Undefined without a circuit breaker. */
   breaker: BreakerState | undefined
+  /** Undefined while it takes our key and account. */
+  fault: Fault | undefined
 }
 
 /** The currently configured upstreams with their counts. */
@@ -23,7 +26,7 @@ export function upstreamHealth({
   const families = meters.families()
   const asked = samplesOf(families, 'counterfoil_upstream_requests_total')
   const failed = samplesOf(families, 'counterfoil_upstream_failures_total')
-  return upstreams.list().map(({ id, load, breaker }) => {
+  return upstreams.list().map(({ id, load, breaker, fault }) => {
     const reasons = failed
       .filter(({ labels }) => labels?.['upstream'] === id)
       .map(({ labels, value }) => [labels?.['reason'] ?? '', Number(value)] as const)
@@ -34,6 +37,7 @@ export function upstreamHealth({
       reasons,
       load: load?.(),
       breaker: breaker?.().state,
+      fault: fault?.(),
     }
   })
 }

@@ -1,11 +1,11 @@
 /** Finds what is public for a search text. */
-import { isAddress, toAccountId } from '../../access/accounts/account.ts'
+import { toAccountId } from '../../access/accounts/account.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { fromHex } from '../../kernel/hex.ts'
 import { isId } from '../../kernel/ids.ts'
 import { isHandle } from '../../proof/passports/handle.ts'
 import type { AnchorRow, CheckpointRow } from '../../storage/db/schema.ts'
-import { toChecksumAddress } from '../../verify/address.ts'
+import { isAddress, toChecksumAddress } from '../../verify/address.ts'
 import type { NamedPassport, Range } from './store/prefixes.ts'
 
 /** A public thing that a search text names. */

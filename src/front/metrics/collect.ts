@@ -114,6 +114,9 @@ function placeFamilies({ live, upstreams }: Needs): Family[] {
     const value = Number(breaker?.().state !== 'closed')
     return breaker ? [{ labels: { upstream: id }, value }] : []
   })
+  const faults = upstreams.list().flatMap(({ id, fault }) => {
+    return fault ? [{ labels: { upstream: id }, value: Number(fault() !== undefined) }] : []
+  })
   return [
     gauge('counterfoil_runs_in_flight', 'Runs in flight here.', live.count()),
     gauges(
@@ -127,6 +130,11 @@ function placeFamilies({ live, upstreams }: Needs): Family[] {
       each('waiting'),
     ),
     gauges('counterfoil_upstream_places_most', 'Concurrency limit of an upstream.', each('most')),
+    gauges(
+      'counterfoil_upstream_denied',
+      'Whether an upstream does not take our key or account (401, 402, 403).',
+      faults,
+    ),
     gauges('counterfoil_upstream_open', 'Whether an upstream is paused after failures.', breakers),
   ]
 }

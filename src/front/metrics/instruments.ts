@@ -55,6 +55,7 @@ export function makeInstruments() {
     opened: counter('counterfoil_upstream_opened_total', 'Times an upstream was paused.', [
       'upstream',
     ]),
+    ...processInstruments(),
     waits: histogram(
       'counterfoil_upstream_wait_seconds',
       'From a request to its first byte, including the time in the queue.',
@@ -70,11 +71,21 @@ export function makeInstruments() {
       [],
       shortSeconds,
     ),
-    lags: histogram(
-      'counterfoil_event_loop_lag_seconds',
-      'Delay of a timer that runs ten times a second.',
-      [],
-      shortSeconds,
-    ),
   }
 }
+
+/** Counters of the process as a whole. */
+const processInstruments = () => ({
+  refusals: counter('counterfoil_refusals_total', 'Requests refused, by the type of the error.', [
+    'type',
+  ]),
+  reloads: counter('counterfoil_reloads_total', 'Times the configuration was read again.', [
+    'result',
+  ]),
+  lags: histogram(
+    'counterfoil_event_loop_lag_seconds',
+    'Delay of a timer that runs ten times a second.',
+    [],
+    shortSeconds,
+  ),
+})

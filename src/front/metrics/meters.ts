@@ -1,5 +1,7 @@
 /** The counters and histograms of this process. */
+import { type RefusalType, refusals } from '../../kernel/refusal.ts'
 import type { Posted } from '../../ledger/unit-of-work.ts'
+import type { ReachTrouble } from '../../models/upstream/reach-trouble.ts'
 import type { FailureReason } from '../../models/upstream/upstream.ts'
 import type { DeliveryRow, RunRow, UpstreamEvidenceRow } from '../../storage/db/schema.ts'
 import type { Family } from './exposition.ts'
@@ -11,13 +13,17 @@ export type Meters = {
   posted(batch: Posted): void
   upstreamAsked(upstream: string): void
   upstreamAnswered(upstream: string, seconds: number): void
-  upstreamFailed(upstream: string, reason: FailureReason): void
+  upstreamFailed(upstream: string, reason: FailureReason | ReachTrouble): void
   /** Units of a run that were billed by another rate than their own, by their class. */
   unpriced(model: string, units: readonly (readonly [meter: string, units: number])[]): void
   /** A report of a run contradicts itself, on these sides. */
   contradicted(model: string, sides: readonly string[]): void
   /** An upstream was paused after failures. */
   upstreamOpened(upstream: string): void
+  /** A request was refused with an error of this type. */
+  refused(type: RefusalType): void
+  /** The configuration was read again. */
+  reloaded(result: 'ok' | 'refused' | 'failed'): void
   /** The evidence of a run, of an upstream that signs its answers, was found or given up. */
   evidenceEnded(upstream: string, state: UpstreamEvidenceRow['state']): void
   /** A webhook was tried. */
@@ -29,6 +35,9 @@ export type Meters = {
 
 export function makeMeters(): Meters {
   const instruments = makeInstruments()
+  // Prometheus sees no increase in a counter that first appears above 0.
+  for (const type of Object.keys(refusals)) instruments.refusals.add({ type }, 0)
+  for (const result of ['ok', 'refused', 'failed']) instruments.reloads.add({ result }, 0)
   const endedRun = (run: RunRow): void => {
     const { model, kind, outcome, cost, durationMs, firstByteAt, createdAt } = run
     instruments.runs.add({ model, outcome: outcome ?? 'failed' })
@@ -50,6 +59,8 @@ export function makeMeters(): Meters {
     upstreamAnswered: (upstream, seconds) => instruments.waits.observe({ upstream }, seconds),
     upstreamFailed: (upstream, reason) => instruments.failed.add({ upstream, reason }),
     upstreamOpened: (upstream) => instruments.opened.add({ upstream }),
+    refused: (type) => instruments.refusals.add({ type }),
+    reloaded: (result) => instruments.reloads.add({ result }),
     unpriced(model, units) {
       for (const [meter, count] of units) instruments.unpriced.add({ model, meter }, count)
     },

@@ -18,7 +18,7 @@ import {
   readNewestSigned,
   witnessStatus,
 } from '../../proof/log/witness-status.ts'
-import { isCircuitOpen } from '../../runs/circuit.ts'
+import { isFailing, isUnserved } from '../../runs/circuit.ts'
 import type { SlotMoveRow } from '../../storage/db/schema.ts'
 import { jsonText } from '../../web/http/json-text.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
@@ -64,7 +64,7 @@ function viewOf(deps: Deps, stored: Stored | undefined): StatusAnswer {
   const { status, health, clock, catalogue, upstreams, version } = deps
   const onChain = stored && anchorStatusOf(deps, stored.anchored)
   const live = catalogue.list().filter((model) => model.status === 'live')
-  const resting = live.filter((model) => isCircuitOpen(upstreams, model))
+  const resting = live.filter((model) => isUnserved(upstreams, model))
   const deposits = depositStatus(deps)
   const isWell = onChain && !onChain.isDegraded && deposits.status !== 'degraded'
   const isStoring = status.trouble() === undefined
@@ -75,7 +75,8 @@ function viewOf(deps: Deps, stored: Stored | undefined): StatusAnswer {
     logState(health) === 'ok' &&
     health.logDamage === null &&
     health.schema !== 'foreign'
-  const isDegraded = !isWell || !isStoring || !isRight || !isWhole
+  const failing = upstreams.list().filter(isFailing).length
+  const isDegraded = !isWell || !isStoring || !isRight || !isWhole || failing > 0
   const takes = isStoring ? 'ok' : 'read_only'
   return {
     object: 'status',
@@ -92,7 +93,7 @@ function viewOf(deps: Deps, stored: Stored | undefined): StatusAnswer {
       ...(onChain?.log ?? { anchored_size: null, oldest_unanchored_s: null }),
     },
     ledger: health.ledger,
-    models: { live: live.length, degraded: resting.length },
+    models: { live: live.length, degraded: resting.length, failing_upstreams: failing },
     clock: ofClock,
     database: {
       ...status.database,

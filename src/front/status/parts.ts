@@ -15,8 +15,12 @@ export const partsOf = (status: StatusAnswer): Part[] => [
   deposits(status),
 ]
 
-function models({ models: { live, degraded } }: StatusAnswer): Part {
+function models({ models: { live, degraded, failing_upstreams } }: StatusAnswer): Part {
   const part = 'Models'
+  if (degraded === 0 && failing_upstreams > 0) {
+    const meaning = 'A server of some models fails; others take their runs.'
+    return { part, tone: 'warn', state: `${live} live`, meaning }
+  }
   if (degraded === 0) {
     return { part, tone: 'ok', state: `${live} live`, meaning: 'Runs are taken.' }
   }

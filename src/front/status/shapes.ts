@@ -65,7 +65,8 @@ export const statusShape = t.answer(
     ]),
     models: t.object('How many.', {
       live: t.count('That run.', 2),
-      degraded: t.count('Whose upstreams all rest after failures.', 0),
+      degraded: t.count('Whose upstreams all rest after failures, or refuse our key.', 0),
+      failing_upstreams: t.count('Upstreams that do so; other steps of a route may serve.', 0),
     }),
     clock: t.object("This machine's clock, compared to the database's.", {
       status: t.oneOf('Above 2 s it is skewed; above 30 s, wrong: the server takes no runs.', [

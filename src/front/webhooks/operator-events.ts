@@ -7,6 +7,7 @@ import { toJsonInteger } from '../../kernel/money.ts'
 import { isLate } from '../../proof/anchors/anchor.ts'
 import { readAnchored } from '../../proof/anchors/anchor-status.ts'
 import { isDiverged } from '../../proof/log/divergence.ts'
+import { isFailing } from '../../runs/circuit.ts'
 import type { Trouble } from './trouble.ts'
 
 /** How often troubles in the database are looked for, in ms. */
@@ -62,11 +63,17 @@ export function operatorTeller(deps: Needs): () => Promise<void> {
 
 /** The troubles in the health of this process. A pending check changes nothing. */
 function seenByNode({ health, upstreams }: Needs): Trouble[] {
-  const breakers = upstreams.list().flatMap(({ id, breaker }): Trouble[] => {
-    if (!breaker) return []
+  const failing = upstreams.list().flatMap((upstream): Trouble[] => {
+    const { id, breaker, fault } = upstream
+    if (!breaker && !fault) return []
     const types = { began: 'upstream.opened', ended: 'upstream.closed' } as const
-    const isThere = breaker().state !== 'closed'
-    return [{ name: `upstream:${id}`, isThere, ...types, subject: id, data: { upstream: id } }]
+    const denied = fault?.()
+    const data = {
+      upstream: id,
+      reason: denied ? 'denied' : 'failing',
+      ...(denied?.status === undefined ? {} : { status: denied.status }),
+    }
+    return [{ name: `upstream:${id}`, isThere: isFailing(upstream), ...types, subject: id, data }]
   })
   const ledger: Trouble = {
     name: 'ledger',
@@ -87,7 +94,7 @@ function seenByNode({ health, upstreams }: Needs): Trouble[] {
     },
   }
   return [
-    ...breakers,
+    ...failing,
     ...(health.ledger === 'checking' ? [] : [ledger]),
     ...(health.heads === 'unchecked' && !log.isThere ? [] : [log]),
   ]

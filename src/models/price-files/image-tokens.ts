@@ -23,6 +23,6 @@ const rules: readonly (readonly [name: RegExp, tokens: number])[] = [
  */
 export function imageTokensOf(id: string): number | undefined {
   const [last = ''] = id.toLowerCase().split('/').slice(-1)
-  const name = last.replace(/^([a-z-]+\.)*(?=claude-|gpt-|gemini-|o\d)/, '')
+  const name = last.replace(/^([a-z-]+[.:])*(?=claude-|gpt-|gemini-|o\d)/, '')
   return rules.find(([pattern]) => pattern.test(name))?.[1]
 }

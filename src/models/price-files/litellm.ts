@@ -50,13 +50,31 @@ const isLimit = (name: string): boolean =>
  * (members that are refused or stay behind), of tools that the provider runs and that are refused
  * by name, and of storage.
  */
-const isNeverAskedFor = (name: string): boolean =>
+const isNeverAskedFor = (name: string, unused: RegExp): boolean =>
+  unused.test(name) ||
   /^provider_specific_entry\.(fast\w*|batch\w*|\w*(geo|region)\w*|[a-z]{2}([_-]\w+)?)$/.test(
     name,
   ) ||
   /_batch(es)?$/.test(name) ||
   /^(regional|region|fast|geo|data_residency)_.*(multiplier|uplift)/.test(name) ||
   /^(code_interpreter|file_search|vector_store|container)_cost_per_/.test(name)
+
+/** The end of a price of whole pictures, or of moving ones, by size, quality or band. */
+const perWhole = '(image|pixel|video_\\w+|audio_per_\\w+)(_above_\\w+)?$'
+
+/**
+ * Prices of what a model neither reads nor writes here: requests hold no video and no sound by the
+ * second, an embedding reads texts alone, and a model of which the file says what it writes makes
+ * nothing else.
+ */
+function unusedIn(entry: Entry, kind: ModelKind): RegExp {
+  const written = entry['supported_output_modalities']
+  const isOfTexts = Array.isArray(written) && written.every((one) => one === 'text')
+  const read = kind === 'embedding' ? `input_cost_per_${perWhole}` : readNever
+  return new RegExp(isOfTexts ? `^(${read}|output_cost_per_${perWhole})` : `^${read}`)
+}
+
+const readNever = 'input_cost_per_(video|audio)_per_\\w+$'
 
 const isCost = (name: string): boolean => /cost|price|pricing/.test(name)
 
@@ -194,11 +212,12 @@ function readPrices(model: OfferedModel, entry: Entry, without: ReadonlySet<stri
     const field = fields[name]
     if (price && field) model.rates[field] = price
   }
+  const unused = unusedIn(entry, model.kind)
   for (const { name, price } of pricesIn(entry)) {
     const [, base = '', above, tier] = variant.exec(name) ?? []
     const field = Object.hasOwn(fields, base) ? fields[base] : undefined
     if (without.has(name) || (tier !== undefined && without.has(tier))) continue
-    if (isNeverAskedFor(name)) {
+    if (isNeverAskedFor(name, unused)) {
       model.notes.push(ignoredNote(name))
       continue
     }

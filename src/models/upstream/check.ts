@@ -1,18 +1,31 @@
 /** Asks an upstream which models it has. */
 
 import { request } from './http.ts'
+import type { ReachTrouble } from './reach-trouble.ts'
 import { headersFor, type ModelServer } from './server-address.ts'
 import { UpstreamFailure } from './upstream.ts'
 import { type UpstreamKind, wireProtocols } from './wire-protocol.ts'
 
 /**
  * How an upstream answered when it was asked which models it has, which costs nothing.
- * `unlisted`: it is there, but does not tell. `denied`: it does not take our key.
+ * `unlisted`: it is there, but does not tell. `denied`: it does not take our key. `unpaid`: our
+ * account there has no credit. `misplaced`: its API is at `baseUrl` instead.
  */
 export type UpstreamCheck = {
-  status: 'ok' | 'unlisted' | 'denied' | 'unreachable' | 'timeout' | 'error'
+  status:
+    | 'ok'
+    | 'unlisted'
+    | 'denied'
+    | 'unpaid'
+    | 'misplaced'
+    | 'unreachable'
+    | ReachTrouble
+    | 'timeout'
+    | 'error'
   /** Its names of its models; null where it does not tell. */
   models: string[] | null
+  /** The right base URL of one that is misplaced. */
+  baseUrl?: string
 }
 
 type Asked = {
@@ -33,8 +46,29 @@ const limits = {
   streamBytes: 0,
 }
 
-/** Asks `GET …/models`, which servers of every kind have. */
+/**
+ * Asks `GET …/models`, which servers of every kind have. Where there is none, or a page for people,
+ * it is looked for where base URLs mostly end: in `/v1`, and before the path of a door.
+ */
 export async function checkUpstream(asked: Asked): Promise<UpstreamCheck> {
+  const found = await checkAt(asked)
+  if (found.status !== 'unlisted') return found
+  for (const baseUrl of likelierThan(asked.base_url)) {
+    const { status } = await checkAt({ ...asked, base_url: baseUrl })
+    if (status === 'ok' || status === 'denied' || status === 'unpaid') {
+      return { status: 'misplaced', models: null, baseUrl }
+    }
+  }
+  return found
+}
+
+function likelierThan(baseUrl: string): string[] {
+  const bare = baseUrl.replace(/\/(chat\/completions|completions|messages|responses|models)$/, '')
+  const withVersion = /\/v\d+[a-z]*(\/|$)/.test(new URL(bare).pathname) ? [] : [`${bare}/v1`]
+  return bare === baseUrl ? withVersion : [bare, ...withVersion]
+}
+
+async function checkAt(asked: Asked): Promise<UpstreamCheck> {
   const { kind = 'openai', base_url, api_key, auth, query = {} } = asked
   const url = new URL(base_url)
   url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/models`
@@ -49,13 +83,14 @@ export async function checkUpstream(asked: Asked): Promise<UpstreamCheck> {
     const answer = await request({ url: url.href, method: 'GET', headers, signal, limits })
     const { status } = answer
     if (status === 401 || status === 403) return stop(answer, 'denied')
+    if (status === 402) return stop(answer, 'unpaid')
     if (status === 404 || status === 405) return stop(answer, 'unlisted')
     if (status !== 200) return stop(answer, 'error')
     const models = namesIn(await answer.text())
     return { status: models ? 'ok' : 'unlisted', models }
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error
-    return { status: statuses[error.reason] ?? 'error', models: null }
+    return { status: error.trouble ?? statuses[error.reason] ?? 'error', models: null }
   }
 }
 

@@ -1,4 +1,5 @@
 /** Reads the chunks of a stream from the bytes of an answer. */
+import { systemClock } from '../../kernel/clock.ts'
 import { isObject, type JsonObject, parseObject } from '../../kernel/json-object.ts'
 import { ChunkReader } from '../protocols/chat/read-chunks.ts'
 import type { EventReader, Outcome } from '../protocols/event-reader.ts'
@@ -24,15 +25,17 @@ type Reading = {
   parseAll?: boolean
   /** Rules for the words of a failure. */
   rules?: WordRules
+  /** How long bytes may come that say nothing, such as comments, in ms; for ever when absent. */
+  quietMs?: number
 }
 
 /** Waits for the first chunks, so that a stream which gives none can still go elsewhere. */
 export async function openChunks(
   answer: WireAnswer,
-  { reader = plainReader(), parseAll = false, rules = noWords }: Reading = {},
+  { reader = plainReader(), parseAll = false, rules = noWords, quietMs }: Reading = {},
 ): Promise<Chunks> {
   const recogniser = reader instanceof ChunkReader && !parseAll ? new Recogniser() : undefined
-  const chunks = new ChunkStream(answer, recogniser, reader, rules)
+  const chunks = new ChunkStream(answer, recogniser, reader, rules, quietMs)
   await chunks.open()
   return chunks
 }
@@ -50,6 +53,8 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
   /** What came before the reader did. */
   private first: Batch | undefined
   private end: End | undefined
+  /** Since when reads gave nothing; undefined after one that did. */
+  private quietSince: number | undefined
   /** No more bytes will come. */
   private isClosed = false
 
@@ -58,6 +63,7 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
     private recogniser: Recogniser | undefined,
     private readonly reader: EventReader,
     private readonly rules: WordRules,
+    private readonly quietMs = Number.POSITIVE_INFINITY,
   ) {}
 
   async open(): Promise<void> {
@@ -155,8 +161,16 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
     if (bytes) this.parser.push(bytes)
     else this.close()
     this.batch = undefined
+    if (batch.length === 0) this.watchQuiet()
+    else this.quietSince = undefined
     if (this.end === 'done') batch.isLast = true
     return batch
+  }
+
+  private watchQuiet(): void {
+    const now = systemClock.monotonic()
+    this.quietSince ??= now
+    if (now - this.quietSince > this.quietMs) this.end ??= 'too_long'
   }
 
   private close(): void {

@@ -1,6 +1,7 @@
 /** HTTP by `fetch`: one outbound exchange with deadlines and size limits. */
 import { type Deadline, deadlineIn } from '../../kernel/deadline.ts'
 import type { StopSignal } from '../../kernel/stop.ts'
+import { reachTroubleOf } from './reach-trouble.ts'
 import { type FailureReason, type SentMark, type Take, UpstreamFailure } from './upstream.ts'
 
 /** How long and how much one exchange may take. Times in milliseconds, sizes in decoded bytes. */
@@ -9,7 +10,7 @@ export type HttpLimits = {
   firstByteMs: number
   /** The longest silence of the other side while we wait for more of its body. */
   idleMs: number
-  /** The whole exchange. */
+  /** The whole exchange; may be infinite. */
   totalMs: number
   /** A body that is read whole. */
   answerBytes: number
@@ -141,10 +142,11 @@ function watchOver(caller: StopSignal, limits: HttpLimits): Watch {
   }
   const onAbort = () => stop('aborted')
   const firstByte = deadlineIn(limits.firstByteMs, () => stop('timeout'))
-  const total = deadlineIn(limits.totalMs, () => stop('too_long'))
+  const { totalMs } = limits
+  const total = Number.isFinite(totalMs) ? deadlineIn(totalMs, () => stop('too_long')) : undefined
   const done = () => {
     firstByte.clear()
-    total.clear()
+    total?.clear()
     idle?.clear()
     caller.removeEventListener('abort', onAbort)
   }
@@ -170,7 +172,7 @@ function watchOver(caller: StopSignal, limits: HttpLimits): Watch {
         return error
       }
       stop(otherwise)
-      return new UpstreamFailure(why ?? otherwise)
+      return new UpstreamFailure(why ?? otherwise, { trouble: reachTroubleOf(error) })
     },
     done,
     stop,

@@ -4,7 +4,7 @@ import { traceHeaders } from '../../kernel/trace.ts'
 import { openChunks } from './chunk-stream.ts'
 import { tokenCounter } from './count-tokens.ts'
 import type { Attest } from './exchange.ts'
-import { defaultHttpLimits, type Wire } from './http.ts'
+import { defaultHttpLimits, type HttpLimits, type Wire } from './http.ts'
 import { noteExchange } from './noted-answer.ts'
 import { readerFor, readWhole } from './read-whole.ts'
 import { refusalIn } from './refused.ts'
@@ -42,11 +42,18 @@ export function modelServer(options: ModelServer): Upstream {
     isRelayed: options.relaysMessages !== false,
   }
   const allLimits = { ...defaultHttpLimits, ...limits }
+  const { firstByteMs, totalMs } = allLimits
+  // A stream that flows is never too long: only one without anything new in it is.
+  const streamLimits = {
+    ...allLimits,
+    firstByteMs: Math.min(firstByteMs, totalMs),
+    totalMs: Number.POSITIVE_INFINITY,
+  }
 
   const counting = open(wireProtocol.counting)
   const counter = counting && tokenCounter({ wire: counting, headers, limits: allLimits })
 
-  const ask = (call: UpstreamCall, body: string) => {
+  const ask = (call: UpstreamCall, body: string, limits = allLimits) => {
     const { kind, account, signal, trace, mark, passed } = call
     const wire = wires[kind]
     if (!wire) throw new UpstreamFailure('rejected')
@@ -57,14 +64,19 @@ export function modelServer(options: ModelServer): Upstream {
       body,
       signal,
       mark,
-      limits: allLimits,
+      limits,
     })
   }
   const { attest } = options
   /** Notes the bytes of both sides. */
-  const askNoted = async (call: UpstreamCall, body: JsonObject, { scheme }: Attest) => {
+  const askNoted = async (
+    call: UpstreamCall,
+    body: JsonObject,
+    { scheme }: Attest,
+    limits: HttpLimits,
+  ) => {
     const request = JSON.stringify(body)
-    const answer = await ask(call, request)
+    const answer = await ask(call, request, limits)
     if (!call.mark || !isGood(answer)) return answer
     const model = typeof body['model'] === 'string' ? body['model'] : ''
     const { answerBytes } = allLimits
@@ -72,8 +84,8 @@ export function modelServer(options: ModelServer): Upstream {
     call.mark.exchange = noted.exchange
     return noted.answer
   }
-  const post = (call: UpstreamCall, body: JsonObject) =>
-    attest ? askNoted(call, body, attest) : ask(call, JSON.stringify(body))
+  const post = (call: UpstreamCall, body: JsonObject, limits: HttpLimits) =>
+    attest ? askNoted(call, body, attest, limits) : ask(call, JSON.stringify(body), limits)
 
   return {
     id,
@@ -86,7 +98,7 @@ export function modelServer(options: ModelServer): Upstream {
       ),
     }),
     async complete(call) {
-      const answer = await post(call, call.body)
+      const answer = await post(call, call.body, allLimits)
       if (!isGood(answer)) throw await refusalIn(answer, rules)
       return await readWhole(await answer.text(), { call, wireProtocol, rules })
     },
@@ -94,9 +106,10 @@ export function modelServer(options: ModelServer): Upstream {
       if (call.kind !== 'chat') throw new UpstreamFailure('rejected')
       const streamed: JsonObject = { ...call.body, ...wireProtocol.streaming }
       for (const name of call.without ?? []) if (name !== 'stream') delete streamed[name]
-      const answer = await post(call, streamed)
+      const answer = await post(call, streamed, streamLimits)
       if (!isGood(answer)) throw await refusalIn(answer, rules)
-      return await openChunks(answer, { reader: readerFor(call, wireProtocol), rules })
+      const reader = readerFor(call, wireProtocol)
+      return await openChunks(answer, { reader, rules, quietMs: totalMs })
     },
   }
 }

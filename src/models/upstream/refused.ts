@@ -46,14 +46,18 @@ export function failureOf(
 }
 
 /** An overloaded server says so by its name of the error where its status is another one. */
-function reasonOf(status: number | undefined, { names }: ErrorSaid): FailureReason {
+function reasonOf(status: number | undefined, { names, message }: ErrorSaid): FailureReason {
   // 529 is what Anthropic answers when it is overloaded.
   if (status === 429 || status === 503 || status === 529) return 'busy'
+  if (status === 403 && moderated.test(message)) return 'rejected'
   if (status === 401 || status === 402 || status === 403) return 'denied'
   if (status === 400 || status === 404 || status === 413 || status === 422) return 'rejected'
   if (status !== undefined) return 'error'
   return names.some((name) => busyNames.has(name)) ? 'busy' : 'error'
 }
+
+/** A 403 for what a request says is its client's to mend, not the operator's. */
+const moderated = /\b(moderation|flagged|content (policy|filter))\b/i
 
 const busyNames = new Set(['overloaded_error', 'rate_limit_error', 'rate_limit_exceeded'])
 

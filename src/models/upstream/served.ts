@@ -1,6 +1,8 @@
 /** An upstream as runs use it: counted, with a limited number of places, behind a breaker. */
 import { type Breaker, type Pass, verdictOf } from './breaker.ts'
 import { type End, onEnd } from './ends.ts'
+import { OperatorFault } from './operator-fault.ts'
+import type { ReachTrouble } from './reach-trouble.ts'
 import type { Placed, Slots } from './slots.ts'
 import {
   type FailureReason,
@@ -14,7 +16,7 @@ export type Meter = {
   upstreamAsked(id: string): void
   /** The first of its answer came. */
   upstreamAnswered(id: string, seconds: number): void
-  upstreamFailed(id: string, reason: FailureReason): void
+  upstreamFailed(id: string, reason: FailureReason | ReachTrouble): void
 }
 
 type Rules = {
@@ -30,11 +32,12 @@ type Rules = {
 export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
   const { id, protocol, countTokens, dialects, evidence } = upstream
   const { slots, breaker } = rules
+  const fault = new OperatorFault(rules.clock)
   return {
     id,
     protocol,
     async complete(call) {
-      const turn = new Turn(id, rules, call)
+      const turn = new Turn(id, rules, call, fault)
       try {
         const waits = turn.takePlace()
         if (waits) await waits
@@ -48,7 +51,7 @@ export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
       }
     },
     async stream(call) {
-      const turn = new Turn(id, rules, call)
+      const turn = new Turn(id, rules, call, fault)
       try {
         const waits = turn.takePlace()
         if (waits) await waits
@@ -71,6 +74,7 @@ export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
     ...(slots && {
       load: () => ({ taken: slots.taken, waiting: slots.waiting, most: slots.most }),
     }),
+    fault: () => fault.current,
     ...(breaker && {
       breaker: (account) => ({ state: breaker.state, retryAfterMs: breaker.retryAfterMs(account) }),
     }),
@@ -91,6 +95,7 @@ class Turn implements Placed, Pass {
     private readonly id: string,
     private readonly rules: Rules,
     private readonly call: UpstreamCall,
+    private readonly fault: OperatorFault,
   ) {
     const { breaker, clock, meters } = rules
     this.account = call.account
@@ -110,6 +115,7 @@ class Turn implements Placed, Pass {
   note(): void {
     const { clock, meters } = this.rules
     meters.upstreamAnswered(this.id, (clock.monotonic() - this.startedAt) / 1000)
+    this.fault.answered()
   }
 
   end(end: End): void {
@@ -125,7 +131,8 @@ class Turn implements Placed, Pass {
     const { breaker, meters } = this.rules
     const failure = error instanceof UpstreamFailure ? error : undefined
     const reason = failure?.reason ?? 'error'
-    if (reason !== 'aborted') meters.upstreamFailed(this.id, reason)
+    if (failure) this.fault.failed(failure)
+    if (reason !== 'aborted') meters.upstreamFailed(this.id, failure?.trouble ?? reason)
     breaker?.end(this, failure ? verdictOf(failure) : 'left')
   }
 }

@@ -7,6 +7,8 @@ import { NativeEvent } from '../native-event.ts'
 import type { Protocol } from '../protocols/protocol.ts'
 import { TextFrames } from '../text-frames.ts'
 import type { EvidenceSource, Exchange } from './exchange.ts'
+import type { Fault } from './operator-fault.ts'
+import type { ReachTrouble } from './reach-trouble.ts'
 import type { ServerDialects } from './server-dialects.ts'
 
 export type { JsonObject }
@@ -80,6 +82,8 @@ export type Upstream = {
    * without an account, of one that failed.
    */
   breaker?(account?: string): { state: BreakerState; retryAfterMs: number }
+  /** That it does not take our key or account; undefined while it does. */
+  fault?(): Fault | undefined
 }
 
 /**
@@ -169,6 +173,8 @@ type FailureDetail = {
   /** Its own name for the error, for the operator's log. */
   code?: string | undefined
   words?: ServerWords | undefined
+  /** Why it was not reached, where that can be told. */
+  trouble?: ReachTrouble | undefined
 }
 
 export class UpstreamFailure extends Error {
@@ -177,15 +183,17 @@ export class UpstreamFailure extends Error {
   readonly code: string | undefined
   /** What its server said, where that is the client's to mend. */
   readonly words: ServerWords | undefined
+  readonly trouble: ReachTrouble | undefined
 
   constructor(
     readonly reason: FailureReason,
-    { status, retryAfterMs, code, words }: FailureDetail = {},
+    { status, retryAfterMs, code, words, trouble }: FailureDetail = {},
   ) {
     super(`upstream ${reason}${status === undefined ? '' : ` (status ${status})`}`)
     this.status = status
     this.retryAfterMs = retryAfterMs
     this.code = code
     this.words = words
+    this.trouble = trouble
   }
 }

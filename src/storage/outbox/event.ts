@@ -25,7 +25,8 @@ export const accountEvents = {
 
 /** Types that concern the operator alone. */
 export const operatorEvents = {
-  'upstream.opened': 'An upstream failed so often that it is not asked for a while.',
+  'upstream.opened':
+    'An upstream fails so often that it is not asked for a while, or refuses our key or account.',
   'upstream.closed': 'An upstream answers again.',
   'ledger.unbalanced': 'The audit found balances that do not follow from the journal.',
   'log.diverged': 'The log of receipts is not the one that was signed before.',

@@ -3,7 +3,7 @@ import { NotFoundError } from 'elysia'
 import type { Acting } from '../../kernel/acting.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log.ts'
-import { type ErrorForm, ourErrors, Refusal } from '../../kernel/refusal.ts'
+import { type ErrorForm, ourErrors, Refusal, type RefusalType } from '../../kernel/refusal.ts'
 import { elsewhereDetail, elsewhereInPath, type Shard } from '../../kernel/shard.ts'
 import { StorageFault } from '../../kernel/storage-fault.ts'
 import { readTrace } from '../../kernel/trace.ts'
@@ -16,6 +16,8 @@ import { toRefusal } from './to-refusal.ts'
 export type ErrorDeps = {
   ids: Ids
   log: Pick<Log, 'error'>
+  /** Counts a refusal by its type. */
+  note?: ((type: RefusalType) => void) | undefined
   /** Says more of a refusal; without it, refusals are shown as they are. */
   explain?: ((refusal: Refusal) => Refusal) | undefined
   /** Shows a refusal to people: a page, or a fragment for htmx. Without it they get JSON too. */
@@ -58,6 +60,7 @@ export const errorAnswers = (deps: ErrorDeps) => {
     const refused = words ? new Refusal('not_found', { message: words }) : known
     const routed = misroutedOf(shard, refused, { error, url: request.url }) ?? refused
     const refusal = explain ? explain(routed) : routed
+    deps.note?.(refusal.type)
     if (refusal.type === 'internal_error') {
       const trace = readTrace(request.headers.get('traceparent'), null)
       const names = { request_id: requestId, ...(trace ? { trace_id: trace.id } : {}) }

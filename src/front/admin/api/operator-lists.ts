@@ -1,9 +1,10 @@
 /** Reads what an operator asks of lists, on a page and through the operator API. */
-import { isAddress, toAccountId } from '../../../access/accounts/account.ts'
+import { toAccountId } from '../../../access/accounts/account.ts'
 import type { Deps } from '../../../app/deps-port.ts'
 import { maxPageLimit, type Page } from '../../../kernel/pagination.ts'
 import { refuse } from '../../../kernel/refusal.ts'
 import type { AccountRow, DepositRow } from '../../../storage/db/schema.ts'
+import { isAddress } from '../../../verify/address.ts'
 import { readChoice, readPage, readText } from '../../../web/http/query.ts'
 
 export type FoundAccounts = { found: Page<AccountRow>; prefix: string; isFirst: boolean }

@@ -5,6 +5,7 @@ import type { Model } from '../../../models/model.ts'
 import { RatesPanel } from '../../../models/pages/rate-list.tsx'
 import { perMillion } from '../../../models/pages/shown-rates.ts'
 import { StatusBadge } from '../../../models/pages/status-badge.tsx'
+import type { Fault } from '../../../models/upstream/operator-fault.ts'
 import { meterWords } from '../../../verify/meter-words.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { Button } from '../../../web/ui/button.tsx'
@@ -218,6 +219,9 @@ const modelColumns: Column<Model>[] = [
 
 const stateWords = { closed: 'Live', open: 'Paused', half_open: 'Retrying' }
 
+const deniedWords = ({ status }: Fault): string =>
+  status === 402 ? 'Not paid (402)' : `Key refused (${status ?? 'no status'})`
+
 const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 
 const upstreamColumns: Column<UpstreamHealth>[] = [
@@ -225,8 +229,10 @@ const upstreamColumns: Column<UpstreamHealth>[] = [
   {
     head: 'State',
     at: 'state',
-    cell: ({ breaker = 'closed' }) => (
-      <Badge tone={breaker === 'closed' ? 'ok' : 'bad'}>{stateWords[breaker]}</Badge>
+    cell: ({ breaker = 'closed', fault }) => (
+      <Badge tone={breaker === 'closed' && !fault ? 'ok' : 'bad'}>
+        {fault ? deniedWords(fault) : stateWords[breaker]}
+      </Badge>
     ),
   },
   { head: 'Requests', kind: 'number', cell: ({ asked }) => asked.toLocaleString('en-US') },

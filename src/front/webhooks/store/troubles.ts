@@ -51,6 +51,22 @@ export function troubleStore(db: Db, { clock, node }: { clock: LeaseTime; node: 
         if (!kept) yield* tell(began, next, now)
         yield* keep(name, next, now)
       }),
+    /** The troubles that living nodes see. */
+    standing: (now: Millis): Promise<{ name: string; data: Trouble['data'] }[]> =>
+      db.read(function* (q) {
+        const found = yield* rows(
+          q
+            .select()
+            .from(facts)
+            .where(like(facts.name, `${prefix}%`)),
+        )
+        const alive = yield* liveNodes(db, q, now)
+        return found.flatMap(({ name, value }) => {
+          const kept: Kept | undefined = value === '' ? undefined : JSON.parse(value)
+          const isSeen = kept?.nodes.some((one) => alive.includes(one)) ?? false
+          return kept && isSeen ? [{ name: name.slice(prefix.length), data: kept.data }] : []
+        })
+      }),
     /** Ends troubles that only dead nodes saw. */
     forgetDead: (now: Millis): Promise<void> =>
       db.write(function* (q) {

@@ -3,6 +3,7 @@ import { systemClock } from '../../../kernel/clock.ts'
 import { type Deadline, deadlineIn } from '../../../kernel/deadline.ts'
 import type { StopSignal } from '../../../kernel/stop.ts'
 import type { HttpLimits, WireAnswer } from '../http.ts'
+import { reachTroubleOf } from '../reach-trouble.ts'
 import { type FailureReason, type SentMark, type Take, UpstreamFailure } from '../upstream.ts'
 import { Inlet } from './inlet.ts'
 import type { Line, Lines, LineUser } from './lines.ts'
@@ -123,13 +124,13 @@ export class Exchange implements WireAnswer, LineUser {
   }
 
   /** Its connection is over. */
-  lose(isClean: boolean): void {
+  lose(isClean: boolean, error?: unknown): void {
     const { line } = this
     this.line = undefined
     // Sent again only while none of it was written: a server that heard it may have worked on it.
     const isUnheard = line?.idleSince !== undefined && !line.isWritten
     if (isUnheard) this.lines.takeNew(this)
-    else if (!this.body) this.fail('unreachable')
+    else if (!this.body) this.fail('unreachable', undefined, error)
     else if (isClean && this.body.left === Number.POSITIVE_INFINITY) this.finish()
     else this.fail('cut')
   }
@@ -154,11 +155,12 @@ export class Exchange implements WireAnswer, LineUser {
     inlet.end()
   }
 
-  fail(reason: FailureReason, status?: number): void {
+  fail(reason: FailureReason, status?: number, error?: unknown): void {
     const { line, opened, inlet } = this
     if (inlet.failure) return
     if (this.mark && line?.isWritten) this.mark.isSent = true
-    const failure = new UpstreamFailure(reason, { status })
+    const trouble = error ? reachTroubleOf(error) : undefined
+    const failure = new UpstreamFailure(reason, { status, trouble })
     this.letGo()
     this.opened = undefined
     if (line) this.lines.cut(line)

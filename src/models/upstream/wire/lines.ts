@@ -27,8 +27,8 @@ export type LineUser = {
   /** It may be written to. */
   send(line: Line): void
   take(bytes: Buffer): void
-  /** It is over. `isClean`: its server ended it, as it may. */
-  lose(isClean: boolean): void
+  /** It is over. `isClean`: its server ended it, as it may. `error` is what its socket says. */
+  lose(isClean: boolean, error?: unknown): void
 }
 
 /** Connections to one server. Each belongs to one account, and is kept for its next request. */
@@ -63,12 +63,12 @@ export function makeLines({ name, hostname, port, isSecure }: Server): Lines {
   // Said aloud, because an environment variable could switch the default off.
   const tls = isSecure ? { tls: { rejectUnauthorized: true, ...serverName } } : {}
 
-  const lose = (line: Line, isClean: boolean): void => {
+  const lose = (line: Line, isClean: boolean, error?: unknown): void => {
     if (line.isClosed) return
     line.isClosed = true
     const { user } = line
     forget(line)
-    if (user) user.lose(isClean)
+    if (user) user.lose(isClean, error)
     else idle.remove(line)
   }
   const cut = (line: Line): void => {
@@ -96,7 +96,7 @@ export function makeLines({ name, hostname, port, isSecure }: Server): Lines {
     },
     handshake(socket: Socket<Line>, isTrusted: boolean, error: Error | null) {
       if (isTrusted && !error) return socket.data.user?.send(socket.data)
-      lose(socket.data, false)
+      lose(socket.data, false, error ?? untrusted)
       socket.terminate()
     },
     data({ data: line }: Socket<Line>, bytes: Buffer) {
@@ -110,7 +110,7 @@ export function makeLines({ name, hostname, port, isSecure }: Server): Lines {
     },
     close: ({ data: line }: Socket<Line>, error?: unknown) => lose(line, !error),
     error: ({ data: line }: Socket<Line>) => lose(line, false),
-    connectError: ({ data: line }: Socket<Line>) => lose(line, false),
+    connectError: ({ data: line }: Socket<Line>, error: unknown) => lose(line, false, error),
   }
   const takeNew = (user: LineUser): void => {
     const data: Line = {
@@ -124,7 +124,9 @@ export function makeLines({ name, hostname, port, isSecure }: Server): Lines {
     }
     user.connect(data)
     if (data.isClosed) return
-    Bun.connect({ hostname, port, ...tls, socket: handlers, data }).catch(() => lose(data, false))
+    Bun.connect({ hostname, port, ...tls, socket: handlers, data }).catch((error) =>
+      lose(data, false, error),
+    )
   }
   const reuse = (line: Line, user: LineUser): void => {
     line.user = user
@@ -180,6 +182,9 @@ function afterPoll<T>(work: (item: T) => void): (item: T) => void {
     if (waiting.push(item) === 1) setImmediate(poll)
   }
 }
+
+/** A handshake that failed without saying why. */
+const untrusted = { code: 'ERR_TLS' }
 
 /** Sockets live on for a while after their end. */
 function forget(line: Line): void {
