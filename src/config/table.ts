@@ -127,6 +127,43 @@ export const table = {
     ),
     rpm: live(set(integer('requests/min', 1, 10_000_000), '6_000', 'Requests per key.')),
     concurrency: live(set(integer('runs', 1, 1_000_000), '1_024', 'Concurrent runs per key.')),
+    free_writes_per_day: live(
+      set(
+        integer('rows', 0, 1_000_000_000),
+        '10_000',
+        'Rows that an account may store a UTC day without paying: free runs, quotes, keys, changes. ' +
+          'Each dollar that it ever paid adds as many; more get 429. 0 for no limit.',
+      ),
+    ),
+    free_bytes_per_day: live(
+      set(
+        integer('bytes', 0, 1_099_511_627_776),
+        '16_777_216',
+        'Bytes of these rows, which grow in the same way. 0 for no limit.',
+      ),
+    ),
+    free_for_all: live(
+      optional(
+        flag,
+        'Whether accounts that never had money may use built-in models without a price. When ' +
+          'absent only where base_url is not https.',
+      ),
+    ),
+    unfunded_runs: live(
+      set(
+        integer('runs', 0, 1_000_000),
+        '2',
+        'Concurrent runs of an account whose balance is empty; more get 429 before a body is read. ' +
+          '0 for no limit.',
+      ),
+    ),
+    session_per_minute: live(
+      set(
+        integer('requests/min', 1, 1_000_000),
+        '300',
+        'Requests of one wallet for its dashboard; more get 429. A change counts three.',
+      ),
+    ),
     keyless_per_minute: live(
       set(
         integer('requests/min', 1, 10_000_000),

@@ -145,6 +145,8 @@ export type TrackedRows = {
     subscriptions: Set<SubscriptionRow>
     /** Accounts whose settings or last event changed. */
     alerts: Set<AccountRow>
+    /** Accounts with more unpaid writes. */
+    budgets: Set<AccountRow>
   }
   added: {
     keys: KeyRow[]

@@ -45,7 +45,7 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
   assertPayable(model, wish.fit ? withTokens(bound, 1) : bound)
   const asked = deps.texts.retentionOf(caller.account)
   const retention = asked instanceof Promise ? await asked : asked
-  deps.live.admit(caller, deps.settings.nodes)
+  deps.live.admit(caller, deps.settings.nodes, deps.settings.unfundedRuns)
   const id = deps.ids.make('run')
   deps.live.expect(id)
   let opening: Opening | undefined

@@ -2,11 +2,14 @@
 import type { Caller } from '../access/keys/key.ts'
 import { mayTake } from '../kernel/fair-share.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { retryHeaders } from '../web/http/limits.ts'
 import type { LiveRun } from './live-run.ts'
 import { type RunNotices, runNotices } from './notices.ts'
 
 /** Who asks for a place, and the plan's limit of runs in flight for each key. */
-type Admitted = Pick<Caller, 'account' | 'chain'> & { plan: { limits: { concurrency: number } } }
+type Admitted = Pick<Caller, 'account' | 'chain' | 'isEmpty'> & {
+  plan: { limits: { concurrency: number } }
+}
 
 export type LiveRuns = {
   /**
@@ -15,7 +18,13 @@ export type LiveRuns = {
    * @throws Refusal `unavailable` when the process is full, `concurrency_limited` when a key or
    * the account's share is.
    */
-  admit(caller: Admitted, nodes: number): void
+  admit(caller: Admitted, nodes: number, unfunded?: number): void
+  /**
+   * Takes one of the `unfunded` places of an account without money before the body of its request
+   * is read, and gives what returns it; undefined for other accounts.
+   * @throws Refusal `concurrency_limited`
+   */
+  expectBody(caller: Admitted, nodes: number, unfunded: number): (() => void) | undefined
   release(account: string, lineage: readonly string[]): void
   /** Registers the id of a run before its row is stored, until it is added or fails to begin. */
   expect(id: string): void
@@ -48,12 +57,23 @@ export function liveRuns(options: { admission: number }): LiveRuns {
   const unsettled = new Map<string, () => Promise<void>>()
   /** Runs in flight by account, and by key including its child keys. */
   const busy = new Map<string, number>()
+  /** Bodies that are read for accounts without money. */
+  const reading = new Map<string, number>()
+  const assertPlace = (
+    { account, isEmpty }: Admitted,
+    { nodes, most, more = 0 }: { nodes: number; most: number; more?: number },
+  ): void => {
+    if (!isEmpty || most === 0) return
+    if ((busy.get(account) ?? 0) + more < Math.ceil(most / nodes)) return
+    refuse('concurrency_limited', { message: withoutMoney, headers: retryHeaders(1000) })
+  }
   const notices = runNotices()
   let admitted = 0
   let total = 0
   let closed = false
   return {
-    admit({ account, chain, plan }, nodes) {
+    admit(caller, nodes, unfunded = 0) {
+      const { account, chain, plan } = caller
       if (closed) refuse('unavailable', { message: 'The server is stopping. Try again.' })
       if (admitted >= options.admission) {
         refuse('unavailable', {
@@ -64,6 +84,7 @@ export function liveRuns(options: { admission: number }): LiveRuns {
       if (!mayTake(busy.get(account) ?? 0, options.admission - admitted)) {
         refuse('concurrency_limited', crowded)
       }
+      assertPlace(caller, { nodes, most: unfunded })
       for (const { id, concurrency } of chain) {
         const most = Math.min(concurrency ?? plan.limits.concurrency, plan.limits.concurrency)
         if ((busy.get(id) ?? 0) >= Math.ceil(most / nodes)) refuse('concurrency_limited')
@@ -72,6 +93,18 @@ export function liveRuns(options: { admission: number }): LiveRuns {
       total++
       for (const id of [account, ...chain.map((key) => key.id)]) {
         busy.set(id, (busy.get(id) ?? 0) + 1)
+      }
+    },
+    expectBody(caller, nodes, unfunded) {
+      const { account, isEmpty } = caller
+      if (!isEmpty || unfunded === 0) return undefined
+      const own = reading.get(account) ?? 0
+      assertPlace(caller, { nodes, most: unfunded, more: own })
+      reading.set(account, own + 1)
+      return () => {
+        const left = (reading.get(account) ?? 1) - 1
+        if (left > 0) reading.set(account, left)
+        else reading.delete(account)
       }
     },
     release(account, lineage) {
@@ -118,5 +151,7 @@ export function liveRuns(options: { admission: number }): LiveRuns {
   }
 }
 
+const withoutMoney =
+  'An account without money runs few requests at once. Wait for one to end, or deposit.'
 const crowded =
   'Your account already uses its share of the runs this server can take. Wait for one to end.'

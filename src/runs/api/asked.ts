@@ -39,7 +39,10 @@ export type Running = (
 export async function answer(deps: Deps, context: RunContext, route: string, run: Running) {
   const { caller, request } = context
   const limits = { limitBytes: deps.settings.bodyBytes }
-  const { value, text, room } = await readHeldJson(request, limits)
+  const { nodes, unfundedRuns } = deps.settings
+  const leave = deps.live.expectBody(caller, nodes, unfundedRuns)
+  const reading = readHeldJson(request, limits)
+  const { value, text, room } = await (leave ? reading.finally(leave) : reading)
   context.room = room
   try {
     const body = asBody(value)
