@@ -98,10 +98,10 @@ export class FreeCount {
   }
 }
 
-/** What a row takes beside its values: its header, its places in indexes, its part of the log. */
+/** Bytes of a row beside its values: its header, its places in indexes, its part of the log. */
 const rowBytes = 256
 
-/** What stays of a command, `transfers` first. Rows of open runs go when they end. */
+/** Rows that stay of a command, `transfers` first. Rows of open runs go when they end. */
 const storedIn = ({ added, calledBack, quotes }: TrackedRows): readonly (readonly unknown[])[] => [
   added.transfers,
   added.keys,

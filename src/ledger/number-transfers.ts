@@ -31,7 +31,7 @@ export function numberTransfers(tracked: TrackedRows): TransferRow[] {
   return numbered
 }
 
-/** What comes in from outside, or is taken back of it: the budget of free writes follows it. */
+/** Money from outside, or taken back of it: the budget of free writes follows it. */
 const payments = new Set(['deposit', 'reversal', 'claim', 'grant', 'voucher'])
 
 /** The change of the account's balance by a transfer: negative for a payment. */

@@ -2,7 +2,6 @@
 import type { Caller } from '../access/keys/key.ts'
 import { mayTake } from '../kernel/fair-share.ts'
 import { refuse } from '../kernel/refusal.ts'
-import { retryHeaders } from '../web/http/limits.ts'
 import type { LiveRun } from './live-run.ts'
 import { type RunNotices, runNotices } from './notices.ts'
 
@@ -65,7 +64,7 @@ export function liveRuns(options: { admission: number }): LiveRuns {
   ): void => {
     if (!isEmpty || most === 0) return
     if ((busy.get(account) ?? 0) + more < Math.ceil(most / nodes)) return
-    refuse('concurrency_limited', { message: withoutMoney, headers: retryHeaders(1000) })
+    refuse('concurrency_limited', { message: withoutMoney, headers: soon })
   }
   const notices = runNotices()
   let admitted = 0
@@ -78,7 +77,7 @@ export function liveRuns(options: { admission: number }): LiveRuns {
       if (admitted >= options.admission) {
         refuse('unavailable', {
           message: 'The server is running as many runs as it can. Try again in a second.',
-          headers: { 'retry-after': '1', 'retry-after-ms': '1000' },
+          headers: soon,
         })
       }
       if (!mayTake(busy.get(account) ?? 0, options.admission - admitted)) {
@@ -150,6 +149,9 @@ export function liveRuns(options: { admission: number }): LiveRuns {
     },
   }
 }
+
+/** When a place may be free again. */
+const soon = { 'retry-after': '1', 'retry-after-ms': '1000' }
 
 const withoutMoney =
   'An account without money runs few requests at once. Wait for one to end, or deposit.'

@@ -30,7 +30,7 @@ type Reads = Pick<Deps, 'sessions' | 'clock' | 'settings' | 'log'>
 type Notes = Reads & Pick<Deps, 'extent' | 'shard'>
 type Guards = Notes & Pick<Deps, 'limiters'>
 
-/** What a request that changes something counts against the rate of its wallet; a page counts 1. */
+/** Places that a change takes of the rate of its wallet; a page takes one. */
 const actionCost = 3
 
 const maxUserAgent = 200
