@@ -135,7 +135,7 @@ describe('the CPU of a request grows as its size does', () => {
   let key: string
   beforeAll(async () => {
     stub = await startStubUpstream()
-    w = await world({ toml: pricedToml(stub.url, ['normal'], 1) })
+    w = await world({ toml: pricedToml(stub.url, ['normal'], 10) })
     key = (await w.key({ balance: 100n * usd, capLimit: 1_000_000n * usd })).secret
   })
   afterAll(async () => {
