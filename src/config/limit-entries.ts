@@ -76,7 +76,7 @@ export const limitEntries = {
   session_per_minute: live(
     set(
       integer('requests/min', 1, 1_000_000),
-      '300',
+      '600',
       'Requests of one wallet for its dashboard; more get 429. A change counts three.',
     ),
   ),

@@ -17,7 +17,7 @@ export type FreeLimits = {
   readonly sponsor?: string
 }
 
-export const freeDayMs = 86_400_000
+const freeDayMs = 86_400_000
 
 type Counted = Pick<AccountRow, 'id' | 'paidIn' | 'freeDay' | 'freeWrites' | 'freeBytes'>
 
@@ -33,19 +33,23 @@ export function whyNoFreeWrites(
   row: Counted | undefined,
   now: Millis,
 ): Refusal | undefined {
-  const day = Math.floor(now / freeDayMs)
-  if (!row || row.freeDay !== day || row.id === sponsor) return undefined
+  if (!row || row.freeDay !== dayOf(now) || row.id === sponsor) return undefined
   const dollars = 1 + Number((row.paidIn ?? 0n) / nusdPerUsd)
   const isOver =
     isAbove(row.freeWrites, freeWrites * dollars) || isAbove(row.freeBytes, freeBytes * dollars)
-  return isOver ? usedUp((day + 1) * freeDayMs - now) : undefined
+  return isOver ? noFreeWrites(now) : undefined
 }
 
 /** A limit of 0 is none. */
 const isAbove = (count: number | null, limit: number): boolean => limit > 0 && (count ?? 0) >= limit
 
-const usedUp = (ms: number): Refusal =>
-  new Refusal('rate_limited', {
+/** The UTC day of a moment, since the epoch. */
+export const dayOf = (now: Millis): number => Math.floor(now / freeDayMs)
+
+/** The refusal of an account that used its budget of this day up. */
+export function noFreeWrites(now: Millis): Refusal {
+  const ms = (dayOf(now) + 1) * freeDayMs - now
+  return new Refusal('rate_limited', {
     message:
       'This account has stored as much today as it may without paying: free runs, quotes, keys ' +
       'and changes count. Wait until midnight UTC, or deposit: a dollar doubles what is free, ' +
@@ -53,6 +57,7 @@ const usedUp = (ms: number): Refusal =>
     headers: { 'retry-after': String(Math.ceil(ms / 1000)), 'retry-after-ms': String(ms) },
     metadata: { limited_by: 'free_writes' },
   })
+}
 
 /**
  * Counts the rows of a command that moves no money on its account. A hold counts nothing: the end
@@ -89,7 +94,7 @@ export class FreeCount {
       }
     }
     if (writes === 0) return
-    const day = Math.floor(now / freeDayMs)
+    const day = dayOf(now)
     const isToday = row.freeDay === day
     row.freeWrites = (isToday ? (row.freeWrites ?? 0) : 0) + writes
     row.freeBytes = (isToday ? (row.freeBytes ?? 0) : 0) + bytes
@@ -116,6 +121,7 @@ const storedIn = ({ added, calledBack, quotes }: TrackedRows): readonly (readonl
   added.costs,
   added.exchanges,
   added.calls,
+  added.beside,
   calledBack.answered,
   quotes?.added ?? none,
 ]

@@ -40,6 +40,7 @@ export const trackedRows = (purses?: Purses): TrackedRows => ({
     costs: [],
     exchanges: [],
     calls: [],
+    beside: [],
   },
   calledBack: { answered: [], freed: [] },
 })

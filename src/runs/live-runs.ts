@@ -4,6 +4,8 @@ import { mayTake } from '../kernel/fair-share.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { LiveRun } from './live-run.ts'
 import { type RunNotices, runNotices } from './notices.ts'
+import { Pace } from './pace.ts'
+import { UsedUp } from './used-up.ts'
 
 /** Who asks for a place, and the plan's limit of runs in flight for each key. */
 type Admitted = Pick<Caller, 'account' | 'chain' | 'isEmpty'> & {
@@ -25,6 +27,10 @@ export type LiveRuns = {
    */
   expectBody(caller: Admitted, nodes: number, unfunded: number): (() => void) | undefined
   release(account: string, lineage: readonly string[]): void
+  /** Accounts without money that are refused for the rest of the day. */
+  usedUp: UsedUp
+  /** The turns of accounts without money. */
+  pace: Pace
   /** Registers the id of a run before its row is stored, until it is added or fails to begin. */
   expect(id: string): void
   unexpect(id: string): void
@@ -106,6 +112,8 @@ export function liveRuns(options: { admission: number }): LiveRuns {
         else reading.delete(account)
       }
     },
+    usedUp: new UsedUp(),
+    pace: new Pace(),
     release(account, lineage) {
       admitted--
       for (const id of [account, ...lineage]) {

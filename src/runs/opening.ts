@@ -140,7 +140,10 @@ export class Opening implements Command<Begun> {
   private assertMayRunFree(account: AccountRow, now: Millis): void {
     const { settings } = this.deps
     const full = whyNoFreeWrites(settings, account, now)
-    if (full) throw full
+    if (full) {
+      this.deps.live.usedUp.note(this.account, now)
+      throw full
+    }
     const isForAll = settings.freeForAll ?? !settings.baseUrl.startsWith('https:')
     if (isForAll || isFunded(account) || account.id === settings.sponsor) return
     if (!this.of.model.route.every(({ upstream }) => upstream === builtinUpstreamId)) return

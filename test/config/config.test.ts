@@ -20,7 +20,7 @@ describe('without any configuration', () => {
       free_bytes_per_day: 16_777_216,
       free_for_all: undefined,
       unfunded_runs: 2,
-      session_per_minute: 300,
+      session_per_minute: 600,
       rpm: 6000,
       concurrency: 1024,
       keyless_per_minute: 6000,

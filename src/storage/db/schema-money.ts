@@ -113,6 +113,8 @@ export function moneyTables(c: Columns) {
       freeBytes: c.ms('free_bytes'),
     },
     (t) => [
+      // The accounts that stored something unpaid today.
+      c.index('accounts_by_free_day').on(t.freeDay).where(sql`${t.freeDay} is not null`),
       // Of every version that writes here: what left is nowhere twice.
       ...c.onServer([
         c.check('accounts_left', sql`${t.leftAt} is null or (${t.balance} = 0 and ${t.held} = 0)`),
