@@ -41,7 +41,9 @@ export const adminAccountsPortal = (deps: Deps, frame: Frame) =>
       paths.accounts,
       async ({ request, set, acting }) => {
         const view = await readList(deps, request)
-        const writers = await deps.admin.writers(dayOf(deps.clock.now()), mostWriters)
+        const isWhole = view.isFirst && view.prefix === ''
+        const today = dayOf(deps.clock.now())
+        const writers = isWhole ? await deps.admin.writers(today, mostWriters) : []
         const main = (
           <>
             <AccountsPanel view={view} />
