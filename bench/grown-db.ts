@@ -136,7 +136,8 @@ function accountAt(index: number, createdAt: number): AccountRow {
   const plan = { plan: 'free', planUntil: null }
   const quiet = { lowBalance: null, exhaustedAt: null, tellsRuns: null, eventPlace: null }
   const here = { slotMove: null, leftAt: null }
-  return { id, ...empty, status: 'active', createdAt, ...plan, ...quiet, ...here }
+  const free = { paidIn: null, freeDay: null, freeWrites: null, freeBytes: null }
+  return { id, ...empty, status: 'active', createdAt, ...plan, ...quiet, ...here, ...free }
 }
 
 function keyAt(index: number, accountId: string, before: KeyRow | undefined, now: number): KeyRow {

@@ -12,6 +12,7 @@ import { drillEvents, eventsReport } from './events.ts'
 import { drillExport, exportReport } from './export.ts'
 import { drillFaults, everyFault, faultsReport } from './faults.ts'
 import { drillFuzz, fuzzReport } from './fuzz.ts'
+import { drillHostile, hostileReport } from './hostile.ts'
 import { drillLiabilities, liabilitiesReport } from './liabilities.ts'
 import { drillMigrate, migrateReport } from './migrate.ts'
 import { drillRecover, recoverReport } from './recover.ts'
@@ -37,13 +38,13 @@ const options = {
   streams: { type: 'string', default: '1000' },
   /** demo: how many at once. */
   visitors: { type: 'string', default: '200' },
-  /** demo, soak: how long; soak: requests a second. */
+  /** demo, hostile, soak: how long; soak: requests a second. */
   minutes: { type: 'string' },
   rate: { type: 'string', default: '80' },
   /** cluster, crash, faults: those whose name contains this; all without it. */
   only: { type: 'string', default: '' },
-  /** liabilities: accounts of the service that is killed, and of the one that is measured. */
-  accounts: { type: 'string', default: '300' },
+  /** liabilities: accounts of the service that is killed; hostile: those without money. */
+  accounts: { type: 'string' },
   /** simulate: engine, how many seeds from which on, commands of each, processes; or one seed. */
   engine: { type: 'string', default: 'sqlite' },
   seeds: { type: 'string', default: '100' },
@@ -111,8 +112,20 @@ const drills: Record<string, () => Promise<Found>> = {
     const result = await drillFuzz({ seconds: Number(values.seconds), seed, say })
     return { sections: fuzzReport(result), faults: result.faults }
   },
+  async hostile() {
+    const budget = { writes: 10_000, bytes: 16 * 1024 * 1024 }
+    const numbers = {
+      accounts: Number(values.accounts ?? 10),
+      minutes: Number(values.minutes ?? 10),
+    }
+    const result = await drillHostile({ ...numbers, ...budget, say })
+    return { sections: hostileReport(result), faults: result.faults }
+  },
   async liabilities() {
-    const numbers = { accounts: Number(values.accounts), large: Number(values.large ?? 100_000) }
+    const numbers = {
+      accounts: Number(values.accounts ?? 300),
+      large: Number(values.large ?? 100_000),
+    }
     const result = await drillLiabilities({ ...numbers, strides: { steps: 1, calls: 1 }, say })
     return { sections: liabilitiesReport(result), faults: result.faults }
   },

@@ -77,7 +77,8 @@ function accountAt(index: number, held: bigint, createdAt: number): AccountRow {
   const money = { balance: credit, held, moves: 1, movedAt: createdAt }
   const quiet = { lowBalance: null, exhaustedAt: null, tellsRuns: null, eventPlace: null }
   const here = { slotMove: null, leftAt: null }
-  return { id, ...money, status: 'active', createdAt, ...plan, ...quiet, ...here }
+  const free = { paidIn: credit, freeDay: null, freeWrites: null, freeBytes: null }
+  return { id, ...money, status: 'active', createdAt, ...plan, ...quiet, ...here, ...free }
 }
 
 function keyOf({ id: accountId, createdAt }: AccountRow, id: string): KeyRow {

@@ -228,6 +228,17 @@ export type Settings = {
   slowBodies: number
   /** How long an answer is read on for a client that hung up. */
   drainMs: number
+  /** Rows and bytes that an account may store a day without paying; 0 for no limit. */
+  freeWrites: number
+  freeBytes: number
+  /** The operator's account that pays for visitors. */
+  sponsor: string
+  /** Whether accounts that never had money run built-in models; undefined: unless on https. */
+  freeForAll: boolean | undefined
+  /** Runs at once of an account without money; 0 for no limit. */
+  unfundedRuns: number
+  /** Requests of one wallet for its dashboard. */
+  sessionPerMinute: number
   /** Failures of one client address before further failures are 429. */
   failedAuthPerMinute: number
   /** Requests without a key of one client address. */

@@ -2,7 +2,7 @@
 import { tellExpiring } from '../access/keys/store/expiring.ts'
 import { depositWatcher } from '../billing/deposits/watch.ts'
 import { planRenewer } from '../billing/plans/renew.ts'
-import { keptMs as quotesKeptMs } from '../billing/quotes/quotes.ts'
+import { pastAt as quotesPast } from '../billing/quotes/quotes.ts'
 import { isClockWrong, tellSkew } from '../front/status/clock.ts'
 import { dropAllowances } from '../front/terminal/allowance.ts'
 import { deliverer } from '../front/webhooks/deliver.ts'
@@ -102,8 +102,8 @@ function jobsByClock(deps: Deps, db: Db): Job[] {
     { name: 'drop-outputs', everyMs: 60_000, tick: () => deps.runs.dropOutputs(deps.clock.now()) },
     {
       name: 'drop-quotes',
-      everyMs: 3_600_000,
-      tick: () => deps.quotes.dropPast(deps.clock.now() - quotesKeptMs),
+      everyMs: 60_000,
+      tick: () => deps.quotes.dropPast(quotesPast(deps.clock.now())),
     },
     { name: 'drop-brakes', everyMs: 3_600_000, tick: () => dropPastBrakes(db, deps.clock.now()) },
     { name: 'drop-allowances', everyMs: 3_600_000, tick: () => dropAllowances(deps) },

@@ -1,5 +1,5 @@
 /** Moves slots from one shard to another while both serve: stop, take out, take in, confirm. */
-import { sponsorAccount } from '../front/terminal/sponsor.ts'
+import { sponsorAccount } from '../access/accounts/account.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Nusd } from '../kernel/money.ts'

@@ -1,13 +1,14 @@
 /** Opens the ledger of a server, and the clock by which it judges leases. */
 
+import { sponsorAccount } from '../access/accounts/account.ts'
 import type { Meters } from '../front/metrics/meters.ts'
 import type { Health } from '../front/status/health-port.ts'
 import { foreignSchema } from '../front/status/schema.ts'
-import { sponsorAccount } from '../front/terminal/sponsor.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { elsewhere, elsewhereDetail, type Shard, slotMoving } from '../kernel/shard.ts'
 import { skewAdvice, skewOf, wrongClock } from '../kernel/skew.ts'
+import type { FreeLimits } from '../ledger/free-writes.ts'
 import { guarded } from '../ledger/guard.ts'
 import { type Ledger, type Misplaced, type Numbering, openLedger } from '../ledger/post.ts'
 import type { Posted } from '../ledger/unit-of-work.ts'
@@ -35,6 +36,7 @@ type Around = Clocks & {
   health: Health
   shard: Shard | undefined
   counts: Pick<CountStore, 'note' | 'place'>
+  settings: FreeLimits
 }
 
 /**
@@ -45,7 +47,7 @@ export function ledgerOf(
   db: Db,
   store: LogStore,
   meters: Meters,
-  { clock, leaseClock, logs, health, shard, counts }: Around,
+  { clock, leaseClock, logs, health, shard, counts, settings }: Around,
 ): Ledger {
   const named = { number: nameGuard(db, logs.current.origin), forget: () => {} }
   const numbering = db.exclusive ? store.numbering : named
@@ -56,21 +58,25 @@ export function ledgerOf(
     counts.note(ended, costs)
   }
   store.onNumbered(counts.place)
-  const opened = openSharded(db, clock, shard, { numbering, tell })
+  const opened = openSharded(db, clock, shard, { numbering, tell, free: settings })
   return guarded(opened, () => wrongClock(leaseClock.aheadMs()) ?? foreignSchema(health))
 }
 
-type Beside = { numbering?: Numbering; tell?: Parameters<typeof openLedger>[3] }
+type Beside = {
+  numbering?: Numbering
+  tell?: Parameters<typeof openLedger>[3]
+  free?: FreeLimits
+}
 
 /** The ledger of a shard, or of a service without shards. */
 export function openSharded(
   db: Db,
   clock: Pick<Clock, 'now'>,
   shard: Shard | undefined,
-  { numbering, tell }: Beside = {},
+  { numbering, tell, free }: Beside = {},
 ): Ledger {
-  if (!shard) return openLedger(db, clock, numbering, tell)
-  return onShard(openLedger(db, clock, numbering, tell, misplacedOf(db, shard)), shard)
+  if (!shard) return openLedger(db, clock, numbering, tell, undefined, free)
+  return onShard(openLedger(db, clock, numbering, tell, misplacedOf(db, shard), free), shard)
 }
 
 /** The terminal's own account stands on each shard. */

@@ -1,5 +1,5 @@
 /** Derives the settings of the domain and the routes from the configuration. */
-import { toAccountId } from '../access/accounts/account.ts'
+import { sponsorAccount, toAccountId } from '../access/accounts/account.ts'
 import type { DepositPolicy } from '../billing/deposits/deposit.ts'
 import type { Config } from '../config/config.ts'
 import { operatorSecrets } from '../front/webhooks/configured.ts'
@@ -17,6 +17,7 @@ export const settingsOf = (config: Config) => ({
   trustedProxies: config.trusted_proxies,
   treasury: config.chain.treasury ?? null,
   token: config.chain.token,
+  sponsor: sponsorAccount,
   maxAnchorDelayS: config.anchors.max_delay_s,
   liabilities: {
     everyMs: config.liabilities.every_h * 3_600_000,
@@ -36,6 +37,11 @@ export const liveSettingsOf = (config: Config) => ({
   keepResponsesHours: config.limits.keep_responses_hours,
   keptBytesPerAccount: config.limits.keep_responses_bytes,
   bodyTimeoutS: config.limits.body_timeout_s,
+  freeWrites: config.limits.free_writes_per_day,
+  freeBytes: config.limits.free_bytes_per_day,
+  sessionPerMinute: config.limits.session_per_minute,
+  unfundedRuns: config.limits.unfunded_runs,
+  freeForAll: config.limits.free_for_all,
   slowBodies: config.limits.slow_bodies,
   drainMs: config.limits.drain_s * 1000,
   failedAuthPerMinute: config.limits.failed_auth_per_minute,

@@ -9,6 +9,7 @@ import { watchChain } from '../proof/anchors/watch.ts'
 import { nameGuard } from '../proof/log/store/logs.ts'
 import { type LostReceipt, listLost } from '../proof/receipts/lost.ts'
 import { writeLost } from '../proof/receipts/store/lost.ts'
+import { useNativeEd25519 } from '../proof/signer/ed25519.ts'
 import { endAbandoned } from '../runs/end-abandoned.ts'
 import type { Db } from '../storage/db/db.ts'
 import { dropLeases, nodeLease, takeLease } from '../storage/db/lease.ts'
@@ -61,6 +62,7 @@ export async function startServer(
 ): Promise<Running> {
   const { config, db, log } = parts
   useWasmKeccak()
+  useNativeEd25519()
   const deps = await makeDeps(parts)
   await learnSlots(deps, db)
   const audits = auditStore(db)

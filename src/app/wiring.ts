@@ -151,7 +151,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     ids,
     shard,
     log,
-    ledger: ledgerOf(db, store, meters, { clock, leaseClock, logs, health, shard, counts }),
+    ledger: ledgerOf(db, store, meters, { ...known, shard, counts }),
     counts,
     isContractSignature: takesContractWallets(config)
       ? contractWallets(onChain.chain ?? rpcChain({ urls: [], clock, random }))

@@ -25,6 +25,7 @@ const examples: Record<string, string> = {
   base_url: '"https://gateway.example"',
   database_url: '"postgres://counterfoil@db.example/counterfoil"',
   'limits.bodies_bytes': '1_073_741_824',
+  'limits.free_for_all': 'true',
   'sign_in.contract_wallets': 'true',
   'metrics.listen': '"127.0.0.1:4664"',
   'telemetry.endpoint': '"http://127.0.0.1:4318"',

@@ -1,4 +1,6 @@
 /** Every setting by section and name, with its form, default and help. */
+
+import { limitEntries } from './limit-entries.ts'
 import { amount } from './money-values.ts'
 import { live, optional, type Setting, secret, set } from './setting.ts'
 import {
@@ -86,81 +88,7 @@ export const table = {
       set(listOf(upstreamId), '', 'Ids of upstreams that get traceparent and tracestate.'),
     ),
   },
-  limits: {
-    body_bytes: live(
-      set(
-        integer('bytes', 1024, 134_217_728),
-        '33_554_432',
-        'Largest request body, packed or unpacked.',
-      ),
-    ),
-    bodies_bytes: live(
-      optional(
-        integer('bytes', 1024, 1_099_511_627_776),
-        'Bytes of all request bodies in memory at once, shared fairly by account; more get 429. ' +
-          'A quarter of the usable memory, at least 256 MiB, when absent.',
-      ),
-    ),
-    keep_responses_hours: live(
-      set(
-        integer('hours', 0, 720),
-        '24',
-        'How long answers of /v1/responses are kept, sealed, for a next turn; 0 forbids it.',
-      ),
-    ),
-    keep_responses_bytes: live(
-      set(
-        integer('bytes', 1_048_576, 1_099_511_627_776),
-        '67_108_864',
-        'Most that is kept of them for one account; the oldest go first.',
-      ),
-    ),
-    body_timeout_s: live(
-      set(integer('s', 2, 3600), '30', 'Longest time a request body may take to arrive.'),
-    ),
-    slow_bodies: live(
-      set(
-        integer('bodies', 1, 1_000_000),
-        '64',
-        'Concurrent bodies per client address slower than one second; more get 429.',
-      ),
-    ),
-    rpm: live(set(integer('requests/min', 1, 10_000_000), '6_000', 'Requests per key.')),
-    concurrency: live(set(integer('runs', 1, 1_000_000), '1_024', 'Concurrent runs per key.')),
-    keyless_per_minute: live(
-      set(
-        integer('requests/min', 1, 10_000_000),
-        '6_000',
-        'Costly requests without a key per client address: terminal, verification, MCP.',
-      ),
-    ),
-    failed_auth_per_minute: live(
-      set(
-        integer('failures/min', 1, 1_000_000),
-        '300',
-        'Failed keys from one client address before further failures get 429.',
-      ),
-    ),
-    admission: live(
-      set(
-        integer('runs', 1, 1_000_000),
-        '2_048',
-        'Concurrent runs of the whole server; accounts share them fairly.',
-      ),
-    ),
-    drain_s: live(
-      set(
-        integer('s', 1, 3600),
-        '300',
-        'Longest time an answer is read to its end for a client that hung up.',
-      ),
-    ),
-    stop_grace_s: set(
-      integer('s', 0, 3600),
-      '25',
-      'How long runs may continue after SIGTERM before they are stopped and settled.',
-    ),
-  },
+  limits: limitEntries,
   chain: {
     rpc_urls: secret(set(listOf(httpUrl), '', 'RPC servers of chain 4663, tried in order.')),
     second_rpc_urls: secret(

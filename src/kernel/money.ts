@@ -9,7 +9,7 @@ export type Pusd = bigint
 /** Every balance, cap, price and quantity stays within 0…9e15, so JSON numbers keep it exact. */
 export const maxNusd: Nusd = 9_000_000_000_000_000n
 
-const nusdPerUsd = 1_000_000_000n
+export const nusdPerUsd = 1_000_000_000n
 
 /** An amount as a JSON integer. @throws when it is outside ±9e15: a bound was broken before. */
 export function toJsonInteger(amount: bigint): number {

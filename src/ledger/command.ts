@@ -38,6 +38,11 @@ export type Command<T> = {
   refundsOf?: string
   /** The digest of a quote that is made, used or given back. */
   quote?: string | undefined
+  /**
+   * Taken also where the budget of free writes is used up: it pays, takes rights away, is the
+   * service's or the operator's own, or asks itself, as a run does that may be free.
+   */
+  isExempt?: boolean
   /** Loads the live subscription of the account. */
   subscribes?: boolean
   /** Loads the members and the invitations of the account. */

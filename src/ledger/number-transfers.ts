@@ -1,5 +1,5 @@
 /** Numbers the movements of money of a batch. */
-import type { Nusd } from '../kernel/money.ts'
+import { max, type Nusd } from '../kernel/money.ts'
 import type { TransferRow } from '../storage/db/schema.ts'
 import { concernsBalance, tellBalance } from './told-spend.ts'
 import type { NewTransfer, TrackedRows } from './unit-of-work.ts'
@@ -20,6 +20,7 @@ export function numberTransfers(tracked: TrackedRows): TransferRow[] {
       account.movedAt = Math.max(account.movedAt, transfer.at)
       const change = changeOf(transfer)
       balance += change
+      if (payments.has(transfer.kind)) account.paidIn = max((account.paidIn ?? 0n) + change, 0n)
       if (concernsBalance(account, change, balance)) {
         tellBalance(tracked, account, { change, balance, at: transfer.at })
       }
@@ -29,6 +30,9 @@ export function numberTransfers(tracked: TrackedRows): TransferRow[] {
   }
   return numbered
 }
+
+/** Money from outside, or taken back of it: the budget of free writes follows it. */
+const payments = new Set(['deposit', 'reversal', 'claim', 'grant', 'voucher'])
 
 /** The change of the account's balance by a transfer: negative for a payment. */
 export const changeOf = ({ source, target, amount }: Moved): Nusd =>

@@ -12,6 +12,7 @@ import { type BatchLimits, makeBatchQueue } from './batch-queue.ts'
 import type { Command } from './command.ts'
 import { isOneCommandsFault } from './fault.ts'
 import { forgetHold } from './forget-hold.ts'
+import { FreeCount, type FreeLimits, whyNoFreeWrites } from './free-writes.ts'
 import { whyStopped } from './stopped.ts'
 import { assertTakesNothing } from './store/guest.ts'
 import { isKnown } from './store/known.ts'
@@ -59,6 +60,7 @@ export function openLedger(
   numbering?: Numbering,
   tell?: (posted: Posted) => void,
   misplaced?: Misplaced,
+  free?: FreeLimits,
 ): Ledger {
   const memory = db.exclusive ? remember() : undefined
   const distrust = (): void => {
@@ -73,6 +75,15 @@ export function openLedger(
     for (const { id } of added.runs) db.open.remove(id)
   }
 
+  const whyUnpaid = (
+    { account, run, below, deposit, isExempt }: Command<unknown>,
+    { accounts }: TrackedRows,
+    { now }: UnitOfWork,
+  ): Refusal | undefined => {
+    if (!free || isExempt || (run ?? below ?? deposit) !== undefined) return undefined
+    return whyNoFreeWrites(free, accounts.get(account), now)
+  }
+
   function* postAll(q: Query, batch: Waiting[], tracked: TrackedRows): Work<Outcome[]> {
     try {
       const commands = batch.map((waiting) => waiting.command)
@@ -85,8 +96,9 @@ export function openLedger(
       const isRead = !memory || !isKnown(db.open, tracked, ours, unit.now)
       if (isRead) yield* load(q, db, tracked, ours, unit.now)
       const outcomes = commands.map((command): Outcome => {
-        const refusal = why(command) ?? whyStopped(command, tracked.accounts)
-        return refusal ? { refusal } : decide(command, unit)
+        const refusal =
+          why(command) ?? whyStopped(command, tracked.accounts) ?? whyUnpaid(command, tracked, unit)
+        return refusal ? { refusal } : decide(command, unit, free && FreeCount.of(tracked, command))
       })
       const { ended, texts, kept } = tracked.added
       if (numbering && ended.length > 0) yield* numbering.number(q, ended)
@@ -183,9 +195,11 @@ const none: Set<string> = new Set()
 const openedBy = (commands: readonly Command<unknown>[]): Set<string> =>
   new Set(commands.flatMap(({ opens, account, to = account }) => (opens ? [account, to] : [])))
 
-function decide(command: Command<unknown>, unit: UnitOfWork): Outcome {
+function decide(command: Command<unknown>, unit: UnitOfWork, count?: FreeCount): Outcome {
   try {
-    return { value: command.decide(unit) }
+    const value = command.decide(unit)
+    count?.note(unit.now)
+    return { value }
   } catch (error) {
     if (error instanceof Refusal) return { refusal: error }
     throw error

@@ -23,6 +23,7 @@ export const trackedRows = (purses?: Purses): TrackedRows => ({
     deposits: new Set(),
     subscriptions: new Set(),
     alerts: new Set(),
+    budgets: new Set(),
   },
   added: {
     keys: [],
@@ -39,6 +40,7 @@ export const trackedRows = (purses?: Purses): TrackedRows => ({
     costs: [],
     exchanges: [],
     calls: [],
+    beside: [],
   },
   calledBack: { answered: [], freed: [] },
 })

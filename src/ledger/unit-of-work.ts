@@ -101,6 +101,8 @@ export type UnitOfWork = {
   keepText(text: RunText): void
   /** Keeps what a run answered for its next turn, under the same condition. */
   keepItems(items: readonly KeptItemRow[]): void
+  /** Counts rows that are stored past the ledger. */
+  addBeside(rows: readonly unknown[]): void
   changed(what: Changed, row: object): void
 }
 
@@ -145,6 +147,8 @@ export type TrackedRows = {
     subscriptions: Set<SubscriptionRow>
     /** Accounts whose settings or last event changed. */
     alerts: Set<AccountRow>
+    /** Accounts with more unpaid writes. */
+    budgets: Set<AccountRow>
   }
   added: {
     keys: KeyRow[]
@@ -162,6 +166,8 @@ export type TrackedRows = {
     costs: RunCostRow[]
     exchanges: UpstreamEvidenceRow[]
     calls: IdempotentRow[]
+    /** Stored elsewhere, and only counted here. */
+    beside: unknown[]
   }
   /** Calls whose runs ended. */
   calledBack: { answered: { scope: string; reply: Uint8Array }[]; freed: string[] }
@@ -270,6 +276,7 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
     addEvent: (event) => addEvent(tracked, event, unit.now),
     addWebhook: (row) => void added.webhooks.push(row),
     keepText: (text) => void added.texts.push(text),
+    addBeside: (rows) => void added.beside.push(...rows),
     keepItems: (items) => void added.kept.push(...items),
     changed(what, row) {
       if (what === 'account') written.accounts.add(row as AccountRow)

@@ -48,7 +48,7 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
   const asked = deps.texts.retentionOf(caller.account)
   const retention = asked instanceof Promise ? await asked : asked
   if (wish.client) await assertThere(wish.client)
-  deps.live.admit(caller, deps.settings.nodes)
+  deps.live.admit(caller, deps.settings.nodes, deps.settings.unfundedRuns)
   const id = deps.ids.make('run')
   deps.live.expect(id)
   let opening: Opening | undefined

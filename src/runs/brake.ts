@@ -73,6 +73,7 @@ async function pause(
   { key: { id, accountId, lineage }, span, start, limit }: Passed,
 ): Promise<void> {
   const isPulled = await ledger.post({
+    isExempt: true,
     account: accountId,
     keys: lineage,
     decide(unit) {

@@ -4,9 +4,13 @@ import { mayTake } from '../kernel/fair-share.ts'
 import { refuse } from '../kernel/refusal.ts'
 import type { LiveRun } from './live-run.ts'
 import { type RunNotices, runNotices } from './notices.ts'
+import { Pace } from './pace.ts'
+import { UsedUp } from './used-up.ts'
 
 /** Who asks for a place, and the plan's limit of runs in flight for each key. */
-type Admitted = Pick<Caller, 'account' | 'chain'> & { plan: { limits: { concurrency: number } } }
+type Admitted = Pick<Caller, 'account' | 'chain' | 'isEmpty'> & {
+  plan: { limits: { concurrency: number } }
+}
 
 export type LiveRuns = {
   /**
@@ -15,8 +19,18 @@ export type LiveRuns = {
    * @throws Refusal `unavailable` when the process is full, `concurrency_limited` when a key or
    * the account's share is.
    */
-  admit(caller: Admitted, nodes: number): void
+  admit(caller: Admitted, nodes: number, unfunded?: number): void
+  /**
+   * Takes one of the `unfunded` places of an account without money before the body of its request
+   * is read, and gives what returns it; undefined for other accounts.
+   * @throws Refusal `concurrency_limited`
+   */
+  expectBody(caller: Admitted, nodes: number, unfunded: number): (() => void) | undefined
   release(account: string, lineage: readonly string[]): void
+  /** Accounts without money that are refused for the rest of the day. */
+  usedUp: UsedUp
+  /** The turns of accounts without money. */
+  pace: Pace
   /** Registers the id of a run before its row is stored, until it is added or fails to begin. */
   expect(id: string): void
   unexpect(id: string): void
@@ -48,22 +62,34 @@ export function liveRuns(options: { admission: number }): LiveRuns {
   const unsettled = new Map<string, () => Promise<void>>()
   /** Runs in flight by account, and by key including its child keys. */
   const busy = new Map<string, number>()
+  /** Bodies that are read for accounts without money. */
+  const reading = new Map<string, number>()
+  const assertPlace = (
+    { account, isEmpty }: Admitted,
+    { nodes, most, more = 0 }: { nodes: number; most: number; more?: number },
+  ): void => {
+    if (!isEmpty || most === 0) return
+    if ((busy.get(account) ?? 0) + more < Math.ceil(most / nodes)) return
+    refuse('concurrency_limited', { message: withoutMoney, headers: soon })
+  }
   const notices = runNotices()
   let admitted = 0
   let total = 0
   let closed = false
   return {
-    admit({ account, chain, plan }, nodes) {
+    admit(caller, nodes, unfunded = 0) {
+      const { account, chain, plan } = caller
       if (closed) refuse('unavailable', { message: 'The server is stopping. Try again.' })
       if (admitted >= options.admission) {
         refuse('unavailable', {
           message: 'The server is running as many runs as it can. Try again in a second.',
-          headers: { 'retry-after': '1', 'retry-after-ms': '1000' },
+          headers: soon,
         })
       }
       if (!mayTake(busy.get(account) ?? 0, options.admission - admitted)) {
         refuse('concurrency_limited', crowded)
       }
+      assertPlace(caller, { nodes, most: unfunded })
       for (const { id, concurrency } of chain) {
         const most = Math.min(concurrency ?? plan.limits.concurrency, plan.limits.concurrency)
         if ((busy.get(id) ?? 0) >= Math.ceil(most / nodes)) refuse('concurrency_limited')
@@ -74,6 +100,20 @@ export function liveRuns(options: { admission: number }): LiveRuns {
         busy.set(id, (busy.get(id) ?? 0) + 1)
       }
     },
+    expectBody(caller, nodes, unfunded) {
+      const { account, isEmpty } = caller
+      if (!isEmpty || unfunded === 0) return undefined
+      const own = reading.get(account) ?? 0
+      assertPlace(caller, { nodes, most: unfunded, more: own })
+      reading.set(account, own + 1)
+      return () => {
+        const left = (reading.get(account) ?? 1) - 1
+        if (left > 0) reading.set(account, left)
+        else reading.delete(account)
+      }
+    },
+    usedUp: new UsedUp(),
+    pace: new Pace(),
     release(account, lineage) {
       admitted--
       for (const id of [account, ...lineage]) {
@@ -118,5 +158,10 @@ export function liveRuns(options: { admission: number }): LiveRuns {
   }
 }
 
+/** When a place may be free again. */
+const soon = { 'retry-after': '1', 'retry-after-ms': '1000' }
+
+const withoutMoney =
+  'An account without money runs few requests at once. Wait for one to end, or deposit.'
 const crowded =
   'Your account already uses its share of the runs this server can take. Wait for one to end.'

@@ -3,22 +3,25 @@ import { assertModelInPlan, assertUsable, type Caller } from '../access/keys/key
 import type { Plan } from '../access/plan.ts'
 import type { Deps } from '../app/deps-port.ts'
 import type { Json } from '../kernel/canonical.ts'
+import type { Millis } from '../kernel/clock.ts'
 import { maxNusd, type Nusd } from '../kernel/money.ts'
 import { type RefusalDetail, refuse } from '../kernel/refusal.ts'
 import type { Trace } from '../kernel/trace.ts'
 import type { Command } from '../ledger/command.ts'
+import { isFunded, whyNoFreeWrites } from '../ledger/free-writes.ts'
 import { mostFor, type Passed, type Shortage, takeHold } from '../ledger/hold.ts'
 import type { Once } from '../ledger/once.ts'
 import { takeUse, usableQuote } from '../ledger/quoted.ts'
 import type { UnitOfWork } from '../ledger/unit-of-work.ts'
 import { isSet } from '../models/body.ts'
 import type { Bound } from '../models/bound.ts'
+import { builtinUpstreamId } from '../models/builtins.ts'
 import type { Model } from '../models/model.ts'
 import type { Native } from '../models/protocols/native.ts'
 import type { Protocol } from '../models/protocols/protocol.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import { commitInput } from '../proof/receipts/receipt.ts'
-import type { HoldWindow, KeyRow, QuoteRow, RunRow } from '../storage/db/schema.ts'
+import type { AccountRow, HoldWindow, KeyRow, QuoteRow, RunRow } from '../storage/db/schema.ts'
 import { quotePrefix } from '../verify/checks.ts'
 import { BrakePassed } from './brake.ts'
 import { assertCircuitClosed } from './circuit.ts'
@@ -78,6 +81,8 @@ export class Opening implements Command<Begun> {
   readonly quote: string | undefined
   /** A background run is answered before it ends, and a use of a quote outlives a crash. */
   readonly isHold: boolean
+  /** It asks the budget itself, if it turns out to be free. */
+  readonly isExempt = true
   /** Set by a refused hold, which proves that its purse is used up. */
   lack: Lack | undefined
   private readonly seed: Uint8Array
@@ -121,6 +126,7 @@ export class Opening implements Command<Begun> {
     const room = wish.fit ? mostFor(unit, accountId, chain) : maxNusd
     const fitted = wish.fit ? fitBound(model, bound, room, discountBps) : bound
     const hold = holdOf(model, fitted, discountBps)
+    if (hold === 0n) this.assertMayRunFree(account, unit.now)
     const promised = quote && usableQuote(unit, quote.digest)
     const explain = (shortage: Shortage) => this.explain(unit, shortage, discountBps)
     const windows = takeHold(unit, chain, hold, explain, throwPassed)
@@ -130,6 +136,24 @@ export class Opening implements Command<Begun> {
     const begun = { run, bound: fitted }
     once?.note(unit, begun, this.of.id)
     return begun
+  }
+
+  /** A run without a price leaves a receipt for ever. @throws Refusal 402 or 429 */
+  private assertMayRunFree(account: AccountRow, now: Millis): void {
+    const { settings } = this.deps
+    const full = whyNoFreeWrites(settings, account, now)
+    if (full) {
+      this.deps.live.usedUp.note(this.account, now)
+      throw full
+    }
+    const isForAll = settings.freeForAll ?? !settings.baseUrl.startsWith('https:')
+    if (isForAll || isFunded(account) || account.id === settings.sponsor) return
+    if (!this.of.model.route.every(({ upstream }) => upstream === builtinUpstreamId)) return
+    const depositUrl = `${settings.baseUrl}/dashboard/deposits`
+    refuse('insufficient_balance', {
+      message: `Built-in models are free for accounts that paid in before. Deposit: ${depositUrl}`,
+      metadata: { deposit_url: depositUrl },
+    })
   }
 
   private explain(unit: UnitOfWork, shortage: Shortage, discountBps: number): RefusalDetail {

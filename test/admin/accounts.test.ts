@@ -157,6 +157,20 @@ describe.each(engines)('accounts on %s', (engine) => {
     expect(wrong.status).toBe(400)
   })
 
+  test('those that stored most today without paying come first below the list', async () => {
+    const writer = `0x${'f00d'.repeat(10)}`
+    const { secret: key } = await w.key({ account: writer })
+    const messages = [{ role: 'user', content: 'hi' }]
+    const asked = { key, json: { model: 'counterfoil/echo-1', messages } }
+    expect((await w.call('/v1/chat/completions', asked)).status).toBe(200)
+    const [first] = await w.deps.admin.writers(Math.floor(w.deps.clock.now() / 86_400_000), 1)
+    expect(first?.freeBytes).toBeGreaterThan(300)
+    const shown = await (await own.call(page, { headers: html })).text()
+    const writers = shown.slice(shown.indexOf('Largest unpaid writers today'))
+    expect(writers).toContain(`${page}/${first?.id}`)
+    expect(writers).toContain(`${page}/${writer}`)
+  })
+
   test('the audit log goes back page by page, of all or of one account', async () => {
     const read = async (query: string) => {
       const ids: string[] = []

@@ -28,6 +28,7 @@ beforeAll(async () => {
 body_bytes = 4_194_304
 failed_auth_per_minute = 1_000_000
 keyless_per_minute = 1_000_000
+session_per_minute = 1_000_000
 `
   w = await depositingWorld({ url: chain.url, toml: `${tomlOf([chain.url])}${more}` })
   // Nothing is read again from a file here; what an operator is answered is the same.

@@ -101,6 +101,7 @@ describe('what a command changes', () => {
       deposits: new Set([rows.deposit]),
       subscriptions: new Set([rows.subscription]),
       alerts: new Set([rows.alerts]),
+      budgets: new Set(),
     })
   })
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { recoverTypedDataAddress } from 'viem'
+import { pastAt } from '../../src/billing/quotes/quotes.ts'
 import { chatDoor, doors } from '../support/doors.ts'
 import { expectSettled, moneyOf } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
@@ -195,12 +196,20 @@ describe.each(engines)('a quote on %s', (engine) => {
     expect((await errorOf(askQuote(w, reader)))[1]).toBe('scope_denied')
   })
 
-  test('is deleted a month after its end', async () => {
-    const made = await quoteOf(w, key)
-    await w.deps.quotes.dropPast(w.deps.clock.now())
-    expect((await w.call(`/v1/quotes/${made.id}`, { key })).status).toBe(200)
-    w.advance(700_000)
-    await w.deps.quotes.dropPast(w.deps.clock.now())
-    expect((await w.call(`/v1/quotes/${made.id}`, { key })).status).toBe(404)
+  test('is deleted a minute after its end, or a month after if a run was charged by it', async () => {
+    const [unused, used] = [await quoteOf(w, key), await quoteOf(w, key)]
+    await (await runWith(w, key, used.id, chatDoor)).text()
+    const drop = () => w.deps.quotes.dropPast(pastAt(w.deps.clock.now()))
+    const statuses = async () => {
+      await drop()
+      const asked = [unused, used].map(({ id }) => w.call(`/v1/quotes/${id}`, { key }))
+      return (await Promise.all(asked)).map(({ status }) => status)
+    }
+    w.advance(630_000)
+    expect(await statuses()).toEqual([200, 200])
+    w.advance(60_000)
+    expect(await statuses()).toEqual([404, 200])
+    w.advance(30 * 86_400_000)
+    expect(await statuses()).toEqual([404, 404])
   })
 })

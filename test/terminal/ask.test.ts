@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { sponsorAccount } from '../../src/front/terminal/sponsor.ts'
+import { sponsorAccount } from '../../src/access/accounts/account.ts'
 import { chunkOf, everythingWritten, expectSettled, lastRun, until } from '../support/runs.ts'
 import { failedIn, sharesOf, type Verdict } from '../support/sharing.ts'
 import { type StubUpstream, startStubUpstream, stubWords } from '../support/stub-upstream.ts'

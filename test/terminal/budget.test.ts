@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { sponsorAccount } from '../../src/access/accounts/account.ts'
 import { revokeKey } from '../../src/access/keys/revoke.ts'
 import { dropAllowances } from '../../src/front/terminal/allowance.ts'
-import { sponsorAccount } from '../../src/front/terminal/sponsor.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { nightly } from '../support/nightly.ts'
 import { allRuns, expectSettled } from '../support/runs.ts'

@@ -1,7 +1,7 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { ed25519 } from '@noble/curves/ed25519.js'
-import { noteSigner } from '../../src/proof/signer/ed25519.ts'
-import { verifyEd25519 } from '../../src/verify/ed25519.ts'
+import { noteSigner, useNativeEd25519 } from '../../src/proof/signer/ed25519.ts'
+import { portableEd25519, useEd25519, verifyEd25519 } from '../../src/verify/ed25519.ts'
 
 setDefaultTimeout(60_000)
 
@@ -22,7 +22,14 @@ const little = (n: bigint) => {
 const integer = (bytes: Uint8Array) =>
   bytes.reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
 
-describe('an Ed25519 signature', () => {
+const arithmetics: [string, () => void][] = [
+  ['plain integers', () => useEd25519(portableEd25519)],
+  ['the library of the runtime', useNativeEd25519],
+]
+
+describe.each(arithmetics)('an Ed25519 signature by %s', (_, use) => {
+  beforeAll(use)
+  afterAll(() => useEd25519(portableEd25519))
   // RFC 8032 §7.1, tests 1 to 3.
   test.each([
     [

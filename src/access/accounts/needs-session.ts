@@ -7,6 +7,7 @@ import { assertMarkHere } from '../../kernel/shard.ts'
 import { clientAddress, trustedProxies } from '../../web/http/client-address.ts'
 import { readCookie } from '../../web/http/cookies.ts'
 import { noteAccount } from '../../web/http/expected-body.ts'
+import { tooMany } from '../../web/http/limits.ts'
 import { pathStart } from '../../web/http/paths.ts'
 import { assertSameOrigin } from '../../web/http/same-origin.ts'
 import { homePage, isLocalPath, signInPath } from './next-page.ts'
@@ -27,6 +28,10 @@ export type SessionNeed = { page: Right } | { action: Right }
 
 type Reads = Pick<Deps, 'sessions' | 'clock' | 'settings' | 'log'>
 type Notes = Reads & Pick<Deps, 'extent' | 'shard'>
+type Guards = Notes & Pick<Deps, 'limiters'>
+
+/** Places that a change takes of the rate of its wallet; a page takes one. */
+const actionCost = 3
 
 const maxUserAgent = 200
 
@@ -41,7 +46,7 @@ export function rightOf(route: { hooks: unknown }): Right | undefined {
  * the `session`, the `account` that it acts for and, as `acting`, who acts with which role. Both
  * run before the body is read.
  */
-export const sessionAuth = (deps: Notes) => {
+export const sessionAuth = (deps: Guards) => {
   const { settings } = deps
   const isTrusted = trustedProxies(settings.trustedProxies)
 
@@ -81,6 +86,7 @@ export const sessionAuth = (deps: Notes) => {
           return status(303, '')
         }
         const { session, acting } = found
+        assertRate(deps, acting, 'page' in need ? 1 : actionCost)
         if (found.status === 'suspended') await refuseTo(deps, request, acting, 'account_suspended')
         const right = 'page' in need ? need.page : need.action
         if (!may(acting, right)) {
@@ -114,6 +120,12 @@ export async function currentSession(
       .catch((error: unknown) => log.error('session.not_noted', error))
   }
   return found
+}
+
+/** @throws Refusal `rate_limited` for a wallet that asks too often, whichever session it uses */
+function assertRate({ limiters, settings }: Guards, { wallet }: Acting, cost: number): void {
+  const verdict = limiters.sessions.take(wallet, settings.sessionPerMinute, cost)
+  if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
 }
 
 /** @throws Refusal `misdirected_request` for the session of a wallet of another shard */

@@ -203,7 +203,7 @@ async function openSession(
   { replaces, visitor }: Pick<Attempt, 'replaces' | 'visitor'>,
 ): Promise<SignedIn> {
   // The ledger opens an account once, also under concurrent first sign-ins.
-  await deps.ledger.post({ account: accountId, opens: true, keys: [], decide: () => {} })
+  await deps.ledger.post({ account: accountId, opens: true, keys: [], isExempt: true, decide() {} })
   const account = await deps.accounts.find(accountId)
   if (account?.status !== 'active') refuse('account_suspended')
   const now = deps.clock.now()

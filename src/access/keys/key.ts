@@ -19,6 +19,8 @@ export type Caller = {
   mayUntil?: Millis
   account: string
   suspended: boolean
+  /** Whether the account had no money when this was read, a second ago at most. */
+  isEmpty?: boolean
   plan: Plan
   chain: Chain
   key: KeyRow
@@ -66,7 +68,7 @@ export const depthOf = (key: KeyRow): number => key.lineage.length - 1
 
 /** Computes what a chain allows once, because every request checks it. */
 export function makeCaller(read: Omit<Caller, 'may' | 'mayUntil'>): Caller {
-  const { account, suspended, plan, chain, key } = read
+  const { account, suspended, isEmpty, plan, chain, key } = read
   const mayUntil = Math.min(...chain.map(({ expiresAt }) => expiresAt))
   const isPaused = chain.some(({ pausedAt }) => pausedAt !== null)
   // Refused and network-bound callers take the full check.
@@ -76,7 +78,7 @@ export function makeCaller(read: Omit<Caller, 'may' | 'mayUntil'>): Caller {
     return isPlain && !isPaused && (need === 'any' || isScopeOf(chain, need))
   })
   const may = allowed.reduce((bits, need) => bits | bitOf[need], 0)
-  return { may, mayUntil, account, suspended, plan, chain, key }
+  return { may, mayUntil, account, suspended, isEmpty: isEmpty === true, plan, chain, key }
 }
 
 /** Whether no further check is needed. False does not mean refused. */

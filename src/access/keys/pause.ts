@@ -15,6 +15,7 @@ export async function pauseKey(
 ): Promise<KeyRow> {
   const found = (await keys.find(keyId)) ?? refuse('not_found', 'There is no such key.')
   const paused = await ledger.post({
+    isExempt: true,
     account: found.accountId,
     keys: found.lineage,
     decide(unit) {

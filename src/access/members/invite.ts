@@ -79,6 +79,7 @@ export async function takeBack(
 ): Promise<void> {
   const { account, wallet } = acting
   await ledger.post({
+    isExempt: true,
     account,
     keys: [],
     people: true,

@@ -25,6 +25,7 @@ export async function removeMember(deps: Needs, acting: Acting, wallet: string):
   }
   const branch = (await members.find(account, wallet))?.branch ?? undefined
   const removed = await ledger.post({
+    isExempt: true,
     account,
     keys: branch === undefined ? [] : [branch],
     ...(branch === undefined ? {} : { below: branch }),

@@ -163,12 +163,12 @@ function limitAccounts(deps: Deps, { clock, limits, known, assertLeft }: Rules):
   const whose = 'your account'
   const { live, ledger, shares: shareStore, passports: passportStore } = deps
   const { admit } = live
-  live.admit = (caller, nodes) => {
+  live.admit = (caller, nodes, unfunded) => {
     if (known.has(caller.account)) {
       assertSlow(perMinute.take(caller.account, limits.runsPerMinute))
       assertLeft(runs(caller.account), 'runs', whose)
     }
-    admit(caller, nodes)
+    admit(caller, nodes, unfunded)
   }
   deps.ledger = {
     post(command) {

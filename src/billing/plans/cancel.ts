@@ -15,6 +15,7 @@ export async function cancelPlan(
   actor = account,
 ): Promise<SubscriptionRow> {
   const row = await ledger.post({
+    isExempt: true,
     account,
     keys: [],
     subscribes: true,

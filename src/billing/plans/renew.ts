@@ -55,6 +55,7 @@ export function planRenewer(
 export async function renew(deps: Needs, due: Due): Promise<void> {
   const { accountId } = due
   await deps.ledger.post({
+    isExempt: true,
     account: accountId,
     keys: [],
     subscribes: true,

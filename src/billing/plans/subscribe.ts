@@ -48,6 +48,7 @@ export async function subscribe(
 ): Promise<{ quote: Quote; stands: Subscribed; at: Millis }> {
   const id = deps.ids.make('sub')
   const done = await deps.ledger.post({
+    isExempt: true,
     account,
     keys: [],
     subscribes: true,

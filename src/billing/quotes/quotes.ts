@@ -12,12 +12,20 @@ export type QuoteStore = {
   byDigest(digest: string): Promise<QuoteRow | undefined>
   /** How many of an account have not expired. */
   countOpen(account: string, now: Millis): Promise<number>
-  /** Deletes those that expired before. */
-  dropPast(before: Millis): Promise<void>
+  /** Deletes those that expired before; `unused` says which may be younger. */
+  dropPast(before: Past): Promise<void>
 }
 
 /** How long an expired quote stays, in ms: longer than any run that began with it. */
-export const keptMs = 30 * 86_400_000
+const keptMs = 30 * 86_400_000
+
+/** How long one stays that no run began with: clocks of nodes differ by less. */
+const unusedKeptMs = 60_000
+
+/** The expiries up to which quotes are deleted now. */
+export const pastAt = (now: Millis): Past => ({ used: now - keptMs, unused: now - unusedKeptMs })
+
+type Past = { used: Millis; unused: Millis }
 
 export const toQuoteView = ({ quote, digest, signature, uses, used }: QuoteRow): QuoteAnswer => ({
   id: quote.id,

@@ -1,5 +1,5 @@
 /** SQL of {@link QuoteStore}; the ledger adds and uses them. */
-import { and, eq, gt, inArray, lte, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../storage/db/db.ts'
 import { first, rows } from '../../storage/db/query-steps.ts'
 import type { QuoteStore } from './quotes.ts'
@@ -19,17 +19,21 @@ export function quoteStore(db: Db): QuoteStore {
       const counted = await db.read((q) => first(q.select({ n }).from(quotes).where(own)))
       return Number(counted?.n ?? 0)
     },
-    dropPast: async (before) => {
+    dropPast: async ({ used, unused }) => {
       const named = { digest: quotes.digest }
-      const drop = () =>
+      const drop = (isPast: SQL | undefined) =>
         db.write(function* (q) {
-          const past = q.select(named).from(quotes).where(lte(quotes.expiresAt, before))
+          const past = q.select(named).from(quotes).where(isPast)
           const due = (yield* rows(past.limit(dropBatch))).map(({ digest }) => digest)
           if (due.length === 0) return 0
-          yield* rows(q.delete(quotes).where(inArray(quotes.digest, due)).returning(named))
+          const isDue = and(inArray(quotes.digest, due), isPast)
+          yield* rows(q.delete(quotes).where(isDue).returning(named))
           return due.length
         })
-      while ((await drop()) === dropBatch);
+      // As SQL text, or the partial index is not used.
+      const isUnused = and(sql`${quotes.used} = 0`, lte(quotes.expiresAt, unused))
+      while ((await drop(isUnused)) === dropBatch);
+      while ((await drop(lte(quotes.expiresAt, used))) === dropBatch);
     },
   }
 }

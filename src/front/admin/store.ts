@@ -16,6 +16,8 @@ export type AdminStore = DepositLists & {
   priceList(
     named: Pick<PriceListRow, 'id' | 'version'>,
   ): Promise<Pick<PriceListRow, 'createdAt' | 'logPlace'> | undefined>
+  /** Those that stored most without paying on a day since the epoch, the largest first. */
+  writers(day: number, limit: number): Promise<AccountRow[]>
   /** Number of an account's keys, and of those not revoked; counts at most `most`. */
   keyCount(account: string, most: number): Promise<{ all: number; open: number }>
 }
@@ -68,6 +70,17 @@ export function adminStore(db: Db): AdminStore {
         const { createdAt, logPlace } = priceLists
         return first(q.select({ createdAt, logPlace }).from(priceLists).where(named))
       }),
+    writers: (day, limit) =>
+      db.read((q) =>
+        rows(
+          q
+            .select()
+            .from(accounts)
+            .where(eq(accounts.freeDay, day))
+            .orderBy(desc(accounts.freeBytes), asc(accounts.id))
+            .limit(limit),
+        ),
+      ),
     keyCount: (account, most) =>
       db.read(function* (q) {
         const { revokedAt } = keys

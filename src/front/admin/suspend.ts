@@ -39,6 +39,7 @@ async function change(
 ): Promise<AccountRow> {
   if (!(await accounts.find(account))) refuse('not_found', 'No such account.')
   const changed = await ledger.post({
+    isExempt: true,
     account,
     keys: [],
     decide(unit) {

@@ -1,4 +1,5 @@
 /** Asks a model without an account: the sponsor pays, and the visitor gets the receipt. */
+import { sponsorAccount } from '../../access/accounts/account.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
@@ -11,7 +12,7 @@ import type { SectionName } from '../../verify/receipt.ts'
 import { askModel } from '../console/ask.ts'
 import { type Allowance, allowanceOf, giveBack, type Taken, takeAsk } from './allowance.ts'
 import type { Slots } from './slots.ts'
-import { asVisitorReads, isAffordable, sponsorAccount, sponsorCaller } from './sponsor.ts'
+import { asVisitorReads, isAffordable, sponsorCaller } from './sponsor.ts'
 
 /** Largest question in bytes of UTF-8, and largest answer in tokens. */
 export const maxInputBytes = 2048

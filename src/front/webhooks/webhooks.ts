@@ -5,6 +5,7 @@ import type { Json } from '../../kernel/canonical.ts'
 import { isId } from '../../kernel/ids.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { Once } from '../../ledger/once.ts'
+import { takeFreeWrites } from '../../ledger/stored-beside.ts'
 import type { DeliveryRow, WebhookRow } from '../../storage/db/schema.ts'
 import { type AccountEventType, accountEvents, type NewEvent } from '../../storage/outbox/event.ts'
 import { placesPerMs, toEventRow } from '../../storage/outbox/event-row.ts'
@@ -129,7 +130,9 @@ export async function changeWebhook(deps: Needs, asker: Asker, id: string, wish:
   if (wish.enabled !== undefined) {
     fields.push('disabledAt', 'disabledReason', 'failingSince', 'dropped')
   }
-  await deps.webhooks.change(row, fields, auditOf(deps, asker, row, 'webhook.change'))
+  const audit = auditOf(deps, asker, row, 'webhook.change')
+  await takeFreeWrites(deps.ledger, asker.account, audit)
+  await deps.webhooks.change(row, fields, audit)
   await followRuns(deps, asker.account)
   return row
 }
@@ -179,6 +182,7 @@ export async function rotateWebhook(
     oldUntil: deps.clock.now() + overlapSeconds * 1000,
   }
   const audit = auditOf(deps, asker, row, 'webhook.rotate')
+  await takeFreeWrites(deps.ledger, asker.account, audit)
   if (!(await deps.webhooks.rotate(row, before.secret, audit))) {
     refuse('conflict', 'This webhook was changed at the same moment. Rotate its secret again.')
   }
@@ -251,6 +255,7 @@ async function followRuns({ webhooks, ledger }: Needs, account: string): Promise
     said = wanted
     const tellsRuns = wanted
     await ledger.post({
+      isExempt: true,
       account,
       opens: true,
       keys: [],

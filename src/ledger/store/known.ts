@@ -6,7 +6,7 @@ import type { TrackedRows } from '../unit-of-work.ts'
 import { windowStart } from '../window.ts'
 
 /** Members that a hold or the end of a run names; a command with any other is loaded. */
-type Looked = 'account' | 'keys' | 'windows' | 'run' | 'isHold' | 'decide'
+type Looked = 'account' | 'keys' | 'windows' | 'run' | 'isHold' | 'isExempt' | 'decide'
 type More = Exclude<keyof Command<unknown>, Looked>
 
 const more = Object.keys({

@@ -40,6 +40,7 @@ export function* writeBack(
   const purses = storedPurses(tracked, open)
   yield* upsert(tables.accounts, purses.accounts, accountChanges)
   yield* update(tables.accounts, [...written.alerts], alertChanges)
+  yield* update(tables.accounts, [...written.budgets], budgetChanges)
   yield* insert(tables.keys, added.keys)
   yield* insert(tables.keySecrets, added.secrets)
   yield* update(tables.keys, [...written.keys], keyChanges)
@@ -186,10 +187,14 @@ const accountChanges: (keyof AccountRow)[] = [
   'planUntil',
   'moves',
   'movedAt',
+  'paidIn',
 ]
 
 /** Seldom written, so they stay out of what each charge writes. */
 const alertChanges: (keyof AccountRow)[] = ['lowBalance', 'exhaustedAt', 'tellsRuns', 'eventPlace']
+
+/** Never written for a paid run. */
+const budgetChanges: (keyof AccountRow)[] = ['freeDay', 'freeWrites', 'freeBytes']
 
 const subscriptionChanges: (keyof SubscriptionRow)[] = [
   'plan',

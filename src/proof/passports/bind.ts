@@ -49,6 +49,7 @@ export async function unbindAll(
   const bound = await keysOf(deps, passport)
   if (bound.length === 0) return
   await deps.ledger.post({
+    isExempt: true,
     account: passport.accountId,
     keys: bound.map(({ id }) => id),
     decide(unit) {

@@ -1,6 +1,7 @@
 /** Changes the profile of a passport. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
+import { takeFreeWrites } from '../../ledger/stored-beside.ts'
 import type { PassportRow } from '../../storage/db/schema.ts'
 import { assertNotRetired, toAudit } from './passport.ts'
 import { type Profile, type ProfileWish, toProfile } from './profile.ts'
@@ -11,10 +12,12 @@ type Asked = { passport: PassportRow; actor: string; wish: ProfileWish }
  * Changes what a passport says of itself; what is left out stays, and so does its handle.
  * @throws Refusal `invalid_request` with `param`, `gone`.
  */
-export function editPassport(
-  { passports, clock, ids }: Pick<Deps, 'passports' | 'clock' | 'ids'>,
+export async function editPassport(
+  { passports, clock, ids, ledger }: Pick<Deps, 'passports' | 'clock' | 'ids' | 'ledger'>,
   { passport, actor, wish }: Asked,
 ): Promise<PassportRow> {
+  // The entry of the audit has both sides.
+  await takeFreeWrites(ledger, passport.accountId, [profileOf(passport), wish])
   const now = clock.now()
   const id = ids.make('req')
   return passports.change(passport.handle, (row) => {

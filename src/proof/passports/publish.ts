@@ -1,9 +1,10 @@
 /** Publishes a passport and hides it again. */
 import type { Deps } from '../../app/deps-port.ts'
+import { takeFreeWrites } from '../../ledger/stored-beside.ts'
 import type { PassportRow } from '../../storage/db/schema.ts'
 import { assertNotRetired, toAudit } from './passport.ts'
 
-type Needs = Pick<Deps, 'passports' | 'clock' | 'ids'>
+type Needs = Pick<Deps, 'passports' | 'clock' | 'ids' | 'ledger'>
 type Asked = { passport: PassportRow; actor: string }
 
 /**
@@ -21,11 +22,12 @@ export const publishPassport = (deps: Needs, asked: Asked): Promise<PassportRow>
 export const hidePassport = (deps: Needs, asked: Asked): Promise<PassportRow> =>
   show(deps, asked, 'hidden')
 
-function show(
-  { passports, clock, ids }: Needs,
+async function show(
+  { passports, clock, ids, ledger }: Needs,
   { passport, actor }: Asked,
   status: 'public' | 'hidden',
 ): Promise<PassportRow> {
+  if (status === 'public') await takeFreeWrites(ledger, passport.accountId, { status })
   const now = clock.now()
   const id = ids.make('req')
   return passports.change(passport.handle, (row) => {

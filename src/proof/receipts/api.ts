@@ -11,7 +11,7 @@ import { refuse } from '../../kernel/refusal.ts'
 import type { EvidenceFile } from '../../verify/upstream-evidence.ts'
 import { readJson } from '../../web/http/body.ts'
 import { answerFresh } from '../../web/http/etag.ts'
-import { keylessGuard } from '../../web/http/keyless.ts'
+import { keylessGuard, takeCheck } from '../../web/http/keyless.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
 import { queryOf, readChoice, readInteger, readPage } from '../../web/http/query.ts'
 import { fileIn, ownEvidence, sharedEvidence } from '../attested/known-evidence.ts'
@@ -85,8 +85,9 @@ export const receiptsApi = (deps: Deps) =>
     )
     .post(
       '/v1/receipts/verify',
-      async ({ request }) => {
+      async ({ request, network }) => {
         const { value, text } = await readJson(request, { limitBytes: verifyBodyBytes })
+        await takeCheck(deps, { network, text })
         return checkReceipt(deps, value, text)
       },
       { ...openToAnyOrigin, isKeyless: true, parse: 'none' },

@@ -4,6 +4,7 @@ import type { Json } from '../../kernel/canonical.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import { takeFreeWrites } from '../../ledger/stored-beside.ts'
 import type { AuditRow, ShareRow } from '../../storage/db/schema.ts'
 import { type Disclosures, type SectionName, sectionNames } from '../../verify/receipt.ts'
 import { commitInput, commitOutput, contentSalts, type Ended, isErased } from './receipt.ts'
@@ -30,7 +31,7 @@ export type ShareWish = {
   actor: string
 }
 
-type Needs = Pick<Deps, 'receipts' | 'shares' | 'texts' | 'clock' | 'ids'>
+type Needs = Pick<Deps, 'receipts' | 'shares' | 'texts' | 'clock' | 'ids' | 'ledger'>
 
 /**
  * Shares a receipt, changes its share, or ends it (`private`), and returns the share. Copies made
@@ -44,6 +45,8 @@ export async function shareReceipt(deps: Needs, wish: ShareWish): Promise<ShareR
   if (!ended || ended.accountId !== wish.account) refuse('receipt_not_found')
   const before = await deps.shares.find(receiptId)
   const draft = await draftOf(deps, wish, ended, before)
+  // To end a share takes something away, so it is never refused.
+  if (draft && !isSame(before, draft)) await takeFreeWrites(deps.ledger, wish.account, draft)
   const audit = { id: deps.ids.make('req'), at: deps.clock.now() }
   let isTextGone = false
   const share = await deps.shares.change(receiptId, (held) => {

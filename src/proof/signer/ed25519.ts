@@ -1,5 +1,6 @@
 /** Signs with Ed25519, for notes: the log's checkpoints and a witness's cosignatures. */
-import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
+import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
+import { useEd25519 } from '../../verify/ed25519.ts'
 
 /** A key that signs notes, in a closure from which nothing can print it. */
 export type NoteSigner = {
@@ -30,3 +31,21 @@ export function noteSigner(seed: Uint8Array): NoteSigner {
  */
 export const logNoteSigner = (signer: { derive(purpose: string): Uint8Array }): NoteSigner =>
   noteSigner(signer.derive('counterfoil log note v1'))
+
+/** Makes every check of this process native; once, at start, on servers and commands only. */
+export const useNativeEd25519 = (): void => useEd25519(verifyNatively)
+
+/** A public key in SubjectPublicKeyInfo, up to its 32 bytes (RFC 8410). */
+const spki = Buffer.from('302a300506032b6570032100', 'hex')
+
+/** Of a key and a signature whose forms were looked at. */
+function verifyNatively(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array) {
+  try {
+    const der = Buffer.concat([spki, publicKey])
+    const key = createPublicKey({ key: der, format: 'der', type: 'spki' })
+    return verify(null, message, key, signature)
+  } catch {
+    // No point of the curve.
+    return false
+  }
+}

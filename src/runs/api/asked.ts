@@ -15,7 +15,7 @@ import type { Translation } from '../../models/protocols/translation.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import { answerOnce, callOf } from '../../storage/idempotency/api/answer-once.ts'
 import type { Call } from '../../storage/idempotency/call.ts'
-import { readHeldJson } from '../../web/http/body.ts'
+import { type HeldJson, readHeldJson } from '../../web/http/body.ts'
 import type { BodyRoom } from '../../web/http/body-budget.ts'
 import type { SseContext } from '../../web/http/sse.ts'
 import { findModel } from '../openai.ts'
@@ -39,7 +39,9 @@ export type Running = (
 export async function answer(deps: Deps, context: RunContext, route: string, run: Running) {
   const { caller, request } = context
   const limits = { limitBytes: deps.settings.bodyBytes }
-  const { value, text, room } = await readHeldJson(request, limits)
+  const isUnfunded = caller.isEmpty === true && deps.settings.unfundedRuns > 0
+  const read = isUnfunded ? readUnfunded(deps, caller, request) : readHeldJson(request, limits)
+  const { value, text, room } = await read
   context.room = room
   try {
     const body = asBody(value)
@@ -48,6 +50,20 @@ export async function answer(deps: Deps, context: RunContext, route: string, run
     return await (call ? answerCall(deps, context, body, { call, run }) : run(deps, context, body))
   } finally {
     if (room?.isHandedOn === false) room.release()
+  }
+}
+
+/** Reads the body for an account without money in its turn, once it has a place for the run. */
+async function readUnfunded(deps: Deps, caller: Caller, request: Request): Promise<HeldJson> {
+  const { live, clock, settings } = deps
+  live.usedUp.assertLeft(caller, clock.now())
+  const leave = live.expectBody(caller, settings.nodes, settings.unfundedRuns)
+  try {
+    const length = Number(request.headers.get('content-length') ?? settings.bodyBytes)
+    await live.pace.take(clock.monotonic(), length)
+    return await readHeldJson(request, { limitBytes: settings.bodyBytes })
+  } finally {
+    leave?.()
   }
 }
 

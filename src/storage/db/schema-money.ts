@@ -104,8 +104,17 @@ export function moneyTables(c: Columns) {
       slotMove: c.text('slot_move'),
       /** When its money left with its slot; null while it has not. */
       leftAt: c.ms('left_at'),
+      /** All money that ever came in, in nano-USD; null for none. */
+      paidIn: c.money('paid_in'),
+      /** The UTC day, since the epoch, that its unpaid writes are counted for; null for none. */
+      freeDay: c.ms('free_day'),
+      /** Rows and bytes that commands stored for it on that day without a payment. */
+      freeWrites: c.ms('free_writes'),
+      freeBytes: c.ms('free_bytes'),
     },
     (t) => [
+      // The accounts that stored something unpaid today.
+      c.index('accounts_by_free_day').on(t.freeDay).where(sql`${t.freeDay} is not null`),
       // Of every version that writes here: what left is nowhere twice.
       ...c.onServer([
         c.check('accounts_left', sql`${t.leftAt} is null or (${t.balance} = 0 and ${t.held} = 0)`),

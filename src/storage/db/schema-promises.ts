@@ -50,6 +50,8 @@ export function promiseTables(c: Columns) {
       c.index('quotes_by_account').on(t.accountId, t.expiresAt),
       // The job that deletes old ones.
       c.index('quotes_by_end').on(t.expiresAt),
+      // Those that go as soon as they have expired.
+      c.index('quotes_unused').on(t.expiresAt).where(sql`${t.used} = 0`),
       c.check('quotes_used', sql`${t.used} >= 0 and ${t.used} <= ${t.uses}`),
     ],
   )

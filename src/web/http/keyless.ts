@@ -21,3 +21,36 @@ export const keylessGuard = ({ settings, limiters }: Pick<Deps, 'settings' | 'li
     },
   })
 }
+
+type Charged = Pick<Deps, 'settings' | 'limiters'>
+
+/** Characters of a body that are checked at the price of one request. */
+const charactersOfOne = 16_384
+
+/**
+ * Takes what a text costs to check beside its request: a place for each 16 KiB and for each
+ * signature of a note. Resolves in a turn of the loop in which no other text is checked.
+ * @throws Refusal 'rate_limited'
+ */
+export async function takeCheck(
+  { settings, limiters }: Charged,
+  { network, text }: { network: string; text: string },
+): Promise<void> {
+  const cost = Math.floor(text.length / charactersOfOne) + signaturesIn(text)
+  if (cost > 0) {
+    const verdict = limiters.keyless.take(network, settings.keylessPerMinute, cost)
+    if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
+  }
+  await nextTurn()
+}
+
+/** Counts the lines of notes, which begin with a dash: in text, or escaped as JSON has them. */
+const signaturesIn = (text: string): number => text.match(/(?:\n|\\n)(?:—|\\u2014) /g)?.length ?? 0
+
+let last: Promise<void> = Promise.resolve()
+
+/** Resolves after the sockets were polled once more since the one before went on. */
+export function nextTurn(): Promise<void> {
+  last = last.then(() => new Promise((go) => setImmediate(() => setImmediate(go))))
+  return last
+}

@@ -9,8 +9,8 @@ export type Verdict =
 
 /** Counts requests per key, `perMinute` at once and refilled evenly. */
 export type Limiter = {
-  /** Takes one; a refused one costs nothing. */
-  take(key: string, perMinute: number): Verdict
+  /** Takes `cost`, one when absent; a refused one costs nothing. */
+  take(key: string, perMinute: number, cost?: number): Verdict
   /** Says what `take` would, and takes nothing. */
   peek(key: string, perMinute: number): Verdict
   readonly size: number
@@ -39,8 +39,8 @@ export function makeLimiter(clock: Pick<Clock, 'monotonic'>, maxKeys = 100_000):
   const isApart = (key: string, now: number): boolean =>
     fullAt.has(key) || fullAt.size < maxKeys || forgettable(now) !== undefined
 
-  function judge(at: number | undefined, perMinute: number, now: number): Verdict {
-    const next = nextOf(at, perMinute, now)
+  function judge(at: number | undefined, perMinute: number, now: number, cost = 1): Verdict {
+    const next = nextOf(at, perMinute, now, cost)
     const resetMs = Math.ceil(next - now)
     // The sum of many fractions of a minute is a little off.
     const overMs = next - now - windowMs
@@ -55,13 +55,13 @@ export function makeLimiter(clock: Pick<Clock, 'monotonic'>, maxKeys = 100_000):
   }
 
   return {
-    take(key, perMinute) {
+    take(key, perMinute, cost = 1) {
       const now = clock.monotonic()
       const isOwn = isApart(key, now)
       const at = isOwn ? fullAt.get(key) : crowdFullAt
-      const verdict = judge(at, perMinute, now)
+      const verdict = judge(at, perMinute, now, cost)
       if (!verdict.ok) return verdict
-      const next = nextOf(at, perMinute, now)
+      const next = nextOf(at, perMinute, now, cost)
       if (isOwn) remember(key, next, now)
       else crowdFullAt = next
       return verdict
@@ -80,6 +80,8 @@ export function makeLimiter(clock: Pick<Clock, 'monotonic'>, maxKeys = 100_000):
 export type Limiters = {
   /** Requests without a key, by network. */
   keyless: Limiter
+  /** Requests of a session, by wallet. */
+  sessions: Limiter
   /** Requests with an unknown key, by network. */
   keyFailures: Limiter
   /** Requests by key. */
@@ -90,14 +92,15 @@ export type Limiters = {
 
 export const makeLimiters = (clock: Pick<Clock, 'monotonic'>): Limiters => ({
   keyless: makeLimiter(clock),
+  sessions: makeLimiter(clock),
   keyFailures: makeLimiter(clock),
   keyRequests: makeLimiter(clock),
   voucherFailures: makeLimiter(clock),
 })
 
 /** When a bucket is full again of which one more is taken; one that is not known is full now. */
-const nextOf = (at: number | undefined, perMinute: number, now: number): number =>
-  Math.max(now, at ?? now) + windowMs / perMinute
+const nextOf = (at: number | undefined, perMinute: number, now: number, cost = 1): number =>
+  Math.max(now, at ?? now) + (windowMs / perMinute) * Math.min(cost, perMinute)
 
 /** The 429 of a limiter, with the two headers clients wait by. */
 export function tooMany(

@@ -4,6 +4,7 @@ import type { Deps } from '../../../app/deps-port.ts'
 import type { Acting } from '../../../kernel/acting.ts'
 import { maxPageLimit } from '../../../kernel/pagination.ts'
 import { refuse } from '../../../kernel/refusal.ts'
+import { takeFreeWrites } from '../../../ledger/stored-beside.ts'
 import type { AccountRow } from '../../../storage/db/schema.ts'
 import { isKeeping } from '../../../storage/responses/keeping.ts'
 import { setRetention } from '../../../storage/texts/retain.ts'
@@ -44,6 +45,8 @@ export const settingsPortal = (deps: Deps, frame: Frame) => {
     acting,
   }: ReplyContext & { account: string; acting: Acting }) => {
     const retention = await readRetention(request)
+    // To keep nothing takes something away, so it is never refused.
+    if (retention !== 'none') await takeFreeWrites(deps.ledger, account, { retention })
     await setRetention(deps, { account, retention, actor: acting.wallet })
     const keepsResponses = await isKeeping(deps, account)
     if (wantsJson(request)) return toSettingsView(account, retention, keepsResponses)

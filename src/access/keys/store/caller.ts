@@ -24,6 +24,7 @@ export function callers(
         .select({
           key: keys,
           status: accounts.status,
+          balance: accounts.balance,
           plan: accounts.plan,
           planUntil: accounts.planUntil,
           validUntil: keySecrets.validUntil,
@@ -34,7 +35,7 @@ export function callers(
         .where(eq(keySecrets.hash, v.hash)),
     )
     if (!found) return undefined
-    const { key, status, validUntil } = found
+    const { key, status, balance, validUntil } = found
     const ancestors = key.lineage.slice(1)
     const above =
       ancestors.length === 0
@@ -46,7 +47,8 @@ export function callers(
     }
     const plan = plans.of(found, clock.now())
     const suspended = status === 'suspended'
-    const caller = makeCaller({ account: key.accountId, suspended, plan, chain, key })
+    const isEmpty = balance === 0n
+    const caller = makeCaller({ account: key.accountId, suspended, isEmpty, plan, chain, key })
     return { caller, validUntil: validUntil ?? Number.POSITIVE_INFINITY }
   }
 

@@ -4,6 +4,7 @@ import type { Deps } from '../../../app/deps-port.ts'
 import { type Nusd, parseUsd } from '../../../kernel/money.ts'
 import { toListView } from '../../../kernel/pagination.ts'
 import { refuse } from '../../../kernel/refusal.ts'
+import { dayOf } from '../../../ledger/free-writes.ts'
 import type { AccountRow } from '../../../storage/db/schema.ts'
 import { toChecksumAddress } from '../../../verify/address.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
@@ -27,6 +28,7 @@ import {
 } from './account.tsx'
 import { paths } from './admin-frame.tsx'
 import { answer, bodyBytes, show, trimmed } from './answer.tsx'
+import { mostWriters, WritersPanel } from './writers.tsx'
 
 const here = { title: 'Accounts', tab: paths.accounts }
 const hereOf = (id: string) => ({ ...here, title: `Account ${shortHash(toChecksumAddress(id))}` })
@@ -39,11 +41,16 @@ export const adminAccountsPortal = (deps: Deps, frame: Frame) =>
       paths.accounts,
       async ({ request, set, acting }) => {
         const view = await readList(deps, request)
-        return show(
-          frame,
-          { request, set, acting },
-          { ...here, main: <AccountsPanel view={view} /> },
+        const isWhole = view.isFirst && view.prefix === ''
+        const today = dayOf(deps.clock.now())
+        const writers = isWhole ? await deps.admin.writers(today, mostWriters) : []
+        const main = (
+          <>
+            <AccountsPanel view={view} />
+            {writers.length > 0 && <WritersPanel writers={writers} />}
+          </>
         )
+        return show(frame, { request, set, acting }, { ...here, main })
       },
       { needsAdmin: 'page' },
     )

@@ -10,7 +10,7 @@ import { repeatedMembers } from '../../../verify/json-text.ts'
 import { isReceiptFile, type ReceiptFile } from '../../../verify/receipt.ts'
 import { readJson } from '../../../web/http/body.ts'
 import { readForm } from '../../../web/http/fields.ts'
-import { keylessGuard } from '../../../web/http/keyless.ts'
+import { keylessGuard, takeCheck } from '../../../web/http/keyless.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
 import { publicPage } from '../../../web/ui/layout.tsx'
 import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
@@ -29,9 +29,10 @@ export const verifyPages = (deps: Deps, frame: Frame) =>
     .get('/verify', ({ request, set }) => show(deps, frame, { request, set }, emptyForm))
     .post(
       '/verify',
-      async ({ request, set }) => {
+      async ({ request, set, network }) => {
         const form = await readForm(request, { limitBytes: verifyBodyBytes })
         const text = form['file']?.trim() ? form['file'] : (form['text'] ?? '')
+        await takeCheck(deps, { network, text: Object.values(form).join('\n') })
         const typed = typedIn(form)
         const say = (fault: CheckView['fault'], status: number) =>
           show(deps, frame, { request, set }, { ...typed, fault }, status)
@@ -66,8 +67,9 @@ export const verifyPages = (deps: Deps, frame: Frame) =>
     )
     .post(
       '/verify/chain',
-      async ({ request }) => {
+      async ({ request, network }) => {
         const { value, text } = await readJson(request, { limitBytes: verifyBodyBytes })
+        await takeCheck(deps, { network, text })
         if (!isReceiptFile(value)) refuse('unprocessable', 'This is not a receipt file.')
         // As the JSON is: judging it reads it strictly.
         const given = { file: value as unknown as ReceiptFile, problems: repeatedMembers(text) }

@@ -180,10 +180,12 @@ async function bringAccounts(tx: Asked, t: Tables, move: Move, now: Millis): Pro
   await ask(
     tx,
     sql`insert into ${t.accounts} (id, balance, held, status, created_at, plan, plan_until, moves,
-        moved_at, low_balance, exhausted_at, tells_runs, event_place)
+        moved_at, low_balance, exhausted_at, tells_runs, event_place, paid_in, free_day,
+        free_writes, free_bytes)
       select id, balance, 0, status, created_at, plan, plan_until, (balance > 0)::int,
         case when balance > 0 then ${now}::bigint else 0 end, low_balance, exhausted_at,
-        tells_runs, event_place from ${p} as p
+        tells_runs, event_place, coalesce(paid_in, balance), free_day, free_writes, free_bytes
+      from ${p} as p
       on conflict (id) do update set balance = excluded.balance, status = excluded.status,
         plan = excluded.plan, plan_until = excluded.plan_until,
         moves = accounts.moves + excluded.moves,
@@ -191,6 +193,8 @@ async function bringAccounts(tx: Asked, t: Tables, move: Move, now: Millis): Pro
         low_balance = excluded.low_balance, exhausted_at = excluded.exhausted_at,
         tells_runs = excluded.tells_runs,
         event_place = greatest(accounts.event_place, excluded.event_place),
+        paid_in = excluded.paid_in, free_day = excluded.free_day,
+        free_writes = excluded.free_writes, free_bytes = excluded.free_bytes,
         slot_move = null, left_at = null`,
   )
   await ask(

@@ -1,0 +1,121 @@
+/**
+ * `bun scripts/free-writes.ts`: writes docs/unpaid.md, the list of all that commands of the ledger
+ * store, and which of it an account without money may still do once its budget is used up.
+ */
+import { Glob } from 'bun'
+
+/** A place where a command is posted, and how the budget of free writes treats it. */
+export type Place = { file: string; line: number; treats: 'refused' | 'taken' | 'asks itself' }
+
+/** What each command stores, by its file; in the order of their places in it. */
+const kept: Record<string, readonly string[]> = {
+  'src/access/accounts/sign-in.ts': ['The account itself, once.'],
+  'src/access/keys/change.ts': ['An audit entry of a change of a key.'],
+  'src/access/keys/issue.ts': ['A key, its secret, an audit entry and an event.'],
+  'src/access/keys/leak.ts': ['A pause, an audit entry and an event; once until it is resumed.'],
+  'src/access/keys/pause.ts': ['A pause, an audit entry and an event; once until it is resumed.'],
+  'src/access/keys/resume.ts': ['An audit entry and an event.'],
+  'src/access/keys/revoke.ts': ['An audit entry and events; once a key.'],
+  'src/access/keys/rotate.ts': ['A secret, an audit entry and an event.'],
+  'src/access/members/accept.ts': ['A member, an audit entry, a key of a developer.'],
+  'src/access/members/invite.ts': ['An invitation and an audit entry.', 'An audit entry; once.'],
+  'src/access/members/remove.ts': ['An audit entry; once a member.'],
+  'src/billing/deposits/claim.ts': ['The operator’s correction.', 'The operator’s correction.'],
+  'src/billing/deposits/credit.ts': ['Money that came in.'],
+  'src/billing/deposits/reorg.ts': ['Money that is taken back.'],
+  'src/billing/plans/cancel.ts': ['The end of a subscription that was paid.'],
+  'src/billing/plans/renew.ts': ['A period that is paid, or its end.'],
+  'src/billing/plans/resume.ts': ['An audit entry of a subscription.'],
+  'src/billing/plans/subscribe.ts': ['A subscription that is paid.'],
+  'src/billing/quotes/make-quote.ts': ['A quote, until a minute after it expired if none used it.'],
+  'src/billing/refunds/refund.ts': ['The operator’s refund.'],
+  'src/billing/vouchers/redeem-voucher.ts': ['Money that came in.'],
+  'src/front/admin/suspend.ts': ['The operator’s decision.'],
+  'src/front/terminal/sponsor.ts': ['The operator’s money for visitors.'],
+  'src/front/webhooks/webhooks.ts': [
+    'A webhook and an audit entry.',
+    'A threshold and an audit entry.',
+    'Nothing: a flag of the account.',
+  ],
+  'src/ledger/grant.ts': ['The operator’s money.'],
+  'src/ledger/stored-beside.ts': [
+    'An audit entry of a share, a passport, a webhook or retention, and what it changes.',
+  ],
+  'src/proof/passports/bind.ts': ['Audit entries of keys; once.', 'An audit entry of a key.'],
+  'src/runs/adapted-call.ts': ['Nothing: a larger hold.'],
+  'src/runs/background.ts': ['Nothing: the start of a run.'],
+  'src/runs/begin.ts': ['An open run, until it ends; free runs are refused.'],
+  'src/runs/brake.ts': ['A pause, an audit entry and an event; once until it is resumed.'],
+  'src/runs/finish.ts': ['A run and a leaf of the log for ever; texts and answers for a time.'],
+  'src/runs/settlement.ts': ['The same.'],
+  'src/runs/store-open.ts': ['An open run, until it ends.'],
+  'src/runs/tell-shortage.ts': ['An event; once until money comes in.'],
+}
+
+/** Ledgers that pass a command on. */
+const passing = /^src\/(app\/|ledger\/guard)/
+
+export async function placesOfCommands(): Promise<Place[]> {
+  const places: Place[] = []
+  for (const file of [...new Glob('src/**/*.{ts,tsx}').scanSync()].sort()) {
+    if (passing.test(file)) continue
+    const lines = (await Bun.file(file).text()).split('\n')
+    for (const [at, line] of lines.entries()) {
+      if (!/\bledger\.post\(/.test(line)) continue
+      places.push({ file, line: at + 1, treats: treatOf(lines, at, line) })
+    }
+  }
+  return places
+}
+
+/** Reads the members of the command, which stand before its `decide` or where it is made. */
+function treatOf(lines: readonly string[], at: number, line: string): Place['treats'] {
+  if (/post\(opening\)/.test(line)) return 'asks itself'
+  if (/post\(settlement\)/.test(line)) return 'taken'
+  const isNamed = /post\(\w+\)/.test(line)
+  const from = isNamed ? at - 12 : at
+  const rest = lines.slice(Math.max(0, from), at + 12).join('\n')
+  const members = /decide/.test(rest) ? rest.slice(0, rest.indexOf('decide')) : rest
+  return /\b(isExempt|run|below|deposit)\b/.test(members) ? 'taken' : 'refused'
+}
+
+/** @throws Error for a command that is not described. */
+export function pageOf(places: readonly Place[]): string {
+  const rows: string[] = []
+  for (const [file, own] of Map.groupBy(places, (place) => place.file)) {
+    const words = kept[file]
+    if (words?.length !== own.length) {
+      throw new Error(
+        `${file} posts ${own.length} commands; say in scripts/free-writes.ts what each keeps`,
+      )
+    }
+    for (const [i, { treats }] of own.entries())
+      rows.push(`| \`${file.slice(4)}\` | ${words[i]} | ${treats} |`)
+  }
+  const table = ['| command | keeps | when the budget is used up |', '|---|---|---|', ...rows]
+  return `${head}\n${table.join('\n')}\n`
+}
+
+const head = `# What an account without money can store
+
+An account has a budget of rows and bytes a UTC day for all that it does not pay for:
+\`limits.free_writes_per_day\` and \`limits.free_bytes_per_day\` in
+[configuration](configuration.md). Each dollar that ever came in adds as much again. The counts
+stand in the row of the account, which every command has locked: any number of nodes share one
+budget, and a run that is paid for costs no statement more. Above it a command is refused with 429
+and \`Retry-After\` until midnight UTC. A run that holds money is never refused for it, nor counted.
+
+Beside it:
+
+- An account whose balance is empty has \`limits.unfunded_runs\` runs at once. It is refused before
+  a body is read, and its requests wait for their turn, so that those that pay find the thread free.
+- On https, built-in models are for accounts that paid before (\`limits.free_for_all\`).
+- A wallet has \`limits.session_per_minute\` requests of its dashboard.
+- Operators see the largest writers of the day under Accounts.
+
+The list of all commands of the ledger, made by \`bun scripts/free-writes.ts\`. Those that take
+rights away, pay or are the operator's own are always taken; each is bounded by what was stored
+before.
+`
+
+if (import.meta.main) await Bun.write('docs/unpaid.md', pageOf(await placesOfCommands()))

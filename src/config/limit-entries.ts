@@ -1,0 +1,121 @@
+/** The settings of `[limits]`. */
+import { live, optional, set } from './setting.ts'
+import { flag, integer } from './values.ts'
+
+export const limitEntries = {
+  body_bytes: live(
+    set(
+      integer('bytes', 1024, 134_217_728),
+      '33_554_432',
+      'Largest request body, packed or unpacked.',
+    ),
+  ),
+  bodies_bytes: live(
+    optional(
+      integer('bytes', 1024, 1_099_511_627_776),
+      'Bytes of all request bodies in memory at once, shared fairly by account; more get 429. ' +
+        'A quarter of the usable memory, at least 256 MiB, when absent.',
+    ),
+  ),
+  keep_responses_hours: live(
+    set(
+      integer('hours', 0, 720),
+      '24',
+      'How long answers of /v1/responses are kept, sealed, for a next turn; 0 forbids it.',
+    ),
+  ),
+  keep_responses_bytes: live(
+    set(
+      integer('bytes', 1_048_576, 1_099_511_627_776),
+      '67_108_864',
+      'Most that is kept of them for one account; the oldest go first.',
+    ),
+  ),
+  body_timeout_s: live(
+    set(
+      integer('s', 2, 3600),
+      '30',
+      'Longest time a request body may take to arrive; a second more for every 128 KiB that a ' +
+        'caller with an account announces.',
+    ),
+  ),
+  slow_bodies: live(
+    set(
+      integer('bodies', 1, 1_000_000),
+      '64',
+      'Concurrent bodies per client address slower than one second; more get 429.',
+    ),
+  ),
+  rpm: live(set(integer('requests/min', 1, 10_000_000), '6_000', 'Requests per key.')),
+  concurrency: live(set(integer('runs', 1, 1_000_000), '1_024', 'Concurrent runs per key.')),
+  free_writes_per_day: live(
+    set(
+      integer('rows', 0, 1_000_000_000),
+      '10_000',
+      'Rows that an account may store a UTC day without paying: free runs, quotes, keys and ' +
+        'changes. Each dollar that it ever paid adds as many; more get 429. 0 for no limit.',
+    ),
+  ),
+  free_bytes_per_day: live(
+    set(
+      integer('bytes', 0, 1_099_511_627_776),
+      '16_777_216',
+      'Bytes of these rows, which grow in the same way. 0 for no limit.',
+    ),
+  ),
+  free_for_all: live(
+    optional(
+      flag,
+      'Whether accounts that never had money may use built-in models without a price. When ' +
+        'absent only where base_url is not https.',
+    ),
+  ),
+  unfunded_runs: live(
+    set(
+      integer('runs', 0, 1_000_000),
+      '2',
+      'Concurrent runs of an account whose balance is empty; more get 429 before a body is ' +
+        'read. 0 for no limit.',
+    ),
+  ),
+  session_per_minute: live(
+    set(
+      integer('requests/min', 1, 1_000_000),
+      '600',
+      'Requests of one wallet for its dashboard; more get 429. A change counts three.',
+    ),
+  ),
+  keyless_per_minute: live(
+    set(
+      integer('requests/min', 1, 10_000_000),
+      '6_000',
+      'Costly requests without a key per client address: terminal, verification, MCP.',
+    ),
+  ),
+  failed_auth_per_minute: live(
+    set(
+      integer('failures/min', 1, 1_000_000),
+      '300',
+      'Failed keys from one client address before further failures get 429.',
+    ),
+  ),
+  admission: live(
+    set(
+      integer('runs', 1, 1_000_000),
+      '2_048',
+      'Concurrent runs of the whole server; accounts share them fairly.',
+    ),
+  ),
+  drain_s: live(
+    set(
+      integer('s', 1, 3600),
+      '300',
+      'Longest time an answer is read to its end for a client that hung up.',
+    ),
+  ),
+  stop_grace_s: set(
+    integer('s', 0, 3600),
+    '25',
+    'How long runs may continue after SIGTERM before they are stopped and settled.',
+  ),
+} as const

@@ -1,0 +1,144 @@
+/** The budget of what an account may store without paying for it, by UTC day. */
+import type { Millis } from '../kernel/clock.ts'
+import { nusdPerUsd } from '../kernel/money.ts'
+import { Refusal } from '../kernel/refusal.ts'
+import type { AccountRow } from '../storage/db/schema.ts'
+import type { Command } from './command.ts'
+import type { TrackedRows } from './unit-of-work.ts'
+
+/**
+ * Rows and bytes a day of an account that never paid; 0 for no limit. Each dollar that ever came
+ * in adds as much again.
+ */
+export type FreeLimits = {
+  readonly freeWrites: number
+  readonly freeBytes: number
+  /** The operator's account that pays for visitors, who have limits of their own. */
+  readonly sponsor?: string
+}
+
+const freeDayMs = 86_400_000
+
+type Counted = Pick<AccountRow, 'id' | 'paidIn' | 'freeDay' | 'freeWrites' | 'freeBytes'>
+
+/** Whether money ever came in. Its first movement can be nothing else. */
+export const isFunded = ({ moves }: Pick<AccountRow, 'moves'>): boolean => moves > 0
+
+/**
+ * Why an account may store nothing more today without paying; undefined while it may. The counts
+ * are those of its row, which the command has locked: two nodes share one budget.
+ */
+export function whyNoFreeWrites(
+  { freeWrites, freeBytes, sponsor }: FreeLimits,
+  row: Counted | undefined,
+  now: Millis,
+): Refusal | undefined {
+  if (!row || row.freeDay !== dayOf(now) || row.id === sponsor) return undefined
+  const dollars = 1 + Number((row.paidIn ?? 0n) / nusdPerUsd)
+  const isOver =
+    isAbove(row.freeWrites, freeWrites * dollars) || isAbove(row.freeBytes, freeBytes * dollars)
+  return isOver ? noFreeWrites(now) : undefined
+}
+
+/** A limit of 0 is none. */
+const isAbove = (count: number | null, limit: number): boolean => limit > 0 && (count ?? 0) >= limit
+
+/** The UTC day of a moment, since the epoch. */
+export const dayOf = (now: Millis): number => Math.floor(now / freeDayMs)
+
+/** The refusal of an account that used its budget of this day up. */
+export function noFreeWrites(now: Millis): Refusal {
+  const ms = (dayOf(now) + 1) * freeDayMs - now
+  return new Refusal('rate_limited', {
+    message:
+      'This account has stored as much today as it may without paying: free runs, quotes, keys ' +
+      'and changes count. Wait until midnight UTC, or deposit: a dollar doubles what is free, ' +
+      'and what is paid for never counts.',
+    headers: { 'retry-after': String(Math.ceil(ms / 1000)), 'retry-after-ms': String(ms) },
+    metadata: { limited_by: 'free_writes' },
+  })
+}
+
+/**
+ * Counts the rows of a command that moves no money on its account. A hold counts nothing: the end
+ * of its run does, if the run held no money.
+ */
+export class FreeCount {
+  private readonly before: number[]
+
+  private constructor(
+    private readonly tracked: TrackedRows,
+    private readonly account: string,
+  ) {
+    this.before = lengthsOf(tracked)
+  }
+
+  /** Before a command decides; undefined for one that does not count, as paid runs do not. */
+  static of(tracked: TrackedRows, command: Command<unknown>): FreeCount | undefined {
+    const { account, run, isHold } = command
+    if (isHold || (run !== undefined && tracked.runs.get(run)?.hold !== 0n)) return undefined
+    return new FreeCount(tracked, account)
+  }
+
+  /** After it decided. */
+  note(now: Millis): void {
+    const { tracked, before } = this
+    const row = tracked.accounts.get(this.account)
+    if (!row || tracked.added.transfers.length > (before[0] ?? 0)) return
+    let writes = 0
+    let bytes = 0
+    for (const [i, rows] of storedIn(tracked).entries()) {
+      for (let at = before[i] ?? 0; at < rows.length; at++) {
+        writes++
+        bytes += rowBytes + sizeOf(rows[at])
+      }
+    }
+    if (writes === 0) return
+    const day = dayOf(now)
+    const isToday = row.freeDay === day
+    row.freeWrites = (isToday ? (row.freeWrites ?? 0) : 0) + writes
+    row.freeBytes = (isToday ? (row.freeBytes ?? 0) : 0) + bytes
+    row.freeDay = day
+    tracked.written.budgets.add(row)
+  }
+}
+
+/** Bytes of a row beside its values: its header, its places in indexes, its part of the log. */
+const rowBytes = 256
+
+/** Rows that stay of a command, `transfers` first. Rows of open runs go when they end. */
+const storedIn = ({ added, calledBack, quotes }: TrackedRows): readonly (readonly unknown[])[] => [
+  added.transfers,
+  added.keys,
+  added.secrets,
+  added.ended,
+  added.subscriptions,
+  added.audits,
+  added.events,
+  added.webhooks,
+  added.texts,
+  added.kept,
+  added.costs,
+  added.exchanges,
+  added.calls,
+  added.beside,
+  calledBack.answered,
+  quotes?.added ?? none,
+]
+
+const none: readonly unknown[] = []
+
+const lengthsOf = (tracked: TrackedRows): number[] => storedIn(tracked).map(({ length }) => length)
+
+/** The bytes of a value as a database keeps it, about. */
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 8
+  if (value instanceof Uint8Array) return value.length
+  let bytes = 0
+  if (Array.isArray(value)) for (const one of value) bytes += 1 + sizeOf(one)
+  else for (const name in value) bytes += name.length + sizeOf((value as Fields)[name])
+  return bytes
+}
+
+type Fields = Record<string, unknown>

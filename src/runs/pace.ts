@@ -1,0 +1,22 @@
+/** Spaces requests of accounts without money, so that the thread is free for others in between. */
+import type { Millis } from '../kernel/clock.ts'
+
+/** A request takes about this long of the thread, in ms, and a byte of its body so much more. */
+const requestMs = 5
+const byteMs = 1 / 250
+const mostMs = 3000
+
+/** When the next of them may begin, all accounts without money of this process together. */
+export class Pace {
+  private next = 0
+
+  /**
+   * Takes a turn for a body of so many bytes; resolves at once if no other waits.
+   * @param now by a clock that does not jump
+   */
+  take(now: Millis, bytes: number): Promise<void> | undefined {
+    const at = Math.max(now, this.next)
+    this.next = at + Math.min(mostMs, requestMs + bytes * byteMs)
+    return at > now ? Bun.sleep(at - now) : undefined
+  }
+}
