@@ -8,7 +8,7 @@ import { accountMark } from '../../kernel/shard.ts'
 import type { Once } from '../../ledger/once.ts'
 import type { CapWindow } from '../../ledger/window.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
-import { assertStillMember } from '../membership.ts'
+import { assertStillMember, peopleOf } from '../membership.ts'
 import type { Plan } from '../plan.ts'
 import {
   boundCap,
@@ -81,9 +81,9 @@ export async function issueKey(
     mints: true,
     keys: wish.id === undefined ? lineage : [wish.id, ...lineage],
     call: wish.once?.scope,
-    people: wish.acting?.member === undefined ? undefined : true,
+    people: peopleOf(wish.acting),
     decide(unit) {
-      if (wish.acting) assertStillMember(unit, wish.acting)
+      assertStillMember(unit, wish.acting)
       wish.once?.assertFirst(unit)
       if (unit.key(id))
         refuse('conflict', 'This key was created already. Its secret was shown once.')
