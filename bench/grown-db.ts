@@ -114,7 +114,12 @@ async function writeKeys(data: string): Promise<void> {
     const keys: KeyRow[] = []
     for (let i = 0; i < 100; i++) keys.push(keyAt(at + i, account.id, keys.at(-1), now))
     const secrets = keys.map(({ id }, i) => {
-      return { hash: hashSecret(grownSecret(at + i)), keyId: id, validUntil: null }
+      return {
+        hash: hashSecret(grownSecret(at + i)),
+        keyId: id,
+        validUntil: null,
+        selfRotated: null,
+      }
     })
     await db.write(function* () {
       yield* insert(db.tables.accounts, [account])

@@ -8,6 +8,7 @@ import { members } from './members.ts'
 import { metering } from './metering.ts'
 import { money } from './money.ts'
 import { pages } from './pages.ts'
+import { peers } from './peers.ts'
 import { receipts } from './receipts.ts'
 import type { Group } from './row.ts'
 import { servers } from './servers.ts'
@@ -31,6 +32,7 @@ export const groups: readonly Group[] = [
   metering,
   streams,
   upstreams,
+  peers,
   webhooks,
   deposits,
   receipts,

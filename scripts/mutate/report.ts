@@ -16,11 +16,7 @@ export function reportOf(parts: readonly Part[], mutants: readonly Mutant[]): st
     intro(tallies.reduce(sum)),
     '## Groups\n',
     ...tableOf(parts.map(({ name }, at) => [name, tallies[at] ?? nothing])),
-    ...parts.flatMap(({ name, files, results }) => [
-      `\n## ${name[0]?.toUpperCase()}${name.slice(1)}\n`,
-      ...tableOf(files.map((file) => [`\`${file}\``, tallyOf(of([file]), results)])),
-      ...survivorsOf(of(files), results),
-    ]),
+    ...openOf(parts.flatMap(({ files, results }) => unexplainedIn(of(files), results))),
     '',
   ].join('\n')
 }
@@ -43,7 +39,7 @@ comparison moves by one, plus becomes minus, a statement is dropped. Then it run
 that line, on SQLite and in one process. A change is noticed when one fails or never ends.
 
 ${all.tried} changes were tried and ${all.noticed} noticed: ${scoreOf(all)}. Of the others
-${all.explained} are explained below and ${all.open} are open; ${all.untried} were not tried.
+${all.explained} are explained and ${all.open} are open; ${all.untried} were not tried.
 The score is what was noticed of what was tried: what is explained counts against it. Guards are
 tried first; a file of which nothing was tried is not measured, and its tests may be good or bad.
 
@@ -78,20 +74,21 @@ const tableOf = (rows: [name: string, tally: Tally][]): string[] => [
   }),
 ]
 
-/** One row a line of code: what was changed there and went unnoticed, and why. */
-function survivorsOf(mutants: readonly Mutant[], results: Results): string[] {
-  const survived = mutants.filter((mutant) => {
+/** What survived, and may be noticed by a test that is missing. */
+const unexplainedIn = (mutants: readonly Mutant[], results: Results): Mutant[] =>
+  mutants.filter((mutant) => {
     const state = results.of(mutant)?.state
-    return state === 'survived' || state === 'unreached'
+    return (state === 'survived' || state === 'unreached') && !explanationOf(mutant)
   })
-  const byLine = Map.groupBy(survived, ({ file, line }) => `${file}:${line}`)
+
+/** One row a line of code. */
+function openOf(mutants: readonly Mutant[]): string[] {
+  const byLine = Map.groupBy(mutants, ({ file, line }) => `${file}:${line}`)
   const rows = [...byLine].map(([place, here]) => {
-    const first = here[0]
     const changes = [...new Set(here.map(({ change }) => change))].join('; ')
-    const why = first && (explanationOf(first) ?? 'open')
-    return `| \`${place}\` ${codeOf(first?.text ?? '')} | ${cell(changes)} | ${cell(why ?? '')} |`
+    return `| \`${place}\` ${codeOf(here[0]?.text ?? '')} | ${cell(changes)} |`
   })
-  return rows.length === 0 ? [] : ['', '| unnoticed | change | why |', '|---|---|---|', ...rows]
+  return rows.length === 0 ? [] : ['\n## Open\n', '| unnoticed | change |', '|---|---|', ...rows]
 }
 
 const codeOf = (text: string): string => `\`${cell(text).replaceAll('`', "'")}\``

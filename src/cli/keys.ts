@@ -149,8 +149,11 @@ async function resume(keyId: string, options: { json?: boolean }): Promise<void>
   const office = await openOffice(configOf(options))
   try {
     const key = await resumeKey(office, { keyId, actor: 'operator' })
-    if (options.json) printJson({ id: key.id, paused: false })
-    else say(`Resumed ${key.id}.`)
+    const left = await office.keys.leftPaused(key)
+    if (options.json) return printJson({ id: key.id, paused: false, left_paused: left })
+    say(`Resumed ${key.id}.`)
+    if (left.length > 0) say('Still stopped, because it was made with a leaked secret:')
+    for (const { object, id, name } of left) print(`${id}  ${object}  ${name}`)
   } finally {
     await office.close()
   }

@@ -14,6 +14,9 @@ export const readJsonFile = (path: string): JsonText => {
   throw new Exit(exitCodes.usage, `${path} is not JSON`)
 }
 
+/** Keeps each character: no replacement for bytes that are none, no mark taken away. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
 /** @throws Exit 2 */
 export function readText(path: string, most: number): string {
   const unreadable = (why: string): never => {
@@ -21,9 +24,10 @@ export function readText(path: string, most: number): string {
   }
   try {
     if (statSync(path).size > most) return unreadable(`is larger than ${most / 1024 / 1024} MiB`)
-    return readFileSync(path, 'utf8')
+    return utf8.decode(readFileSync(path))
   } catch (error) {
     if (error instanceof Exit) throw error
+    if (error instanceof TypeError) return unreadable('is not text in UTF-8')
     return unreadable('cannot be read')
   }
 }

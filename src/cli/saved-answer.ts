@@ -1,4 +1,4 @@
-/** Puts an answer that a client saved into its receipt file, to be checked as the output. */
+/** Reads an answer that a client saved, to be checked beside its receipt file as the output. */
 import type { Json } from '../kernel/canonical.ts'
 import type { Hex } from '../kernel/hex.ts'
 import { readingsOf } from '../runs/saved-answer.ts'
@@ -11,10 +11,10 @@ import { readText } from './read-files.ts'
 const answerBytes = 64 * 1024 * 1024
 
 /**
- * The receipt file with a saved answer as its disclosed output: in the reading that the receipt
- * commits to, if one is; the checks that follow decide. @throws Exit 2
+ * The disclosures of a receipt file with a saved answer as the output: in the reading that the
+ * receipt commits to, if one is; the checks that follow decide. @throws Exit 2
  */
-export function withAnswer(file: unknown, path: string): unknown {
+export function withAnswer(file: unknown, path: string): object {
   const readings = readingsOf(readText(path, answerBytes))
   if (readings.length === 0) throw new Exit(exitCodes.usage, `${path} is not an answer of a model`)
   const disclosures = isObject(file) && isObject(file['disclosures']) ? file['disclosures'] : {}
@@ -30,5 +30,5 @@ export function withAnswer(file: unknown, path: string): unknown {
     checkContent('output', receipt.content, { output: { salt: salt as Hex, value } }).status ===
       'pass'
   const value = readings.find(fits) ?? readings[0]
-  return { ...(file as object), disclosures: { ...disclosures, output: { ...output, value } } }
+  return { ...disclosures, output: { ...output, value } }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { toAccountId } from '../access/accounts/account.ts'
 import { issueKey } from '../access/keys/issue.ts'
-import { defaultLifeMs } from '../access/keys/key.ts'
+import { defaultLifeMs, scopes } from '../access/keys/key.ts'
 import type { Deps } from '../app/deps-port.ts'
 import { type LevelledLog, openLog } from '../app/logging.ts'
 import { ensureDatabaseFolder, openDatabase } from '../app/open-database.ts'
@@ -178,6 +178,8 @@ async function printDevKey(deps: Deps): Promise<void> {
     name: 'dev',
     capLimit: devCap,
     capWindow: 'lifetime',
+    // It tries all that /llms.txt shows.
+    scopes: [...scopes],
     expiresAt: deps.clock.now() + devKeyLifeMs,
     actor: 'operator',
   })

@@ -56,8 +56,7 @@ function besideManifest(path: string, manifest: string): ExportFile {
     const why = 'is not a manifest: save the answer of GET /v1/usage/export/manifest'
     throw new Exit(exitCodes.usage, `${manifest} ${why}`)
   }
-  const data = read(path)
-  return { data: splitExport(data)?.data ?? data, manifest: found.value, problems: found.repeated }
+  return { data: read(path), manifest: found.value, problems: found.repeated }
 }
 
 /** @throws Exit 2 */

@@ -187,7 +187,8 @@ function readInput(path: string, file: JsonText, options: Options): VerifyInput 
   const promised = quote === undefined ? undefined : readQuote(quote)
   const signed = options.evidence === undefined ? undefined : readEvidence(options.evidence)
   return {
-    file: saved === undefined ? file.value : withAnswer(file.value, saved),
+    file: file.value,
+    ...(saved !== undefined && { disclosures: withAnswer(file.value, saved) }),
     ...((beside || tlog) && { proof: withTlog(beside?.value ?? proofOf(file.value), tlog) }),
     ...(promised && { quote: quoteCheck(promised.value) }),
     ...(signed && { attested: evidenceCheck(signed.value, signed.repeated) }),

@@ -27,7 +27,7 @@ export type Chain = { key: bigint; marks: BigUint64Array; ends: Float64Array }
 type Read = { tokens: number; cached: number }
 
 /** The last reported turn of a conversation. */
-type Known = Read & {
+type ReportedTurn = Read & {
   /** A hash for each message, over all before it, and where it ends in characters of text. */
   marks: BigUint64Array
   ends: Float64Array
@@ -46,7 +46,7 @@ const mostMarks = 200_000
 const mostOfOne = 2000
 
 export class Conversations {
-  private readonly known = new Map<bigint, Known>()
+  private readonly known = new Map<bigint, ReportedTurn>()
   private marks = 0
 
   /** @param seed of its hashes, which keeps texts with the same hash from being found */
@@ -87,7 +87,7 @@ export class Conversations {
     }
   }
 
-  private find(key: bigint, now: number): Known | undefined {
+  private find(key: bigint, now: number): ReportedTurn | undefined {
     const found = this.known.get(key)
     if (!found || now - found.at <= keptMs) return found
     this.forget(key)
@@ -162,14 +162,14 @@ class TextHash {
 }
 
 /** How many messages both begin with. */
-function sameIn({ marks }: Known, others: BigUint64Array): number {
+function sameIn({ marks }: ReportedTurn, others: BigUint64Array): number {
   let same = 0
   while (same < marks.length && same < others.length && marks[same] === others[same]) same++
   return same
 }
 
 /** The tokens of so many messages of a turn: all of them, or their part by its characters. */
-function tokensBefore({ tokens, marks, ends }: Known, same: number): number {
+function tokensBefore({ tokens, marks, ends }: ReportedTurn, same: number): number {
   if (same === marks.length) return tokens
   return Math.floor((tokens * (ends[same - 1] ?? 0)) / (ends.at(-1) || 1))
 }

@@ -101,14 +101,14 @@ export function stepFor(
   return step
 }
 
-type Held = ReadonlySet<UsageClass> | undefined
+type HeldClasses = ReadonlySet<UsageClass> | undefined
 
 /** The dearest rate of reading in a run that can use these classes; undefined for all of them. */
-export const dearestInputOf = ({ rates, dearestInput }: RateStep, held: Held): Pusd =>
+export const dearestInputOf = ({ rates, dearestInput }: RateStep, held: HeldClasses): Pusd =>
   held ? max([rates.input, ...heldRates(rates, inputClasses, held)]) : dearestInput
 
 /** The same of writing. */
-export const dearestOutputOf = ({ rates, dearestOutput }: RateStep, held: Held): Pusd =>
+export const dearestOutputOf = ({ rates, dearestOutput }: RateStep, held: HeldClasses): Pusd =>
   held ? max([rates.output, ...heldRates(rates, outputClasses, held)]) : dearestOutput
 
 const heldRates = (
@@ -179,7 +179,7 @@ function setQuantity(lines: MeterLine[], meter: Meter, quantity: number): void {
 }
 
 /** The input that a run can reach, the tier that it asked for, and the classes that it can use. */
-type Reached = { inputTokens: number; tier?: string | undefined; held?: Held }
+type Reached = { inputTokens: number; tier?: string | undefined; held?: HeldClasses }
 
 /** The dearest rates that a run can come to. */
 export type HoldRates = { inputPusd: Pusd; outputPusd: Pusd; searchPusd: Pusd }

@@ -36,16 +36,18 @@ export const toEmbeddingUsage = (usage: Usage, { run }: Pick<Finished, 'run'>) =
   cost_nusd: toJsonInteger(run.cost),
 })
 
+/** Units by class, where any are; some clients refuse details without their first member. */
 function detailsOf(
   member: string,
   names: readonly [UsageClass, string][],
   { classes = {} }: Usage,
 ): { [member: string]: Details } {
-  const details: Details = {}
+  let details: Details | undefined
   for (const [meter, name] of names) {
     const units = classes[meter]
-    if (units) details[name] = (details[name] ?? 0) + units
+    if (!units) continue
+    details ??= { [names[0]?.[1] ?? name]: 0 }
+    details[name] = (details[name] ?? 0) + units
   }
-  for (const _ in details) return { [member]: details }
-  return {}
+  return details ? { [member]: details } : {}
 }

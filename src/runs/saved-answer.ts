@@ -1,8 +1,9 @@
 /** Reads a saved answer as the values that its receipt may commit to. */
 import type { Json } from '../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../kernel/json-object.ts'
+import type { JsonObject } from '../kernel/json-object.ts'
 import { objectsIn, textOf } from '../models/protocols/reading.ts'
 import { Collector, readAnswer } from './answer.ts'
+import { contradiction, formOf, readStreamed, readWhole } from './saved-forms.ts'
 import { readingsOfMessage, readingsOfMessageEvents } from './saved-message.ts'
 import { readingsOfResponse, readingsOfResponseEvents } from './saved-response.ts'
 
@@ -10,30 +11,26 @@ import { readingsOfResponse, readingsOfResponseEvents } from './saved-response.t
  * Reads what an answer says, as a client saved it from any door, whole or as the bytes of its
  * stream. An answer of one protocol may have been relayed as it came or translated, which commit to
  * values of different shapes, so there can be several. Each holds all that the answer says: none is
- * of another answer. Empty for anything else.
+ * of another answer. A text in which other readers can find other words has none that a receipt
+ * commits to. Empty for anything else.
  */
 export function readingsOf(text: string): Json[] {
-  const whole = parsed(text)
-  if (!whole) return streamedIn(text)
-  if (whole['type'] === 'message') return readingsOfMessage(whole)
-  if (whole['object'] === 'response') return readingsOfResponse(whole)
-  const value = valueIn(whole)
+  const whole = readWhole(text)
+  const { objects, isPlain } = whole ?? readStreamed(text)
+  const readings = whole ? objects.flatMap(wholeIn) : streamedIn(objects)
+  return readings.length === 0 || isPlain ? readings : contradiction
+}
+
+function wholeIn(whole: JsonObject): Json[] {
+  const form = formOf(whole)
+  if (form === 'message') return readingsOfMessage(whole)
+  if (form === 'response') return readingsOfResponse(whole)
+  if (form === 'choices') return [readAnswer(whole).choices]
+  const value = whole[form === 'run' ? 'output' : 'data']
   return value === undefined ? [] : [value]
 }
 
-/** The choices of a completion, the vectors of embeddings, or the output of a run. */
-function valueIn(whole: JsonObject): Json | undefined {
-  if (whole['object'] === 'run') return whole['output']
-  if (Array.isArray(whole['choices'])) return readAnswer(whole).choices
-  return whole['data']
-}
-
-function streamedIn(text: string): Json[] {
-  const events: JsonObject[] = []
-  for (const line of text.split(/\r\n|[\r\n]/)) {
-    const event = line.startsWith('data:') ? parsed(line.slice('data:'.length)) : undefined
-    if (event) events.push(event)
-  }
+function streamedIn(events: readonly JsonObject[]): Json[] {
   const first = textOf(events[0]?.['type'])
   if (first === 'message_start') return readingsOfMessageEvents(events)
   if (first.startsWith('response.')) return readingsOfResponseEvents(events)
@@ -42,13 +39,4 @@ function streamedIn(text: string): Json[] {
   return events.some(({ choices }) => objectsIn(choices).length > 0)
     ? [collector.answer().choices]
     : []
-}
-
-function parsed(text: string): JsonObject | undefined {
-  try {
-    const value: Json = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }

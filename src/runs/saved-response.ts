@@ -8,10 +8,8 @@ import { Collector } from './answer.ts'
 import { sound } from './native-sorter.ts'
 import { SaidTexts } from './said-texts.ts'
 import { choicesFrom, messageIn } from './saved-choice.ts'
+import { contradiction } from './saved-forms.ts'
 import { type Thought, withReasoning } from './saved-reasoning.ts'
-
-/** A value that no receipt commits to, of an answer whose own members say different things. */
-const contradiction: Json[] = [null]
 
 export function readingsOfResponse(answer: JsonObject): Json[] {
   const { output, output_text: text } = answer

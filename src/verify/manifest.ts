@@ -45,16 +45,19 @@ export type ExportCheck = { name: (typeof exportChecks)[number] } & Outcome
 /** An export, and its manifest as parsed JSON: one beside it, or its own last line. */
 export type ExportFile = { data: Uint8Array; manifest: unknown; problems?: readonly Problem[] }
 
-/** Parts a JSONL export into its rows and the manifest in its last line; undefined without one. */
+/**
+ * Parts an export in JSON lines into its rows and the manifest in its last line; undefined for any
+ * other file. Only for a file without a manifest beside it: that one covers the whole file.
+ */
 export function splitExport(file: Uint8Array): ExportFile | undefined {
   const end = file.at(-1) === newline ? file.length - 1 : file.length
   const start = file.subarray(0, end).lastIndexOf(newline) + 1
   const read = readJsonText(new TextDecoder().decode(file.subarray(start, end)))
-  if (!read || !isManifest(read.value)) return undefined
+  if (!read || !isManifest(read.value) || file[0] !== brace) return undefined
   return { data: file.subarray(0, start), manifest: read.value, problems: read.repeated }
 }
 
-const newline = 10
+const [newline, brace] = [0x0a, 0x7b]
 
 export const isManifest = (value: unknown): boolean =>
   isObject(value) && value['type'] === 'counterfoil.manifest'

@@ -23,7 +23,6 @@ import {
   type TrustedSigner,
   unavailable,
 } from './checks.ts'
-import { parseProof } from './proof.ts'
 import {
   type Evidence,
   evidenceOf,
@@ -39,22 +38,22 @@ import {
 } from './proven.ts'
 import {
   isHidden,
-  isObject,
   type Problem,
   parseReceiptFile,
   type ReceiptFile,
-  readDisclosures,
   receiptDigest,
   type SectionName,
   sectionNames,
 } from './receipt.ts'
+import { allHold, replacedParts } from './replaced-parts.ts'
 import { type Recovered, recoverSigner } from './signature.ts'
 
 export type { Evidence, Level } from './proven.ts'
 
 /**
- * A receipt file as parsed JSON; a proof and disclosures beside it replace those inside. Another
- * checkpoint of the log, with the path between, shows that the log was not rewritten meanwhile.
+ * A receipt file as parsed JSON; a proof and disclosures beside it replace those inside, which must
+ * hold all the same. Another checkpoint of the log, with the path between, shows that the log was
+ * not rewritten meanwhile.
  */
 export type VerifyInput = {
   file: unknown
@@ -110,10 +109,11 @@ export type Verdict = {
 /** Judges a receipt from its arguments alone; never throws. */
 export function verifyReceipt(input: VerifyInput, trust: Trust, options: VerifyOptions): Verdict {
   const parsed = parseReceiptFile(withParts(input))
+  const replaced = replacedParts(input, parsed.ok ? parsed.file.receipt.id : '')
   const problems = [
     ...(parsed.ok ? [] : parsed.problems),
     ...(input.problems ?? []),
-    ...(parsed.ok ? replacedProblems(input, parsed.file.receipt.id) : []),
+    ...(parsed.ok ? replaced.problems : []),
   ]
   if (!parsed.ok || problems.length > 0) return unreadable(checkSchema(problems), options)
   const { file } = parsed
@@ -123,13 +123,15 @@ export function verifyReceipt(input: VerifyInput, trust: Trust, options: VerifyO
   const evidence = { ...input, proof: file.proof }
   const required = options.chain === 'require'
   const log = checkLog({ id, issuer, digest }, evidence, trust.signers, required)
+  const own = checkLog({ id, issuer, digest }, { proof: replaced.proof }, trust.signers, false)
   const witnessed = trust.witnesses?.({ issuer, digest }, log.proof)
   const told = {
     witnessed: witnessed?.outcome ?? skip('No witness was named.'),
     attested: input.attested?.(file.receipt, digest, trust) ?? skip('No evidence was given.'),
   }
   const judged = { file, digest, recovered, log, quote: input.quote }
-  const outcomes = { ...runChecks(judged, trust, options), ...told }
+  const given = { ...runChecks(judged, trust, options), ...told }
+  const outcomes = { ...given, ...allHold(given, own.outcomes, replaced, file.receipt) }
   const checks = checkNames.map((name): Check => ({ name, ...outcomes[name] }))
   const reached = isSigned(outcomes) && checks.every(({ status }) => status !== 'fail')
   const isSeen = told.witnessed.status !== 'unavailable' && told.attested.status !== 'unavailable'
@@ -167,17 +169,6 @@ function withParts({ file, proof, disclosures }: VerifyInput): unknown {
     ...(proof === undefined || proof === null ? {} : { proof }),
     ...(disclosures ? { disclosures } : {}),
   }
-}
-
-/** Problems of a proof and disclosures in the file that are replaced by others. */
-function replacedProblems({ file, proof, disclosures }: VerifyInput, id: string): Problem[] {
-  const problems: Problem[] = []
-  const inside = isObject(file) ? file : {}
-  if (proof !== undefined && proof !== null && isObject(inside['proof'])) {
-    parseProof(inside['proof'], id, problems)
-  }
-  if (disclosures) readDisclosures(inside['disclosures'], problems)
-  return problems
 }
 
 type Judged = {

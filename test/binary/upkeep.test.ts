@@ -194,6 +194,24 @@ describe.skipIf(noBinary)('looking after a service', () => {
     await must(home, 'export', 'usage', '--account', someAccount, ...csv)
     const manifest = ['--manifest', 'usage.csv.manifest.json', '--signer', address]
     expect(await must(home, 'verify', 'usage.csv', ...manifest)).toContain('Verified.')
+    // The manifest covers the whole file, also a last line that looks like a manifest.
+    const file = readFileSync(join(home.folder, 'usage.csv'), 'utf8')
+    const own = readFileSync(join(home.folder, 'usage.csv.manifest.json'), 'utf8')
+    const forged = '{"type":"counterfoil.manifest","cost_nusd":99}\n'
+    for (const line of [forged, `${JSON.stringify(JSON.parse(own))}\n`]) {
+      writeFileSync(join(home.folder, 'forged.csv'), file + line)
+      const found = await home.cli('verify', 'forged.csv', ...manifest)
+      expect([found.code, found.stdout]).toEqual([1, expect.stringContaining('✗ bytes') as never])
+      expect((await home.cli('verify', 'forged.csv', '--signer', address)).code).toBe(2)
+    }
+    writeFileSync(join(home.folder, 'rows.jsonl'), printed)
+    const alone = ['verify', 'rows.jsonl', '--signer', address]
+    expect(await must(home, ...alone)).toContain('Verified.')
+    writeFileSync(join(home.folder, 'rows.json'), JSON.stringify(JSON.parse(lastLineOf(printed))))
+    expect((await home.cli(...alone, '--manifest', 'rows.json')).code).toBe(1)
+    writeFileSync(join(home.folder, 'bare.jsonl'), rows)
+    const beside = ['bare.jsonl', '--signer', address, '--manifest', 'rows.json']
+    expect(await must(home, 'verify', ...beside)).toContain('Verified.')
     const focus = ['--format', 'focus', '--output', 'focus.csv']
     await must(home, 'export', 'usage', '--account', someAccount, ...focus)
     expect(readFileSync(join(home.folder, 'focus.csv'), 'utf8')).toContain('BilledCost')
@@ -201,6 +219,8 @@ describe.skipIf(noBinary)('looking after a service', () => {
     expect(wrong.code).toBe(2)
   })
 })
+
+const lastLineOf = (text: string): string => text.trim().split('\n').at(-1) ?? ''
 
 describe.skipIf(noBinary)('models check', () => {
   let home: Home

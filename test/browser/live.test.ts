@@ -58,8 +58,11 @@ describe.skipIf(noChromium)('live means live', () => {
       await rowOf(first).waitFor()
       expect(await page.locator('#fresh').isHidden()).toBe(true)
       await rowOf(first).hover()
+      const topOf = async () => (await rowOf(first).boundingBox())?.y
+      const before = await topOf()
       const second = await s.ask(`waits in ${list}`)
       await page.getByRole('button', { name: '1 new' }).waitFor()
+      expect(await topOf()).toBe(before)
       expect(await rowOf(second).count()).toBe(0)
       await page.locator('h1').hover()
       await rowOf(second).waitFor()

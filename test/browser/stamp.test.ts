@@ -5,6 +5,17 @@ import { browser as caller, signInWith } from '../accounts/wallet.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { type SharingWorld, sharingWorld } from '../support/sharing.ts'
 
+/** Runs in the page before its scripts: notes the largest width in any frame. */
+function watchTheWidth(): void {
+  const widest = { px: 0 }
+  Object.assign(window, { widest })
+  const look = () => {
+    widest.px = Math.max(widest.px, document.documentElement.scrollWidth)
+    requestAnimationFrame(look)
+  }
+  document.addEventListener('DOMContentLoaded', look)
+}
+
 /** Runs in the page before its scripts: writes down each tick and each stamp. */
 function watchTheStamp(): void {
   const seen: string[] = []
@@ -129,6 +140,20 @@ describe.skipIf(noChromium)('the stamp is earned', () => {
     await page.reload()
     await page.locator('.newest .stampmark').waitFor()
     expect(await page.locator('#stamp').textContent()).toContain('Not valid')
+  }, 60_000)
+
+  test.each([320, 390])('the stamp lands within a page of %d px', async (width) => {
+    const page = await open()
+    await page.addInitScript(watchTheWidth)
+    await page.setViewportSize({ width, height: 800 })
+    for (const path of ['/', `/receipts/${id}`]) {
+      await page.goto(s.w.origin + path)
+      await page.locator('.stampmark').first().waitFor()
+      await page.evaluate(() =>
+        Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {}))),
+      )
+      expect([path, await page.evaluate('window.widest.px')]).toEqual([path, width])
+    }
   }, 60_000)
 
   test('a receipt whose stored signature was changed is never stamped, even if the server finds it in order', async () => {

@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
-import { APICallError, generateText, isStepCount, jsonSchema, streamText, tool } from 'ai'
+import {
+  APICallError,
+  generateText,
+  isStepCount,
+  jsonSchema,
+  type ModelMessage,
+  streamText,
+  tool,
+} from 'ai'
 import { noBinary } from '../support/binary.ts'
 import { said } from '../support/scripted-upstream.ts'
 import { type Agents, dot, eachWire, serveAgents, shortage, wordsRead } from './scripted.ts'
@@ -79,15 +87,26 @@ describe.skipIf(noBinary).each(Object.entries(providers))('ai 7.0.173 with %s', 
       ])
     })
 
-    test('a conversation that goes on', () =>
-      served.billed(async () => {
-        const model = modelOf(`${wire}/agent`)
-        const user = { role: 'user' as const, content: prompt }
-        const { responseMessages } = await generateText({ model, messages: [user] })
-        const messages = [user, ...responseMessages, { ...user, content: 'And tomorrow?' }]
-        const { text } = await generateText({ model, messages })
-        expect(text).toBe(said.join(''))
-      }))
+    test.each([
+      ['agent', false],
+      ['thinker', true],
+    ])('a conversation of three turns with tools (%s, stream %p)', async (name, stream) => {
+      const messages: ModelMessage[] = []
+      const { entries } = await served.billed(async () => {
+        for (const content of [prompt, 'And tomorrow?', 'And the sea?']) {
+          messages.push({ role: 'user', content })
+          const model = modelOf(`${wire}/${name}`)
+          const asked = { model, messages, tools: { weather }, stopWhen: isStepCount(3) }
+          const done = stream ? streamText(asked) : await generateText(asked)
+          expect(await done.text).toBe(said.join(''))
+          messages.push(...(await done.responseMessages))
+        }
+      })
+      expect(entries).toHaveLength(6)
+      for (const text of [prompt, 'sunny', 'And tomorrow?', 'And the sea?']) {
+        expect(entries.at(-1)?.asked.text).toContain(text)
+      }
+    })
 
     test('an image arrives, and is billed', async () => {
       const content = [

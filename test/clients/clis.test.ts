@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { noBinary } from '../support/binary.ts'
+import { noBinary, unknownSecret } from '../support/binary.ts'
 import { isNightly } from '../support/nightly.ts'
 import { until } from '../support/runs.ts'
 import type { WireName } from '../support/scripted-upstream.ts'
@@ -9,6 +9,8 @@ import { after, answerWords, before, makeProject, type Project } from './termina
 
 const names = Object.keys(clis) as Cli[]
 const withinMs = 480_000
+/** An agent starts in this, in ms, also on a busy machine; one that retried a 401 took 100 s. */
+const startMs = 60_000
 
 /** The kind of server whose protocol each speaks. */
 const own: Record<Cli, WireName> = { claude: 'anthropic', codex: 'responses', opencode: 'openai' }
@@ -81,6 +83,36 @@ describe.skipIf(noBinary || !isNightly).each(names)('%s in the terminal', async 
       )
       expect(runs.filter(({ outcome }) => outcome === 'cancelled')).toHaveLength(1)
       expect(served.scripted.counts.active).toBe(0)
+    },
+    withinMs,
+  )
+
+  run(
+    'a person with a wrong key reads so at once',
+    async () => {
+      const project = await made(`${own[cli]}/coder`, unknownSecret)
+      const { runs } = await served.billed(async () => {
+        const begun = performance.now()
+        const { code, words } = await project.run()
+        expect(performance.now() - begun).toBeLessThan(startMs)
+        expect(words).toMatch(/missing or unknown/)
+        expect(code).not.toBe(0)
+      })
+      expect(runs).toEqual([])
+    },
+    withinMs,
+  )
+
+  test.skipIf(program === '' || cli !== 'claude')(
+    'Claude Code works with its key in ANTHROPIC_API_KEY',
+    async () => {
+      const project = await made('anthropic/coder', served.secret)
+      await served.billed(async () => {
+        const retyped = (line: string) => line.replace('ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_API_KEY')
+        const { code, words } = await project.run(retyped)
+        expect([code, words]).toEqual([0, expect.stringContaining(answerWords.join(''))])
+      })
+      expect(project.notes()).toBe(after)
     },
     withinMs,
   )

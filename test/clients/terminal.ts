@@ -99,8 +99,8 @@ export async function makeProject(cli: Cli, made: Made) {
       if (!step || !asked.tools.includes(step.name)) return { words: answerWords, calls: [] }
       return { words: [], calls: [{ id: `call_${asked.turns}`, ...step }] }
     },
-    /** Types what the page says. */
-    run: () => finish(start(command)),
+    /** Types what the page says; `retyped` changes a line of it. */
+    run: (retyped = (line: string): string => line) => finish(start(retyped(command))),
     goOn: () => finish(start(goOn(command))),
     /** Starts it, and sends what Ctrl+C sends when `until` is there. */
     async interrupt(until: () => Promise<unknown>): Promise<Done> {

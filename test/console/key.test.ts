@@ -106,7 +106,7 @@ describe('the key that the console spends through', () => {
     const adapted = ['accountId', 'parentId', 'branch', 'name', 'capLimit', 'capWindow', 'scopes']
     const ofOne = [
       ...['id', 'lineage', 'fingerprint', 'childrenCount', 'createdAt', 'expiresAt', 'lastUsedAt'],
-      ...['pausedAt', 'pausedReason', 'revokedAt', 'revokedBy'],
+      ...['pausedAt', 'pausedReason', 'revokedAt', 'revokedBy', 'secretBy', 'leakAnsweredAt'],
       // Bound by a command of its own, which names the key.
       'passport',
     ]

@@ -53,8 +53,6 @@ describe('the manual', () => {
   test('Every source file that a page names exists.', () => {
     const lost: string[] = []
     for (const [page, text] of texts) {
-      // Reports keep the names of the day they were written.
-      if (page.startsWith('reports/')) continue
       for (const [path] of text
         .replaceAll(/https?:\S+/g, '')
         .matchAll(/\b(src|test|scripts|docs|drizzle)\/[\w./-]*\w(?=[`)\s,;:]|$)/gm)) {

@@ -46,16 +46,18 @@ describe('a key at the door of Messages', () => {
         expect([refused.status, refused.error.type]).toEqual([401, 'authentication_error'])
         expect(refused.error.details.type).toBe('invalid_key')
         expect(refused.error.message).toContain('two different keys')
+        expect(refused.error.message.toLowerCase()).not.toContain('x-api-key')
         expect(refused.headers.get('x-should-retry')).toBe('false')
       }
     })
 
-    test('that is unknown is told both ways to send one', async () => {
+    test('that is unknown is told both ways to send one, in words that Claude Code shows', async () => {
       const unknown: Record<string, string> = { 'x-api-key': 'sk-ant-of-someone' }
       for (const headers of [unknown, {}]) {
         const { status, error } = await post('/v1/messages', headers)
         expect([status, error.type]).toEqual([401, 'authentication_error'])
-        expect(error.message).toContain('x-api-key: sk-service-')
+        expect(error.message).toContain('ANTHROPIC_API_KEY')
+        expect(error.message.toLowerCase()).not.toContain('x-api-key')
         expect(error.message).toContain('Authorization: Bearer sk-service-')
       }
     })

@@ -74,6 +74,21 @@ describe('a body that does not arrive', () => {
     await until('the answer', () => slow.answer.includes('hi'), 10_000)
     expect(statusOf(slow)).toBe('200')
   }, 30_000)
+
+  test('a large one has a second more for every 128 KiB that it announces', async () => {
+    const message = '{"model":"counterfoil/echo-1","messages":[{"role":"user","content":"hi"}]}'
+    const body = message.padEnd(512 * 1024)
+    const slow = await begin(head('', body.length) + body.slice(0, 10))
+    await Bun.sleep(4000)
+    slow.send(body.slice(10))
+    await until('the answer', () => slow.answer.includes('hi'), 10_000)
+    expect(statusOf(slow)).toBe('200')
+    const other = await begin(`${head('', 512 * 1024)}{`)
+    const at = performance.now()
+    await until('it to be given up', () => other.isClosed, 20_000)
+    expect(performance.now() - at).toBeGreaterThan(5000)
+    expect(statusOf(other)).toBe('400')
+  }, 60_000)
 })
 
 describe('500 slow connections of one address', () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, isStepCount, jsonSchema, type ModelMessage, streamText, tool } from 'ai'
+import type { ResponseInputItem } from 'openai/resources/responses/responses'
 import { allRuns, lastRun } from '../support/runs.ts'
 import { said } from '../support/scripted-upstream.ts'
 import { engines } from '../support/world.ts'
@@ -93,6 +94,19 @@ describe.each(engines)('clients that name what was kept, on %s', (engine) => {
       expect(places).toEqual([...places].sort((one, two) => one - two))
     },
   )
+
+  test('reasoning goes back without the status that clients give it and servers refuse', async () => {
+    const asked = { model: 'responses/thinker', store: false }
+    const { output } = await k.openai().responses.create({ ...asked, input: 'x' })
+    const items = output.map((item) => ({ ...item, status: 'completed' }))
+    const next = { role: 'user', content: 'And?' }
+    const input = [...items, next] as ResponseInputItem[]
+    await k.openai().responses.create({ ...asked, input })
+    const [reasoning, answer] = JSON.parse(k.read()).input
+    expect(reasoning).toMatchObject({ type: 'reasoning', encrypted_content: 'c2VhbGVk' })
+    expect(reasoning).not.toHaveProperty('status')
+    expect(answer).toHaveProperty('status', 'completed')
+  })
 
   test('what is named is held for and billed as if it had been sent', async () => {
     const long = 'a word '.repeat(3000)

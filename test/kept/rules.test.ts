@@ -96,6 +96,17 @@ describe.each(engines)('what is kept of a response on %s', (engine) => {
     expect(odd).toMatchObject({ status: 400, param: 'store' })
   })
 
+  test.each(eachWire)('is told from the first event of a stream to the last (%s)', async (wire) => {
+    for (const store of [true, false]) {
+      const answer = await k.ask({ model: `${wire}/agent`, input: 'x', stream: true, store })
+      const told = [...(await answer.text()).matchAll(/^data: (.*)$/gm)]
+        .map(([, data = '']) => JSON.parse(data).response?.store)
+        .filter((one) => one !== undefined)
+      expect(new Set(told)).toEqual(new Set([store]))
+      expect(told.length).toBeGreaterThan(1)
+    }
+  })
+
   test.each(eachWire)('goes whole to a server of kind %s, with ids and calls', async (wire) => {
     const model = `${wire}/agent`
     const tools = [{ type: 'function', name: 'weather', parameters: { type: 'object' } }]

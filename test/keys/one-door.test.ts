@@ -137,8 +137,8 @@ describe.each(engines)('the routes of one key on %s', (engine) => {
 
   describe('POST /v1/keys/:id/rotate', () => {
     describe('200', () => {
-      test('gives any key another secret of its own, and the old one ends', async () => {
-        const child = await mint(top.secret, { scopes: [] as Scope[] })
+      test('gives a key that may mint another secret of its own, and the old one ends', async () => {
+        const child = await mint(top.secret, { scopes: ['keys:mint'] as Scope[] })
         const rotated = await (await post(child.secret, '/v1/keys/self/rotate')).json()
         expect(rotated).toMatchObject({ id: child.id, rotation: null })
         expect(await typeOf(await w.call('/v1/keys/self', { key: child.secret }))).toEqual([

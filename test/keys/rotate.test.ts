@@ -105,7 +105,7 @@ describe('the doors of a rotated key', () => {
   test('take both secrets, say until when, and then answer 401 to the old one', async () => {
     const w = await world({ now: Date.UTC(2026, 6, 15, 12) })
     try {
-      const { secret: old } = await w.key()
+      const { secret: old } = await w.key({ scopes: ['keys:mint'] })
       const json = { overlap_seconds: 60 }
       const answer = await w.call('/v1/keys/self/rotate', { key: old, json })
       expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store'])

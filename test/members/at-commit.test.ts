@@ -23,24 +23,27 @@ describe.each(engines)('a membership that ends while a key is changed, on %s', (
     const { key: paused } = await w.key({ account: owner.wallet, name: 'paused' })
     await pauseKey(w.deps, { keyId: paused.id, actor: 'test' })
     const { find } = w.deps.keys
+    const console = 'console/cap'
     const asked: [path: string, init: { method?: string; json?: object }][] = [
-      [`${key.id}/pause`, { method: 'POST' }],
-      [`${key.id}/revoke`, { method: 'POST' }],
-      [`${key.id}/rotate`, { json: { overlap_seconds: 0 } }],
-      [key.id, { method: 'PATCH', json: { name: 'taken' } }],
-      [key.id, { method: 'PATCH', json: { cap: { limit_nusd: 5_000_000_000 } } }],
-      [`${paused.id}/resume`, { method: 'POST' }],
+      [console, { json: { cap: '2' } }],
+      [`keys/${key.id}/pause`, { method: 'POST' }],
+      [`keys/${key.id}/revoke`, { method: 'POST' }],
+      [`keys/${key.id}/rotate`, { json: { overlap_seconds: 0 } }],
+      [`keys/${key.id}`, { method: 'PATCH', json: { name: 'taken' } }],
+      [`keys/${key.id}`, { method: 'PATCH', json: { cap: { limit_nusd: 5_000_000_000 } } }],
+      [`keys/${paused.id}/resume`, { method: 'POST' }],
     ]
     const before = [await find(key.id), await find(paused.id)]
     for (const [path, init] of asked) {
       const one = await member(w, owner, 'owner')
+      if (path === console) await one.own.call(`/api/portal/${path}`, { json: { cap: '1' } })
       // The guard of the route has let the request through when its key is read.
       w.deps.keys.find = async (id) => {
         w.deps.keys.find = find
         await removeMember(w.deps, ownerOf(owner.wallet), one.wallet)
         return find(id)
       }
-      const answer = await one.own.call(`/api/portal/keys/${path}`, init)
+      const answer = await one.own.call(`/api/portal/${path}`, init)
       w.deps.keys.find = find
       expect([path, answer.status, await errorType(answer)]).toEqual([
         path,

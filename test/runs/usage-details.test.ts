@@ -103,6 +103,16 @@ describe('the usage of an answer', () => {
     }
   })
 
+  test('names what is cached and what is reasoning wherever it has details, as clients want', async () => {
+    usage = {
+      ...{ prompt_tokens: 100, prompt_tokens_details: { cache_write_tokens: 5 } },
+      ...{ completion_tokens: 9, completion_tokens_details: { reasoning_tokens: 0 } },
+    }
+    const { usage: shown } = await (await chat()).json()
+    expect(shown.prompt_tokens_details).toEqual({ cached_tokens: 0, cache_write_tokens: 5 })
+    expect(shown).not.toHaveProperty('completion_tokens_details')
+  })
+
   test('of an embedding has them too', async () => {
     usage = { prompt_tokens: 10, prompt_tokens_details: { cached_tokens: 4 }, total_tokens: 10 }
     const answer = await (await call('/v1/embeddings', { model: 'stub/embed', input: 'hi' })).json()

@@ -11,6 +11,8 @@ export const plainKey = {
   brakeRunning: null,
   pausedAt: null,
   pausedReason: null,
+  leakAnsweredAt: null,
+  secretBy: null,
   revokedAt: null,
   revokedBy: null,
   branch: null,

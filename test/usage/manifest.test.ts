@@ -144,6 +144,7 @@ describe.each(engines)('the manifest of an export on %s', (engine) => {
     }
     expect(splitExport(bytesOf('{"type":"other"}\n'))).toBeUndefined()
     expect(splitExport(bytesOf('no json'))).toBeUndefined()
+    expect(splitExport(bytesOf(`a,cost_nusd\n${JSON.stringify(known)}\n`))).toBeUndefined()
     const twice = `{"type":"counterfoil.manifest","type":"counterfoil.manifest"}`
     expect(splitExport(bytesOf(twice))?.problems).toEqual([
       { path: 'type', message: 'given twice' },

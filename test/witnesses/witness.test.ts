@@ -206,7 +206,7 @@ describe('a witness shown a fork', () => {
     await witness.post(log.body(0, 9))
     for (let i = 0; i < 3; i++) {
       const answer = await witness.post(`old 9\n\n${fork.note(9)}`)
-      expect([answer.status, answer.text.includes('—')]).toEqual([422, false])
+      expect([answer.status, answer.text.includes('—')]).toEqual([409, false])
     }
     const [kept, ...more] = forks()
     expect([kept?.is_proof, kept?.origin, more.length]).toEqual([true, log.origin, 0])

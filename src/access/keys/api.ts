@@ -91,8 +91,11 @@ const changingApi = (deps: Deps) =>
     )
     .post(
       '/v1/keys/:id/resume',
-      async ({ caller, params }) =>
-        show(deps, await resumeKey(deps, await findBelow(deps, caller, params.id))),
+      async ({ caller, params }) => {
+        const key = await resumeKey(deps, await findBelow(deps, caller, params.id))
+        const left = await deps.keys.leftPaused(key)
+        return { ...(await show(deps, key)), left_paused: left.map(({ id }) => id) }
+      },
       { needsKey: 'keys:mint', parse: 'none' },
     )
     .post(
@@ -107,7 +110,7 @@ const changingApi = (deps: Deps) =>
     .post(
       '/v1/keys/:id/rotate',
       async ({ caller, params, request, set }) => {
-        const { id: keyId } = await findSelfOrBelow(deps, caller, params.id)
+        const { id: keyId } = await findOwnKey(deps, caller, params.id)
         const isEmpty = request.body === null || request.headers.get('content-length') === '0'
         const { value, text } = isEmpty ? { value: {}, text: '' } : await readBody(deps, request)
         const route = `POST /v1/keys/${keyId}/rotate`
@@ -120,7 +123,8 @@ const changingApi = (deps: Deps) =>
           return { ...(await show(deps, key)), secret }
         })
       },
-      { needsKey: 'any', parse: 'none' },
+      // Else a thief of the secret shuts out its owner.
+      { needsKey: 'keys:mint', parse: 'none' },
     )
 
 async function show({ keys, clock }: Deps, { id }: KeyRow) {

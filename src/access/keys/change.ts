@@ -18,7 +18,7 @@ import {
   boundTags,
   type Limits,
 } from './bounds.ts'
-import { assertNotRevoked, chainOf, type KeyCommand } from './key.ts'
+import { assertActs, assertNotRevoked, chainOf, type KeyCommand } from './key.ts'
 import { noteKey, toDetail } from './note.ts'
 
 /** Absent members stay as they are. */
@@ -51,6 +51,7 @@ export async function changeKey(
       const [key, ...above] = chainOf(unit, found.lineage)
       if (!key) throw new Error('a chain without a key')
       assertNotRevoked([key, ...above])
+      assertActs([key, ...above], actor, unit.now)
       const next = toChanged(key, above[0], change, unit.now)
       if (next.capLimit < key.capLimit) assertCovered(unit, key, next.capLimit)
       const detail = differenceOf(key, next)

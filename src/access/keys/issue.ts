@@ -50,7 +50,7 @@ export type KeyWish = {
   brakeRunning?: 'finish' | 'stop' | null | undefined
   /** Where the caller sent an Idempotency-Key. */
   once?: Once<ShownKey> | undefined
-  /** Who made it, for the audit: `operator`, a wallet or a key id. */
+  /** Its maker, for the audit: `operator`, a wallet or a key id. */
   actor: string
   /** The caller in the dashboard, whose membership must still exist at the commit. */
   acting?: Acting | undefined
@@ -98,7 +98,7 @@ export async function issueKey(
         above.childrenCount += 1
         unit.changed('key', above)
       }
-      unit.addKey(row, { hash, keyId: id, validUntil: null })
+      unit.addKey(row, { hash, keyId: id, validUntil: null, selfRotated: null })
       const detail = { parent_id: row.parentId, fingerprint: row.fingerprint, ...toDetail(row) }
       noteKey(unit, ids, row, { actor: wish.actor, action: 'key.create', detail })
       const shown = { chain: [row, ...chain], window: undefined, overlapUntil: null }
@@ -147,6 +147,7 @@ function toKeyRow(
     branch: parent?.branch ?? null,
     name: boundName(wish.name),
     fingerprint: fingerprintOf(made.hash),
+    secretBy: wish.actor,
     capLimit: boundCap(wish.capLimit, parent),
     capWindow: wish.capWindow,
     ...boundLimits<Limits>({ rpm, concurrency, maxCostPerRun, fit, ...brake }),
@@ -160,6 +161,7 @@ function toKeyRow(
     expiresAt: boundExpiry(wish.expiresAt, parent, made.now),
     pausedAt: null,
     pausedReason: null,
+    leakAnsweredAt: null,
     revokedAt: null,
     revokedBy: null,
     lastUsedAt: null,

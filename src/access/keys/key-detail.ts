@@ -7,6 +7,7 @@ import { refuse } from '../../kernel/refusal.ts'
 import { type CapWindow, windowStart } from '../../ledger/window.ts'
 import type { AccountRow, KeyRow, WindowRow } from '../../storage/db/schema.ts'
 import { type BrakeProposal, readBrakeProposal } from './brake-proposal.ts'
+import type { LeftPaused } from './keys.ts'
 import type { ShownKey } from './shown-key.ts'
 
 /** One key as its owner sees it. */
@@ -23,6 +24,8 @@ export type KeyDetail = {
   isFirst: boolean
   /** For the form; undefined for a key that spent nothing in the last week. */
   brake: BrakeProposal | undefined
+  /** Keys and webhooks that a leak of it stopped, and that still are. */
+  leftPaused: readonly LeftPaused[]
 }
 
 /** How many past windows are shown. */
@@ -45,12 +48,13 @@ export async function readDetail(
   const [account, shown] = await Promise.all([accounts.find(accountId), keys.show(id, now)])
   if (!account) throw new Error('a key without an account')
   const { chain, key } = shown
-  const [windows, own, below, brake] = await Promise.all([
+  const [windows, own, below, brake, leftPaused] = await Promise.all([
     keys.windows(chain.map((one) => ({ keyId: one.id, start: windowStart(one.capWindow, now) }))),
     starts.length === 0 ? [] : keys.windows(starts.map((start) => ({ keyId: id, start }))),
     // One more, because the key itself is listed too.
     keys.listBelow(key, { ...page, limit: page.limit + 1 }, now),
     readBrakeProposal({ keys }, key, now),
+    keys.leftPaused(key),
   ])
   const history = starts.map((start) => ({
     start,
@@ -60,7 +64,8 @@ export async function readDetail(
   const items = others.slice(0, page.limit)
   const hasMore = below.hasMore || others.length > page.limit
   const isFirst = page.after === undefined
-  return { now, account, shown, windows, history, below: { items, hasMore }, isFirst, brake }
+  const listed = { below: { items, hasMore }, isFirst }
+  return { now, account, shown, windows, history, ...listed, brake, leftPaused }
 }
 
 async function assertBelow(

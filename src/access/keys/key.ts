@@ -45,7 +45,7 @@ export const scopes = [
 ] as const
 export type Scope = (typeof scopes)[number]
 
-/** What a keyed route requires: a scope, or `any` for a usable key with any scope. */
+/** The need of a keyed route: a scope, or `any` for a usable key with any scope. */
 export type KeyNeed = Scope | 'any' | 'also-paused'
 
 const needs: readonly KeyNeed[] = [...scopes, 'any', 'also-paused']
@@ -122,8 +122,8 @@ function pausedDetail(chain: Chain): RefusalDetail {
   if (leaked) {
     return {
       message:
-        `A secret of key ${leaked.id} was reported as leaked, and the key is paused. Its owner ` +
-        'can rotate the secret, then resume the key.',
+        `Key ${leaked.id} is paused: its secret, or that of the key which made it, was reported ` +
+        'as leaked. Its owner can rotate the secret, then resume the key.',
       metadata: { paused_reason: 'leak', blocking_key_id: leaked.id },
     }
   }
@@ -135,6 +135,16 @@ function pausedDetail(chain: Chain): RefusalDetail {
       'its runs and resume it.',
     metadata: { paused_reason: 'brake', blocking_key_id: braked.id },
   }
+}
+
+/**
+ * Checks at the commit that a key which changes one of its chain may still act; it may have been
+ * paused since its request came. Other actors pass.
+ * @throws Refusal as {@link assertUsable}
+ */
+export function assertActs(chain: Chain, actor: string, now: Millis): void {
+  const at = chain.findIndex(({ id }) => id === actor)
+  if (at !== -1) assertUsable(chain.slice(at), now)
 }
 
 /** @throws Refusal `scope_denied` unless every key of the chain has the scope */

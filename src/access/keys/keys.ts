@@ -8,7 +8,7 @@ import type { KeyRow, WindowRow } from '../../storage/db/schema.ts'
 import type { Caller } from './key.ts'
 import type { KeyFilter, ShownKey } from './shown-key.ts'
 
-export type Keys = Callers & ShownKeys & KeyUses & KeySpending & KeyRows
+export type Keys = Callers & ShownKeys & KeyUses & KeySpending & KeyRows & LeftPausedKeys
 
 /** Callers by their secrets. A caller is cached for up to a second. */
 export type Callers = {
@@ -54,8 +54,21 @@ export type KeySpending = {
   spentSince(key: KeyRow, day: Millis): Promise<{ cost: Nusd; runs: number }>
 }
 
+/** A key or webhook that stays stopped after a leak. `name` of a webhook is its host. */
+export type LeftPaused = { object: 'key' | 'webhook'; id: string; name: string }
+
+export type LeftPausedKeys = {
+  /** The keys below this one, and the webhooks that it or these chose, which a leak stopped. */
+  leftPaused(key: Pick<KeyRow, 'id' | 'accountId'>): Promise<LeftPaused[]>
+}
+
 export type KeyRows = {
   find(id: string): Promise<KeyRow | undefined>
+  /**
+   * The key of a secret's hash that works, or that the key itself rotated away in the last 90 days
+   * without a leak that was answered since.
+   */
+  ofLeakedSecret(hash: string, now: Millis): Promise<KeyRow | undefined>
   /** The ids of a key and of all keys below it. */
   subtree(key: KeyRow): Promise<string[]>
   /** The ids of all keys of a branch, ended ones too. */

@@ -1,35 +1,37 @@
-/** Pauses the key of a secret that was reported as leaked, and tells its owner. */
+/** Pauses the key of a leaked secret and the keys that it made, and tells its owner. */
 import type { Deps } from '../../app/deps-port.ts'
-import { noteKey, tellKey } from './note.ts'
+import { containMade, leakActor, pauseLeaked } from './contain.ts'
+import { tellKey } from './note.ts'
 import { hashSecret, isSecret } from './secret.ts'
 
-/** The actor in the audit and the event: reports have no sender. */
-const actor = 'leak report'
-
 /**
- * Pauses the key of a working secret, with all keys below it; runs in flight continue. Any other
- * text changes nothing. The key can be resumed once its secret was rotated.
+ * Pauses the key of a working secret, or of one that the key itself rotated away in the last 90
+ * days, with all keys below it; runs in flight continue. Any other text changes nothing. The key
+ * can be resumed once its secret was rotated; keys that it made and its webhooks stay stopped.
  */
 export async function reportLeak(
-  { ids, keys, ledger }: Pick<Deps, 'ids' | 'keys' | 'ledger'>,
+  deps: Pick<Deps, 'clock' | 'ids' | 'keys' | 'ledger' | 'webhooks'>,
   secret: string,
 ): Promise<void> {
   if (!isSecret(secret)) return
-  const caller = await keys.findCaller(hashSecret(secret))
-  if (!caller) return
-  const { id, lineage, accountId } = caller.key
-  await ledger.post({
+  const { clock, ids, keys, ledger, webhooks } = deps
+  const found = await keys.ofLeakedSecret(hashSecret(secret), clock.now())
+  if (!found) return
+  const { id, lineage, accountId } = found
+  const makers = await ledger.post({
     account: accountId,
     keys: lineage,
+    below: id,
     decide(unit) {
       const key = unit.key(id)
-      if (!key || key.revokedAt !== null || key.pausedReason === 'leak') return
-      key.pausedAt ??= unit.now
-      key.pausedReason = 'leak'
-      unit.changed('key', key)
-      noteKey(unit, ids, key, { actor, action: 'key.pause', detail: { reason: 'leak' } })
-      tellKey(unit, key, { type: 'leak.reported', actor })
+      if (!key || key.revokedAt !== null) return []
+      if (pauseLeaked(unit, ids, key)) {
+        tellKey(unit, key, { type: 'leak.reported', actor: leakActor })
+      }
+      return containMade(unit, ids, key)
     },
   })
   keys.forget(id)
+  // From the pause on none of these keys makes another webhook.
+  if (makers.length > 0) await webhooks.stopMadeBy(accountId, makers, clock.now())
 }

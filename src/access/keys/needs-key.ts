@@ -34,12 +34,13 @@ function hintFor(request: Request, keyIn: KeyIn | undefined): string | undefined
   return headers.has('x-api-key') && !headers.has('authorization') ? misplaced : undefined
 }
 
+// Claude Code shows words of its own, "Please run /login", for a 401 that names `x-api-key`.
 const twoKeys =
-  'x-api-key and Authorization carry two different keys. Send one of them: unset ' +
-  'ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN.'
+  'The request carries two different keys. Send one of them: unset ANTHROPIC_API_KEY or ' +
+  'ANTHROPIC_AUTH_TOKEN.'
 const missingAnywhere =
-  'Send a valid API key as "x-api-key: sk-service-…" or "Authorization: Bearer sk-service-…". ' +
-  'This one is missing or unknown.'
+  'Send a valid API key as "Authorization: Bearer sk-service-…", or set ANTHROPIC_API_KEY or ' +
+  "ANTHROPIC_AUTH_TOKEN of Anthropic's clients to one. This one is missing or unknown."
 const misplaced =
   'Send the key as "Authorization: Bearer sk-service-…": x-api-key is taken under /v1/messages ' +
   "alone. Anthropic's clients do so if you set ANTHROPIC_AUTH_TOKEN in the place of " +

@@ -3,7 +3,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 import { assertStillMember, peopleOf } from '../membership.ts'
-import { assertNotRevoked, chainOf, type KeyCommand } from './key.ts'
+import { assertActs, assertNotRevoked, chainOf, type KeyCommand } from './key.ts'
 import { noteKey } from './note.ts'
 
 /**
@@ -23,6 +23,7 @@ export async function pauseKey(
       assertStillMember(unit, acting)
       const chain = chainOf(unit, found.lineage)
       assertNotRevoked(chain)
+      assertActs(chain, actor, unit.now)
       const [key] = chain
       if (!key) throw new Error('a chain without a key')
       if (key.pausedAt === null) {

@@ -3,12 +3,12 @@ import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 import { assertStillMember, peopleOf } from '../membership.ts'
-import { assertNotRevoked, chainOf, type KeyCommand } from './key.ts'
+import { assertActs, assertNotRevoked, chainOf, type KeyCommand } from './key.ts'
 import { noteKey } from './note.ts'
 
 /**
- * The key and those below work again unless another key of their chain is paused. Resuming a key
- * that is not paused changes nothing.
+ * The key and those below work again unless another key of their chain is paused; what it made is,
+ * after a leak. Resuming a key that is not paused changes nothing.
  * @throws Refusal `not_found`, `conflict` if it is revoked, or leaked and not rotated since
  */
 export async function resumeKey(
@@ -24,10 +24,11 @@ export async function resumeKey(
       assertStillMember(unit, acting)
       const chain = chainOf(unit, found.lineage)
       assertNotRevoked(chain)
+      assertActs(chain, actor, unit.now)
       const [key] = chain
       if (!key) throw new Error('a chain without a key')
       if (key.pausedReason === 'leak') {
-        refuse('conflict', 'Its secret was reported as leaked. Rotate it, then resume the key.')
+        refuse('conflict', 'Its secret may be known to others. Rotate it, then resume the key.')
       }
       if (key.pausedAt !== null) {
         key.pausedAt = null

@@ -7,7 +7,7 @@ import { accountMark } from '../../kernel/shard.ts'
 import type { Once } from '../../ledger/once.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 import { assertStillMember, peopleOf } from '../membership.ts'
-import { assertNotRevoked, chainOf } from './key.ts'
+import { assertActs, assertNotRevoked, chainOf } from './key.ts'
 import { noteKey } from './note.ts'
 import { fingerprintOf, hashSecret, makeSecret, secretPrefix } from './secret.ts'
 import type { ShownKey } from './shown-key.ts'
@@ -57,6 +57,7 @@ export async function rotateKey(
       once?.assertFirst(unit)
       const chain = chainOf(unit, found.lineage)
       assertNotRevoked(chain)
+      assertActs(chain, actor, unit.now)
       const [key] = chain
       if (!key) throw new Error('a chain without a key')
       if (from !== undefined && from !== key.fingerprint) {
@@ -68,13 +69,18 @@ export async function rotateKey(
         }
         // It stays paused until its owner resumes it, as one that was paused by hand.
         key.pausedReason = null
+        key.leakAnsweredAt = unit.now
       }
       const overlapUntil = unit.now + overlapSeconds * 1000
       for (const old of unit.secrets(keyId)) {
         old.validUntil = old.validUntil === null ? overlapUntil : unit.now
+        old.selfRotated = actor === keyId
         unit.changed('secret', old)
       }
-      unit.addSecret({ hash, keyId, validUntil: null })
+      unit.addSecret({ hash, keyId, validUntil: null, selfRotated: null })
+      // A thief of the old secret may have asked for this one, or goes on with the old.
+      const isAbove = actor !== keyId && key.lineage.includes(actor)
+      if (isAbove || (actor !== keyId && overlapSeconds === 0)) key.secretBy = actor
       const fingerprint = { from: key.fingerprint, to: fingerprintOf(hash) }
       key.fingerprint = fingerprint.to
       unit.changed('key', key)

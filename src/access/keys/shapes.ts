@@ -44,10 +44,7 @@ const keyMembers = {
   expires_at: t.time('From then on it is refused.'),
   paused_at: t.usuallyNull(t.time('When it was paused itself.')),
   paused_reason: t.usuallyNull(
-    t.oneOf(
-      '`brake`: its brake was pulled. `leak`: its secret was reported. Null for a pause by hand.',
-      ['brake', 'leak'],
-    ),
+    t.oneOf('`brake`, `leak`, or null for a pause by hand.', ['brake', 'leak']),
   ),
   revoked_at: t.usuallyNull(t.time('When it was revoked.')),
   revoked_by: t.usuallyNull(t.text('Who revoked it: a key id, or the account.', 'operator')),
@@ -83,7 +80,10 @@ const chainItem = t.object('A key of the chain, the caller first.', {
 export const keyShape = t.answer(
   'Key',
   'A key: spends the balance of its account, up to its cap.',
-  keyMembers,
+  {
+    ...keyMembers,
+    'left_paused?': t.list(t.text('', 'key_…'), 'After a leak.'),
+  },
 )
 
 export const keyWithSecretShape = t.answer(

@@ -1,16 +1,18 @@
 /** SQL of {@link Keys}. */
 import { and, eq, gt, inArray, or } from 'drizzle-orm'
-import type { Clock } from '../../kernel/clock.ts'
+import type { Clock, Millis } from '../../kernel/clock.ts'
 import { keysOfBranch } from '../../storage/db/branch-runs.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { isUnder } from '../../storage/db/lineage.ts'
 import { first, rows } from '../../storage/db/query-steps.ts'
-import type { KeyRow, WindowRow } from '../../storage/db/schema.ts'
+import type { KeyRow, SecretRow, WindowRow } from '../../storage/db/schema.ts'
 import { windowWithHolds } from '../../storage/holds/open-runs.ts'
 import type { Plans } from '../plan.ts'
+import { dayMs } from './key.ts'
 import type { Keys } from './keys.ts'
 import { callers } from './store/caller.ts'
 import { keyUses } from './store/key-use.ts'
+import { leftPausedKeys } from './store/left-paused.ts'
 import { shownKeys, windowAt } from './store/shown-key.ts'
 import { keySpending } from './store/spent-lately.ts'
 
@@ -19,7 +21,7 @@ export function keyStore(
   clock: Pick<Clock, 'now' | 'monotonic'>,
   plans: Pick<Plans, 'of'>,
 ): Keys {
-  const { keys, keyWindows } = db.tables
+  const { keys, keyWindows, keySecrets } = db.tables
 
   const isBelow = (key: KeyRow) => and(eq(keys.accountId, key.accountId), isUnder(keys, key.id))
 
@@ -28,7 +30,20 @@ export function keyStore(
     ...shownKeys(db),
     ...keyUses(db),
     ...keySpending(db),
+    ...leftPausedKeys(db),
     find: (id) => db.read((q) => first(q.select().from(keys).where(eq(keys.id, id)))),
+    async ofLeakedSecret(hash, now) {
+      const found = await db.read((q) =>
+        first(
+          q
+            .select({ key: keys, secret: keySecrets })
+            .from(keySecrets)
+            .innerJoin(keys, eq(keys.id, keySecrets.keyId))
+            .where(eq(keySecrets.hash, hash)),
+        ),
+      )
+      return found && isLeakable(found.secret, found.key, now) ? found.key : undefined
+    },
     async subtree(key) {
       const found = await db.read((q) =>
         rows(q.select({ id: keys.id }).from(keys).where(isBelow(key))),
@@ -87,4 +102,16 @@ export function keyStore(
       }))
     },
   }
+}
+
+/** How long the leak of a secret that its key rotated away still pauses it. */
+const leakableMs = 90 * dayMs
+
+function isLeakable(
+  { validUntil, selfRotated }: SecretRow,
+  { leakAnsweredAt }: KeyRow,
+  now: Millis,
+): boolean {
+  if (validUntil === null || validUntil > now) return true
+  return selfRotated === true && validUntil > Math.max(now - leakableMs, leakAnsweredAt ?? 0)
 }

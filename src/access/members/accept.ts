@@ -109,6 +109,7 @@ function openBranch(
     branch: id,
     name: `Branch of ${wallet.slice(0, 6)}…${wallet.slice(-4)}`,
     fingerprint: fingerprintOf(hash),
+    secretBy: wallet,
     capLimit: capLimit ?? maxNusd,
     capWindow: capWindow ?? 'lifetime',
     ...unlimited,
@@ -120,10 +121,11 @@ function openBranch(
     childrenCount: 0,
     createdAt: unit.now,
     expiresAt: unit.now + maxLifeMs,
-    ...{ pausedAt: null, pausedReason: null, revokedAt: null, revokedBy: null, lastUsedAt: null },
+    ...{ pausedAt: null, pausedReason: null, leakAnsweredAt: null },
+    ...{ revokedAt: null, revokedBy: null, lastUsedAt: null },
   }
   assertInPlan(plans.of(account, unit.now), unit.activeKeys(accountId), row)
-  unit.addKey(row, { hash, keyId: id, validUntil: null })
+  unit.addKey(row, { hash, keyId: id, validUntil: null, selfRotated: null })
   const detail = { parent_id: null, fingerprint: row.fingerprint, ...toDetail(row) }
   noteKey(unit, ids, row, { actor: wallet, action: 'key.create', detail })
   return id

@@ -157,7 +157,7 @@ function askerOf({ account, key }: Caller): Asker {
   if (key.parentId !== null) {
     refuse('scope_denied', 'Webhooks tell of the whole account: ask by a key without a parent.')
   }
-  return { account, actor: key.id }
+  return { account, actor: key.id, lineage: key.lineage }
 }
 
 const readBody = ({ settings }: Deps, request: Request) =>

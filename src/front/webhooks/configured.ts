@@ -35,6 +35,7 @@ const toRow = (one: WebhookConfig, now: Millis): WebhookRow => ({
   createdAt: now,
   disabledAt: null,
   disabledReason: null,
+  madeBy: null,
   failingSince: null,
   dropped: 0,
 })

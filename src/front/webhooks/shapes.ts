@@ -11,7 +11,11 @@ const members = {
   format: t.oneOf('What is posted.', formats),
   enabled: t.flag('Whether it is sent to.', true),
   disabled_reason: t.usuallyNull(
-    t.oneOf('`failing`: nothing arrived for three days.', ['failing', 'owner']),
+    t.oneOf('`failing`: nothing arrived for three days. `leak`: a leaked key chose it.', [
+      'failing',
+      'owner',
+      'leak',
+    ]),
   ),
   failing_since: t.usuallyNull(t.time('When the failures began that no success has ended.')),
   dropped: t.count('Events that were not queued: too many were waiting.', 0),

@@ -8,6 +8,7 @@ import { lockWebhooks } from './store/lock.ts'
 import { dueReads, type OutboxNeeds, outbox } from './store/outbox.ts'
 import { failWaiting, outcomes } from './store/outcomes.ts'
 import { pruning } from './store/prune.ts'
+import { madeByKeys } from './store/stop-made.ts'
 import { countWaiting } from './store/waiting.ts'
 
 export type WebhookStore = ReturnType<typeof webhookStore>
@@ -21,6 +22,7 @@ export function webhookStore(db: Db, needs: OutboxNeeds) {
     ...dueReads(db),
     ...outcomes(db),
     ...pruning(db),
+    ...madeByKeys(db),
   }
 }
 

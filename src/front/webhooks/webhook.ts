@@ -71,11 +71,15 @@ export const defaultEvents = (Object.keys(accountEvents) as AccountEventType[]).
   (type) => type !== 'run.ended',
 )
 
-/** Whether an endpoint subscribes to an event; events before its creation never match. */
+/** Whether an endpoint subscribes to an event; its creation and events before never match. */
 export const wants = (
-  { disabledAt, events, createdAt }: WebhookRow,
-  { type, at }: EventRow,
-): boolean => disabledAt === null && createdAt <= at && events.includes(type as EventType)
+  { id, disabledAt, events, createdAt }: WebhookRow,
+  { type, at, subject }: EventRow,
+): boolean =>
+  disabledAt === null &&
+  createdAt <= at &&
+  events.includes(type as EventType) &&
+  !(type === 'webhook.created' && subject === id)
 
 /** The outcome of an attempt. */
 export type Tried = { httpStatus: number | null; error: string | null; durationMs: number }

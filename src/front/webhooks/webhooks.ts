@@ -1,11 +1,12 @@
 /** Creates, changes, tests and removes the webhooks of an account. */
+import { assertUsable, chainOf } from '../../access/keys/key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { isId } from '../../kernel/ids.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { Once } from '../../ledger/once.ts'
 import type { DeliveryRow, WebhookRow } from '../../storage/db/schema.ts'
-import { type AccountEventType, accountEvents } from '../../storage/outbox/event.ts'
+import { type AccountEventType, accountEvents, type NewEvent } from '../../storage/outbox/event.ts'
 import { placesPerMs, toEventRow } from '../../storage/outbox/event-row.ts'
 import { makeSecret } from './sign.ts'
 import {
@@ -30,8 +31,8 @@ export type WebhookWish = {
   enabled?: boolean | undefined
 }
 
-/** The account, and the wallet or key that the audit names. */
-export type Asker = { account: string; actor: string }
+/** The account, the wallet or key that the audit names, and the lineage of a key. */
+export type Asker = { account: string; actor: string; lineage?: readonly string[] | undefined }
 
 /** @throws Refusal `not_found`, the same for webhooks of other accounts. */
 export async function findWebhook(
@@ -72,18 +73,23 @@ export async function createWebhook(
     createdAt: clock.now(),
     disabledAt: null,
     disabledReason: null,
+    madeBy: asker.actor,
     failingSince: null,
     dropped: 0,
   }
+  const { lineage = [] } = asker
   await deps.ledger.post({
     account: asker.account,
     opens: true,
-    keys: [],
+    keys: lineage,
     call: once?.scope,
     decide(unit) {
+      // The key may have been paused since its request came.
+      assertUsable(chainOf(unit, lineage), unit.now)
       once?.assertFirst(unit)
       unit.addWebhook(row)
       unit.addAudit(auditOf(deps, asker, row, 'webhook.create'))
+      unit.addEvent(createdEvent(asker, row))
       once?.note(unit, row)
     },
   })
@@ -92,6 +98,14 @@ export async function createWebhook(
   await followRuns(deps, asker.account)
   return { row, secret }
 }
+
+/** Names the host alone: the whole address of a chat is a secret. */
+const createdEvent = ({ account, actor }: Asker, { id, url, format }: WebhookRow): NewEvent => ({
+  type: 'webhook.created',
+  account,
+  subject: id,
+  data: { webhook_id: id, host: URL.parse(url)?.host ?? '', format, actor },
+})
 
 function refuseMore(): never {
   refuse('conflict', `An account has at most ${maxWebhooks} webhooks. Remove one first.`)
@@ -108,9 +122,10 @@ export async function changeWebhook(deps: Needs, asker: Asker, id: string, wish:
     description:
       wish.description === undefined ? before.description : readDescription(wish.description),
     format: wish.format ?? before.format,
+    madeBy: wish.url === undefined ? before.madeBy : asker.actor,
     ...stateOf(before, wish.enabled, deps.clock.now()),
   }
-  const fields: (keyof WebhookRow)[] = ['url', 'events', 'description', 'format']
+  const fields: (keyof WebhookRow)[] = ['url', 'events', 'description', 'format', 'madeBy']
   if (wish.enabled !== undefined) {
     fields.push('disabledAt', 'disabledReason', 'failingSince', 'dropped')
   }

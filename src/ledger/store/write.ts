@@ -43,7 +43,7 @@ export function* writeBack(
   yield* insert(tables.keys, added.keys)
   yield* insert(tables.keySecrets, added.secrets)
   yield* update(tables.keys, [...written.keys], keyChanges)
-  yield* update(tables.keySecrets, [...written.secrets], ['validUntil'])
+  yield* update(tables.keySecrets, [...written.secrets], ['validUntil', 'selfRotated'])
   yield* upsert(tables.keyWindows, purses.windows, ['limit', 'spent', 'held', 'told'])
   yield* writeRuns(tables, open, tracked, moved)
   yield* update(tables.deposits, [...written.deposits], depositChanges)
@@ -204,6 +204,7 @@ const subscriptionChanges: (keyof SubscriptionRow)[] = [
 const keyChanges: (keyof KeyRow)[] = [
   'name',
   'fingerprint',
+  'secretBy',
   'capLimit',
   'rpm',
   'concurrency',
@@ -221,6 +222,7 @@ const keyChanges: (keyof KeyRow)[] = [
   'childrenCount',
   'pausedAt',
   'pausedReason',
+  'leakAnsweredAt',
   'revokedAt',
   'revokedBy',
 ]

@@ -7,8 +7,8 @@ import type { TextFrames } from '../text-frames.ts'
 export type ReadChunk = JsonObject | TextFrames | NativeEvent
 
 /**
- * `end`: it ends the answer. `malformed`: it is none of its protocol. An object tells of a failure:
- * what was added before it was said before it.
+ * `end`: it ends the answer. `malformed`: its protocol does not have it. An object tells of a
+ * failure; the chunks that were added before it still count.
  */
 export type Outcome = 'end' | 'malformed' | JsonObject | undefined
 

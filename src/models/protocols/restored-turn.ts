@@ -15,8 +15,8 @@ export class RestoredTurn {
   constructor(private readonly model: string) {}
 
   /**
-   * Takes an envelope and the text beside it. False for what is none, is malformed, or holds what
-   * another model said.
+   * Takes an envelope and the text beside it. False for text without one, and for one that is
+   * malformed or holds what another model said.
    */
   add(text: string, sealed: Json | undefined): boolean {
     const contents = isEnvelope(sealed) ? unseal(sealed, this.model) : undefined

@@ -43,7 +43,7 @@ export type WireProtocol = {
   headers: Readonly<Record<string, string>>
   /** What asks for a stream. */
   streaming: JsonObject
-  /** A whole answer of its own as it has to be; undefined for what is none. */
+  /** A whole answer of its own as it has to be; undefined for anything else. */
   repair(kind: ModelKind, answer: JsonObject, repairing: Repairing): Repaired
   /** A repaired answer in the shape of Chat Completions. */
   toChat(answer: JsonObject): JsonObject | undefined

@@ -116,6 +116,8 @@ async function ask(
     if (answer.status !== 409) return troubleOf(answer.status)
     const size = parseSize(answer.text.replace(/\n$/, ''))
     if (size === undefined || size > BigInt(Number.MAX_SAFE_INTEGER)) return 'unreachable'
+    // It signed this size already, under another root.
+    if (Number(size) === old && old === head.size) return 'contradicted'
     standing.known = Number(size)
   }
   return standing.known > head.size ? 'ahead' : 'unreachable'

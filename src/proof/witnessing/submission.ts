@@ -45,7 +45,7 @@ export type Decision =
   | { status: 200 }
   | { status: 400 }
   | { status: 409; size: bigint; fork?: { isProof: true } }
-  | { status: 422; fork?: { isProof: boolean } }
+  | { status: 422; fork?: { isProof: false } }
 
 /** Whether a key of the log signed it, and no line of one is broken. */
 export function isSignedBy({ note }: Submission, keys: readonly NoteKey[]): boolean {
@@ -67,7 +67,8 @@ export function judgeHead(submission: Submission, seen: Seen | undefined): Decis
     return { status: 422 }
   }
   if (old === 0n) return path.length === 0 ? { status: 200 } : { status: 422 }
-  if (old === head.size && isOther) return { status: 422, fork: { isProof: true } }
+  // "If the old size matches the checkpoint size, the root hashes must be identical": tlog-witness.
+  if (old === head.size && isOther) return { status: 409, size: last, fork: { isProof: true } }
   const fromRoot = seen?.root ?? new Uint8Array()
   const claim = { from: old, to: head.size, fromRoot, toRoot: head.root, path }
   return verifyConsistency(claim) ? { status: 200 } : { status: 422, fork: { isProof: false } }

@@ -23,7 +23,15 @@ import type { LiveRun } from '../live-run.ts'
 import type { Begun } from '../opening.ts'
 import type { Streamed } from '../stream.ts'
 import { checkSwitches, isToFit } from '../switches.ts'
-import { answer, findModelOf, quoteIn, type Running, routed, traceOf } from './asked.ts'
+import {
+  answer,
+  findModelOf,
+  quoteIn,
+  type RunContext,
+  type Running,
+  routed,
+  traceOf,
+} from './asked.ts'
 import { answerWhole } from './complete.ts'
 import { countInput } from './count-input.ts'
 import { paidOf } from './paid.ts'

@@ -18,7 +18,7 @@ import {
   toWholeResponse,
 } from '../../models/protocols/responses/write-answer.ts'
 import { ResponseEvents } from '../../models/protocols/responses/write-events.ts'
-import type { JsonObject } from '../../models/upstream/upstream.ts'
+import type { Chunk, JsonObject } from '../../models/upstream/upstream.ts'
 import { objects } from '../answer.ts'
 import { begin } from '../begin.ts'
 import type { Completed } from '../complete.ts'
@@ -152,12 +152,25 @@ function shapeOf(deps: Deps, base: ResponseBase, turn: KeptTurn | undefined): Sh
   }
   // Once for a retry with the same Idempotency-Key and for the client: the writer remembers.
   const last = once(end)
+  const write = eventWriter((chunk) => events.write(chunk), base.model)
   return {
-    write: eventWriter((chunk) => events.write(chunk), base.model),
+    write: turn ? (chunks) => write(chunks.some(isUnkept) ? chunks.map(toKept) : chunks) : write,
     last,
     items: itemsOf(turn, last),
     toError: once(({ type, message }: Refusal) => events.fail({ code: type, message })),
   }
+}
+
+/** Whether an event says that nothing is kept, as a server does that was asked to store nothing. */
+const isUnkept = (chunk: Chunk): chunk is NativeEvent =>
+  chunk instanceof NativeEvent && objectOf(chunk.data['response'])['store'] === false
+
+/** The beginning of an answer that is kept here says so, as its end does. */
+function toKept(chunk: Chunk): Chunk {
+  if (!isUnkept(chunk)) return chunk
+  const response = { ...objectOf(chunk.data['response']), store: true }
+  const data: JsonObject = { ...chunk.data, response }
+  return new NativeEvent(data, JSON.stringify(data), chunk.chunk)
 }
 
 /** The receipt goes into the answer that ends the stream; everything else passes as it came. */

@@ -127,6 +127,11 @@ export function moneyTables(c: Columns) {
       branch: c.text('branch'),
       name: c.text('name').notNull(),
       fingerprint: c.text('fingerprint').notNull(),
+      /**
+       * The maker of its present secret, who may know it: a key above it, a wallet or the
+       * operator. A rotation by the key itself keeps it. Null in rows of releases before.
+       */
+      secretBy: c.text('secret_by'),
       capLimit: c.money('cap_limit').notNull(),
       capWindow: c.text('cap_window').$type<'lifetime' | 'day' | 'week' | 'month'>().notNull(),
       rpm: c.int('rpm'),
@@ -151,6 +156,8 @@ export function moneyTables(c: Columns) {
       pausedAt: c.ms('paused_at'),
       /** Null for a pause by hand. */
       pausedReason: c.text('paused_reason').$type<'brake' | 'leak'>(),
+      /** When a rotation last answered a leak: older secrets pause it no more. */
+      leakAnsweredAt: c.ms('leak_answered_at'),
       revokedAt: c.ms('revoked_at'),
       revokedBy: c.text('revoked_by'),
       lastUsedAt: c.ms('last_used_at'),
@@ -173,6 +180,8 @@ export function moneyTables(c: Columns) {
       hash: c.text('hash').primaryKey(),
       keyId: c.text('key_id').notNull(),
       validUntil: c.ms('valid_until'),
+      /** Whether its key rotated it away by itself: a thief can, before the leak is reported. */
+      selfRotated: c.bool('self_rotated'),
     },
     (t) => [c.index('key_secrets_by_key').on(t.keyId)],
   )

@@ -45,7 +45,9 @@ export function outboxTables(c: Columns) {
       createdAt: c.ms('created_at').notNull(),
       /** Null while it is sent to. */
       disabledAt: c.ms('disabled_at'),
-      disabledReason: c.text('disabled_reason').$type<'owner' | 'failing'>(),
+      disabledReason: c.text('disabled_reason').$type<'owner' | 'failing' | 'leak'>(),
+      /** The key or wallet that chose its address; null in rows of releases before. */
+      madeBy: c.text('made_by'),
       /** When the failures began that no success has ended. */
       failingSince: c.ms('failing_since'),
       /** Events that were not queued, because too many were waiting. */

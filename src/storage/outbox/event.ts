@@ -20,6 +20,7 @@ export const accountEvents = {
   'receipt.shared': 'A receipt was made visible to others.',
   'brake.pulled': 'A brake paused a key that spent too fast.',
   'leak.reported': 'A report named the secret of a key, which was paused.',
+  'webhook.created': 'A webhook was created: another address hears of the account.',
 } as const
 
 /** Types that concern the operator alone. */

@@ -36,6 +36,12 @@ export class ExpectedBody {
   client(): string {
     return rateKey(clientAddress(this.request, this.server, this.bodies.isTrusted))
   }
+
+  /** The length that its head announces, in bytes, of a caller with an account; else 0. */
+  announcedBytes(): number {
+    if (this.account === undefined) return 0
+    return Number(this.request.headers.get('content-length') ?? 0) || 0
+  }
 }
 
 const expected = new WeakMap<Request, ExpectedBody>()

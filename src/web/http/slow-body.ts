@@ -6,6 +6,15 @@ import { type ExpectedBody, expectedBody } from './expected-body.ts'
 /** A body that is not there after this is slow, in ms. */
 const slowAfterMs = 1000
 
+/** The slowest uplink of a large body, in bytes a second. */
+const bytesASecond = 128 * 1024
+
+/** How long a body may take in all, in ms. */
+function longestMs(known: ExpectedBody): number {
+  const { bodyTimeoutS } = known.bodies.settings
+  return (bodyTimeoutS + known.announcedBytes() / bytesASecond) * 1000
+}
+
 /** Takes a place of the client's address. @returns the address; undefined if it has none left */
 function takePlace(known: ExpectedBody): string | undefined {
   const { slow, settings } = known.bodies
@@ -75,9 +84,7 @@ class BodyWait<T> {
     const refusal = isTaken
       ? new Refusal('invalid_request', tooLate)
       : new Refusal('rate_limited', tooMany)
-    const restMs = isTaken
-      ? Math.max(0, this.known.bodies.settings.bodyTimeoutS * 1000 - slowAfterMs)
-      : 0
+    const restMs = isTaken ? Math.max(0, longestMs(this.known) - slowAfterMs) : 0
     this.late = setTimeout(() => this.end() && this.refuse?.(refusal), restMs)
   }
 }

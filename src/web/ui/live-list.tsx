@@ -11,7 +11,7 @@ type LiveListProps = {
 
 /** Shown by the script `live-list` once its stream is open; without script a link to the list. */
 export const LiveList = ({ stream, most, href }: LiveListProps) => (
-  <span class="row">
+  <span class="row news">
     <noscript>
       <a class="btn small" href={href}>
         Refresh

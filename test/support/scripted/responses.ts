@@ -33,6 +33,8 @@ const responseOf = (model: string, output: JsonObject[], usage: JsonObject | nul
   tools: [],
   error: null,
   incomplete_details: null,
+  // It was asked to store nothing.
+  store: false,
   usage,
 })
 

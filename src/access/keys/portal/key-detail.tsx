@@ -38,6 +38,7 @@ export function KeyPage({ view }: { view: DetailView }) {
       </PageHead>
       {view.isAgain ? <Again /> : null}
       <Blocked view={view} />
+      <LeftPausedNotice view={view} />
       <Split>
         <div class="stack wide">
           <CapPanel view={view} />
@@ -111,6 +112,24 @@ function Blocked({ view: { shown, windows, account, now } }: { view: DetailView 
   return (
     <Notice tone="warn" title="Calls with this key are refused now.">
       {words}
+    </Notice>
+  )
+}
+
+/** Lists the keys and webhooks that a leak of this key stopped: its owner looks at each. */
+function LeftPausedNotice({ view: { leftPaused } }: { view: DetailView }) {
+  if (leftPaused.length === 0) return null
+  return (
+    <Notice tone="warn" title="A secret leaked, and what was made with it is still stopped.">
+      <p>Revoke what you do not know. Rotate and resume a key by itself; enable a webhook.</p>
+      <ul>
+        {leftPaused.map(({ object, id, name }) => (
+          <li>
+            {object === 'key' ? 'Key ' : 'Webhook to '}
+            <a href={object === 'key' ? keyPath(id) : `/dashboard/webhooks/${id}`}>{name}</a>
+          </li>
+        ))}
+      </ul>
     </Notice>
   )
 }

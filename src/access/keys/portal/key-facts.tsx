@@ -70,7 +70,7 @@ function times({ shown: { key, chain, overlapUntil }, now }: DetailView): Fact[]
 
 const pauseWords = (reason: KeyRow['pausedReason']): string => {
   if (reason === 'brake') return ', by its brake'
-  return reason === 'leak' ? ', because its secret leaked' : ''
+  return reason === 'leak' ? ', because its secret leaked or that of the key which made it' : ''
 }
 
 const rights = ({ shown: { key } }: DetailView): Fact[] => [

@@ -93,7 +93,10 @@ const actions = (deps: Deps, frame: Frame) => {
     const { acting } = context
     const key = await findOwnedKey(deps, acting, id)
     await verb(deps, { keyId: key.id, actor: acting.wallet, acting })
-    return answer(deps, context, key, done)
+    const answered = await answer(deps, context, key, done)
+    if (verb !== resumeKey || !wantsJson(context.request)) return answered
+    const left = await deps.keys.leftPaused(key)
+    return { ...(answered as object), left_paused: left.map(({ id }) => id) }
   }
   return new Elysia({ name: 'key-actions' })
     .use(sessionAuth(deps))

@@ -79,7 +79,7 @@ const changes = [
     refuses: ['not_found', 'conflict'],
   }),
   operation('resumeKey', 'POST /v1/keys/:id/resume', 'Resume a key', {
-    about: 'Ends a pause.',
+    about: 'Ends a pause. After a leak it lists what the key made, which stays paused.',
     access: 'keys:mint',
     path: keyId,
     answers: [ok('The key as it is now.', keyShape)],
@@ -87,9 +87,9 @@ const changes = [
   }),
   operation('rotateKey', 'POST /v1/keys/:id/rotate', 'Rotate a secret', {
     about:
-      'Another secret for the same key: id, limits and children stay. Any key rotates itself ' +
-      '(`self`); a key below needs `keys:mint`.',
-    access: 'any',
+      'Another secret for the same key: id, limits and children stay. A key without `keys:mint` ' +
+      'is rotated by a key above it, or in the dashboard.',
+    access: 'keys:mint',
     path: keyId,
     body: { schema: rotateBody, isOptional: true },
     isIdempotent: true,

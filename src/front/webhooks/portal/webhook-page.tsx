@@ -104,6 +104,11 @@ const Trouble = ({ row }: { row: WebhookRow }) => (
         Enable it when the server answers again. Events of the time between are not sent.
       </Notice>
     ) : null}
+    {row.disabledReason === 'leak' ? (
+      <Notice tone="bad" title="Disabled, because a leaked key chose its address.">
+        Enable it if you know the address.
+      </Notice>
+    ) : null}
     {row.dropped === 0 ? null : (
       <Notice tone="warn" title={`${row.dropped.toLocaleString('en-US')} events were dropped.`}>
         More than 10,000 were waiting for this server.

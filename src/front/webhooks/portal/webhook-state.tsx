@@ -21,6 +21,7 @@ export const hostOf = (url: string): string => URL.parse(url)?.host ?? url
 
 export const StateBadge = ({ of }: { of: WebhookRow }) => {
   if (of.disabledReason === 'failing') return <Badge tone="bad">Disabled: failing</Badge>
+  if (of.disabledReason === 'leak') return <Badge tone="bad">Disabled: leak</Badge>
   if (of.disabledAt !== null) return <Badge>Disabled</Badge>
   return of.failingSince === null ? (
     <Badge tone="ok">Enabled</Badge>

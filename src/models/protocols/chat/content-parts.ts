@@ -3,18 +3,18 @@ import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
 
 /** The texts of parts. `others` have no text: they are handed on as they are. */
-type Said = { text: string; reasoning: string; refusal: string; others: Json[] }
+type PartTexts = { text: string; reasoning: string; refusal: string; others: Json[] }
 
 const thoughts: ReadonlySet<unknown> = new Set(['thinking', 'reasoning', 'thought'])
 
-function addParts(said: Said, value: Json | undefined, isThought: boolean): void {
+function addParts(said: PartTexts, value: Json | undefined, isThought: boolean): void {
   if (value === null || value === undefined) return
   if (Array.isArray(value)) for (const part of value) addParts(said, part, isThought)
   else if (!isObject(value)) said[isThought ? 'reasoning' : 'text'] += String(value)
   else addPart(said, value, isThought || thoughts.has(value['type']))
 }
 
-function addPart(said: Said, part: JsonObject, isThought: boolean): void {
+function addPart(said: PartTexts, part: JsonObject, isThought: boolean): void {
   const { text, thinking, reasoning, summary, content, refusal } = part
   if (typeof refusal === 'string') said.refusal += refusal
   else if (isThought) addParts(said, thinking ?? reasoning ?? text ?? summary ?? content, true)
@@ -30,8 +30,8 @@ export function textOfParts(value: Json): string {
   return said.reasoning + said.text
 }
 
-function readParts(value: Json): Said {
-  const said: Said = { text: '', reasoning: '', refusal: '', others: [] }
+function readParts(value: Json): PartTexts {
+  const said: PartTexts = { text: '', reasoning: '', refusal: '', others: [] }
   addParts(said, value, false)
   return said
 }

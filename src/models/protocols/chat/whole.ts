@@ -7,7 +7,7 @@ import { ChunkReader, type ChunkRules } from './read-chunks.ts'
 
 /**
  * A whole answer as the protocol has it: the very same object where nothing is odd. Undefined for
- * what is none; an object with `failure` for one that tells of a failure.
+ * other JSON; an object with `failure` for one that tells of a failure.
  */
 export function repairWhole(
   answer: JsonObject,

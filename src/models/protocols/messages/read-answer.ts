@@ -18,7 +18,7 @@ const reasons = new Map([
 
 const finishReason = (reason: Json | undefined): string => reasons.get(textOf(reason)) ?? 'stop'
 
-/** A whole answer; undefined for what is none. Its `usage` stays as it is written. */
+/** A whole answer; undefined for other JSON. Its `usage` stays as it is written. */
 export function messageToChat(answer: JsonObject): JsonObject | undefined {
   if (answer['type'] !== 'message' || !Array.isArray(answer['content'])) return undefined
   const calls: JsonObject[] = []

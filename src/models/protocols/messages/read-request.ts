@@ -85,9 +85,9 @@ function systemOf(system: Json | undefined, ignored: Set<string>): JsonObject[] 
   return parts.length === 0 ? [] : [{ role: 'system', content: parts }]
 }
 
-type Wish = { model: string; ignored: Set<string> }
+type ReadingContext = { model: string; ignored: Set<string> }
 
-function messagesOf(messages: Json | undefined, wish: Wish): JsonObject[] {
+function messagesOf(messages: Json | undefined, wish: ReadingContext): JsonObject[] {
   const { ignored } = wish
   if (!Array.isArray(messages)) refuseField('messages', 'Send messages as a list.')
   return messages.flatMap((message, index) => {

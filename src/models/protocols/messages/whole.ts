@@ -12,7 +12,7 @@ const failed = { failure: { error: { message: 'The answer ends with an error.' }
 
 /**
  * A whole answer as the protocol has it: the very same object where nothing is odd; undefined for
- * what is none.
+ * other JSON.
  */
 export function repairMessage(
   answer: JsonObject,

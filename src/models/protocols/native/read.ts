@@ -7,6 +7,7 @@ import type { MediaTokens } from '../../media.ts'
 import type { Model } from '../../model.ts'
 import type { Protocol } from '../protocol.ts'
 import { objectsIn, textOf } from '../reading.ts'
+import { withoutStatus } from '../responses/items.ts'
 import { refuseStored } from '../responses/read-request.ts'
 import { isUnstored, reasoningItems, refuseItemReference } from '../responses/unstored.ts'
 import { itemsWithout, messagesWithout } from '../without-envelopes.ts'
@@ -103,9 +104,8 @@ function turnsIn(came: Json | undefined, { protocol, content, ignored }: Turns):
     if (isLeft) refuseItemReference(item, at)
     return isLeft
   })
-  if (left.length === turns.length) return content.turnsOf(turns, name) as Json[]
-  ignored.push(reasoningItems)
-  return content.turnsOf(left, name) as Json[]
+  if (left.length < turns.length) ignored.push(reasoningItems)
+  return content.turnsOf(left.map(withoutStatus), name) as Json[]
 }
 
 const piecesIn = (turns: Json | undefined): number => (Array.isArray(turns) ? turns.length : 1)

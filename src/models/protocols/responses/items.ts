@@ -36,6 +36,13 @@ const isMessage = ({ content, role, status }: JsonObject): boolean =>
       isObject(part) && (part['type'] !== 'output_text' || Array.isArray(part['annotations'])),
   )
 
+/** Reasoning as a server takes it back: OpenAI's refuses the status, which clients send along. */
+export const withoutStatus = (item: Json): Json => {
+  if (!isObject(item) || item['type'] !== 'reasoning' || !('status' in item)) return item
+  const { status: _, ...reasoning } = item
+  return reasoning
+}
+
 const prefixes = new Map<unknown, string>([
   ['message', 'msg'],
   ['reasoning', 'rs'],
@@ -108,10 +115,10 @@ const textsIn = (summary: Json | undefined): string[] =>
   typeof summary === 'string' ? [summary] : objectsIn(summary).map(({ text }) => textOf(text))
 
 /** A text of an item, by the events that add to it and its place there. */
-export type Said = { text: string; index: number; value: string }
+export type PlacedText = { text: string; index: number; value: string }
 
 /** The texts of an item in the order of their parts. */
-export function saidIn(item: JsonObject): Said[] {
+export function saidIn(item: JsonObject): PlacedText[] {
   const { type, content, summary } = item
   if (type === 'function_call') return [said('function_call_arguments', 0, item['arguments'])]
   if (type === 'custom_tool_call') return [said('custom_tool_call_input', 0, item['input'])]
@@ -129,7 +136,7 @@ export function saidIn(item: JsonObject): Said[] {
   )
 }
 
-const said = (text: string, index: number, value: Json | undefined): Said => ({
+const said = (text: string, index: number, value: Json | undefined): PlacedText => ({
   text,
   index,
   value: textOf(value),

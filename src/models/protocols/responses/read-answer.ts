@@ -6,7 +6,7 @@ import type { ReadEvent } from '../messages/read-answer.ts'
 import { objectsIn, textOf } from '../reading.ts'
 import { formats } from '../reasoning-details.ts'
 
-/** A whole answer; undefined for what is none, or failed. Its `usage` stays as it is written. */
+/** A whole answer; undefined for other JSON and a failure. Its `usage` stays as it is written. */
 export function responseToChat(answer: JsonObject): JsonObject | undefined {
   const { object, status, output } = answer
   const isWhole = status === 'completed' || status === 'incomplete'

@@ -21,13 +21,13 @@ const inside = new Map([
   ['custom_tool_call_output', new Set(['type', 'id', 'status', 'call_id', 'output'])],
 ])
 
-type Wish = { model: string; names: ToolNames; ignored: Set<string> }
+type ReadingContext = { model: string; names: ToolNames; ignored: Set<string> }
 
 /**
  * The messages of a conversation that stands as items.
  * @throws Refusal `invalid_request` with `param`
  */
-export function messagesOf(from: JsonObject, wish: Wish): JsonObject[] {
+export function messagesOf(from: JsonObject, wish: ReadingContext): JsonObject[] {
   const { input, instructions } = from
   const reading = new Reading(wish)
   if (isSet(instructions)) {
@@ -59,7 +59,7 @@ class Reading {
   /** The message made of items without a role: the assistant's next words go on in it. */
   private loose: JsonObject | undefined
 
-  constructor(private readonly wish: Wish) {}
+  constructor(private readonly wish: ReadingContext) {}
 
   add(item: JsonObject, path: string): void {
     const type = textOf(item['type'] ?? 'message')

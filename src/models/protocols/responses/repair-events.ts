@@ -10,11 +10,11 @@ import {
   emptied,
   isItem,
   type PartEvent,
+  type PlacedText,
   partEvents,
   partOf,
   repairItem,
   repairPart,
-  type Said,
   saidIn,
   type TextEvent,
   textEvents,
@@ -197,7 +197,7 @@ export class ResponseRepair implements EventRepair {
   }
 
   /** Says a text whose pieces did not come. */
-  private say(item: OpenItem, { text, index, value }: Said): void {
+  private say(item: OpenItem, { text, index, value }: PlacedText): void {
     const type = `response.${text}.delta`
     if (textEvents.get(type)?.index !== undefined) this.beginPart(item, index, text)
     item.add(text, index, value)

@@ -15,7 +15,7 @@ const failures: ReadonlySet<unknown> = new Set(['failed', 'cancelled'])
 
 /**
  * A whole answer as the protocol has it: the very same object where nothing is odd; undefined for
- * what is none, `failure` for one that tells of a failure.
+ * other JSON, `failure` for one that tells of a failure.
  */
 export function repairResponse(
   answer: JsonObject,
