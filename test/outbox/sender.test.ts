@@ -52,12 +52,12 @@ describe.each(engines)('what may go wrong while events are sent, on %s', (engine
     }
     throw new Error('it did not happen')
   }
-  const endpoint = async (path: string) => {
+  const endpoint = async (path: string, events?: string[]) => {
     const account = newAccount()
     const { key } = await w.key({ account, balance: 1000n })
     w.advance(1)
     const asker = { account, actor: 'test' }
-    const { row } = await createWebhook(w.deps, asker, { url: url(path) })
+    const { row } = await createWebhook(w.deps, asker, { url: url(path), events })
     const deliveries = async () =>
       (await w.deps.webhooks.deliveries(row.id, { limit: 100, after: undefined })).items
     const tell = (subject: string, n = 0) =>
@@ -150,8 +150,10 @@ describe.each(engines)('what may go wrong while events are sent, on %s', (engine
   })
 
   test('All webhooks of an account together have eight messages on their way.', async () => {
-    const first = await endpoint('/held/all')
-    const more = [1, 2, 3].map(() => createWebhook(w.deps, first.asker, { url: url('/held/all') }))
+    const events = ['key.rotated']
+    const first = await endpoint('/held/all', events)
+    const wish = { url: url('/held/all'), events }
+    const more = [1, 2, 3].map(() => createWebhook(w.deps, first.asker, wish))
     const hooks = [first.id, ...(await Promise.all(more)).map(({ row }) => row.id)]
     const tick = deliverer(w.deps)
     held.resolve()
@@ -200,6 +202,12 @@ describe.each(engines)('what may go wrong while events are sent, on %s', (engine
     expect(new Set(refused)).toEqual(new Set(['conflict']))
     const kept = await w.deps.webhooks.list(account)
     expect([kept.length, refused.length]).toEqual([maxWebhooks, 30 - maxWebhooks])
+  })
+
+  test('Two tests of a webhook in one millisecond are two events.', async () => {
+    const one = await endpoint('/twice', ['key.rotated'])
+    const sent = [1, 2].map(() => testWebhook(w.deps, one.asker, one.id))
+    expect(new Set((await Promise.all(sent)).map(({ eventId }) => eventId)).size).toBe(2)
   })
 
   test('A test of a webhook that was disabled is refused.', async () => {
