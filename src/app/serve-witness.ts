@@ -1,7 +1,7 @@
 /** Serves a witness over HTTP. */
 import type { Clock } from '../kernel/clock.ts'
 import { type Answer, submissionBytes, type Witness } from '../proof/witnessing/witness.ts'
-import { clientAddress, unknownAddress } from '../web/http/client-address.ts'
+import { clientAddress, rateKey, trustedProxies } from '../web/http/client-address.ts'
 import type { Listen } from '../web/http/host.ts'
 import { makeLimiter } from '../web/http/limits.ts'
 import { serveRequests } from '../web/http/serve.ts'
@@ -12,11 +12,20 @@ export const witnessLimits = (clock: Pick<Clock, 'monotonic'>) => makeLimiter(cl
 /** How long a client may take to send a submission, in ms. */
 const bodyWithinMs = 10_000
 
-/** Listens; the caller stops the server. */
-export function serveWitness(witness: Witness, listen: Listen): Bun.Server<undefined> {
+/**
+ * Listens; the caller stops the server. Clients behind one of `proxies` (addresses and CIDR blocks)
+ * are counted by what it says of them in X-Forwarded-For.
+ * @throws Error naming the proxy that is neither
+ */
+export function serveWitness(
+  witness: Witness,
+  listen: Listen,
+  proxies: readonly string[] = [],
+): Bun.Server<undefined> {
+  const isTrusted = trustedProxies(proxies)
   const server: Bun.Server<undefined> = serveRequests(async (request) => {
-    const address = clientAddress(request, server, () => false)
-    return toResponse(await answer(witness, request, address || unknownAddress))
+    const network = rateKey(clientAddress(request, server, isTrusted))
+    return toResponse(await answer(witness, request, network))
   }, listen)
   return server
 }

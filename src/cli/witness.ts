@@ -8,6 +8,7 @@ import { hostPort } from '../config/values.ts'
 import { readWatchedLogs, type WatchedLogs } from '../config/witness-logs.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { sha256Hex } from '../kernel/hash.ts'
+import { parseBlock } from '../kernel/network-block.ts'
 import { systemRandom } from '../kernel/random.ts'
 import { noteSigner } from '../proof/signer/ed25519.ts'
 import { readSecretFile, writeKeyFile } from '../proof/signer/key-file.ts'
@@ -28,6 +29,12 @@ export function witnessCommand(program: Command): void {
     )
     .option('--listen <host:port>', 'where to listen', readListen, readListen('127.0.0.1:4670'))
     .option(
+      '--trusted-proxy <block>',
+      'address or CIDR block of a proxy before it, whose X-Forwarded-For is believed; repeatable',
+      readProxy,
+      [],
+    )
+    .option(
       '--data <folder>',
       'holds the key, what was signed, and forks that were shown',
       'witness',
@@ -39,9 +46,15 @@ export function witnessCommand(program: Command): void {
     .action(serve)
 }
 
-type Options = { logs: string; listen: Listen; data: string; name?: string }
+type Options = {
+  logs: string
+  listen: Listen
+  trustedProxy: string[]
+  data: string
+  name?: string
+}
 
-async function serve({ logs: file, listen, data, name }: Options): Promise<void> {
+async function serve({ logs: file, listen, trustedProxy, data, name }: Options): Promise<void> {
   if (name !== undefined && !isKeyName(name)) {
     throw new Exit(exitCodes.usage, '--name must not hold spaces, plus or control characters.')
   }
@@ -61,7 +74,7 @@ async function serve({ logs: file, listen, data, name }: Options): Promise<void>
   const keepFork = forkFiles(join(data, 'forks'))
   const take = witnessLimits(clock)
   const needs = { key, sign: signer.sign, keysOf, store, keepFork, take, clock, log }
-  const server = serveWitness(makeWitness(needs), listen)
+  const server = serveWitness(makeWitness(needs), listen, trustedProxy)
   print(vkeyOf(key))
   say(`Listening on http://${listen.hostname}:${listen.port} for ${logs.size} logs.`)
   process.on('SIGHUP', () => {
@@ -104,6 +117,11 @@ function openSeed(path: string): Uint8Array {
   const digits = text.trim()
   if (!/^[0-9a-f]{64}$/.test(digits)) throw new Exit(exitCodes.failed, `${path} is not a key file.`)
   return new Uint8Array(Buffer.from(digits, 'hex'))
+}
+
+function readProxy(text: string, before: string[]): string[] {
+  if (parseBlock(text)) return [...before, text]
+  throw new InvalidArgumentError('expected an address or a CIDR block, like 10.0.0.0/8')
 }
 
 function readListen(text: string): Listen {

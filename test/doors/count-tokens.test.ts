@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { changeKey } from '../../src/access/keys/change.ts'
 import { newAccount } from '../ledger/office.ts'
 import { messagesDoor } from '../support/doors.ts'
 import { allRuns, expectSettled, modelToml, moneyOf, until, upstreamToml } from '../support/runs.ts'
@@ -126,5 +127,25 @@ describe('count_tokens before a server of its protocol', () => {
     const answer = await count('far/counts', {}, narrow)
     expect([answer.status, stub.calls.length]).toEqual([403, before])
     expect(messagesDoor.read(await answer.text()).error).toBe('model_not_allowed')
+  })
+
+  test('is our own for a key whose cap is spent, or one above it, and for a key that may not run', async () => {
+    const account = newAccount()
+    const { key: root } = await w.key({ account, balance: usd, capLimit: usd })
+    const { secret: child } = await w.key({ account, parentId: root.id, capLimit: usd })
+    const { secret: reader } = await w.key({ account, scopes: ['runs:read'] })
+    const { secret: rich } = await w.key({ account })
+    const json = messagesDoor.body({ model: 'far/counts', text: 'Hi' })
+    expect((await w.call('/v1/messages', { key: child, json })).status).toBe(200)
+    const before = stub.counts.requests
+    expect((await (await count('far/counts', {}, child)).json()).input_tokens).toBe(4663)
+    expect((await (await count('far/counts', {}, rich)).json()).input_tokens).toBe(4663)
+    const { window } = await w.deps.keys.show(root.id, w.deps.clock.now())
+    const change = { capLimit: window?.spent ?? 0n }
+    await changeKey(w.deps, { keyId: root.id, actor: 'test', change })
+    for (const secret of [child, reader]) {
+      expect((await (await count('far/counts', {}, secret)).json()).input_tokens).toBeLessThan(4663)
+    }
+    expect(stub.counts.requests).toBe(before + 2)
   })
 })

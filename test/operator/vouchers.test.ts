@@ -162,7 +162,7 @@ describe.each(engines)('vouchers on %s', (engine) => {
     expect((await send(other, codes[0] ?? '')).status).toBe(200)
   })
 
-  test('Guesses are limited for the account and for the network, typing errors too.', async () => {
+  test('Where no proxy is trusted, guesses are limited for the account alone; others go on redeeming.', async () => {
     w.advance(120_000)
     const first = await w.key({ account: fresh() })
     const statuses: number[] = []
@@ -171,11 +171,12 @@ describe.each(engines)('vouchers on %s', (engine) => {
       statuses.push((await send(first.secret, code)).status)
     }
     expect(statuses).toEqual([...Array.from({ length: 10 }, () => 404), 429, 429])
-    const { codes } = await issueVouchers(w.deps, some)
+    const { codes } = await issueVouchers(w.deps, { ...some, count: 2 })
+    expect((await send(first.secret, codes[0] ?? '')).status).toBe(429)
     const other = await w.key({ account: fresh() })
-    expect((await send(other.secret, codes[0] ?? '')).status).toBe(429)
+    expect((await send(other.secret, codes[1] ?? '')).status).toBe(200)
     w.advance(61_000)
-    expect((await send(other.secret, codes[0] ?? '')).status).toBe(200)
+    expect((await send(first.secret, codes[0] ?? '')).status).toBe(200)
   })
 
   test('The dashboard redeems one: by a form without scripts, by htmx, as JSON.', async () => {
@@ -199,4 +200,28 @@ describe.each(engines)('vouchers on %s', (engine) => {
     const page = await own.call('/dashboard/vouchers', { headers: html })
     expect(await page.text()).toContain('Redeem a voucher')
   })
+})
+
+// The network is told by the proxy, so it is counted only where one is trusted.
+test('Guesses are limited for the account and for the network, typing errors too.', async () => {
+  const toml = 'trusted_proxies = ["127.0.0.0/8", "::1"]\n[limits]\nfailed_auth_per_minute = 10'
+  const w = await world({ toml })
+  try {
+    const redeem = async (key: string, code: string, from: string) => {
+      const headers = { 'x-forwarded-for': from }
+      return (await w.call('/v1/vouchers/redeem', { key, headers, json: { code } })).status
+    }
+    const owner = (n: number) => w.key({ account: `0x${String(n).padStart(40, 'b')}` })
+    for (let i = 0; i < 10; i++) {
+      const { secret } = await owner(i)
+      const code = i % 2 === 0 ? makeCode(systemRandom()) : 'AAAAA'
+      expect(await redeem(secret, code, '203.0.113.7')).toBe(404)
+    }
+    const { codes } = await issueVouchers(w.deps, some)
+    const { secret } = await owner(10)
+    expect(await redeem(secret, codes[0] ?? '', '203.0.113.7')).toBe(429)
+    expect(await redeem(secret, codes[0] ?? '', '203.0.113.8')).toBe(200)
+  } finally {
+    await w.stop()
+  }
 })

@@ -6,6 +6,7 @@ import { max, type Nusd, toJsonInteger } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
+import { assertStillMember, peopleOf } from '../membership.ts'
 import {
   boundCap,
   boundExpiry,
@@ -17,7 +18,7 @@ import {
   boundTags,
   type Limits,
 } from './bounds.ts'
-import { assertActs, assertNotRevoked, chainOf } from './key.ts'
+import { assertActs, assertNotRevoked, chainOf, type KeyCommand } from './key.ts'
 import { noteKey, toDetail } from './note.ts'
 
 /** Absent members stay as they are. */
@@ -38,13 +39,15 @@ export type KeyChange = Partial<Limits> & {
  */
 export async function changeKey(
   { ledger, keys, ids }: Pick<Deps, 'ledger' | 'keys' | 'ids'>,
-  { keyId, actor, change }: { keyId: string; actor: string; change: KeyChange },
+  { keyId, actor, acting, change }: KeyCommand & { change: KeyChange },
 ): Promise<KeyRow> {
   const found = (await keys.find(keyId)) ?? refuse('not_found', 'There is no such key.')
   const changed = await ledger.post({
     account: found.accountId,
     keys: found.lineage,
+    people: peopleOf(acting),
     decide(unit) {
+      assertStillMember(unit, acting)
       const [key, ...above] = chainOf(unit, found.lineage)
       if (!key) throw new Error('a chain without a key')
       assertNotRevoked([key, ...above])

@@ -8,7 +8,7 @@ import { accountMark } from '../../kernel/shard.ts'
 import type { Once } from '../../ledger/once.ts'
 import type { CapWindow } from '../../ledger/window.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
-import { assertStillMember } from '../membership.ts'
+import { assertStillMember, peopleOf } from '../membership.ts'
 import type { Plan } from '../plan.ts'
 import {
   boundCap,
@@ -50,7 +50,7 @@ export type KeyWish = {
   brakeRunning?: 'finish' | 'stop' | null | undefined
   /** Where the caller sent an Idempotency-Key. */
   once?: Once<ShownKey> | undefined
-  /** Who made it, for the audit: `operator`, a wallet or a key id. */
+  /** Its maker, for the audit: `operator`, a wallet or a key id. */
   actor: string
   /** The caller in the dashboard, whose membership must still exist at the commit. */
   acting?: Acting | undefined
@@ -81,9 +81,9 @@ export async function issueKey(
     mints: true,
     keys: wish.id === undefined ? lineage : [wish.id, ...lineage],
     call: wish.once?.scope,
-    people: wish.acting?.member === undefined ? undefined : true,
+    people: peopleOf(wish.acting),
     decide(unit) {
-      if (wish.acting) assertStillMember(unit, wish.acting)
+      assertStillMember(unit, wish.acting)
       wish.once?.assertFirst(unit)
       if (unit.key(id))
         refuse('conflict', 'This key was created already. Its secret was shown once.')

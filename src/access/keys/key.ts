@@ -1,4 +1,5 @@
 /** What a key and its ancestors may do: state, scopes, models, networks. */
+import type { Acting } from '../../kernel/acting.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { matchesGlob } from '../../kernel/glob.ts'
 import { parseAddress } from '../../kernel/network-address.ts'
@@ -26,6 +27,12 @@ export type Caller = {
   key: KeyRow
 }
 
+/**
+ * The key of a command, and who gives it: `operator`, a wallet or the id of a key. `acting` is the
+ * caller in the dashboard, whose membership must still exist at the commit.
+ */
+export type KeyCommand = { keyId: string; actor: string; acting?: Acting | undefined }
+
 export type KeyStatus = 'usable' | 'paused' | 'expired' | 'revoked'
 
 export const scopes = [
@@ -40,7 +47,7 @@ export const scopes = [
 ] as const
 export type Scope = (typeof scopes)[number]
 
-/** What a keyed route requires: a scope, or `any` for a usable key with any scope. */
+/** The need of a keyed route: a scope, or `any` for a usable key with any scope. */
 export type KeyNeed = Scope | 'any' | 'also-paused'
 
 const needs: readonly KeyNeed[] = [...scopes, 'any', 'also-paused']
@@ -148,7 +155,8 @@ export function assertScope(chain: Chain, scope: Scope): void {
   refuse('scope_denied', `This key does not have the scope ${scope}. Use a key that has it.`)
 }
 
-const isScopeOf = (chain: Chain, scope: Scope): boolean =>
+/** Whether every key of a chain has a scope. */
+export const isScopeOf = (chain: Chain, scope: Scope): boolean =>
   chain.every((key) => key.scopes.includes(scope))
 
 /** @throws Refusal `model_not_allowed` unless every key of the chain allows the model. */

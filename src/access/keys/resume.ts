@@ -2,7 +2,8 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
-import { assertActs, assertNotRevoked, chainOf } from './key.ts'
+import { assertStillMember, peopleOf } from '../membership.ts'
+import { assertActs, assertNotRevoked, chainOf, type KeyCommand } from './key.ts'
 import { noteKey } from './note.ts'
 
 /**
@@ -12,13 +13,15 @@ import { noteKey } from './note.ts'
  */
 export async function resumeKey(
   { ledger, keys, ids }: Pick<Deps, 'ledger' | 'keys' | 'ids'>,
-  { keyId, actor }: { keyId: string; actor: string },
+  { keyId, actor, acting }: KeyCommand,
 ): Promise<KeyRow> {
   const found = (await keys.find(keyId)) ?? refuse('not_found', 'There is no such key.')
   const resumed = await ledger.post({
     account: found.accountId,
     keys: found.lineage,
+    people: peopleOf(acting),
     decide(unit) {
+      assertStillMember(unit, acting)
       const chain = chainOf(unit, found.lineage)
       assertNotRevoked(chain)
       assertActs(chain, actor, unit.now)

@@ -1,6 +1,8 @@
 /** Revokes a key and all keys below it for good. */
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import { assertStillMember, peopleOf } from '../membership.ts'
+import type { KeyCommand } from './key.ts'
 import { noteKey, tellKey } from './note.ts'
 
 /**
@@ -11,14 +13,16 @@ import { noteKey, tellKey } from './note.ts'
  */
 export async function revokeKey(
   { ledger, keys, ids }: Pick<Deps, 'ledger' | 'keys' | 'ids'>,
-  { keyId, actor }: { keyId: string; actor: string },
+  { keyId, actor, acting }: KeyCommand,
 ): Promise<{ stopped: number }> {
   const found = (await keys.find(keyId)) ?? refuse('not_found', 'There is no such key.')
   const stopped = await ledger.post({
     account: found.accountId,
     keys: [keyId],
     below: keyId,
+    people: peopleOf(acting),
     decide(unit) {
+      assertStillMember(unit, acting)
       const all = unit.below(keyId)
       const live = all.filter((key) => key.revokedAt === null)
       for (const key of live) {

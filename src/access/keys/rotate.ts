@@ -6,7 +6,7 @@ import { refuse } from '../../kernel/refusal.ts'
 import { accountMark } from '../../kernel/shard.ts'
 import type { Once } from '../../ledger/once.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
-import { assertStillMember } from '../membership.ts'
+import { assertStillMember, peopleOf } from '../membership.ts'
 import { assertActs, assertNotRevoked, chainOf } from './key.ts'
 import { noteKey } from './note.ts'
 import { fingerprintOf, hashSecret, makeSecret, secretPrefix } from './secret.ts'
@@ -51,9 +51,9 @@ export async function rotateKey(
     keys: found.lineage,
     secretsOf: keyId,
     call: once?.scope,
-    people: acting?.member === undefined ? undefined : true,
+    people: peopleOf(acting),
     decide(unit) {
-      if (acting) assertStillMember(unit, acting)
+      assertStillMember(unit, acting)
       once?.assertFirst(unit)
       const chain = chainOf(unit, found.lineage)
       assertNotRevoked(chain)

@@ -30,6 +30,13 @@ export function selfText(deps: Reads, caller: Caller): string | Promise<string> 
   return made instanceof Promise ? made.then(textAt) : textAt(made)
 }
 
+/** Whether something is left of the balance and of every cap, so that a run could begin. */
+export async function canPay(deps: Reads, caller: Caller): Promise<boolean> {
+  const now = deps.clock.now()
+  const { account, shown, windows } = await readOnce(deps, caller, now)
+  return nextBlock(shown.chain, windows, account, now)?.type === 'key_expired'
+}
+
 type Made = { text: string; from: Millis; until: Millis }
 
 const readNow = async (deps: Reads, caller: Caller, now: Millis): Promise<string> =>

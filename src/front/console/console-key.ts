@@ -74,7 +74,8 @@ export async function changeCap(deps: Deps, acting: Acting, cap: string): Promis
   const state = found && stateOf(deps, found)
   if (state === 'revoked') refuse('conflict', revokedWords)
   if (!found || state === 'expired') return openKey(deps, acting, found, capLimit)
-  await changeKey(deps, { keyId: found.key.id, actor: acting.wallet, change: { capLimit } })
+  const wish = { keyId: found.key.id, actor: acting.wallet, acting }
+  await changeKey(deps, { ...wish, change: { capLimit } })
   return deps.keys.show(found.key.id, deps.clock.now())
 }
 

@@ -1,8 +1,10 @@
 /** Sends due deliveries: reads them in pages, keeps each endpoint apart, and stores outcomes. */
 import type { Deps } from '../../app/deps-port.ts'
+import { deadlineIn } from '../../kernel/deadline.ts'
 import { type AttemptNeeds, attempt } from './attempt.ts'
-import { inFlightMost, type Lane, makeLanes } from './lanes.ts'
+import { type Lane, makeLanes } from './lanes.ts'
 import { makeMessages } from './message.ts'
+import { type Flight, lingerAfterMs } from './places.ts'
 import { makeSettling } from './settling.ts'
 import type { Due } from './store/outbox.ts'
 import type { Ended, Settled } from './store/outcomes.ts'
@@ -12,6 +14,8 @@ export type SendNeeds = AttemptNeeds & Pick<Deps, 'webhooks' | 'log' | 'meters'>
 
 /** Due deliveries read at once. */
 const pageRows = 256
+/** Deliveries in memory. Beyond these, what is due stays in the database. */
+const knownMost = 8192
 /** With so many outcomes that are not stored nothing more is sent: a crash would repeat these. */
 const unstoredMost = 256
 /** The pause of a delivery after its outcome could not be stored, in ms. */
@@ -26,7 +30,7 @@ type Watch = {
 
 export function makeSending(deps: SendNeeds, { isSure, onStored }: Watch, ending: AbortSignal) {
   const { webhooks, clock } = deps
-  const lanes = makeLanes()
+  const lanes = makeLanes(() => clock.monotonic())
   const messageOf = makeMessages()
   /** Deliveries in memory: queued, on their way, or with an outcome that is not stored. */
   const known = new Set<string>()
@@ -42,6 +46,8 @@ export function makeSending(deps: SendNeeds, { isSure, onStored }: Watch, ending
   let isPumping = false
   let isAskedAgain = false
   let isWoken = false
+  /** A look follows when attempts on their way may have given places back. */
+  let isRelieving = false
 
   const forget = (id: string): void => {
     known.delete(id)
@@ -82,7 +88,7 @@ export function makeSending(deps: SendNeeds, { isSure, onStored }: Watch, ending
     lanes.mark(false, new Set())
   }
 
-  const fly = async (due: Due): Promise<void> => {
+  const fly = async ({ due, flight }: { due: Due; flight: Flight }): Promise<void> => {
     let tried: Tried | undefined
     try {
       tried = await attempt(deps, due, { messageOf, signal: ending })
@@ -92,20 +98,21 @@ export function makeSending(deps: SendNeeds, { isSure, onStored }: Watch, ending
         deps.log.error('webhook.not_settled', error, { delivery: due.delivery.id })
       }
     }
-    const lane = lanes.land(due, tried?.durationMs ?? 0)
+    const lane = lanes.land(due, flight, tried)
     if (tried && !ending.aborted) settling.add({ due, tried, at: clock.now() })
     else forget(due.delivery.id)
     // The outcome of a failure postpones all that waits for its endpoint.
     if (tried && !isDelivered(tried)) clear(lane)
     const { accountId } = due.webhook
-    hasMore ||= lane.queue.length === 0 && !lane.isWhole
+    // Others are looked for at the next tick: a look passes by all that waits for slow ones.
+    hasMore ||= lanes.wantsMore(lane)
     hasMore ||= hidden.has(accountId) && !lanes.hasQueued(accountId)
     lanes.close(lane)
     wake()
   }
 
   const hasRoom = (): boolean =>
-    !ending.aborted && isSure() && lanes.flying < inFlightMost && settling.size < unstoredMost
+    !ending.aborted && isSure() && lanes.hasRoom() && settling.size < unstoredMost
 
   /** Returns whether anything was sent. The endpoints take turns. */
   const launch = (): boolean => {
@@ -113,14 +120,23 @@ export function makeSending(deps: SendNeeds, { isSure, onStored }: Watch, ending
     for (let isMoving = true; isMoving; ) {
       isMoving = false
       for (const lane of lanes.queued()) {
-        const due = hasRoom() ? lanes.take(lane) : undefined
-        if (!due) continue
+        const taken = hasRoom() ? lanes.take(lane) : undefined
+        if (!taken) continue
         isMoving = true
-        void fly(due)
+        void fly(taken)
       }
       hasSent ||= isMoving
     }
+    if (!isRelieving && lanes.flying > 0 && lanes.queued().length > 0) {
+      isRelieving = true
+      deadlineIn(lingerAfterMs, relieve)
+    }
     return hasSent
+  }
+
+  const relieve = (): void => {
+    isRelieving = false
+    wake()
   }
 
   /** Looks at the endpoints of what was read ahead: they may be changed, disabled or gone. */
@@ -135,24 +151,39 @@ export function makeSending(deps: SendNeeds, { isSure, onStored }: Watch, ending
     }
   }
 
-  const read = async (): Promise<void> => {
+  /** Queues what is new of a page; returns how many, and notes endpoints that take no more. */
+  const queue = (page: Due[], unread: Set<string>): number => {
+    let added = 0
+    for (const due of page) {
+      const { id } = due.delivery
+      if (paused.has(id) || known.has(id) || endedMeanwhile.has(id)) continue
+      if (lanes.add(due)) known.add(id)
+      else unread.add(due.webhook.id)
+      if (known.has(id)) added += 1
+    }
+    return added
+  }
+
+  /** Returns how many deliveries it read ahead. */
+  const read = async (): Promise<number> => {
     for (const [id, until] of paused) if (until <= clock.monotonic()) paused.delete(id)
+    const { others, hurrying, ...busy } = lanes.busy()
     // Beside those in memory that no busy endpoint hides.
-    const limit = pageRows + lanes.flying + settling.size + paused.size
-    const busy = lanes.busy()
+    const limit = pageRows + others + settling.size + paused.size
     const unread = new Set(busy.hooks)
     hidden = busy.accounts
     isReading = true
     try {
-      const page = await webhooks.due(clock.now(), { limit, busy })
+      const now = clock.now()
+      // Busy endpoints do not hide what is urgent.
+      const isHiding = busy.hooks.size > 0 || busy.accounts.size > 0
+      const wish = { limit: pageRows + paused.size, busy: hurrying, isUrgent: true }
+      const urgent = isHiding ? queue(await webhooks.due(now, wish), unread) : 0
+      const page = await webhooks.due(now, { limit, busy })
       hasMore = page.length >= limit
-      for (const due of page) {
-        const { id } = due.delivery
-        if (paused.has(id) || known.has(id) || endedMeanwhile.has(id)) continue
-        if (lanes.add(due)) known.add(id)
-        else unread.add(due.webhook.id)
-      }
+      const added = queue(page, unread)
       lanes.mark(!hasMore, unread)
+      return urgent + added
     } finally {
       isReading = false
       endedMeanwhile.clear()
@@ -166,9 +197,10 @@ export function makeSending(deps: SendNeeds, { isSure, onStored }: Watch, ending
     if (!isSure()) return drop()
     await refresh()
     launch()
-    while (hasMore && hasRoom()) {
-      await read()
-      if (!launch()) return
+    // A page of endpoints that take nothing now may be before those that do.
+    while (hasMore && hasRoom() && known.size < knownMost) {
+      const added = await read()
+      if (!launch() && added === 0) return
     }
   }
 

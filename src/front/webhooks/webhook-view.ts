@@ -27,7 +27,8 @@ export const toDeliveryView = (row: DeliveryRow): DeliveryAnswer => ({
   type: row.type,
   status: row.status,
   attempts: row.attempts,
-  next_attempt_at: timeOf(row.nextAt),
+  // Urgent ones are due before they are there.
+  next_attempt_at: timeOf(row.nextAt === null ? null : Math.max(row.nextAt, row.since)),
   last_attempt_at: timeOf(row.triedAt),
   http_status: row.httpStatus,
   duration_ms: row.durationMs,

@@ -30,11 +30,34 @@ export const maxOverlapSeconds = 604_800
 export const maxWebhooks = 20
 /** The most deliveries that wait for one endpoint; further ones are counted and dropped. */
 export const maxWaiting = 10_000
+/** Urgent events that wait beside those. */
+export const maxUrgentWaiting = 1000
 /** Ended deliveries kept for the page of an endpoint, and for how long, in ms. */
 export const maxKept = 1000
 export const keptMs = 7 * 24 * hourMs
 /** Concurrent deliveries to one endpoint, each of another subject; one while it is failing. */
 export const sentAtOnce = 8
+
+/** Types that an owner must hear of first: others know a secret, or a key spends too fast. */
+export const urgentTypes: EventType[] = ['leak.reported', 'brake.pulled']
+
+const urgent: ReadonlySet<string> = new Set(urgentTypes)
+
+/** How far in the past an urgent delivery is due, in ms: it comes before all others that wait. */
+const aheadMs = 30 * 24 * hourMs
+
+/** When a delivery that may be sent now is due. */
+export const dueAt = (isAhead: boolean, now: Millis): Millis => (isAhead ? now - aheadMs : now)
+
+/** The latest time at which only deliveries that go ahead are due. */
+export const aheadUntil = (now: Millis): Millis => now - aheadMs / 2
+
+/** Whether events of this type go before those of other subjects. */
+export const isUrgentType = (type: string): boolean => urgent.has(type)
+
+/** Whether a delivery is urgent, or the next one of a subject with an urgent event. */
+export const isUrgent = ({ type, nextAt, since }: DeliveryRow): boolean =>
+  isUrgentType(type) || (nextAt !== null && nextAt <= aheadUntil(since))
 
 /** The time of the next attempt after a failure; undefined when three days are over. */
 export function nextTry({ attempts, since }: DeliveryRow, now: Millis): Millis | undefined {

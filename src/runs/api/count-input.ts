@@ -1,5 +1,6 @@
 /** Counts what a message would read, without a run. */
-import { assertModelAllowed, type Caller } from '../../access/keys/key.ts'
+import { assertModelAllowed, type Caller, isScopeOf } from '../../access/keys/key.ts'
+import { canPay } from '../../access/keys/self.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { boundOf } from '../../models/bound.ts'
 import { tokensOfBytes } from '../../models/count.ts'
@@ -41,8 +42,8 @@ async function countBody(deps: Deps, { caller, request }: Context, value: JsonOb
   const upstream = step && deps.upstreams.get(step.upstream)
   if (!native || !upstream?.countTokens) return { input_tokens: own }
   // The operator pays for the question with places of the server: only who could run it may ask.
-  const account = await deps.accounts.find(caller.account)
-  if (!account || account.balance <= account.held) return { input_tokens: own }
+  const mayRun = isScopeOf(caller.chain, 'runs:write') && (await canPay(deps, caller))
+  if (!mayRun) return { input_tokens: own }
   const theirs = await upstream.countTokens({
     account: caller.account,
     body: countRequest(native, step?.model ?? ''),

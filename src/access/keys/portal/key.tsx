@@ -19,6 +19,7 @@ import { countAffected } from '../affected.ts'
 import { changeBody, rotateBody } from '../api/key-body.ts'
 import { onceShown } from '../api/once-shown.ts'
 import { changeKey } from '../change.ts'
+import type { KeyCommand } from '../key.ts'
 import { readDetail } from '../key-detail.ts'
 import { toKeyView } from '../key-view.ts'
 import { withLastUse } from '../last-use.ts'
@@ -86,11 +87,12 @@ const actions = (deps: Deps, frame: Frame) => {
   const act = async (
     context: Context,
     id: string,
-    verb: (deps: Deps, wish: { keyId: string; actor: string }) => Promise<unknown>,
+    verb: (deps: Deps, wish: KeyCommand) => Promise<unknown>,
     done: DoneWhat,
   ) => {
-    const key = await findOwnedKey(deps, context.acting, id)
-    await verb(deps, { keyId: key.id, actor: context.acting.wallet })
+    const { acting } = context
+    const key = await findOwnedKey(deps, acting, id)
+    await verb(deps, { keyId: key.id, actor: acting.wallet, acting })
     const answered = await answer(deps, context, key, done)
     if (verb !== resumeKey || !wantsJson(context.request)) return answered
     const left = await deps.keys.leftPaused(key)
@@ -192,7 +194,7 @@ async function changeIt(deps: Deps, frame: Frame, { context, key, sent }: Sent) 
     const change = sent.isForm
       ? readKeyChange(draft, { key, parent, now: deps.clock.now() })
       : toChange(checkBody(changeBody, sent.value))
-    await changeKey(deps, { keyId: key.id, actor: acting.wallet, change })
+    await changeKey(deps, { keyId: key.id, actor: acting.wallet, acting, change })
     return await answer(deps, context, key, 'key_changed')
   } catch (error) {
     if (!(error instanceof Refusal) || wantsJson(request)) throw error

@@ -21,15 +21,23 @@ import {
   type Work,
 } from '../../../storage/db/query-steps.ts'
 import type { DeliveryRow, EventRow, WebhookRow } from '../../../storage/db/schema.ts'
-import { maxWaiting, wants } from '../webhook.ts'
+import { aheadUntil, dueAt, isUrgentType, maxUrgentWaiting, maxWaiting, wants } from '../webhook.ts'
 import { byId, lockWebhooks } from './lock.ts'
 import { countWaiting } from './waiting.ts'
 
-/** A delivery with its event and its endpoint. */
-export type Due = { delivery: DeliveryRow; event: EventRow; webhook: WebhookRow }
+/** A delivery with its event and its endpoint, and whether its account ever had money. */
+export type Due = {
+  delivery: DeliveryRow
+  event: EventRow
+  webhook: WebhookRow
+  isFunded: boolean
+}
 
 /** Endpoints and accounts whose deliveries are not wanted now. */
 export type Busy = { hooks: ReadonlySet<string>; accounts: ReadonlySet<string> }
+
+/** How many due deliveries are wanted, and whether only urgent ones. */
+export type DueWish = { limit: number; busy: Busy; isUrgent?: boolean }
 
 /** Events routed in one transaction. */
 const routedAtOnce = 200
@@ -53,6 +61,18 @@ export function outbox(db: Db, { clock, node, ids }: OutboxNeeds) {
       q.selectDistinct({ webhookId, subject }).from(deliveries).where(named),
     )
     return new Set(found.map((one) => `${one.webhookId} ${one.subject}`))
+  }
+
+  /** Makes the first event of a subject go ahead, unless it failed and waits for a while. */
+  function* hurry(q: Query, { webhookId, subject }: DeliveryRow, now: Millis): Work<void> {
+    const first = and(
+      eq(deliveries.webhookId, webhookId),
+      eq(deliveries.subject, subject),
+      eq(deliveries.status, 'pending'),
+      lte(deliveries.nextAt, now),
+    )
+    const nextAt = dueAt(true, now)
+    yield* rows(q.update(deliveries).set({ nextAt }).where(first).returning({ id: deliveries.id }))
   }
 
   function* route(q: Query, found: EventRow[], now: Millis): Work<void> {
@@ -80,22 +100,33 @@ export function outbox(db: Db, { clock, node, ids }: OutboxNeeds) {
       targets.length === 0
         ? new Set<string>()
         : yield* held(q, [...room.keys()], [...new Set(targets.map(({ event }) => event.subject))])
+    /** The first of each subject among those that are added. */
+    const heads = new Map<string, DeliveryRow>()
+    const hurried: DeliveryRow[] = []
     const added: DeliveryRow[] = []
     const dropping = new Set<WebhookRow>()
     for (const { event, hook } of targets) {
       const left = room.get(hook.id) ?? 0
-      room.set(hook.id, left - 1)
-      if (left <= 0) {
+      const urgent = isUrgentType(event.type)
+      if (left <= (urgent ? -maxUrgentWaiting : 0)) {
         hook.dropped += 1
         dropping.add(hook)
         continue
       }
+      room.set(hook.id, left - 1)
       const line = `${hook.id} ${event.subject}`
-      const id = ids.make('dlv')
-      added.push({ ...toDelivery(event, hook.id, now), id, nextAt: behind.has(line) ? null : now })
-      behind.add(line)
+      const head = heads.get(line)
+      const isBehind = head !== undefined || behind.has(line)
+      const nextAt = isBehind ? null : dueAt(urgent, now)
+      const row = { ...toDelivery(event, hook.id, now), id: ids.make('dlv'), nextAt }
+      added.push(row)
+      if (!isBehind) heads.set(line, row)
+      // It does not overtake events of its subject: those before it go ahead with it.
+      if (urgent && head) head.nextAt = dueAt(true, now)
+      else if (urgent && isBehind) hurried.push(row)
     }
     yield* insert(deliveries, added)
+    for (const row of hurried) yield* hurry(q, row, now)
     yield* update(webhooks, [...dropping], ['dropped'])
     const kept = new Set(added.map(({ eventId }) => eventId))
     const routed = found.filter(({ id }) => kept.has(id)).map(({ id }) => ({ id, routedAt: now }))
@@ -151,10 +182,13 @@ export function outbox(db: Db, { clock, node, ids }: OutboxNeeds) {
 
 /** Reads what the sender needs. */
 export function dueReads(db: Db) {
-  const { events, webhooks, webhookDeliveries: deliveries } = db.tables
+  const { accounts, events, webhooks, webhookDeliveries: deliveries } = db.tables
   return {
-    /** The oldest due deliveries, without those of `busy` endpoints and accounts. */
-    due: (now: Millis, { limit, busy }: { limit: number; busy: Busy }): Promise<Due[]> =>
+    /**
+     * The oldest due deliveries, without those of `busy` endpoints and accounts; before all others
+     * those that go ahead, which `isUrgent` reads alone.
+     */
+    due: (now: Millis, { limit, busy, isUrgent = false }: DueWish): Promise<Due[]> =>
       db.read(function* (q) {
         const { webhookId } = deliveries
         const theirs = q
@@ -163,7 +197,7 @@ export function dueReads(db: Db) {
           .where(inArray(webhooks.accountId, [...busy.accounts]))
         const ready = and(
           eq(deliveries.status, 'pending'),
-          lte(deliveries.nextAt, now),
+          lte(deliveries.nextAt, isUrgent ? aheadUntil(now) : now),
           busy.hooks.size > 0 ? notInArray(webhookId, [...busy.hooks]) : undefined,
           busy.accounts.size > 0 ? notInArray(webhookId, theirs) : undefined,
         )
@@ -180,10 +214,15 @@ export function dueReads(db: Db) {
         const hookIds = [...new Set(found.map((one) => one.webhookId))]
         const told = byId(yield* findRows(events, { id: eventIds }))
         const hooks = byId(yield* findRows(webhooks, { id: hookIds }))
+        const owners = [...new Set([...hooks.values()].map(({ accountId }) => accountId))]
+        const known = byId(yield* findRows(accounts, { id: owners }))
         return found.flatMap((delivery) => {
           const event = told.get(delivery.eventId)
           const webhook = hooks.get(delivery.webhookId)
-          return event && webhook?.disabledAt === null ? [{ delivery, event, webhook }] : []
+          if (!event || webhook?.disabledAt !== null) return []
+          const isFunded =
+            webhook.accountId === '' || (known.get(webhook.accountId)?.moves ?? 0) > 0
+          return [{ delivery, event, webhook, isFunded }]
         })
       }),
     /** The endpoints of these ids as they are now. */

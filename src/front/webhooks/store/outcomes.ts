@@ -1,5 +1,5 @@
 /** Stores the outcomes of attempts, and releases the next event of a subject. */
-import { and, asc, eq, lt } from 'drizzle-orm'
+import { and, asc, eq, inArray, lt } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Db } from '../../../storage/db/db.ts'
 import {
@@ -14,7 +14,7 @@ import {
 } from '../../../storage/db/query-steps.ts'
 import type { DeliveryRow, WebhookRow } from '../../../storage/db/schema.ts'
 import { type Outcome, outcomeOf } from '../outcome.ts'
-import type { Tried } from '../webhook.ts'
+import { dueAt, isUrgent, isUrgentType, type Tried, urgentTypes } from '../webhook.ts'
 import { byId, lockWebhooks } from './lock.ts'
 import type { Due } from './outbox.ts'
 
@@ -53,12 +53,13 @@ const outcomeFields: (keyof DeliveryRow)[] = [
 export function outcomes(db: Db) {
   const { webhooks, webhookDeliveries: deliveries } = db.tables
 
-  /** Makes the next event of the subject due. */
+  /** Makes the next event of the subject due, at once if this one was: one behind it is urgent. */
   function* promote(
     q: Query,
-    { webhookId, subject }: DeliveryRow,
+    ended: DeliveryRow,
     { now, settled }: { now: Millis; settled: Settled },
   ): Work<void> {
+    const { webhookId, subject } = ended
     const line = { webhookId, subject }
     const [next] = yield* prepared('webhook_delivery.next', line, (values) =>
       q
@@ -76,7 +77,8 @@ export function outcomes(db: Db) {
     )
     if (next?.nextAt !== null) return
     settled.hasReleased = true
-    yield* update(deliveries, [{ ...next, nextAt: now }], ['nextAt'])
+    const nextAt = dueAt(isUrgent(ended) || isUrgentType(next.type), now)
+    yield* update(deliveries, [{ ...next, nextAt }], ['nextAt'])
   }
 
   function* postpone(q: Query, webhookId: string, nextAt: Millis): Work<void> {
@@ -85,7 +87,17 @@ export function outcomes(db: Db) {
       eq(deliveries.status, 'pending'),
       lt(deliveries.nextAt, nextAt),
     )
-    yield* rows(q.update(deliveries).set({ nextAt }).where(sooner).returning({ id: deliveries.id }))
+    const { id, type } = deliveries
+    yield* rows(q.update(deliveries).set({ nextAt }).where(sooner).returning({ id }))
+    // Urgent ones stay before the others.
+    const urgent = and(
+      eq(deliveries.webhookId, webhookId),
+      eq(deliveries.status, 'pending'),
+      eq(deliveries.nextAt, nextAt),
+      inArray(type, urgentTypes),
+    )
+    const before = { nextAt: nextAt - 1 }
+    yield* rows(q.update(deliveries).set(before).where(urgent).returning({ id }))
   }
 
   function* settle(q: Query, ended: readonly Ended[], now: Millis): Work<Settled> {
@@ -111,7 +123,8 @@ export function outcomes(db: Db) {
     yield* update(deliveries, settled.rows, outcomeFields)
     yield* update(webhooks, [...changed], ['failingSince'])
     const done = settled.rows.filter(({ status }) => status !== 'pending')
-    yield* together(done.map((row) => promote(q, row, { now, settled })))
+    const before = done.map((row) => current.get(row.id) ?? row)
+    yield* together(before.map((row) => promote(q, row, { now, settled })))
     for (const [id, nextAt] of postponed) yield* postpone(q, id, nextAt)
     for (const webhook of over) {
       const disabled = { ...webhook, disabledAt: now, disabledReason: 'failing' as const }
