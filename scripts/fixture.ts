@@ -1,7 +1,8 @@
 /**
  * `bun scripts/fixture.ts`: writes what a service of this release leaves behind to
  * test/fixtures/databases/<version>.sql, and beside it as JSON what was told of it. Made once, just
- * before a release, and never again: later builds must open it (test/db/upgrade.test.ts).
+ * before a release, and never again: later builds must open it. test/db/upgrade.test.ts opens all,
+ * and one that it makes of the build at hand.
  *
  * A real service on a loopback port, with a clock and a randomness that only count. Its signer is
  * the first well-known test account; the secret of its key follows from words that stand here.
@@ -29,8 +30,8 @@ import { migrateSqlite } from '../src/storage/db/migrate.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { serve } from '../src/web/http/serve.ts'
 
-export const owner = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
-export const testPrivateKey = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+const owner = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+const testPrivateKey = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 const usd = 1_000_000_000n
 
 /** Bytes that follow from words: the same at every making, and in the test that opens it. */
@@ -47,7 +48,8 @@ export function countedRandom(words: string): Random {
   }
 }
 
-async function make(): Promise<void> {
+/** Writes `<base>.sql` and `<base>.json`. */
+export async function makeFixture(base: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'counterfoil-fixture-'))
   const db = openSqlite(join(folder, 'counterfoil.db'))
   let now = Date.UTC(2026, 0, 31, 12)
@@ -74,12 +76,10 @@ async function make(): Promise<void> {
   const told = await live(deps, `http://localhost:${server.port}`)
   await server.stop(true)
   await deps.sequencer.stop()
-  const out = `test/fixtures/databases/${packageJson.version}`
-  await Bun.write(`${out}.sql`, dump(db.raw))
-  await Bun.write(`${out}.json`, `${JSON.stringify(told, null, 2)}\n`)
+  await Bun.write(`${base}.sql`, dump(db.raw))
+  await Bun.write(`${base}.json`, `${JSON.stringify(told, null, 2)}\n`)
   await db.close()
   rmSync(folder, { recursive: true })
-  console.log(`${out}.sql`, Bun.file(`${out}.sql`).size)
 }
 
 /** Prices that make money move, and an upstream that is not there. */
@@ -159,7 +159,7 @@ async function live(deps: Awaited<ReturnType<typeof makeDeps>>, origin: string) 
 }
 
 /** The whole database as SQL, tables before what depends on them, in an order that stays. */
-export function dump(raw: Database): string {
+function dump(raw: Database): string {
   const objects = raw
     .query<{ type: string; name: string; sql: string }, []>(
       'select type, name, sql from sqlite_master where sql is not null ' +
@@ -187,4 +187,8 @@ function rowsOf(raw: Database, table: string): string[] {
   return rows.all().map(({ line }) => `insert into "${table}" values (${line});`)
 }
 
-if (import.meta.main) await make()
+if (import.meta.main) {
+  const base = `test/fixtures/databases/${packageJson.version}`
+  await makeFixture(base)
+  console.log(`${base}.sql`, Bun.file(`${base}.sql`).size)
+}

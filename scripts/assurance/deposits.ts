@@ -58,16 +58,8 @@ export const deposits: Group = {
           'and takes the credit that follows a reversal, under a reference of its own',
         ],
         [
-          'test/db/deposits-once.test.ts',
-          'add up, and the audit names the transfers that were credited twice',
-        ],
-        [
-          'test/db/deposits-once.test.ts',
-          'are what doctor reports, with the command that takes a second credit back',
-        ],
-        [
-          'test/db/deposits-once.test.ts',
-          'are sound again once the second credits are reversed, each once',
+          'test/db/append-only.test.ts',
+          'takes the credit of a transfer on the chain once, whatever the account.',
         ],
       ],
       guards: [

@@ -45,8 +45,8 @@ export const metering: Group = {
           'the price list that a receipt names covers all rates, and anyone can recompute it',
         ],
         [
-          'test/db/upgrade-prices.test.ts',
-          'plain prices keep their version and digest over an upgrade; a rate more makes a new one',
+          'test/metering/restart-prices.test.ts',
+          'Plain prices keep version and digest over a restart; a rate more makes a new version.',
         ],
       ],
       guards: [['src/models/prices.ts', 'writePrices']],

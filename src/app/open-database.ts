@@ -201,7 +201,7 @@ function readHead(file: string): Buffer {
 }
 
 /** A copy of the whole database beside it, before its schema changes. */
-function backUp(file: string, now: number): void {
+export function backUp(file: string, now: number): void {
   const copy = `${file}.before-${new Date(now).toISOString().replaceAll(':', '')}`
   const source = connect(file)
   source.run('VACUUM INTO ?', [copy])

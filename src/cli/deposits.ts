@@ -1,7 +1,7 @@
-/** `deposits status|rescan|assign|reverse`: each also runs beside a live server. */
+/** `deposits status|rescan|assign`: each also runs beside a live server. */
 import { type Command, InvalidArgumentError } from 'commander'
 import { openOffice } from '../app/open-office.ts'
-import { assignDeposit, reverseSecondCredit } from '../billing/deposits/claim.ts'
+import { assignDeposit } from '../billing/deposits/claim.ts'
 import { toDepositView } from '../billing/deposits/deposit.ts'
 import { depositStore } from '../billing/deposits/store.ts'
 import { isId } from '../kernel/ids.ts'
@@ -33,12 +33,6 @@ export function depositCommands(program: Command): void {
     .requiredOption('--reason <words>', 'why, for the audit')
     .option('--json', 'print JSON')
     .action(assign)
-  withSettings(deposits.command('reverse'))
-    .description('reverse the second credit of a transfer that was credited twice')
-    .argument('<dep_…>', 'id of the deposit that `doctor` names')
-    .requiredOption('--reason <words>', 'why, for the audit')
-    .option('--json', 'print JSON')
-    .action(reverse)
 }
 
 type Options = { json?: boolean }
@@ -107,18 +101,6 @@ async function assign(
       row.moved === null ? 'It will be credited there' : `${toUsd(row.moved)} USD moved there`
     const when = row.moved === null ? ' once it has enough confirmations' : ''
     say(`${id} now belongs to ${toChecksumAddress(account)}. ${what}${when}.`)
-  } finally {
-    await desk.close()
-  }
-}
-
-async function reverse(id: string, options: Options & { reason: string }): Promise<void> {
-  const reason = reasonFor(id, options)
-  const desk = await openDesk(options)
-  try {
-    const loss = await reverseSecondCredit(desk, { id, reason, actor: 'operator' })
-    if (options.json) return printJson({ id, object: 'deposit.reversal', loss_usd: toUsd(loss) })
-    say(`Reversed ${id}. ${toUsd(loss)} USD of it was already spent and is your loss.`)
   } finally {
     await desk.close()
   }

@@ -71,7 +71,6 @@ const foreignSchema = ({ tag }: ForeignSchema): Finding => {
 }
 
 const restoreFix = 'counterfoil restore <newest backup that adds up>'
-const reverseFix = 'counterfoil deposits reverse dep_… --reason "credited twice"'
 
 /** Checks that the database is intact, its ledger balances, and a recent backup exists. */
 export async function lookAtDatabase(config: Config, db: Db): Promise<Finding[]> {
@@ -87,11 +86,9 @@ export async function lookAtDatabase(config: Config, db: Db): Promise<Finding[]>
     const words = `The database was copied to ${moved.to} at ${moved.at} and continues there.`
     return [failure('database', words, `set database_url to ${moved.to}`)]
   }
-  const { faults, doubled } = await auditStore(db).report(systemClock.now())
+  const faults = await auditStore(db).faults(systemClock.now())
   const whole = fine('database', isEmbedded ? 'Every page is intact.' : 'It responds.')
-  const ledger = faults.map((fault) =>
-    failure('ledger', `${fault}.`, doubled.includes(fault) ? reverseFix : restoreFix),
-  )
+  const ledger = faults.map((fault) => failure('ledger', `${fault}.`, restoreFix))
   const balanced = fine('ledger', 'Every balance is the sum of its transfers.')
   const money = ledger.length > 0 ? ledger : [balanced]
   return [whole, ...money, backupOf(await newestBackup(db))]

@@ -2,7 +2,7 @@
 import type { Millis } from '../kernel/clock.ts'
 import { maxNusd, min, type Nusd, toJsonInteger } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
-import type { AccountRow, DepositRow } from '../storage/db/schema.ts'
+import type { DepositRow } from '../storage/db/schema.ts'
 import type { EventType, NewEvent } from '../storage/outbox/event.ts'
 import { creditRef, depositRef } from './deposit-ref.ts'
 import { refundedOf } from './selling-rows.ts'
@@ -52,29 +52,9 @@ export function reverseDeposit(unit: UnitOfWork, id: string, blockHash: string):
   const account = row && unit.account(row.account)
   if (!row || !account || row.amount === null) return undefined
   if (row.status !== 'credited' || row.blockHash !== blockHash) return undefined
-  return takeBack(unit, row, account, row.amount)
-}
-
-/**
- * Takes back a deposit that credits the same transfer a second time, even a final one. Returns the
- * loss. @throws Refusal 'not_found', 'conflict' for every other deposit
- */
-export function reverseRepeated(unit: UnitOfWork, id: string): Nusd {
-  const row = unit.deposit(id)
-  const account = row && unit.account(row.account)
-  if (!row || !account) return refuse('not_found', { message: 'There is no such deposit.' })
-  const isIn = row.status === 'credited' || row.status === 'finalized'
-  if (row.reason !== 'credited_twice' || !isIn || row.amount === null) {
-    refuse('conflict', { message: 'This deposit does not repeat another one.' })
-  }
-  row.reason = null
-  return takeBack(unit, row, account, row.amount)
-}
-
-function takeBack(unit: UnitOfWork, row: DepositRow, account: AccountRow, amount: Nusd): Nusd {
   // Of a claimed deposit, what its sender spent before stays spent.
-  const taken = min(account.balance - account.held, row.moved ?? amount)
-  const loss = amount - taken
+  const taken = min(account.balance - account.held, row.moved ?? row.amount)
+  const loss = row.amount - taken
   const ref = creditRef(row)
   account.balance -= taken
   unit.changed('account', account)

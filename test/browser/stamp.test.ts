@@ -142,19 +142,23 @@ describe.skipIf(noChromium)('the stamp is earned', () => {
     expect(await page.locator('#stamp').textContent()).toContain('Not valid')
   }, 60_000)
 
-  test.each([320, 390])('the stamp lands within a page of %d px', async (width) => {
-    const page = await open()
-    await page.addInitScript(watchTheWidth)
-    await page.setViewportSize({ width, height: 800 })
-    for (const path of ['/', `/receipts/${id}`]) {
-      await page.goto(s.w.origin + path)
-      await page.locator('.stampmark').first().waitFor()
-      await page.evaluate(() =>
-        Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {}))),
-      )
-      expect([path, await page.evaluate('window.widest.px')]).toEqual([path, width])
-    }
-  }, 60_000)
+  test.each([320, 390])(
+    'the stamp lands within a page of %d px',
+    async (width) => {
+      const page = await open()
+      await page.addInitScript(watchTheWidth)
+      await page.setViewportSize({ width, height: 800 })
+      for (const path of ['/', `/receipts/${id}`]) {
+        await page.goto(s.w.origin + path)
+        await page.locator('.stampmark').first().waitFor()
+        await page.evaluate(() =>
+          Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {}))),
+        )
+        expect([path, await page.evaluate('window.widest.px')]).toEqual([path, width])
+      }
+    },
+    60_000,
+  )
 
   test('a receipt whose stored signature was changed is never stamped, even if the server finds it in order', async () => {
     const fine = await (await s.w.call(`/receipts/${id}`)).text()

@@ -30,6 +30,24 @@ describe.each(engines)('the database itself, %s', (engine) => {
     expect(await pictureOf(office.db)).toEqual(before)
   })
 
+  test('takes the credit of a transfer on the chain once, whatever the account.', async () => {
+    const { transfers } = office.db.tables
+    const sides = { kind: 'deposit', source: 'deposits', target: 'user' } as const
+    const credit = (accountId: string, seq: number) => {
+      const line = { accountId, ref: '4663/0xa/0xt/0xb/50/0', ...sides, amount: 50n }
+      return office.db.write(() =>
+        insert(transfers, [{ ...line, at: office.clock.now() + seq, seq, balance: 150n }]),
+      )
+    }
+    await credit('0xfirst', 1)
+    for (const [of, seq] of [
+      ['0xfirst', 2],
+      ['0xother', 1],
+    ] as const) {
+      expect(await outcomeOf(credit(of, seq))).toThrow()
+    }
+  })
+
   test('changes nothing of the log and deletes nothing', async () => {
     const { logLeaves, logCheckpoints } = office.db.tables
     const leaf = { idx: 0, hashes: new Uint8Array(32), kind: 0, runId: null } as const

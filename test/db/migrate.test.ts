@@ -1,6 +1,9 @@
 import type { Database } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { sql } from 'drizzle-orm'
+import { backUp } from '../../src/app/open-database.ts'
 import { connect } from '../../src/storage/db/connection.ts'
 import type { Db } from '../../src/storage/db/db.ts'
 import {
@@ -14,6 +17,7 @@ import type { PgDirect } from '../../src/storage/db/pg-drizzle.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { engines, freshDb } from '../support/world.ts'
 import { closeAll, freshFile, opened, openFile } from './file.ts'
+import { schemaWith } from './later-steps.ts'
 
 const applicationId = 0x43464c31
 afterEach(closeAll)
@@ -79,6 +83,41 @@ describe('a SQLite file', () => {
         .flat()
         .filter((name) => !String(name).startsWith('sqlite_')),
     ).toEqual([])
+  })
+
+  test('A later step is taken once, behind a copy of the file as it was.', () => {
+    const file = freshFile()
+    const raw = openRaw(file)
+    migrateSqlite(raw, 0, () => {})
+    raw.run("insert into facts values ('kept', 'as it was')")
+    const later = schemaWith('sqlite', {
+      '0001_later': ['ALTER TABLE `facts` ADD `later` integer', 'CREATE INDEX l ON facts (later)'],
+      '0002_latest': ["UPDATE `facts` SET `later` = 7 WHERE `name` = 'kept'"],
+    })
+    const take = () => migrateSqlite(raw, 5, () => backUp(file, 5), later)
+    expect(take()).toEqual(['0001_later', '0002_latest'])
+    expect(take()).toEqual([])
+    const rowsOf = (of: Database) => of.query("select * from facts where name = 'kept'").all()
+    expect(rowsOf(raw)).toEqual([{ name: 'kept', value: 'as it was', later: 7n }])
+    const copies = readdirSync(dirname(file)).filter((name) => name.includes('.before-'))
+    expect(copies).toHaveLength(1)
+    const copy = openRaw(join(dirname(file), copies[0] ?? ''))
+    expect(rowsOf(copy)).toEqual([{ name: 'kept', value: 'as it was' }])
+    expect(copy.query('PRAGMA integrity_check').values()).toEqual([['ok']])
+  })
+
+  test('A later step that fails leaves the steps before it, and nothing of its own.', () => {
+    const raw = openRaw(freshFile())
+    migrateSqlite(raw, 0, () => {})
+    const later = schemaWith('sqlite', {
+      '0001_later': ['ALTER TABLE `facts` ADD `later` integer'],
+      '0002_wrong': ['ALTER TABLE `facts` ADD `wrong` integer', 'DROP TABLE `nowhere`'],
+    })
+    expect(() => migrateSqlite(raw, 5, () => {}, later)).toThrow('nowhere')
+    const columns = raw.query("select name from pragma_table_info('facts')").values().flat()
+    expect(columns).toEqual(['name', 'value', 'later'])
+    const taken = raw.query('select tag from migrations where applied_at = 5').values().flat()
+    expect(taken).toEqual(['0001_later'])
   })
 
   test('newer than this build is refused and left alone', () => {
@@ -194,6 +233,22 @@ describe.each(engines.filter((engine) => engine !== 'sqlite'))('a database on %s
     expect(await tables()).toEqual(['transfers'])
     await run('drop table transfers')
     expect((await migratePostgres(db.drizzle, 0)).length).toBe(schemaVersion('postgres'))
+  })
+
+  test('A later step that fails leaves the steps before it, and nothing of its own.', async () => {
+    await startAnew()
+    await migratePostgres(db.drizzle, 0)
+    const later = schemaWith('pg', {
+      '0001_later': ['ALTER TABLE "facts" ADD COLUMN "later" bigint'],
+      '0002_wrong': ['CREATE TABLE "wrong" ("id" text)', 'DROP TABLE "nowhere"'],
+    })
+    const steps = migratePostgres(db.drizzle, 5, { lockMs: 3000, tries: 1 }, later)
+    expect(await outcomeOf(steps)).toThrow()
+    expect(await tables()).not.toContain('wrong')
+    await run('select later from facts')
+    const taken = (await run('select tag from migrations where applied_at = 5')) as unknown
+    expect(JSON.stringify(taken)).toContain('0001_later')
+    expect(JSON.stringify(taken)).not.toContain('0002_wrong')
   })
 
   test('newer than this build is refused, and one with an edited step', async () => {

@@ -1,12 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { maxNusd } from '../../src/kernel/money.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
-import {
-  creditDeposit,
-  moveDeposit,
-  reverseDeposit,
-  reverseRepeated,
-} from '../../src/ledger/credit-deposit.ts'
+import { creditDeposit, moveDeposit, reverseDeposit } from '../../src/ledger/credit-deposit.ts'
 import type { DepositRow } from '../../src/storage/db/schema.ts'
 import { account, deposit, now, paperUnit } from './paper-unit.ts'
 
@@ -145,41 +140,6 @@ describe('the reversal of a deposit', () => {
   ] as [string, Partial<DepositRow>][])('of one that %s takes nothing', (_, row) => {
     const { unit, alice, journal, written } = desk({ ...credited, ...row })
     expect(reverseDeposit(unit, 'dep_1', '0xb')).toBeUndefined()
-    expect([alice.balance, journal(), written()]).toEqual([100n, [], []])
-  })
-})
-
-describe('the reversal of a second credit', () => {
-  const repeated = { reason: 'credited_twice', credits: 1, ordinal: 1 } as const
-  const second = '4663/0x1/0x/alice/50/1'
-
-  test.each(['credited', 'finalized'] as const)(
-    'takes what is left of one that is %s',
-    (status) => {
-      const { unit, alice, dep, journal, written } = desk(
-        { ...repeated, status },
-        { balance: 60n, held: 30n },
-      )
-      expect(reverseRepeated(unit, 'dep_1')).toBe(20n)
-      expect([alice.balance, alice.held]).toEqual([30n, 30n])
-      expect(dep).toMatchObject({ status: 'reversed', reason: null, loss: 20n, reversals: 1 })
-      expect(journal()).toEqual([
-        `alice ${second} reversal user to deposits 30`,
-        `alice ${second} loss loss to deposits 20`,
-      ])
-      expect(written()).toEqual([alice, dep])
-    },
-  )
-
-  test.each([
-    ['there is none', { id: 'dep_2' }, 'not_found'],
-    ['its account is not there', { account: 'carol' }, 'not_found'],
-    ['it repeats none', { reason: null }, 'conflict'],
-    ['it was reversed before', { status: 'reversed' }, 'conflict'],
-    ['it is larger than any balance', { amount: null }, 'conflict'],
-  ] as [string, Partial<DepositRow>, string][])('is refused where %s', (_, row, type) => {
-    const { unit, alice, journal, written } = desk({ ...repeated, status: 'credited', ...row })
-    expect(refusalOf(() => reverseRepeated(unit, 'dep_1'))).toBe(type)
     expect([alice.balance, journal(), written()]).toEqual([100n, [], []])
   })
 })

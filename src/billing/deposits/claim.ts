@@ -3,9 +3,8 @@ import { toAccountId } from '../../access/accounts/account.ts'
 import type { Visitor } from '../../access/accounts/session.ts'
 import { auditOf, isSignatureOf } from '../../access/accounts/sign-in.ts'
 import type { Deps } from '../../app/deps-port.ts'
-import type { Nusd } from '../../kernel/money.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
-import { moveDeposit, reverseRepeated } from '../../ledger/credit-deposit.ts'
+import { moveDeposit } from '../../ledger/credit-deposit.ts'
 import type { AuditRow, DepositRow } from '../../storage/db/schema.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 
@@ -94,33 +93,6 @@ export async function assignDeposit(
     accountId: account,
     subject: row.id,
     detail: { reason: wish.reason, from: row.from },
-  })
-}
-
-/**
- * Takes back the second credit of a transfer that an earlier build credited twice. Returns the part
- * that was spent already, which is the operator's loss; the audit keeps the reason.
- * @throws Refusal 'not_found', 'conflict'
- */
-export async function reverseSecondCredit(
-  deps: Pick<Deps, 'deposits' | 'ledger' | 'clock' | 'ids'>,
-  wish: { id: string; reason: string; actor: string },
-): Promise<Nusd> {
-  const row = await deps.deposits.find(wish.id)
-  if (!row) return refuse('not_found', { message: 'There is no such deposit.' })
-  const { id, account } = row
-  const audit = { id: deps.ids.make('req'), at: deps.clock.now(), actor: wish.actor }
-  return deps.ledger.post({
-    account,
-    keys: [],
-    deposit: id,
-    decide(unit) {
-      const loss = reverseRepeated(unit, id)
-      const detail = { reason: wish.reason, loss_nusd: String(loss) }
-      const about = { action: 'deposit.reversed', accountId: account, subject: id, detail }
-      unit.addAudit({ ...audit, ...about })
-      return loss
-    },
   })
 }
 

@@ -19,7 +19,6 @@ export const depositShape = t.answer('Deposit', 'A transfer of the stablecoin to
       'above_bounds',
       'other_shard',
       'balance_full',
-      'credited_twice',
       'second_behind',
       'second_differs',
       'second_down',

@@ -13,21 +13,21 @@ import { expectOwed } from './owed.ts'
 
 /** Audits of the whole ledger. Each works on one snapshot, so that the server can go on. */
 export type AuditStore = {
-  /** What does not add up; writes nothing. Deposits credited twice add up. */
+  /** What does not add up; writes nothing. */
   faults(now: Millis): Promise<string[]>
-  /** The same with deposits credited twice and the sums of all sides. */
+  /** The same with the sums of all sides. */
   report(now: Millis): Promise<AuditReport>
   /**
-   * What does not add up or is credited twice. Without a fault it stores its point for
-   * {@link sinceLast}. @throws the reason of `ending` at the next page of rows.
+   * What does not add up. Without a fault it stores its point for {@link sinceLast}.
+   * @throws the reason of `ending` at the next page of rows.
    */
   whole(now: Millis, ending?: AbortSignal): Promise<string[]>
   /** Faults of the open holds, and of the sum of all balances since the last whole audit. */
   sinceLast(): Promise<string[]>
 }
 
-/** `doubled` are the deposits credited twice, which `faults` holds too. */
-export type AuditReport = { faults: string[]; doubled: string[]; sides: SideSums }
+/** What does not add up, and what each side received less what it paid. */
+export type AuditReport = { faults: string[]; sides: SideSums }
 
 /** Rows of one step; the event loop turns between steps. */
 const pageRows = 2000
@@ -149,12 +149,11 @@ export function auditStore(db: Db): AuditStore {
     faults: async (now) => (await compare(now)).faults(),
     report: async (now) => {
       const audit = await compare(now)
-      const doubled = audit.doubled()
-      return { faults: [...audit.faults(), ...doubled], doubled, sides: audit.sides() }
+      return { faults: audit.faults(), sides: audit.sides() }
     },
     whole: async (now, ending) => {
       const audit = await compare(now - lateMs, ending)
-      const faults = [...audit.faults(), ...audit.doubled()]
+      const faults = audit.faults()
       if (faults.length === 0) {
         const point = JSON.stringify(audit.point())
         await db.write(() => writeFact(db, pointFact, point))

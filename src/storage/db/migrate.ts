@@ -2,17 +2,19 @@
 import type { Database } from 'bun:sqlite'
 import { sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
-import { addColumns, hasAdded } from './add-columns.ts'
 import { embedMigrations, embedSteps } from './migrations.macro.ts' with { type: 'macro' }
 import type { Migration, Step } from './migrations.macro.ts'
 import type { PgDirect } from './pg-drizzle.ts'
 import { neededStep, needsTable, schemaHealthOf } from './schema-needs.ts'
 
-const sqliteSteps: Step[] = embedSteps('sqlite')
-const pgSteps: Step[] = embedSteps('pg')
-/** Functions, because most starts need none of these texts: only a call loads them. */
-const sqliteMigrations = (): Migration[] => embedMigrations('sqlite')
-const pgMigrations = (): Migration[] => embedMigrations('pg')
+/** The steps of a schema. Most starts need none of their `texts`: only a call loads them. */
+export type Schema = { steps: readonly Step[]; texts: () => readonly Migration[] }
+
+const sqliteSchema: Schema = {
+  steps: embedSteps('sqlite'),
+  texts: () => embedMigrations('sqlite'),
+}
+const pgSchema: Schema = { steps: embedSteps('pg'), texts: () => embedMigrations('pg') }
 
 /** The `application_id` of our SQLite files, "CFL1": a foreign database is never taken for ours. */
 const applicationId = 0x43464c31
@@ -70,36 +72,41 @@ function statementsOf(all: readonly Migration[], { tag }: Step): string[] {
  * Migrates a SQLite file, one transaction a step, or one for all steps of a new file. Returns the
  * steps taken. Calls `backup` once before the first step on a file that has a schema.
  */
-export function migrateSqlite(raw: Database, now: Millis, backup: () => void): string[] {
+export function migrateSqlite(
+  raw: Database,
+  now: Millis,
+  backup: () => void,
+  schema: Schema = sqliteSchema,
+): string[] {
   const patience = raw.prepare('PRAGMA busy_timeout').values()[0]?.[0]
   raw.run(`PRAGMA busy_timeout = ${migrationWaitMs}`)
   try {
-    return migrateAlone(raw, now, backup)
+    return migrateAlone(raw, now, backup, schema)
   } finally {
     raw.run(`PRAGMA busy_timeout = ${patience}`)
   }
 }
 
-function migrateAlone(raw: Database, now: Millis, backup: () => void): string[] {
+function migrateAlone(
+  raw: Database,
+  now: Millis,
+  backup: () => void,
+  { steps, texts }: Schema,
+): string[] {
   const empty = raw.prepare('select 1 from sqlite_master limit 1').values().length === 0
   const stamp = raw.prepare('PRAGMA application_id').values()[0]?.[0]
   assertOurs(Number(stamp), empty)
   beginBooks(raw, empty)
   const applied = raw.query('select tag, hash from migrations').all() as Step[]
-  const pending = pendingOf(sqliteSteps, applied, neededBy(raw))
-  const texts = pending.length > 0 ? sqliteMigrations() : []
+  const pending = pendingOf(steps, applied, neededBy(raw))
+  const loaded = pending.length > 0 ? texts() : []
   if (pending.length > 0 && applied.length > 0) backup()
   // A rebuilt table must not fire ON DELETE; SQLite ignores this pragma inside a transaction.
   raw.run('PRAGMA foreign_keys = OFF')
   // A new file has nothing to lose, and each COMMIT waits for the disk.
   const batches = applied.length === 0 ? [pending] : pending.map((step) => [step])
   for (const batch of batches) {
-    if (applied.length > 0)
-      addColumns(
-        raw.filename,
-        batch.flatMap((step) => statementsOf(texts, step)),
-      )
-    raw.transaction(() => takeSteps(raw, batch, texts, now)).immediate()
+    raw.transaction(() => takeSteps(raw, batch, loaded, now)).immediate()
   }
   if (neededBy(raw) === undefined) raw.transaction(() => noteNeeds(raw)).immediate()
   raw.run('PRAGMA foreign_keys = ON')
@@ -111,14 +118,12 @@ function beginBooks(raw: Database, empty: boolean): void {
   raw.run(`${bookkeeping} strict`.replace('bigint', 'integer'))
 }
 
-function takeSteps(raw: Database, steps: Step[], texts: Migration[], now: Millis): void {
+function takeSteps(raw: Database, steps: Step[], texts: readonly Migration[], now: Millis): void {
   const isApplied = raw.query('select 1 from migrations where tag = ?')
   // Another process may have taken a step while we waited for the lock.
   const own = steps.filter(({ tag }) => !isApplied.get(tag))
   for (const step of own) {
-    for (const statement of statementsOf(texts, step)) {
-      if (!hasAdded(raw, statement)) raw.run(statement)
-    }
+    for (const statement of statementsOf(texts, step)) raw.run(statement)
     noteStep(raw, step, now)
   }
   if (own.length > 0) noteNeeds(raw)
@@ -147,9 +152,9 @@ function neededBy(raw: Database): string | undefined {
 /** Records all migrations in a database that has this build's schema; returns the steps. */
 export function noteSteps(raw: Database, now: Millis): string[] {
   beginBooks(raw, true)
-  for (const step of sqliteSteps) noteStep(raw, step, now)
+  for (const step of sqliteSchema.steps) noteStep(raw, step, now)
   noteNeeds(raw)
-  return sqliteSteps.map(({ tag }) => tag)
+  return sqliteSchema.steps.map(({ tag }) => tag)
 }
 
 /** The applied steps with their times, the pending ones, and those of a newer build. */
@@ -166,17 +171,17 @@ export type MigrationState = {
 export function sqliteState(raw: Database): MigrationState {
   const has = raw.prepare('select name from sqlite_master').values().flat()
   assertOurs(Number(raw.prepare('PRAGMA application_id').values()[0]?.[0]), has.length === 0)
-  if (!has.includes('migrations')) return stateOf(sqliteSteps, [])
+  if (!has.includes('migrations')) return stateOf(sqliteSchema.steps, [])
   const taken = raw.query('select tag, hash, applied_at from migrations').all() as Taken[]
-  return stateOf(sqliteSteps, taken, neededBy(raw))
+  return stateOf(sqliteSchema.steps, taken, neededBy(raw))
 }
 
 /** The migrations of a PostgreSQL database; writes nothing. @throws Error as {@link sqliteState} */
 export async function postgresState(pg: PgDirect): Promise<MigrationState> {
   const there = rowsOf(await pg.execute(sql`select to_regclass('migrations') is not null as has`))
-  if (!(there[0] as unknown as { has: boolean }).has) return stateOf(pgSteps, [])
+  if (!(there[0] as unknown as { has: boolean }).has) return stateOf(pgSchema.steps, [])
   const found = await pg.execute(sql`select tag, hash, applied_at from migrations`)
-  return stateOf(pgSteps, rowsOf(found) as Taken[], await neededIn(pg))
+  return stateOf(pgSchema.steps, rowsOf(found) as Taken[], await neededIn(pg))
 }
 
 type Taken = Step & { applied_at: bigint | number | string }
@@ -200,11 +205,12 @@ export async function migratePostgres(
   pg: PgDirect,
   now: Millis,
   { lockMs, tries }: LockPatience = { lockMs: 3000, tries: 20 },
+  schema: Schema = pgSchema,
 ): Promise<string[]> {
   const taken: string[] = []
   for (let failed = 0; ; ) {
     try {
-      const steps = await pg.transaction((tx) => takeNext(tx, now, lockMs))
+      const steps = await pg.transaction((tx) => takeNext(tx, now, lockMs, schema))
       if (steps.length === 0) return taken
       taken.push(...steps)
     } catch (error) {
@@ -215,15 +221,20 @@ export async function migratePostgres(
   }
 }
 
-async function takeNext(tx: PgDirect, now: Millis, lockMs: number): Promise<string[]> {
+async function takeNext(
+  tx: PgDirect,
+  now: Millis,
+  lockMs: number,
+  schema: Schema,
+): Promise<string[]> {
   await tx.execute(sql`select pg_advisory_xact_lock(${applicationId})`)
   // Behind the line of nodes: the lock of another one that migrates is worth a longer wait.
   await tx.execute(sql.raw(`set local lock_timeout = ${lockMs}`))
   await tx.execute(sql.raw(bookkeeping))
   const applied = rowsOf(await tx.execute(sql`select tag, hash from migrations`))
   const needed = await neededIn(tx)
-  const pending = pendingOf(pgSteps, applied, needed)
-  const texts = pending.length > 0 ? pgMigrations() : []
+  const pending = pendingOf(schema.steps, applied, needed)
+  const texts = pending.length > 0 ? schema.texts() : []
   const steps = applied.length === 0 ? pending : pending.slice(0, 1)
   for (const step of steps) {
     for (const statement of statementsOf(texts, step)) await tx.execute(sql.raw(statement))
@@ -265,8 +276,8 @@ const rowsOf = (result: unknown): Step[] =>
   (Array.isArray(result) ? [...result] : (result as { rows: Step[] }).rows) as Step[]
 
 /** The names of this build's migrations, in their order: the same on both engines. */
-export const schemaSteps: readonly string[] = sqliteSteps.map(({ tag }) => tag)
+export const schemaSteps: readonly string[] = sqliteSchema.steps.map(({ tag }) => tag)
 
 /** The number of migrations of this build. */
 export const schemaVersion = (engine: 'sqlite' | 'postgres'): number =>
-  (engine === 'sqlite' ? sqliteSteps : pgSteps).length
+  (engine === 'sqlite' ? sqliteSchema : pgSchema).steps.length

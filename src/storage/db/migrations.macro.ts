@@ -25,8 +25,9 @@ export function embedMigrations(dialect: 'sqlite' | 'pg'): Migration[] {
 }
 
 /** The steps of {@link embedMigrations}. */
-export const embedSteps = (dialect: 'sqlite' | 'pg'): Step[] =>
-  embedMigrations(dialect).map(({ tag, statements }) => ({
-    tag,
-    hash: sha256Hex(statements.join(';\n')),
-  }))
+export const embedSteps = (dialect: 'sqlite' | 'pg'): Step[] => embedMigrations(dialect).map(stepOf)
+
+export const stepOf = ({ tag, statements }: Migration): Step => ({
+  tag,
+  hash: sha256Hex(statements.join(';\n')),
+})

@@ -38,10 +38,7 @@ export function depositTables(c: Columns) {
           'detected' | 'confirming' | 'credited' | 'finalized' | 'orphaned' | 'reversed' | 'ignored'
         >()
         .notNull(),
-      /**
-       * Why it is ignored or waits. `credited_twice`: an earlier build had credited its transfer
-       * before; set by the migration that gave deposits their ordinals.
-       */
+      /** Why it is ignored or waits. */
       reason: c
         .text('reason')
         .$type<
@@ -49,7 +46,6 @@ export function depositTables(c: Columns) {
           | 'above_bounds'
           | 'other_shard'
           | 'balance_full'
-          | 'credited_twice'
           | 'second_behind'
           | 'second_differs'
           | 'second_down'

@@ -7,7 +7,7 @@ import { prepared } from './query-steps.ts'
  * The oldest step with which a build can serve a database of this build: every later step only adds
  * (test/db/additive.test.ts). A step that changes or removes something names itself here.
  */
-export const neededStep = '0015_key_brake'
+export const neededStep = '0000_init'
 
 /** One row: the step that builds must know. Databases of builds before this table have none. */
 export const needsTable = 'create table if not exists schema_needs (tag text primary key)'

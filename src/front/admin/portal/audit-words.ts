@@ -12,7 +12,6 @@ export const auditWords: ReadonlyMap<string, string> = new Map([
   ['config.reload', 'Configuration reloaded'],
   ['deposit.assigned', 'Deposit assigned'],
   ['deposit.claimed', 'Deposit claimed'],
-  ['deposit.reversed', 'Deposit reversed'],
   ['grant', 'Credit granted'],
   ['key.change', 'Key changed'],
   ['key.create', 'Key created'],

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openForLook } from '../../src/cli/doctor-database.ts'
+import { lookAtDatabase, openForLook } from '../../src/cli/doctor-database.ts'
 import { connect } from '../../src/storage/db/connection.ts'
 import { migrateSqlite } from '../../src/storage/db/migrate.ts'
 import { configOf } from '../support/world.ts'
@@ -44,4 +44,28 @@ describe('doctor, of a database with a newer schema', () => {
     expect(findings).toMatchObject([{ part: 'database', status: 'warn' }])
     expect(findings[0]?.message).toContain('9999_later')
   })
+})
+
+test('doctor names each balance that its journal does not explain, and says what to restore', async () => {
+  const file = join(folder, 'unbalanced.db')
+  const raw = connect(file)
+  migrateSqlite(raw, 0, () => {})
+  raw.run(
+    'insert into accounts (id, balance, held, status, created_at) ' +
+      "values ('0xa', 7, 0, 'active', 0)",
+  )
+  raw.close()
+  const config = configOf(`database_url = "sqlite:${file}"`)
+  const { db } = await openForLook(config)
+  if (!db) throw new Error('the database was not opened')
+  const findings = await lookAtDatabase(config, db)
+  await db.close()
+  expect(findings.filter(({ status }) => status === 'fail')).toEqual([
+    {
+      part: 'ledger',
+      status: 'fail',
+      message: 'balance of account 0xa is 7, but should be 0.',
+      fix: expect.stringContaining('counterfoil restore'),
+    },
+  ])
 })

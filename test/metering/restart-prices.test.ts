@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileText } from '../../scripts/fixture.ts'
+import { fileText, makeFixture } from '../../scripts/fixture.ts'
 import { openDatabase } from '../../src/app/open-database.ts'
 import { type Running, startServer } from '../../src/app/start.ts'
 import { loadConfig } from '../../src/config/config.ts'
@@ -11,11 +11,10 @@ import { signerFromHex } from '../../src/proof/signer/signer.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { testPrivateKey } from '../support/world.ts'
 
-const base = 'test/fixtures/databases/0.1.0'
-const told: { until: number } = JSON.parse(readFileSync(`${base}.json`, 'utf8'))
-const folder = mkdtempSync(join(tmpdir(), 'counterfoil-upgrade-prices-'))
+const folder = mkdtempSync(join(tmpdir(), 'counterfoil-restart-prices-'))
+let until = 0
 
-/** Starts this release on what 0.1.0 left, with the configuration of then and more models. */
+/** Starts a server on what another one left, with its configuration and more models. */
 async function start(more = '') {
   const inputs = { flags: {}, env: {}, filePath: 'test.toml', readFile: () => undefined }
   const text = `data = "${folder}"\n${fileText}\n${more}`
@@ -25,7 +24,7 @@ async function start(more = '') {
   const ignore = () => {}
   const log = { debug: ignore, info: ignore, warn: ignore, error: console.error }
   const { db } = await openDatabase(config, { mayCreate: true })
-  let now = told.until
+  let now = until
   const clock = { now: () => now++, monotonic: () => performance.now() }
   const signer = signerFromHex(testPrivateKey)
   const running = await startServer({ config, db, signer, log, clock })
@@ -35,17 +34,20 @@ async function start(more = '') {
 }
 
 let running: Running | undefined
-beforeAll(() => {
+beforeAll(async () => {
+  const base = join(folder, 'left')
+  await makeFixture(base)
+  until = JSON.parse(readFileSync(`${base}.json`, 'utf8')).until
   const raw = new Database(join(folder, 'counterfoil.db'))
   raw.run(readFileSync(`${base}.sql`, 'utf8'))
   raw.close()
-})
+}, 60_000)
 afterAll(async () => {
   await running?.stop(0)
   rmSync(folder, { recursive: true })
 })
 
-test('plain prices keep their version and digest over an upgrade; a rate more makes a new one', async () => {
+test('Plain prices keep version and digest over a restart; a rate more makes a new version.', async () => {
   const before = await start()
   running = before.running
   const { priceList } = running.deps.catalogue

@@ -1,1 +1,0 @@
-CREATE INDEX "runs_by_account" ON "runs" USING btree ("account_id","id");

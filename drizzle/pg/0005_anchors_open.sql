@@ -1,1 +1,0 @@
-CREATE INDEX "anchors_open" ON "anchors" USING btree ("id") WHERE "anchors"."status" in ('pending', 'submitted', 'confirmed');

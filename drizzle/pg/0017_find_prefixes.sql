@@ -1,1 +1,0 @@
-CREATE INDEX "passports_by_handle" ON "passports" USING btree ("handle" text_pattern_ops) WHERE "passports"."status" = 'public';

@@ -1,1 +1,0 @@
-CREATE INDEX `passports_by_handle` ON `passports` ("handle") WHERE "passports"."status" = 'public';

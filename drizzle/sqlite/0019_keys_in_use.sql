@@ -1,1 +1,0 @@
-CREATE INDEX `keys_in_use` ON `keys` (`account_id`,`expires_at`) WHERE "keys"."revoked_at" is null;
