@@ -128,7 +128,7 @@ function attack(server: Server, key: string, { i, end, statuses }: Attack): Prom
     return { type: 'function_call', call_id: `c${n}`, name: 'f', arguments: '{}' }
   })
   const proof = { tlog: '\n— a aaaaaaaa'.repeat(2000) }
-  // Written once: the attack must not take the time of whoever measures beside it.
+  // Written once: the attack must not take time from the measurements beside it.
   const ask = (path: string, json: object) => {
     const body = new TextEncoder().encode(JSON.stringify(json))
     const headers = { 'content-type': 'application/json' }

@@ -8,11 +8,11 @@ import {
   type FindSecret,
   lists,
   type PlanConfig,
-  readModels,
   readPlans,
   readUpstreams,
   type UpstreamConfig,
 } from './entries.ts'
+import { readModels } from './model-entries.ts'
 import { namesOf, rawIn } from './money-values.ts'
 import { isTable, readValue, unknownKey, type ValuesOf } from './setting.ts'
 import { findShards } from './shard-map.ts'

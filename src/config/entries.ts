@@ -1,7 +1,5 @@
 /** The lists of the configuration: upstreams, models and plans; webhooks stand beside. */
-import type { ModelConfig } from '../models/model-config.ts'
 import type { Dialect } from '../models/protocols/dialect.ts'
-import type { PricesConfig } from '../models/rate-fields.ts'
 import { tokenizerNames } from '../models/tokenizers/tokenizer.ts'
 import type { Attest } from '../models/upstream/exchange.ts'
 import { readAttest } from './attest-entries.ts'
@@ -25,7 +23,7 @@ import {
 import { webhookFields } from './webhook-entries.ts'
 import { witnessFields } from './witness-entries.ts'
 
-const words = text('text', 'text of 1 to 200 characters', /^\P{Cc}{1,200}$/u)
+export const words = text('text', 'text of 1 to 200 characters', /^\P{Cc}{1,200}$/u)
 const tokens = integer('tokens', 0, 1_000_000_000)
 const ms = integer('ms', 1, 86_400_000)
 
@@ -258,55 +256,4 @@ export function readPlans(raw: unknown, problems: string[]): PlanConfig[] {
   })
   refuseTwice('plans', plans, problems)
   return plans
-}
-
-/** Models as written; what a model needs and lacks is the catalogue's to say. */
-export function readModels(raw: unknown, problems: string[]): ModelConfig[] {
-  return readList('models', raw, problems, (entry, where) => {
-    const { bands, tiers, route, ...rest } = isTable(entry) ? entry : {}
-    const model = readTable(lists.models, isTable(entry) ? rest : entry, where, problems)
-    const more = {
-      ...readSteps({ bands, tiers }, where, problems),
-      route: readRoute(route, `${where}.route`, problems),
-    }
-    return model && { ...model, ...more }
-  })
-}
-
-/** The bands and tiers of a model or of a cost. */
-function readSteps(
-  { bands, tiers }: { bands?: unknown; tiers?: unknown },
-  where: string,
-  problems: string[],
-) {
-  const readEach = <S>(name: string, of: unknown, settings: S) =>
-    readList(`${where}.${name}`, of, problems, (one, at) => readTable(settings, one, at, problems))
-  return {
-    bands: readEach('bands', bands, modelTables.bands),
-    tiers: readEach('tiers', tiers, modelTables.tiers),
-  }
-}
-
-/** Each step is `upstream:model`, or a table with what it costs the operator. */
-function readRoute(raw: unknown, where: string, problems: string[]): ModelConfig['route'] {
-  if (raw === undefined) return undefined
-  if (!Array.isArray(raw)) {
-    problems.push(`${where} must be a list; each item upstream:model or { to = …, cost = { … } }`)
-    return undefined
-  }
-  return raw.map((step: unknown, index) => {
-    const at = `${where}[${index + 1}]`
-    const checked = words.check(step)
-    if ('value' in checked) return checked.value
-    const { cost, ...rest } = isTable(step) ? step : {}
-    const read = readTable(modelTables.step, isTable(step) ? rest : step, at, problems)
-    const to = read?.to ?? ''
-    return cost === undefined ? { to } : { to, cost: readCost(cost, `${at}.cost`, problems) }
-  })
-}
-
-function readCost(raw: unknown, where: string, problems: string[]): PricesConfig | undefined {
-  const { bands, tiers, ...rest } = isTable(raw) ? raw : {}
-  const cost = readTable(modelTables.cost, isTable(raw) ? rest : raw, where, problems)
-  return cost && { ...cost, ...readSteps({ bands, tiers }, where, problems) }
 }

@@ -2,7 +2,7 @@
 import { parse } from 'smol-toml'
 import { faultsOf } from '../models/model-config.ts'
 import type { ModelEntry, TomlTable, TomlValue } from '../models/price-files/price-entry.ts'
-import { readModels } from './entries.ts'
+import { readModels } from './model-entries.ts'
 import { itemsOf, type Statement, statementsOf } from './toml-statements.ts'
 
 /** The changes in the entry of a model. */

@@ -69,7 +69,7 @@ export type Passed = {
   waitMs: number
 }
 
-/** After which time a hold may be asked for again that only other holds are in the way of, in ms. */
+/** The wait before a hold that only other holds are in the way of may be tried again, in ms. */
 const heldMs = 5000
 
 const refusePassed = (): never => refuse('key_paused')

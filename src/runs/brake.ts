@@ -3,10 +3,10 @@ import { noteKey, tellKey } from '../access/keys/note.ts'
 import type { Deps } from '../app/deps-port.ts'
 import { toJsonInteger, toUsd } from '../kernel/money.ts'
 import { Refusal } from '../kernel/refusal.ts'
+import { retryHeaders } from '../kernel/retry-headers.ts'
 import { notAStatus } from '../kernel/status-safe.ts'
 import { brakesOf, isMostlySpent } from '../ledger/brake.ts'
 import type { Passed } from '../ledger/hold.ts'
-import { retryHeaders } from '../web/http/limits.ts'
 import { nameOf } from './shortage.ts'
 
 /** The refusal of a hold that would pass a brake. {@link pullBrake} follows where it is spent. */
@@ -27,13 +27,13 @@ function wordsOf(passed: Passed): string {
   const cost = `$${notAStatus(toUsd(required))}`
   if (isAlone) {
     return (
-      `${rate}, and this run alone may cost ${cost}. Lower max_tokens or send less; the owner can ` +
-      'raise limits.brake.'
+      `${rate}, and this run alone may cost ${cost}. Lower max_tokens or send less; the owner ` +
+      'can raise limits.brake.'
     )
   }
   return isSpent
-    ? `${rate}, and this run would pass it: the key is paused. Its owner can look at its runs and ` +
-        'resume it.'
+    ? `${rate}, and this run would pass it: the key is paused. Its owner can look at its runs ` +
+        'and resume it.'
     : `${rate}, and with what open runs may still cost there is no room for a run of up to ` +
         `${cost}. Wait as long as Retry-After says, or lower max_tokens.`
 }
@@ -52,8 +52,8 @@ const metadataOf = ({ key, span, limit, required, available, isSpent, isAlone }:
 
 /**
  * Pauses the key whose brake a hold would have passed, with the reason, once however many holds
- * were refused; not for a run that alone would pass it, nor for one that only open runs delay. Open runs finish, or are stopped within two
- * seconds, as its owner chose.
+ * were refused; not for a run that alone would pass it, nor for one that only open runs delay.
+ * Open runs finish, or are stopped within two seconds, as its owner chose.
  */
 export async function pullBrake(
   deps: Pick<Deps, 'ledger' | 'keys' | 'ids' | 'log'>,

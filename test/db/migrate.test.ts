@@ -106,7 +106,7 @@ describe('a SQLite file', () => {
     expect(copy.query('PRAGMA integrity_check').values()).toEqual([['ok']])
   })
 
-  test('A later step that fails leaves the steps before it, and nothing of its own.', () => {
+  test('A later step that fails leaves the steps before it, and none of its own.', () => {
     const raw = openRaw(freshFile())
     migrateSqlite(raw, 0, () => {})
     const later = schemaWith('sqlite', {
@@ -235,7 +235,7 @@ describe.each(engines.filter((engine) => engine !== 'sqlite'))('a database on %s
     expect((await migratePostgres(db.drizzle, 0)).length).toBe(schemaVersion('postgres'))
   })
 
-  test('A later step that fails leaves the steps before it, and nothing of its own.', async () => {
+  test('A later step that fails leaves the steps before it, and none of its own.', async () => {
     await startAnew()
     await migratePostgres(db.drizzle, 0)
     const later = schemaWith('pg', {

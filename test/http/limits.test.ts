@@ -1,12 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Refusal } from '../../src/kernel/refusal.ts'
-import {
-  makeLimiter,
-  rateHeaders,
-  refuseInvalidKey,
-  retryHeaders,
-  tooMany,
-} from '../../src/web/http/limits.ts'
+import { retryHeaders } from '../../src/kernel/retry-headers.ts'
+import { makeLimiter, rateHeaders, refuseInvalidKey, tooMany } from '../../src/web/http/limits.ts'
 
 /** A limiter and the clock in our hand. */
 function setUp(maxKeys?: number) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { readModels } from '../../src/config/entries.ts'
+import { readModels } from '../../src/config/model-entries.ts'
 import { parseExactJson } from '../../src/kernel/exact-json.ts'
 import { boundOf } from '../../src/models/bound.ts'
 import { makeCatalogue } from '../../src/models/catalogue.ts'

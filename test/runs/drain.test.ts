@@ -177,7 +177,7 @@ describe.each(ways)('a client of %s that hangs up', (_, pair) => {
   })
 })
 
-describe('an answer that is read on for nobody', () => {
+describe('an answer that is read on without a reader', () => {
   test('is so for a model that once reported reasoning which did not come', async () => {
     const way = { pair: chat, name: 'taught' }
     const finished = await toTheEnd(way)
@@ -238,7 +238,7 @@ describe('an answer that is read on for nobody', () => {
     expect([answer.status, (await answer.json()).status]).toEqual([200, 'cancelled'])
   })
 
-  test('is never charged above its hold, whatever its server reports', async () => {
+  test('is never charged above its hold, however much its server reports', async () => {
     for (const pair of pairs) {
       const left = await hangUp({ pair, name: 'boasting' })
       expect(left.cost).toBeLessThanOrEqual(left.hold)

@@ -1,6 +1,6 @@
 /** The models of demonstrations with their prices; their makers are invented. */
 import { parse } from 'smol-toml'
-import { readModels } from '../../config/entries.ts'
+import { readModels } from '../../config/model-entries.ts'
 import { builtinModels } from '../../models/builtins.ts'
 import type { ModelConfig } from '../../models/model-config.ts'
 

@@ -102,15 +102,12 @@ export async function createWebhook(
 
 /** Names the host alone: the whole address of a chat is a secret. */
 const createdEvent = ({ account, actor }: Asker, { id, url, format }: WebhookRow): NewEvent => ({
-  type: 'webhook.created',
-  account,
-  subject: id,
+  ...{ type: 'webhook.created', account, subject: id },
   data: { webhook_id: id, host: URL.parse(url)?.host ?? '', format, actor },
 })
 
-function refuseMore(): never {
+const refuseMore = (): never =>
   refuse('conflict', `An account has at most ${maxWebhooks} webhooks. Remove one first.`)
-}
 
 /** @throws Refusal `not_found`, `invalid_request` with `param` */
 export async function changeWebhook(deps: Needs, asker: Asker, id: string, wish: WebhookWish) {

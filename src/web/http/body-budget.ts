@@ -1,7 +1,7 @@
 /** Shares the memory for request bodies among accounts. */
 import { mayTake } from '../../kernel/fair-share.ts'
 import { Refusal } from '../../kernel/refusal.ts'
-import { retryHeaders } from './limits.ts'
+import { retryHeaders } from '../../kernel/retry-headers.ts'
 
 /** Bodies up to so many bytes take no room: there are as many as runs, and each is short. */
 export const smallBody = 256 * 1024

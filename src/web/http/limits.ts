@@ -1,6 +1,7 @@
 /** Rate limits by client address. */
 import type { Clock } from '../../kernel/clock.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
+import { retryHeaders } from '../../kernel/retry-headers.ts'
 
 /** What a limiter said of one request. Times in ms. */
 export type Verdict =
@@ -124,14 +125,6 @@ export function refuseInvalidKey(
   const verdict = failures.take(clientKey, perMinute)
   if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
   refuse('invalid_key', words)
-}
-
-/** `retry-after` in whole seconds, rounded up, and `retry-after-ms`. */
-export function retryHeaders(retryAfterMs: number): Record<string, string> {
-  return {
-    'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))),
-    'retry-after-ms': String(Math.max(1, Math.ceil(retryAfterMs))),
-  }
 }
 
 /** Where a key's limit stands, in headers (draft-ietf-httpapi-ratelimit-headers-11). */

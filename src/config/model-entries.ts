@@ -1,0 +1,57 @@
+/** Reads the models of the configuration: their bands and tiers, their routes and their costs. */
+import type { ModelConfig } from '../models/model-config.ts'
+import type { PricesConfig } from '../models/rate-fields.ts'
+import { lists, modelTables, words } from './entries.ts'
+import { readList } from './read-list.ts'
+import { isTable, readTable } from './setting.ts'
+
+/** Models as written; what a model needs and lacks is the catalogue's to say. */
+export function readModels(raw: unknown, problems: string[]): ModelConfig[] {
+  return readList('models', raw, problems, (entry, where) => {
+    const { bands, tiers, route, ...rest } = isTable(entry) ? entry : {}
+    const model = readTable(lists.models, isTable(entry) ? rest : entry, where, problems)
+    const more = {
+      ...readSteps({ bands, tiers }, where, problems),
+      route: readRoute(route, `${where}.route`, problems),
+    }
+    return model && { ...model, ...more }
+  })
+}
+
+/** The bands and tiers of a model or of a cost. */
+function readSteps(
+  { bands, tiers }: { bands?: unknown; tiers?: unknown },
+  where: string,
+  problems: string[],
+) {
+  const readEach = <S>(name: string, of: unknown, settings: S) =>
+    readList(`${where}.${name}`, of, problems, (one, at) => readTable(settings, one, at, problems))
+  return {
+    bands: readEach('bands', bands, modelTables.bands),
+    tiers: readEach('tiers', tiers, modelTables.tiers),
+  }
+}
+
+/** Each step is `upstream:model`, or a table with what it costs the operator. */
+function readRoute(raw: unknown, where: string, problems: string[]): ModelConfig['route'] {
+  if (raw === undefined) return undefined
+  if (!Array.isArray(raw)) {
+    problems.push(`${where} must be a list; each item upstream:model or { to = …, cost = { … } }`)
+    return undefined
+  }
+  return raw.map((step: unknown, index) => {
+    const at = `${where}[${index + 1}]`
+    const checked = words.check(step)
+    if ('value' in checked) return checked.value
+    const { cost, ...rest } = isTable(step) ? step : {}
+    const read = readTable(modelTables.step, isTable(step) ? rest : step, at, problems)
+    const to = read?.to ?? ''
+    return cost === undefined ? { to } : { to, cost: readCost(cost, `${at}.cost`, problems) }
+  })
+}
+
+function readCost(raw: unknown, where: string, problems: string[]): PricesConfig | undefined {
+  const { bands, tiers, ...rest } = isTable(raw) ? raw : {}
+  const cost = readTable(modelTables.cost, isTable(raw) ? rest : raw, where, problems)
+  return cost && { ...cost, ...readSteps({ bands, tiers }, where, problems) }
+}
