@@ -68,6 +68,7 @@ import { ensureFigures } from '../storage/figures/store.ts'
 import { makeReplies } from '../storage/idempotency/call.ts'
 import { callStore } from '../storage/idempotency/store.ts'
 import { keptStore } from '../storage/responses/store.ts'
+import { slotPlaces } from '../storage/slots/store/owners.ts'
 import { textStore } from '../storage/texts/store.ts'
 import { makeLimiters } from '../web/http/limits.ts'
 import { makeAnchoring } from './anchoring.ts'
@@ -150,6 +151,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     random,
     ids,
     shard,
+    slots: slotPlaces(db, shard),
     log,
     ledger: ledgerOf(db, store, meters, { clock, leaseClock, logs, health, shard, counts }),
     counts,

@@ -83,8 +83,11 @@ describe.each(sharedEngines)('a slot that moves to another shard, on %s', (engin
       expect((await judge()) > 0n).toBe(die === 'taken_out')
       // The nodes have not heard of it yet: the rows alone refuse.
       const isIn = die === 'taken_in' || die === 'gone'
+      for (const { deps } of [s3, s4]) deps.keys.forgetAll()
       const stale = await Promise.all([run(s3), run(s4)])
       expect(stale.filter((one) => one === 'ran').length).toBe(isIn ? 1 : 0)
+      // A valid key is never called unknown.
+      expect(stale.flat()).not.toContain(401)
       await learn()
       const first = die === 'gone' ? [421, 'misdirected_request', 's4'] : [503, 'unavailable', null]
       const second = isIn
@@ -147,6 +150,11 @@ describe.each(sharedEngines)('a slot that moves to another shard, on %s', (engin
     }
     const first = await (await s3.call('/v1/runs', once)).json()
     spent += BigInt((first as { receipt: { cost_nusd: number } }).receipt.cost_nusd)
+    const page = { ...cookieHeader(visitor.jar), accept: 'application/json' }
+    const portal = (w: ShardWorld) => w.call('/api/portal/keys', { headers: page })
+    expect(await outcomeOf(move(s3, s4, 'taken_out'))).toThrow('died after taken_out')
+    // No node has heard of it, and a person stays signed in.
+    expect((await portal(s3)).status).toBe(503)
     expect(await move(s3, s4)).toMatchObject({ moved: true })
     await learn()
     const again = await s4.call('/v1/runs', once)
