@@ -6,6 +6,7 @@ import type { Command } from 'commander'
 import { toAccountId } from '../access/accounts/account.ts'
 import { issueKey } from '../access/keys/issue.ts'
 import { defaultLifeMs } from '../access/keys/key.ts'
+import { openWhenThere, untilClockIsRight } from '../app/await-database.ts'
 import type { Deps } from '../app/deps-port.ts'
 import { type LevelledLog, openLog } from '../app/logging.ts'
 import { ensureDatabaseFolder, openDatabase } from '../app/open-database.ts'
@@ -98,10 +99,14 @@ type Opening = {
 /** Starts the service behind the early listener. */
 async function open(opening: Opening): Promise<Running> {
   const { config, log, waiting, lock, isDev, evenIfMoved } = opening
-  waiting.enter('migrating')
-  const { db, migrated, moved } = await openDatabase(config, { lock, evenIfMoved })
+  const needs = { waiting, log, clock: systemClock }
+  const { db, migrated, moved } = await openWhenThere(() => {
+    waiting.enter('migrating')
+    return openDatabase(config, { lock, evenIfMoved })
+  }, needs)
   if (moved) log.warn('database.goes_on_beside_copy', { copied_to: moved.to, copied_at: moved.at })
   if (migrated.length > 0) log.info('database.migrated', { steps: migrated })
+  await untilClockIsRight(db, needs)
   const signer = await openDataSigner(config, db, takeSignerKey())
   waiting.enter('checking')
   const headFile = openHeads(config)

@@ -88,10 +88,38 @@ describe('the clock of leases', () => {
     expect(leases.now()).toBe(state.server)
   })
 
+  test('says for how long it has been steady: since its last jump, or gap between readings', async () => {
+    const { state, pass, db, clock } = machines()
+    const leases = await openLeaseClock(db, clock)
+    const go = async (ms: number) => {
+      for (let left = ms; left > 0; left -= 3000) {
+        pass(Math.min(left, 3000))
+        await leases.measure()
+      }
+    }
+    await go(12_000)
+    expect(leases.steadyMs()).toBe(12_000)
+    for (const jump of [25_000, -25_000]) {
+      state.server += jump
+      await leases.measure()
+      expect(leases.steadyMs()).toBe(0)
+      // Drift is no jump.
+      state.server += 500
+      await go(9000)
+      expect(leases.steadyMs()).toBe(9000)
+    }
+    pass(8000)
+    expect(leases.steadyMs()).toBe(0)
+    await leases.measure()
+    await go(3000)
+    expect(leases.steadyMs()).toBe(3000)
+  })
+
   test('is that of the process on SQLite', async () => {
     const { state, clock } = machines()
     const onConnectionLost = () => {}
     const leases = await openLeaseClock({ onConnectionLost }, clock)
     expect([leases.now(), leases.aheadMs()]).toEqual([state.wall, null])
+    expect(leases.steadyMs()).toBe(Number.POSITIVE_INFINITY)
   })
 })
