@@ -25,7 +25,9 @@ import { leaseMs, liveNodes, nodeLease, takeLease } from '../storage/db/lease.ts
 import type { Deps } from './deps-port.ts'
 import type { Job } from './job-runner.ts'
 import { learnSlots } from './learn-slots.ts'
+import { watchMoves } from './watch-moves.ts'
 import { watchSchema } from './watch-schema.ts'
+import { watchStorage } from './watch-storage.ts'
 
 /** What the write-ahead log never reaches while it is written back; it is cut at 64 MiB. */
 const walWarningBytes = 256 * 1024 * 1024
@@ -52,7 +54,7 @@ export function jobsOf(deps: Deps, { db, audits, echo }: Recurring): Job[] {
     { name: 'echo', everyMs: 3000, tick: echo },
     ...(db.exclusive ? [] : [watchSlots(deps, db)]),
     { name: 'count', everyMs: 1000, tick: receiptCounter(deps) },
-    { name: 'watch-storage', everyMs: 1000, tick: async () => db.storage?.look() },
+    { name: 'watch-storage', everyMs: 1000, tick: () => watchStorage(deps, db) },
     { name: 'watch-wal', everyMs: 60_000, tick: async () => watchWal(deps, db) },
     { name: 'note-uses', everyMs: 30_000, tick: deps.keys.writeUses },
     {
@@ -124,6 +126,7 @@ async function keepAlive(deps: Deps, db: Db): Promise<void> {
   await takeLease(db, leaseClock, nodeLease(settings.node), settings.node)
   if (db.exclusive) return
   await watchSchema(deps, db)
+  await watchMoves(deps, db)
   settings.nodes = Math.max(1, (await db.read((q) => liveNodes(db, q, leaseClock.now()))).length)
 }
 

@@ -44,7 +44,7 @@ type Opening = {
 export async function openDatabase(config: Config, opening: Opening = {}): Promise<Opened> {
   const url = config.database_url
   if (/^postgres(ql)?:/.test(url)) {
-    const db = await openPostgres(url)
+    const db = await openPostgres(url, config.database_connections)
     try {
       return { db, migrated: await migratePostgres(db.drizzle, systemClock.now()) }
     } catch (error) {
@@ -88,9 +88,9 @@ export function ensureDatabaseFolder({ data, database_url: url }: Config): void 
 }
 
 /** Loaded by those who use it: Bun's client and its dialect are a good part of a start. */
-async function openPostgres(url: string) {
+async function openPostgres(url: string, connections?: number) {
   const postgres = await import('../storage/db/postgres.ts')
-  return postgres.openPostgres(url)
+  return postgres.openPostgres(url, connections)
 }
 
 /** How far the schema of a database is; undefined where there is none. Changes nothing. */

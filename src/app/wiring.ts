@@ -61,7 +61,6 @@ import { makeReports } from '../runs/reports.ts'
 import { runStore } from '../runs/store.ts'
 import { countStore } from '../storage/counts/store.ts'
 import type { Db } from '../storage/db/db.ts'
-import { withLostConnections } from '../storage/db/lost-connections.ts'
 import { makeReadCache } from '../storage/db/read-cache.ts'
 import { timedDb } from '../storage/db/timed.ts'
 import { ensureFigures } from '../storage/figures/store.ts'
@@ -87,6 +86,7 @@ import {
   takesContractWallets,
 } from './settings.ts'
 import { commit, version } from './version.ts'
+import { watched } from './watch-storage.ts'
 
 /** What a server is made of: opened outside, because commands and tests open the same things. */
 export type Parts = {
@@ -223,16 +223,6 @@ async function ensureStore(db: Db, { config, signer }: Parts, { clock, leaseCloc
     return { logs, signers: yield* ensureSigners(db, q, { logs, signer, now }) }
   })
   return (await Promise.all([books, ensureFigures(db)]))[0]
-}
-
-/** Logs each trouble of a database once, although jobs and clients meet it a thousand times. */
-function watched(timed: Db, log: Log) {
-  timed.storage?.onChange((trouble) => {
-    if (!trouble) return log.info('storage.recovered')
-    const { reason, code, advice } = trouble
-    log.error('storage.failed', trouble, { reason, code, advice })
-  })
-  return withLostConnections(timed)
 }
 
 /** Those that need the database alone, or not even that. */

@@ -55,9 +55,12 @@ export async function endReturned(deps: Deps): Promise<number> {
   // After the read: this process knows a run before its row exists and until its end is stored.
   const returned = open.filter(({ id }) => !deps.live.isOurs(id))
   let ended = 0
-  for (const { id } of returned) {
+  const endOne = async ({ id }: { id: string }): Promise<void> => {
     const run = await deps.runs.find(id)
     if (run?.finishedAt === null && (await end(deps, run))) ended++
+  }
+  for (let i = 0; i < returned.length; i += batch) {
+    await Promise.all(returned.slice(i, i + batch).map(endOne))
   }
   if (ended > 0) deps.log.warn('runs.returned', { count: ended })
   return ended

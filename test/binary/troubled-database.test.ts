@@ -95,7 +95,7 @@ listen = "0"
   /** What the metrics say of the database; scrapes of half a second share one look at it. */
   const isUp = async () => {
     const printed = readFileSync(home.printed.stderr, 'utf8')
-    const [, url = ''] = /"url":"(http:\S+?\/metrics)"/.exec(printed) ?? []
+    const [, url = ''] = [...printed.matchAll(/"url":"(http:\S+?\/metrics)"/g)].at(-1) ?? []
     const text = await (await fetch(url)).text()
     return /^counterfoil_database_up (\d)$/m.exec(text)?.[1]
   }

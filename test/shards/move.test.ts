@@ -2,6 +2,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { privateKeyToAccount } from 'viem/accounts'
 import { learnSlots } from '../../src/app/learn-slots.ts'
 import { findMove, moveSlots, moveSteps } from '../../src/app/move-slots.ts'
+import { watchMoves } from '../../src/app/watch-moves.ts'
+import { lookAtMoves } from '../../src/cli/doctor-cluster.ts'
+import { statusOf } from '../../src/front/status/api.ts'
 import { slotOf } from '../../src/kernel/shard.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
@@ -41,6 +44,16 @@ describe.each(sharedEngines)('a slot that moves to another shard, on %s', (engin
     await upstream.stop()
   })
 
+  /** What a shard says to its operator of moves whose command is gone. */
+  const stalled = async ({ deps, db }: ShardWorld) => {
+    await watchMoves(deps, db)
+    const { moves, status } = (await statusOf(deps)) as Status
+    const found = await lookAtMoves(db)
+    const open = moves.filter((one) => one.stalled).length
+    expect([open, found.length, status === 'degraded']).toEqual([open, open, open > 0])
+    return open
+  }
+  type Status = { status: string; moves: { stalled: boolean }[] }
   const learn = () => Promise.all([s3, s4].map((w) => learnSlots(w.deps, w.db)))
   const move = (from: ShardWorld, to: ShardWorld, die?: string, waitMs = 5000) =>
     moveSlots({
@@ -97,6 +110,8 @@ describe.each(sharedEngines)('a slot that moves to another shard, on %s', (engin
           : [503, 'unavailable', null]
       expect([await run(s3), await run(s4)]).toEqual([first, second])
       await judge()
+      const isOver = { s3: die === 'gone', s4: isIn || die === 'stopped' }
+      expect([await stalled(s3), await stalled(s4)]).toEqual([isOver.s3 ? 0 : 1, isOver.s4 ? 0 : 1])
       if (die !== 'gone') expect(await move(s3, s4)).toMatchObject({ moved: true })
       await learn()
       expect(await judge()).toBe(0n)
@@ -104,6 +119,7 @@ describe.each(sharedEngines)('a slot that moves to another shard, on %s', (engin
       expect(await move(s4, s3)).toMatchObject({ moved: true })
       await learn()
       expect([await run(s3), await run(s4)]).toEqual(['ran', [421, 'misdirected_request', 's3']])
+      expect([await stalled(s3), await stalled(s4)]).toEqual([0, 0])
       expect(await judge()).toBe(0n)
     },
   )

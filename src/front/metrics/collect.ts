@@ -183,6 +183,16 @@ function healthFamilies(deps: Needs): Family[] {
       ofClock.offset_ms === null ? null : ofClock.offset_ms / 1000,
     ),
     gauge(
+      'counterfoil_database_connections_few',
+      'Whether the database server lately refused one more connection.',
+      Number(health.connections === 'few'),
+    ),
+    gauge(
+      'counterfoil_slot_moves_stalled',
+      'Moves of slots that no command goes on with.',
+      health.stalledMoves.length,
+    ),
+    gauge(
       'counterfoil_schema_foreign',
       'Whether a newer version changed the schema, so that this node takes no runs.',
       Number(health.schema === 'foreign'),
