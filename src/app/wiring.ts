@@ -151,7 +151,6 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     random,
     ids,
     shard,
-    slots: slotPlaces(db, shard),
     log,
     ledger: ledgerOf(db, store, meters, { clock, leaseClock, logs, health, shard, counts }),
     counts,
@@ -163,7 +162,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     ...offer,
     subscriptions: subscriptionStore(db, { clock: leaseClock, node }),
     runs: runStore(db, node, shard?.id),
-    ...storesOf(db),
+    ...storesOf(db, shard),
     ...kept,
     ...keptTexts(db, { clock, log, settings }),
     logs,
@@ -226,7 +225,8 @@ async function ensureStore(db: Db, { config, signer }: Parts, { clock, leaseCloc
 }
 
 /** Those that need the database alone, or not even that. */
-const storesOf = (db: Db) => ({
+const storesOf = (db: Db, shard: Deps['shard']) => ({
+  slots: slotPlaces(db, shard),
   accounts: accountStore(db),
   members: memberStore(db),
   admin: adminStore(db),

@@ -7,7 +7,6 @@
 import type { Deps } from '../app/deps-port.ts'
 import { pricesOfQuote, quoteDigestOf } from '../billing/quotes/apply-quote.ts'
 import type { Prices } from '../models/rate-card.ts'
-import { leaseMs } from '../storage/db/lease.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import { settle } from './settlement.ts'
 
@@ -33,7 +32,7 @@ export async function endAbandoned(
   const { leaseClock } = deps
   await leaseClock.refresh()
   for (;;) {
-    const endsBy = leaseClock.steadyMs() > leaseMs ? leaseClock.now() : beforeAnyLease
+    const endsBy = leaseClock.isSteady() ? leaseClock.now() : beforeAnyLease
     const open = await deps.runs.abandoned(endsBy, batch)
     const tried = await Promise.allSettled(open.map((run) => end(deps, run)))
     const failure = tried.find((one) => one.status === 'rejected')

@@ -69,7 +69,7 @@ export async function finish(
   }
 }
 
-/** What the caller of a run reads that another node ended; the error where none did. */
+/** The refusal of a run that another node ended; the error where none did. */
 async function whyNotOpen({ runs }: Deps, error: RunNotOpen): Promise<Error> {
   const run = await runs.find(error.run).catch(() => undefined)
   return run?.outcome === 'interrupted' ? endedElsewhere(run.id) : error

@@ -88,7 +88,7 @@ describe('the clock of leases', () => {
     expect(leases.now()).toBe(state.server)
   })
 
-  test('says for how long it has been steady: since its last jump, or gap between readings', async () => {
+  test('is steady once it was seen for the length of a lease without a jump or a gap', async () => {
     const { state, pass, db, clock } = machines()
     const leases = await openLeaseClock(db, clock)
     const go = async (ms: number) => {
@@ -97,22 +97,26 @@ describe('the clock of leases', () => {
         await leases.measure()
       }
     }
+    expect(leases.isSteady()).toBe(false)
     await go(12_000)
-    expect(leases.steadyMs()).toBe(12_000)
+    expect(leases.isSteady()).toBe(true)
     for (const jump of [25_000, -25_000]) {
       state.server += jump
       await leases.measure()
-      expect(leases.steadyMs()).toBe(0)
+      expect(leases.isSteady()).toBe(false)
       // Drift is no jump.
       state.server += 500
       await go(9000)
-      expect(leases.steadyMs()).toBe(9000)
+      expect(leases.isSteady()).toBe(false)
+      await go(3000)
+      expect(leases.isSteady()).toBe(true)
     }
     pass(8000)
-    expect(leases.steadyMs()).toBe(0)
+    expect(leases.isSteady()).toBe(false)
     await leases.measure()
-    await go(3000)
-    expect(leases.steadyMs()).toBe(3000)
+    expect(leases.isSteady()).toBe(false)
+    await go(12_000)
+    expect(leases.isSteady()).toBe(true)
   })
 
   test('is that of the process on SQLite', async () => {
@@ -120,6 +124,6 @@ describe('the clock of leases', () => {
     const onConnectionLost = () => {}
     const leases = await openLeaseClock({ onConnectionLost }, clock)
     expect([leases.now(), leases.aheadMs()]).toEqual([state.wall, null])
-    expect(leases.steadyMs()).toBe(Number.POSITIVE_INFINITY)
+    expect(leases.isSteady()).toBe(true)
   })
 })

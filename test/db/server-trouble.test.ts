@@ -88,11 +88,13 @@ describe.skipIf(!postgresServer)('trouble of a PostgreSQL server', () => {
       onDatabase(async ({ db, database, changes }) => {
         await add(db, 'a')
         const other = new Bun.SQL({ url: database.url, max: 1 })
+        const taken = Promise.withResolvers<void>()
         const locked = other.begin(async (tx) => {
           await tx`lock table accounts in access exclusive mode`
+          taken.resolve()
           await Bun.sleep(14_000)
         })
-        await Bun.sleep(200)
+        await taken.promise
         const blocked = faultOf(add(db, 'b'))
         const again = setInterval(() => void renew(db).catch(() => {}), 500)
         try {

@@ -16,11 +16,14 @@ export type LeaseClock = {
   /** How far this machine's clock is ahead of the database's, in ms; null on SQLite. */
   aheadMs(): Millis | null
   /**
-   * How long this process has seen the database's clock without a jump and without a gap, in ms;
-   * infinite on SQLite. After either, nodes that live may not have renewed their leases yet.
+   * Whether this process has seen the database's clock for the length of a lease without a jump or
+   * a gap; always so on SQLite. Until then a node that lives may not have renewed its lease.
    */
-  steadyMs(): Millis
+  isSteady(): boolean
 }
+
+/** How long a lease lasts without renewal, in ms. */
+export const leaseMs = 10_000
 
 /** A clock that is this much off what it should be was set, in ms; less is drift. */
 const jumpMs = 2000
@@ -38,8 +41,8 @@ export async function openLeaseClock(
   const { readClock } = db
   if (!readClock) {
     const nothing = async (): Promise<void> => {}
-    const steadyMs = () => Number.POSITIVE_INFINITY
-    return { now: clock.now, measure: nothing, refresh: nothing, aheadMs: () => null, steadyMs }
+    const isSteady = () => true
+    return { now: clock.now, measure: nothing, refresh: nothing, aheadMs: () => null, isSteady }
   }
   const read = async (): Promise<Reading & { error: number }> => {
     const sent = clock.monotonic()
@@ -72,9 +75,9 @@ export async function openLeaseClock(
       if (isStale) await measure()
     },
     aheadMs: () => clock.now() - timeAt(clock.monotonic()),
-    steadyMs: () => {
+    isSteady: () => {
       const now = clock.monotonic()
-      return now - readAt > gapMs ? 0 : now - steadySince
+      return now - readAt <= gapMs && now - steadySince > leaseMs
     },
   }
 }

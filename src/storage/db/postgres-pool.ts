@@ -4,13 +4,13 @@ import { Flight, type Pace, turnMs } from './flight.ts'
 import type { Notice, Notices } from './notices.ts'
 import { type PgDrizzle, pgDrizzle } from './pg-drizzle.ts'
 import { serverFaultOf } from './server-fault.ts'
-import { probeServer, silence } from './server-probe.ts'
+import { isDeadEnd, probeServer, silence } from './server-probe.ts'
 import { isSeenByProbe, watchTrouble } from './server-trouble.ts'
 import type { Storage } from './storage.ts'
 
 /** Connections of one process unless told otherwise. Commands of one account are serial. */
 const usualConnections = 16
-/** How long after a failure LISTEN is tried again, in turns. */
+/** How long after a server had no connection left for LISTEN it is tried again, in turns. */
 const listenTurns = 5000 / turnMs
 /** The longest a connection may take to open, in seconds. */
 const connectWithinS = 10
@@ -55,6 +55,8 @@ export function serverPool(url: string, connections = usualConnections): ServerP
   /** The pool that listens for notices. */
   let heardOver: Pool | undefined
   let listenFrom = 0
+  /** Counts work that succeeded: a pool that does some is not away. */
+  let answers = 0
 
   const tellLost = (): void => {
     for (const listener of lost) listener()
@@ -121,6 +123,7 @@ export function serverPool(url: string, connections = usualConnections): ServerP
       work(pool, flight).then(
         (value) => {
           leave()
+          answers++
           if (flight.isCommitting) trouble.wrote()
           done(value)
         },
@@ -138,18 +141,24 @@ export function serverPool(url: string, connections = usualConnections): ServerP
     })
   }
 
+  const isFailing = (): boolean =>
+    !away && trouble.storage.trouble()?.reason === 'storage_unreachable'
+
   const runProbe = async (): Promise<void> => {
     probe = { ...probe, isRunning: true, begunAt: turns.turn }
+    const before = answers
     const fault = await probeServer(url)
-    probe = { ...probe, isRunning: false, wasSilent: fault?.code === 'SILENT' }
+    const isSilent = fault?.code === 'SILENT'
+    // Later work would wait for it as long as the first did.
+    const isDead = isSilent && isFailing() && (await isDeadEnd(url))
+    probe = { ...probe, isRunning: false, wasSilent: isSilent }
     const now = trouble.storage.trouble()
     if (isClosed) return
     if (away && fault?.reason !== 'storage_unreachable') {
       away = undefined
       tellLost()
     }
-    const areBoth = [fault, now].every((one) => one?.reason === 'storage_unreachable')
-    if (fault && areBoth && !away) return goAway(fault)
+    if (fault && isDead && isFailing() && answers === before) return goAway(fault)
     // The pool may hold connections to a server that is no longer the primary.
     if (!fault && now?.reason === 'storage_read_only') renew()
     trouble.probed(fault)
@@ -209,7 +218,8 @@ export function serverPool(url: string, connections = usualConnections): ServerP
       }
     } catch (error) {
       if (heardOver === over) heardOver = undefined
-      listenFrom = turns.turn + listenTurns
+      const isFull = error instanceof StorageFault && error.reason === 'storage_exhausted'
+      if (isFull) listenFrom = turns.turn + listenTurns
       throw error
     }
   }
