@@ -18,7 +18,7 @@ import {
 } from '../storage/db/migrate.ts'
 import { type Moved, movedTo, unmarkMoved } from '../storage/db/moved.ts'
 import { placeNewFile } from '../storage/db/new-file.ts'
-import { openingFault } from '../storage/db/opening-fault.ts'
+import { DatabaseAway, openingFault } from '../storage/db/opening-fault.ts'
 import { openSqlite } from '../storage/db/sqlite.ts'
 
 /** The database of a configuration, at this build's schema. */
@@ -91,6 +91,17 @@ export function ensureDatabaseFolder({ data, database_url: url }: Config): void 
 async function openPostgres(url: string, connections?: number) {
   const postgres = await import('../storage/db/postgres.ts')
   return postgres.openPostgres(url, connections)
+}
+
+/**
+ * Finds out within two seconds that a PostgreSQL server is away; to open it can take ten.
+ * @throws DatabaseAway
+ */
+export async function assertThere({ database_url: url }: Config): Promise<void> {
+  if (!/^postgres(ql)?:/.test(url)) return
+  const { probeServer } = await import('../storage/db/server-probe.ts')
+  const fault = openingFault(await probeServer(url), url)
+  if (fault instanceof DatabaseAway) throw fault
 }
 
 /** How far the schema of a database is; undefined where there is none. Changes nothing. */

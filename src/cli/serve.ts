@@ -9,7 +9,7 @@ import { defaultLifeMs } from '../access/keys/key.ts'
 import { openWhenThere, untilClockIsRight } from '../app/await-database.ts'
 import type { Deps } from '../app/deps-port.ts'
 import { type LevelledLog, openLog } from '../app/logging.ts'
-import { ensureDatabaseFolder, openDatabase } from '../app/open-database.ts'
+import { assertThere, ensureDatabaseFolder, openDatabase } from '../app/open-database.ts'
 import { openAnchorSender, openDataSigner, openHeads } from '../app/open-signer.ts'
 import { reloader } from '../app/reload.ts'
 import { type Running, startServer } from '../app/start.ts'
@@ -100,7 +100,8 @@ type Opening = {
 async function open(opening: Opening): Promise<Running> {
   const { config, log, waiting, lock, isDev, evenIfMoved } = opening
   const needs = { waiting, log, clock: systemClock }
-  const { db, migrated, moved } = await openWhenThere(() => {
+  const { db, migrated, moved } = await openWhenThere(async () => {
+    await assertThere(config)
     waiting.enter('migrating')
     return openDatabase(config, { lock, evenIfMoved })
   }, needs)
