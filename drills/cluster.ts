@@ -5,17 +5,19 @@
 import { resolve } from 'node:path'
 import { binary } from '../test/support/binary.ts'
 import { pgbouncer } from '../test/support/pgbouncer.ts'
-import { fakeTime, wrongClocks } from './cluster/clock-scenes.ts'
+import { wrongClocks } from './cluster/clock-scenes.ts'
 import { forgettingFailovers, synchronousFailovers } from './cluster/failover-scenes.ts'
 import { olderNodeScene, playOlderNode } from './cluster/older-node-scene.ts'
 import { hasPatroni } from './cluster/patroni.ts'
 import { hasPatroniBase } from './cluster/patroni-base.ts'
 import { patroniShardsScene, playPatroniShards } from './cluster/patroni-shards-scene.ts'
+import { fakeTime } from './cluster/postgres-server.ts'
 import { playScene, type Scene, type SceneResult } from './cluster/scene.ts'
 import { hasHaproxy } from './cluster/shards.ts'
 import { playShards, shardsScene } from './cluster/shards-scene.ts'
 import { vanishedPeer } from './cluster/silence-scene.ts'
 import { playSlotMove, slotMoveScene } from './cluster/slot-move-scene.ts'
+import { clockJumps, troubles } from './cluster/trouble-scenes.ts'
 import { stampOf } from './report.ts'
 
 export type ClusterResult = {
@@ -34,7 +36,8 @@ const everyScene: Scene[] = [
   ...synchronousFailovers,
   ...forgettingFailovers,
   vanishedPeer,
-  ...(fakeTime ? wrongClocks : []),
+  ...troubles,
+  ...(fakeTime ? [...wrongClocks, ...clockJumps] : []),
 ]
 
 /**

@@ -1,13 +1,8 @@
 /** The clock of one node is wrong by a known amount, by `faketime`. */
-import { existsSync } from 'node:fs'
 import { judgeAcknowledged, judgeDatabase } from './judge.ts'
 import type { Node } from './nodes.ts'
+import { fakeTime } from './postgres-server.ts'
 import type { Scene } from './scene.ts'
-
-/** Debian's `faketime`, as a library; undefined where it is not installed. */
-export const fakeTime = ['x86_64', 'aarch64']
-  .map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`)
-  .find((file) => existsSync(file))
 
 /** An offset above this is a refusal to serve, in s. */
 const refusedAboveS = 30
@@ -33,7 +28,11 @@ export const wrongClocks: Scene[] = [15, -15, 60, -60].map((offsetS) => ({
     const isRefusing = Math.abs(offsetS) > refusedAboveS
     let said = ''
     try {
-      await wrong.start({ env: fake, probe: '/livez', withinMs: 10_000 })
+      await wrong.start({
+        ...{ env: fake, probe: '/livez', withinMs: 10_000 },
+        // It waits until its clock is right.
+        isWaiting: isRefusing,
+      })
     } catch (error) {
       // A start may refuse outright, if it says why.
       said = String(error)
@@ -76,8 +75,10 @@ async function judgeWrong(
   const text = await ready.text()
   const json = { model: 'stub/pace-5', input: 'a drill' }
   const run = await server.call('/v1/runs', { key, json })
-  const status = await (await server.call('/v1/status')).json()
-  claim(status.status === 'degraded', `the node with the wrong clock says ${status.status}`)
+  const told = await server.call('/v1/status')
+  const status = await told.json()
+  const isTold = isRefusing ? told.status === 503 : status.status === 'degraded'
+  claim(isTold, `the node with the wrong clock says ${told.status} ${status.status}`)
   const wanted = isRefusing ? 503 : 200
   claim(ready.status === wanted, `/readyz says ${ready.status}, not ${wanted}`)
   claim(run.status === wanted, `a run is ${run.status}, not ${wanted}`)

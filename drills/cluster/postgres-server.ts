@@ -1,5 +1,5 @@
 /** PostgreSQL servers of a drill's own: a primary, and standbys made of it by `pg_basebackup`. */
-import { chmodSync, chownSync, existsSync, readdirSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,8 +36,8 @@ export type PgFarm = {
   /** A folder of the servers' own, and where their programs are. */
   folder: string
   programs: string
-  /** An empty server, started. */
-  primary(): Promise<PgServer>
+  /** An empty server, started; with `isClockFaked` a file beside its data sets its clock. */
+  primary(isClockFaked?: boolean): Promise<PgServer>
   /** A running physical copy of `source` that follows it under the name `standby`. */
   standby(source: PgServer): Promise<PgServer>
   remove(): Promise<void>
@@ -58,11 +58,14 @@ export async function makePgFarm(): Promise<PgFarm> {
   if (ids) chownSync(folder, ...ids)
   chmodSync(folder, 0o700)
   const servers: PgServer[] = []
-  const serverIn = async (make: (data: string, port: number) => Promise<void>) => {
+  const serverIn = async (
+    make: (data: string, port: number) => Promise<void>,
+    isClockFaked = false,
+  ) => {
     const port = freePort()
     const data = join(folder, `data-${servers.length}`)
     await make(data, port)
-    const server = pgServer({ programs, folder, data, port })
+    const server = pgServer({ programs, folder, data, port }, isClockFaked)
     servers.push(server)
     await server.start()
     return server
@@ -70,12 +73,12 @@ export async function makePgFarm(): Promise<PgFarm> {
   return {
     folder,
     programs,
-    async primary() {
-      const server = await serverIn((data) =>
+    async primary(isClockFaked) {
+      const init = (data: string) =>
         runProgram(join(programs, 'initdb'), [
           ...['-D', data, '-U', user, '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'],
-        ]),
-      )
+        ])
+      const server = await serverIn(init, isClockFaked)
       await server.makeDatabase()
       return server
     },
@@ -101,9 +104,24 @@ export async function makePgFarm(): Promise<PgFarm> {
   }
 }
 
+/** Debian's `faketime`, as a library; undefined where it is not installed. */
+export const fakeTime = ['x86_64', 'aarch64']
+  .map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`)
+  .find((file) => existsSync(file))
+
+/** Behind `setpriv`: what it shares with its children belongs to who made it. */
+const fakedBy = (file: string): string[] => [
+  'env',
+  `LD_PRELOAD=${fakeTime}`,
+  `FAKETIME_TIMESTAMP_FILE=${file}`,
+  'FAKETIME_NO_CACHE=1',
+  'FAKETIME_DISABLE_SHM=1',
+  'FAKETIME_DONT_FAKE_MONOTONIC=1',
+]
+
 type Place = { programs: string; folder: string; data: string; port: number }
 
-function pgServer({ programs, folder, data, port }: Place): PgServer {
+function pgServer({ programs, folder, data, port }: Place, isClockFaked: boolean): PgServer {
   let running: Bun.Subprocess | undefined
   const settings = ['max_connections=200', 'wal_keep_size=1GB', 'max_wal_senders=5']
   return pgServerAt({
@@ -114,7 +132,10 @@ function pgServer({ programs, folder, data, port }: Place): PgServer {
       const options = settings.flatMap((setting) => ['-c', setting])
       const place = ['-D', data, '-h', '127.0.0.1', '-p', String(port), '-k', folder]
       const log = Bun.file(join(folder, `${port}.log`))
-      running = Bun.spawn([...asPostgres, join(programs, 'postgres'), ...place, ...options], {
+      const clock = `${data}.clock`
+      if (isClockFaked && !existsSync(clock)) writeFileSync(clock, '+0s', { mode: 0o644 })
+      const program = [...(isClockFaked ? fakedBy(clock) : []), join(programs, 'postgres')]
+      running = Bun.spawn([...asPostgres, ...program, ...place, ...options], {
         stdin: 'ignore',
         stdout: log,
         stderr: log,

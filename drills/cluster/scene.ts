@@ -41,6 +41,8 @@ export type Scene = {
   /** Whether nodes reach the database through PgBouncer in transaction mode. */
   isPooled?: boolean
   nodes?: number
+  /** Whether a file sets the clock of the primary, by `faketime`. */
+  isClockFaked?: boolean
   /** @returns what was seen, in words. */
   play(stage: Stage): Promise<string>
 }
@@ -55,7 +57,7 @@ export async function playScene({ name, expected, play, ...scene }: Scene): Prom
   const farm = await makePgFarm()
   const undo: (() => Promise<unknown>)[] = [() => farm.remove()]
   try {
-    const { primary, standby, takeOver } = await makePair(farm, scene.replication, undo)
+    const { primary, standby, takeOver } = await makePair(farm, scene, undo)
     const proxy = startSilentProxy(targetOf(primary.url))
     undo.push(async () => proxy.stop())
     const address = proxy.urlOf(primary.url)
@@ -90,7 +92,7 @@ type Pair = Pick<Stage, 'primary' | 'standby' | 'takeOver'>
 
 async function makePair(
   farm: PgFarm,
-  replication: Scene['replication'],
+  { replication, isClockFaked }: Pick<Scene, 'replication' | 'isClockFaked'>,
   undo: (() => Promise<unknown>)[],
 ): Promise<Pair> {
   if (replication === 'patroni') {
@@ -98,7 +100,7 @@ async function makePair(
     undo.push(pair.remove)
     return { ...pair, takeOver: () => pair.untilPrimary(pair.standby) }
   }
-  const primary = await farm.primary()
+  const primary = await farm.primary(isClockFaked)
   const standby = await farm.standby(primary)
   if (replication === 'synchronous') await replicateSynchronously(primary)
   return { primary, standby, takeOver: () => promote(standby) }

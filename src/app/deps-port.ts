@@ -71,6 +71,7 @@ import type { ReadCache } from '../storage/db/read-cache.ts'
 import type { Replies, Sealer } from '../storage/idempotency/call.ts'
 import type { CallStore } from '../storage/idempotency/store.ts'
 import type { KeptStore } from '../storage/responses/store.ts'
+import type { SlotPlaces } from '../storage/slots/store/owners.ts'
 import type { TextStore } from '../storage/texts/store.ts'
 import type { Limiters } from '../web/http/limits.ts'
 
@@ -84,6 +85,7 @@ export type Deps = {
   ids: Ids
   /** This shard among the others; absent without `[shard]`. */
   shard?: Shard | undefined
+  slots: SlotPlaces
   log: Log
   ledger: Ledger
   accounts: Accounts

@@ -23,11 +23,14 @@ import { stopForbidden } from '../runs/stop-forbidden.ts'
 import { storeOpenRuns } from '../runs/store-open.ts'
 import { receiptCounter } from '../storage/counts/count.ts'
 import type { Db } from '../storage/db/db.ts'
-import { leaseMs, liveNodes, nodeLease, takeLease } from '../storage/db/lease.ts'
+import { liveNodes, nodeLease, takeLease } from '../storage/db/lease.ts'
+import { leaseMs } from '../storage/db/lease-clock.ts'
 import type { Deps } from './deps-port.ts'
 import type { Job } from './job-runner.ts'
 import { learnSlots } from './learn-slots.ts'
+import { watchMoves } from './watch-moves.ts'
 import { watchSchema } from './watch-schema.ts'
+import { watchStorage } from './watch-storage.ts'
 
 /** What the write-ahead log never reaches while it is written back; it is cut at 64 MiB. */
 const walWarningBytes = 256 * 1024 * 1024
@@ -55,7 +58,7 @@ export function jobsOf(deps: Deps, { db, audits, echo }: Recurring): Job[] {
     { name: 'echo', everyMs: 3000, tick: echo },
     ...(db.exclusive ? [] : [watchSlots(deps, db)]),
     { name: 'count', everyMs: 1000, tick: receiptCounter(deps) },
-    { name: 'watch-storage', everyMs: 1000, tick: async () => db.storage?.look() },
+    { name: 'watch-storage', everyMs: 1000, tick: () => watchStorage(deps, db) },
     { name: 'watch-wal', everyMs: 60_000, tick: async () => watchWal(deps, db) },
     { name: 'note-uses', everyMs: 30_000, tick: deps.keys.writeUses },
     {
@@ -129,6 +132,7 @@ async function keepAlive(deps: Deps, db: Db): Promise<void> {
   await takeLease(db, leaseClock, nodeLease(settings.node), settings.node)
   if (db.exclusive) return
   await watchSchema(deps, db)
+  await watchMoves(deps, db)
   settings.nodes = Math.max(1, (await db.read((q) => liveNodes(db, q, leaseClock.now()))).length)
 }
 

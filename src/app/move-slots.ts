@@ -5,6 +5,7 @@ import type { Ids } from '../kernel/ids.ts'
 import type { Nusd } from '../kernel/money.ts'
 import { slotsText } from '../kernel/slot-text.ts'
 import type { Db } from '../storage/db/db.ts'
+import { openLeaseClock } from '../storage/db/lease-clock.ts'
 import type { PgDirect } from '../storage/db/pg-drizzle.ts'
 import type { Sealer } from '../storage/idempotency/call.ts'
 import { expectSlots, forgoSlots, takeIn } from '../storage/slots/store/arrive.ts'
@@ -22,6 +23,7 @@ import {
   type Taken,
   takeOut,
 } from '../storage/slots/store/leave.ts'
+import { holdMove } from '../storage/slots/store/move-lease.ts'
 
 /** One shard of a move, as a command opens it. */
 export type MovingShard = {
@@ -66,10 +68,19 @@ const sideOf = ({ db }: MovingShard): Side => ({ pg: db.drizzle, tables: db.tabl
  * @throws Error that says why these slots cannot move
  */
 export async function moveSlots(moving: Moving): Promise<MoveOutcome> {
-  const { from, to, clock, tell = () => {} } = moving
-  const [source, target] = [sideOf(from), sideOf(to)]
   await forgoGivenUp(moving)
   const move = await findMove(moving)
+  const held = await Promise.all(
+    [moving.from, moving.to].map(async ({ db }) =>
+      holdMove(db, await openLeaseClock(db, moving.clock), move.id),
+    ),
+  )
+  return goOn(moving, move).finally(() => Promise.all(held.map((release) => release())))
+}
+
+async function goOn(moving: Moving, move: FoundMove): Promise<MoveOutcome> {
+  const { from, to, clock, tell = () => {} } = moving
+  const [source, target] = [sideOf(from), sideOf(to)]
   const { isLeft } = move
   const now = () => clock.now()
   const except = [sponsorAccount]
@@ -128,12 +139,10 @@ async function forgoGivenUp({ from, to, clock }: Moving): Promise<void> {
 
 const movesOf = ({ db }: MovingShard) => db.read((q) => readMoves(db, q))
 
+type FoundMove = Move & { isNew: boolean; isLeft: boolean }
+
 /** The move that these slots are in, or a new one. @throws Error unless all are in the same */
-export async function findMove({
-  from,
-  to,
-  slots,
-}: Moving): Promise<Move & { isNew: boolean; isLeft: boolean }> {
+export async function findMove({ from, to, slots }: Moving): Promise<FoundMove> {
   const names = { slots, from: from.id, to: to.id }
   const rows = await standing(sideOf(from), slots)
   const moving = rows.filter(({ state }) => state === 'leaving' || state === 'left')

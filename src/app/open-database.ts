@@ -19,7 +19,7 @@ import {
 } from '../storage/db/migrate.ts'
 import { type Moved, movedTo, unmarkMoved } from '../storage/db/moved.ts'
 import { placeNewFile } from '../storage/db/new-file.ts'
-import { openingFault } from '../storage/db/opening-fault.ts'
+import { DatabaseAway, openingFault } from '../storage/db/opening-fault.ts'
 import type { PgDirect } from '../storage/db/pg-drizzle.ts'
 import { openSqlite } from '../storage/db/sqlite.ts'
 import { assertFileIsThere, missingDatabase } from './missing-database.ts'
@@ -50,7 +50,7 @@ type Opening = {
 export async function openDatabase(config: Config, opening: Opening = {}): Promise<Opened> {
   const url = config.database_url
   if (/^postgres(ql)?:/.test(url)) {
-    const db = await openPostgres(url)
+    const db = await openPostgres(url, config.database_connections)
     try {
       if (!opening.mayCreate) await assertTables(db.drizzle, config)
       return { db, migrated: await migratePostgres(db.drizzle, systemClock.now()) }
@@ -112,9 +112,20 @@ export function ensureDatabaseFolder({ data, database_url: url }: Config): void 
 }
 
 /** Loaded by those who use it: Bun's client and its dialect are a good part of a start. */
-async function openPostgres(url: string) {
+async function openPostgres(url: string, connections?: number) {
   const postgres = await import('../storage/db/postgres.ts')
-  return postgres.openPostgres(url)
+  return postgres.openPostgres(url, connections)
+}
+
+/**
+ * Finds out within two seconds that a PostgreSQL server is away; to open it can take ten.
+ * @throws DatabaseAway
+ */
+export async function assertThere({ database_url: url }: Config): Promise<void> {
+  if (!/^postgres(ql)?:/.test(url)) return
+  const { probeServer } = await import('../storage/db/server-probe.ts')
+  const fault = openingFault(await probeServer(url), url)
+  if (fault instanceof DatabaseAway) throw fault
 }
 
 /**

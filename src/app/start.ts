@@ -81,6 +81,7 @@ export async function startServer(
   const app = createApp(deps)
   const server = waiting?.serve(app) ?? serve(app, deps.settings.listen)
   const echo = hearNodes(deps, db)
+  renewWhenLost(deps, db)
   listLostWhenDiverged(deps, parts)
   const jobs = startJobs(jobsOf(deps, { db, audits, echo }), { log, clock: deps.clock })
   log.info('server.listening', { url: config.base_url, version })
@@ -138,6 +139,20 @@ function listLostWhenDiverged(deps: Deps, { headFile }: Pick<Parts, 'headFile'>)
 async function takeLeases({ leaseClock, settings, sequencer }: Deps, db: Db): Promise<void> {
   const { node } = settings
   await Promise.all([takeLease(db, leaseClock, nodeLease(node), node), sequencer.flush()])
+}
+
+/** Says at once on the next server that this node lives: others wait for it before they go on. */
+function renewWhenLost({ heads, leaseClock, settings }: Deps, db: Db): void {
+  const { node } = settings
+  let isRenewing = false
+  const renew = async (): Promise<void> => {
+    if (isRenewing || db.exclusive) return
+    isRenewing = true
+    // The job does it again.
+    await takeLease(db, leaseClock, nodeLease(node), node).catch(() => {})
+    isRenewing = false
+  }
+  heads.onLost(() => void renew())
 }
 
 /**

@@ -61,13 +61,13 @@ import { makeReports } from '../runs/reports.ts'
 import { runStore } from '../runs/store.ts'
 import { countStore } from '../storage/counts/store.ts'
 import type { Db } from '../storage/db/db.ts'
-import { withLostConnections } from '../storage/db/lost-connections.ts'
 import { makeReadCache } from '../storage/db/read-cache.ts'
 import { timedDb } from '../storage/db/timed.ts'
 import { ensureFigures } from '../storage/figures/store.ts'
 import { makeReplies } from '../storage/idempotency/call.ts'
 import { callStore } from '../storage/idempotency/store.ts'
 import { keptStore } from '../storage/responses/store.ts'
+import { slotPlaces } from '../storage/slots/store/owners.ts'
 import { textStore } from '../storage/texts/store.ts'
 import { makeLimiters } from '../web/http/limits.ts'
 import { makeAnchoring } from './anchoring.ts'
@@ -86,6 +86,7 @@ import {
   takesContractWallets,
 } from './settings.ts'
 import { commit, version } from './version.ts'
+import { watched } from './watch-storage.ts'
 
 /** What a server is made of: opened outside, because commands and tests open the same things. */
 export type Parts = {
@@ -161,7 +162,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     ...offer,
     subscriptions: subscriptionStore(db, { clock: leaseClock, node }),
     runs: runStore(db, node, shard?.id),
-    ...storesOf(db),
+    ...storesOf(db, shard),
     ...kept,
     ...keptTexts(db, { clock, log, settings }),
     logs,
@@ -223,18 +224,9 @@ async function ensureStore(db: Db, { config, signer }: Parts, { clock, leaseCloc
   return (await Promise.all([books, ensureFigures(db)]))[0]
 }
 
-/** Logs each trouble of a database once, although jobs and clients meet it a thousand times. */
-function watched(timed: Db, log: Log) {
-  timed.storage?.onChange((trouble) => {
-    if (!trouble) return log.info('storage.recovered')
-    const { reason, code, advice } = trouble
-    log.error('storage.failed', trouble, { reason, code, advice })
-  })
-  return withLostConnections(timed)
-}
-
 /** Those that need the database alone, or not even that. */
-const storesOf = (db: Db) => ({
+const storesOf = (db: Db, shard: Deps['shard']) => ({
+  slots: slotPlaces(db, shard),
   accounts: accountStore(db),
   members: memberStore(db),
   admin: adminStore(db),

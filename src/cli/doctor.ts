@@ -13,6 +13,7 @@ import {
   wholeConfigOf,
   withSettings,
 } from './context.ts'
+import { lookAtConnections, lookAtMoves } from './doctor-cluster.ts'
 import {
   type LookedAt,
   lookAtClock,
@@ -61,6 +62,8 @@ async function examine(options: Options): Promise<void> {
         ...(await lookAtClock(db)),
         ...(await lookAtPast(db)),
         ...(await lookAtReplication(db)),
+        ...(await lookAtConnections(config, db)),
+        ...(await lookAtMoves(db)),
         ...(await lookAtLog(config, db)),
         ...(await lookAtRates(config, db)),
         ...(await lookAtUsage(db)),

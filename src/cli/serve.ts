@@ -6,9 +6,10 @@ import type { Command } from 'commander'
 import { toAccountId } from '../access/accounts/account.ts'
 import { issueKey } from '../access/keys/issue.ts'
 import { defaultLifeMs, scopes } from '../access/keys/key.ts'
+import { openWhenThere, untilClockIsRight } from '../app/await-database.ts'
 import type { Deps } from '../app/deps-port.ts'
 import { type LevelledLog, openLog } from '../app/logging.ts'
-import { ensureDatabaseFolder, openDatabase } from '../app/open-database.ts'
+import { assertThere, ensureDatabaseFolder, openDatabase } from '../app/open-database.ts'
 import { openAnchorSender, openDataSigner, openHeads } from '../app/open-signer.ts'
 import { reloader, warnOfPrices } from '../app/reload.ts'
 import { type Running, startServer } from '../app/start.ts'
@@ -99,10 +100,15 @@ type Opening = {
 /** Starts the service behind the early listener. */
 async function open(opening: Opening): Promise<Running> {
   const { config, log, waiting, lock, isDev, evenIfMoved } = opening
-  waiting.enter('migrating')
-  const { db, migrated, moved } = await openDatabase(config, { lock, evenIfMoved, mayCreate: true })
+  const needs = { waiting, log, clock: systemClock }
+  const { db, migrated, moved } = await openWhenThere(async () => {
+    await assertThere(config)
+    waiting.enter('migrating')
+    return openDatabase(config, { lock, evenIfMoved, mayCreate: true })
+  }, needs)
   if (moved) log.warn('database.goes_on_beside_copy', { copied_to: moved.to, copied_at: moved.at })
   if (migrated.length > 0) log.info('database.migrated', { steps: migrated })
+  await untilClockIsRight(db, needs)
   const signer = await openDataSigner(config, db, takeSignerKey())
   waiting.enter('checking')
   const headFile = openHeads(config)

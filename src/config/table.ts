@@ -37,6 +37,12 @@ export const table = {
     database_url: secret(
       optional(databaseUrl, 'The database; counterfoil.db inside data when absent.'),
     ),
+    database_connections: set(
+      integer('connections', 1, 1000),
+      '16',
+      'Most connections of this server to PostgreSQL, beside one for notices and one for probes; ' +
+        'all servers of a database together must stay below its max_connections.',
+    ),
     trusted_proxies: set(
       listOf(network),
       '',

@@ -22,6 +22,8 @@ export type Shard = {
    * is new.
    */
   learn(moved: readonly MovedSlot[]): boolean
+  /** Takes on what the database says of one slot. */
+  note(moved: MovedSlot): void
 }
 
 /** A slot that moved, or moves now, as the database of this shard has it. */
@@ -68,6 +70,7 @@ export function shardAmong(id: string, all: readonly ShardEntry[]): Shard {
       known = new Map(moved.map((one) => [one.slot, one]))
       return isNew
     },
+    note: (moved) => void known.set(moved.slot, moved),
   }
 }
 

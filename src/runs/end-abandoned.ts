@@ -13,19 +13,27 @@ import { settle } from './settlement.ts'
 /** Runs ended in one pass over the table. */
 const batch = 500
 
+/** A time at which every lease that has a row still lasts. */
+const beforeAnyLease = 0
+
 /**
  * Ends the runs that a dead process left open: nothing is charged, the hold is freed, and the
  * receipt says `interrupted`. Each run is one command, so a kill in between is safe. Stops between
  * batches once `isOver` returns true; the next call continues. Returns the number of runs ended.
+ *
+ * While the database's clock is not steady, a node is dead only if it has no lease at all: one that
+ * lives may have had no time to renew its lease by the new time.
  */
 export async function endAbandoned(
   deps: Deps,
   isOver: () => boolean = () => false,
 ): Promise<number> {
   let ended = 0
-  await deps.leaseClock.refresh()
+  const { leaseClock } = deps
+  await leaseClock.refresh()
   for (;;) {
-    const open = await deps.runs.abandoned(deps.leaseClock.now(), batch)
+    const endsBy = leaseClock.isSteady() ? leaseClock.now() : beforeAnyLease
+    const open = await deps.runs.abandoned(endsBy, batch)
     const tried = await Promise.allSettled(open.map((run) => end(deps, run)))
     const failure = tried.find((one) => one.status === 'rejected')
     if (failure) throw failure.reason
@@ -46,9 +54,12 @@ export async function endReturned(deps: Deps): Promise<number> {
   // After the read: this process knows a run before its row exists and until its end is stored.
   const returned = open.filter(({ id }) => !deps.live.isOurs(id))
   let ended = 0
-  for (const { id } of returned) {
+  const endOne = async ({ id }: { id: string }): Promise<void> => {
     const run = await deps.runs.find(id)
     if (run?.finishedAt === null && (await end(deps, run))) ended++
+  }
+  for (let i = 0; i < returned.length; i += batch) {
+    await Promise.all(returned.slice(i, i + batch).map(endOne))
   }
   if (ended > 0) deps.log.warn('runs.returned', { count: ended })
   return ended

@@ -1,6 +1,7 @@
 /** Ends a run: stores its settlement, or frees its hold when that fails. */
 import type { Deps } from '../app/deps-port.ts'
 import { toHex } from '../kernel/hex.ts'
+import { Refusal } from '../kernel/refusal.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
 import { keysIn } from '../ledger/brake.ts'
 import type { Prices } from '../models/rate-card.ts'
@@ -12,6 +13,7 @@ import { type LiveRun, namesOf } from './live-run.ts'
 import {
   type Ending,
   type Finished,
+  RunNotOpen,
   type Settled,
   Settlement,
   type Stored,
@@ -59,13 +61,28 @@ export async function finish(
     deps.log.error('run.settle_failed', error, namesOf(live))
     live.span?.end({ ...row, ...unstored })
     freeLater(deps, row, prices, { ...ending, ...unstored }, durationMs)
-    throw error
+    throw error instanceof RunNotOpen ? await whyNotOpen(deps, error) : error
   } finally {
     deps.live.remove(live.id)
     deps.live.release(live.row.accountId, keysIn(live.row.windows))
     live.tell(undefined)
   }
 }
+
+/** The refusal of a run that another node ended; the error where none did. */
+async function whyNotOpen({ runs }: Deps, error: RunNotOpen): Promise<Error> {
+  const run = await runs.find(error.run).catch(() => undefined)
+  return run?.outcome === 'interrupted' ? endedElsewhere(run.id) : error
+}
+
+const endedElsewhere = (id: string): Refusal =>
+  new Refusal('unavailable', {
+    message:
+      'This server was cut off from its database, and another one ended the run in its place. ' +
+      'Nothing was charged; try again.',
+    metadata: { reason: 'run_interrupted', run_id: id, receipt_id: receiptIdOf(id) },
+    headers: { 'retry-after': '1', 'retry-after-ms': '1000', 'x-receipt-id': receiptIdOf(id) },
+  })
 
 /** Tells the operator of a word that ended an answer and was taken for `stop`. */
 const noteFinish = ({ log }: Deps, live: LiveRun): void =>

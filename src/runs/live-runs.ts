@@ -144,16 +144,18 @@ export function liveRuns(options: { admission: number }): LiveRuns {
     all: () => [...runs.values()],
     settleLater: (id, settle) => void unsettled.set(id, settle),
     async settleAgain() {
-      let fault: unknown
-      for (const [id, settle] of unsettled) {
-        try {
-          await settle()
-          unsettled.delete(id)
-        } catch (error) {
-          fault ??= error
-        }
+      // Together, so that the ledger takes them in batches: an outage leaves hundreds.
+      const again = async ([id, settle]: [string, () => Promise<void>]): Promise<void> => {
+        await settle()
+        unsettled.delete(id)
       }
-      if (fault) throw fault
+      const faults: unknown[] = []
+      const left = [...unsettled]
+      for (let i = 0; i < left.length; i += settledAtOnce) {
+        const tried = await Promise.allSettled(left.slice(i, i + settledAtOnce).map(again))
+        for (const one of tried) if (one.status === 'rejected') faults.push(one.reason)
+      }
+      if (faults.length > 0) throw faults[0]
     },
   }
 }
@@ -163,5 +165,8 @@ const soon = { 'retry-after': '1', 'retry-after-ms': '1000' }
 
 const withoutMoney =
   'An account without money runs few requests at once. Wait for one to end, or deposit.'
+
+/** Settlements that are tried again in one go. */
+const settledAtOnce = 128
 const crowded =
   'Your account already uses its share of the runs this server can take. Wait for one to end.'

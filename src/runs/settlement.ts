@@ -124,7 +124,7 @@ export class Settlement implements Command<void> {
     const { ended, reply, quote } = this
     const { open, ending, received, call, exchange } = this.of
     const held = unit.run(open.id)
-    if (!held) throw new Error(`run ${open.id} is not open`)
+    if (!held) throw new RunNotOpen(open.id)
     endHold(unit, held, ended.cost)
     // The whole row: the digest covers it, and the stored start may differ.
     unit.endRun(ended, ending.wholesale, exchange && exchangeRow(ended, exchange))
@@ -149,6 +149,13 @@ export class Settlement implements Command<void> {
 }
 
 const noKeys: readonly string[] = []
+
+/** The run to end has no open row: it ended already, or a restored database lacks it. */
+export class RunNotOpen extends Error {
+  constructor(readonly run: string) {
+    super(`run ${run} is not open`)
+  }
+}
 
 /** Without usage the meters are zero; without prices there are no lines. */
 function linesFor(

@@ -26,9 +26,11 @@ describe.skipIf(noBinary || !postgresServer)('a PostgreSQL server that cannot be
   }
 
   /** Every command ends with 1 and one line that names host and port, but no credentials. */
-  async function expectSaid(url: string, line: string): Promise<void> {
+  async function expectSaid(url: string, line: string, isAway = false): Promise<void> {
     const env = { COUNTERFOIL_DATABASE_URL: url }
-    for (const command of [['serve'], ['key', 'list'], ['migrate', '--status']]) {
+    // A server waits for a database that is away.
+    const serve = isAway ? [] : [['serve']]
+    for (const command of [...serve, ['key', 'list'], ['migrate', '--status']]) {
       const { code, stdout, stderr } = await run(home.folder, command, env)
       expect({ command, code, stdout, stderr }).toEqual({
         command,
@@ -49,6 +51,7 @@ describe.skipIf(noBinary || !postgresServer)('a PostgreSQL server that cannot be
     await expectSaid(
       `postgres://someone:${password}@127.0.0.1:${port}/db`,
       `PostgreSQL at 127.0.0.1:${port} cannot be reached; start it, or correct database_url`,
+      true,
     )
   })
 

@@ -95,7 +95,7 @@ listen = "0"
   /** What the metrics say of the database; scrapes of half a second share one look at it. */
   const isUp = async () => {
     const printed = readFileSync(home.printed.stderr, 'utf8')
-    const [, url = ''] = /"url":"(http:\S+?\/metrics)"/.exec(printed) ?? []
+    const [, url = ''] = [...printed.matchAll(/"url":"(http:\S+?\/metrics)"/g)].at(-1) ?? []
     const text = await (await fetch(url)).text()
     return /^counterfoil_database_up (\d)$/m.exec(text)?.[1]
   }
@@ -121,6 +121,27 @@ listen = "0"
     postgres.stop()
     for (const answer of await Promise.all(asking)) expect([200, 503]).toContain(answer.status)
     await expectTrouble('storage_unreachable', 'down')
+    postgres.start()
+    await expectWell()
+  }, 90_000)
+
+  test('waits at its start for a server that is away, and says so, and goes on by itself', async () => {
+    await open()
+    await server.stop()
+    await admin.close()
+    postgres.stop()
+    server = await home.start({ port: server.port, probe: '/livez', isWaiting: true })
+    const ready = await server.call('/readyz')
+    expect([ready.status, (await ready.json()).error.metadata]).toEqual([
+      ...[503, { reason: 'database' }],
+    ])
+    const run = await ask()
+    expect([run.status, run.headers.get('retry-after')]).toEqual([503, '1'])
+    // Longer than systemd would have tried five starts.
+    await Bun.sleep(8000)
+    const printed = readFileSync(home.printed.stderr, 'utf8')
+    expect(printed.split('"database.awaited"')).toHaveLength(2)
+    expect(printed).toContain(`PostgreSQL at 127.0.0.1:${postgres.port} cannot be reached`)
     postgres.start()
     await expectWell()
   }, 90_000)

@@ -88,10 +88,42 @@ describe('the clock of leases', () => {
     expect(leases.now()).toBe(state.server)
   })
 
+  test('is steady once it was seen for the length of a lease without a jump or a gap', async () => {
+    const { state, pass, db, clock } = machines()
+    const leases = await openLeaseClock(db, clock)
+    const go = async (ms: number) => {
+      for (let left = ms; left > 0; left -= 3000) {
+        pass(Math.min(left, 3000))
+        await leases.measure()
+      }
+    }
+    expect(leases.isSteady()).toBe(false)
+    await go(12_000)
+    expect(leases.isSteady()).toBe(true)
+    for (const jump of [25_000, -25_000]) {
+      state.server += jump
+      await leases.measure()
+      expect(leases.isSteady()).toBe(false)
+      // Drift is no jump.
+      state.server += 500
+      await go(9000)
+      expect(leases.isSteady()).toBe(false)
+      await go(3000)
+      expect(leases.isSteady()).toBe(true)
+    }
+    pass(8000)
+    expect(leases.isSteady()).toBe(false)
+    await leases.measure()
+    expect(leases.isSteady()).toBe(false)
+    await go(12_000)
+    expect(leases.isSteady()).toBe(true)
+  })
+
   test('is that of the process on SQLite', async () => {
     const { state, clock } = machines()
     const onConnectionLost = () => {}
     const leases = await openLeaseClock({ onConnectionLost }, clock)
     expect([leases.now(), leases.aheadMs()]).toEqual([state.wall, null])
+    expect(leases.isSteady()).toBe(true)
   })
 })

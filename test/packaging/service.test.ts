@@ -38,6 +38,13 @@ describe('the unit of systemd', () => {
     expect(settings.get('ExecReload')).toBe('/bin/kill -HUP $MAINPID')
   })
 
+  test('starts after the clock is set and after a database of the machine, and is never given up', () => {
+    const after = settings.get('After')?.split(' ')
+    expect(after).toEqual(['network-online.target', 'time-sync.target', 'postgresql.service'])
+    expect(settings.get('Wants')?.split(' ')).toContain('time-sync.target')
+    expect(settings.get('StartLimitIntervalSec')).toBe('0')
+  })
+
   test.skipIf(noSystemd)(
     'has no fault that systemd-analyze finds, nor have those of the backup',
     () => {

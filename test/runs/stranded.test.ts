@@ -118,4 +118,19 @@ describe('settles that are tried again', () => {
     expect(await outcomeOf(live.settleAgain())).toThrow('still full')
     expect(done).toEqual(['run_b'])
   })
+
+  test('are tried together, so that the holds of an outage are free soon', async () => {
+    w = await world()
+    const live = liveRuns({ admission: 1 })
+    let [open, most, done] = [0, 0, 0]
+    const settle = async (): Promise<void> => {
+      most = Math.max(most, ++open)
+      await Bun.sleep(20)
+      open--
+      done++
+    }
+    for (let i = 0; i < 300; i++) live.settleLater(`run_${i}`, settle)
+    await live.settleAgain()
+    expect([done, most]).toEqual([300, 128])
+  })
 })

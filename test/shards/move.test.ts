@@ -2,6 +2,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { privateKeyToAccount } from 'viem/accounts'
 import { learnSlots } from '../../src/app/learn-slots.ts'
 import { findMove, moveSlots, moveSteps } from '../../src/app/move-slots.ts'
+import { watchMoves } from '../../src/app/watch-moves.ts'
+import { lookAtMoves } from '../../src/cli/doctor-cluster.ts'
+import { statusOf } from '../../src/front/status/api.ts'
 import { slotOf } from '../../src/kernel/shard.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
@@ -41,6 +44,16 @@ describe.each(sharedEngines)('a slot that moves to another shard, on %s', (engin
     await upstream.stop()
   })
 
+  /** What a shard says to its operator of moves whose command is gone. */
+  const stalled = async ({ deps, db }: ShardWorld) => {
+    await watchMoves(deps, db)
+    const { moves, status } = (await statusOf(deps)) as Status
+    const found = await lookAtMoves(db)
+    const open = moves.filter((one) => one.stalled).length
+    expect([open, found.length, status === 'degraded']).toEqual([open, open, open > 0])
+    return open
+  }
+  type Status = { status: string; moves: { stalled: boolean }[] }
   const learn = () => Promise.all([s3, s4].map((w) => learnSlots(w.deps, w.db)))
   const move = (from: ShardWorld, to: ShardWorld, die?: string, waitMs = 5000) =>
     moveSlots({
@@ -83,8 +96,11 @@ describe.each(sharedEngines)('a slot that moves to another shard, on %s', (engin
       expect((await judge()) > 0n).toBe(die === 'taken_out')
       // The nodes have not heard of it yet: the rows alone refuse.
       const isIn = die === 'taken_in' || die === 'gone'
+      for (const { deps } of [s3, s4]) deps.keys.forgetAll()
       const stale = await Promise.all([run(s3), run(s4)])
       expect(stale.filter((one) => one === 'ran').length).toBe(isIn ? 1 : 0)
+      // A valid key is never called unknown.
+      expect(stale.flat()).not.toContain(401)
       await learn()
       const first = die === 'gone' ? [421, 'misdirected_request', 's4'] : [503, 'unavailable', null]
       const second = isIn
@@ -94,6 +110,8 @@ describe.each(sharedEngines)('a slot that moves to another shard, on %s', (engin
           : [503, 'unavailable', null]
       expect([await run(s3), await run(s4)]).toEqual([first, second])
       await judge()
+      const isOver = { s3: die === 'gone', s4: isIn || die === 'stopped' }
+      expect([await stalled(s3), await stalled(s4)]).toEqual([isOver.s3 ? 0 : 1, isOver.s4 ? 0 : 1])
       if (die !== 'gone') expect(await move(s3, s4)).toMatchObject({ moved: true })
       await learn()
       expect(await judge()).toBe(0n)
@@ -101,6 +119,7 @@ describe.each(sharedEngines)('a slot that moves to another shard, on %s', (engin
       expect(await move(s4, s3)).toMatchObject({ moved: true })
       await learn()
       expect([await run(s3), await run(s4)]).toEqual(['ran', [421, 'misdirected_request', 's3']])
+      expect([await stalled(s3), await stalled(s4)]).toEqual([0, 0])
       expect(await judge()).toBe(0n)
     },
   )
@@ -147,6 +166,11 @@ describe.each(sharedEngines)('a slot that moves to another shard, on %s', (engin
     }
     const first = await (await s3.call('/v1/runs', once)).json()
     spent += BigInt((first as { receipt: { cost_nusd: number } }).receipt.cost_nusd)
+    const page = { ...cookieHeader(visitor.jar), accept: 'application/json' }
+    const portal = (w: ShardWorld) => w.call('/api/portal/keys', { headers: page })
+    expect(await outcomeOf(move(s3, s4, 'taken_out'))).toThrow('died after taken_out')
+    // No node has heard of it, and a person stays signed in.
+    expect((await portal(s3)).status).toBe(503)
     expect(await move(s3, s4)).toMatchObject({ moved: true })
     await learn()
     const again = await s4.call('/v1/runs', once)

@@ -3,6 +3,7 @@ import { metricsReader } from '../../src/front/metrics/collect.ts'
 import { metricsStore } from '../../src/front/metrics/store.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { endAbandoned } from '../../src/runs/end-abandoned.ts'
+import { rows } from '../../src/storage/db/query-steps.ts'
 import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { until } from '../support/runs.ts'
@@ -82,6 +83,45 @@ describe.each(sharedEngines)('two servers on one %s, one with a wrong clock', (e
       await other.stop()
     },
   )
+
+  test.each([25_000, -25_000])(
+    'a jump of the database’s own clock by %i ms interrupts no run of either',
+    async (jumpMs) => {
+      let jumped = 0
+      const readClock = async () => ((await fresh.db.readClock?.()) ?? 0) + jumped
+      const watching = await startNode({ ...fresh.db, readClock }, { toml })
+      const id = await begin(right)
+      jumped = jumpMs
+      await watching.deps.leaseClock.measure()
+      expect(await endAbandoned(watching.deps)).toBe(0)
+      expect(await statusOf(right, id)).toBe('running')
+      await cancel(right, id)
+      await watching.stop()
+    },
+  )
+
+  test('a run that another node ended says so, whole or in a stream, and is not charged', async () => {
+    const json = { model: 'stub/pace-300', messages: [{ role: 'user', content: 'hello' }] }
+    const ask = (more = {}) =>
+      right.call('/v1/chat/completions', { key, json: { ...json, ...more } })
+    const [whole, streamed] = [ask(), ask({ stream: true })]
+    await until('both to begin', async () => (await right.deps.runs.openHere()).length === 2)
+    // As if they were of a node that died, so that an end comes from elsewhere.
+    const { openRuns } = fresh.db.tables
+    await fresh.db.write((q) => rows(q.update(openRuns).set({ node: 'node_dead' }).returning()))
+    expect(await endAbandoned(right.deps)).toBe(2)
+    const answer = await whole
+    const { error } = await answer.json()
+    expect([answer.status, error.type, error.metadata.reason]).toEqual([
+      ...[503, 'unavailable', 'run_interrupted'],
+    ])
+    expect(error.message).toContain('another one ended the run')
+    const text = await (await streamed).text()
+    expect(text).toContain('another one ended the run')
+    expect(text).not.toContain('Something broke')
+    const balance = await (await right.call('/v1/balance', { key })).json()
+    expect(balance.held_nusd).toBe(0)
+  })
 
   test.each([60_000, -60_000])(
     'it refuses to serve until it is right again, after a jump of %i ms',

@@ -30,7 +30,7 @@ for (const engine of engines) {
           migrated: 'ok',
           status: 'ok',
           // No job runs here, so no notice comes back.
-          ...(engine !== 'sqlite' && { notices: 'polling' }),
+          ...(engine !== 'sqlite' && { connections: 'enough', notices: 'polling' }),
         },
         anchors: { status: 'disabled', lag_s: null },
         witnesses: { required: 0, data: [] },

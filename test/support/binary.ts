@@ -38,6 +38,8 @@ export type StartOptions = {
   withinMs?: number
   /** The probe that says it started; `/livez` for a server that is not to take traffic. */
   probe?: '/readyz' | '/livez'
+  /** Does not wait until it serves: it waits itself, for its database. Needs a port. */
+  isWaiting?: boolean
 }
 
 /** A server that answered `/readyz`. */
@@ -165,7 +167,7 @@ async function startBinary(home: Home, options: StartOptions = {}): Promise<Serv
   const exited = child.exited.then(() => child.exitCode)
   const local = options.port === undefined ? undefined : `http://127.0.0.1:${options.port}`
   const waited = { startedAt, withinMs: options.withinMs ?? readyWithinMs }
-  const origin = await untilReady(child, said, { ...waited, probe: options.probe }, local)
+  const origin = await untilReady(child, said, { ...options, ...waited }, local)
   return {
     origin,
     port: Number(new URL(origin).port),
@@ -181,19 +183,19 @@ async function startBinary(home: Home, options: StartOptions = {}): Promise<Serv
   }
 }
 
-type Waited = { startedAt: number; withinMs: number; probe?: StartOptions['probe'] }
+type Waited = { startedAt: number; withinMs: number } & Pick<StartOptions, 'probe' | 'isWaiting'>
 
 async function untilReady(
   child: Bun.Subprocess,
   said: () => string,
-  { startedAt, withinMs, probe = '/readyz' }: Waited,
+  { startedAt, withinMs, probe = '/readyz', isWaiting = false }: Waited,
   local: string | undefined,
 ): Promise<string> {
   let origin: string | undefined
   while (performance.now() - startedAt < withinMs) {
     if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}:\n${said()}`)
     const named = /counterfoil listens on (\S+);/.exec(said())?.[1]
-    origin ??= named && (local ?? named)
+    origin ??= isWaiting ? local : named && (local ?? named)
     if (origin && (await isOk(origin + probe))) return origin
     await Bun.sleep(2)
   }

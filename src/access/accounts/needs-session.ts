@@ -27,7 +27,7 @@ export type SessionKind = 'page' | 'action'
 export type SessionNeed = { page: Right } | { action: Right }
 
 type Reads = Pick<Deps, 'sessions' | 'clock' | 'settings' | 'log'>
-type Notes = Reads & Pick<Deps, 'extent' | 'shard'>
+type Notes = Reads & Pick<Deps, 'extent' | 'shard' | 'slots'>
 type Guards = Notes & Pick<Deps, 'limiters'>
 
 /** Places that a change takes of the rate of its wallet; a page takes one. */
@@ -69,13 +69,8 @@ export const sessionAuth = (deps: Guards) => {
       detail: { tags: ['page' in need ? need.page : need.action] },
       resolve: async ({ request, server, set }) => {
         assertSameOrigin(request, settings.baseUrl)
-        const found = await currentSession(deps, request).catch((error: unknown) => {
-          // Another shard can answer while the database of this one cannot.
-          refuseMisrouted(deps, request)
-          throw error
-        })
+        const found = await sessionHere(deps, request)
         if (!found) {
-          refuseMisrouted(deps, request)
           const path = pathToReturnTo(request)
           if (isHtmx(request.headers)) {
             const headers = { 'hx-redirect': signInPath(path) }
@@ -128,10 +123,32 @@ function assertRate({ limiters, settings }: Guards, { wallet }: Acting, cost: nu
   if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
 }
 
-/** @throws Refusal `misdirected_request` for the session of a wallet of another shard */
-function refuseMisrouted({ settings, shard }: Notes, request: Request): void {
-  const token = readCookie(request.headers, 'sid', settings.baseUrl)
-  if (token && isToken(token)) assertMarkHere(shard, token.slice(0, 2))
+/**
+ * The live session of a request; undefined if no shard has it.
+ * @throws Refusal `misdirected_request` for that of another shard, `unavailable` while it moves
+ */
+export async function sessionHere(
+  deps: Reads & Pick<Deps, 'shard' | 'slots'>,
+  request: Request,
+): Promise<FoundSession | undefined> {
+  const { settings, shard, slots } = deps
+  const refuseMisrouted = (): string | undefined => {
+    const token = readCookie(request.headers, 'sid', settings.baseUrl)
+    if (!shard || !token || !isToken(token)) return undefined
+    const mark = token.slice(0, 2)
+    assertMarkHere(shard, mark)
+    return mark
+  }
+  const found = await currentSession(deps, request).catch((error: unknown) => {
+    // Another shard can answer while the database of this one cannot.
+    refuseMisrouted()
+    throw error
+  })
+  const mark = found ? undefined : refuseMisrouted()
+  // A slot that moved since this process heard of it took its sessions along, or brought them.
+  if (mark === undefined || !(await slots.learn(mark))) return found
+  refuseMisrouted()
+  return currentSession(deps, request)
 }
 
 /**

@@ -51,7 +51,7 @@ const misplaced =
  * one client address are limited; a valid key from the same address is not. A key of another shard
  * is answered 421 with that shard.
  */
-export const keyAuth = ({ keys, clock, settings, limiters, shard }: Deps) => {
+export const keyAuth = ({ keys, clock, settings, limiters, shard, slots }: Deps) => {
   const isTrusted = trustedProxies(settings.trustedProxies)
 
   const refuseMisrouted = (request: Request, keyIn?: KeyIn): void => {
@@ -79,6 +79,15 @@ export const keyAuth = ({ keys, clock, settings, limiters, shard }: Deps) => {
       throw error
     })
 
+  /** A slot that moved since this process heard of it took its keys along, or brought them. */
+  const findMoved = async (request: Request, keyIn?: KeyIn): Promise<Caller | undefined> => {
+    const secret = secretOf(request, keyIn)
+    if (!shard || !secret || !isSecret(secret)) return undefined
+    if (!(await slots.learn(markIn(secret)))) return undefined
+    refuseMisrouted(request, keyIn)
+    return keys.findCaller(hashSecret(secret))
+  }
+
   /** Apart, so that no request makes a function for an address that few keys look at. */
   const assertMayFrom = (
     caller: Caller,
@@ -101,7 +110,9 @@ export const keyAuth = ({ keys, clock, settings, limiters, shard }: Deps) => {
           // Awaited only if not cached: a promise costs time on every request.
           const found = callerOf(keys, request, keyIn)
           const isThere = !(found instanceof Promise)
-          const caller = isThere ? found : await orMisrouted(found, request, keyIn)
+          const caller =
+            (isThere ? found : await orMisrouted(found, request, keyIn)) ??
+            (await findMoved(request, keyIn))
           if (!caller) return refuseFailure(request, server, keyIn)
           if (!mayAtOnce(caller, need, clock.now())) assertMayFrom(caller, need, request, server)
           const { rpm, verdict } = enter(caller)

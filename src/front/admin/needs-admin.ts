@@ -1,9 +1,9 @@
 /** The guard of the operator's routes. */
 import { Elysia } from 'elysia'
 import {
-  currentSession,
   refuseMissing,
   type SessionKind,
+  sessionHere,
 } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { ownerOf } from '../../kernel/acting.ts'
@@ -21,7 +21,7 @@ export const adminAuth = (deps: Deps) =>
     needsAdmin: (need: SessionKind) => ({
       resolve: async ({ request }) => {
         assertSameOrigin(request, deps.settings.baseUrl)
-        const found = await currentSession(deps, request)
+        const found = await sessionHere(deps, request)
         if (!found && need === 'action') refuse('session_required')
         const account = found?.status === 'active' ? found.session.accountId : ''
         if (!isAdmin(deps.settings, account)) return refuseMissing(deps, request, found)

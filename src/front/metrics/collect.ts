@@ -54,6 +54,7 @@ async function collect(deps: Needs): Promise<string> {
     ...(stored ?? []),
     ...placeFamilies(deps),
     ...healthFamilies(deps),
+    ...sharedFamilies(deps),
     ...processFamilies(deps),
   ])
 }
@@ -207,6 +208,20 @@ function healthFamilies(deps: Needs): Family[] {
     ),
   ]
 }
+
+/** Figures of what several servers share. */
+const sharedFamilies = ({ health }: Needs): Family[] => [
+  gauge(
+    'counterfoil_database_connections_few',
+    'Whether the database server lately refused one more connection.',
+    Number(health.connections === 'few'),
+  ),
+  gauge(
+    'counterfoil_slot_moves_stalled',
+    'Moves of slots that no command goes on with.',
+    health.stalledMoves.length,
+  ),
+]
 
 function processFamilies({ readProcess }: Needs): Family[] {
   const facts = readProcess?.()

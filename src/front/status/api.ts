@@ -76,14 +76,18 @@ function viewOf(deps: Deps, stored: Stored | undefined): StatusAnswer {
     health.logDamage === null &&
     health.schema !== 'foreign'
   const failing = upstreams.list().filter(isFailing).length
-  const isDegraded = !isWell || !isStoring || !isRight || !isWhole || failing > 0
+  const isStrained = failing > 0 || health.connections === 'few' || health.stalledMoves.length > 0
+  const isDegraded = !isWell || !isStoring || !isRight || !isWhole || isStrained
   const takes = isStoring ? 'ok' : 'read_only'
   return {
     object: 'status',
     status: isDegraded ? 'degraded' : 'ok',
     version: version.version,
     commit: version.commit,
-    ...(deps.shard && { shard: deps.shard.id, moves: movesIn(deps.shard.id, stored?.moves ?? []) }),
+    ...(deps.shard && {
+      shard: deps.shard.id,
+      moves: movesIn(deps, deps.shard.id, stored?.moves ?? []),
+    }),
     uptime_s: Math.floor((clock.monotonic() - health.startedAt) / 1000),
     chain: chainStatus(deps),
     log: {
@@ -100,6 +104,7 @@ function viewOf(deps: Deps, stored: Stored | undefined): StatusAnswer {
       status: stored ? takes : 'down',
       migrated: health.schema,
       ...(status.database.engine === 'postgres' && {
+        connections: health.connections,
         notices: isHearing(health, clock) ? ('listening' as const) : ('polling' as const),
       }),
     },
@@ -111,10 +116,11 @@ function viewOf(deps: Deps, stored: Stored | undefined): StatusAnswer {
 }
 
 /** Moves without their sums: what a slot is worth is not public. */
-const movesIn = (shard: string, moves: readonly SlotMoveRow[]) =>
+const movesIn = ({ health }: Deps, shard: string, moves: readonly SlotMoveRow[]) =>
   moves.map(({ id, way, peer, slots, state, digest }) => {
     const [from, to] = way === 'out' ? [shard, peer] : [peer, shard]
-    return { id, slots: slotsText(slots), from, to, state, digest }
+    const stalled = health.stalledMoves.includes(id)
+    return { id, slots: slotsText(slots), from, to, state, digest, stalled }
   })
 
 type Stored = { size: number; anchored: Anchored; signed: NewestSigned[]; moves: SlotMoveRow[] }

@@ -38,6 +38,10 @@ export type Health = {
   heads: HeadsHealth
   /** How the database's schema compares with this build's, as last logged. */
   schema: SchemaHealth
+  /** Whether the database's server has connections for all that this process would open. */
+  connections: 'enough' | 'few'
+  /** Moves of slots that are not finished, and that no command goes on with. */
+  stalledMoves: readonly string[]
   /** The newest block seen, and why there is no newer one. */
   chain: { head: number | null; headAt: Millis | null; trouble: ChainTrouble | null }
   /** The anchor sender's balance in wei when last read; `isLow` if it covers only a few anchors. */

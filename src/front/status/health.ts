@@ -23,6 +23,8 @@ export const newHealth = (clock: Pick<Clock, 'monotonic'>): Health => ({
   clock: 'ok',
   heads: 'unchecked',
   schema: 'ok',
+  connections: 'enough',
+  stalledMoves: [],
   chain: { head: null, headAt: null, trouble: null },
   anchors: { trouble: null, balanceWei: null, isLow: false },
   deposits: { trouble: null, isChecked: false, cursor: null, doubts: [], symbol: null },

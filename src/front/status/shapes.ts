@@ -37,6 +37,7 @@ export const statusShape = t.answer(
           'stayed',
         ]),
         digest: t.orNull(t.text('SHA-256 of all rows that moved; equal on both.', '9f2c4e6…')),
+        stalled: t.flag('Whether it is not over, and no command goes on with it.', false),
       }),
       'Moves of slots from and to this shard.',
     ),
@@ -85,6 +86,10 @@ export const statusShape = t.answer(
         ['ok', 'newer', 'foreign'],
       ),
       status: t.oneOf('Whether it answers, and stores what is new.', ['ok', 'read_only', 'down']),
+      'connections?': t.oneOf(
+        'On PostgreSQL: `few` when it refused one more; this server works with those it has.',
+        ['enough', 'few'],
+      ),
       'notices?': t.oneOf(
         'On PostgreSQL: how this node learns what other nodes did. `polling`, which is up to a ' +
           'second slower, when LISTEN does not get through.',

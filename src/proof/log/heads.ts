@@ -7,6 +7,7 @@ import type { Log } from '../../kernel/log.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
 import type { CheckpointRow } from '../../storage/db/schema.ts'
 import { isDiverged } from './divergence.ts'
+import { hearing, hearMs } from './hearing.ts'
 import type { Logs } from './logs.ts'
 import type { CheckpointStore } from './store/checkpoint.ts'
 import type { HeadStore } from './store/head.ts'
@@ -74,8 +75,6 @@ const checkWithinMs = 1000
 /** The pause between two attempts in ms, and their number; afterwards the job takes over. */
 const retryMs = 250
 const retries = 20
-/** How long a node on another server listens to others before it begins anything, in ms. */
-const hearMs = 2000
 
 /** A database that lacks a known head begins, numbers and signs nothing. */
 export function makeHeads(needs: HeadsNeeds): Heads {
@@ -182,11 +181,13 @@ export function makeHeads(needs: HeadsNeeds): Heads {
     if (isHearing) return
     isHearing = true
     if (health.heads === 'ok') become('unchecked')
-    const end = (): void => {
+    const areHeard = hearing(clock, () => store.leases(needs.leaseClock.now()))
+    const listen = async (): Promise<void> => {
+      if (!(await areHeard().catch(() => false))) return later(() => void listen(), retryMs)
       isHearing = false
       if (!isRetrying) lookSoon(retries)
     }
-    later(end, hearMs)
+    void listen()
   }
 
   const later = (work: () => void, ms: number): void => {
@@ -254,7 +255,8 @@ export function makeHeads(needs: HeadsNeeds): Heads {
       if (newest) logStore.know(newest)
       await look()
       if (newest && ours.length > 0) return
-      if ((await logStore.size()) > 0 && (await store.liveNodes(needs.leaseClock.now())) > 0) hear()
+      if ((await logStore.size()) > 0 && (await store.leases(needs.leaseClock.now())).size > 0)
+        hear()
     },
     onDiverged: (listener) => void whenDiverged.push(listener),
     stop() {

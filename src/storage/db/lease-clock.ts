@@ -15,7 +15,20 @@ export type LeaseClock = {
   refresh(): Promise<void>
   /** How far this machine's clock is ahead of the database's, in ms; null on SQLite. */
   aheadMs(): Millis | null
+  /**
+   * Whether this process has seen the database's clock for the length of a lease without a jump or
+   * a gap; always so on SQLite. Until then a node that lives may not have renewed its lease.
+   */
+  isSteady(): boolean
 }
+
+/** How long a lease lasts without renewal, in ms. */
+export const leaseMs = 10_000
+
+/** A clock that is this much off what it should be was set, in ms; less is drift. */
+const jumpMs = 2000
+/** A pause between two readings in which leases may have ended unseen, in ms; one is due in 3 s. */
+const gapMs = 7000
 
 /** A time of the database, and the monotonic time at which it was read. */
 type Reading = { at: Millis; monotonic: number }
@@ -28,7 +41,8 @@ export async function openLeaseClock(
   const { readClock } = db
   if (!readClock) {
     const nothing = async (): Promise<void> => {}
-    return { now: clock.now, measure: nothing, refresh: nothing, aheadMs: () => null }
+    const isSteady = () => true
+    return { now: clock.now, measure: nothing, refresh: nothing, aheadMs: () => null, isSteady }
   }
   const read = async (): Promise<Reading & { error: number }> => {
     const sent = clock.monotonic()
@@ -37,6 +51,8 @@ export async function openLeaseClock(
     return { at, monotonic: sent + error, error }
   }
   let last: Reading = await read()
+  let readAt = last.monotonic
+  let steadySince = readAt
   let isStale = false
   db.onConnectionLost(() => {
     isStale = true
@@ -47,6 +63,9 @@ export async function openLeaseClock(
     isStale = false
     // A slow answer replaces an earlier one only if it contradicts it.
     const difference = Math.abs(timeAt(reading.monotonic) - reading.at)
+    const isJump = difference > reading.error + jumpMs
+    if (isJump || reading.monotonic - readAt > gapMs) steadySince = reading.monotonic
+    readAt = reading.monotonic
     if (difference > reading.error) last = reading
   }
   return {
@@ -56,5 +75,9 @@ export async function openLeaseClock(
       if (isStale) await measure()
     },
     aheadMs: () => clock.now() - timeAt(clock.monotonic()),
+    isSteady: () => {
+      const now = clock.monotonic()
+      return now - readAt <= gapMs && now - steadySince > leaseMs
+    },
   }
 }

@@ -3,7 +3,7 @@ import { and, eq, gt, like } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { LostLease } from '../../kernel/lost-lease.ts'
 import type { Db } from './db.ts'
-import type { LeaseClock } from './lease-clock.ts'
+import { type LeaseClock, leaseMs } from './lease-clock.ts'
 import { lockFound, type Query, rows, update, upsert, type Work } from './query-steps.ts'
 
 /**
@@ -14,9 +14,6 @@ export type Lease = { name: string; epoch: number }
 
 /** The clock of leases: {@link LeaseClock} where several processes share a database. */
 export type LeaseTime = Pick<LeaseClock, 'now'> & Partial<Pick<LeaseClock, 'refresh'>>
-
-/** How long a lease lasts without renewal, in ms. */
-export const leaseMs = 10_000
 
 /**
  * Takes or renews a lease; undefined while another process holds it. Where this process owns the
@@ -66,11 +63,16 @@ export function dropLeases(db: Db, holder: string): Promise<void> {
 /** The lease that says a process is alive. */
 export const nodeLease = (node: string): string => `node:${node}`
 
-/** The names of the live processes of this database. */
-export function* liveNodes(db: Db, q: Query, now: Millis): Work<string[]> {
+/** The leases of the live processes of this database. */
+export function* liveLeases(db: Db, q: Query, now: Millis) {
   const { leases } = db.tables
   const alive = and(like(leases.name, nodeLease('%')), gt(leases.expiresAt, now))
-  return (yield* rows(q.select().from(leases).where(alive))).map(({ holder }) => holder)
+  return yield* rows(q.select().from(leases).where(alive))
+}
+
+/** The names of the live processes of this database. */
+export function* liveNodes(db: Db, q: Query, now: Millis): Work<string[]> {
+  return (yield* liveLeases(db, q, now)).map(({ holder }) => holder)
 }
 
 /** @throws LostLease; the transaction around it is undone. */

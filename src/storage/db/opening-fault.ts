@@ -5,8 +5,21 @@ export function openingFault(error: unknown, url: string): unknown {
   const code = codesOf(error).find((one) => Object.hasOwn(faults, one))
   const fault = code === undefined ? undefined : faults[code]
   if (fault === undefined) return error
-  return new Error(`PostgreSQL at ${serverOf(url)} ${fault(databaseOf(url))}`)
+  const message = `PostgreSQL at ${serverOf(url)} ${fault(databaseOf(url))}`
+  return awayCodes.has(`${code}`) ? new DatabaseAway(message) : new Error(message)
 }
+
+/** A server that is not there yet, or not there now: waiting helps. */
+export class DatabaseAway extends Error {}
+
+const awayCodes = new Set([
+  'ERR_POSTGRES_CONNECTION_REFUSED',
+  'ERR_POSTGRES_CONNECTION_TIMEOUT',
+  'ERR_POSTGRES_CONNECTION_CLOSED',
+  'SILENT',
+  '53300',
+  '57P03',
+])
 
 /**
  * The codes of an error and its causes, the innermost first: SQLSTATE in `errno`, the client's own
@@ -53,6 +66,7 @@ const faults: Record<string, (database: string) => string> = {
   ERR_POSTGRES_CONNECTION_REFUSED: () => `cannot be reached; start it, or ${correct}`,
   ERR_POSTGRES_CONNECTION_TIMEOUT: () => `does not answer; check the network, or ${correct}`,
   ERR_POSTGRES_CONNECTION_CLOSED: () => 'closed the connection; see its log',
+  SILENT: () => `does not answer; check the network, or ${correct}`,
   ERR_POSTGRES_TLS_NOT_AVAILABLE: () =>
     'does not offer TLS; turn ssl on in the server, or remove sslmode from database_url',
   ERR_POSTGRES_TLS_UPGRADE_FAILED: () => 'failed the TLS handshake; check its certificate',

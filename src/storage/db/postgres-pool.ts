@@ -1,14 +1,17 @@
 /** The connections to one PostgreSQL server: deadlines, probes, notices, a new pool. */
+import { StorageFault } from '../../kernel/storage-fault.ts'
 import { Flight, type Pace, turnMs } from './flight.ts'
 import type { Notice, Notices } from './notices.ts'
 import { type PgDrizzle, pgDrizzle } from './pg-drizzle.ts'
 import { serverFaultOf } from './server-fault.ts'
-import { probeServer, silence } from './server-probe.ts'
+import { isDeadEnd, probeServer, silence } from './server-probe.ts'
 import { isSeenByProbe, watchTrouble } from './server-trouble.ts'
 import type { Storage } from './storage.ts'
 
-/** Connections of one node. Commands of one account are serial; the rest are reads. */
-const connections = 16
+/** Connections of one process unless told otherwise. Commands of one account are serial. */
+const usualConnections = 16
+/** How long after a server had no connection left for LISTEN it is tried again, in turns. */
+const listenTurns = 5000 / turnMs
 /** The longest a connection may take to open, in seconds. */
 const connectWithinS = 10
 /** The age of a statement at which the server is probed, in turns. */
@@ -39,18 +42,21 @@ export type ServerPool = {
  * other work fails too, and nothing is sent until a probe succeeds. Otherwise only the pool of the
  * late statement is replaced, and closes after its last work.
  */
-export function serverPool(url: string): ServerPool {
+export function serverPool(url: string, connections = usualConnections): ServerPool {
   const turns = { turn: 0 }
   const trouble = watchTrouble(turns)
   const pools = new Set<Pool>()
   const lost: (() => void)[] = []
   const listeners: ((notice: Notice) => void)[] = []
-  /** Whether the server went silent: nothing is sent to it. */
-  let isSilent = false
+  /** Why nothing is sent to the server: it is silent, or takes no connection. */
+  let away: StorageFault | undefined
   let isClosed = false
   let probe = { isRunning: false, begunAt: Number.NEGATIVE_INFINITY, wasSilent: false }
   /** The pool that listens for notices. */
   let heardOver: Pool | undefined
+  let listenFrom = 0
+  /** Counts work that succeeded: a pool that does some is not away. */
+  let answers = 0
 
   const tellLost = (): void => {
     for (const listener of lost) listener()
@@ -86,20 +92,26 @@ export function serverPool(url: string): ServerPool {
     if (before.flights.size === 0) void close(before, 0)
   }
 
-  const goSilent = (): void => {
-    isSilent = true
+  /** Fails all work now and refuses more at once, until a probe gets an answer. */
+  const goAway = (fault: StorageFault): void => {
+    away = fault
     for (const pool of [...pools]) {
-      for (const flight of pool.flights) flight.giveUp('storage_unreachable', 'SILENT')
+      for (const flight of pool.flights) flight.giveUp('storage_unreachable', fault.code)
       pool.flights.clear()
       void close(pool, 0)
     }
     current = open()
     tellLost()
-    trouble.met(silence(), 'read')
+    trouble.met(fault, 'read')
   }
 
-  const fly = <T>(pace: Pace, work: (pool: Pool, flight: Flight) => Promise<T>): Promise<T> => {
-    if (isSilent) return Promise.reject(silence())
+  /** With `isBeside`, a connection of its own is opened: that there is none stops nothing else. */
+  const fly = <T>(
+    pace: Pace,
+    work: (pool: Pool, flight: Flight) => Promise<T>,
+    isBeside = false,
+  ): Promise<T> => {
+    if (away) return Promise.reject(new StorageFault(away.reason, away.code))
     const pool = current
     return new Promise<T>((done, failed) => {
       const flight = new Flight(turns, pace, failed)
@@ -111,33 +123,50 @@ export function serverPool(url: string): ServerPool {
       work(pool, flight).then(
         (value) => {
           leave()
+          answers++
           if (flight.isCommitting) trouble.wrote()
           done(value)
         },
         (error) => {
           leave()
           const fault = serverFaultOf(error, flight.isCommitting)
-          if (fault && !flight.isOver && !isClosed) trouble.met(fault, pace)
+          if (fault && !flight.isOver && !isClosed) {
+            if (isBeside && fault.reason === 'storage_exhausted') trouble.short()
+            else trouble.met(fault, pace)
+            if (fault.reason === 'storage_unreachable') probeNow()
+          }
           failed(fault ?? error)
         },
       )
     })
   }
 
+  const isFailing = (): boolean =>
+    !away && trouble.storage.trouble()?.reason === 'storage_unreachable'
+
   const runProbe = async (): Promise<void> => {
     probe = { ...probe, isRunning: true, begunAt: turns.turn }
+    const before = answers
     const fault = await probeServer(url)
-    probe = { ...probe, isRunning: false, wasSilent: fault?.code === 'SILENT' }
+    const isSilent = fault?.code === 'SILENT'
+    // Later work would wait for it as long as the first did.
+    const isDead = isSilent && isFailing() && (await isDeadEnd(url))
+    probe = { ...probe, isRunning: false, wasSilent: isSilent }
     const now = trouble.storage.trouble()
-    if (isClosed || !now) return
-    if (isSilent && fault?.reason !== 'storage_unreachable') {
-      isSilent = false
+    if (isClosed) return
+    if (away && fault?.reason !== 'storage_unreachable') {
+      away = undefined
       tellLost()
     }
-    if (fault) return trouble.probed(fault)
+    if (fault && isDead && isFailing() && answers === before) return goAway(fault)
     // The pool may hold connections to a server that is no longer the primary.
-    if (now.reason === 'storage_read_only') renew()
-    trouble.probed(undefined)
+    if (!fault && now?.reason === 'storage_read_only') renew()
+    trouble.probed(fault)
+  }
+
+  /** A balancer may take connections for a dead server: each would be waited for in vain. */
+  const probeNow = (): void => {
+    if (!probe.isRunning && !away && turns.turn > probe.begunAt) void runProbe()
   }
 
   const isProbeDue = (age: number): boolean => {
@@ -152,10 +181,11 @@ export function serverPool(url: string): ServerPool {
     const ageOf = (flight: Flight): number => turns.turn - flight.at
     const flights = [...pools].flatMap((pool) => [...pool.flights])
     const age = flights.reduce((most, flight) => Math.max(most, ageOf(flight)), 0)
-    if (listeners.length > 0 && heardOver !== current && !isSilent) void listen().catch(() => {})
+    const isDeaf = listeners.length > 0 && heardOver !== current
+    if (isDeaf && !away && turns.turn >= listenFrom) void listen().catch(() => {})
     if (probe.isRunning) return
     if (age >= deadlineTurns) {
-      if (probe.wasSilent) goSilent()
+      if (probe.wasSilent) goAway(silence())
       else giveUpLate(ageOf)
     }
     if (isProbeDue(age)) void runProbe()
@@ -182,12 +212,14 @@ export function serverPool(url: string): ServerPool {
     heardOver = over
     try {
       for (const listener of listeners) {
-        await fly('read', ({ client }) =>
-          client.listen(channel, (text) => listener(text as Notice)),
-        )
+        const hear = ({ client }: Pool) =>
+          client.listen(channel, (text) => listener(text as Notice))
+        await fly('read', hear, true)
       }
     } catch (error) {
       if (heardOver === over) heardOver = undefined
+      const isFull = error instanceof StorageFault && error.reason === 'storage_exhausted'
+      if (isFull) listenFrom = turns.turn + listenTurns
       throw error
     }
   }

@@ -1,5 +1,6 @@
 /** Runs the work of stores on PostgreSQL, with pipelined writes and retries of lost races. */
 
+import { StorageFault } from '../../kernel/storage-fault.ts'
 import { OpenRuns } from '../holds/open-runs.ts'
 import { batchStatement, copyStatement, lookUp } from './batch-statements.ts'
 import { pgColumns } from './columns.ts'
@@ -18,8 +19,8 @@ export type { PgDrizzle } from './pg-drizzle.ts'
 const raceRetries = 50
 
 /** Opens a PostgreSQL server through Bun's own client. */
-export function openPostgres(url: string): Db & { drizzle: PgDirect } {
-  const { run, close, notices, storage, onConnectionLost } = serverPool(url)
+export function openPostgres(url: string, connections?: number): Db & { drizzle: PgDirect } {
+  const { run, close, notices, storage, onConnectionLost } = serverPool(url, connections)
   return {
     ...dbOver({ run, settings: [...byIndex, ...inTime] }, close),
     notices,
@@ -137,12 +138,19 @@ const inTime: Setting[] = [
 
 type Setting = [name: string, value: string]
 
-/** Applies settings for the rest of a transaction. */
-function settingUp(settings: Setting[]): (tx: PgDrizzle) => Promise<unknown> {
+/**
+ * Applies settings for the rest of a transaction. One that would write nothing fails on a read-only
+ * server too: its COMMIT must not pass for a sign that the server takes writes again.
+ * @throws StorageFault `storage_read_only`
+ */
+function settingUp(settings: Setting[]): (tx: PgDrizzle) => Promise<void> {
   const made = settings.map(([name], i) => `set_config('${name}', $${i + 1}, true)`)
-  const text = `select ${made.join(', ')}`
+  const text = `select current_setting('transaction_read_only'), ${made.join(', ')}`
   const values = settings.map(([, value]) => value)
-  return (tx) => run(tx, text, values)
+  return async (tx) => {
+    const [row] = await run(tx, text, values)
+    if (row?.[0] === 'on') throw new StorageFault('storage_read_only', '25006')
+  }
 }
 
 /** The most writes in flight before the next await. */

@@ -8,6 +8,8 @@ export type Storage = {
   trouble(): StorageFault | undefined
   /** Calls the listener when the fault begins, changes or ends. */
   onChange(listener: (trouble: StorageFault | undefined) => void): void
+  /** Whether a PostgreSQL server has too few connections for all that this process would open. */
+  isShort?(): boolean
   /** Stops all writes if the files were replaced or deleted: further writes would be lost. */
   look(): void
 }

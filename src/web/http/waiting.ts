@@ -6,7 +6,7 @@ import type { Listen } from './host.ts'
 import { serveApp, serveRequests } from './serve.ts'
 
 /** What a start is at before it takes traffic. */
-export type Phase = 'starting' | 'migrating' | 'checking'
+export type Phase = 'starting' | 'migrating' | 'database' | 'clock' | 'checking'
 
 /** A listener that says how far the start is until there is something to serve. */
 export type Waiting = {
@@ -40,6 +40,8 @@ export function listenEarly(listen: Listen, ids: Ids): Waiting {
 const words: Record<Phase, string> = {
   starting: 'The server is starting.',
   migrating: 'The database is being upgraded to this release.',
+  database: 'The database cannot be reached yet. The server goes on by itself when it is there.',
+  clock: 'The clock of this server is wrong. The server goes on by itself when it is set.',
   checking: 'The ledger, the log and the chain are being checked.',
 }
 

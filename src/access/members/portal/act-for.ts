@@ -9,7 +9,7 @@ import { checkBody } from '../../../web/http/check-body.ts'
 import { writeCookie } from '../../../web/http/cookies.ts'
 import { readFields } from '../../../web/http/fields.ts'
 import { toAccountId } from '../../accounts/account.ts'
-import { currentSession, sessionAuth, wantsJson } from '../../accounts/needs-session.ts'
+import { sessionAuth, sessionHere, wantsJson } from '../../accounts/needs-session.ts'
 import { endOf } from '../../accounts/session.ts'
 import { actFor } from '../act-for.ts'
 import { actBody } from '../shapes.ts'
@@ -22,7 +22,7 @@ export const switchApi = (deps: Deps) =>
   new Elysia({ name: 'switch-api' }).use(sessionAuth(deps)).post(
     '/api/auth/account',
     async ({ request, set, visitor }) => {
-      const found = (await currentSession(deps, request)) ?? refuse('session_required')
+      const found = (await sessionHere(deps, request)) ?? refuse('session_required')
       const { value } = await readFields(request, { limitBytes: bodyBytes })
       const { account: named } = checkBody(actBody, value)
       const account = isAddress(named) ? toAccountId(named) : refuseAddress()

@@ -3,13 +3,8 @@ import { and, asc, eq, inArray, isNull, lte, notInArray } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Ids } from '../../../kernel/ids.ts'
 import type { Db } from '../../../storage/db/db.ts'
-import {
-  assertLease,
-  type Lease,
-  type LeaseTime,
-  leaseMs,
-  takeLease,
-} from '../../../storage/db/lease.ts'
+import { assertLease, type Lease, type LeaseTime, takeLease } from '../../../storage/db/lease.ts'
+import { leaseMs } from '../../../storage/db/lease-clock.ts'
 import {
   findRows,
   first,

@@ -4,7 +4,7 @@ import type { Millis } from '../../../kernel/clock.ts'
 import { fromHex, toHex } from '../../../kernel/hex.ts'
 import type { Db } from '../../../storage/db/db.ts'
 import { findFact, writeFact } from '../../../storage/db/facts.ts'
-import { liveNodes } from '../../../storage/db/lease.ts'
+import { liveLeases } from '../../../storage/db/lease.ts'
 import { prepared } from '../../../storage/db/query-steps.ts'
 import type { KnownHead } from '../store.ts'
 
@@ -18,8 +18,8 @@ export type HeadStore = {
    * another database. Undefined without a server.
    */
   server(): Promise<string | undefined>
-  /** The number of live processes on this database; 0 if one owns the file. */
-  liveNodes(now: Millis): Promise<number>
+  /** When the lease of each live process of this database ends; empty if one owns the file. */
+  leases(now: Millis): Promise<ReadonlyMap<string, Millis>>
 }
 
 export function headStore(db: Db): HeadStore {
@@ -44,8 +44,11 @@ export function headStore(db: Db): HeadStore {
       )
       return row?.name
     },
-    liveNodes: async (now) =>
-      db.exclusive ? 0 : (await db.read((q) => liveNodes(db, q, now))).length,
+    leases: async (now) => {
+      if (db.exclusive) return new Map()
+      const alive = await db.read((q) => liveLeases(db, q, now))
+      return new Map(alive.map(({ holder, expiresAt }) => [holder, expiresAt]))
+    },
   }
 }
 

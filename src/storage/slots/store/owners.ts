@@ -1,9 +1,10 @@
 /** Reads whose slots are, as the database of this shard knows: its word is above any file's. */
+import { eq } from 'drizzle-orm'
 import type { MovedSlot, Shard } from '../../../kernel/shard.ts'
-import { elsewhere, slotOf } from '../../../kernel/shard.ts'
+import { elsewhere, slotOf, slotOfMark } from '../../../kernel/shard.ts'
 import type { Db } from '../../db/db.ts'
 import { lockFact } from '../../db/facts.ts'
-import { type Query, rows, type Work } from '../../db/query-steps.ts'
+import { prepared, type Query, rows, type Work } from '../../db/query-steps.ts'
 import type { SlotState } from '../../db/schema-shards.ts'
 
 /** The fact that says which shard a database is. Its row is locked by what opens an account, and by
@@ -16,9 +17,38 @@ const isMoving = (state: SlotState): boolean => state === 'left' || state === 'a
 /** The slots that moved to or from this shard. */
 export function* readMoved(db: Db, q: Query): Work<MovedSlot[]> {
   const { slots } = db.tables
-  const known = yield* rows(q.select().from(slots))
-  return known.map(({ slot, shard, state }) => ({ slot, shard, isMoving: isMoving(state) }))
+  return (yield* rows(q.select().from(slots))).map(asMoved)
 }
+
+const asMoved = ({ slot, shard, state }: SlotRow): MovedSlot => ({
+  slot,
+  shard,
+  isMoving: isMoving(state),
+})
+
+type SlotRow = { slot: number; shard: string; state: SlotState }
+
+export type SlotPlaces = {
+  /**
+   * Reads where a slot is now, before a secret that was not found is called unknown: this process
+   * may not have heard that it moved. False for a slot that never moved.
+   */
+  learn(mark: string): Promise<boolean>
+}
+
+/** Of a slot in the two characters that begin its secrets. */
+export const slotPlaces = (db: Db, shard: Shard | undefined): SlotPlaces => ({
+  async learn(mark) {
+    const slot = shard && slotOfMark(mark)
+    if (slot === undefined) return false
+    const { slots } = db.tables
+    const read = (q: Query) =>
+      prepared('slot_place', { slot }, (v) => q.select().from(slots).where(eq(slots.slot, v.slot)))
+    const [row] = await db.read(read)
+    if (row) shard?.note(asMoved(row))
+    return row !== undefined
+  },
+})
 
 /** Tells this process which slots moved; true if that is new. */
 export async function learnMoved(db: Db, shard: Shard | undefined): Promise<boolean> {

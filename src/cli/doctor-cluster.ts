@@ -1,0 +1,37 @@
+/** The `doctor` checks of what several servers share: moves of slots, and connections. */
+import type { Config } from '../config/config.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { slotsText } from '../kernel/slot-text.ts'
+import { readConnectionRoom } from '../storage/db/connection-room.ts'
+import type { Db } from '../storage/db/db.ts'
+import { liveNodes } from '../storage/db/lease.ts'
+import { openLeaseClock } from '../storage/db/lease-clock.ts'
+import { stalledMoves } from '../storage/slots/store/move-lease.ts'
+import { type Finding, failure, fine, warning } from './finding.ts'
+
+/** A move of slots whose command died keeps the accounts of the slots waiting. */
+export async function lookAtMoves(db: Db): Promise<Finding[]> {
+  const { now } = await openLeaseClock(db, systemClock)
+  return (await db.read((q) => stalledMoves(db, q, now()))).map(({ id, slots, way, peer }) => {
+    const named = slotsText(slots)
+    const where = way === 'out' ? `to ${peer}` : `from ${peer}`
+    const words = `No command goes on with ${id}, which moves the slots ${named} ${where}.`
+    return failure('slots', words, `counterfoil slot move ${named} --to-config …, once more`)
+  })
+}
+
+/** Connections that a server opens beside its pool: for notices, and for probes. */
+const beside = 2
+
+/** Whether PostgreSQL takes as many connections as all servers of the database may open. */
+export async function lookAtConnections(config: Config, db: Db): Promise<Finding[]> {
+  const room = await readConnectionRoom(db)
+  if (room === undefined) return []
+  const { now } = await openLeaseClock(db, systemClock)
+  const alive = (await db.read((q) => liveNodes(db, q, now()))).length
+  const nodes = Math.max(1, alive)
+  const needed = nodes * (config.database_connections + beside)
+  const words = `${nodes} servers may open ${needed} connections, and PostgreSQL takes ${room}.`
+  if (needed <= room) return [fine('connections', words)]
+  return [warning('connections', words, 'raise max_connections, or lower database_connections')]
+}
