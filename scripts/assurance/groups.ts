@@ -2,6 +2,7 @@ import { build } from './build.ts'
 import { demo } from './demo.ts'
 import { deposits } from './deposits.ts'
 import { explorer } from './explorer.ts'
+import { holes } from './holes.ts'
 import { keyless } from './keyless.ts'
 import { keys } from './keys.ts'
 import { members } from './members.ts'
@@ -33,6 +34,7 @@ export const groups: readonly Group[] = [
   streams,
   upstreams,
   peers,
+  holes,
   webhooks,
   deposits,
   receipts,

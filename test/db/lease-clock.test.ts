@@ -104,7 +104,7 @@ describe('the clock of leases', () => {
       state.server += jump
       await leases.measure()
       expect(leases.isSteady()).toBe(false)
-      // Drift is no jump.
+      // Drift is not a jump.
       state.server += 500
       await go(9000)
       expect(leases.isSteady()).toBe(false)

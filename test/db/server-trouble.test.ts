@@ -66,7 +66,7 @@ describe.skipIf(!postgresServer)('trouble of a PostgreSQL server', () => {
       const name = new URL(database.url).pathname.slice(1)
       await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`
       expect((await failing).reason).toBe('storage_unreachable')
-      // From here on the balancer takes connections and has nobody to pass them to.
+      // From here on the balancer takes connections and can pass them to no server.
       const asked = await Promise.all(Array.from({ length: 20 }, () => faultOf(select(db))))
       // The probe that follows a failure waits two seconds.
       for (const { ms } of asked) expect(ms).toBeLessThan(5000)
