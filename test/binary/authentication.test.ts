@@ -64,9 +64,10 @@ describe.skipIf(noBinary)('the authentication table, on the binary', () => {
     const parent = await make('parent')
     const child = await make('child of revoked', '--parent', parent.id)
     await make('grandchild of revoked', '--parent', child.id)
-    const short = await make('short parent', '--expires', '1s')
+    // Longer than the next command takes on a busy machine.
+    const short = await make('short parent', '--expires', '6s')
     await make('child of expired', '--parent', short.id)
-    const both = await make('revoked and expired', '--expires', '1s')
+    const both = await make('revoked and expired', '--expires', '6s')
     const revoked = await make('revoked')
     for (const { id } of [parent, both, revoked]) await must(home, 'key', 'revoke', id)
     server = await home.start()
