@@ -162,7 +162,9 @@ const readOnly: Scene = {
 
 /** Of a primary whose clock a file sets, by `faketime`. */
 const clockJump = (offsetS: number): Scene => ({
-  name: `the clock of the database jumps by ${offsetS} s`,
+  name:
+    `the clock of the database jumps ${offsetS > 0 ? 'ahead' : 'back'} by ` +
+    `${Math.abs(offsetS)} s`,
   expected: 'no run of a living node is interrupted',
   replication: 'asynchronous',
   isClockFaked: true,

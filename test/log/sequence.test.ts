@@ -1,5 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
-import { engines, usd, type World, world } from '../support/world.ts'
+import { Refusal } from '../../src/kernel/refusal.ts'
+import { logStore } from '../../src/proof/log/store.ts'
+import { engines, sharedEngines, usd, type World, world } from '../support/world.ts'
 
 let w: World
 afterEach(() => w.stop())
@@ -19,6 +21,31 @@ test.each(engines)(
       expect((await w.deps.receipts.find(receipt.id))?.logPlace).toBeNumber()
       expect((await w.call(`/v1/receipts/${receipt.id}/proof`)).status).toBe(200)
     }
+  },
+  30_000,
+)
+
+test.each(sharedEngines)(
+  'on %s runs wait on if the log is closed while they are being numbered',
+  async (engine) => {
+    w = await world({ engine })
+    const { deps, db } = w
+    await deps.sequencer.stop()
+    const { secret: key } = await w.key({ balance: usd })
+    const { receipt } = await (await w.call('/v1/runs', { key, json: run })).json()
+    const { clock } = deps
+    const start = deps.logs.current.start
+    const store = logStore(db, { clock, node: 'other', start })
+    const lease = await store.takeLease()
+    if (!lease) throw new Error('no lease')
+    // As after a lost connection, which comes between two statements.
+    let looks = 0
+    const closed = () => (++looks === 2 ? new Refusal('unavailable') : undefined)
+    store.guardBy({ closed, forgot: () => {} })
+    expect(await store.number(lease, 100)).toBe(0)
+    expect(looks).toBe(2)
+    expect(await store.number(lease, 100)).toBe(1)
+    expect((await deps.receipts.find(receipt.id))?.logPlace).toBeNumber()
   },
   30_000,
 )

@@ -184,10 +184,12 @@ export function logStore(
     return frontier
   }
 
-  /** Gives ended runs their places and leaves, in the caller's transaction. */
-  function* appendRuns(q: Query, runs: Waiting[]): Work<void> {
-    // Runs are charged now and numbered later.
-    if (guard?.closed()) return
+  /**
+   * Gives ended runs their places and leaves, in the caller's transaction. False while the log is
+   * closed: runs are charged now and numbered later.
+   */
+  function* appendRuns(q: Query, runs: Waiting[]): Work<boolean> {
+    if (guard?.closed()) return false
     const { place } = yield* appendLeaves(q, () =>
       runs.map(({ id, digest }) => {
         if (!digest) throw new Error('a run ended without a digest')
@@ -195,6 +197,7 @@ export function logStore(
       }),
     )
     for (const [i, run] of runs.entries()) run.logPlace = place + i
+    return true
   }
 
   function* numberSome(q: Query, most: number): Work<number> {
@@ -207,7 +210,8 @@ export function logStore(
     const waiting = yield* ended.find(ids)
     if (new Set(waiting.map((run) => run.id)).size < waiting.length)
       throw new Error('a run would get two places in the log')
-    yield* appendRuns(q, waiting)
+    // A connection may have been lost since this began: they wait on.
+    if (!(yield* appendRuns(q, waiting))) return 0
     numbered.set(q, [...(numbered.get(q) ?? []), ...waiting])
     yield* remove(unnumberedBatches, batches)
     // Elsewhere the leaf alone holds the place.
@@ -279,7 +283,12 @@ export function logStore(
       }),
     note: ended.note,
     onNumbered: (listener) => void listeners.push(listener),
-    numbering: { number: appendRuns, forget },
+    numbering: {
+      *number(q, ended) {
+        yield* appendRuns(q, ended)
+      },
+      forget,
+    },
     change: (work) => inTransaction((q) => work(q, appending(q))),
     size: async () => Number((await findFact(db, sizeFact)) ?? 0),
     hashes: (log, places) =>
