@@ -155,7 +155,7 @@ describe.skipIf(noBinary)('a command', () => {
     ['serve extra', 'too many arguments'],
     ['key create --cap 1', '--account'],
     [`key create --account ${someAccount}`, '--cap'],
-    [`key create --account 0x12 --cap 1`, 'not a wallet address'],
+    [`key create --account 0x12 --cap 1`, 'is not an address'],
     [`key create --account ${someAccount} --cap 1,5`, 'not an amount'],
     [`key create --account ${someAccount} --cap -1`, 'not an amount'],
     [`key create --account ${someAccount} --cap 1e3`, 'not an amount'],
