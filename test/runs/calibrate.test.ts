@@ -93,8 +93,13 @@ describe('what is recommended', () => {
   test('without a kept text is said to be unknown', async () => {
     const data = mkdtempSync(join(tmpdir(), 'counterfoil-calibrate-'))
     try {
-      const command = [process.execPath, 'src/main.ts', 'models', 'calibrate', '--data', data]
-      const done = Bun.spawn(command, { stdout: 'pipe', stderr: 'pipe' })
+      const run = (...words: string[]) =>
+        Bun.spawn([process.execPath, 'src/main.ts', ...words, '--data', data], {
+          stdout: 'pipe',
+          stderr: 'pipe',
+        })
+      expect(await run('migrate').exited).toBe(0)
+      const done = run('models', 'calibrate')
       const [stdout, stderr] = await Promise.all(
         [done.stdout, done.stderr].map((stream) => new Response(stream).text()),
       )

@@ -124,7 +124,7 @@ for (const each of cases) {
   const where = `on ${engine}, ${nameOf(pair)}`
   describe(`${asked} runs at once, 50 affordable, ${where}`, async () => {
     const stub = await startStubUpstream({ handler: greedy })
-    const toml = `${wiredToml(stub.url, ['chat'])}[limits]\nadmission = 2000\n`
+    const toml = `${wiredToml(stub.url, ['chat'])}[limits]\nadmission = 2000\nunfunded_runs = 0\n`
     const start = async () => {
       const w = await world({ engine, toml })
       const cost = await costOf(w, pair)
