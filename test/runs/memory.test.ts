@@ -270,7 +270,7 @@ describe('a run in flight where one process writes', () => {
       expect(await auditStore(next.db).whole(noon + 600)).toEqual([])
       // What the dead process had left to say changes nothing.
       gate.resolve()
-      expect((await answer).status).toBe(500)
+      expect((await answer).status).toBe(503)
       expect(await allRuns(next)).toEqual([run ?? expect.unreachable()])
       expect(await auditStore(next.db).whole(noon + 600)).toEqual([])
     } finally {
