@@ -221,7 +221,6 @@ for (const [engine, pair] of cases) {
         ['first/stall', [false, true]],
         ['total/stall', [false, true]],
         ['idle/stall-1', [true]],
-        ['total/slow', [true]],
       ] as const) {
         for (const stream of streams) {
           test(`${model}, ${stream ? 'streamed' : 'plain'}: the hold is gone with the answer`, async () => {
