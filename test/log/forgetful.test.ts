@@ -127,10 +127,13 @@ describe.skipIf(!postgresServer)('a PostgreSQL database that goes back', () => {
   /** Receipts that will be kept, the last of them under no head, and some that will be lost. */
   const issue = async () => {
     ;[stored, forgotten, seen] = [[], [], headsSeen()]
+    // A node that just started may still listen to others.
+    for (const one of nodes) await untilReady(one)
     for (const one of nodes) stored.push(await receiptOf(one, key, seen))
     for (const one of nodes) stored.push(await one.run(key))
     await Promise.all(nodes.map((one) => one.deps.sequencer.flush()))
     await database.keep()
+    for (const one of nodes) await untilReady(one)
     for (let i = 0; i < 4; i++) {
       for (const one of nodes) forgotten.push(await receiptOf(one, key, seen))
     }
