@@ -24,12 +24,15 @@ const classes = Object.entries(rates)
   .map(([meter, rate]) => `${meter}_pusd = ${rate}`)
 const more = [...classes, 'image_tokens_max = 100'].join('\n')
 
+/** A model with a rate for reasoning is else read to its end when its client hangs up. */
+const cut = `${more}\non_disconnect = "cut"`
+
 /** Upstream names of models: one that calls tools, one that also thinks, one that never ends. */
 export const models = ['agent', 'thinker', 'endless'] as const
 
 /** Agents send tens of thousands of bytes before the first word of a person. */
-const coderToml = (id: string, route: string): string =>
-  modelToml(id, route, more)
+const coderToml = (id: string, route: string, rest = more): string =>
+  modelToml(id, route, rest)
     .replace('context_tokens = 10000', 'context_tokens = 400_000')
     .replace('max_output_tokens = 1000', 'max_output_tokens = 32_000')
 
@@ -38,9 +41,11 @@ const tomlOf = (url: string): string =>
   wireNames
     .flatMap((wire) => [
       upstreamToml(wire, url, `breaker_failures = 0\n${kinds[wire]}`),
-      ...models.map((name) => modelToml(`${wire}/${name}`, `"${wire}:${name}"`, more)),
+      ...models.map((name) =>
+        modelToml(`${wire}/${name}`, `"${wire}:${name}"`, name === 'endless' ? cut : more),
+      ),
       coderToml(`${wire}/coder`, `"${wire}:coder"`),
-      coderToml(`${wire}/coder-endless`, `"${wire}:endless"`),
+      coderToml(`${wire}/coder-endless`, `"${wire}:endless"`, cut),
     ])
     .join('\n')
 

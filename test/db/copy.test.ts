@@ -114,7 +114,9 @@ describe('what a reading of the whole log finds', () => {
         return { ...one, hashes }
       })
     expect(await faultsOf(broken(0, 0))).toContain('not the one that was signed')
-    expect(await faultsOf(broken(3, 40))).toContain('leaf 3 of http://localhost has other')
+    expect(await faultsOf(broken(3, 40))).toContain(
+      'leaf 3 of http://localhost is damaged: it has other',
+    )
     expect(await faultsOf(stored.slice(0, 4))).toContain('has 4 leaves, not 5')
     expect(await faultsOf(stored.filter(({ idx }) => idx !== 2))).toContain('lacks its leaf 2')
   })

@@ -80,8 +80,11 @@ describe.each(engines)('many deliveries on %s', (engine) => {
       },
     }
     const tick = deliverer({ ...w.deps, webhooks })
-    await tick(ending.signal)
-    for (let i = 0; i < 1500 && (await ended(one.id)) < events; i++) await Bun.sleep(10)
+    // A new endpoint gets one event first; the next look finds that it is fast.
+    for (let i = 0; i < 40 && (await ended(one.id)) < events; i++) {
+      await tick(ending.signal)
+      await Bun.sleep(250)
+    }
     expect(await ended(one.id)).toBe(events)
     expect([ids.length, new Set(ids).size]).toEqual([events, events])
     // One that waits for each message would need as many of each.

@@ -83,8 +83,8 @@ describe.each(engines)('troubles of a service on %s', (engine) => {
 
   test('An upstream that fails and answers again is told twice, each once, whenever it happens.', async () => {
     const one = [
-      { type: 'upstream.opened', data: { upstream: 'local' } },
-      { type: 'upstream.closed', data: { upstream: 'local' } },
+      { type: 'upstream.opened', data: { upstream: 'local', reason: 'failing' } },
+      { type: 'upstream.closed', data: { upstream: 'local', reason: 'failing' } },
     ] as const
     for (const round of [1, 2]) {
       isUp = false
