@@ -34,6 +34,9 @@ describe.each(sharedEngines)('two servers on one %s, one with a wrong clock', (e
   })
 
   const begin = async (node: Node): Promise<string> => {
+    // One that just started listens to those that were alive.
+    const isReady = async () => (await node.call('/readyz')).status === 200
+    await until('the node to be ready', isReady, 20_000)
     const json = { model: 'stub/endless', input: 'hello', background: true }
     const answer = await node.call('/v1/runs', { key, json })
     expect(answer.status).toBe(202)
