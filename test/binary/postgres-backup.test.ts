@@ -87,19 +87,20 @@ describe.skipIf(left)('the nightly backup of a PostgreSQL database', () => {
     const url = 'postgres://counterfoil:hunter2@127.0.0.1:1/counterfoil'
     const failed = await home.cli('backup', join(folder, 'x.db'), '--database-url', url)
     expect(failed.code).toBe(1)
-    expect(failed.stderr).toStartWith('pg_dump failed; its output was deleted:\n')
+    expect(failed.stderr).toContain('127.0.0.1:1 cannot be reached')
     expect(failed.stderr).not.toContain('hunter2')
     expect(readdirSync(folder)).toEqual(before)
   })
 
   test('without pg_dump names the command that is missing, without the password', async () => {
-    const url = 'postgres://counterfoil:hunter2@127.0.0.1:1/counterfoil'
-    const args = ['backup', 'x.db', '--database-url', url]
+    const there = new URL(database.url)
+    there.password = 'hunter2'
+    const args = ['backup', 'x.db', '--database-url', there.href]
     const { code, stdout, stderr } = await run(home.folder, args, { PATH: '/nowhere' })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain('pg_dump is not installed')
     expect(stderr).toContain('pg_dump --format=custom')
-    expect(stderr).toContain('postgres://counterfoil@127.0.0.1:1/counterfoil')
+    expect(stderr).toContain(there.pathname)
     expect(stderr).not.toContain('hunter2')
   })
 })

@@ -56,7 +56,7 @@ describe.skipIf(noBinary)('looking after a service', () => {
   test('migrate --status lists what was done, and changes nothing', async () => {
     const state = JSON.parse(await must(home, 'migrate', '--status', '--json'))
     expect(state.pending).toEqual([])
-    expect(state.applied.length).toBeGreaterThan(5)
+    expect(state.applied.length).toBeGreaterThan(0)
     const elsewhere = await home.cli('migrate', '--status', '--data', './nowhere')
     expect(elsewhere.code).toBe(78)
     expect(existsSync(join(home.folder, 'nowhere'))).toBe(false)
