@@ -81,8 +81,7 @@ async function expectIssuing(node: Node, key: string, issuer: string): Promise<s
 
 /** `log reopen`, with all servers stopped. */
 async function reopen(node: Node) {
-  const quiet = () => {}
-  const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
+  const log = { debug() {}, info() {}, warn() {}, error() {} }
   const office = await openLogOffice(node.config, log)
   const stores = { reopenings: reopenings(office.db, office.logStore), reissue: reissued }
   const deps = { ...office, ...stores, signer: signerFromHex(testPrivateKey) }
@@ -127,7 +126,6 @@ describe.skipIf(!postgresServer)('a PostgreSQL database that goes back', () => {
   /** Receipts that will be kept, the last of them under no head, and some that will be lost. */
   const issue = async () => {
     ;[stored, forgotten, seen] = [[], [], headsSeen()]
-    // A node that just started may still listen to others.
     for (const one of nodes) await untilReady(one)
     for (const one of nodes) stored.push(await receiptOf(one, key, seen))
     for (const one of nodes) stored.push(await one.run(key))
