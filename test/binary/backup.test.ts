@@ -29,6 +29,8 @@ const more = `[anchors]
 sender_key_file = "anchor.key"
 min_receipts = 1
 min_interval_s = 1
+[limits]
+unfunded_runs = 0
 [[models]]
 id = "counterfoil/echo-1"
 input_pusd = 0
