@@ -122,7 +122,7 @@ function componentOf({ path, ref, locked: [id, , , integrity] }: Component) {
   }
 }
 
-/** What runs the bundle, and is the larger part of the executable. */
+/** The runtime of the bundle, which is the larger part of the executable. */
 const bun = {
   type: 'framework' as const,
   'bom-ref': `pkg:generic/bun@${Bun.version}`,

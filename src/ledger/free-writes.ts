@@ -19,7 +19,7 @@ export type FreeLimits = {
 
 const freeDayMs = 86_400_000
 
-type Counted = Pick<AccountRow, 'id' | 'paidIn' | 'freeDay' | 'freeWrites' | 'freeBytes'>
+type FreeCounts = Pick<AccountRow, 'id' | 'paidIn' | 'freeDay' | 'freeWrites' | 'freeBytes'>
 
 /** Whether money ever came in. Its first movement can be nothing else. */
 export const isFunded = ({ moves }: Pick<AccountRow, 'moves'>): boolean => moves > 0
@@ -30,7 +30,7 @@ export const isFunded = ({ moves }: Pick<AccountRow, 'moves'>): boolean => moves
  */
 export function whyNoFreeWrites(
   { freeWrites, freeBytes, sponsor }: FreeLimits,
-  row: Counted | undefined,
+  row: FreeCounts | undefined,
   now: Millis,
 ): Refusal | undefined {
   if (!row || row.freeDay !== dayOf(now) || row.id === sponsor) return undefined

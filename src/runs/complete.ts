@@ -7,7 +7,7 @@ import { type JsonObject, UpstreamFailure } from '../models/upstream/upstream.ts
 import { readAnswer } from './answer.ts'
 import { readEmbeddings } from './embeddings.ts'
 import { endFailed } from './end-failed.ts'
-import { type Came, endingOf, type Keep, nothingCame, storedOf } from './ending.ts'
+import { type CollectedAnswer, endingOf, type Keep, nothingCame, storedOf } from './ending.ts'
 import { finish } from './finish.ts'
 import type { LiveRun } from './live-run.ts'
 import { sound } from './native-sorter.ts'
@@ -27,7 +27,7 @@ export async function complete(
   keep?: Keep<Completed>,
 ): Promise<Completed> {
   let step = live.model.route[0]
-  let answer: Came = nothingCame
+  let answer: CollectedAnswer = nothingCame
   let isWhole = false
   try {
     const whole = await tryRoute(deps, live, (upstream, call, tried) => {
@@ -35,7 +35,7 @@ export async function complete(
       return upstream.complete(call)
     })
     const found = live.freeform ? live.freeform.whole(whole) : whole
-    const came = readFound(live, found)
+    const came = readWholeAnswer(live, found)
     if (live.isLarge) deps.reports.keepConversation(live, step)
     live.freeRequest()
     if (live.stopped() || live.isDraining) {
@@ -56,7 +56,7 @@ export async function complete(
   }
 }
 
-function readFound({ model, native, isNative }: LiveRun, found: JsonObject): Came {
+function readWholeAnswer({ model, native, isNative }: LiveRun, found: JsonObject): CollectedAnswer {
   if (model.kind === 'embedding') return readEmbeddings(found)
   return isNative && native ? sound(gatherNative(native.protocol, found)) : readAnswer(found)
 }

@@ -2,12 +2,12 @@
 import { hasCanonicalForm } from '../kernel/canonical.ts'
 import { type JsonObject, UpstreamFailure } from '../models/upstream/upstream.ts'
 import { objects } from './answer.ts'
-import { type Came, nothingCame } from './ending.ts'
+import { type CollectedAnswer, nothingCame } from './ending.ts'
 
 /** The members of a vector; others would be output that an embedding has no price for. */
 const vectorMembers = new Set(['object', 'index', 'embedding'])
 
-export function readEmbeddings(body: JsonObject): Came {
+export function readEmbeddings(body: JsonObject): CollectedAnswer {
   const data = objects(body['data']).map(toVector)
   // No receipt could commit to a number beyond a double or to half a surrogate pair.
   if (!hasCanonicalForm(data)) throw new UpstreamFailure('error')

@@ -5,7 +5,7 @@ import type { Refusal } from '../kernel/refusal.ts'
 import type { RouteStep } from '../models/model.ts'
 import { UpstreamFailure } from '../models/upstream/upstream.ts'
 import { receiptIdOf } from '../proof/receipts/receipt.ts'
-import { type Came, endingOf, type How, type Keep } from './ending.ts'
+import { type CollectedAnswer, endingOf, type How, type Keep } from './ending.ts'
 import { type Charged, refusalOf } from './failure.ts'
 import { finish } from './finish.ts'
 import { isOurs, type LiveRun, namesOf } from './live-run.ts'
@@ -16,7 +16,7 @@ import type { Ending, Finished } from './settlement.ts'
 type Broken = {
   step: RouteStep | undefined
   /** What was delivered of the answer, and what was reported. */
-  answer: Came
+  answer: CollectedAnswer
   firstByteAt: Millis | null
   keep?: Pick<Keep<never>, 'failed'> | undefined
   /** Whether the answer was read to its end for a client that was gone. */

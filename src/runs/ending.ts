@@ -39,7 +39,7 @@ export function storedOf<More extends object>(
  * What an answer came to: its counts, and what the upstream reported. `hasEnded`: the upstream said
  * how it ended, so that its report is the last one.
  */
-export type Came = Omit<Answer, 'choices'> & { choices: Json; hasEnded?: boolean }
+export type CollectedAnswer = Omit<Answer, 'choices'> & { choices: Json; hasEnded?: boolean }
 
 type Facts = Pick<Ending, 'firstByteAt' | 'output'>
 
@@ -50,7 +50,7 @@ export type How = 'whole' | 'broken' | 'left'
 export function endingOf(
   { reports }: Pick<Deps, 'reports'>,
   live: LiveRun,
-  answer: Came,
+  answer: CollectedAnswer,
   step: RouteStep | undefined,
   facts: Facts,
   how: How,
@@ -99,7 +99,7 @@ export function endingOf(
 }
 
 /** An answer of which nothing came. */
-export const nothingCame: Came = {
+export const nothingCame: CollectedAnswer = {
   choices: [],
   outputBytes: 0,
   usage: undefined,

@@ -12,11 +12,11 @@ import { type GatheredCall, toToolCalls } from './tool-calls.ts'
  */
 export type Choice = {
   index: number
-  message: { role: 'assistant'; content: Json } & Said
+  message: { role: 'assistant'; content: Json } & OtherMembers
   finish_reason: string | null
-} & Said
+} & OtherMembers
 /** Members that not every answer has. */
-type Said = { [member: string]: Json }
+type OtherMembers = { [member: string]: Json }
 
 /** A choice as far as it came. */
 export type Gathered = {

@@ -168,5 +168,6 @@ const withoutMoney =
 
 /** Settlements that are tried again in one go. */
 const settledAtOnce = 128
+
 const crowded =
   'Your account already uses its share of the runs this server can take. Wait for one to end.'

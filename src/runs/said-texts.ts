@@ -4,7 +4,7 @@ import { objectOf } from '../kernel/json-object.ts'
 import { objectsIn, textOf } from '../models/protocols/reading.ts'
 
 /** A text of an item: the name of its events, its place in the item, and itself. */
-type Said = { name: string; at: number; text: string }
+type PlacedText = { name: string; at: number; text: string }
 
 /** Texts by the names of their events. */
 const textMembers = ['text', 'refusal', 'arguments', 'input'] as const
@@ -55,7 +55,7 @@ export class SaidTexts {
     return !isLost && texts.every((said) => this.agreeText(index, said))
   }
 
-  private agreeText(index: string, { name, at, text }: Said): boolean {
+  private agreeText(index: string, { name, at, text }: PlacedText): boolean {
     return this.agreeAt(`${index}/${at}/${name}`, text)
   }
 
@@ -77,7 +77,7 @@ const itemNames = new Set([
 
 const isOfItem = (place: string): boolean => itemNames.has(place.split('/')[2] ?? '')
 
-function saidIn(item: JsonObject): Said[] {
+function saidIn(item: JsonObject): PlacedText[] {
   if (typeof item['arguments'] === 'string') {
     return [{ name: 'function_call_arguments', at: 0, text: item['arguments'] }]
   }
@@ -97,7 +97,7 @@ const partNames = new Map([
   ['reasoning_text', 'reasoning_text'],
 ])
 
-function partSaid(part: JsonObject, at: number): Said[] {
+function partSaid(part: JsonObject, at: number): PlacedText[] {
   const name = partNames.get(textOf(part['type']))
   if (name === undefined) return []
   return [{ name, at, text: textOf(part['text'] ?? part['refusal']) }]

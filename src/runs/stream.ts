@@ -12,7 +12,7 @@ import {
 } from '../models/upstream/upstream.ts'
 import { ChunkSorter } from './chunks.ts'
 import { endFailed } from './end-failed.ts'
-import { type Came, endingOf, type Keep, storedOf } from './ending.ts'
+import { type CollectedAnswer, endingOf, type Keep, storedOf } from './ending.ts'
 import { finish } from './finish.ts'
 import type { Choice } from './gathered-choice.ts'
 import type { LiveRun } from './live-run.ts'
@@ -101,7 +101,7 @@ export async function stream(
 
 /** The whole answer, and what the client is still to hear of it. */
 function endOf(sorter: ChunkSorter | NativeSorter): {
-  answer: Came
+  answer: CollectedAnswer
   end: Pick<Streamed, 'choices' | 'tail' | 'events'>
 } {
   if (sorter instanceof NativeSorter) {

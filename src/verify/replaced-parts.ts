@@ -17,10 +17,13 @@ export type ReplacedParts = {
   problems: Problem[]
 }
 
-type Given = { file: unknown; proof?: unknown; disclosures?: unknown }
+type ReceiptParts = { file: unknown; proof?: unknown; disclosures?: unknown }
 
 /** Reads the parts of the file that others replace. `id` is the receipt's. Never throws. */
-export function replacedParts({ file, proof, disclosures }: Given, id: string): ReplacedParts {
+export function replacedParts(
+  { file, proof, disclosures }: ReceiptParts,
+  id: string,
+): ReplacedParts {
   const problems: Problem[] = []
   const inside = isObject(file) ? file : {}
   const isReplaced = proof !== undefined && proof !== null && isObject(inside['proof'])

@@ -13,12 +13,12 @@ import { expectOwed } from './owed.ts'
 
 /** Audits of the whole ledger. Each works on one snapshot, so that the server can go on. */
 export type AuditStore = {
-  /** What does not add up; writes nothing. */
+  /** Finds every difference; writes nothing. */
   faults(now: Millis): Promise<string[]>
   /** The same with the sums of all sides. */
   report(now: Millis): Promise<AuditReport>
   /**
-   * What does not add up. Without a fault it stores its point for {@link sinceLast}.
+   * Finds every difference. Without one it stores its point for {@link sinceLast}.
    * @throws the reason of `ending` at the next page of rows.
    */
   whole(now: Millis, ending?: AbortSignal): Promise<string[]>
@@ -26,7 +26,7 @@ export type AuditStore = {
   sinceLast(): Promise<string[]>
 }
 
-/** What does not add up, and what each side received less what it paid. */
+/** The differences, and the sum that each side received less what it paid. */
 export type AuditReport = { faults: string[]; sides: SideSums }
 
 /** Rows of one step; the event loop turns between steps. */

@@ -42,7 +42,7 @@ export type Texts = { input: Json; output: Json | null }
 export type RunText = Texts & { runId: string; accountId: string }
 
 /** The choices of an account: the texts of its runs, and responses for a next turn. */
-type Kept = { retention: Retention; responses: boolean }
+type RetentionSettings = { retention: Retention; responses: boolean }
 
 /** How long a retention is cached, in ms: another process may change it. */
 const rememberedMs = 1000
@@ -53,12 +53,12 @@ const dropBatch = 50
 
 export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>): TextStore {
   const { accountSettings, runTexts } = db.tables
-  const remembered = new LRUCache<string, Kept & { readAt: number }>(room)
+  const remembered = new LRUCache<string, RetentionSettings & { readAt: number }>(room)
   db.onConnectionLost(() => remembered.clear())
   /** False at a start: the files may still hold what an earlier process deleted. */
   let isScrubbed = false
 
-  const read = async (account: string): Promise<Kept> => {
+  const read = async (account: string): Promise<RetentionSettings> => {
     const readAt = clock.monotonic()
     const row = await db.read((q) =>
       first(q.select().from(accountSettings).where(eq(accountSettings.accountId, account))),
@@ -68,7 +68,7 @@ export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>): Text
     return kept
   }
 
-  const freshOf = (account: string): Kept | undefined => {
+  const freshOf = (account: string): RetentionSettings | undefined => {
     const known = remembered.get(account)
     // Not the wall clock, which can be set back.
     return known && clock.monotonic() - known.readAt < rememberedMs ? known : undefined
