@@ -91,6 +91,35 @@ describe('a body that does not arrive', () => {
   }, 60_000)
 })
 
+describe('a length that is no number', () => {
+  test('is refused before any limit is asked, for everybody, and spoils no later request', async () => {
+    const twice = (path: string, more = '') =>
+      `POST ${path} HTTP/1.1\r\nHost: ${new URL(w.origin).host}\r\n${more}` +
+      'Content-Type: application/json\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}'
+    const key = `Authorization: Bearer ${secret}\r\n`
+    for (const text of [
+      twice('/leaks'),
+      twice('/leaks', 'Content-Encoding: identity\r\n'),
+      twice('/v1/chat/completions', key),
+      twice('/v1/chat/completions', `${key}Content-Encoding: gzip\r\n`),
+    ]) {
+      const sent = await begin(text)
+      await until('the answer', () => sent.answer !== '', 10_000)
+      expect([statusOf(sent), sent.answer]).toEqual([
+        '400',
+        expect.stringContaining('Send one Content-Length') as never,
+      ])
+    }
+    // Bodies in chunks take room of the budget that all share.
+    const chunked = head().replace('Content-Length: 200', 'Transfer-Encoding: chunked')
+    const body = '{"model":"counterfoil/echo-1","messages":[{"role":"user","content":"hi"}]}'
+    const frame = `${chunked}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+    const both = await Promise.all([begin(frame), begin(frame)])
+    await until('both answers', () => both.every(({ answer }) => answer.includes('hi')), 10_000)
+    expect(both.map(statusOf)).toEqual(['200', '200'])
+  })
+})
+
 describe('500 slow connections of one address', () => {
   test('keep nobody else out, and all are over soon', async () => {
     const beginnings = ['P', `GET /v1/models HTTP/1.1\r\nHost: localhost\r\nX-Slow: `]

@@ -1,5 +1,6 @@
 /** Knows the requests whose bodies were not read yet: where they come from, and for whom. */
 import type { Deps } from '../../app/deps-port.ts'
+import { refuse } from '../../kernel/refusal.ts'
 import { BodyBudget, BodyRoom, smallBody } from './body-budget.ts'
 import { clientAddress, type PeerSource, rateKey, trustedProxies } from './client-address.ts'
 
@@ -40,13 +41,13 @@ export class ExpectedBody {
   /** The length that its head announces, in bytes, of a caller with an account; else 0. */
   announcedBytes(): number {
     if (this.account === undefined) return 0
-    return Number(this.request.headers.get('content-length') ?? 0) || 0
+    return Number(this.request.headers.get('content-length') ?? 0)
   }
 }
 
 const expected = new WeakMap<Request, ExpectedBody>()
 
-/** Notes a request that may have a body. */
+/** Notes a request that may have a body. @throws Refusal for one whose length is no number */
 export type ExpectBody = (request: Request, server: PeerSource | null) => void
 
 /**
@@ -56,7 +57,21 @@ export type ExpectBody = (request: Request, server: PeerSource | null) => void
  */
 export function expectBodies(settings: Limits): ExpectBody {
   const bodies = new Bodies(settings)
-  return (request, server) => void expected.set(request, new ExpectedBody(bodies, request, server))
+  return (request, server) => {
+    assertOneLength(request)
+    expected.set(request, new ExpectedBody(bodies, request, server))
+  }
+}
+
+/**
+ * Every limit of a body begins with its announced length. Bun joins two equal headers to "5, 5",
+ * which is not a number, and no limit holds for that (RFC 9110 §8.6 lets a server refuse it).
+ * @throws Refusal `invalid_request`
+ */
+function assertOneLength({ headers }: Request): void {
+  const length = headers.get('content-length')
+  if (length === null || /^\d{1,15}$/.test(length)) return
+  refuse('invalid_request', 'Send one Content-Length, a whole number of bytes.')
 }
 
 export const expectedBody = (request: Request): ExpectedBody | undefined => expected.get(request)

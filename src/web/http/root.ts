@@ -55,8 +55,8 @@ export const makeRoot = (deps: RootDeps) => {
       if (!isOurHost(request.headers.get('host'))) throw new Refusal('misdirected_request')
       assertMeant(shard, request)
       if (!hasReadablePath(request.url)) throw new NotFoundError()
-      admit?.(request, server)
       if (request.method !== 'GET') expectBody?.(request, server)
+      admit?.(request, server)
     })
     .onError({ as: 'global' }, ({ error, request, set, acting }: Failed) => {
       const { status, headers, body } = answerError(error, request, set.headers, acting)
