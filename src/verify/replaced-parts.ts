@@ -33,7 +33,6 @@ export function replacedParts(
 }
 
 type Outcomes = Record<Check['name'], Outcome>
-type Replaced = Pick<Outcomes, keyof LogVerdict['outcomes'] | 'content_input' | 'content_output'>
 
 /** The outcomes of the checks that both parts must pass: a fault of the replaced one counts. */
 export function allHold(
@@ -41,18 +40,16 @@ export function allHold(
   log: LogVerdict['outcomes'],
   { disclosures }: ReplacedParts,
   { content }: Receipt,
-): Replaced {
-  return {
-    leaf: worse(given.leaf, log.leaf),
-    inclusion: worse(given.inclusion, log.inclusion),
-    checkpoint_signature: worse(given.checkpoint_signature, log.checkpoint_signature),
-    checkpoint_consistent: given.checkpoint_consistent,
-    content_input: worse(given.content_input, checkContent('input', content, disclosures)),
-    content_output: worse(given.content_output, checkContent('output', content, disclosures)),
+): Outcomes {
+  const outcomes = { ...given }
+  const replaced = {
+    ...log,
+    content_input: checkContent('input', content, disclosures),
+    content_output: checkContent('output', content, disclosures),
   }
+  for (const [name, { status, reason }] of Object.entries(replaced) as [Check['name'], Outcome][]) {
+    if (status !== 'fail' || given[name].status === 'fail') continue
+    outcomes[name] = { status, reason: `In the file itself: ${reason}` }
+  }
+  return outcomes
 }
-
-const worse = (given: Outcome, replaced: Outcome): Outcome =>
-  given.status !== 'fail' && replaced.status === 'fail'
-    ? { ...replaced, reason: `In the file itself: ${replaced.reason}` }
-    : given

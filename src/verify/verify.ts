@@ -131,7 +131,7 @@ export function verifyReceipt(input: VerifyInput, trust: Trust, options: VerifyO
   }
   const judged = { file, digest, recovered, log, quote: input.quote }
   const given = { ...runChecks(judged, trust, options), ...told }
-  const outcomes = { ...given, ...allHold(given, own.outcomes, replaced, file.receipt) }
+  const outcomes = allHold(given, own.outcomes, replaced, file.receipt)
   const checks = checkNames.map((name): Check => ({ name, ...outcomes[name] }))
   const reached = isSigned(outcomes) && checks.every(({ status }) => status !== 'fail')
   const isSeen = told.witnessed.status !== 'unavailable' && told.attested.status !== 'unavailable'
