@@ -69,7 +69,7 @@ async function expectDiverged(node: Node, key: string): Promise<void> {
 
 /** A node that starts beside others hears for two seconds what they know. */
 const untilReady = (node: Node) =>
-  until('the node to be ready', async () => (await node.call('/readyz')).status === 200)
+  until('the node to be ready', async () => (await node.call('/readyz')).status === 200, 20_000)
 
 async function expectIssuing(node: Node, key: string, issuer: string): Promise<string> {
   await untilReady(node)
@@ -214,7 +214,7 @@ describe.skipIf(!postgresServer)('a PostgreSQL database that goes back', () => {
     await stop()
     // For 10 s the database that went back names nodes that lived then.
     const left = knowing as Node
-    await until('nobody to live', () => reopen(left).catch(() => undefined), 15_000)
+    await until('all to be gone', () => reopen(left).catch(() => undefined), 15_000)
     await start('a', 'b')
   })
 
@@ -231,12 +231,12 @@ describe.skipIf(!postgresServer)('a PostgreSQL database that goes back', () => {
     const left = node(0)
     await stop()
     // For 10 s the database that went back names nodes that lived then.
-    await until('nobody to live', () => reopen(left).catch(() => undefined), 15_000)
+    await until('all to be gone', () => reopen(left).catch(() => undefined), 15_000)
     await start('a', 'b')
     await issue()
     await stop()
     await database.rewind()
-    // It comes first, and knows nothing: what it numbers or signs now, nobody can tell.
+    // It comes first, and knows nothing: no one can tell what it numbers or signs now.
     await start('empty')
     await untilReady(node(0))
     await start('a')

@@ -64,6 +64,7 @@ const types = new Map([
   ['key.pause', 'key.paused'],
   ['plan.renew', 'plan.renewed'],
   ['plan.lapse', 'plan.lapsed'],
+  ['webhook.create', 'webhook.created'],
 ])
 
 function toldBy({ action, detail }: AuditRow): string | undefined {

@@ -254,6 +254,7 @@ input_pusd = ${prices.input}
 output_pusd = ${prices.output}
 request_nusd = ${prices.request}
 bytes_per_token = 4
+on_disconnect = "cut"
 overhead_per_message = 0
 overhead_fixed = 0
 ${Object.entries(offers)
