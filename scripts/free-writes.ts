@@ -5,7 +5,11 @@
 import { Glob } from 'bun'
 
 /** A place where a command is posted, and how the budget of free writes treats it. */
-export type Place = { file: string; line: number; treats: 'refused' | 'taken' | 'asks itself' }
+export type Place = {
+  file: string
+  line: number
+  treats: 'refused' | 'refused above twice of it' | 'taken' | 'asks itself'
+}
 
 /** What each command stores, by its file; in the order of their places in it. */
 const kept: Record<string, readonly string[]> = {
@@ -32,6 +36,7 @@ const kept: Record<string, readonly string[]> = {
   'src/billing/vouchers/redeem-voucher.ts': ['Money that came in.'],
   'src/front/admin/suspend.ts': ['The operator’s decision.'],
   'src/front/terminal/sponsor.ts': ['The operator’s money for visitors.'],
+  'src/front/webhooks/take-room.ts': ['An audit entry of a webhook, or a test event of one.'],
   'src/front/webhooks/webhooks.ts': [
     'A webhook and an audit entry.',
     'A threshold and an audit entry.',
@@ -76,6 +81,7 @@ function treatOf(lines: readonly string[], at: number, line: string): Place['tre
   const from = isNamed ? at - 12 : at
   const rest = lines.slice(Math.max(0, from), at + 12).join('\n')
   const members = /decide/.test(rest) ? rest.slice(0, rest.indexOf('decide')) : rest
+  if (/\bisRepair\b/.test(members)) return 'refused above twice of it'
   return /\b(isExempt|run|below|deposit)\b/.test(members) ? 'taken' : 'refused'
 }
 

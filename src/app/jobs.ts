@@ -101,6 +101,12 @@ function jobsByClock(deps: Deps, db: Db): Job[] {
     { name: 'webhooks', everyMs: 250, tick: deliverer(deps) },
     { name: 'tell-operator', everyMs: 1000, tick: operatorTeller(deps) },
     { name: 'tell-expiring', everyMs: 60_000, tick: () => tellExpiring(db, deps.clock.now()) },
+    {
+      name: 'stop-leaked-webhooks',
+      everyMs: 60_000,
+      atStart: true,
+      tick: () => deps.webhooks.stopLeaked(deps.clock.now()),
+    },
     { name: 'drop-kept', everyMs: 60_000, tick: () => deps.keptItems.dropPast(deps.clock.now()) },
     { name: 'drop-outputs', everyMs: 60_000, tick: () => deps.runs.dropOutputs(deps.clock.now()) },
     {

@@ -43,6 +43,8 @@ export type Command<T> = {
    * service's or the operator's own, or asks itself, as a run does that may be free.
    */
   isExempt?: boolean
+  /** What an owner needs to repair an account: it has twice the budget of free writes. */
+  isRepair?: boolean
   /** Loads the live subscription of the account. */
   subscribes?: boolean
   /** Loads the members and the invitations of the account. */

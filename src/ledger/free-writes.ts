@@ -27,16 +27,18 @@ export const isFunded = ({ moves }: Pick<AccountRow, 'moves'>): boolean => moves
 /**
  * Why an account may store nothing more today without paying; undefined while it may. The counts
  * are those of its row, which the command has locked: two nodes share one budget.
+ * @param times the budgets that the command may use: repairs go on where others are refused
  */
 export function whyNoFreeWrites(
   { freeWrites, freeBytes, sponsor }: FreeLimits,
   row: FreeCounts | undefined,
   now: Millis,
+  times = 1,
 ): Refusal | undefined {
   if (!row || row.freeDay !== dayOf(now) || row.id === sponsor) return undefined
-  const dollars = 1 + Number((row.paidIn ?? 0n) / nusdPerUsd)
+  const budgets = times * (1 + Number((row.paidIn ?? 0n) / nusdPerUsd))
   const isOver =
-    isAbove(row.freeWrites, freeWrites * dollars) || isAbove(row.freeBytes, freeBytes * dollars)
+    isAbove(row.freeWrites, freeWrites * budgets) || isAbove(row.freeBytes, freeBytes * budgets)
   return isOver ? noFreeWrites(now) : undefined
 }
 

@@ -76,12 +76,12 @@ export function openLedger(
   }
 
   const whyUnpaid = (
-    { account, run, below, deposit, isExempt }: Command<unknown>,
+    { account, run, below, deposit, isExempt, isRepair }: Command<unknown>,
     { accounts }: TrackedRows,
     { now }: UnitOfWork,
   ): Refusal | undefined => {
     if (!free || isExempt || (run ?? below ?? deposit) !== undefined) return undefined
-    return whyNoFreeWrites(free, accounts.get(account), now)
+    return whyNoFreeWrites(free, accounts.get(account), now, isRepair ? 2 : 1)
   }
 
   function* postAll(q: Query, batch: Waiting[], tracked: TrackedRows): Work<Outcome[]> {

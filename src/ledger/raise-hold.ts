@@ -1,8 +1,9 @@
 /** Raises the hold of an open run whose model server turned out to take no limit. */
-import { type Nusd, toJsonInteger, toUsd } from '../kernel/money.ts'
+import { min, type Nusd, toJsonInteger, toUsd } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { notAStatus } from '../kernel/status-safe.ts'
 import type { KeyRow, RunRow, WindowRow } from '../storage/db/schema.ts'
+import { brakesOf } from './brake.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
 /**
@@ -24,7 +25,13 @@ export function raiseHold(
   const more = hold - run.hold
   if (more <= 0n) return
   const windows = run.windows.map(([keyId, start]) => unit.windowAt(keyId, start))
-  const room = (window: WindowRow): Nusd => window.limit - window.spent - window.held
+  // A brake may be lower than when the run began; its window says so with the next hold.
+  const brakes = chain.flatMap((key) => brakesOf(key, unit.now).map((one) => ({ key, ...one })))
+  const limitOf = ({ keyId, windowStart, limit }: WindowRow): Nusd => {
+    const brake = brakes.find(({ key, start }) => key.id === keyId && start === windowStart)
+    return brake ? min(limit, brake.limit) : limit
+  }
+  const room = (window: WindowRow): Nusd => limitOf(window) - window.spent - window.held
   const full = windows.find((window) => room(window) < more)
   const narrow = chain.find(({ maxCostPerRun }) => maxCostPerRun !== null && maxCostPerRun < hold)
   if (full) refuseRaise('cap_exceeded', hold, run.hold + room(full), full.keyId)

@@ -76,7 +76,8 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
       session: wish.session,
       startedAt,
       asksReasoning: asks,
-      drainMs: deps.reports.drains(model, asks) ? deps.settings.drainMs : 0,
+      // Asked for when its client hangs up: few do.
+      drainMs: () => (deps.reports.drains(model, asks) ? deps.settings.drainMs : 0),
     })
     deps.live.add(live)
     return live

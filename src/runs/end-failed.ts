@@ -42,15 +42,24 @@ export async function endFailed(
   const isLeft = stopped !== undefined && !isOurs.has(stopped)
   const how = isWhole ? 'whole' : isLeft ? 'left' : 'broken'
   const facts = { firstByteAt, output: outputBytes + sealedBytes > 0 ? answer.choices : null }
+  /** An error of ours in counting must not strand the hold: then the run costs nothing. */
+  const counted = (): ReturnType<typeof endingOf> | undefined => {
+    try {
+      return endingOf(deps, live, answer, step, facts, how)
+    } catch (fault) {
+      deps.log.error('run.not_counted', fault, namesOf(live))
+      return undefined
+    }
+  }
   const due = chargedFor(live, error, { how, hasOutput })
   const isFree = due === 'nothing'
-  const ended = isFree ? undefined : endingOf(deps, live, answer, step, facts, how)
-  const charged = ended && ended.hiddenTokens > 0 ? 'hidden' : due
+  const ended = isFree ? undefined : counted()
+  const charged = !ended ? 'nothing' : ended.hiddenTokens > 0 ? 'hidden' : due
   const refusal = refusalOf(error, stopped, charged, live.model.contextTokens)
   if (refusal.type === 'internal_error') deps.log.error('run.failed', error, namesOf(live))
   // What the model server reported it bills the operator, also where no customer pays.
   const isBilled = isFree && answer.usage !== undefined && step?.cost !== undefined
-  const { wholesale } = (isBilled ? endingOf(deps, live, answer, step, facts, how) : ended) ?? {}
+  const { wholesale } = (isBilled ? counted() : ended) ?? {}
   const receiptId = receiptIdOf(live.id)
   refusal.detail.headers = { ...refusal.detail.headers, 'x-receipt-id': receiptId }
   refusal.detail.metadata = { ...refusal.detail.metadata, run_id: live.id, receipt_id: receiptId }

@@ -36,17 +36,39 @@ export async function finish(
   const { received, row, exchange } = live
   const isOpen = exchange !== undefined && exchange.answer === undefined
   const { prices } = live.model
-  const of: Settled = { open: row, prices, ending, durationMs, exchange, received, call, items }
+  const safely =
+    items &&
+    ((settled: Finished) => {
+      try {
+        return items(settled)
+      } catch (fault) {
+        // The answer was delivered: it is charged also where a next turn cannot name it.
+        deps.log.error('responses.not_kept', fault, namesOf(live))
+        return []
+      }
+    })
+  const of: Settled = {
+    open: row,
+    prices,
+    ending,
+    durationMs,
+    exchange,
+    received,
+    call,
+    items: safely,
+  }
   try {
     let done: Finished
+    let kept: Settlement['items']
     try {
       const settlement = new Settlement(deps, of)
       await deps.ledger.post(settlement)
       done = settlement.finished()
-      if (settlement.items) deps.keptItems.added(settlement.items)
+      kept = settlement.items
     } catch (error) {
       done = await afterDoubt(deps, error, of)
     }
+    if (kept) deps.keptItems.added(kept)
     const { id: runId, digest, cost, finishedAt: at } = done.run
     if (ending.usage?.classes) {
       deps.meters.unpriced(live.model.id, unpricedUnits(prices, ending.usage))

@@ -89,7 +89,7 @@ export class LiveRun {
   readonly startedAt: number
   readonly asksReasoning: boolean
   /** How long its answer is read on when its client hangs up, in ms; 0 where that stops it. */
-  readonly drainMs: number
+  readonly drainMs: () => number
   /** Whether its client is gone, and its answer is read to the end all the same. */
   isDraining = false
   /** Whether the model server that is asked now got any of the request. */
@@ -184,9 +184,10 @@ export class LiveRun {
   /** Goes on without a client; false for a run that stops with it, or that no server has yet. */
   private drain(): boolean {
     if (this.isDraining) return true
-    if (this.drainMs === 0 || !this.isSent) return false
+    const drainMs = this.isSent ? this.drainMs() : 0
+    if (drainMs === 0) return false
     this.isDraining = true
-    this.drainDeadline = deadlineIn(this.drainMs, this)
+    this.drainDeadline = deadlineIn(drainMs, this)
     this.readerless?.resolve()
     return true
   }

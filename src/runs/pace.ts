@@ -1,10 +1,16 @@
 /** Spaces requests of accounts without money, so that the thread is free for others in between. */
 import type { Millis } from '../kernel/clock.ts'
+import { refuse } from '../kernel/refusal.ts'
+import { retryHeaders } from '../kernel/retry-headers.ts'
 
 /** A request takes about this long of the thread, in ms, and a byte of its body so much more. */
 const requestMs = 5
 const byteMs = 1 / 250
 const mostMs = 3000
+/** Who would wait longer is told to come again, in ms. */
+const waitMs = 10_000
+
+const crowded = 'Many accounts without money wait here. Wait as Retry-After says, or deposit.'
 
 /** When the next of them may begin, all accounts without money of this process together. */
 export class Pace {
@@ -13,9 +19,13 @@ export class Pace {
   /**
    * Takes a turn for a body of so many bytes; resolves at once if no other waits.
    * @param now by a clock that does not jump
+   * @throws Refusal `concurrency_limited` where the turns of others take too long
    */
   take(now: Millis, bytes: number): Promise<void> | undefined {
     const at = Math.max(now, this.next)
+    if (at - now > waitMs) {
+      refuse('concurrency_limited', { message: crowded, headers: retryHeaders(at - now) })
+    }
     this.next = at + Math.min(mostMs, requestMs + bytes * byteMs)
     return at > now ? Bun.sleep(at - now) : undefined
   }

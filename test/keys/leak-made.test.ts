@@ -3,7 +3,7 @@ import { reportLeak } from '../../src/access/keys/leak.ts'
 import { resumeKey } from '../../src/access/keys/resume.ts'
 import { rotateKey } from '../../src/access/keys/rotate.ts'
 import { hashSecret } from '../../src/access/keys/secret.ts'
-import { createWebhook } from '../../src/front/webhooks/webhooks.ts'
+import { changeWebhook, createWebhook } from '../../src/front/webhooks/webhooks.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 
@@ -141,6 +141,40 @@ describe.each(engines)('what a leaked key made, on %s', (engine) => {
     expect(left.map(({ object, id }) => [object, id]).sort()).toEqual(
       [hook.body.id, moved.body.id].map((id) => ['webhook', id]).sort(),
     )
+  })
+})
+
+describe.each(engines)('webhooks of a leaked key that a report missed, on %s', (engine) => {
+  let w: World
+  beforeAll(async () => {
+    w = await world({ engine, webhookTargets: true } as never)
+  }, 60_000)
+  afterAll(() => w.stop())
+
+  test('are disabled by a job; those that the owner enabled since go on', async () => {
+    const { key, secret } = await w.key({ scopes: ['webhooks:write'] })
+    const asker = { account: key.accountId, actor: key.id, lineage: key.lineage }
+    const made = await Promise.all(
+      ['one', 'two'].map((name) =>
+        createWebhook(w.deps, asker, { url: `https://hook.example/${name}` }),
+      ),
+    )
+    const [missed, owned] = made.map(({ row }) => row.id)
+    await reportLeak(w.deps, secret)
+    const { webhooks } = w.db.tables
+    const sending = { disabledAt: null, disabledReason: null }
+    await w.db.write((q) => rows(q.update(webhooks).set(sending).returning()))
+    const owner = { account: key.accountId, actor: key.accountId }
+    await changeWebhook(w.deps, owner, owned ?? '', { enabled: true })
+    await w.deps.webhooks.stopLeaked(w.deps.clock.now())
+    const reasonOf = async (id = '') =>
+      (await w.deps.webhooks.find(key.accountId, id))?.disabledReason
+    expect([await reasonOf(missed), await reasonOf(owned)]).toEqual(['leak', null])
+    await expect(
+      changeWebhook(w.deps, asker, owned ?? '', { url: 'https://thief.example/' }).catch(
+        ({ type }) => type,
+      ),
+    ).resolves.toBe('key_paused')
   })
 })
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { issueKey } from '../../src/access/keys/issue.ts'
+import { rotateKey } from '../../src/access/keys/rotate.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { pricedToml } from '../quotes/priced.ts'
 import { until } from '../support/runs.ts'
@@ -72,6 +73,17 @@ describe.each(engines)('the budget of free writes on %s', (engine) => {
     expect((await w.call('/v1/keys', { key: secret, json: child })).status).toBe(429)
     const ended = await w.call(`/v1/keys/${key.id}/revoke`, { key: secret, json: {} })
     expect(ended.status).toBe(200)
+  })
+
+  test('leaves room for repairs once it is used up, twice of it at most, and none for the operator', async () => {
+    const { secret, key } = await w.key({ account, scopes: ['runs:write', 'keys:mint'] })
+    await runsUntilRefused(secret, 20)
+    const rotate = (actor: string) =>
+      rotateKey(w.deps, { keyId: key.id, actor, overlapSeconds: 0 }).then(() => 'rotated')
+    expect(await rotate(account)).toBe('rotated')
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => rotate(account)))
+    expect(outcomes.at(-1)).toMatchObject({ reason: { type: 'rate_limited' } })
+    expect(await rotate('operator')).toBe('rotated')
   })
 
   test('grows with every dollar that came in, and gifts spent since still count', async () => {

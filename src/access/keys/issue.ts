@@ -76,6 +76,8 @@ export async function issueKey(
   const id = wish.id ?? ids.make('key')
   const lineage = parent?.lineage ?? []
   const key = await ledger.post({
+    isExempt: wish.actor === 'operator',
+    isRepair: wish.acting !== undefined,
     account: wish.account,
     opens: true,
     mints: true,

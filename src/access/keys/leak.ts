@@ -25,14 +25,14 @@ export async function reportLeak(
     below: id,
     decide(unit) {
       const key = unit.key(id)
-      if (!key || key.revokedAt !== null) return []
-      if (pauseLeaked(unit, ids, key)) {
+      if (!key) return []
+      if (key.revokedAt === null && pauseLeaked(unit, ids, key)) {
         tellKey(unit, key, { type: 'leak.reported', actor: leakActor })
       }
       return containMade(unit, ids, key)
     },
   })
   keys.forget(id)
-  // From the pause on none of these keys makes another webhook.
+  // What this misses, a job stops within a minute.
   if (makers.length > 0) await webhooks.stopMadeBy(accountId, makers, clock.now())
 }

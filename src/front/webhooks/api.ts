@@ -18,9 +18,9 @@ import {
   webhookChangeBody,
   webhookRotateBody,
 } from './api/webhook-body.ts'
+import type { Asker } from './take-room.ts'
 import { toDeliveryView, toWebhookView } from './webhook-view.ts'
 import {
-  type Asker,
   changeWebhook,
   createWebhook,
   findWebhook,
@@ -154,7 +154,8 @@ const alertsApi = (deps: Deps) =>
  * @throws Refusal `scope_denied`
  */
 function askerOf({ account, key }: Caller): Asker {
-  if (key.parentId !== null) {
+  // The key of a member has no parent, and is of one branch all the same.
+  if (key.parentId !== null || key.branch !== null) {
     refuse('scope_denied', 'Webhooks tell of the whole account: ask by a key without a parent.')
   }
   return { account, actor: key.id, lineage: key.lineage }

@@ -5,11 +5,11 @@ import type { Json } from '../../kernel/canonical.ts'
 import { isId } from '../../kernel/ids.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { Once } from '../../ledger/once.ts'
-import { takeFreeWrites } from '../../ledger/stored-beside.ts'
 import type { DeliveryRow, WebhookRow } from '../../storage/db/schema.ts'
 import { type AccountEventType, accountEvents, type NewEvent } from '../../storage/outbox/event.ts'
 import { placesPerMs, toEventRow } from '../../storage/outbox/event-row.ts'
 import { makeSecret } from './sign.ts'
+import { type Asker, takeRoom } from './take-room.ts'
 import {
   defaultEvents,
   defaultOverlapSeconds,
@@ -31,9 +31,6 @@ export type WebhookWish = {
   /** False disables it: waiting deliveries end as failed. */
   enabled?: boolean | undefined
 }
-
-/** The account, the wallet or key that the audit names, and the lineage of a key. */
-export type Asker = { account: string; actor: string; lineage?: readonly string[] | undefined }
 
 /** @throws Refusal `not_found`, the same for webhooks of other accounts. */
 export async function findWebhook(
@@ -120,7 +117,8 @@ export async function changeWebhook(deps: Needs, asker: Asker, id: string, wish:
     description:
       wish.description === undefined ? before.description : readDescription(wish.description),
     format: wish.format ?? before.format,
-    madeBy: wish.url === undefined ? before.madeBy : asker.actor,
+    // Enabling a webhook is answering for its address.
+    madeBy: wish.url === undefined && wish.enabled !== true ? before.madeBy : asker.actor,
     ...stateOf(before, wish.enabled, deps.clock.now()),
   }
   const fields: (keyof WebhookRow)[] = ['url', 'events', 'description', 'format', 'madeBy']
@@ -128,7 +126,7 @@ export async function changeWebhook(deps: Needs, asker: Asker, id: string, wish:
     fields.push('disabledAt', 'disabledReason', 'failingSince', 'dropped')
   }
   const audit = auditOf(deps, asker, row, 'webhook.change')
-  await takeFreeWrites(deps.ledger, asker.account, audit)
+  await takeRoom(deps, asker, audit)
   await deps.webhooks.change(row, fields, audit)
   await followRuns(deps, asker.account)
   return row
@@ -179,7 +177,7 @@ export async function rotateWebhook(
     oldUntil: deps.clock.now() + overlapSeconds * 1000,
   }
   const audit = auditOf(deps, asker, row, 'webhook.rotate')
-  await takeFreeWrites(deps.ledger, asker.account, audit)
+  await takeRoom(deps, asker, audit)
   if (!(await deps.webhooks.rotate(row, before.secret, audit))) {
     refuse('conflict', 'This webhook was changed at the same moment. Rotate its secret again.')
   }
@@ -199,6 +197,7 @@ export async function testWebhook(deps: Needs, asker: Asker, id: string): Promis
   const made = toEventRow({ type: 'webhook.test', ...about }, now * placesPerMs, now)
   // Nothing but the time tells two tests apart, and both may come in one millisecond.
   const event = { ...made, id: deps.ids.make('evt') }
+  await takeRoom(deps, asker, event)
   const sent = await webhooks.sendTo(event, id, now)
   return sent ?? refuse('conflict', 'This webhook was disabled. Enable it first.')
 }

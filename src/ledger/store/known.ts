@@ -6,8 +6,10 @@ import type { TrackedRows } from '../unit-of-work.ts'
 import { windowStart } from '../window.ts'
 
 /** Members that a hold or the end of a run names; a command with any other is loaded. */
-type Looked = 'account' | 'keys' | 'windows' | 'run' | 'isHold' | 'isExempt' | 'decide'
-type More = Exclude<keyof Command<unknown>, Looked>
+type KnownField = 'account' | 'keys' | 'windows' | 'run' | 'decide'
+/** Members that load nothing. */
+type Flag = 'isHold' | 'isExempt' | 'isRepair'
+type More = Exclude<keyof Command<unknown>, KnownField | Flag>
 
 const more = Object.keys({
   to: true,

@@ -47,7 +47,7 @@ export class ExpectedBody {
 
 const expected = new WeakMap<Request, ExpectedBody>()
 
-/** Notes a request that may have a body. @throws Refusal for one whose length is no number */
+/** Notes a request that may have a body. @throws Refusal for one whose length is not a number */
 export type ExpectBody = (request: Request, server: PeerSource | null) => void
 
 /**
