@@ -1,4 +1,4 @@
-/** Bytes as 0x text. Browsers of before 2025 verify receipts too, and lack `toHex` and `fromHex`. */
+/** Bytes as 0x text. Browsers before 2025 verify receipts too, and lack `toHex` and `fromHex`. */
 
 /** Bytes as text: `0x` and two digits a byte. */
 export type Hex = `0x${string}`
