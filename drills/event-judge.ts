@@ -34,7 +34,10 @@ export async function judgeEvents(
     const own = accounts.map(({ account }) => account)
     const wanted = (await causesOf(db)).filter(
       ({ account, name }) =>
-        own.includes(account) && !olderKeys.some((id) => name === `key.created ${id}`),
+        own.includes(account) &&
+        // A webhook is not told of itself, and each account has one.
+        !name.startsWith('webhook.created') &&
+        !olderKeys.some((id) => name === `key.created ${id}`),
     )
     const found = told.flatMap((event) => nameOf(event) ?? [])
     const names = wanted.map(({ name }) => name)

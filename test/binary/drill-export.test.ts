@@ -14,5 +14,5 @@ test.skipIf(noBinary)(
       ['focus', 5_404],
     ])
   },
-  13_000,
+  60_000,
 )

@@ -89,7 +89,7 @@ describe.skipIf(noChromium)('the evidence of an upstream in a browser', () => {
       })
       await page.goto(`${w.origin}/receipts/${id}`)
       await page.locator('#checks', { hasText: 'The upstream did not sign it' }).waitFor()
-      expect(await page.locator('#standing').textContent()).toBe('Not valid')
+      await page.locator('#standing', { hasText: 'Not valid' }).waitFor()
     }))
 
   test('/verify takes it beside a receipt, with the keys of this service.', () =>
