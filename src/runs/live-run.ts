@@ -112,7 +112,8 @@ export class LiveRun {
   private readonly stopSwitch = new StopSwitch()
   private reason: StopReason | undefined
   private drainDeadline: Deadline | undefined
-  private readerless: PromiseWithResolvers<void> | undefined
+  /** Resolved when its reader took what was sent last. */
+  private taken: PromiseWithResolvers<void> | undefined
   private watchers: Set<Watcher> | undefined
   /** The chunks of a background run so far. */
   private said: JsonObject[] | undefined
@@ -178,7 +179,7 @@ export class LiveRun {
     this.reason = reason
     this.drainDeadline?.clear()
     this.stopSwitch.stop()
-    this.readerless?.resolve()
+    this.taken?.resolve()
   }
 
   /** Goes on without a client; false for a run that stops with it, or that no server has yet. */
@@ -188,7 +189,7 @@ export class LiveRun {
     if (drainMs === 0) return false
     this.isDraining = true
     this.drainDeadline = deadlineIn(drainMs, this)
-    this.readerless?.resolve()
+    this.taken?.resolve()
     return true
   }
 
@@ -202,11 +203,13 @@ export class LiveRun {
     return this.isDraining && (reason === undefined || isOurs.has(reason)) ? 'client_gone' : reason
   }
 
-  /** Resolves when it has no reader. */
-  untilUnread(): Promise<void> {
-    this.readerless ??= Promise.withResolvers()
-    if (this.isDraining || this.reason) this.readerless.resolve()
-    return this.readerless.promise
+  /** Resolves once its reader took what was sent, or left. One batch waits at a time. */
+  untilTaken(sent: Promise<void>): Promise<void> {
+    const taken = Promise.withResolvers<void>()
+    this.taken = taken
+    if (this.isDraining || this.reason) taken.resolve()
+    sent.then(taken.resolve, taken.reject)
+    return taken.promise
   }
 
   /** Frees what it holds beside its hold: it has ended. */

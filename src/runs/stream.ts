@@ -79,7 +79,7 @@ export async function stream(
       live.tell(outgoing)
       const sent = sink.send(outgoing, batch.isLast === true)
       // A reader that accepts nothing must not delay the end of a run that it left.
-      return sent ? Promise.race([sent, live.untilUnread()]).then(() => true) : true
+      return sent ? live.untilTaken(sent).then(() => true) : true
     })
     if (live.stopped()) throw new UpstreamFailure('aborted')
     if (live.isDraining) {
