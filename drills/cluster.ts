@@ -6,6 +6,7 @@ import { resolve } from 'node:path'
 import { binary } from '../test/support/binary.ts'
 import { pgbouncer } from '../test/support/pgbouncer.ts'
 import { wrongClocks } from './cluster/clock-scenes.ts'
+import { crowded } from './cluster/crowded-scenes.ts'
 import { forgettingFailovers, synchronousFailovers } from './cluster/failover-scenes.ts'
 import { olderNodeScene, playOlderNode } from './cluster/older-node-scene.ts'
 import { hasPatroni } from './cluster/patroni.ts'
@@ -37,6 +38,7 @@ const everyScene: Scene[] = [
   ...forgettingFailovers,
   vanishedPeer,
   ...troubles,
+  ...crowded,
   ...(fakeTime ? [...wrongClocks, ...clockJumps] : []),
 ]
 
