@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import {
   boundCap,
   boundExpiry,
-  boundLimits,
   boundModels,
   boundName,
   boundNetworks,
@@ -10,6 +9,7 @@ import {
   boundTags,
 } from '../../src/access/keys/bounds.ts'
 import { dayMs } from '../../src/access/keys/key.ts'
+import { noLimits, withLimits } from '../../src/access/keys/key-limits.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import type { KeyRow } from '../../src/storage/db/schema.ts'
@@ -74,25 +74,33 @@ describe('the bounds of a key are taken, and one beyond them is refused', () => 
 
   const limits = (name: string) => `limits.${name}`
   test.each<Row>([
-    ['1 request a minute', () => boundLimits({ rpm: 1 }), undefined],
-    ['10,000,000 requests', () => boundLimits({ rpm: 10_000_000 }), undefined],
-    ['10,000,001 requests', () => boundLimits({ rpm: 10_000_001 }), limits('rpm')],
-    ['no requests', () => boundLimits({ rpm: 0 }), limits('rpm')],
-    ['half a request', () => boundLimits({ rpm: 1.5 }), limits('rpm')],
-    ['requests without an own limit', () => boundLimits({ rpm: null }), undefined],
-    ['1 run at once', () => boundLimits({ concurrency: 1 }), undefined],
-    ['1,000,000 runs', () => boundLimits({ concurrency: 1_000_000 }), undefined],
-    ['1,000,001 runs', () => boundLimits({ concurrency: 1_000_001 }), limits('concurrency')],
-    ['no runs', () => boundLimits({ concurrency: 0 }), limits('concurrency')],
-    ['a run of 1', () => boundLimits({ maxCostPerRun: 1n }), undefined],
-    ['a run of 0', () => boundLimits({ maxCostPerRun: 0n }), limits('max_cost_per_run_nusd')],
-    ['the dearest run', () => boundLimits({ maxCostPerRun: maxNusd }), undefined],
+    ['1 request a minute', () => withLimits(noLimits, { rpm: 1 }), undefined],
+    ['10,000,000 requests', () => withLimits(noLimits, { rpm: 10_000_000 }), undefined],
+    ['10,000,001 requests', () => withLimits(noLimits, { rpm: 10_000_001 }), limits('rpm')],
+    ['no requests', () => withLimits(noLimits, { rpm: 0 }), limits('rpm')],
+    ['half a request', () => withLimits(noLimits, { rpm: 1.5 }), limits('rpm')],
+    ['requests without an own limit', () => withLimits(noLimits, { rpm: null }), undefined],
+    ['1 run at once', () => withLimits(noLimits, { concurrency: 1 }), undefined],
+    ['1,000,000 runs', () => withLimits(noLimits, { concurrency: 1_000_000 }), undefined],
     [
-      'a dearer run',
-      () => boundLimits({ maxCostPerRun: maxNusd + 1n }),
+      '1,000,001 runs',
+      () => withLimits(noLimits, { concurrency: 1_000_001 }),
+      limits('concurrency'),
+    ],
+    ['no runs', () => withLimits(noLimits, { concurrency: 0 }), limits('concurrency')],
+    ['a run of 1', () => withLimits(noLimits, { maxCostPerRun: 1n }), undefined],
+    [
+      'a run of 0',
+      () => withLimits(noLimits, { maxCostPerRun: 0n }),
       limits('max_cost_per_run_nusd'),
     ],
-    ['a run without a limit', () => boundLimits({ maxCostPerRun: null }), undefined],
+    ['the dearest run', () => withLimits(noLimits, { maxCostPerRun: maxNusd }), undefined],
+    [
+      'a dearer run',
+      () => withLimits(noLimits, { maxCostPerRun: maxNusd + 1n }),
+      limits('max_cost_per_run_nusd'),
+    ],
+    ['a run without a limit', () => withLimits(noLimits, { maxCostPerRun: null }), undefined],
   ])('%s', (_, ask, field) => expect(refused(ask)).toBe(field))
 
   const tags = (count: number) =>
@@ -195,9 +203,9 @@ describe('what is left out', () => {
   })
 
   test('is a bound limit as it was', () => {
-    expect(boundLimits({ rpm: 2, concurrency: null, maxCostPerRun: 3n })).toEqual({
+    expect(withLimits(noLimits, { rpm: 2, concurrency: null, maxCostPerRun: 3n })).toEqual({
+      ...noLimits,
       rpm: 2,
-      concurrency: null,
       maxCostPerRun: 3n,
     })
   })

@@ -58,9 +58,11 @@ describe.each(engines)('the routes of keys on %s', (engine) => {
           rotation: null,
           account: {
             address: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
-            balance_nusd: 10_000_000_000,
+            // It is below another key, and learns of its own part alone.
+            covers: 'key',
+            balance_nusd: 1_000_000,
             held_nusd: 0,
-            available_nusd: 10_000_000_000,
+            available_nusd: 1_000_000,
             plan: 'free',
           },
           chain: [

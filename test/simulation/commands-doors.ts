@@ -13,6 +13,7 @@ import {
   type ModelKey,
   must,
   stateOf,
+  toldTo,
 } from './model.ts'
 import { secretOf } from './model-secrets.ts'
 import { type Node, origin } from './world.ts'
@@ -184,8 +185,7 @@ export function askBalance(sim: Sim): Command | undefined {
     },
     judge() {
       const dead = refusedAtDoor(sim, key.id, node.now())
-      const { balance, held } = accountIn(sim.m, key.account)
-      return dead ?? `${balance} ${held}`
+      return dead ?? toldTo(sim.m, key.id, node.now())
     },
   }
 }

@@ -3,7 +3,7 @@ import { fingerprintOf, hashSecret } from '../../src/access/keys/secret.ts'
 import { actorOf, type Command, cameOf, pickKey, type Sim, writerOf } from './command.ts'
 import { ask, letSecondPass, refusedAtDoor } from './commands-doors.ts'
 import { aside } from './commands-money.ts'
-import { accountIn, must } from './model.ts'
+import { must, toldTo } from './model.ts'
 import { judgeRotate } from './model-secrets.ts'
 
 const actor = 'simulation'
@@ -95,8 +95,7 @@ export function useOld(sim: Sim): Command | undefined {
     },
     judge() {
       if (one.until !== null && one.until <= node.now()) return 'invalid_key'
-      const { balance, held } = accountIn(m, key.account)
-      return refusedAtDoor(sim, key.id, node.now()) ?? `${balance} ${held}`
+      return refusedAtDoor(sim, key.id, node.now()) ?? toldTo(m, key.id, node.now())
     },
   }
 }

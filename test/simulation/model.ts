@@ -276,6 +276,18 @@ export function judgeAbandoned(
   return judgeSettle(m, id, 0n, { now, status, letters: null, byItself: false })
 }
 
+/** The money that a key is told: of its account, or what it can spend and holds itself. */
+export function toldTo(m: Model, id: string, now: number): string {
+  const chain = chainIn(m, id)
+  const key = must(chain[0])
+  const { balance, held } = accountIn(m, key.account)
+  if (chain.length === 1) return `${balance} ${held}`
+  const rooms = chain.map((one) => one.cap - usedOf(purseOf(m, one, now)))
+  const left = [balance - held, ...rooms].reduce(min)
+  const own = purseOf(m, key, now).held
+  return `${(left > 0n ? left : 0n) + own} ${own}`
+}
+
 export const windowIdOf = ({ id, window }: ModelKey, now: number): string =>
   `${id}:${windowStart(window, now)}`
 const purseOf = (m: Model, key: ModelKey, now: number): Purse => purseAt(m, windowIdOf(key, now))

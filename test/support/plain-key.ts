@@ -1,14 +1,9 @@
+import { noLimits } from '../../src/access/keys/key-limits.ts'
 import type { KeyRow } from '../../src/storage/db/schema.ts'
 
 /** The columns of a key that limits nothing beside its cap, and works. */
 export const plainKey = {
-  rpm: null,
-  concurrency: null,
-  maxCostPerRun: null,
-  fit: null,
-  brakeMinute: null,
-  brakeHour: null,
-  brakeRunning: null,
+  ...noLimits,
   pausedAt: null,
   pausedReason: null,
   leakAnsweredAt: null,

@@ -7,22 +7,11 @@ import type { KeyRow } from '../../storage/db/schema.ts'
 import { defaultLifeMs, defaultScopes, matches, maxLifeMs, type Scope, scopes } from './key.ts'
 
 /** Each rule returns the value to store, or refuses with `invalid_request` and the field's name. */
-export type Limits = {
-  rpm: number | null
-  concurrency: number | null
-  maxCostPerRun: Nusd | null
-  fit: boolean | null
-  brakeMinute: Nusd | null
-  brakeHour: Nusd | null
-  brakeRunning: 'finish' | 'stop' | null
-}
 
 /** Entries of `models` and of `ip_cidrs`. */
 const maxEntries = 64
 const maxGlobChars = 200
 const maxTags = 8
-const maxRpm = 10_000_000
-const maxConcurrency = 1_000_000
 const control = /\p{Cc}/u
 
 export function boundName(name: string): string {
@@ -107,31 +96,6 @@ export function boundNetworks(
   }
   return [...networks]
 }
-
-/** A limit may exceed the parent's: the lowest of the chain applies. */
-export function boundLimits<T extends Partial<Limits>>(limits: T): T {
-  const { rpm, concurrency, maxCostPerRun: most } = limits
-  if (!isWithin(rpm, maxRpm)) {
-    no('limits.rpm', 'Send 1 to 10,000,000 requests a minute.')
-  }
-  if (!isWithin(concurrency, maxConcurrency)) {
-    no('limits.concurrency', 'Send 1 to 1,000,000 concurrent runs.')
-  }
-  if (typeof most === 'bigint' && (most < 1n || most > maxNusd)) {
-    no('limits.max_cost_per_run_nusd', 'Send 1 to 9,000,000,000,000,000 nano-USD.')
-  }
-  boundBrake('nusd_per_minute', limits.brakeMinute)
-  boundBrake('nusd_per_hour', limits.brakeHour)
-  return limits
-}
-
-function boundBrake(span: string, limit: Nusd | null | undefined): void {
-  if (typeof limit !== 'bigint' || (limit >= 1n && limit <= maxNusd)) return
-  no(`limits.brake.${span}`, 'Send 1 to 9,000,000,000,000,000 nano-USD.')
-}
-
-const isWithin = (limit: number | null | undefined, most: number): boolean =>
-  typeof limit !== 'number' || (Number.isInteger(limit) && limit >= 1 && limit <= most)
 
 export function boundTags(tags: Record<string, string>): Record<string, string> {
   const entries = Object.entries(tags)

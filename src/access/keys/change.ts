@@ -10,19 +10,18 @@ import { assertStillMember, peopleOf } from '../membership.ts'
 import {
   boundCap,
   boundExpiry,
-  boundLimits,
   boundModels,
   boundName,
   boundNetworks,
   boundScopes,
   boundTags,
-  type Limits,
 } from './bounds.ts'
 import { assertActs, assertNotRevoked, chainOf, type KeyCommand } from './key.ts'
+import { type LimitsWish, withLimits } from './key-limits.ts'
 import { noteKey, toDetail } from './note.ts'
 
 /** Absent members stay as they are. */
-export type KeyChange = Partial<Limits> & {
+export type KeyChange = LimitsWish & {
   name?: string
   capLimit?: Nusd
   expiresAt?: Millis
@@ -80,16 +79,11 @@ function toChanged(
   now: Millis,
 ): KeyRow {
   const { name, capLimit, expiresAt, scopes, models, ipCidrs, tags } = change
-  const { rpm = key.rpm, concurrency = key.concurrency } = change
-  const { maxCostPerRun = key.maxCostPerRun, fit = key.fit } = change
-  const { brakeMinute = key.brakeMinute, brakeHour = key.brakeHour } = change
-  const { brakeRunning = key.brakeRunning } = change
-  const brake = { brakeMinute, brakeHour, brakeRunning }
   // The clock may have been set back; a key never expires before its creation.
   const from = Math.max(now, key.createdAt)
   return {
     ...key,
-    ...boundLimits<Limits>({ rpm, concurrency, maxCostPerRun, fit, ...brake }),
+    ...withLimits(key, change),
     ...(name === undefined ? {} : { name: boundName(name) }),
     ...(capLimit === undefined ? {} : { capLimit: boundCap(capLimit, parent) }),
     ...(expiresAt === undefined ? {} : { expiresAt: boundExpiry(expiresAt, parent, from) }),

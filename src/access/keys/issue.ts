@@ -13,22 +13,21 @@ import type { Plan } from '../plan.ts'
 import {
   boundCap,
   boundExpiry,
-  boundLimits,
   boundModels,
   boundName,
   boundNetworks,
   boundScopes,
   boundTags,
-  type Limits,
 } from './bounds.ts'
 import { assertUsable, chainOf, depthOf, maxActiveKeys, maxDepth, type Scope } from './key.ts'
+import { type LimitsWish, noLimits, withLimits } from './key-limits.ts'
 import { noteKey, toDetail } from './note.ts'
 import { isKeyOf } from './owns.ts'
 import { fingerprintOf, hashSecret, makeSecret, secretPrefix } from './secret.ts'
 import type { ShownKey } from './shown-key.ts'
 
 /** A new key. Absent members take the default or the parent's value. */
-export type KeyWish = {
+export type KeyWish = LimitsWish & {
   account: string
   /** Set if the same request may come twice and must create one key; random otherwise. */
   id?: string | undefined
@@ -41,13 +40,6 @@ export type KeyWish = {
   models?: string[] | undefined
   ipCidrs?: string[] | undefined
   tags?: Record<string, string> | undefined
-  rpm?: number | null | undefined
-  concurrency?: number | null | undefined
-  maxCostPerRun?: Nusd | null | undefined
-  fit?: boolean | null | undefined
-  brakeMinute?: Nusd | null | undefined
-  brakeHour?: Nusd | null | undefined
-  brakeRunning?: 'finish' | 'stop' | null | undefined
   /** Where the caller sent an Idempotency-Key. */
   once?: Once<ShownKey> | undefined
   /** Its maker, for the audit: `operator`, a wallet or a key id. */
@@ -138,9 +130,6 @@ function toKeyRow(
     const message = `Keys nest at most ${maxDepth} deep. Create the key under a higher one.`
     refuse('invalid_request', { param: 'parent_id', message })
   }
-  const { rpm = null, concurrency = null, maxCostPerRun = null, fit = null } = wish
-  const { brakeMinute = null, brakeHour = null, brakeRunning = null } = wish
-  const brake = { brakeMinute, brakeHour, brakeRunning }
   return {
     id: made.id,
     accountId: wish.account,
@@ -152,7 +141,7 @@ function toKeyRow(
     secretBy: wish.actor,
     capLimit: boundCap(wish.capLimit, parent),
     capWindow: wish.capWindow,
-    ...boundLimits<Limits>({ rpm, concurrency, maxCostPerRun, fit, ...brake }),
+    ...withLimits(noLimits, wish),
     scopes: boundScopes(wish.scopes, parent),
     models: boundModels(wish.models, parent),
     ipCidrs: boundNetworks(wish.ipCidrs, parent),

@@ -4,8 +4,10 @@ import { toJsonInteger } from '../../kernel/money.ts'
 import { hasBrake } from '../../ledger/brake.ts'
 import { windowEnd, windowStart } from '../../ledger/window.ts'
 import type { AccountRow, KeyRow, WindowRow } from '../../storage/db/schema.ts'
+import { toChecksumAddress } from '../../verify/address.ts'
 import type { Plan } from '../plan.ts'
-import { type Chain, depthOf, statusOf } from './key.ts'
+import { type Chain, depthOf, isRoot, statusOf } from './key.ts'
+import { everyLimit } from './key-limits.ts'
 import type { KeyAnswer, KeySelfAnswer } from './shapes.ts'
 import type { ShownKey } from './shown-key.ts'
 
@@ -35,10 +37,12 @@ export function toKeyView({ key, chain, window, overlapUntil }: ShownKey, now: M
       resets_at: timeOrNull(windowEnd(key.capWindow, now)),
     },
     limits: {
-      rpm: key.rpm,
-      concurrency: key.concurrency,
-      max_cost_per_run_nusd: key.maxCostPerRun === null ? null : toJsonInteger(key.maxCostPerRun),
-      fit: key.fit ?? false,
+      ...Object.fromEntries(
+        everyLimit.map(([column, { member, unset, show }]) => {
+          const value = key[column]
+          return [member, value === null ? unset : show(value)]
+        }),
+      ),
       brake: toBrakeView(key),
     },
     scopes: key.scopes,
@@ -80,22 +84,47 @@ export function toChainView(
   })
 }
 
-/** The money of an account as keyed routes show it. */
-export const toAccountView = (
-  account: AccountRow,
+/** The account, the chain of a key, itself first, and its windows: they judge its next call. */
+export type Standing = { account: AccountRow; chain: Chain; windows: readonly WindowRow[] }
+
+/**
+ * The money that a key may know of, as keyed routes show it: its account's where it stands for it,
+ * else what it can spend and holds itself.
+ */
+export function toPurseView(
+  { account, chain, windows }: Standing,
   plan: Plan,
-): Omit<KeySelfAnswer['account'], 'address'> => ({
+  now: Millis,
+): KeySelfAnswer['account'] {
+  const own = { address: toChecksumAddress(account.id), ...toAccountView(account, plan) }
+  const [key] = chain
+  if (!key || isRoot(key)) return { ...own, covers: 'account' }
+  const left = chain.map((one) => remainingOf(one, windowOf(one, windows, now)))
+  const least = [account.balance - account.held, ...left].reduce(lesser)
+  const available = least > 0n ? least : 0n
+  const held = windowOf(key, windows, now)?.held ?? 0n
+  return {
+    ...own,
+    covers: 'key',
+    balance_nusd: toJsonInteger(available + held),
+    held_nusd: toJsonInteger(held),
+    available_nusd: toJsonInteger(available),
+  }
+}
+
+/** The money of an account. */
+export const toAccountView = (account: AccountRow, plan: Plan) => ({
   balance_nusd: toJsonInteger(account.balance),
   held_nusd: toJsonInteger(account.held),
   available_nusd: toJsonInteger(account.balance - account.held),
   plan: plan.id,
 })
 
+const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+
 /** What refuses the next call, and when: now if something is used up, else the first expiry. */
 export function nextBlock(
-  chain: Chain,
-  windows: readonly WindowRow[],
-  account: AccountRow,
+  { account, chain, windows }: Standing,
   now: Millis,
 ): KeySelfAnswer['next_block'] {
   const at = toRfc3339(now)

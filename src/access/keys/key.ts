@@ -88,6 +88,19 @@ export function makeCaller(read: Omit<Caller, 'may' | 'mayUntil'>): Caller {
   return { may, mayUntil, account, suspended, isEmpty: isEmpty === true, plan, chain, key }
 }
 
+/** Whether a key stands for its whole account: it has no parent and is not of a member's branch. */
+export const isRoot = ({ parentId, branch }: KeyRow): boolean =>
+  parentId === null && branch === null
+
+/**
+ * Keys below another, and those of members, learn of their own branch alone. `why` says what the
+ * route tells of the account.
+ * @throws Refusal `scope_denied`
+ */
+export function assertRoot(key: KeyRow, why: string): void {
+  if (!isRoot(key)) refuse('scope_denied', `${why}: ask by a key without a parent.`)
+}
+
 /** Whether no further check is needed. False does not mean refused. */
 export const mayAtOnce = ({ may = 0, mayUntil = 0 }: Caller, need: KeyNeed, now: Millis): boolean =>
   (may & bitOf[need]) !== 0 && mayUntil > now

@@ -5,6 +5,7 @@ import { toRfc3339 } from '../../kernel/clock.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 import type { EventType } from '../../storage/outbox/event.ts'
+import { everyLimit } from './key-limits.ts'
 
 /** What was done to a key. `actor`: `operator`, a wallet or the id of a key. */
 export type KeyNote = { actor: string; action: string; detail: Record<string, Json> }
@@ -36,6 +37,9 @@ export function tellKey(
   unit.addEvent({ type, account: key.accountId, subject: id, data })
 }
 
+/** Money is text in the audit. */
+const noted = (value: Json | bigint): Json => (typeof value === 'bigint' ? `${value}` : value)
+
 /** The changeable fields of a key, by their names in the API. */
 export const toDetail = (key: KeyRow): Record<string, Json> => ({
   name: key.name,
@@ -45,10 +49,12 @@ export const toDetail = (key: KeyRow): Record<string, Json> => ({
   scopes: [...key.scopes],
   models: [...key.models],
   ip_cidrs: [...key.ipCidrs],
-  'limits.rpm': key.rpm,
-  'limits.concurrency': key.concurrency,
-  'limits.max_cost_per_run_nusd': key.maxCostPerRun?.toString() ?? null,
-  'limits.fit': key.fit ?? false,
+  ...Object.fromEntries(
+    everyLimit.map(([column, { member, unset }]) => [
+      `limits.${member}`,
+      noted(key[column] ?? unset),
+    ]),
+  ),
   'limits.brake.nusd_per_minute': key.brakeMinute?.toString() ?? null,
   'limits.brake.nusd_per_hour': key.brakeHour?.toString() ?? null,
   'limits.brake.running': key.brakeRunning,

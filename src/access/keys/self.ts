@@ -2,16 +2,14 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { windowStart } from '../../ledger/window.ts'
-import type { AccountRow, WindowRow } from '../../storage/db/schema.ts'
-import { toChecksumAddress } from '../../verify/address.ts'
 import type { Caller } from './key.ts'
-import { nextBlock, toAccountView, toChainView, toKeyView } from './key-view.ts'
+import { nextBlock, type Standing, toChainView, toKeyView, toPurseView } from './key-view.ts'
 import type { KeySelfAnswer } from './shapes.ts'
 import type { ShownKey } from './shown-key.ts'
 
 type Reads = Pick<Deps, 'accounts' | 'clock' | 'keys' | 'readCache'>
 
-type Read = { account: AccountRow; shown: ShownKey; windows: readonly WindowRow[] }
+type Read = Standing & { shown: ShownKey }
 
 const dayMs = 86_400_000
 
@@ -30,11 +28,14 @@ export function selfText(deps: Reads, caller: Caller): string | Promise<string> 
   return made instanceof Promise ? made.then(textAt) : textAt(made)
 }
 
+/** The account, the chain and its windows as they are now. */
+export const standingOf = (deps: Reads, caller: Caller): Standing | Promise<Standing> =>
+  readOnce(deps, caller, deps.clock.now())
+
 /** Whether something is left of the balance and of every cap, so that a run could begin. */
 export async function canPay(deps: Reads, caller: Caller): Promise<boolean> {
   const now = deps.clock.now()
-  const { account, shown, windows } = await readOnce(deps, caller, now)
-  return nextBlock(shown.chain, windows, account, now)?.type === 'key_expired'
+  return nextBlock(await readOnce(deps, caller, now), now)?.type === 'key_expired'
 }
 
 type Made = { text: string; from: Millis; until: Millis }
@@ -43,9 +44,9 @@ const readNow = async (deps: Reads, caller: Caller, now: Millis): Promise<string
   textOf(await readOnce(deps, caller, now), caller, now)
 
 /** From when until when all that depends on the time is as it was at `now`. */
-function timesOf({ account, shown, windows }: Read, now: Millis): { from: Millis; until: Millis } {
-  const { chain, overlapUntil } = shown
-  const block = nextBlock(chain, windows, account, now)
+function timesOf(read: Read, now: Millis): { from: Millis; until: Millis } {
+  const { chain, overlapUntil } = read.shown
+  const block = nextBlock(read, now)
   // What is used up is told with the time of the answer: it holds for one millisecond.
   if (block?.type !== 'key_expired') return { from: now, until: now + 1 }
   // All windows begin with a day.
@@ -54,14 +55,15 @@ function timesOf({ account, shown, windows }: Read, now: Millis): { from: Millis
   return { from: now, until: Math.min(...ends.filter((end) => end > now)) }
 }
 
-function textOf({ account, shown, windows }: Read, { plan }: Caller, now: Millis): string {
-  const { chain, overlapUntil } = shown
+function textOf(read: Read, { plan }: Caller, now: Millis): string {
+  const { chain, shown, windows } = read
+  const { overlapUntil } = shown
   const isEnding = overlapUntil !== null && overlapUntil > now
   return JSON.stringify({
     ...toKeyView({ ...shown, overlapUntil: isEnding ? overlapUntil : null }, now),
-    account: { address: toChecksumAddress(account.id), ...toAccountView(account, plan) },
+    account: toPurseView(read, plan, now),
     chain: toChainView(chain, windows, now),
-    next_block: nextBlock(chain, windows, account, now),
+    next_block: nextBlock(read, now),
   } satisfies KeySelfAnswer)
 }
 
@@ -79,5 +81,5 @@ async function readSelf(
   const starts = shown.chain.map((key) => {
     return { keyId: key.id, start: windowStart(key.capWindow, now) }
   })
-  return { account, shown, windows: await deps.keys.windows(starts) }
+  return { account, shown, chain: shown.chain, windows: await deps.keys.windows(starts) }
 }

@@ -1,18 +1,23 @@
 /** The answers of `/v1/keys` and `/v1/balance`. */
 import { capWindows } from '../../ledger/window.ts'
 import * as t from '../../web/http/shape.ts'
-import { brakeMembers, concurrency, fitByDefault, mostPerRun, rpm } from './api/key-body.ts'
+import { brakeMembers, limitShape } from './api/key-body.ts'
 import { scopes } from './key.ts'
+import { everyLimit } from './key-limits.ts'
 
 const statuses = ['usable', 'paused', 'expired', 'revoked'] as const
+
+const limitMembers = Object.fromEntries(
+  everyLimit.map(([, limit]) => {
+    const shape = limitShape(limit)
+    return [limit.member, limit.unset === null ? t.usuallyNull(shape) : shape]
+  }),
+)
 
 const limits = t.object(
   'Of the key and the keys below it together. null means that it sets none itself.',
   {
-    rpm: t.usuallyNull(rpm),
-    concurrency: t.usuallyNull(concurrency),
-    max_cost_per_run_nusd: t.usuallyNull(mostPerRun),
-    fit: fitByDefault,
+    ...limitMembers,
     brake: t.usuallyNull(
       t.object('What may be spent in a minute and in an hour. A hold beyond it pauses the key.', {
         nusd_per_minute: brakeMembers['nusd_per_minute?'],
@@ -67,6 +72,17 @@ const keyMembers = {
   ),
 }
 
+const money = {
+  covers: t.oneOf('Whose the figures are: a key below another sees its own part.', [
+    'account',
+    'key',
+  ]),
+  balance_nusd: t.nusd('Balance, holds included.', 10_000_000_000),
+  held_nusd: t.nusd('Reserved for runs in flight.', 0),
+  available_nusd: t.nusd('What can still be spent.', 10_000_000_000),
+  plan: t.text('Its plan.', 'free'),
+}
+
 const chainItem = t.object('A key of the chain, the caller first.', {
   key_id: t.id('key', 'The key.'),
   limited_by: t.oneOf('As a refusal would say it.', ['key', 'ancestor']),
@@ -106,10 +122,7 @@ export const keySelfShape = t.answer(
     ...keyMembers,
     account: t.object('Whose balance it spends.', {
       address: t.address('The account.'),
-      balance_nusd: t.nusd('Balance, holds included.', 10_000_000_000),
-      held_nusd: t.nusd('Reserved for runs in flight.', 0),
-      available_nusd: t.nusd('What can still be spent.', 9_999_995_350),
-      plan: t.text('Its plan.', 'free'),
+      ...money,
     }),
     chain: t.list(chainItem, 'Each key that a spend is charged to, the caller first.'),
     next_block: t.orNull(
@@ -131,13 +144,10 @@ export const keyPageShape = t.answer('KeyPage', 'Keys.', {
 
 export const ownKeyPageShape = t.page('OwnKeyPage', 'Keys of an account.', keyShape)
 
-export const balanceShape = t.answer('Balance', 'The money of an account.', {
+export const balanceShape = t.answer('Balance', 'The money that a key may know of.', {
   object: t.only('balance'),
   account: t.address('Whose it is.'),
-  balance_nusd: t.nusd('Balance, holds included.', 10_000_000_000),
-  held_nusd: t.nusd('Reserved for runs in flight.', 0),
-  available_nusd: t.nusd('What can still be spent.', 10_000_000_000),
-  plan: t.text('Its plan.', 'free'),
+  ...money,
 })
 
 export type KeyAnswer = t.Static<typeof keyShape>

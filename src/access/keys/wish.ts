@@ -6,6 +6,7 @@ import type { ChangeBody, MintBody } from './api/key-body.ts'
 import type { KeyChange } from './change.ts'
 import type { KeyWish } from './issue.ts'
 import { type Scope, scopes } from './key.ts'
+import { everyLimit, type LimitsWish } from './key-limits.ts'
 
 /** @throws Refusal `invalid_request` with `param`. */
 export const toWish = (body: MintBody): Omit<KeyWish, 'account' | 'actor'> => ({
@@ -25,19 +26,24 @@ export const toChange = (body: ChangeBody): KeyChange => ({
 
 /** What a body says of a key's rights; what it leaves out is left out. */
 function toRights(body: Omit<ChangeBody, 'name' | 'cap'>) {
-  const { rpm, concurrency, max_cost_per_run_nusd: most, fit, brake } = body.limits ?? {}
   return {
     ...(body.expires_at === undefined ? {} : { expiresAt: readTime(body.expires_at) }),
     ...(body.scopes === undefined ? {} : { scopes: body.scopes.map(readScope) }),
     ...(body.models === undefined ? {} : { models: body.models }),
     ...(body.ip_cidrs === undefined ? {} : { ipCidrs: body.ip_cidrs }),
     ...(body.tags === undefined ? {} : { tags: body.tags }),
-    ...(rpm === undefined ? {} : { rpm }),
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(fit === undefined ? {} : { fit }),
-    ...(brake === undefined ? {} : toBrake(brake)),
-    ...(most === undefined ? {} : { maxCostPerRun: most === null ? null : BigInt(most) }),
+    ...toLimits(body.limits ?? {}),
   }
+}
+
+function toLimits({ brake, ...rest }: NonNullable<ChangeBody['limits']>): LimitsWish {
+  const named: Readonly<Record<string, unknown>> = rest
+  const given = everyLimit.filter(([, { member }]) => named[member] !== undefined)
+  const limits = given.map(([column, { member, read }]) => [
+    column,
+    named[member] === null ? null : read(named[member]),
+  ])
+  return { ...Object.fromEntries(limits), ...(brake === undefined ? {} : toBrake(brake)) }
 }
 
 /** A brake is changed whole: what a body leaves out of it is not limited. */

@@ -7,6 +7,7 @@ import type { InvitationRow, KeyRow, MemberRow } from '../../storage/db/schema.t
 import { hashToken, isToken } from '../accounts/session.ts'
 import { assertInPlan } from '../keys/issue.ts'
 import { maxLifeMs, scopes } from '../keys/key.ts'
+import { noLimits } from '../keys/key-limits.ts'
 import { noteKey, toDetail } from '../keys/note.ts'
 import { fingerprintOf, hashSecret, makeSecret } from '../keys/secret.ts'
 import { membershipsMax } from './member.ts'
@@ -112,7 +113,7 @@ function openBranch(
     secretBy: wallet,
     capLimit: capLimit ?? maxNusd,
     capWindow: capWindow ?? 'lifetime',
-    ...unlimited,
+    ...noLimits,
     scopes: [...scopes],
     models,
     ipCidrs: [],
@@ -129,14 +130,4 @@ function openBranch(
   const detail = { parent_id: null, fingerprint: row.fingerprint, ...toDetail(row) }
   noteKey(unit, ids, row, { actor: wallet, action: 'key.create', detail })
   return id
-}
-
-const unlimited = {
-  rpm: null,
-  concurrency: null,
-  maxCostPerRun: null,
-  fit: null,
-  brakeMinute: null,
-  brakeHour: null,
-  brakeRunning: null,
 }

@@ -1,5 +1,6 @@
 /** GET /v1/deposits: what arrived for the account of a key, newest first. */
 import { Elysia } from 'elysia'
+import { assertRoot } from '../../access/keys/key.ts'
 import { keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { toListView } from '../../kernel/pagination.ts'
@@ -11,6 +12,7 @@ export const depositsApi = (deps: Deps) =>
   new Elysia({ name: 'deposits-api' }).use(keyAuth(deps)).get(
     '/v1/deposits',
     async ({ caller, request }) => {
+      assertRoot(caller.key, 'Deposits are of the whole account')
       const found = await listDeposits(deps, caller.account, readPage(queryOf(request)))
       return toListView({ ...found, items: found.items.map(toDepositView) })
     },

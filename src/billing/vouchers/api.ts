@@ -1,5 +1,6 @@
 /** POST /v1/vouchers/redeem: a key redeems a voucher for its account. */
 import { Elysia } from 'elysia'
+import { isRoot } from '../../access/keys/key.ts'
 import { keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { onceOf } from '../../ledger/once.ts'
@@ -26,7 +27,7 @@ export const vouchersApi = (deps: Deps) => {
         const { code } = checkBody(redeemBody, value)
         const network = rateKey(clientAddress(request, server, isTrusted))
         const guesses = guessesOf(deps, { account, network })
-        const view = (made: Redeemed) => toRedemptionView(account, made)
+        const view = (made: Redeemed) => toRedemptionView({ account, isRoot: isRoot(key) }, made)
         const once = call && onceOf<Redeemed>(deps, call, (made) => jsonReply(200, {}, view(made)))
         return view(await redeemVoucher(deps, { account, code, actor: key.id, guesses, once }))
       })

@@ -37,7 +37,7 @@ export const vouchersPortal = (deps: Deps, frame: Frame) =>
           const { code } = checkBody(redeemBody, value)
           const guesses = guessesOf(deps, { account, network: rateKey(visitor.clientAddress) })
           const made = await redeemVoucher(deps, { account, code, actor: acting.wallet, guesses })
-          if (wantsJson(request)) return toRedemptionView(account, made)
+          if (wantsJson(request)) return toRedemptionView({ account, isRoot: true }, made)
           const fragment = <VoucherPanel view={{ made }} />
           const isPart = request.headers.get('hx-request') === 'true'
           // Without a script the statement shows the credit.

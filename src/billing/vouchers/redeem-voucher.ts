@@ -64,10 +64,14 @@ export async function redeemVoucher(deps: Needs, wish: RedeemWish): Promise<Rede
   }
 }
 
-export const toRedemptionView = (account: string, made: Redeemed): RedemptionAnswer => ({
+/** `isRoot`: whether who redeems may know what the account has. */
+export const toRedemptionView = (
+  { account, isRoot }: { account: string; isRoot: boolean },
+  made: Redeemed,
+): RedemptionAnswer => ({
   id: made.ref,
   object: 'voucher.redemption',
   account: toChecksumAddress(account),
   amount_nusd: toJsonInteger(made.amount),
-  balance_nusd: toJsonInteger(made.balance),
+  balance_nusd: isRoot ? toJsonInteger(made.balance) : null,
 })

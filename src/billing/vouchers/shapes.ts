@@ -6,7 +6,12 @@ export const redemptionShape = t.answer('VoucherRedemption', 'A voucher that was
   object: t.only('voucher.redemption'),
   account: t.address('Who has the money.'),
   amount_nusd: t.nusd('What it was worth.', 5_000_000_000),
-  balance_nusd: t.nusd('What the account has now, holds included.', 15_000_000_000),
+  balance_nusd: t.orNull(
+    t.nusd(
+      'What the account has now, holds included; null for a key below another.',
+      15_000_000_000,
+    ),
+  ),
 })
 
 export type RedemptionAnswer = t.Static<typeof redemptionShape>

@@ -9,6 +9,7 @@ import {
   scopes,
   statusOf,
 } from '../../access/keys/key.ts'
+import { limitColumns } from '../../access/keys/key-limits.ts'
 import { revokeKey } from '../../access/keys/revoke.ts'
 import type { ShownKey } from '../../access/keys/shown-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
@@ -107,13 +108,7 @@ export const keptColumns = [
   'models',
   'ipCidrs',
   'tags',
-  'rpm',
-  'concurrency',
-  'maxCostPerRun',
-  'fit',
-  'brakeMinute',
-  'brakeHour',
-  'brakeRunning',
+  ...limitColumns,
 ] as const satisfies (keyof KeyRow & keyof KeyWish)[]
 
 const keptOf = (last: KeyRow): Pick<KeyRow, (typeof keptColumns)[number]> =>

@@ -1,10 +1,9 @@
 /** Routes under /v1/webhooks, and /v1/alerts: where an account's events go. */
 import { Elysia } from 'elysia'
-import type { Caller } from '../../access/keys/key.ts'
+import { assertRoot, type Caller } from '../../access/keys/key.ts'
 import { keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { toListView } from '../../kernel/pagination.ts'
-import { refuse } from '../../kernel/refusal.ts'
 import { answerOnce, callOf } from '../../storage/idempotency/api/answer-once.ts'
 import { readJson } from '../../web/http/body.ts'
 import { checkBody } from '../../web/http/check-body.ts'
@@ -154,10 +153,7 @@ const alertsApi = (deps: Deps) =>
  * @throws Refusal `scope_denied`
  */
 function askerOf({ account, key }: Caller): Asker {
-  // The key of a member has no parent, and is of one branch all the same.
-  if (key.parentId !== null || key.branch !== null) {
-    refuse('scope_denied', 'Webhooks tell of the whole account: ask by a key without a parent.')
-  }
+  assertRoot(key, 'Webhooks tell of the whole account')
   return { account, actor: key.id, lineage: key.lineage }
 }
 

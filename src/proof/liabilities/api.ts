@@ -1,5 +1,6 @@
 /** `/liabilities`: what is owed to all accounts, and the proof that it counts one of them. */
 import { Elysia } from 'elysia'
+import { assertRoot } from '../../access/keys/key.ts'
 import { keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { type PageRequest, toListView } from '../../kernel/pagination.ts'
@@ -26,7 +27,10 @@ export const liabilitiesApi = (deps: Deps) =>
     )
     .get(
       `${liabilitiesPath}/proof`,
-      ({ caller, request }) => ownFile(deps, caller.account, readNumber(queryOf(request))),
+      ({ caller, request }) => {
+        assertRoot(caller.key, 'The proof is of the whole account')
+        return ownFile(deps, caller.account, readNumber(queryOf(request)))
+      },
       { needsKey: 'usage:read' },
     )
     .get(

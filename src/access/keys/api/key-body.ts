@@ -2,17 +2,7 @@
 import { capWindows } from '../../../ledger/window.ts'
 import * as t from '../../../web/http/shape.ts'
 import { scopes } from '../key.ts'
-
-export const rpm = t.integer('Requests a minute, to all routes.', 600, t.told({ minimum: 1 }))
-
-export const concurrency = t.integer('Runs in flight.', 16, t.told({ minimum: 1 }))
-
-export const mostPerRun = t.nusd('The most one run may cost.', 50_000_000)
-
-export const fitByDefault = t.flag(
-  'Whether runs without a `fit` of their own are lowered to what can be afforded.',
-  false,
-)
+import { everyLimit, type KeyLimit } from '../key-limits.ts'
 
 /** The limits of a brake, for a key and the keys below it. */
 export const brakeMembers = {
@@ -24,6 +14,17 @@ export const brakeMembers = {
   ]),
 }
 
+/** The shape of a limit that a key sets. */
+export function limitShape({ kind, about, example }: KeyLimit<unknown>): t.TSchema {
+  if (kind === 'flag') return t.flag(about, example === true)
+  if (kind === 'amount') return t.nusd(about, Number(example))
+  return t.integer(about, Number(example), t.told({ minimum: 1 }))
+}
+
+const limitMembers = Object.fromEntries(
+  everyLimit.map(([, limit]) => [`${limit.member}?`, t.orNull(limitShape(limit))]),
+)
+
 /** Members of a body that says what a key may do. */
 const rights = {
   'expires_at?': t.time('Default: in 90 days or with its parent. At most 366 days.'),
@@ -34,10 +35,7 @@ const rights = {
   'models?': t.list(t.text('A glob.', 'counterfoil/*'), "Default: the parent's."),
   'ip_cidrs?': t.list(t.text('An address or network.', '203.0.113.0/24'), "Default: the parent's."),
   'limits?': t.closed('null means that it sets none itself.', {
-    'rpm?': t.orNull(rpm),
-    'concurrency?': t.orNull(concurrency),
-    'max_cost_per_run_nusd?': t.orNull(mostPerRun),
-    'fit?': t.orNull(fitByDefault),
+    ...limitMembers,
     'brake?': t.orNull(
       t.closed(
         'A hold that would pass it pauses the key. Changed whole; null takes it off.',

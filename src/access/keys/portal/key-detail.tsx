@@ -106,7 +106,7 @@ const Again = () => (
 function Blocked({ view: { shown, windows, account, now } }: { view: DetailView }) {
   const status = statusOf(shown.chain, now)
   if (status === 'expired' || status === 'revoked') return null
-  const block = nextBlock(shown.chain, windows, account, now)
+  const block = nextBlock({ account, chain: shown.chain, windows }, now)
   const words = block && blockWords[block.type]
   if (!words) return null
   return (

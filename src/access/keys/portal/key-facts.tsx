@@ -1,11 +1,15 @@
 /** The panels of a key's properties and of its rights. */
+import type { Json } from '../../../kernel/canonical.ts'
 import { hasBrake } from '../../../ledger/brake.ts'
 import type { KeyRow } from '../../../storage/db/schema.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
 import { ExactTime, When } from '../../../web/ui/when.tsx'
+import { everyLimit } from '../key-limits.ts'
 import { type DetailView, endOf, keyPath } from './key-state.tsx'
+
+type Option = { label: string }
 
 type Fact = readonly [name: Child, value: Child]
 
@@ -81,15 +85,15 @@ const rights = ({ shown: { key } }: DetailView): Fact[] => [
 
 const limits = ({ shown: { key } }: DetailView): Fact[] => [
   ['Networks', key.ipCidrs.length === 0 ? 'Any' : <Codes of={key.ipCidrs} />],
-  ['Requests per minute', key.rpm === null ? 'No limit' : count(key.rpm)],
-  ['Concurrent runs', key.concurrency === null ? 'No limit' : count(key.concurrency)],
-  [
-    'Max cost per run',
-    key.maxCostPerRun === null ? 'No limit' : <Amount nusd={key.maxCostPerRun} />,
-  ],
+  ...everyLimit.map(([column, { field }]): Fact => [field.label, limitText(key[column], field)]),
   ['Brake', hasBrake(key) ? <BrakeText of={key} /> : 'None'],
-  ['When money is short', key.fit ? 'Lowers max_tokens' : 'Refuses the run'],
 ]
+
+function limitText(value: Json | bigint, { options }: { options?: readonly Option[] }): Child {
+  if (options) return options[value === true ? 1 : 0]?.label
+  if (value === null) return 'No limit'
+  return typeof value === 'bigint' ? <Amount nusd={value} /> : value.toLocaleString('en-US')
+}
 
 const BrakeText = ({ of: { brakeMinute, brakeHour, brakeRunning } }: { of: KeyRow }) => (
   <>
@@ -107,8 +111,6 @@ const BrakeText = ({ of: { brakeMinute, brakeHour, brakeRunning } }: { of: KeyRo
     {brakeRunning === 'stop' ? '; stops open runs' : '; open runs finish'}
   </>
 )
-
-const count = (number: number): string => number.toLocaleString('en-US')
 
 const Codes = ({ of }: { of: readonly string[] }) => (
   <ul class="bare inline">

@@ -3,11 +3,23 @@ import { Type } from '@sinclair/typebox'
 import { capWindows } from '../../../ledger/window.ts'
 import * as t from '../../../web/http/shape.ts'
 import { scopes } from '../key.ts'
+import { everyLimit } from '../key-limits.ts'
 
 const field = (about: string, example: string) => Type.Optional(t.text(about, example))
 
 const boxes = Object.fromEntries(
   scopes.map((scope) => [`scope.${scope}`, field(`Any text: the box of \`${scope}\`.`, 'true')]),
+)
+
+const limits = Object.fromEntries(
+  everyLimit.map(
+    ([
+      ,
+      {
+        field: { name, about, example },
+      },
+    ]) => [name, field(about, example)],
+  ),
 )
 
 /** The fields of a form that makes a key or changes one. */
@@ -24,10 +36,7 @@ export const keyForm = t.body('KeyForm', 'A key as a form. A new one needs `name
   ...boxes,
   ip_cidrs: field('Addresses and networks, one a line.', '203.0.113.0/24'),
   tags: field('`name=value`, one a line.', 'team=research'),
-  rpm: field('Requests a minute; empty for no limit of its own.', '600'),
-  concurrency: field('Runs in flight; empty for no limit of its own.', '16'),
-  max_cost_per_run: field('Decimal USD; empty for no limit of its own.', '0.05'),
-  fit: field('`true`: runs are lowered to what can be afforded; `false` or empty: not.', ''),
+  ...limits,
   brake_per_minute: field('Decimal USD a minute; empty for no brake.', '0.50'),
   brake_per_hour: field('Decimal USD an hour; empty for no brake.', '5.00'),
   brake_running: field('Of open runs when it is pulled: `finish` or `stop`.', 'finish'),

@@ -1,7 +1,7 @@
 /** Reads the forms of keys, and fills them with the values of a key. */
 import type { Json } from '../../../kernel/canonical.ts'
 import type { Millis } from '../../../kernel/clock.ts'
-import { max, type Nusd, parseUsd, toUsd } from '../../../kernel/money.ts'
+import { max, type Nusd, toUsd } from '../../../kernel/money.ts'
 import { type Refusal, refuse } from '../../../kernel/refusal.ts'
 import { capWindows } from '../../../ledger/window.ts'
 import type { KeyRow } from '../../../storage/db/schema.ts'
@@ -10,6 +10,7 @@ import { dateText } from '../../../web/ui/when.tsx'
 import type { KeyChange } from '../change.ts'
 import type { KeyWish } from '../issue.ts'
 import { dayMs, maxLifeMs, type Scope, scopes } from '../key.ts'
+import { everyLimit, type LimitsWish, readUsd } from '../key-limits.ts'
 import { readTime } from '../wish.ts'
 import { keyForm } from './key-fields.ts'
 
@@ -87,10 +88,12 @@ export const toDraft = (key: KeyRow): Draft => ({
   ...Object.fromEntries(key.scopes.map((scope) => [`scope.${scope}`, 'true'])),
   ip_cidrs: key.ipCidrs.join('\n'),
   tags: tagsText(key.tags),
-  rpm: key.rpm === null ? '' : String(key.rpm),
-  concurrency: key.concurrency === null ? '' : String(key.concurrency),
-  max_cost_per_run: key.maxCostPerRun === null ? '' : toUsd(key.maxCostPerRun),
-  fit: key.fit ? 'true' : '',
+  ...Object.fromEntries(
+    everyLimit.map(([column, { field, writeField }]) => {
+      const value = key[column]
+      return [field.name, value === null ? '' : writeField(value)]
+    }),
+  ),
   brake_per_minute: key.brakeMinute === null ? '' : toUsd(key.brakeMinute),
   brake_per_hour: key.brakeHour === null ? '' : toUsd(key.brakeHour),
   brake_running: key.brakeRunning === 'stop' ? 'stop' : '',
@@ -122,10 +125,9 @@ const fields: Readonly<Record<string, string>> = {
   'cap.limit_nusd': 'cap',
   'cap.window': 'window',
   expires_at: 'expires_on',
-  'limits.rpm': 'rpm',
-  'limits.concurrency': 'concurrency',
-  'limits.max_cost_per_run_nusd': 'max_cost_per_run',
-  'limits.fit': 'fit',
+  ...Object.fromEntries(
+    everyLimit.map(([, { member, field }]) => [`limits.${member}`, field.name]),
+  ),
   'limits.brake.nusd_per_minute': 'brake_per_minute',
   'limits.brake.nusd_per_hour': 'brake_per_hour',
 }
@@ -140,12 +142,6 @@ function readCap(text: string | undefined, parent: KeyRow | undefined): Nusd {
   const cap = readUsd('cap', text ?? '')
   if (!parent || cap <= parent.capLimit) return cap
   no('cap', `The parent’s cap is ${amountText(parent.capLimit)}. Enter at most that.`)
-}
-
-function readUsd(field: string, text: string): Nusd {
-  const amount = parseUsd(text.trim().replace(/^\$/, ''))
-  if (amount !== undefined && amount > 0n) return amount
-  no(field, 'Enter an amount in USD, such as 5.00.')
 }
 
 /** The end of a day, or a number of days from now; undefined if neither is set. */
@@ -187,14 +183,7 @@ function readRights(draft: Draft): Omit<KeyChange, 'name' | 'capLimit' | 'expire
     ...(draft['models'] === undefined ? {} : { models: wordsOf(draft['models']) }),
     ...(draft['ip_cidrs'] === undefined ? {} : { ipCidrs: wordsOf(draft['ip_cidrs']) }),
     ...(draft['tags'] === undefined ? {} : { tags: readTags(draft['tags']) }),
-    ...(draft['rpm'] === undefined ? {} : { rpm: readCount('rpm', draft['rpm']) }),
-    ...(draft['concurrency'] === undefined
-      ? {}
-      : { concurrency: readCount('concurrency', draft['concurrency']) }),
-    ...(draft['max_cost_per_run'] === undefined
-      ? {}
-      : { maxCostPerRun: readMost(draft['max_cost_per_run']) }),
-    ...(draft['fit'] === undefined ? {} : { fit: readFit(draft['fit']) }),
+    ...readLimits(draft),
     ...readBrake(draft),
   }
 }
@@ -225,14 +214,14 @@ function readTags(text: string): Record<string, string> {
   return Object.fromEntries(pairs)
 }
 
-function readCount(field: string, text: string): number | null {
-  if (text.trim() === '') return null
-  if (/^[1-9]\d{0,8}$/.test(text.trim())) return Number(text)
-  no(field, 'Enter a whole number, or leave it empty for no limit.')
+function readLimits(draft: Draft): LimitsWish {
+  const limits: [string, unknown][] = []
+  for (const [column, { field, readField }] of everyLimit) {
+    const text = draft[field.name]
+    if (text !== undefined) limits.push([column, readField(text)])
+  }
+  return Object.fromEntries(limits)
 }
-
-const readMost = (text: string, field = 'max_cost_per_run'): Nusd | null =>
-  text.trim() === '' ? null : readUsd(field, text)
 
 function readBrake(draft: Draft): Pick<KeyChange, 'brakeMinute' | 'brakeHour' | 'brakeRunning'> {
   const { brake_per_minute: minute, brake_per_hour: hour, brake_running: running } = draft
@@ -247,7 +236,7 @@ function readBrake(draft: Draft): Pick<KeyChange, 'brakeMinute' | 'brakeHour' | 
 function readBrakeMost(draft: Draft, field: string): Nusd | null {
   const { [field]: text = '', cap } = draft
   const [, percent] = /^\s*(100|[1-9]\d?)\s*%\s*$/.exec(text) ?? []
-  if (percent === undefined) return readMost(text, field)
+  if (percent === undefined) return text.trim() === '' ? null : readUsd(field, text)
   if (cap === undefined) no(field, 'Enter an amount in USD.')
   return max((readUsd('cap', cap) * BigInt(percent)) / 100n, 1n)
 }
@@ -256,12 +245,6 @@ function readRunning(text: string): 'finish' | 'stop' {
   if (text === 'stop') return 'stop'
   if (text === '' || text === 'finish') return 'finish'
   no('brake_running', 'Choose finish or stop.')
-}
-
-function readFit(text: string): boolean {
-  if (text === 'true') return true
-  if (text === '' || text === 'false') return false
-  no('fit', 'Choose true or false.')
 }
 
 function no(param: string, message: string): never {

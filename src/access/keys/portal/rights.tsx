@@ -4,6 +4,7 @@ import type { Refusal } from '../../../kernel/refusal.ts'
 import { AreaField, CheckField, SelectField, TextField } from '../../../web/ui/form.tsx'
 import type { BrakeProposal } from '../brake-proposal.ts'
 import { defaultScopes, scopes } from '../key.ts'
+import { everyLimit } from '../key-limits.ts'
 import { type Draft, errorOf } from './key-form.ts'
 
 type RightsProps = {
@@ -21,10 +22,7 @@ const names = [
   'scopes',
   'ip_cidrs',
   'tags',
-  'rpm',
-  'concurrency',
-  'max_cost_per_run',
-  'fit',
+  ...everyLimit.map(([, { field }]) => field.name),
   'brake_per_minute',
   'brake_per_hour',
   'brake_running',
@@ -61,27 +59,9 @@ export const RightsFields = ({ form, draft, refusal, brake, withoutTags }: Right
         </div>
         <ScopeFields form={form} draft={draft} error={errorOf(refusal, 'scopes')} />
         <div class="grid2">
-          <TextField
-            {...field('rpm')}
-            label="Requests per minute"
-            inputmode="numeric"
-            hint="Empty: not limited."
-          />
-          <TextField {...field('concurrency')} label="Concurrent runs" inputmode="numeric" />
-          <TextField
-            {...field('max_cost_per_run')}
-            label="Max cost per run, USD"
-            inputmode="decimal"
-          />
-          <SelectField
-            {...field('fit')}
-            label="When money is short"
-            hint="A request can override this with fit."
-            options={[
-              { value: '', label: 'Refuse the run' },
-              { value: 'true', label: 'Lower max_tokens' },
-            ]}
-          />
+          {everyLimit.map(([, { field: of }]) => (
+            <LimitField {...field(of.name)} of={of} />
+          ))}
           <BrakeFields field={field} brake={brake} />
         </div>
         {withoutTags ? null : (
@@ -102,6 +82,14 @@ const optionally = <N extends string>(name: N, text: string | undefined) =>
   (text === undefined ? {} : { [name]: text }) as { [M in N]?: string }
 
 type Field = { form: string; name: string; value?: string; error?: string }
+
+type LimitProps = Field & { of: (typeof everyLimit)[number][1]['field'] }
+
+const LimitField = ({ of: { label, hint, inputmode, options }, ...field }: LimitProps) => {
+  const words = { ...field, label, ...(hint && { hint }) }
+  if (options) return <SelectField {...words} options={options} />
+  return <TextField {...words} {...(inputmode && { inputmode })} />
+}
 
 type BrakeProps = { field: (name: string) => Field; brake: BrakeProposal | undefined }
 

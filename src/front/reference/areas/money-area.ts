@@ -12,12 +12,14 @@ export const moneyArea = area('money', 'programs', 'Balance, deposits, plans', {
     'What an account has, what came in and what it pays by the month. Changed in the dashboard.',
   operations: [
     operation('showBalance', 'GET /v1/balance', 'The balance', {
-      about: 'Of the account, whose keys all share it.',
+      about:
+        'Of the account, whose keys all share it. A key below another, or in the branch of a ' +
+        'member, sees what it can spend and holds itself.',
       access: 'usage:read',
       answers: [ok('The balance.', balanceShape)],
     }),
     operation('listDeposits', 'GET /v1/deposits', 'List deposits', {
-      about: 'What came in for the account, newest first.',
+      about: 'What came in for the account, newest first. Needs a key without a parent.',
       access: 'usage:read',
       query: pageQuery(t.sampleIds.dep),
       examples: [{ name: 'First page', query: { limit: '20' }, status: 200 }],
