@@ -74,7 +74,7 @@ export async function signBlankly(db: Db): Promise<void> {
     const page = await db.write(function* (q) {
       const listed = q
         .select({ place: numbered.place })
-        .from(numberedRuns(db, { from, limit: batch }))
+        .from(numberedRuns({ from, limit: batch }))
         .innerJoin(db.tables.runs, eq(db.tables.runs.id, numbered.runId))
         .where(isNull(signatureAt(numbered.place)))
         .orderBy(asc(numbered.place))

@@ -75,7 +75,7 @@ function accountAt(index: number, held: bigint, createdAt: number): AccountRow {
   const id = `0x${Buffer.from(sha256(`drill account ${index}`)).toString('hex', 0, 20)}`
   const plan = { plan: 'free', planUntil: null }
   const money = { balance: credit, held, moves: 1, movedAt: createdAt }
-  const quiet = { lowBalance: null, exhaustedAt: null, tellsRuns: null, eventPlace: null }
+  const quiet = { lowBalance: null, exhaustedAt: null, tellsRuns: false, eventPlace: null }
   const here = { slotMove: null, leftAt: null }
   const free = { paidIn: credit, freeDay: null, freeWrites: null, freeBytes: null }
   return { id, ...money, status: 'active', createdAt, ...plan, ...quiet, ...here, ...free }

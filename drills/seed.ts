@@ -72,10 +72,10 @@ export async function seedRuns(seed: Seed): Promise<void> {
 }
 
 /** Amounts spent, by key id. */
-export type Spent = Record<string, bigint>
+type Spent = Record<string, bigint>
 
 /** The runs, some at a time, with their charges; moves the money of their owner and its keys. */
-export function* seededRuns(seed: Seed, owner: AccountRow, spent: Spent): Generator<StoredRun[]> {
+function* seededRuns(seed: Seed, owner: AccountRow, spent: Spent): Generator<StoredRun[]> {
   const ids = makeIds(systemClock, systemRandom())
   const begun = systemClock.now() - spanMs - 3_600_000
   for (let at = 0; at < seed.count; at += batch) {
@@ -84,7 +84,7 @@ export function* seededRuns(seed: Seed, owner: AccountRow, spent: Spent): Genera
       const finishedAt = begun + Math.floor((index / seed.count) * spanMs)
       const run = runAt(seed, ids.make('run'), index, finishedAt)
       for (const [keyId] of run.windows) spent[keyId] = (spent[keyId] ?? 0n) + run.cost
-      ended.push({ ...run, place: null, ...chargeOf(run, owner, finishedAt) })
+      ended.push({ ...run, ...chargeOf(run, owner, finishedAt) })
     }
     yield ended
   }

@@ -71,7 +71,7 @@ const leaves = append(emptyFrontier, [
 /** Writes rows as the ledger and the log leave them. */
 function fill(db: Db): Promise<void> {
   const { accounts, keyWindows, logLeaves, receiptSignatures, runs } = db.tables
-  const nothing = { lowBalance: null, exhaustedAt: null, tellsRuns: null, eventPlace: null }
+  const nothing = { lowBalance: null, exhaustedAt: null, tellsRuns: false, eventPlace: null }
   const owner: AccountRow = {
     ...{ id: account, balance: granted - revenue, held: 0n, status: 'active', createdAt: 0 },
     ...{ plan: 'free', planUntil: null, moves: lines.length, movedAt: lines.at(-1)?.at ?? 0 },

@@ -8,7 +8,7 @@ import type {
 import { account, deposit, key, now, openRun, paperUnit, window } from './paper-unit.ts'
 
 const secret = (state: Partial<SecretRow> = {}): SecretRow => ({
-  ...{ hash: 'h1', keyId: 'leaf', validUntil: null, selfRotated: null },
+  ...{ hash: 'h1', keyId: 'leaf', validUntil: null, selfRotated: false },
   ...state,
 })
 const subscription = (endedAt: number | null = null) =>

@@ -11,7 +11,7 @@ export type Limits = {
   rpm: number | null
   concurrency: number | null
   maxCostPerRun: Nusd | null
-  fit: boolean | null
+  fit: boolean
   brakeMinute: Nusd | null
   brakeHour: Nusd | null
   brakeRunning: 'finish' | 'stop' | null

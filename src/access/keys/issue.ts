@@ -44,7 +44,7 @@ export type KeyWish = {
   rpm?: number | null | undefined
   concurrency?: number | null | undefined
   maxCostPerRun?: Nusd | null | undefined
-  fit?: boolean | null | undefined
+  fit?: boolean | undefined
   brakeMinute?: Nusd | null | undefined
   brakeHour?: Nusd | null | undefined
   brakeRunning?: 'finish' | 'stop' | null | undefined
@@ -100,7 +100,7 @@ export async function issueKey(
         above.childrenCount += 1
         unit.changed('key', above)
       }
-      unit.addKey(row, { hash, keyId: id, validUntil: null, selfRotated: null })
+      unit.addKey(row, { hash, keyId: id, validUntil: null, selfRotated: false })
       const detail = { parent_id: row.parentId, fingerprint: row.fingerprint, ...toDetail(row) }
       noteKey(unit, ids, row, { actor: wish.actor, action: 'key.create', detail })
       const shown = { chain: [row, ...chain], window: undefined, overlapUntil: null }
@@ -138,7 +138,7 @@ function toKeyRow(
     const message = `Keys nest at most ${maxDepth} deep. Create the key under a higher one.`
     refuse('invalid_request', { param: 'parent_id', message })
   }
-  const { rpm = null, concurrency = null, maxCostPerRun = null, fit = null } = wish
+  const { rpm = null, concurrency = null, maxCostPerRun = null, fit = false } = wish
   const { brakeMinute = null, brakeHour = null, brakeRunning = null } = wish
   const brake = { brakeMinute, brakeHour, brakeRunning }
   return {

@@ -38,7 +38,7 @@ export function toKeyView({ key, chain, window, overlapUntil }: ShownKey, now: M
       rpm: key.rpm,
       concurrency: key.concurrency,
       max_cost_per_run_nusd: key.maxCostPerRun === null ? null : toJsonInteger(key.maxCostPerRun),
-      fit: key.fit ?? false,
+      fit: key.fit,
       brake: toBrakeView(key),
     },
     scopes: key.scopes,

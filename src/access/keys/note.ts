@@ -48,7 +48,7 @@ export const toDetail = (key: KeyRow): Record<string, Json> => ({
   'limits.rpm': key.rpm,
   'limits.concurrency': key.concurrency,
   'limits.max_cost_per_run_nusd': key.maxCostPerRun?.toString() ?? null,
-  'limits.fit': key.fit ?? false,
+  'limits.fit': key.fit,
   'limits.brake.nusd_per_minute': key.brakeMinute?.toString() ?? null,
   'limits.brake.nusd_per_hour': key.brakeHour?.toString() ?? null,
   'limits.brake.running': key.brakeRunning,

@@ -34,7 +34,7 @@ function toRights(body: Omit<ChangeBody, 'name' | 'cap'>) {
     ...(body.tags === undefined ? {} : { tags: body.tags }),
     ...(rpm === undefined ? {} : { rpm }),
     ...(concurrency === undefined ? {} : { concurrency }),
-    ...(fit === undefined ? {} : { fit }),
+    ...(fit === undefined ? {} : { fit: fit ?? false }),
     ...(brake === undefined ? {} : toBrake(brake)),
     ...(most === undefined ? {} : { maxCostPerRun: most === null ? null : BigInt(most) }),
   }

@@ -55,7 +55,7 @@ export function marginStore(db: Db): MarginStore {
     const size = last?.place === null || last === undefined ? 0 : Number(last.place) + 1
     const before = Math.min(size, from + freshMax)
     const costed = eq(runCosts.runId, runs.id)
-    const since = q.select(columns).from(numberedRuns(db, { from, before }))
+    const since = q.select(columns).from(numberedRuns({ from, before }))
     const found = yield* rows(
       since.innerJoin(runs, eq(runs.id, numbered.runId)).innerJoin(runCosts, costed),
     )

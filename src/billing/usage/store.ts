@@ -113,7 +113,7 @@ export function usageStore(db: Db): UsageStore {
       keyIds && inArray(usageDays.keyId, [...keyIds]),
     )
 
-  const inSpan = ({ start, end }: Span) => numberedRuns(db, { from: start, before: end })
+  const inSpan = ({ start, end }: Span) => numberedRuns({ from: start, before: end })
   const isRun = eq(runs.id, numbered.runId)
 
   function* readSums(q: Query, whose: Whose, days: Period, by: DayGrouping): Work<DaySums[]> {

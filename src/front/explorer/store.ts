@@ -118,7 +118,7 @@ function receiptReads(db: Db): ReceiptReads {
         prepared('explorer.recent', { before, limit: limit + 1 }, (values) =>
           q
             .select(listed)
-            .from(numberedRuns(db, { ...values, newestFirst: true }))
+            .from(numberedRuns({ ...values, newestFirst: true }))
             .innerJoin(runs, eq(runs.id, numbered.runId))
             .leftJoin(
               shares,
@@ -155,7 +155,7 @@ function receiptReads(db: Db): ReceiptReads {
         prepared('explorer.newest', {}, () =>
           q
             .select({ place: numbered.place })
-            .from(numberedRuns(db, { limit: 1, newestFirst: true })),
+            .from(numberedRuns({ limit: 1, newestFirst: true })),
         ),
       )
       return found[0]?.place ?? -1
@@ -174,7 +174,7 @@ function finds(db: Db): Finds {
       }),
     publicAt: (place) =>
       db.read(function* (q) {
-        const at = numberedRuns(db, { from: place, before: place + 1 })
+        const at = numberedRuns({ from: place, before: place + 1 })
         const run = yield* first(q.select({ id: numbered.runId }).from(at))
         const id = receiptIdOf(run?.id ?? 'run_')
         const named = and(eq(shares.receiptId, id), eq(shares.visibility, 'public'))

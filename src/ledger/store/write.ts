@@ -102,10 +102,11 @@ export function waitingOf(
 type Charge = Pick<TransferRow, 'seq' | 'at' | 'balance'>
 
 /** The row of an ended run, with its charge if it cost something. */
-export const toStored = (run: RunRow, charge: Charge | undefined): StoredRun => ({
+export const toStored = (
+  run: Omit<RunRow, 'signature'>,
+  charge: Charge | undefined,
+): StoredRun => ({
   ...run,
-  logPlace: null,
-  place: run.logPlace,
   seq: charge?.seq ?? null,
   movedAt: charge?.at ?? null,
   balance: charge?.balance ?? null,

@@ -215,8 +215,7 @@ export function logStore(
     numbered.set(q, [...(numbered.get(q) ?? []), ...waiting])
     yield* remove(unnumberedBatches, batches)
     // Elsewhere the leaf alone holds the place.
-    const placed = waiting.map(({ id, logPlace }) => ({ id, place: logPlace }))
-    if (db.exclusive) yield* update(runs, placed, ['place'])
+    if (db.exclusive) yield* update(runs, waiting, ['logPlace'])
     return waiting.length
   }
 

@@ -67,7 +67,7 @@ export function receiptStore(db: Db): ReceiptStore {
         prepared('receipts.numbered_from', { place, limit }, (values) =>
           q
             .select(logged)
-            .from(numberedRuns(db, { from: values.place, limit: values.limit }))
+            .from(numberedRuns({ from: values.place, limit: values.limit }))
             .innerJoin(runs, eq(runs.id, numbered.runId))
             .orderBy(asc(numbered.place)),
         ),

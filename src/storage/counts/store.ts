@@ -55,7 +55,7 @@ export function countStore(
     const found = yield* prepared('counts.next', { from, most }, (values) =>
       q
         .select(counted)
-        .from(numberedRuns(db, { from: values.from, limit: values.most }))
+        .from(numberedRuns({ from: values.from, limit: values.most }))
         .innerJoin(runs, eq(runs.id, numbered.runId))
         .leftJoin(runCosts, eq(runCosts.runId, numbered.runId))
         .orderBy(asc(numbered.place)),
@@ -69,9 +69,7 @@ export function countStore(
   const isBeyond = async (place: number): Promise<boolean> => {
     const beyond = await db.read((q) =>
       prepared('counts.beyond', { place }, (values) =>
-        q
-          .select({ place: numbered.place })
-          .from(numberedRuns(db, { from: values.place, limit: 1 })),
+        q.select({ place: numbered.place }).from(numberedRuns({ from: values.place, limit: 1 })),
       ),
     )
     return beyond.length > 0

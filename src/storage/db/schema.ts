@@ -30,7 +30,9 @@ export type OpenRunRow = Tables['openRuns']['$inferSelect']
 /** An ended run as its table holds it. */
 export type StoredRun = Tables['runs']['$inferSelect']
 /** A run with the place and the signature of its receipt, wherever they are stored. */
-export type RunRow = Omit<StoredRun, 'place' | 'seq' | 'movedAt' | 'balance'>
+export type RunRow = Omit<StoredRun, 'seq' | 'movedAt' | 'balance'> & {
+  signature: Uint8Array | null
+}
 export type RunCostRow = Tables['runCosts']['$inferSelect']
 export type MarginDayRow = Tables['marginDays']['$inferSelect']
 export type UnnumberedRow = Tables['unnumberedBatches']['$inferSelect']

@@ -58,7 +58,7 @@ function readPage(db: Db, q: Query, page: Span, which: Which) {
   return rows(
     q
       .select({ place, digest: runs.digest })
-      .from(numberedRuns(db, page))
+      .from(numberedRuns(page))
       .innerJoin(runs, eq(runs.id, runId))
       .where(unsigned)
       .orderBy(asc(place)),
