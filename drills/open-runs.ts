@@ -7,7 +7,13 @@ import { systemRandom } from '../src/kernel/random.ts'
 import { auditStore } from '../src/ledger/store/audit.ts'
 import type { Db } from '../src/storage/db/db.ts'
 import { insert } from '../src/storage/db/query-steps.ts'
-import type { AccountRow, IdempotentRow, KeyRow, RunRow } from '../src/storage/db/schema.ts'
+import type {
+  AccountRow,
+  EndedRun,
+  IdempotentRow,
+  KeyRow,
+  RunRow,
+} from '../src/storage/db/schema.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { plainKey } from '../test/support/plain-key.ts'
 
@@ -104,7 +110,7 @@ function keyOf({ id: accountId, createdAt }: AccountRow, id: string): KeyRow {
 }
 
 /** The run as it was before its end, with a hold of its own size. */
-const openOf = (ended: RunRow): RunRow => ({
+const openOf = (ended: EndedRun): RunRow => ({
   ...ended,
   node: 'dead',
   status: 'running',

@@ -8,7 +8,7 @@ import { auditStore } from '../src/ledger/store/audit.ts'
 import { waitingOf } from '../src/ledger/store/write.ts'
 import { logStore } from '../src/proof/log/store.ts'
 import { insert, rows } from '../src/storage/db/query-steps.ts'
-import type { AccountRow, RunRow, StoredRun } from '../src/storage/db/schema.ts'
+import type { AccountRow, EndedRun, StoredRun } from '../src/storage/db/schema.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
 
 export type Seed = {
@@ -90,7 +90,7 @@ function* seededRuns(seed: Seed, owner: AccountRow, spent: Spent): Generator<Sto
   }
 }
 
-function chargeOf({ cost }: RunRow, owner: AccountRow, at: number) {
+function chargeOf({ cost }: EndedRun, owner: AccountRow, at: number) {
   if (cost === 0n) return { seq: null, movedAt: null, balance: null }
   owner.balance -= cost
   owner.moves++
@@ -98,7 +98,7 @@ function chargeOf({ cost }: RunRow, owner: AccountRow, at: number) {
   return { seq: owner.moves, movedAt: at, balance: owner.balance }
 }
 
-function runAt(seed: Seed, id: string, index: number, finishedAt: number): RunRow {
+function runAt(seed: Seed, id: string, index: number, finishedAt: number): EndedRun {
   const { account, root, child, origin } = seed
   const isMine = index % 10 !== 0
   const keyId = index % 2 === 0 ? root : child

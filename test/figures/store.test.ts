@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { receiptIdOf } from '../../src/proof/receipts/receipt.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
-import type { ExplorerModelRow, RunRow, ShareRow } from '../../src/storage/db/schema.ts'
+import type { EndedRun, ExplorerModelRow, ShareRow } from '../../src/storage/db/schema.ts'
 import { addFigure, figureChanges, noFirstTokens } from '../../src/storage/figures/figure.ts'
 import { prng } from '../ledger/prng.ts'
 import { engines, type World, world } from '../support/world.ts'
@@ -11,7 +11,7 @@ const start = Date.UTC(2026, 10, 20, 12)
 
 describe.each(engines)('public figures on %s', (engine) => {
   let w: World
-  let runs: RunRow[]
+  let runs: EndedRun[]
   const dice = prng(4663)
   beforeAll(async () => {
     w = await world({ engine, now: start })
@@ -28,7 +28,7 @@ describe.each(engines)('public figures on %s', (engine) => {
   }, 60_000)
   afterAll(() => w.stop())
 
-  const someShare = (run: RunRow): ShareRow | undefined => {
+  const someShare = (run: EndedRun): ShareRow | undefined => {
     if (dice.below(3) === 0) return undefined
     return {
       receiptId: receiptIdOf(run.id),
@@ -41,7 +41,7 @@ describe.each(engines)('public figures on %s', (engine) => {
       updatedAt: start,
     }
   }
-  const change = (run: RunRow, share: ShareRow | undefined) =>
+  const change = (run: EndedRun, share: ShareRow | undefined) =>
     w.deps.shares.change(receiptIdOf(run.id), () => ({
       share,
       audit: {
@@ -82,7 +82,7 @@ describe.each(engines)('public figures on %s', (engine) => {
   }, 60_000)
 
   test('hold nothing when nothing is public any more', async () => {
-    await change(runs[0] as RunRow, someShare(runs[0] as RunRow))
+    await change(runs[0] as EndedRun, someShare(runs[0] as EndedRun))
     for (const run of runs) await change(run, undefined)
     const all = await w.db.read((q) => rows(q.select().from(w.db.tables.explorerModels)))
     expect(all.every((row) => row.runs === 0 && row.cost === 0n)).toBe(true)

@@ -3,7 +3,7 @@ import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Db } from './db.ts'
 
 /**
- * What `select` names to read runs as {@link RunRow}s from `runs`; `place` is the SQL of it if that
+ * What `select` names to read {@link EndedRun}s from `runs`; `place` is the SQL of it if that
  * is known. A run that ended where one process writes holds its place; elsewhere the leaf in the
  * log names it. Texts of SQL, because a select from one table writes its columns without its name.
  */

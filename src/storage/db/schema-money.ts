@@ -43,21 +43,22 @@ const begunColumns = (c: Columns) => ({
 const endedColumns = (c: Columns) => ({
   route: c.text('route').notNull(),
   firstByteAt: c.ms('first_byte_at'),
-  finishedAt: c.ms('finished_at'),
+  finishedAt: c.ms('finished_at').notNull(),
   lines: c.rows<StoredLine>('lines', ['meter', 'quantity', 'price']).notNull(),
   cost: c.money('cost').notNull(),
-  usageSource: c.text('usage_source').$type<'reported' | 'counted' | 'embedded'>(),
+  usageSource: c.text('usage_source').$type<'reported' | 'counted' | 'embedded'>().notNull(),
   clamped: c.bool('clamped').notNull(),
   outcome: c
     .text('outcome')
-    .$type<'complete' | 'partial' | 'failed' | 'cancelled' | 'interrupted'>(),
+    .$type<'complete' | 'partial' | 'failed' | 'cancelled' | 'interrupted'>()
+    .notNull(),
   error: c.json<{ type: string; message: string } | null>('error'),
   /** Whole milliseconds by a clock that does not jump. */
-  durationMs: c.ms('duration_ms'),
+  durationMs: c.ms('duration_ms').notNull(),
   outputCommitment: c.bytes('output_commitment'),
   issuer: c.text('issuer').notNull(),
   /** Of the receipt: the leaf of the log and what is signed. */
-  digest: c.bytes('digest'),
+  digest: c.bytes('digest').notNull(),
   /** Kept for a background run only, until an hour after its end. */
   output: c.json<Json>('output'),
   outputUntil: c.ms('output_until'),
