@@ -1,5 +1,5 @@
 import { costOf } from '../src/models/meter.ts'
-import type { RunRow } from '../src/storage/db/schema.ts'
+import type { EndedRun } from '../src/storage/db/schema.ts'
 
 type Wish = {
   id: string
@@ -11,7 +11,7 @@ type Wish = {
 }
 
 /** A run as it is stored, not numbered yet; `index` varies what it used and by which model. */
-export function endedRun({ id, issuer, account, keyId, finishedAt, index }: Wish): RunRow {
+export function endedRun({ id, issuer, account, keyId, finishedAt, index }: Wish): EndedRun {
   const lines = [
     { meter: 'input' as const, quantity: 100 + (index % 900), pricePusd: 150_000n },
     { meter: 'output' as const, quantity: index % 500, pricePusd: 600_000n },

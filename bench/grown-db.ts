@@ -118,7 +118,7 @@ async function writeKeys(data: string): Promise<void> {
         hash: hashSecret(grownSecret(at + i)),
         keyId: id,
         validUntil: null,
-        selfRotated: null,
+        selfRotated: false,
       }
     })
     await db.write(function* () {
@@ -134,7 +134,7 @@ function accountAt(index: number, createdAt: number): AccountRow {
   const id = `0x${Buffer.from(sha256(`bench account ${index}`)).toString('hex', 0, 20)}`
   const empty = { balance: 0n, held: 0n, moves: 0, movedAt: 0 }
   const plan = { plan: 'free', planUntil: null }
-  const quiet = { lowBalance: null, exhaustedAt: null, tellsRuns: null, eventPlace: null }
+  const quiet = { lowBalance: null, exhaustedAt: null, tellsRuns: false, eventPlace: null }
   const here = { slotMove: null, leftAt: null }
   const free = { paidIn: null, freeDay: null, freeWrites: null, freeBytes: null }
   return { id, ...empty, status: 'active', createdAt, ...plan, ...quiet, ...here, ...free }

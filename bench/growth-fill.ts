@@ -15,7 +15,7 @@ import { type CountedReceipt, cursorOf } from '../src/storage/counts/counter.ts'
 import type { Db } from '../src/storage/db/db.ts'
 import { writeFact } from '../src/storage/db/facts.ts'
 import { insert, update, upsert } from '../src/storage/db/query-steps.ts'
-import type { KeyRow, RunRow } from '../src/storage/db/schema.ts'
+import type { EndedRun, KeyRow } from '../src/storage/db/schema.ts'
 import { endedRun } from './ended-run.ts'
 import { type Charge, insertNumbered } from './stored-runs.ts'
 
@@ -52,7 +52,7 @@ export async function fill(db: Db, count: number, issuer: string): Promise<Fille
   const tails = makeIds(systemClock, random)
   for (let at = 0; at < count; at += batch) {
     const charges: (Charge | undefined)[] = []
-    const ended: RunRow[] = []
+    const ended: EndedRun[] = []
     for (let index = at; index < Math.min(at + batch, count); index++) {
       const payer = index % 10 === 0 ? owner : (payers[index % payers.length] as Payer)
       const finishedAt = Math.floor(begun + (index / count) * spanMs)
@@ -78,10 +78,9 @@ export async function fill(db: Db, count: number, issuer: string): Promise<Fille
   return { ...filled, cookie: await openSession(db, owner.key.accountId) }
 }
 
-const toCounted = (run: RunRow, place: number): CountedReceipt => ({
+const toCounted = (run: EndedRun, place: number): CountedReceipt => ({
   ...run,
   place,
-  finishedAt: run.finishedAt ?? 0,
   wholesale: null,
 })
 
@@ -110,16 +109,16 @@ async function openAccounts(db: Db, count: number, clock: Clock): Promise<Payer[
 
 type Named = { id: string; issuer: string; finishedAt: number; index: number }
 
-function runOf({ key }: Payer, named: Named): RunRow {
+function runOf({ key }: Payer, named: Named): EndedRun {
   const run = endedRun({ ...named, account: key.accountId, keyId: key.id })
   const own = { windows: [[key.id, 0]] as [string, number][], seed: random.bytes(32) }
   const texts = { inputCommitment: random.bytes(32), outputCommitment: random.bytes(32) }
   const ended = { ...run, ...own, ...texts, node: '' }
-  return { ...ended, digest: digestOf(factsOf({ ...ended, finishedAt: named.finishedAt })) }
+  return { ...ended, digest: digestOf(factsOf(ended)) }
 }
 
 /** Moves the money of a run; one that cost nothing moves none. */
-function chargeOf(payer: Payer, { id, cost }: RunRow, at: number): Charge | undefined {
+function chargeOf(payer: Payer, { id, cost }: EndedRun, at: number): Charge | undefined {
   if (cost === 0n) return undefined
   payer.left -= cost
   payer.spent += cost

@@ -60,8 +60,8 @@ export async function openRuns(db: Db, accounts: number): Promise<(turn: number)
         if (!run) throw new Error('the run is not open')
         endHold(unit, run, 28n)
         const ended = { status: 'succeeded', outcome: 'complete', finishedAt: unit.now } as const
-        const receipt = { digest: draft.seed, outputCommitment: draft.seed }
-        unit.endRun({ ...held, ...ended, ...receipt, cost: 28n })
+        const receipt = { digest: draft.seed, outputCommitment: draft.seed, durationMs: 0 }
+        unit.endRun({ ...held, ...ended, ...receipt, usageSource: 'counted', cost: 28n })
       },
     })
   }

@@ -18,7 +18,7 @@ import { signerFromHex } from '../src/proof/signer/signer.ts'
 import { receiptCounter } from '../src/storage/counts/count.ts'
 import { migrateSqlite } from '../src/storage/db/migrate.ts'
 import { insert } from '../src/storage/db/query-steps.ts'
-import type { AnchorRow, RunRow, ShareRow } from '../src/storage/db/schema.ts'
+import type { AnchorRow, EndedRun, ShareRow } from '../src/storage/db/schema.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { moveFigures } from '../src/storage/figures/store.ts'
 import { useWasmKeccak } from '../src/verify/fast/keccak-wasm.ts'
@@ -132,14 +132,14 @@ async function tellPlans(paths: readonly string[]): Promise<void> {
 /** Receipts of 90 days, numbered and counted; some of them public; and anchors of the log. */
 async function fill(): Promise<Named> {
   const begun = clock.now() - spanMs
-  let last: RunRow | undefined
+  let last: EndedRun | undefined
   for (let at = 0; at < count; at += 1000) {
     const batch = Array.from({ length: Math.min(1000, count - at) }, (_, i) => {
       const finishedAt = Math.floor(begun + ((at + i) / count) * spanMs)
       const id = firstIdAt('run', finishedAt) + deps.ids.make('run').slice(-16)
       const { issuer } = deps.settings
       const run = endedRun({ id, issuer, account, keyId: 'key_1', finishedAt, index: at + i })
-      return { ...run, digest: digestOf(factsOf({ ...run, finishedAt })) }
+      return { ...run, digest: digestOf(factsOf(run)) }
     })
     const shown = batch.filter((_, i) => i % publicEvery === 0)
     last = shown.at(-1) ?? last
@@ -155,7 +155,7 @@ async function fill(): Promise<Named> {
   const tick = receiptCounter(deps)
   while (await deps.counts.waits()) await tick()
   const anchors = await addAnchors(await deps.logStore.size())
-  if (!last?.digest) throw new Error('nothing is public')
+  if (!last) throw new Error('nothing is public')
   return {
     id: receiptIdOf(last.id),
     digest: toHex(last.digest),
@@ -164,7 +164,7 @@ async function fill(): Promise<Named> {
   }
 }
 
-function toShare(run: RunRow): ShareRow {
+function toShare(run: EndedRun): ShareRow {
   return {
     receiptId: receiptIdOf(run.id),
     accountId: run.accountId,

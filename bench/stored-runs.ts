@@ -6,7 +6,7 @@ import type { Db } from '../src/storage/db/db.ts'
 import { numbered, numberedRuns } from '../src/storage/db/numbered-runs.ts'
 import { insert, rows, type Work } from '../src/storage/db/query-steps.ts'
 import { signatureAt } from '../src/storage/db/run-columns.ts'
-import type { RunRow, TransferRow } from '../src/storage/db/schema.ts'
+import type { EndedRun, TransferRow } from '../src/storage/db/schema.ts'
 import { signatureRows } from '../src/storage/db/signatures.ts'
 import { leafKinds } from '../src/verify/merkle.ts'
 
@@ -16,16 +16,15 @@ export type Charge = Pick<TransferRow, 'ref' | 'at' | 'seq' | 'balance'>
 /** Runs that wait for their places, with the charges of those that cost something. */
 export function* insertEnded(
   { tables }: Pick<Db, 'tables'>,
-  runs: readonly RunRow[],
+  runs: readonly EndedRun[],
   charges: readonly Charge[] = [],
 ): Work<void> {
   const byRun = new Map(charges.map((charge) => [charge.ref, charge]))
   yield* insert(
     tables.runs,
-    runs.map((run) => toStored({ ...run, logPlace: null, signature: null }, byRun.get(run.id))),
+    runs.map((run) => toStored({ ...run, logPlace: null }, byRun.get(run.id))),
   )
-  const waiting = runs.filter(({ finishedAt, digest }) => finishedAt !== null && digest)
-  const unplaced = waiting.map((run) => ({ ...run, logPlace: null }))
+  const unplaced = runs.map((run) => ({ ...run, logPlace: null }))
   yield* insert(tables.unnumberedBatches, waitingOf(unplaced))
 }
 
@@ -36,19 +35,14 @@ export function* insertEnded(
 export function* insertNumbered(
   { tables, exclusive }: Pick<Db, 'tables' | 'exclusive'>,
   log: Appending,
-  runs: readonly RunRow[],
+  runs: readonly EndedRun[],
   charges: readonly (Charge | undefined)[],
 ): Work<{ place: number }> {
   const { place } = yield* log.append(() =>
-    runs.map(({ id, digest }) => {
-      if (!digest) throw new Error('a run ended without a digest')
-      return { kind: leafKinds.receipt, digest, runId: id }
-    }),
+    runs.map(({ id, digest }) => ({ kind: leafKinds.receipt, digest, runId: id })),
   )
   const places = exclusive ? runs.map((_, i) => place + i) : []
-  const stored = runs.map((run, i) =>
-    toStored({ ...run, logPlace: places[i] ?? null, signature: null }, charges[i]),
-  )
+  const stored = runs.map((run, i) => toStored({ ...run, logPlace: places[i] ?? null }, charges[i]))
   yield* insert(tables.runs, stored)
   const signed = runs.map((_, i) => ({ place: place + i, signature: blank }))
   yield* insert(tables.receiptSignatures, signatureRows(signed))
@@ -74,7 +68,7 @@ export async function signBlankly(db: Db): Promise<void> {
     const page = await db.write(function* (q) {
       const listed = q
         .select({ place: numbered.place })
-        .from(numberedRuns(db, { from, limit: batch }))
+        .from(numberedRuns({ from, limit: batch }))
         .innerJoin(db.tables.runs, eq(db.tables.runs.id, numbered.runId))
         .where(isNull(signatureAt(numbered.place)))
         .orderBy(asc(numbered.place))

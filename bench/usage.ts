@@ -9,7 +9,7 @@ import { systemClock } from '../src/kernel/clock.ts'
 import { makeIds } from '../src/kernel/ids.ts'
 import { systemRandom } from '../src/kernel/random.ts'
 import { logStore } from '../src/proof/log/store.ts'
-import type { RunRow } from '../src/storage/db/schema.ts'
+import type { EndedRun } from '../src/storage/db/schema.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { endedRun } from './ended-run.ts'
 import { environment } from './environment.ts'
@@ -68,7 +68,7 @@ async function writeReceipts(keyId: string): Promise<void> {
 }
 
 /** Every second one is another account's. */
-function runAt(keyId: string, index: number, finishedAt: number): RunRow {
+function runAt(keyId: string, index: number, finishedAt: number): EndedRun {
   const mine = index % 2 === 0
   return endedRun({
     id: ids.make('run'),

@@ -2,13 +2,11 @@
  * Three nodes on a PostgreSQL primary with a standby, under load, while what can fail of the
  * database fails: failovers with and without lost commits, silence, clocks.
  */
-import { resolve } from 'node:path'
 import { binary } from '../test/support/binary.ts'
 import { pgbouncer } from '../test/support/pgbouncer.ts'
 import { wrongClocks } from './cluster/clock-scenes.ts'
 import { crowded } from './cluster/crowded-scenes.ts'
 import { forgettingFailovers, synchronousFailovers } from './cluster/failover-scenes.ts'
-import { olderNodeScene, playOlderNode } from './cluster/older-node-scene.ts'
 import { hasPatroni } from './cluster/patroni.ts'
 import { hasPatroniBase } from './cluster/patroni-base.ts'
 import { patroniShardsScene, playPatroniShards } from './cluster/patroni-shards-scene.ts'
@@ -42,14 +40,10 @@ const everyScene: Scene[] = [
   ...(fakeTime ? [...wrongClocks, ...clockJumps] : []),
 ]
 
-/**
- * Plays the scenes whose name contains `only`, one after the other.
- * @param older the executable of a build from before slots could move; without it its scene is out.
- */
+/** Plays the scenes whose name contains `only`, one after the other. */
 export async function drillCluster(
   only: string,
   say: (line: string) => void = () => {},
-  older: string | undefined = undefined,
 ): Promise<ClusterResult> {
   const scenes: SceneResult[] = []
   const shards: SceneResult[] = []
@@ -71,9 +65,6 @@ export async function drillCluster(
     tell(await playPatroniShards(), failovers)
   }
   if (hasHaproxy && slotMoveScene.name.includes(only)) tell(await playSlotMove(), moves)
-  if (older && olderNodeScene.name.includes(only)) {
-    tell(await playOlderNode(resolve(older)), moves)
-  }
   const skipped = [
     ...(fakeTime ? [] : ['wrong clocks: apt-get install faketime']),
     ...(pgbouncer ? [] : ['PgBouncer: apt-get install pgbouncer']),
@@ -152,15 +143,14 @@ ${failovers.map(rowOf).join('\n')}
 
 const movesReport = ({ moves, build }: ClusterResult): string => `## A slot that moves under load
 
-\`bun run drill cluster --only slot --older …\`, ${stampOf(build)}
+\`bun run drill cluster --only slot\`, ${stampOf(build)}
 
 The two shards of the section before. Twelve accounts of one slot are asked by eight clients without
 a pause, each run under an Idempotency-Key until it is acknowledged; clients follow 421 and wait as
 Retry-After says. \`counterfoil slot move\` takes the slot to the other shard and back, and each
 time one of the two nodes that it leaves is killed by SIGKILL as the command starts. A move waits
 until the lease of the killed node is over and its runs are ended. A client whose connection
-was cut gets 409 until then, because its call is known as begun. With \`--older\` one node of the
-shard that the slot leaves is of a build from before slots could move.
+was cut gets 409 until then, because its call is known as begun.
 
 | scene | expected | seen | faults |
 |---|---|---|---|

@@ -14,14 +14,12 @@ import { drillFaults, everyFault, faultsReport } from './faults.ts'
 import { drillFuzz, fuzzReport } from './fuzz.ts'
 import { drillHostile, hostileReport } from './hostile.ts'
 import { drillLiabilities, liabilitiesReport } from './liabilities.ts'
-import { drillMigrate, migrateReport } from './migrate.ts'
 import { drillRecover, recoverReport } from './recover.ts'
 import { report } from './report.ts'
 import { drillShare, shareReport } from './share.ts'
 import { drillSimulate, simulateReport } from './simulate.ts'
 import { drillSoak, soakReport } from './soak.ts'
 import { drillStop, stopReport } from './stop.ts'
-import { drillUpgrade, upgradeReport } from './upgrade.ts'
 
 const options = {
   /** crash, events, stop: kills and stops of the server; crash: crowds of 1,000 runs after them. */
@@ -29,11 +27,8 @@ const options = {
   crowds: { type: 'string', default: '3' },
   /** events: how many are delivered. */
   events: { type: 'string', default: '1000' },
-  /** backup, copy, export, migrate, recover: runs in the database. */
+  /** backup, copy, export, recover: runs in the database. */
   runs: { type: 'string' },
-  /** cluster, migrate, upgrade: an executable of before; migrate: a large database of it. */
-  older: { type: 'string' },
-  large: { type: 'string' },
   /** share: streams of one key that stall. */
   streams: { type: 'string', default: '1000' },
   /** demo: how many at once. */
@@ -45,6 +40,8 @@ const options = {
   only: { type: 'string', default: '' },
   /** liabilities: accounts of the service that is killed; hostile: those without money. */
   accounts: { type: 'string' },
+  /** liabilities: accounts of the statement that is timed. */
+  large: { type: 'string' },
   /** simulate: engine, how many seeds from which on, commands of each, processes; or one seed. */
   engine: { type: 'string', default: 'sqlite' },
   seeds: { type: 'string', default: '100' },
@@ -67,7 +64,7 @@ const drills: Record<string, () => Promise<Found>> = {
     return { sections: backupReport(result), faults: result.faults }
   },
   async cluster() {
-    const result = await drillCluster(values.only, say, values.older)
+    const result = await drillCluster(values.only, say)
     return {
       sections: clusterReport(result),
       faults: [result.scenes, result.shards, result.failovers, result.moves]
@@ -129,11 +126,6 @@ const drills: Record<string, () => Promise<Found>> = {
     const result = await drillLiabilities({ ...numbers, strides: { steps: 1, calls: 1 }, say })
     return { sections: liabilitiesReport(result), faults: result.faults }
   },
-  async migrate() {
-    const { older = refuse('--older names the executable of the version before.'), large } = values
-    const result = await drillMigrate({ older, large, count: Number(values.runs ?? 100_000), say })
-    return { sections: migrateReport(result), faults: result.faults }
-  },
   async recover() {
     const result = await drillRecover(Number(values.runs ?? 100_000), say)
     return { sections: recoverReport(result), faults: result.faults }
@@ -159,11 +151,6 @@ const drills: Record<string, () => Promise<Found>> = {
   async stop() {
     const result = await drillStop(Number(values.rounds ?? 20), say)
     return { sections: stopReport(result), faults: result.faults }
-  },
-  async upgrade() {
-    const { older = refuse('--older names the executable of the version before.') } = values
-    const result = await drillUpgrade(older, say)
-    return { sections: upgradeReport(result), faults: result.faults }
   },
 }
 

@@ -7,7 +7,13 @@ import { systemRandom } from '../src/kernel/random.ts'
 import { auditStore } from '../src/ledger/store/audit.ts'
 import type { Db } from '../src/storage/db/db.ts'
 import { insert } from '../src/storage/db/query-steps.ts'
-import type { AccountRow, IdempotentRow, KeyRow, RunRow } from '../src/storage/db/schema.ts'
+import type {
+  AccountRow,
+  EndedRun,
+  IdempotentRow,
+  KeyRow,
+  RunRow,
+} from '../src/storage/db/schema.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
 import { plainKey } from '../test/support/plain-key.ts'
 
@@ -75,7 +81,7 @@ function accountAt(index: number, held: bigint, createdAt: number): AccountRow {
   const id = `0x${Buffer.from(sha256(`drill account ${index}`)).toString('hex', 0, 20)}`
   const plan = { plan: 'free', planUntil: null }
   const money = { balance: credit, held, moves: 1, movedAt: createdAt }
-  const quiet = { lowBalance: null, exhaustedAt: null, tellsRuns: null, eventPlace: null }
+  const quiet = { lowBalance: null, exhaustedAt: null, tellsRuns: false, eventPlace: null }
   const here = { slotMove: null, leftAt: null }
   const free = { paidIn: credit, freeDay: null, freeWrites: null, freeBytes: null }
   return { id, ...money, status: 'active', createdAt, ...plan, ...quiet, ...here, ...free }
@@ -104,7 +110,7 @@ function keyOf({ id: accountId, createdAt }: AccountRow, id: string): KeyRow {
 }
 
 /** The run as it was before its end, with a hold of its own size. */
-const openOf = (ended: RunRow): RunRow => ({
+const openOf = (ended: EndedRun): RunRow => ({
   ...ended,
   node: 'dead',
   status: 'running',

@@ -8,7 +8,7 @@ import { auditStore } from '../src/ledger/store/audit.ts'
 import { waitingOf } from '../src/ledger/store/write.ts'
 import { logStore } from '../src/proof/log/store.ts'
 import { insert, rows } from '../src/storage/db/query-steps.ts'
-import type { AccountRow, RunRow, StoredRun } from '../src/storage/db/schema.ts'
+import type { AccountRow, EndedRun, StoredRun } from '../src/storage/db/schema.ts'
 import { openSqlite } from '../src/storage/db/sqlite.ts'
 
 export type Seed = {
@@ -72,10 +72,10 @@ export async function seedRuns(seed: Seed): Promise<void> {
 }
 
 /** Amounts spent, by key id. */
-export type Spent = Record<string, bigint>
+type Spent = Record<string, bigint>
 
 /** The runs, some at a time, with their charges; moves the money of their owner and its keys. */
-export function* seededRuns(seed: Seed, owner: AccountRow, spent: Spent): Generator<StoredRun[]> {
+function* seededRuns(seed: Seed, owner: AccountRow, spent: Spent): Generator<StoredRun[]> {
   const ids = makeIds(systemClock, systemRandom())
   const begun = systemClock.now() - spanMs - 3_600_000
   for (let at = 0; at < seed.count; at += batch) {
@@ -84,13 +84,13 @@ export function* seededRuns(seed: Seed, owner: AccountRow, spent: Spent): Genera
       const finishedAt = begun + Math.floor((index / seed.count) * spanMs)
       const run = runAt(seed, ids.make('run'), index, finishedAt)
       for (const [keyId] of run.windows) spent[keyId] = (spent[keyId] ?? 0n) + run.cost
-      ended.push({ ...run, place: null, ...chargeOf(run, owner, finishedAt) })
+      ended.push({ ...run, ...chargeOf(run, owner, finishedAt) })
     }
     yield ended
   }
 }
 
-function chargeOf({ cost }: RunRow, owner: AccountRow, at: number) {
+function chargeOf({ cost }: EndedRun, owner: AccountRow, at: number) {
   if (cost === 0n) return { seq: null, movedAt: null, balance: null }
   owner.balance -= cost
   owner.moves++
@@ -98,7 +98,7 @@ function chargeOf({ cost }: RunRow, owner: AccountRow, at: number) {
   return { seq: owner.moves, movedAt: at, balance: owner.balance }
 }
 
-function runAt(seed: Seed, id: string, index: number, finishedAt: number): RunRow {
+function runAt(seed: Seed, id: string, index: number, finishedAt: number): EndedRun {
   const { account, root, child, origin } = seed
   const isMine = index % 10 !== 0
   const keyId = index % 2 === 0 ? root : child

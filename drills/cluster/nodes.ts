@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../test/binary/nodes.ts'
 import {
-  binary,
   grant,
   type Home,
   makeHome,
@@ -38,13 +37,8 @@ export type Service = Awaited<ReturnType<typeof startService>>
  * Starts nodes on one database. The first migrates it; all share one signer key and one funded
  * key of an account.
  * @param databaseUrl where the nodes reach their database, query included.
- * @param program the build that they begin with.
  */
-export async function startService(
-  databaseUrl: string,
-  count = 3,
-  { program = binary, baseUrl = 'https://gw.example' } = {},
-) {
+export async function startService(databaseUrl: string, count = 3) {
   const upstream = await startPacedUpstream()
   const folder = await mkdtemp(join(tmpdir(), 'counterfoil-signer-'))
   const keyFile = join(folder, 'signer.key')
@@ -59,9 +53,8 @@ export async function startService(
   try {
     for (let i = 0; i < count; i++) {
       const home = await makeHome()
-      home.executable = program
       const metrics = `127.0.0.1:${freePort()}`
-      home.configure(tomlOf({ databaseUrl, baseUrl, keyFile, upstream: upstream.url, metrics }))
+      home.configure(tomlOf({ databaseUrl, keyFile, upstream: upstream.url, metrics }))
       const start = async (options: StartOptions = {}) => {
         node.server = await home.start({ port: freePort(), ...options })
       }
@@ -80,11 +73,11 @@ export async function startService(
   }
 }
 
-type Settings = Record<'databaseUrl' | 'baseUrl' | 'keyFile' | 'upstream' | 'metrics', string>
+type Settings = Record<'databaseUrl' | 'keyFile' | 'upstream' | 'metrics', string>
 
-const tomlOf = ({ databaseUrl, baseUrl, keyFile, upstream, metrics }: Settings): string =>
+const tomlOf = ({ databaseUrl, keyFile, upstream, metrics }: Settings): string =>
   `
-base_url = "${baseUrl}"
+base_url = "https://gw.example"
 database_url = "${databaseUrl}"
 
 [signer]

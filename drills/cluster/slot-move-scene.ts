@@ -13,7 +13,7 @@ import { judgeAcknowledged, judgeDatabase } from './judge.ts'
 import type { Claim, SceneResult } from './scene.ts'
 import { configOf, type Shard, startShards, type Undo } from './shards.ts'
 
-export const slot = 300
+const slot = 300
 const accountCount = 12
 const granted = 1_000_000_000n
 const workers = 8
@@ -91,7 +91,7 @@ async function moveBetween(from: Shard, to: Shard) {
 type Opened = { account: string; secret: string }
 
 /** Funded accounts of the slot, each with a key. */
-export async function openAccounts({ toml }: Shard): Promise<Opened[]> {
+async function openAccounts({ toml }: Shard): Promise<Opened[]> {
   const office = await openOffice(configOf(toml))
   try {
     const opened: Opened[] = []
@@ -187,7 +187,7 @@ function judgeRefusals(asked: readonly Asked[], claim: Claim): string {
   return `${asked.length} runs acknowledged, answers in between: ${told.join(', ') || 'none'}`
 }
 
-export async function judgeMoney(
+async function judgeMoney(
   shards: readonly Shard[],
   asked: readonly Wish[],
   claim: Claim,
@@ -213,7 +213,7 @@ export async function judgeMoney(
   return `${spent} nUSD spent and ${left} left of ${all}, ${between} between the shards`
 }
 
-export async function judgeAudit(home: Home, claim: Claim): Promise<string> {
+async function judgeAudit(home: Home, claim: Claim): Promise<string> {
   const map = join(home.folder, 'shards.toml')
   const { code, stdout } = await home.cli('audit', '--shards', map)
   const moves = /moves +(.*)/.exec(stdout)?.[1]

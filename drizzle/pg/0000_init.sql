@@ -17,7 +17,7 @@ CREATE TABLE "accounts" (
 	"moved_at" bigint DEFAULT 0 NOT NULL,
 	"low_balance" bigint,
 	"exhausted_at" bigint,
-	"tells_runs" boolean,
+	"tells_runs" boolean DEFAULT false NOT NULL,
 	"event_place" bigint,
 	"slot_move" text,
 	"left_at" bigint,
@@ -93,7 +93,7 @@ CREATE TABLE "deposits" (
 	"chain_id" integer NOT NULL,
 	"tx_hash" text NOT NULL,
 	"log_index" integer NOT NULL,
-	"ordinal" integer DEFAULT 0 NOT NULL,
+	"ordinal" integer NOT NULL,
 	"block_number" bigint NOT NULL,
 	"block_hash" text NOT NULL,
 	"block_time" bigint,
@@ -108,7 +108,7 @@ CREATE TABLE "deposits" (
 	"credited_at" bigint,
 	"finalized_at" bigint,
 	"credits" integer NOT NULL,
-	"reversals" integer DEFAULT 0 NOT NULL,
+	"reversals" integer NOT NULL,
 	"loss_nusd" bigint NOT NULL,
 	"moved_nusd" bigint,
 	CONSTRAINT "deposits_counted" CHECK ("deposits"."credits" >= 0 and "deposits"."loss_nusd" >= 0)
@@ -192,7 +192,7 @@ CREATE TABLE "key_secrets" (
 	"hash" text PRIMARY KEY NOT NULL,
 	"key_id" text NOT NULL,
 	"valid_until" bigint,
-	"self_rotated" boolean
+	"self_rotated" boolean NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "key_windows" (
@@ -214,13 +214,13 @@ CREATE TABLE "keys" (
 	"branch" text,
 	"name" text NOT NULL,
 	"fingerprint" text NOT NULL,
-	"secret_by" text,
+	"secret_by" text NOT NULL,
 	"cap_limit" bigint NOT NULL,
 	"cap_window" text NOT NULL,
 	"rpm" integer,
 	"concurrency" integer,
 	"max_cost_per_run" bigint,
-	"fit" boolean,
+	"fit" boolean NOT NULL,
 	"brake_minute" bigint,
 	"brake_hour" bigint,
 	"brake_running" text,
@@ -228,7 +228,7 @@ CREATE TABLE "keys" (
 	"models" text NOT NULL,
 	"ip_cidrs" text NOT NULL,
 	"tags" text NOT NULL,
-	"passport" text DEFAULT '' NOT NULL,
+	"passport" text NOT NULL,
 	"children_count" integer NOT NULL,
 	"created_at" bigint NOT NULL,
 	"expires_at" bigint NOT NULL,
@@ -451,22 +451,20 @@ CREATE TABLE "runs" (
 	"background" boolean NOT NULL,
 	"route" text NOT NULL,
 	"first_byte_at" bigint,
-	"finished_at" bigint,
+	"finished_at" bigint NOT NULL,
 	"lines" text NOT NULL,
 	"cost" bigint NOT NULL,
-	"usage_source" text,
+	"usage_source" text NOT NULL,
 	"clamped" boolean NOT NULL,
-	"outcome" text,
+	"outcome" text NOT NULL,
 	"error" text,
-	"duration_ms" bigint,
+	"duration_ms" bigint NOT NULL,
 	"output_commitment" "bytea",
 	"issuer" text NOT NULL,
-	"digest" "bytea",
-	"log_index" bigint,
-	"signature" "bytea",
+	"digest" "bytea" NOT NULL,
 	"output" text,
 	"output_until" bigint,
-	"place" bigint,
+	"log_place" bigint,
 	"seq" bigint,
 	"moved_at" bigint,
 	"balance" bigint,
@@ -491,7 +489,7 @@ CREATE TABLE "shares" (
 	"visibility" text NOT NULL,
 	"sections" text NOT NULL,
 	"revealed" text NOT NULL,
-	"digest" "bytea",
+	"digest" "bytea" NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
 );
@@ -577,8 +575,8 @@ CREATE TABLE "transfers" (
 	"target" text NOT NULL,
 	"amount" bigint NOT NULL,
 	"at" bigint NOT NULL,
-	"seq" bigint DEFAULT 0 NOT NULL,
-	"balance" bigint DEFAULT 0 NOT NULL,
+	"seq" bigint NOT NULL,
+	"balance" bigint NOT NULL,
 	CONSTRAINT "transfers_account_id_ref_kind_pk" PRIMARY KEY("account_id","ref","kind"),
 	CONSTRAINT "transfers_move" CHECK ("transfers"."amount" > 0 and "transfers"."source" <> "transfers"."target")
 );
@@ -620,9 +618,9 @@ CREATE TABLE "usage_days" (
 	"succeeded" integer NOT NULL,
 	"input_units" bigint NOT NULL,
 	"output_units" bigint NOT NULL,
-	"cached_units" bigint DEFAULT 0 NOT NULL,
-	"cache_write_units" bigint DEFAULT 0 NOT NULL,
-	"reasoning_units" bigint DEFAULT 0 NOT NULL,
+	"cached_units" bigint NOT NULL,
+	"cache_write_units" bigint NOT NULL,
+	"reasoning_units" bigint NOT NULL,
 	"cost" bigint NOT NULL,
 	CONSTRAINT "usage_days_account_id_day_key_id_model_pk" PRIMARY KEY("account_id","day","key_id","model")
 );
@@ -733,7 +731,6 @@ CREATE INDEX "run_texts_by_account" ON "run_texts" USING btree ("account_id");--
 CREATE INDEX "runs_by_key" ON "runs" USING btree ("key_id","id");--> statement-breakpoint
 CREATE INDEX "runs_by_account" ON "runs" USING btree ("account_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "runs_charged" ON "runs" USING btree ("account_id","moved_at","seq") WHERE "runs"."seq" is not null;--> statement-breakpoint
-CREATE UNIQUE INDEX "runs_by_log_index" ON "runs" USING btree ("log_index") WHERE "runs"."log_index" is not null;--> statement-breakpoint
 CREATE INDEX "runs_kept" ON "runs" USING btree ("output_until") WHERE "runs"."output_until" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "sessions_by_token" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "sessions_by_account" ON "sessions" USING btree ("account_id","id");--> statement-breakpoint
@@ -748,7 +745,6 @@ CREATE INDEX "subscriptions_due" ON "subscriptions" USING btree ("period_end") W
 CREATE INDEX "subscriptions_by_account" ON "subscriptions" USING btree ("account_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "transfers_in_order" ON "transfers" USING btree ("account_id","at","seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "transfers_credit_once" ON "transfers" USING btree ("ref") WHERE "transfers"."kind" = 'deposit';--> statement-breakpoint
-CREATE INDEX "transfers_beside_runs" ON "transfers" USING btree ("account_id","at","seq") WHERE "transfers"."kind" <> 'run';--> statement-breakpoint
 CREATE INDEX "upstream_evidence_due" ON "upstream_evidence" USING btree ("due_at") WHERE "upstream_evidence"."due_at" is not null;--> statement-breakpoint
 CREATE INDEX "upstream_evidence_by_place" ON "upstream_evidence" USING btree ("log_place") WHERE "upstream_evidence"."log_place" is not null;--> statement-breakpoint
 CREATE INDEX "voucher_codes_by_batch" ON "voucher_codes" USING btree ("batch_id","serial");--> statement-breakpoint

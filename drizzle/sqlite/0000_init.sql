@@ -17,7 +17,7 @@ CREATE TABLE `accounts` (
 	`moved_at` integer DEFAULT 0 NOT NULL,
 	`low_balance` integer,
 	`exhausted_at` integer,
-	`tells_runs` integer,
+	`tells_runs` integer DEFAULT false NOT NULL,
 	`event_place` integer,
 	`slot_move` text,
 	`left_at` integer,
@@ -99,7 +99,7 @@ CREATE TABLE `deposits` (
 	`chain_id` integer NOT NULL,
 	`tx_hash` text NOT NULL,
 	`log_index` integer NOT NULL,
-	`ordinal` integer DEFAULT 0 NOT NULL,
+	`ordinal` integer NOT NULL,
 	`block_number` integer NOT NULL,
 	`block_hash` text NOT NULL,
 	`block_time` integer,
@@ -114,7 +114,7 @@ CREATE TABLE `deposits` (
 	`credited_at` integer,
 	`finalized_at` integer,
 	`credits` integer NOT NULL,
-	`reversals` integer DEFAULT 0 NOT NULL,
+	`reversals` integer NOT NULL,
 	`loss_nusd` integer NOT NULL,
 	`moved_nusd` integer,
 	CONSTRAINT "deposits_counted" CHECK("deposits"."credits" >= 0 and "deposits"."loss_nusd" >= 0)
@@ -210,7 +210,7 @@ CREATE TABLE `key_secrets` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`key_id` text NOT NULL,
 	`valid_until` integer,
-	`self_rotated` integer
+	`self_rotated` integer NOT NULL
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
 CREATE INDEX `key_secrets_by_key` ON `key_secrets` (`key_id`);--> statement-breakpoint
@@ -233,13 +233,13 @@ CREATE TABLE `keys` (
 	`branch` text,
 	`name` text NOT NULL,
 	`fingerprint` text NOT NULL,
-	`secret_by` text,
+	`secret_by` text NOT NULL,
 	`cap_limit` integer NOT NULL,
 	`cap_window` text NOT NULL,
 	`rpm` integer,
 	`concurrency` integer,
 	`max_cost_per_run` integer,
-	`fit` integer,
+	`fit` integer NOT NULL,
 	`brake_minute` integer,
 	`brake_hour` integer,
 	`brake_running` text,
@@ -247,7 +247,7 @@ CREATE TABLE `keys` (
 	`models` text NOT NULL,
 	`ip_cidrs` text NOT NULL,
 	`tags` text NOT NULL,
-	`passport` text DEFAULT '' NOT NULL,
+	`passport` text NOT NULL,
 	`children_count` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`expires_at` integer NOT NULL,
@@ -492,22 +492,20 @@ CREATE TABLE `runs` (
 	`background` integer NOT NULL,
 	`route` text NOT NULL,
 	`first_byte_at` integer,
-	`finished_at` integer,
+	`finished_at` integer NOT NULL,
 	`lines` text NOT NULL,
 	`cost` integer NOT NULL,
-	`usage_source` text,
+	`usage_source` text NOT NULL,
 	`clamped` integer NOT NULL,
-	`outcome` text,
+	`outcome` text NOT NULL,
 	`error` text,
-	`duration_ms` integer,
+	`duration_ms` integer NOT NULL,
 	`output_commitment` blob,
 	`issuer` text NOT NULL,
-	`digest` blob,
-	`log_index` integer,
-	`signature` blob,
+	`digest` blob NOT NULL,
 	`output` text,
 	`output_until` integer,
-	`place` integer,
+	`log_place` integer,
 	`seq` integer,
 	`moved_at` integer,
 	`balance` integer,
@@ -517,7 +515,6 @@ CREATE TABLE `runs` (
 CREATE INDEX `runs_by_key` ON `runs` (`key_id`,`id`);--> statement-breakpoint
 CREATE INDEX `runs_by_account` ON `runs` (`account_id`,`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `runs_charged` ON `runs` (`account_id`,`moved_at`,`seq`) WHERE "runs"."seq" is not null;--> statement-breakpoint
-CREATE UNIQUE INDEX `runs_by_log_index` ON `runs` (`log_index`) WHERE "runs"."log_index" is not null;--> statement-breakpoint
 CREATE INDEX `runs_kept` ON `runs` (`output_until`) WHERE "runs"."output_until" is not null;--> statement-breakpoint
 CREATE TABLE `sessions` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -541,7 +538,7 @@ CREATE TABLE `shares` (
 	`visibility` text NOT NULL,
 	`sections` text NOT NULL,
 	`revealed` text NOT NULL,
-	`digest` blob,
+	`digest` blob NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL
 ) STRICT;
@@ -634,15 +631,14 @@ CREATE TABLE `transfers` (
 	`target` text NOT NULL,
 	`amount` integer NOT NULL,
 	`at` integer NOT NULL,
-	`seq` integer DEFAULT 0 NOT NULL,
-	`balance` integer DEFAULT 0 NOT NULL,
+	`seq` integer NOT NULL,
+	`balance` integer NOT NULL,
 	PRIMARY KEY(`account_id`, `ref`, `kind`),
 	CONSTRAINT "transfers_move" CHECK("transfers"."amount" > 0 and "transfers"."source" <> "transfers"."target")
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `transfers_in_order` ON `transfers` (`account_id`,`at`,`seq`);--> statement-breakpoint
 CREATE UNIQUE INDEX `transfers_credit_once` ON `transfers` (`ref`) WHERE "transfers"."kind" = 'deposit';--> statement-breakpoint
-CREATE INDEX `transfers_beside_runs` ON `transfers` (`account_id`,`at`,`seq`) WHERE "transfers"."kind" <> 'run';--> statement-breakpoint
 CREATE TABLE `unnumbered_batches` (
 	`ended_at` integer NOT NULL,
 	`id` text NOT NULL,
@@ -682,9 +678,9 @@ CREATE TABLE `usage_days` (
 	`succeeded` integer NOT NULL,
 	`input_units` integer NOT NULL,
 	`output_units` integer NOT NULL,
-	`cached_units` integer DEFAULT 0 NOT NULL,
-	`cache_write_units` integer DEFAULT 0 NOT NULL,
-	`reasoning_units` integer DEFAULT 0 NOT NULL,
+	`cached_units` integer NOT NULL,
+	`cache_write_units` integer NOT NULL,
+	`reasoning_units` integer NOT NULL,
 	`cost` integer NOT NULL,
 	PRIMARY KEY(`account_id`, `day`, `key_id`, `model`)
 ) STRICT;

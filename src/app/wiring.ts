@@ -63,7 +63,6 @@ import { countStore } from '../storage/counts/store.ts'
 import type { Db } from '../storage/db/db.ts'
 import { makeReadCache } from '../storage/db/read-cache.ts'
 import { timedDb } from '../storage/db/timed.ts'
-import { ensureFigures } from '../storage/figures/store.ts'
 import { makeReplies } from '../storage/idempotency/call.ts'
 import { callStore } from '../storage/idempotency/store.ts'
 import { keptStore } from '../storage/responses/store.ts'
@@ -213,15 +212,14 @@ async function openKnownLog(db: Db, known: Known & { settings: Settings }, signe
   return { store, checkpoints, heads }
 }
 
-/** Sets up what a database has once: log, signers, figures. With one writer it is one COMMIT. */
-async function ensureStore(db: Db, { config, signer }: Parts, { clock, leaseClock }: Clocks) {
+/** Sets up what a database has once: shard, log and signers. */
+function ensureStore(db: Db, { config, signer }: Parts, { clock, leaseClock }: Clocks) {
   const now = clock.now()
-  const books = db.write(function* (q) {
+  return db.write(function* (q) {
     yield* ensureShard(db, q, shardIn(config))
     const logs = yield* ensureLogs(db, q, originOf(config), leaseClock.now())
     return { logs, signers: yield* ensureSigners(db, q, { logs, signer, now }) }
   })
-  return (await Promise.all([books, ensureFigures(db)]))[0]
 }
 
 /** Those that need the database alone, or not even that. */

@@ -22,7 +22,7 @@ import { depositOfRef, depositRef } from './deposit-ref.ts'
 export type Audit = {
   addTransfer(row: TransferRow): void
   addOpenRun(run: Pick<RunRow, 'accountId' | 'hold' | 'windows'>): void
-  /** A run that has ended: with a `seq` it is its own transfer, else that is another row. */
+  /** A run that has ended: with a `seq` it is a transfer too. */
   addEnded(run: EndedRun): void
   /** With `whole`, every transfer was added: the balance is compared too. */
   checkAccount(row: AccountRow, whole: boolean): void

@@ -5,7 +5,7 @@ import { Refusal } from '../kernel/refusal.ts'
 import type { Db } from '../storage/db/db.ts'
 import { remember } from '../storage/db/memory.ts'
 import type { Query, Work } from '../storage/db/query-steps.ts'
-import type { RunRow } from '../storage/db/schema.ts'
+import type { EndedRun } from '../storage/db/schema.ts'
 import { keepItems } from '../storage/responses/store.ts'
 import { keepTexts } from '../storage/texts/store.ts'
 import { type BatchLimits, makeBatchQueue } from './batch-queue.ts'
@@ -46,7 +46,7 @@ type Outcome = { value: unknown } | { refusal: Refusal }
  * Elsewhere the sequencer numbers them afterwards, under its lease. Absent in commands, which may
  * run beside a server.
  */
-export type Numbering = { number(q: Query, ended: RunRow[]): Work<void>; forget(): void }
+export type Numbering = { number(q: Query, ended: EndedRun[]): Work<void>; forget(): void }
 
 /**
  * Finds those of these accounts that belong to another shard, and how their commands are refused.

@@ -6,6 +6,7 @@ import type {
   AccountRow,
   AuditRow,
   DepositRow,
+  EndedRun,
   EventRow,
   IdempotentRow,
   KeptItemRow,
@@ -80,7 +81,7 @@ export type UnitOfWork = {
    */
   setHold(run: OpenRun, open: RunRow, hold: Nusd): void
   /** Ends an open run: its final row is written once, with its cost and its upstream's exchange. */
-  endRun(row: RunRow, wholesale?: Nusd, exchange?: UpstreamEvidenceRow): void
+  endRun(row: EndedRun, wholesale?: Nusd, exchange?: UpstreamEvidenceRow): void
   /** Its `seq` and `balance` are derived from the account when the batch is written. */
   addTransfer(row: NewTransfer): void
   addSubscription(row: SubscriptionRow): void
@@ -155,7 +156,7 @@ export type TrackedRows = {
     secrets: SecretRow[]
     /** Open runs that get a row. */
     runs: RunRow[]
-    ended: RunRow[]
+    ended: EndedRun[]
     transfers: NewTransfer[]
     subscriptions: SubscriptionRow[]
     audits: AuditRow[]

@@ -16,7 +16,7 @@ import type { Exchange } from '../models/upstream/exchange.ts'
 import type { Side } from '../models/usage.ts'
 import { exchangeRow } from '../proof/attested/exchange-row.ts'
 import { commitOutput, digestOf, factsOf, receiptIdOf } from '../proof/receipts/receipt.ts'
-import type { HoldWindow, KeptItemRow, RunRow } from '../storage/db/schema.ts'
+import type { EndedRun, HoldWindow, KeptItemRow, RunRow } from '../storage/db/schema.ts'
 import { endEvent } from './end-event.ts'
 import { type RunError, statusOf } from './run.ts'
 
@@ -90,7 +90,7 @@ export class Settlement implements Command<void> {
   readonly keys = noKeys
   readonly windows: readonly HoldWindow[]
   readonly run: string
-  private readonly ended: RunRow & { finishedAt: Millis }
+  private readonly ended: EndedRun
   private readonly done: Finished
   /** Whether the call keeps its answer: one that failed without a charge may be made again. */
   private readonly isKept: boolean
@@ -108,10 +108,12 @@ export class Settlement implements Command<void> {
     this.run = open.id
     const { lines, isCapped } = linesFor(open, prices, ending.usage)
     // The receipt goes into the current log, even if another one was current at the start.
-    this.ended = endedRow(of, lines, deps.clock.now(), deps.settings.issuer)
-    if (isCapped) this.ended.clamped = true
-    const digest = digestOf(factsOf(this.ended, lines))
-    this.ended.digest = digest
+    const row = endedRow(of, lines, deps.clock.now(), deps.settings.issuer)
+    if (isCapped) row.clamped = true
+    const digest = digestOf(factsOf(row, lines))
+    // The row itself and no copy: an end costs no object more.
+    row.digest = digest
+    this.ended = row as EndedRun
     this.done = { run: this.ended, receiptId: receiptIdOf(open.id), digest: toHex(digest) }
     this.isKept = ending.outcome === 'complete' || this.ended.cost > 0n
     this.reply = this.isKept ? call?.reply?.(this.done) : undefined
@@ -176,7 +178,7 @@ function endedRow(
   lines: MeterLine[],
   finishedAt: Millis,
   issuer: string,
-): RunRow & { finishedAt: Millis } {
+): Omit<EndedRun, 'digest'> & { digest: Uint8Array | null } {
   const { output, outcome } = ending
   const isKept = open.background && output !== null
   return {

@@ -3,11 +3,11 @@ import type { Whose } from '../kernel/acting.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { IdPart } from '../kernel/id-part.ts'
 import type { PageRequest } from '../kernel/pagination.ts'
-import type { RunRow } from '../storage/db/schema.ts'
+import type { EndedRun, RunRow } from '../storage/db/schema.ts'
 import type { RunFilter } from './run.ts'
 
 /** A run with the name of its key. */
-export type ShownRun = { run: RunRow; keyName: string }
+export type ShownRun<R extends RunRow = RunRow> = { run: R; keyName: string }
 
 /** A tag by its name, or by its name and value. */
 export type TagFilter = { name: string; value?: string | undefined }
@@ -45,7 +45,7 @@ export type ShownRuns = {
   /** Undefined also for a run of another account or branch. */
   findShown(whose: Whose, id: string): Promise<ShownRun | undefined>
   /** The runs among `ids` that belong to them and have ended. */
-  endedAmong(whose: Whose, ids: readonly string[]): Promise<ShownRun[]>
+  endedAmong(whose: Whose, ids: readonly string[]): Promise<ShownRun<EndedRun>[]>
   /** Up to `limit` keys for the filter form, newest first, without revoked ones. */
   keysToChoose(whose: Whose, limit: number): Promise<{ id: string; name: string }[]>
 }

@@ -91,7 +91,7 @@ export function runStore(db: Db, node: string, mark = ''): RunStore {
       for (let i = 0; i < ids.length; i += readBatch) {
         const some = inArray(id, ids.slice(i, i + readBatch))
         const page = await db.read((q) => rows(q.select({ id, digest }).from(runs).where(some)))
-        for (const row of page) if (row.digest) found.set(row.id, toHex(row.digest))
+        for (const row of page) found.set(row.id, toHex(row.digest))
       }
       return found
     },

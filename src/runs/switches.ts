@@ -25,7 +25,7 @@ export function checkSwitches(body: Body): void {
  */
 export function isToFit(request: Request, fit: unknown, key: Pick<KeyRow, 'fit'>): boolean {
   const said = request.headers.get('x-counterfoil-fit')
-  if (said === null) return typeof fit === 'boolean' ? fit : key.fit === true
+  if (said === null) return typeof fit === 'boolean' ? fit : key.fit
   if (/^(true|false)$/i.test(said)) return said.toLowerCase() === 'true'
   refuseField('X-Counterfoil-Fit', 'Send the header X-Counterfoil-Fit as true or false.')
 }

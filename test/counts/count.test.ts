@@ -41,7 +41,7 @@ describe.each(engines)('counters of one log on %s', (engine) => {
     const { explorerCounts, runs } = w.db.tables
     const counted = await w.db.read((q) => rows(q.select().from(explorerCounts)))
     const all = await w.db.read((q) => rows(q.select().from(runs)))
-    const fresh = toCounts(all.map((run) => ({ ...run, finishedAt: run.finishedAt ?? Number.NaN })))
+    const fresh = toCounts(all)
     const sorted = counted.sort((a, b) => a.grain.localeCompare(b.grain) || a.at - b.at)
     return { counted: sorted, fresh }
   }

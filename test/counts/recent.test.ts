@@ -3,7 +3,7 @@ import type { CountedReceipt, Counter } from '../../src/storage/counts/counter.t
 import { recentReceipts } from '../../src/storage/counts/recent.ts'
 import { countStore } from '../../src/storage/counts/store.ts'
 import type { Db } from '../../src/storage/db/db.ts'
-import type { RunRow } from '../../src/storage/db/schema.ts'
+import type { EndedRun } from '../../src/storage/db/schema.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 import { endedRun } from '../usage/receipts.ts'
@@ -81,7 +81,7 @@ describe.each(engines)('receipts that are counted without reading them again on 
 })
 
 describe('the receipts that a process logged last', () => {
-  const ended = (place: number | null): RunRow => ({
+  const ended = (place: number | null): EndedRun => ({
     ...endedRun(fake, { accountId: '0xa', keyId: 'key_1', finishedAt: 1000 }),
     logPlace: place,
   })
@@ -141,7 +141,7 @@ describe('the receipts that a process logged last', () => {
   test('are forgotten when thousands of them got no place', () => {
     const recent = recentReceipts()
     const [first, ...others] = Array.from({ length: 4097 }, () => ended(null))
-    recent.add([first as RunRow], [])
+    recent.add([first as EndedRun], [])
     recent.add(others, [])
     recent.place([{ id: first?.id ?? '', logPlace: 1 }])
     expect(placesFrom(recent, 1)).toBeUndefined()

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { insertEnded } from '../../bench/stored-runs.ts'
 import { insert, rows } from '../../src/storage/db/query-steps.ts'
-import { newAccount, openOffice, pictureOf } from '../ledger/office.ts'
+import { endedAs, newAccount, openOffice, pictureOf } from '../ledger/office.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { engines } from '../support/world.ts'
 
@@ -101,7 +101,7 @@ describe.each(engines)('the database itself, %s', (engine) => {
   })
 
   test('lets no run cost more than it holds', async () => {
-    const run = await office.hold(await office.key({ account }), 5n)
+    const run = endedAs(await office.hold(await office.key({ account }), 5n), 0)
     const end = (cost: bigint) => office.db.write(() => insertEnded(office.db, [{ ...run, cost }]))
     expect(await outcomeOf(end(6n))).toThrow()
     expect(await outcomeOf(end(-1n))).toThrow()
@@ -118,7 +118,7 @@ describe.each(engines)('the database itself, %s', (engine) => {
       { balance: 99n },
       { seq: null },
       { movedAt: 1 },
-      { finishedAt: null },
+      { finishedAt: 1 },
       { accountId: 'somebody' },
       { id: 'run_other' },
     ]) {

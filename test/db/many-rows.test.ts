@@ -27,14 +27,19 @@ const idAt = (at: number): string => `run_${String(at).padStart(26, '0')}`
 
 function runAt(at: number, text = texts[at % texts.length] ?? ''): StoredRun {
   const owned = { issuer: 'https://gw.example', account: '0xa', keyId: 'key_1' }
-  const run = endedRun({ id: idAt(at), ...owned, finishedAt: 1000 + at, index: at })
+  const { signature: _, ...run } = endedRun({
+    id: idAt(at),
+    ...owned,
+    finishedAt: 1000 + at,
+    index: at,
+  })
   const awkward = {
     model: text,
     tags: { [text]: text },
     metadata: { text, list: [text, null, 1.5, { text }] },
     error: at % 2 === 0 ? null : { type: text, message: text },
     seed: Uint8Array.from({ length: 32 }, (_, i) => (at * 31 + i * 7) % 256),
-    signature: at % 3 === 0 ? null : new Uint8Array(),
+    outputCommitment: at % 3 === 0 ? null : new Uint8Array(),
     background: at % 2 === 1,
     logPlace: null,
   }

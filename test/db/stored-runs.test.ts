@@ -14,7 +14,7 @@ import type { Counter } from '../../src/storage/counts/counter.ts'
 import { countStore } from '../../src/storage/counts/store.ts'
 import type { Db } from '../../src/storage/db/db.ts'
 import { insert } from '../../src/storage/db/query-steps.ts'
-import type { AccountRow, RunRow, TransferRow } from '../../src/storage/db/schema.ts'
+import type { AccountRow, EndedRun, TransferRow } from '../../src/storage/db/schema.ts'
 import { signatureRows } from '../../src/storage/db/signatures.ts'
 import { leafKinds } from '../../src/verify/merkle.ts'
 import { engines, freshDb } from '../support/world.ts'
@@ -27,7 +27,7 @@ const granted = 10n ** 9n
 const idAt = (at: number) => `run_${String(at).padStart(26, '0')}`
 
 /** An ended run without a place. */
-function ended(at: number): RunRow {
+function ended(at: number): EndedRun {
   const owned = { issuer, account, keyId: key }
   const run = endedRun({ id: idAt(at), ...owned, finishedAt: 1000 + at, index: at })
   return { ...run, windows: [[key, 0]] }
@@ -49,7 +49,7 @@ for (const { id, cost, finishedAt } of charged) {
   const { balance } = lines.at(-1) ?? { balance: 0n }
   lines.push({
     ...{ accountId: account, ref: id, kind: 'run', source: 'user', target: 'revenue' },
-    ...{ amount: cost, at: finishedAt ?? 0, seq: lines.length + 1, balance: balance - cost },
+    ...{ amount: cost, at: finishedAt, seq: lines.length + 1, balance: balance - cost },
   })
 }
 const signatureOf = (by: number) => new Uint8Array(65).fill(by)
@@ -64,14 +64,14 @@ const revenue = charged.reduce((sum, { cost }) => sum + cost, 0n)
 const leaves = append(emptyFrontier, [
   { kind: leafKinds.priceList, digest: sha256('prices') },
   ...placed.map(({ id, digest }) => {
-    return { kind: leafKinds.receipt, digest: digest ?? new Uint8Array(), runId: id }
+    return { kind: leafKinds.receipt, digest, runId: id }
   }),
 ]).stored
 
 /** Writes rows as the ledger and the log leave them. */
 function fill(db: Db): Promise<void> {
   const { accounts, keyWindows, logLeaves, receiptSignatures, runs } = db.tables
-  const nothing = { lowBalance: null, exhaustedAt: null, tellsRuns: null, eventPlace: null }
+  const nothing = { lowBalance: null, exhaustedAt: null, tellsRuns: false, eventPlace: null }
   const owner: AccountRow = {
     ...{ id: account, balance: granted - revenue, held: 0n, status: 'active', createdAt: 0 },
     ...{ plan: 'free', planUntil: null, moves: lines.length, movedAt: lines.at(-1)?.at ?? 0 },
@@ -156,7 +156,7 @@ describe.each(engines)('ended runs as they are stored, on %s', (engine) => {
   test('The log is read in its order from any place, forwards and backwards.', async () => {
     const receipts = receiptStore(db)
     const explorer = explorerStore(db)
-    const placeOf = (run: RunRow) => placed.indexOf(run) + 1
+    const placeOf = (run: EndedRun) => placed.indexOf(run) + 1
     const ends = placed.length + 3
     for (let place = 0; place < ends; place++) {
       const ahead = placed.filter((run) => placeOf(run) >= place).slice(0, 5)

@@ -6,7 +6,7 @@ import { createPassport } from '../../src/proof/passports/create.ts'
 import { publishPassport } from '../../src/proof/passports/publish.ts'
 import { receiptIdOf } from '../../src/proof/receipts/receipt.ts'
 import { insert } from '../../src/storage/db/query-steps.ts'
-import type { AnchorRow, RunRow, ShareRow } from '../../src/storage/db/schema.ts'
+import type { AnchorRow, EndedRun, ShareRow } from '../../src/storage/db/schema.ts'
 import { usd, type World } from '../support/world.ts'
 import { countAll } from '../usage/receipts.ts'
 
@@ -24,7 +24,7 @@ export const shareAs = (w: World, key: string, id: string, json: object): Promis
   w.call(`/v1/receipts/${id}/share`, { key, json })
 
 /** Writes who sees a receipt of a run that was only written to the database. */
-export const showRun = (w: World, run: RunRow, share: Partial<ShareRow> | undefined) =>
+export const showRun = (w: World, run: EndedRun, share: Partial<ShareRow> | undefined) =>
   w.deps.shares.change(receiptIdOf(run.id), () => ({
     share: share && {
       receiptId: receiptIdOf(run.id),

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { eq, inArray, like } from 'drizzle-orm'
 import { receiptIdOf } from '../../src/proof/receipts/receipt.ts'
-import { rows, update } from '../../src/storage/db/query-steps.ts'
-import type { ExplorerModelRow, RunRow, ShareRow } from '../../src/storage/db/schema.ts'
+import { rows } from '../../src/storage/db/query-steps.ts'
+import type { EndedRun, ExplorerModelRow, ShareRow } from '../../src/storage/db/schema.ts'
 import { addFigure, figureChanges, noFirstTokens } from '../../src/storage/figures/figure.ts'
-import { ensureFigures } from '../../src/storage/figures/store.ts'
 import { prng } from '../ledger/prng.ts'
 import { engines, type World, world } from '../support/world.ts'
 import { addReceipts } from '../usage/receipts.ts'
@@ -13,7 +11,7 @@ const start = Date.UTC(2026, 10, 20, 12)
 
 describe.each(engines)('public figures on %s', (engine) => {
   let w: World
-  let runs: RunRow[]
+  let runs: EndedRun[]
   const dice = prng(4663)
   beforeAll(async () => {
     w = await world({ engine, now: start })
@@ -30,7 +28,7 @@ describe.each(engines)('public figures on %s', (engine) => {
   }, 60_000)
   afterAll(() => w.stop())
 
-  const someShare = (run: RunRow): ShareRow | undefined => {
+  const someShare = (run: EndedRun): ShareRow | undefined => {
     if (dice.below(3) === 0) return undefined
     return {
       receiptId: receiptIdOf(run.id),
@@ -43,7 +41,7 @@ describe.each(engines)('public figures on %s', (engine) => {
       updatedAt: start,
     }
   }
-  const change = (run: RunRow, share: ShareRow | undefined) =>
+  const change = (run: EndedRun, share: ShareRow | undefined) =>
     w.deps.shares.change(receiptIdOf(run.id), () => ({
       share,
       audit: {
@@ -84,37 +82,11 @@ describe.each(engines)('public figures on %s', (engine) => {
   }, 60_000)
 
   test('hold nothing when nothing is public any more', async () => {
-    await change(runs[0] as RunRow, someShare(runs[0] as RunRow))
+    await change(runs[0] as EndedRun, someShare(runs[0] as EndedRun))
     for (const run of runs) await change(run, undefined)
     const all = await w.db.read((q) => rows(q.select().from(w.db.tables.explorerModels)))
     expect(all.every((row) => row.runs === 0 && row.cost === 0n)).toBe(true)
     expect(all.flatMap((row) => row.firstTokens).every((count) => count === 0)).toBe(true)
-  }, 60_000)
-
-  test('of a database from before are counted once, with the digests that receipts are found by', async () => {
-    for (const run of runs) await change(run, someShare(run))
-    const { explorerModels, facts, shares } = w.db.tables
-    const ids = runs.map((run) => receiptIdOf(run.id))
-    await w.db.write(function* (q) {
-      yield* rows(q.delete(explorerModels).returning())
-      yield* rows(q.delete(facts).where(like(facts.name, 'figures.%')).returning())
-      const held = yield* rows(q.select().from(shares).where(inArray(shares.receiptId, ids)))
-      yield* update(
-        shares,
-        held.map(({ receiptId }) => ({ receiptId, digest: null })),
-        ['digest'],
-      )
-    })
-    await Promise.all([ensureFigures(w.db), ensureFigures(w.db)])
-    await ensureFigures(w.db)
-    expect((await stored()).length).toBeGreaterThan(3)
-    expect(await stored()).toEqual(await recounted())
-    const isPublic = eq(shares.visibility, 'public')
-    const held = await w.db.read((q) => rows(q.select().from(shares).where(isPublic)))
-    for (const share of held) {
-      const run = runs.find(({ id }) => receiptIdOf(id) === share.receiptId)
-      expect(share.digest).toEqual(run?.digest ?? null)
-    }
   }, 60_000)
 })
 

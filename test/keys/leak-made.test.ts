@@ -92,27 +92,6 @@ describe.each(engines)('what a leaked key made, on %s', (engine) => {
     expect((await rowOf(two.id)).pausedReason).toBeNull()
   })
 
-  test('of a release before is what the key above may have minted', async () => {
-    const leaked = await owned()
-    const { key: plain } = await w.key({ scopes: ['runs:write'] })
-    const one = await owner.mint(leaked.id)
-    const two = await w.key({ parentId: plain.id, scopes: ['runs:write'] })
-    await w.deps.ledger.post({
-      account: plain.accountId,
-      keys: [one.id, leaked.id, two.key.id, plain.id],
-      decide(unit) {
-        for (const id of [one.id, two.key.id]) {
-          const key = unit.key(id) ?? expect.unreachable()
-          key.secretBy = null
-          unit.changed('key', key)
-        }
-      },
-    })
-    await report(leaked.secret)
-    expect((await rowOf(one.id)).pausedReason).toBe('leak')
-    expect((await rowOf(two.key.id)).pausedReason).toBeNull()
-  })
-
   test('includes webhooks that it chose, whose creation is an event', async () => {
     const [leaked, other] = [await owned(), await owned()]
     const url = 'https://thief.example/hook?token=secret'

@@ -9,11 +9,12 @@ import { finish } from '../../src/runs/finish.ts'
 import type { LiveRun } from '../../src/runs/live-run.ts'
 import type { Finished } from '../../src/runs/settlement.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
-import type { RunRow } from '../../src/storage/db/schema.ts'
+import type { EndedRun, RunRow } from '../../src/storage/db/schema.ts'
 import { leafHash, leafKinds } from '../../src/verify/merkle.ts'
 import { type Beginner, beginnerOf, beginnerToml, endingOf } from '../runs/beginner.ts'
 import { allRuns, expectSettled } from '../support/runs.ts'
 import { type Engine, engines, type World, world } from '../support/world.ts'
+import { endedAs } from './office.ts'
 
 setDefaultTimeout(60_000)
 
@@ -27,8 +28,8 @@ type Fault = {
 }
 
 /** Ends a run without its money, with something of its row as it must not be. */
-const endAs = (unit: UnitOfWork, open: RunRow, change: Partial<RunRow>): void =>
-  unit.endRun({ ...open, finishedAt: unit.now, digest: new Uint8Array(32), ...change })
+const endAs = (unit: UnitOfWork, open: RunRow, change: Partial<EndedRun>): void =>
+  unit.endRun({ ...endedAs(open, unit.now), ...change })
 
 const rawOf = ({ db }: World): Database => (db as unknown as { raw: Database }).raw
 
@@ -46,7 +47,7 @@ const faults: Record<string, Fault> = {
   'a number that cannot be given': {
     // On a server numbers are given afterwards.
     on: ['sqlite'],
-    decide: (unit, open) => endAs(unit, open, { digest: null }),
+    decide: (unit, open) => endAs(unit, open, { digest: null as never }),
   },
   'a COMMIT that fails': {
     on: ['sqlite'],

@@ -4,7 +4,7 @@ import { auditStore } from '../../src/ledger/store/audit.ts'
 import { insert } from '../../src/storage/db/query-steps.ts'
 import { direct } from '../db/direct.ts'
 import { outcomeOf } from '../support/rejection.ts'
-import { newAccount, openOffice, pictureOf } from './office.ts'
+import { endedAs, newAccount, openOffice, pictureOf } from './office.ts'
 
 setDefaultTimeout(60_000)
 
@@ -44,7 +44,7 @@ describe('an audit of more than one page', () => {
     const [run] = (await pictureOf(office.db)).runs
     if (!run) throw new Error('no run')
     const more = Array.from({ length: many - 1 }, (_, i) => {
-      return { ...run, hold: 1n, id: `run_z${String(i).padStart(5, '0')}` }
+      return { ...endedAs(run, 0), hold: 1n, id: `run_z${String(i).padStart(5, '0')}` }
     })
     const at = office.clock.now()
     const charges = more.map(({ id: ref }, i) => ({ ref, at, seq: 3 + i, balance: 0n }))

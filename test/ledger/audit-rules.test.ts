@@ -12,19 +12,18 @@ const got = (amount: bigint, at = now): TransferRow => ({
   ...{ ref: 'g1', kind: 'grant', source: 'grants', target: 'user', seq: 1 },
 })
 
-/** Charged by the transfer beside it, as those of versions before. */
-const ended: Parameters<Audit['addEnded']>[0] = {
-  ...{ accountId: 'alice', cost: 0n, windows: [['leaf', 0]] },
-  ...{ seq: null, movedAt: null },
-}
+/** A run with its charge. */
+const ended = (cost: bigint, seq: number): Parameters<Audit['addEnded']>[0] => ({
+  ...{ accountId: 'alice', cost, windows: [['leaf', 0]] },
+  ...{ seq, movedAt: now },
+})
 
 /** 100 came, 30 were spent in a window, 10 are held by an open run. */
 function books(until = now) {
   const audit = makeAudit(until)
   audit.addTransfer(got(100n))
-  audit.addTransfer(paid(30n))
-  audit.addEnded({ ...ended, cost: 20n })
-  audit.addEnded({ ...ended, cost: 10n })
+  audit.addEnded(ended(20n, 2))
+  audit.addEnded(ended(10n, 3))
   audit.addOpenRun({ accountId: 'alice', hold: 4n, windows: [['leaf', 0]] })
   audit.addOpenRun({ accountId: 'alice', hold: 6n, windows: [['leaf', 0]] })
   return audit

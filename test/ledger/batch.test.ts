@@ -3,7 +3,7 @@ import { Refusal } from '../../src/kernel/refusal.ts'
 import type { Command } from '../../src/ledger/command.ts'
 import { outcomeOf, rejectionOf } from '../support/rejection.ts'
 import { engines } from '../support/world.ts'
-import { faultsOf, newAccount, openOffice, pictureOf } from './office.ts'
+import { endedAs, faultsOf, newAccount, openOffice, pictureOf } from './office.ts'
 
 describe.each(engines)('commands of one batch on %s', (engine) => {
   let office: Awaited<ReturnType<typeof openOffice>>
@@ -72,7 +72,8 @@ describe.each(engines)('commands of one batch on %s', (engine) => {
   test('one that breaks a CHECK is undone alone; its neighbours are done once', async () => {
     const account = newAccount()
     const key = await office.key({ account })
-    const run = { ...(await office.hold(key, 0n)), id: 'run_broken', windows: [], cost: 1n }
+    const held = endedAs(await office.hold(key, 0n), 0)
+    const run = { ...held, id: 'run_broken', windows: [], cost: 1n }
     const broken: Command<void> = { account, keys: [], decide: (unit) => unit.endRun(run) }
     const wrong = await besideNeighbours(account, () => office.ledger.post(broken))
     expect(wrong?.status).toBe('rejected')

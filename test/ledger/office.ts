@@ -17,6 +17,7 @@ import { rows } from '../../src/storage/db/query-steps.ts'
 import { runColumns } from '../../src/storage/db/run-columns.ts'
 import type {
   AccountRow,
+  EndedRun,
   KeyRow,
   RunRow,
   TransferRow,
@@ -112,8 +113,7 @@ export function officeOn(db: Db, clock: Clock) {
           const open = unit.run(run.id)
           if (!open) throw new Error(`run ${run.id} is not open`)
           endHold(unit, open, cost)
-          const digest = random.bytes(32)
-          unit.endRun({ ...run, cost, status: 'succeeded', finishedAt: unit.now, digest })
+          unit.endRun({ ...endedAs(run, unit.now), cost })
         },
       }),
   }
@@ -191,6 +191,17 @@ let accountsMade = 0
 
 /** An account nobody has used, so that tests share a database. */
 export const newAccount = (): string => `0x${(++accountsMade).toString(16).padStart(40, '0')}`
+
+/** The run with an end that some receipt could be of. */
+export const endedAs = (run: RunRow, now: number): EndedRun => ({
+  ...run,
+  status: 'succeeded',
+  outcome: 'complete',
+  usageSource: 'counted',
+  finishedAt: now,
+  durationMs: 0,
+  digest: crypto.getRandomValues(new Uint8Array(32)),
+})
 
 function blankRun(id: string, key: KeyRow): RunRow {
   const owner = { id, accountId: key.accountId, keyId: key.id, node: 'test' }

@@ -46,7 +46,7 @@ export const account = (state: Partial<AccountRow> = {}): AccountRow => ({
   movedAt: 0,
   lowBalance: null,
   exhaustedAt: null,
-  tellsRuns: null,
+  tellsRuns: false,
   eventPlace: null,
   slotMove: null,
   leftAt: null,

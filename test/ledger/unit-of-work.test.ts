@@ -5,10 +5,11 @@ import type {
   SecretRow,
   SubscriptionRow,
 } from '../../src/storage/db/schema.ts'
+import { endedAs } from './office.ts'
 import { account, deposit, key, now, openRun, paperUnit, window } from './paper-unit.ts'
 
 const secret = (state: Partial<SecretRow> = {}): SecretRow => ({
-  ...{ hash: 'h1', keyId: 'leaf', validUntil: null, selfRotated: null },
+  ...{ hash: 'h1', keyId: 'leaf', validUntil: null, selfRotated: false },
   ...state,
 })
 const subscription = (endedAt: number | null = null) =>
@@ -58,7 +59,7 @@ describe('what a command adds', () => {
 describe('a run that ends', () => {
   test('is open no more, and written as it ended, not as it was, also if that changed before', () => {
     const { unit, tracked } = paperUnit({})
-    const [open, ended] = [openRun(), openRun({ finishedAt: now })]
+    const [open, ended] = [openRun(), endedAs(openRun(), now)]
     tracked.runs.set(open.id, open)
     unit.changed('run', open)
     unit.endRun(ended)
@@ -68,7 +69,7 @@ describe('a run that ends', () => {
 
   test('is written as ended alone, where it got its row in the same batch', () => {
     const { unit, tracked } = paperUnit({})
-    const [open, ended] = [openRun(), openRun({ finishedAt: now })]
+    const [open, ended] = [openRun(), endedAs(openRun(), now)]
     unit.addRun(open)
     unit.endRun(ended)
     expect([tracked.added.runs, tracked.added.ended]).toEqual([[], [ended]])

@@ -19,7 +19,7 @@ import { leafHash, leafKinds } from '../../src/verify/merkle.ts'
 import { logIdOf } from '../../src/verify/proof.ts'
 import { keyTypes, noteKey } from '../../src/verify/signed-note.ts'
 import { failed, type Service, serviceOn } from '../signer/service.ts'
-import { allRuns, lastRun } from '../support/runs.ts'
+import { allRuns, lastEnded, lastRun } from '../support/runs.ts'
 import { engines, freshDb, testPrivateKey } from '../support/world.ts'
 
 const signer = signerFromHex(testPrivateKey)
@@ -125,7 +125,7 @@ for (const engine of engines) {
     })
 
     test('ends with all receipts that waited for a place or a signature, a thousand too', async () => {
-      const ended = await lastRun({ db })
+      const ended = await lastEnded({ db })
       const digestOf = (at: number) => sha256(new Uint8Array([at >> 8, at & 255]))
       const unasked = Array.from({ length: 1100 }, (_, at) => {
         return { ...ended, id: `${ended.id.slice(0, -4)}${1000 + at}`, digest: digestOf(at) }

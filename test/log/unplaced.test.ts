@@ -4,10 +4,10 @@ import { toStored } from '../../src/ledger/store/write.ts'
 import { waitingRuns } from '../../src/proof/log/store/unplaced.ts'
 import type { Db } from '../../src/storage/db/db.ts'
 import { insert, type Step, type Work } from '../../src/storage/db/query-steps.ts'
-import type { RunRow } from '../../src/storage/db/schema.ts'
+import type { EndedRun } from '../../src/storage/db/schema.ts'
 import { engines, freshDb } from '../support/world.ts'
 
-const endedAt = (at: number, finishedAt: number): RunRow => {
+const endedAt = (at: number, finishedAt: number): EndedRun => {
   const owned = { issuer: 'https://gw.example', account: '0xa', keyId: 'key_1' }
   const id = `run_${String(at).padStart(26, '0')}`
   return { ...endedRun({ id, ...owned, finishedAt, index: at }), logPlace: null }
@@ -43,7 +43,7 @@ describe.each(engines)('ended runs that wait for their places on %s', (engine) =
     const read: (string | number)[] = []
     const found = await db.write(() => watched(runs.find(wanted), read))
     expect(found.map(({ digest }) => digest)).toEqual(
-      found.map(({ id }) => ended.find((run) => run.id === id)?.digest ?? null),
+      found.map(({ id }) => ended.find((run) => run.id === id)?.digest ?? new Uint8Array()),
     )
     return { found: found.map(({ id }) => id), read: read.sort() }
   }

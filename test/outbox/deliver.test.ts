@@ -94,7 +94,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
     await testWebhook(w.deps, asker, id)
     await until(() => receiver.messages().length === 1)
     expect(JSON.parse(receiver.messages()[0]?.body ?? '').type).toBe('webhook.test')
-    expect((await w.deps.accounts.find(account))?.tellsRuns ?? false).toBe(false)
+    expect((await w.deps.accounts.find(account))?.tellsRuns).toBe(false)
     await changeWebhook(w.deps, asker, id, { events: ['run.ended'] })
     expect((await w.deps.accounts.find(account))?.tellsRuns).toBe(true)
     await changeWebhook(w.deps, asker, id, { enabled: false })

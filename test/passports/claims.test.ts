@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { eq } from 'drizzle-orm'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { browser } from '../accounts/wallet.ts'
 import { engines, type World, world } from '../support/world.ts'
@@ -50,32 +49,6 @@ describe.each(engines)('claims of handles on %s', (engine) => {
       expect(body.error.message).toContain('looks like one that is taken')
     }
   }, 30_000)
-
-  test('handles of a former version that look alike now both stay, and no third can come', async () => {
-    const { facts } = w.db.tables
-    for (const [name, value] of [
-      ['oldclub', 'old-club'],
-      ['oldnnole', 'old-nnole'],
-      ['olcldub', 'olcl-dub'],
-    ]) {
-      const fact = { name: `passport.name.${name}`, value: value ?? '' }
-      await w.db.write((q) => rows(q.insert(facts).values(fact).returning()))
-    }
-    // As the database was before this version first claimed a handle.
-    await w.db.write((q) =>
-      rows(q.delete(facts).where(eq(facts.name, 'passport.looks')).returning()),
-    )
-    for (const handle of ['o1dclub', 'oldmole', 'old-mo1e', 'olclclub', 'old-dub']) {
-      const { status, body } = await other.post('', wishOf(handle))
-      expect([handle, status, body.error?.message]).toEqual([
-        handle,
-        409,
-        expect.stringContaining('looks like one that is taken'),
-      ])
-    }
-    expect(await refusedWith(other, 'old-club')).toEqual([409, 'conflict', 'handle'])
-    expect((await other.post('', wishOf('old-barn'))).status).toBe(201)
-  })
 
   test('409 for a taken handle, also to its own owner; 400 for a reserved one and for none', async () => {
     expect((await one.post('', wishOf('tidepool'))).status).toBe(201)

@@ -14,7 +14,7 @@ const share = (i: number, visibility: ShareRow['visibility']): ShareRow => ({
   visibility,
   sections: [],
   revealed: {},
-  digest: null,
+  digest: new Uint8Array(32),
   createdAt: at,
   updatedAt: at,
 })

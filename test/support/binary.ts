@@ -14,8 +14,6 @@ export const noBinary = !existsSync(binary)
 export type Home = {
   folder: string
   data: string
-  /** What is started here; another build of it to see how two follow each other. */
-  executable: string
   /** What every server started here wrote, in one file each. */
   printed: { stdout: string; stderr: string }
   configure(toml: string): void
@@ -68,11 +66,10 @@ export async function makeHome(toml = ''): Promise<Home> {
   const home: Home = {
     folder,
     data: join(folder, 'data'),
-    executable: binary,
     printed,
     configure: (text) =>
       writeFileSync(join(folder, 'counterfoil.toml'), `listen = "127.0.0.1:0"\n${text}`),
-    cli: (...args) => finish([home.executable, ...args], folder),
+    cli: (...args) => finish([binary, ...args], folder),
     async start(options) {
       const server = await startBinary(home, options)
       running.add(server)
@@ -147,7 +144,7 @@ function spawnServer(home: Home, { args = [], env = {}, port }: StartOptions): B
   const listen = port === undefined ? [] : ['--listen', `127.0.0.1:${port}`]
   const stdout = openSync(home.printed.stdout, 'a')
   const stderr = openSync(home.printed.stderr, 'a')
-  const child = Bun.spawn([home.executable, 'serve', ...listen, ...args], {
+  const child = Bun.spawn([binary, 'serve', ...listen, ...args], {
     cwd: home.folder,
     env: { ...cleanEnv(home.folder), ...env },
     stdin: 'ignore',

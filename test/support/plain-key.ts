@@ -7,7 +7,7 @@ export const plainKey = {
   pausedAt: null,
   pausedReason: null,
   leakAnsweredAt: null,
-  secretBy: null,
+  secretBy: 'operator',
   revokedAt: null,
   revokedBy: null,
   branch: null,

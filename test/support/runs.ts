@@ -1,8 +1,9 @@
 import { expect } from 'bun:test'
 import { auditStore } from '../../src/ledger/store/audit.ts'
+import { isEnded } from '../../src/proof/receipts/receipt.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { runColumns } from '../../src/storage/db/run-columns.ts'
-import type { RunRow } from '../../src/storage/db/schema.ts'
+import type { EndedRun, RunRow } from '../../src/storage/db/schema.ts'
 import { toRunRow } from '../../src/storage/holds/open-runs.ts'
 import type { World } from './world.ts'
 
@@ -86,6 +87,13 @@ export const receiptIdOf = async (w: World, key: string, runId: string): Promise
 export const lastRun = async (w: Pick<World, 'db'>): Promise<RunRow> => {
   const run = (await allRuns(w)).at(-1)
   if (!run) throw new Error('there is no run')
+  return run
+}
+
+/** The last run, which has ended. */
+export const lastEnded = async (w: Pick<World, 'db'>): Promise<EndedRun> => {
+  const run = await lastRun(w)
+  if (!isEnded(run)) throw new Error('the last run goes on')
   return run
 }
 

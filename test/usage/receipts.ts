@@ -1,14 +1,15 @@
 import { insertEnded } from '../../bench/stored-runs.ts'
-import { type CountedRun, toUsageDays } from '../../src/billing/usage/usage.ts'
+import { toUsageDays } from '../../src/billing/usage/usage.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { costOf, type MeterLine } from '../../src/models/meter.ts'
+import { isEnded } from '../../src/proof/receipts/receipt.ts'
 import { receiptCounter } from '../../src/storage/counts/count.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
-import type { RunRow, StoredLine } from '../../src/storage/db/schema.ts'
+import type { EndedRun, StoredLine } from '../../src/storage/db/schema.ts'
 import { allRuns } from '../support/runs.ts'
 import type { World } from '../support/world.ts'
 
-type Wished = Partial<RunRow> & { accountId: string; keyId: string; finishedAt: number }
+type Wished = Partial<EndedRun> & { accountId: string; keyId: string; finishedAt: number }
 
 /**
  * Ended runs written to the database, and numbered by the sequencer. Quicker than running them, for
@@ -30,7 +31,7 @@ export async function addReceipts(w: Pick<World, 'db' | 'deps'>, wished: Wished[
 const noHash = new Uint8Array(32)
 const random = systemRandom()
 
-export function endedRun({ deps }: Pick<World, 'deps'>, wish: Wished): RunRow {
+export function endedRun({ deps }: Pick<World, 'deps'>, wish: Wished): EndedRun {
   const lines = wish.lines ?? linesOf(12, 345)
   const discountBps = wish.discountBps ?? 0
   const cost = costOf(toMeterLines(lines), discountBps)
@@ -110,15 +111,12 @@ export async function countAll(w: Pick<World, 'deps'>): Promise<void> {
 export async function countedAndFresh({ db }: Pick<World, 'db'>) {
   const { usageDays } = db.tables
   const counted = await db.read((q) => rows(q.select().from(usageDays)))
-  const ended = (await allRuns({ db })).filter(
-    (run): run is RunRow & { finishedAt: number } =>
-      run.finishedAt !== null && run.logPlace !== null,
-  )
+  const ended = (await allRuns({ db })).filter(isEnded)
   const name = ({ accountId, day, keyId, model }: (typeof counted)[number]) =>
     JSON.stringify([accountId, day, keyId, model])
   return {
     counted: counted.sort((a, b) => (name(a) < name(b) ? -1 : 1)),
-    fresh: toUsageDays(ended as CountedRun[]),
+    fresh: toUsageDays(ended.filter(({ logPlace }) => logPlace !== null)),
   }
 }
 

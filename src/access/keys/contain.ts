@@ -16,18 +16,11 @@ export function containMade(unit: UnitOfWork, ids: Deps['ids'], leaked: KeyRow):
   const makers = new Set([leaked.id])
   // A maker stands above what it made.
   for (const key of unit.below(leaked.id).sort((a, b) => depthOf(a) - depthOf(b))) {
-    if (!makers.has(makerOf(unit, key) ?? '')) continue
+    if (!makers.has(key.secretBy)) continue
     makers.add(key.id)
     if (key.revokedAt === null) pauseLeaked(unit, ids, key)
   }
   return [...makers]
-}
-
-/** Keys of releases before name no maker: that was the key above, if it may mint. */
-function makerOf(unit: UnitOfWork, { secretBy, parentId }: KeyRow): string | undefined {
-  if (secretBy !== null) return secretBy
-  const parent = parentId === null ? undefined : unit.key(parentId)
-  return parent?.scopes.includes('keys:mint') ? parent.id : undefined
 }
 
 /** Pauses a key whose secret others may have. False if it is paused for that already. */

@@ -92,7 +92,7 @@ export async function issueKey(
         above.childrenCount += 1
         unit.changed('key', above)
       }
-      unit.addKey(row, { hash, keyId: id, validUntil: null, selfRotated: null })
+      unit.addKey(row, { hash, keyId: id, validUntil: null, selfRotated: false })
       const detail = { parent_id: row.parentId, fingerprint: row.fingerprint, ...toDetail(row) }
       noteKey(unit, ids, row, { actor: wish.actor, action: 'key.create', detail })
       const shown = { chain: [row, ...chain], window: undefined, overlapUntil: null }

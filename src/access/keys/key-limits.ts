@@ -4,11 +4,11 @@ import { maxNusd, type Nusd, parseUsd, toJsonInteger, toUsd } from '../../kernel
 import { refuse } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 
-/** The columns of a key's limits. Null: the key sets none itself. */
+/** The columns of a key's limits. Null, or false of a flag: the key sets none itself. */
 export type Limits = Pick<KeyRow, keyof typeof keyLimits | keyof typeof noBrake>
 
 /** Limits that are given; the others are not named. */
-export type LimitsWish = { [C in keyof Limits]?: Limits[C] | undefined }
+export type LimitsWish = { [C in keyof Limits]?: Limits[C] | null | undefined }
 
 type Field = {
   name: string
@@ -151,10 +151,10 @@ type Column = keyof typeof keyLimits
 /** Columns and their limits; each value is of the limit beside it. */
 export const everyLimit = Object.entries(keyLimits) as [Column, KeyLimit<unknown>][]
 
-export const noLimits: Limits = {
-  ...(Object.fromEntries(everyLimit.map(([column]) => [column, null])) as Record<Column, null>),
+export const noLimits = {
+  ...Object.fromEntries(everyLimit.map(([column, { unset }]) => [column, unset])),
   ...noBrake,
-}
+} as Limits
 
 export const limitColumns = Object.keys(noLimits) as (keyof Limits)[]
 
@@ -164,10 +164,10 @@ export const limitColumns = Object.keys(noLimits) as (keyof Limits)[]
  */
 export function withLimits(before: Limits, wish: LimitsWish): Limits {
   const limits = Object.fromEntries(
-    limitColumns.map((column) => [
-      column,
-      wish[column] === undefined ? before[column] : wish[column],
-    ]),
+    limitColumns.map((column) => {
+      const wished = wish[column]
+      return [column, wished === undefined ? before[column] : (wished ?? noLimits[column])]
+    }),
   ) as Limits
   for (const [column, { member, fault }] of everyLimit) {
     const why = limits[column] === null ? undefined : fault(limits[column])

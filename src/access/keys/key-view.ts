@@ -38,9 +38,9 @@ export function toKeyView({ key, chain, window, overlapUntil }: ShownKey, now: M
     },
     limits: {
       ...Object.fromEntries(
-        everyLimit.map(([column, { member, unset, show }]) => {
+        everyLimit.map(([column, { member, show }]) => {
           const value = key[column]
-          return [member, value === null ? unset : show(value)]
+          return [member, value === null ? null : show(value)]
         }),
       ),
       brake: toBrakeView(key),

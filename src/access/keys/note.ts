@@ -50,10 +50,7 @@ export const toDetail = (key: KeyRow): Record<string, Json> => ({
   models: [...key.models],
   ip_cidrs: [...key.ipCidrs],
   ...Object.fromEntries(
-    everyLimit.map(([column, { member, unset }]) => [
-      `limits.${member}`,
-      noted(key[column] ?? unset),
-    ]),
+    everyLimit.map(([column, { member }]) => [`limits.${member}`, noted(key[column])]),
   ),
   'limits.brake.nusd_per_minute': key.brakeMinute?.toString() ?? null,
   'limits.brake.nusd_per_hour': key.brakeHour?.toString() ?? null,

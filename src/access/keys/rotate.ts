@@ -79,7 +79,7 @@ export async function rotateKey(
         old.selfRotated = actor === keyId
         unit.changed('secret', old)
       }
-      unit.addSecret({ hash, keyId, validUntil: null, selfRotated: null })
+      unit.addSecret({ hash, keyId, validUntil: null, selfRotated: false })
       // A thief of the old secret may have asked for this one, or goes on with the old.
       const isAbove = actor !== keyId && key.lineage.includes(actor)
       if (isAbove || (actor !== keyId && overlapSeconds === 0)) key.secretBy = actor

@@ -113,5 +113,5 @@ function isLeakable(
   now: Millis,
 ): boolean {
   if (validUntil === null || validUntil > now) return true
-  return selfRotated === true && validUntil > Math.max(now - leakableMs, leakAnsweredAt ?? 0)
+  return selfRotated && validUntil > Math.max(now - leakableMs, leakAnsweredAt ?? 0)
 }

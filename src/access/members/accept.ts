@@ -126,7 +126,7 @@ function openBranch(
     ...{ revokedAt: null, revokedBy: null, lastUsedAt: null },
   }
   assertInPlan(plans.of(account, unit.now), unit.activeKeys(accountId), row)
-  unit.addKey(row, { hash, keyId: id, validUntil: null, selfRotated: null })
+  unit.addKey(row, { hash, keyId: id, validUntil: null, selfRotated: false })
   const detail = { parent_id: null, fingerprint: row.fingerprint, ...toDetail(row) }
   noteKey(unit, ids, row, { actor: wallet, action: 'key.create', detail })
   return id

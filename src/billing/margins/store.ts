@@ -5,7 +5,7 @@ import { numbered, numberedRuns } from '../../storage/db/numbered-runs.ts'
 import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
 import { unnumberedIds } from '../../storage/db/unnumbered.ts'
 import type { Period } from '../usage/log-range.ts'
-import type { FreshRun, MarginGroup, MarginPicture, MarginRow } from './margin.ts'
+import type { MarginGroup, MarginPicture, MarginRow } from './margin.ts'
 import { cursorFact } from './store/margin-counter.ts'
 
 export type MarginStore = {
@@ -55,7 +55,7 @@ export function marginStore(db: Db): MarginStore {
     const size = last?.place === null || last === undefined ? 0 : Number(last.place) + 1
     const before = Math.min(size, from + freshMax)
     const costed = eq(runCosts.runId, runs.id)
-    const since = q.select(columns).from(numberedRuns(db, { from, before }))
+    const since = q.select(columns).from(numberedRuns({ from, before }))
     const found = yield* rows(
       since.innerJoin(runs, eq(runs.id, numbered.runId)).innerJoin(runCosts, costed),
     )
@@ -63,9 +63,8 @@ export function marginStore(db: Db): MarginStore {
     const unnumbered = yield* rows(
       q.select(columns).from(runs).innerJoin(runCosts, costed).where(waiting),
     )
-    const fresh = [...found, ...unnumbered].filter(hasEnded)
     const sums = days.from < days.to ? yield* readSums(q, days, by) : []
-    return { sums, fresh, uncounted: size - before }
+    return { sums, fresh: [...found, ...unnumbered], uncounted: size - before }
   }
 
   return {
@@ -74,7 +73,3 @@ export function marginStore(db: Db): MarginStore {
       db.exclusive ? db.read((q) => read(q, days, by)) : db.snapshot((q) => read(q, days, by)),
   }
 }
-
-const hasEnded = (
-  run: Omit<FreshRun, 'finishedAt'> & { finishedAt: number | null },
-): run is FreshRun => run.finishedAt !== null

@@ -1,5 +1,5 @@
 /** Reads the journal of one account. */
-import { and, asc, desc, eq, getTableColumns, gte, lt, ne, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, gte, lt, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { type Page, toPage } from '../../kernel/pagination.ts'
 import type { Db } from '../../storage/db/db.ts'
@@ -45,9 +45,9 @@ export function statementStore(db: Db): StatementStore {
 
   const besideRuns = (q: Query, account: string, day: Millis) => {
     const { accountId, ...columns } = getTableColumns(transfers)
-    const { kind, at, seq } = columns
+    const { at, seq } = columns
     const within = and(gte(at, day), lt(at, day + dayMs))
-    const own = and(eq(accountId, account), ne(kind, sql`'run'`), within)
+    const own = and(eq(accountId, account), within)
     const beside = q.select(columns).from(transfers).where(own)
     return rows(beside.orderBy(desc(at), desc(seq)).limit(besideMax))
   }

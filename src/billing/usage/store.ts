@@ -5,7 +5,7 @@ import { isAmongBeside, isBeside } from '../../storage/db/beside.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { numbered, numberedRuns } from '../../storage/db/numbered-runs.ts'
 import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
-import type { RunRow } from '../../storage/db/schema.ts'
+import type { EndedRun } from '../../storage/db/schema.ts'
 import { unnumberedIds } from '../../storage/db/unnumbered.ts'
 import type { DayMarks, Period, Span } from './log-range.ts'
 import { cursorFact, markPrefix, readMark } from './store/usage-counter.ts'
@@ -29,7 +29,7 @@ export type Picture = Counted & { sums: DaySums[]; unnumbered: CountedRun[] }
 /** A run as exports show it. */
 export type ExportedRun = CountedRun &
   Pick<
-    RunRow,
+    EndedRun,
     | 'id'
     | 'kind'
     | 'outcome'
@@ -40,7 +40,8 @@ export type ExportedRun = CountedRun &
     | 'priceList'
     | 'passport'
     | 'issuer'
-  > & { place: number; digest: Uint8Array }
+    | 'digest'
+  > & { place: number }
 
 /** Reads what was counted, and receipts in the order of the log. */
 export type UsageStore = {
@@ -113,7 +114,7 @@ export function usageStore(db: Db): UsageStore {
       keyIds && inArray(usageDays.keyId, [...keyIds]),
     )
 
-  const inSpan = ({ start, end }: Span) => numberedRuns(db, { from: start, before: end })
+  const inSpan = ({ start, end }: Span) => numberedRuns({ from: start, before: end })
   const isRun = eq(runs.id, numbered.runId)
 
   function* readSums(q: Query, whose: Whose, days: Period, by: DayGrouping): Work<DaySums[]> {
@@ -162,7 +163,7 @@ export function usageStore(db: Db): UsageStore {
         const waiting = inArray(runs.id, yield* unnumberedIds(db, q, unnumberedMax))
         const mine = and(waiting, isOf(whose))
         const found = yield* rows(q.select(few).from(runs).where(mine))
-        return { ...counted, sums, unnumbered: found.filter(hasEnded) }
+        return { ...counted, sums, unnumbered: found }
       }
       // With one writer, reads in one turn are of one moment.
       return db.exclusive ? db.read(read) : db.snapshot(read)
@@ -192,14 +193,12 @@ export function usageStore(db: Db): UsageStore {
       const found = await db.read((q) => rows(q.select({ id, name }).from(keys).where(named)))
       return new Map(found.map((key) => [key.id, key.name]))
     },
-    runsIn: async (span, whose) => {
-      const found = await db.read((q) =>
+    runsIn: (span, whose) =>
+      db.read((q) =>
         rows(q.select(few).from(inSpan(span)).innerJoin(runs, isRun).where(isOf(whose))),
-      )
-      return found.filter(hasEnded)
-    },
-    exportedIn: async (span, whose) => {
-      const found = await db.read((q) =>
+      ),
+    exportedIn: (span, whose) =>
+      db.read((q) =>
         rows(
           q
             .select(many)
@@ -208,23 +207,9 @@ export function usageStore(db: Db): UsageStore {
             .where(isOf(whose))
             .orderBy(asc(numbered.place)),
         ),
-      )
-      return found.filter(isExported)
-    },
+      ),
   }
 }
-
-const hasEnded = <T extends { finishedAt: Millis | null }>(
-  run: T,
-): run is T & { finishedAt: Millis } => run.finishedAt !== null
-
-type Found = Omit<ExportedRun, 'digest' | 'finishedAt'> & {
-  finishedAt: number | null
-  digest: Uint8Array | null
-}
-
-const isExported = (run: Found): run is ExportedRun =>
-  run.finishedAt !== null && run.digest !== null
 
 /** `usage.day.20261121` back to its midnight. */
 function dayNamed(name: string): Millis {

@@ -8,7 +8,7 @@ import {
   outputUnitsOf,
   reasoningUnitsOf,
 } from '../../models/meter.ts'
-import type { RunRow, UsageDayRow } from '../../storage/db/schema.ts'
+import type { EndedRun, UsageDayRow } from '../../storage/db/schema.ts'
 
 /**
  * Usage: what an account's keys ran, summed up from its receipts by day, key, model and tag. A run
@@ -30,9 +30,9 @@ export type Sums = {
 
 /** What of an ended run is counted. */
 export type CountedRun = Pick<
-  RunRow,
-  'accountId' | 'keyId' | 'model' | 'status' | 'lines' | 'cost' | 'tags'
-> & { finishedAt: Millis }
+  EndedRun,
+  'accountId' | 'keyId' | 'model' | 'status' | 'lines' | 'cost' | 'tags' | 'finishedAt'
+>
 
 export const dayMs = 86_400_000
 

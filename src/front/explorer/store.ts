@@ -2,7 +2,7 @@
 import { and, asc, desc, eq, gte, inArray, lt, sql, sum } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { type Page, toPage } from '../../kernel/pagination.ts'
-import { type Ended, isEnded, isErased, receiptIdOf } from '../../proof/receipts/receipt.ts'
+import { type Ended, isErased, receiptIdOf } from '../../proof/receipts/receipt.ts'
 import { cursorOf } from '../../storage/counts/counter.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { numbered, numberedRuns } from '../../storage/db/numbered-runs.ts'
@@ -10,10 +10,10 @@ import { first, prepared, rows, type Work } from '../../storage/db/query-steps.t
 import { runColumns } from '../../storage/db/run-columns.ts'
 import type {
   AnchorRow,
+  EndedRun,
   ExplorerCountRow,
   ExplorerModelRow,
   PassportRow,
-  RunRow,
   ShareRow,
 } from '../../storage/db/schema.ts'
 import type { Grain } from '../../storage/figures/grain.ts'
@@ -118,7 +118,7 @@ function receiptReads(db: Db): ReceiptReads {
         prepared('explorer.recent', { before, limit: limit + 1 }, (values) =>
           q
             .select(listed)
-            .from(numberedRuns(db, { ...values, newestFirst: true }))
+            .from(numberedRuns({ ...values, newestFirst: true }))
             .innerJoin(runs, eq(runs.id, numbered.runId))
             .leftJoin(
               shares,
@@ -153,9 +153,7 @@ function receiptReads(db: Db): ReceiptReads {
     newestPlace: async () => {
       const found = await db.read((q) =>
         prepared('explorer.newest', {}, () =>
-          q
-            .select({ place: numbered.place })
-            .from(numberedRuns(db, { limit: 1, newestFirst: true })),
+          q.select({ place: numbered.place }).from(numberedRuns({ limit: 1, newestFirst: true })),
         ),
       )
       return found[0]?.place ?? -1
@@ -174,7 +172,7 @@ function finds(db: Db): Finds {
       }),
     publicAt: (place) =>
       db.read(function* (q) {
-        const at = numberedRuns(db, { from: place, before: place + 1 })
+        const at = numberedRuns({ from: place, before: place + 1 })
         const run = yield* first(q.select({ id: numbered.runId }).from(at))
         const id = receiptIdOf(run?.id ?? 'run_')
         const named = and(eq(shares.receiptId, id), eq(shares.visibility, 'public'))
@@ -221,20 +219,19 @@ function finds(db: Db): Finds {
 }
 
 type Found = {
-  run: Omit<RunRow, 'output'>
+  run: Omit<EndedRun, 'output'>
   sections: ShareRow['sections'] | null
   updatedAt: number | null
   erased: Ended['erased'] | null
 }
 
 function toLogged({ run, sections, updatedAt, erased }: Found): LoggedReceipt {
-  const whole: RunRow = { ...run, output: null }
   const { logPlace } = run
-  if (!isEnded(whole) || logPlace === null) throw new Error(`${run.id} has a place and no end`)
-  const kept = isErased(whole) && erased ? { erased } : {}
+  if (logPlace === null) throw new Error(`${run.id} has no place`)
+  const kept = isErased(run) && erased ? { erased } : {}
   const isPublic = sections !== null && updatedAt !== null
   return {
-    run: { ...whole, ...kept, logPlace },
+    run: { ...run, ...kept, output: null, logPlace },
     share: isPublic ? { sections, updatedAt } : undefined,
   }
 }

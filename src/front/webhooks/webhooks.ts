@@ -259,7 +259,7 @@ async function followRuns({ webhooks, ledger }: Needs, account: string): Promise
       keys: [],
       decide(unit) {
         const row = unit.account(account)
-        if (!row || (row.tellsRuns ?? false) === tellsRuns) return
+        if (!row || row.tellsRuns === tellsRuns) return
         row.tellsRuns = tellsRuns
         unit.changed('alerts', row)
       },

@@ -12,9 +12,9 @@ import {
 import type {
   AccountRow,
   DepositRow,
+  EndedRun,
   IdempotentRow,
   KeyRow,
-  RunRow,
   StoredRun,
   SubscriptionRow,
   Tables,
@@ -91,21 +91,22 @@ function* writeRuns(
 
 /** The row by which those of these ended runs that have no place wait for one. */
 export function waitingOf(
-  ended: readonly Pick<RunRow, 'id' | 'finishedAt' | 'logPlace'>[],
+  ended: readonly Pick<EndedRun, 'id' | 'finishedAt' | 'logPlace'>[],
 ): UnnumberedRow[] {
   const waiting = ended.filter(({ logPlace }) => logPlace === null)
   const [first] = waiting
   if (!first) return []
-  return [{ endedAt: first.finishedAt ?? 0, id: first.id, runs: waiting.map(({ id }) => id) }]
+  return [{ endedAt: first.finishedAt, id: first.id, runs: waiting.map(({ id }) => id) }]
 }
 
 type Charge = Pick<TransferRow, 'seq' | 'at' | 'balance'>
 
 /** The row of an ended run, with its charge if it cost something. */
-export const toStored = (run: RunRow, charge: Charge | undefined): StoredRun => ({
+export const toStored = (
+  run: Omit<EndedRun, 'signature'>,
+  charge: Charge | undefined,
+): StoredRun => ({
   ...run,
-  logPlace: null,
-  place: run.logPlace,
   seq: charge?.seq ?? null,
   movedAt: charge?.at ?? null,
   balance: charge?.balance ?? null,

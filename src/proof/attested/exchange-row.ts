@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Exchange } from '../../models/upstream/exchange.ts'
-import type { RunRow, UpstreamEvidenceRow } from '../../storage/db/schema.ts'
+import type { EndedRun, UpstreamEvidenceRow } from '../../storage/db/schema.ts'
 import type { AnsweredRow } from './store.ts'
 
 /** How long the last bytes of an answer may take before their hash counts as lost, in ms. */
@@ -10,10 +10,10 @@ const lostMs = 60_000
 
 /** The row of an exchange, to store with the end of its run; undefined if the answer broke off. */
 export function exchangeRow(
-  { id, outcome, finishedAt }: Pick<RunRow, 'id' | 'outcome' | 'finishedAt'>,
+  { id, outcome, finishedAt }: Pick<EndedRun, 'id' | 'outcome' | 'finishedAt'>,
   { upstream, model, scheme, requestHash, answer }: Exchange,
 ): UpstreamEvidenceRow | undefined {
-  if (outcome !== 'complete' || finishedAt === null) return undefined
+  if (outcome !== 'complete') return undefined
   const waiting = { state: 'waiting', reason: null, answerHash: null, answerId: null } as const
   return {
     runId: id,

@@ -1,7 +1,7 @@
 /** Abandons the current log and opens the next, when the log contradicts what was signed. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toHex } from '../../kernel/hex.ts'
-import type { CheckpointRow, RunRow } from '../../storage/db/schema.ts'
+import type { CheckpointRow, EndedRun } from '../../storage/db/schema.ts'
 import { structDigest } from '../../verify/eip712.ts'
 import type { HeadFile } from './heads.ts'
 import { type LogSpan, nextOrigin } from './logs.ts'
@@ -31,7 +31,7 @@ type Needs = Pick<Deps, 'logStore' | 'checkpoints' | 'signer' | 'clock' | 'logs'
   headStore: HeadStore
   headFile: HeadFile | undefined
   /** Moves an ended run without a number to another issuer; undefined if that is impossible. */
-  reissue: (run: RunRow, issuer: string) => RunRow | undefined
+  reissue: (run: EndedRun, issuer: string) => EndedRun | undefined
 }
 
 /**

@@ -14,7 +14,7 @@ import {
   update,
   type Work,
 } from '../../storage/db/query-steps.ts'
-import type { RunRow } from '../../storage/db/schema.ts'
+import type { EndedRun } from '../../storage/db/schema.ts'
 import { structDigest } from '../../verify/eip712.ts'
 import { leafKinds } from '../../verify/merkle.ts'
 import type { LogSpan } from './logs.ts'
@@ -51,11 +51,11 @@ export type LogStore = {
    */
   number(lease: Lease, most: number): Promise<number>
   /** Remembers runs that this process ended, after their COMMIT, so that none is read again. */
-  note(ended: readonly RunRow[]): void
+  note(ended: readonly EndedRun[]): void
   /** Calls the listener with runs that got their places in transactions of their own. */
   onNumbered(listener: (placed: readonly Placed[]) => void): void
   /** Numbers runs in the transaction that ends them, if this process writes alone. */
-  numbering: { number(q: Query, ended: RunRow[]): Work<void>; forget(): void }
+  numbering: { number(q: Query, ended: EndedRun[]): Work<void>; forget(): void }
   /** Runs one transaction that appends leaves other than receipts. */
   change<T>(work: (q: Query, log: Appending) => Work<T>): Promise<T>
   /** The number of leaves in the current log. */
@@ -77,7 +77,7 @@ export type LogStore = {
 }
 
 /** A run with its place in the log. */
-export type Placed = Pick<RunRow, 'id' | 'logPlace'>
+export type Placed = Pick<EndedRun, 'id' | 'logPlace'>
 
 /** The steps available in {@link LogStore.change}. */
 export type Appending = {
@@ -191,10 +191,7 @@ export function logStore(
   function* appendRuns(q: Query, runs: Waiting[]): Work<boolean> {
     if (guard?.closed()) return false
     const { place } = yield* appendLeaves(q, () =>
-      runs.map(({ id, digest }) => {
-        if (!digest) throw new Error('a run ended without a digest')
-        return { kind: leafKinds.receipt, digest, runId: id }
-      }),
+      runs.map(({ id, digest }) => ({ kind: leafKinds.receipt, digest, runId: id })),
     )
     for (const [i, run] of runs.entries()) run.logPlace = place + i
     return true
@@ -215,8 +212,7 @@ export function logStore(
     numbered.set(q, [...(numbered.get(q) ?? []), ...waiting])
     yield* remove(unnumberedBatches, batches)
     // Elsewhere the leaf alone holds the place.
-    const placed = waiting.map(({ id, logPlace }) => ({ id, place: logPlace }))
-    if (db.exclusive) yield* update(runs, placed, ['place'])
+    if (db.exclusive) yield* update(runs, waiting, ['logPlace'])
     return waiting.length
   }
 

@@ -1,5 +1,5 @@
 /** Stores passports, claims their handles and writes their changes. */
-import { and, count, eq, isNull, like, lte, ne } from 'drizzle-orm'
+import { and, count, eq, isNull, lte, ne } from 'drizzle-orm'
 import type { Db } from '../../storage/db/db.ts'
 import {
   first,
@@ -12,7 +12,6 @@ import {
 } from '../../storage/db/query-steps.ts'
 import type { AuditRow, IdempotentRow, KeyRow, PassportRow } from '../../storage/db/schema.ts'
 import type { LogStore } from '../log/store.ts'
-import { skeletonOf } from './handle.ts'
 import { type PassportLists, passportLists } from './store/passport-list.ts'
 import { type PublicReceipts, publicReceiptsOf } from './store/public.ts'
 import { type Standing, standingQueries } from './store/standing.ts'
@@ -57,11 +56,6 @@ export type Changed = { row: PassportRow; audit: AuditRow } | undefined
 /** One fact for each skeleton that was ever claimed, with the handle that has it. Never deleted. */
 const skeletonFact = (skeleton: string): string => `passport.look.${skeleton}`
 
-/** The same by the coarser rule of versions up to 0.1, which wrote no other. */
-const formerFacts = 'passport.name.%'
-/** Says that the handles of those facts have their skeletons of today. */
-const lookedAtFact = 'passport.looks'
-
 const written: (keyof PassportRow)[] = [
   'displayName',
   'kind',
@@ -97,7 +91,6 @@ export function passportStore(db: Db, log: LogStore): PassportStore {
         if (known) return { is: 'asked', known }
         const own = q.select({ n: count() }).from(passports).where(eq(accountId, row.accountId))
         if (((yield* first(own))?.n ?? 0) >= most) return { is: 'too many' }
-        yield* lookAtFormer(db, q)
         const name = skeletonFact(skeleton)
         const wanted = q.insert(facts).values({ name, value: row.handle }).onConflictDoNothing()
         const [made] = yield* rows(wanted.returning())
@@ -131,19 +124,6 @@ export function passportStore(db: Db, log: LogStore): PassportStore {
             .orderBy(keys.id),
         )
       }),
-  }
-}
-
-/**
- * Gives the handles that were claimed by the former rule their skeletons of today, once. Where two
- * of them now look alike both stay, and no third can come.
- */
-function* lookAtFormer({ tables: { facts } }: Db, q: Query): Work<void> {
-  if (yield* first(q.select().from(facts).where(eq(facts.name, lookedAtFact)))) return
-  const former = yield* rows(q.select().from(facts).where(like(facts.name, formerFacts)))
-  const looks = former.map(({ value }) => ({ name: skeletonFact(skeletonOf(value)), value }))
-  for (const fact of [...looks, { name: lookedAtFact, value: '1' }]) {
-    yield* rows(q.insert(facts).values(fact).onConflictDoNothing().returning())
   }
 }
 

@@ -6,7 +6,7 @@ import { type Hex, toHex } from '../../kernel/hex.ts'
 import { receiptIdOf } from '../../kernel/ids.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { costOf, type MeterLine } from '../../models/meter.ts'
-import type { RunRow } from '../../storage/db/schema.ts'
+import type { EndedRun, RunRow } from '../../storage/db/schema.ts'
 import type { CommitmentTag } from '../../verify/commitment.ts'
 import { structDigest } from '../../verify/eip712.ts'
 import type { FullReceipt } from '../../verify/receipt.ts'
@@ -53,14 +53,12 @@ export type ReceiptFacts = {
 }
 
 /** A run that ended, and so has a receipt. */
-export type Ended = RunRow & {
-  digest: Uint8Array
-  finishedAt: Millis
+export type Ended = EndedRun & {
   /** The receipt as it was before its seed was deleted: its salts cannot be made any more. */
   erased?: FullReceipt
 }
 
-export const isEnded = (run: RunRow): run is Ended => run.digest !== null && run.finishedAt !== null
+export const isEnded = (run: RunRow): run is Ended => run.finishedAt !== null
 
 /** Whether the seed was deleted: what the commitments are over can no longer be found out. */
 export const isErased = ({ seed }: Pick<RunRow, 'seed'>): boolean => seed.length === 0
@@ -107,10 +105,10 @@ export const factsOf = (
     kind: run.kind,
     model: run.model,
     route: run.route,
-    outcome: run.outcome ?? '',
+    outcome: run.outcome,
     startedAt: run.startedAt ?? run.createdAt,
-    durationMs: run.durationMs ?? 0,
-    usageSource: run.usageSource ?? '',
+    durationMs: run.durationMs,
+    usageSource: run.usageSource,
   },
   charge: {
     lines,
@@ -134,8 +132,8 @@ const linesIn = ({ lines }: Pick<RunRow, 'lines'>): MeterLine[] =>
  * An ended run as one of another issuer: before it has a number, its receipt may go into another
  * log. Undefined for one whose seed was deleted: its digest can no longer be made.
  */
-export function reissued(run: RunRow, issuer: string): RunRow | undefined {
-  if (!isEnded(run) || isErased(run)) return undefined
+export function reissued(run: EndedRun, issuer: string): EndedRun | undefined {
+  if (isErased(run)) return undefined
   return { ...run, issuer, digest: digestOf(factsOf({ ...run, issuer })) }
 }
 

@@ -1,7 +1,7 @@
 /** What is stored of receipts, who may see them, and how a list of them is narrowed. */
 import type { Whose } from '../../kernel/acting.ts'
 import type { Page, PageRequest } from '../../kernel/pagination.ts'
-import type { RunRow, ShareRow } from '../../storage/db/schema.ts'
+import type { EndedRun, ShareRow } from '../../storage/db/schema.ts'
 import type { Ended } from './receipt.ts'
 
 /** Who sees a receipt: its owner; anyone with the link; everyone, in lists too. */
@@ -44,7 +44,7 @@ export type ReceiptStore = {
   numberedFrom(
     place: number,
     limit: number,
-  ): Promise<({ place: number } & Pick<RunRow, 'digest' | 'signature'>)[]>
+  ): Promise<({ place: number } & Pick<EndedRun, 'digest' | 'signature'>)[]>
   /** Stores signatures of receipts by their places; keeps those that are there. */
   sign(signed: { place: number; signature: Uint8Array }[]): Promise<void>
   /** A place below which every receipt is signed, as last noted. */

@@ -14,7 +14,7 @@ import {
 } from '../../storage/db/query-steps.ts'
 import { runColumns } from '../../storage/db/run-columns.ts'
 import { signatureRows } from '../../storage/db/signatures.ts'
-import { type Ended, isEnded, isErased, receiptIdOf, runIdOf } from './receipt.ts'
+import { type Ended, isErased, receiptIdOf, runIdOf } from './receipt.ts'
 import type { ReceiptStore } from './receipts.ts'
 import { shownReceipts } from './store/shown-receipt.ts'
 
@@ -49,7 +49,7 @@ export function receiptStore(db: Db): ReceiptStore {
             .from(runs)
             .where(eq(runs.id, runIdOf(id))),
         )
-        return (yield* withErased(q, run && isEnded(run) ? [run] : []))[0]
+        return (yield* withErased(q, run ? [run] : []))[0]
       }),
     list: (keyIds, page, since) =>
       db.read(function* (q) {
@@ -60,14 +60,14 @@ export function receiptStore(db: Db): ReceiptStore {
         )
         const found = q.select(columns).from(runs).where(listed).orderBy(desc(runs.id))
         const { items, hasMore } = toPage(yield* rows(found.limit(page.limit + 1)), page.limit)
-        return { items: yield* withErased(q, items.filter(isEnded)), hasMore }
+        return { items: yield* withErased(q, items), hasMore }
       }),
     numberedFrom: (place, limit) =>
       db.read((q) =>
         prepared('receipts.numbered_from', { place, limit }, (values) =>
           q
             .select(logged)
-            .from(numberedRuns(db, { from: values.place, limit: values.limit }))
+            .from(numberedRuns({ from: values.place, limit: values.limit }))
             .innerJoin(runs, eq(runs.id, numbered.runId))
             .orderBy(asc(numbered.place)),
         ),

@@ -9,7 +9,7 @@ export type Signers = {
   current: SignerRow
   /** The signers of a log by their ranges. */
   of(issuer: string): readonly SignerRow[]
-  /** Public note keys by the address of their signer; unknown for signers of versions before. */
+  /** Public note keys by the address of their signer; unknown for one that never served. */
   noteKeys: ReadonlyMap<string, Uint8Array>
   /** Whether the key that signed this checkpoint was revoked later, so another signed it again. */
   wasSignedAgain(issuer: string, size: number): boolean

@@ -3,7 +3,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import type { Acting } from '../../kernel/acting.ts'
 import { readReceiptFilter } from '../../proof/receipts/api/receipt-query.ts'
 import { receiptRow } from '../../proof/receipts/portal/receipt-list.tsx'
-import { isEnded, receiptIdOf, runIdOf } from '../../proof/receipts/receipt.ts'
+import { receiptIdOf, runIdOf } from '../../proof/receipts/receipt.ts'
 import { type ShownReceipt, toShown } from '../../proof/receipts/shown-receipt.ts'
 import type { SessionRow } from '../../storage/db/schema.ts'
 import { queryOf } from '../../web/http/query.ts'
@@ -29,7 +29,11 @@ export function followReceipts(
     },
     read: async (ids) => {
       const found = await deps.runs.endedAmong(acting, ids.map(runIdOf))
-      return toShown(deps, account, found.map(({ run }) => run).filter(isEnded))
+      return toShown(
+        deps,
+        account,
+        found.map(({ run }) => run),
+      )
     },
     idOf: ({ run }) => receiptIdOf(run.id),
     markOf: ({ stage, visibility }) => `${stage} ${visibility}`,

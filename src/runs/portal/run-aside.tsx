@@ -1,7 +1,7 @@
 /** Beside a run: its slip, and the texts that are kept of it. */
 import { toHex } from '../../kernel/hex.ts'
 import { inputUnitsOf, outputUnitsOf } from '../../models/meter.ts'
-import { receiptIdOf } from '../../proof/receipts/receipt.ts'
+import { isEnded, receiptIdOf } from '../../proof/receipts/receipt.ts'
 import type { Texts } from '../../storage/texts/store.ts'
 import { ButtonLink } from '../../web/ui/button.tsx'
 import { Code } from '../../web/ui/copy-box.tsx'
@@ -14,7 +14,7 @@ type Run = ShownRun['run']
 
 /** The receipt in short, as a way to the whole one; a run in flight has none. */
 export function SmallSlip({ run }: { run: Run }) {
-  if (run.digest === null || run.finishedAt === null) return null
+  if (!isEnded(run)) return null
   return (
     <div class="smallslip stack">
       <Slip
@@ -24,7 +24,7 @@ export function SmallSlip({ run }: { run: Run }) {
         digest={toHex(run.digest)}
         lines={[
           ['Model', run.model],
-          ['Outcome', run.outcome ?? run.status],
+          ['Outcome', run.outcome],
           ['Input', inputUnitsOf(run.lines).toLocaleString('en-US')],
           ['Output', outputUnitsOf(run.lines).toLocaleString('en-US')],
         ]}

@@ -23,7 +23,7 @@ import { costliestIds } from '../../storage/db/costliest.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
 import { runColumns } from '../../storage/db/run-columns.ts'
-import type { RunRow, Tables } from '../../storage/db/schema.ts'
+import type { EndedRun, RunRow, Tables } from '../../storage/db/schema.ts'
 import { ofWhose } from '../../storage/db/whose.ts'
 import {
   hasTag,
@@ -67,7 +67,7 @@ export function shownRuns(db: Db, mark = ''): ShownRuns {
         const ended = yield* rows(select(q).where(fits).orderBy(desc(runs.id)).limit(most))
         const found = withEnded(opened.map(byId), ended.map(byId))
         const { items, hasMore } = toPage(found, page.limit)
-        const shown = items.map(toShown).filter(({ run }) => hasTag(run, filter.tag))
+        const shown = items.map(shownOf).filter(({ run }) => hasTag(run, filter.tag))
         const next = hasMore ? items.at(-1)?.run.id : stop
         return { items: shown, next }
       }),
@@ -78,7 +78,7 @@ export function shownRuns(db: Db, mark = ''): ShownRuns {
         const ids = yield* costliestIds(q, runs, read, matching(runs, filter), limit)
         const found = yield* rows(select(q).where(inArray(runs.id, ids)))
         const placed = found.toSorted((a, b) => ids.indexOf(a.run.id) - ids.indexOf(b.run.id))
-        const items = placed.map(toShown).filter(({ run }) => hasTag(run, filter.tag))
+        const items = placed.map(shownOf).filter(({ run }) => hasTag(run, filter.tag))
         return { items, next: undefined }
       }),
     newerThan: (whose, filter, since, most) =>
@@ -99,13 +99,13 @@ export function shownRuns(db: Db, mark = ''): ShownRuns {
       db.read(function* (q): Work<ShownRun | undefined> {
         const [running] = yield* namedOf(q, keys, [yield* open.find(q, id)])
         const found = (yield* first(select(q).where(eq(runs.id, id)))) ?? running
-        return found && isFound(found, whose) ? toShown(found) : undefined
+        return found && isFound(found, whose) ? shownOf(found) : undefined
       }),
     endedAmong: (whose, ids) =>
-      db.read(function* (q): Work<ShownRun[]> {
+      db.read(function* (q): Work<ShownRun<EndedRun>[]> {
         const found = yield* rows(select(q).where(inArray(runs.id, [...ids])))
-        const own = found.filter((one) => isFound(one, whose) && one.run.finishedAt !== null)
-        return own.map(toShown)
+        const own = found.filter((one) => isFound(one, whose))
+        return own.map(({ run, keyName }) => toShown(run, keyName))
       }),
     keysToChoose: (whose, limit) => db.read((q) => rows(keysOf(q, keys, whose).limit(limit))),
   }
@@ -258,7 +258,9 @@ const isFound = ({ run, branch: branchOf }: Found, { account, branch }: Whose): 
 
 const byId = (found: Found): Found & { id: string } => ({ ...found, id: found.run.id })
 
-const toShown = ({ run, keyName }: Found): ShownRun => ({
+const shownOf = ({ run, keyName }: Found): ShownRun => toShown(run, keyName)
+
+const toShown = <R extends { keyId: string }>(run: R, keyName: string | null) => ({
   run: { ...run, output: null },
   keyName: keyName ?? run.keyId,
 })

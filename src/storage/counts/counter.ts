@@ -1,16 +1,14 @@
 /** What a sum over the log is: it gets each logged receipt once, in the order of the log. */
-import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import type { Query, Work } from '../db/query-steps.ts'
-import type { RunRow } from '../db/schema.ts'
+import type { EndedRun } from '../db/schema.ts'
 
 /** The parts of a logged receipt that counters read. */
 export type CountedReceipt = Pick<
-  RunRow,
-  'accountId' | 'keyId' | 'model' | 'status' | 'lines' | 'cost' | 'passport'
+  EndedRun,
+  'accountId' | 'keyId' | 'model' | 'status' | 'lines' | 'cost' | 'passport' | 'finishedAt'
 > & {
   place: number
-  finishedAt: Millis
   /** What the run cost the operator; null where that is not known. */
   wholesale: Nusd | null
 }

@@ -1,5 +1,5 @@
 /** Remembers the receipts that this process logged last, so that counting need not read them. */
-import type { RunCostRow, RunRow } from '../db/schema.ts'
+import type { EndedRun, RunCostRow, RunRow } from '../db/schema.ts'
 import type { CountedReceipt } from './counter.ts'
 
 /** The most that are remembered: who counts them is far behind then, and reads them. */
@@ -11,7 +11,7 @@ const unplacedMost = 4096
 /** Receipts of one stretch of the log without a gap; what comes after a gap begins a new one. */
 export type RecentReceipts = {
   /** Adds ended runs after their COMMIT; those without a place wait for {@link place}. */
-  add(ended: readonly RunRow[], costs: readonly RunCostRow[]): void
+  add(ended: readonly EndedRun[], costs: readonly RunCostRow[]): void
   /** Places ended runs, in the order of the log. An unknown one leaves a gap. */
   place(placed: readonly Pick<RunRow, 'id' | 'logPlace'>[]): void
   /** The first `limit` from this place on; undefined if they are not remembered. */
@@ -38,9 +38,8 @@ export function recentReceipts(): RecentReceipts {
       // Those that another node numbers are never placed here.
       if (unplaced.size + ended.length > unplacedMost) unplaced.clear()
       for (const run of ended) {
-        const { id, logPlace: place, finishedAt } = run
-        if (finishedAt === null) continue
-        const counted = countedOf(run, place ?? -1, finishedAt, wholesale?.get(id) ?? null)
+        const { id, logPlace: place } = run
+        const counted = countedOf(run, place ?? -1, wholesale?.get(id) ?? null)
         if (place === null) unplaced.set(id, counted)
         else append(counted)
       }
@@ -76,9 +75,8 @@ const costsOf = (costs: readonly RunCostRow[]) =>
 
 /** Only what is counted: the whole row would keep a request's commitments in memory too. */
 const countedOf = (
-  { accountId, keyId, model, status, lines, cost, passport }: RunRow,
+  { accountId, keyId, model, status, lines, cost, passport, finishedAt }: EndedRun,
   place: number,
-  finishedAt: number,
   wholesale: CountedReceipt['wholesale'],
 ): CountedReceipt => ({
   place,

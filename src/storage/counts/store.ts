@@ -5,7 +5,7 @@ import { findFact, lockFacts, writeFacts } from '../db/facts.ts'
 import { assertLease, type Lease, type LeaseTime, takeLease } from '../db/lease.ts'
 import { numbered, numberedRuns } from '../db/numbered-runs.ts'
 import { prepared, type Query, type Work } from '../db/query-steps.ts'
-import type { RunCostRow, RunRow } from '../db/schema.ts'
+import type { EndedRun, RunCostRow, RunRow } from '../db/schema.ts'
 import { type CountedReceipt, type Counter, cursorOf } from './counter.ts'
 import { recentReceipts } from './recent.ts'
 
@@ -18,7 +18,7 @@ export type CountStore = {
   /** Counts up to `most` receipts in one transaction; returns how many. @throws LostLease */
   count(lease: Lease, most: number): Promise<number>
   /** Remembers runs that this process ended, after their COMMIT, so that none is read again. */
-  note(ended: readonly RunRow[], costs: readonly RunCostRow[]): void
+  note(ended: readonly EndedRun[], costs: readonly RunCostRow[]): void
   /** Places noted runs that the log numbered after their end. */
   place(placed: readonly Pick<RunRow, 'id' | 'logPlace'>[]): void
 }
@@ -52,26 +52,20 @@ export function countStore(
   }
 
   function* readNext(q: Query, from: number, most: number): Work<CountedReceipt[]> {
-    const found = yield* prepared('counts.next', { from, most }, (values) =>
+    return yield* prepared('counts.next', { from, most }, (values) =>
       q
         .select(counted)
-        .from(numberedRuns(db, { from: values.from, limit: values.most }))
+        .from(numberedRuns({ from: values.from, limit: values.most }))
         .innerJoin(runs, eq(runs.id, numbered.runId))
         .leftJoin(runCosts, eq(runCosts.runId, numbered.runId))
         .orderBy(asc(numbered.place)),
     )
-    return found.map((run) => {
-      if (run.finishedAt === null) throw new Error('a run without an end')
-      return { ...run, finishedAt: run.finishedAt }
-    })
   }
 
   const isBeyond = async (place: number): Promise<boolean> => {
     const beyond = await db.read((q) =>
       prepared('counts.beyond', { place }, (values) =>
-        q
-          .select({ place: numbered.place })
-          .from(numberedRuns(db, { from: values.place, limit: 1 })),
+        q.select({ place: numbered.place }).from(numberedRuns({ from: values.place, limit: 1 })),
       ),
     )
     return beyond.length > 0

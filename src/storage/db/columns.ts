@@ -42,13 +42,13 @@ const pgJson = pg.customType<{ data: unknown; driverData: string }>({
   toDriver: (value) => JSON.stringify(value),
 })
 
-/** A list of objects with the same fields: their values alone, or as versions before wrote them. */
+/** A list of objects with the same fields, stored as their values alone. */
 const rowsOf = <T extends object>(fields: readonly (keyof T & string)[]) => ({
   dataType: () => 'text',
   toDriver: (rows: T[]) => JSON.stringify(rows.map((row) => fields.map((field) => row[field]))),
   fromDriver: (stored: string): T[] =>
-    JSON.parse(stored).map((row: T | unknown[]) =>
-      Array.isArray(row) ? Object.fromEntries(fields.map((field, i) => [field, row[i]])) : row,
+    JSON.parse(stored).map((row: unknown[]) =>
+      Object.fromEntries(fields.map((field, i) => [field, row[i]])),
     ),
 })
 

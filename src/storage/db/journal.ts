@@ -1,7 +1,6 @@
 /** The journal of one account in order, as a subquery whose cost does not grow with it. */
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Db } from './db.ts'
-import { firstOfBoth } from './first-of-both.ts'
 
 /** What `select` reads of {@link journalPage}. */
 export function lineColumns({ views }: Pick<Db, 'views'>) {
@@ -38,5 +37,8 @@ export function journalPage({ account, where, newestFirst, limit }: JournalPage)
       cost as amount, moved_at as at, seq, balance
     from runs where seq is not null and ${own(charge)}`
   const order = newestFirst ? sql`at desc, seq desc` : sql`at, seq`
-  return sql`${firstOfBoth([transfers, charges], { order, limit })} as journal`
+  // Each is limited by itself: PostgreSQL plans a limited UNION ALL by reading and sorting all.
+  const first = (of: SQL) => sql`select * from (${of} order by ${order} limit ${limit}) as part`
+  const both = sql`${first(transfers)} union all ${first(charges)}`
+  return sql`(${both} order by ${order} limit ${limit}) as journal`
 }

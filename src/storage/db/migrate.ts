@@ -108,7 +108,6 @@ function migrateAlone(
   for (const batch of batches) {
     raw.transaction(() => takeSteps(raw, batch, loaded, now)).immediate()
   }
-  if (neededBy(raw) === undefined) raw.transaction(() => noteNeeds(raw)).immediate()
   raw.run('PRAGMA foreign_keys = ON')
   return pending.map(({ tag }) => tag)
 }
@@ -240,7 +239,7 @@ async function takeNext(
     for (const statement of statementsOf(texts, step)) await tx.execute(sql.raw(statement))
     await tx.execute(sql`insert into migrations values (${step.tag}, ${step.hash}, ${now})`)
   }
-  if (steps.length > 0 || needed === undefined) {
+  if (steps.length > 0) {
     await tx.execute(sql.raw(needsTable))
     await tx.execute(sql`delete from schema_needs`)
     await tx.execute(sql`insert into schema_needs values (${neededStep})`)

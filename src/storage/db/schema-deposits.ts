@@ -18,7 +18,7 @@ export function depositTables(c: Columns) {
       txHash: c.text('tx_hash').notNull(),
       logIndex: c.int('log_index').notNull(),
       /** Counts equal transfers of the transaction in the order of their logs, from 0. */
-      ordinal: c.int('ordinal').notNull().default(0),
+      ordinal: c.int('ordinal').notNull(),
       blockNumber: c.ms('block_number').notNull(),
       blockHash: c.text('block_hash').notNull(),
       /** Null until it was looked at for its credit. */
@@ -56,7 +56,7 @@ export function depositTables(c: Columns) {
       finalizedAt: c.ms('finalized_at'),
       credits: c.int('credits').notNull(),
       /** Credits that were taken back: as many as `credits`, or one fewer while it is credited. */
-      reversals: c.int('reversals').notNull().default(0),
+      reversals: c.int('reversals').notNull(),
       /** Of a reversed one: what could not be taken back and is the operator's loss. */
       loss: c.money('loss_nusd').notNull(),
       /** What went from the sender's account to another; null while it is still the sender's. */

@@ -33,7 +33,7 @@ export function logTables(c: Columns) {
       idx: c.ms('idx').primaryKey(),
       kind: c.int('kind').$type<LeafKind>().notNull(),
       hashes: c.bytes('hashes').notNull(),
-      /** The run of a receipt's leaf; null for leaves of versions before. */
+      /** The run of a receipt's leaf; null for other leaves. */
       runId: c.text('run_id'),
     },
     // The place of a run, where its row does not hold it: not on SQLite.

@@ -43,24 +43,22 @@ const begunColumns = (c: Columns) => ({
 const endedColumns = (c: Columns) => ({
   route: c.text('route').notNull(),
   firstByteAt: c.ms('first_byte_at'),
-  finishedAt: c.ms('finished_at'),
+  finishedAt: c.ms('finished_at').notNull(),
   lines: c.rows<StoredLine>('lines', ['meter', 'quantity', 'price']).notNull(),
   cost: c.money('cost').notNull(),
-  usageSource: c.text('usage_source').$type<'reported' | 'counted' | 'embedded'>(),
+  usageSource: c.text('usage_source').$type<'reported' | 'counted' | 'embedded'>().notNull(),
   clamped: c.bool('clamped').notNull(),
   outcome: c
     .text('outcome')
-    .$type<'complete' | 'partial' | 'failed' | 'cancelled' | 'interrupted'>(),
+    .$type<'complete' | 'partial' | 'failed' | 'cancelled' | 'interrupted'>()
+    .notNull(),
   error: c.json<{ type: string; message: string } | null>('error'),
   /** Whole milliseconds by a clock that does not jump. */
-  durationMs: c.ms('duration_ms'),
+  durationMs: c.ms('duration_ms').notNull(),
   outputCommitment: c.bytes('output_commitment'),
   issuer: c.text('issuer').notNull(),
   /** Of the receipt: the leaf of the log and what is signed. */
-  digest: c.bytes('digest'),
-  /** Of runs of versions before: as `place`, and their signature. */
-  logPlace: c.ms('log_index'),
-  signature: c.bytes('signature'),
+  digest: c.bytes('digest').notNull(),
   /** Kept for a background run only, until an hour after its end. */
   output: c.json<Json>('output'),
   outputUntil: c.ms('output_until'),
@@ -68,7 +66,7 @@ const endedColumns = (c: Columns) => ({
    * The place of the receipt's leaf, if one process writes alone; else only the leaf names the
    * run. Its index is the place less the start of its log.
    */
-  place: c.ms('place'),
+  logPlace: c.ms('log_place'),
   /** Of a charge, as in `transfers`: its number, its time and what the account had after it. */
   seq: c.ms('seq'),
   movedAt: c.ms('moved_at'),
@@ -97,7 +95,7 @@ export function moneyTables(c: Columns) {
       /** When it was told that nothing is left; null once money came in again. */
       exhaustedAt: c.ms('exhausted_at'),
       /** Whether one of its webhooks wants the ends of runs. */
-      tellsRuns: c.bool('tells_runs'),
+      tellsRuns: c.bool('tells_runs').notNull().default(false),
       /** The place of its last event. */
       eventPlace: c.ms('event_place'),
       /** The move of its slot to another shard that stops it; null while it goes on. */
@@ -115,7 +113,7 @@ export function moneyTables(c: Columns) {
     (t) => [
       // The accounts that stored something unpaid today.
       c.index('accounts_by_free_day').on(t.freeDay).where(sql`${t.freeDay} is not null`),
-      // Of every version that writes here: what left is nowhere twice.
+      // By every node that writes here: what left is nowhere twice.
       ...c.onServer([
         c.check('accounts_left', sql`${t.leftAt} is null or (${t.balance} = 0 and ${t.held} = 0)`),
       ]),
@@ -138,16 +136,16 @@ export function moneyTables(c: Columns) {
       fingerprint: c.text('fingerprint').notNull(),
       /**
        * The maker of its present secret, who may know it: a key above it, a wallet or the
-       * operator. A rotation by the key itself keeps it. Null in rows of releases before.
+       * operator. A rotation by the key itself keeps it.
        */
-      secretBy: c.text('secret_by'),
+      secretBy: c.text('secret_by').notNull(),
       capLimit: c.money('cap_limit').notNull(),
       capWindow: c.text('cap_window').$type<'lifetime' | 'day' | 'week' | 'month'>().notNull(),
       rpm: c.int('rpm'),
       concurrency: c.int('concurrency'),
       maxCostPerRun: c.money('max_cost_per_run'),
       /** Whether its runs are lowered to what can be afforded, unless they say otherwise. */
-      fit: c.bool('fit'),
+      fit: c.bool('fit').notNull(),
       /** The brake: the most that may be spent in one minute and in one hour. */
       brakeMinute: c.money('brake_minute'),
       brakeHour: c.money('brake_hour'),
@@ -158,7 +156,7 @@ export function moneyTables(c: Columns) {
       ipCidrs: c.json<string[]>('ip_cidrs').notNull(),
       tags: c.json<Record<string, string>>('tags').notNull(),
       /** The handle that its receipts name from now on; empty for none. */
-      passport: c.text('passport').notNull().default(''),
+      passport: c.text('passport').notNull(),
       childrenCount: c.int('children_count').notNull(),
       createdAt: c.ms('created_at').notNull(),
       expiresAt: c.ms('expires_at').notNull(),
@@ -190,7 +188,7 @@ export function moneyTables(c: Columns) {
       keyId: c.text('key_id').notNull(),
       validUntil: c.ms('valid_until'),
       /** Whether its key rotated it away by itself: a thief can, before the leak is reported. */
-      selfRotated: c.bool('self_rotated'),
+      selfRotated: c.bool('self_rotated').notNull(),
     },
     (t) => [c.index('key_secrets_by_key').on(t.keyId)],
   )
@@ -218,8 +216,8 @@ export function moneyTables(c: Columns) {
 
   /**
    * The journal, except for what runs cost: `amount` moved from one side to the other. Never
-   * changed, never deleted. The charge of a run is its own row in `runs`; rows of the kind `run`
-   * are of versions before. `journal` in views.ts has both.
+   * changed, never deleted. The charge of a run is its own row in `runs`: no row here has the kind
+   * `run`. `journal` in views.ts has both.
    */
   const transfers = c.table(
     'transfers',
@@ -233,16 +231,15 @@ export function moneyTables(c: Columns) {
       /** Never before the transfer of the account that came before it. */
       at: c.ms('at').notNull(),
       /** Its place among the transfers of its account, from 1 on. */
-      seq: c.ms('seq').notNull().default(0),
+      seq: c.ms('seq').notNull(),
       /** What the account had after it. */
-      balance: c.money('balance').notNull().default(sql`0`),
+      balance: c.money('balance').notNull(),
     },
     (t) => [
       c.primaryKey({ columns: [t.accountId, t.ref, t.kind] }),
       c.uniqueIndex('transfers_in_order').on(t.accountId, t.at, t.seq),
       // A deposit's reference names one transfer on the chain: no account gets it a second time.
       c.uniqueIndex('transfers_credit_once').on(t.ref).where(sql`${t.kind} = 'deposit'`),
-      c.index('transfers_beside_runs').on(t.accountId, t.at, t.seq).where(sql`${t.kind} <> 'run'`),
       c.check('transfers_move', sql`${t.amount} > 0 and ${t.source} <> ${t.target}`),
     ],
   )
@@ -277,8 +274,6 @@ export function moneyTables(c: Columns) {
         .uniqueIndex('runs_charged')
         .on(t.accountId, t.movedAt, t.seq)
         .where(sql`${t.seq} is not null`),
-      // Runs of versions before, by their place.
-      c.uniqueIndex('runs_by_log_index').on(t.logPlace).where(sql`${t.logPlace} is not null`),
       // The job that deletes outputs of background runs.
       c.index('runs_kept').on(t.outputUntil).where(sql`${t.outputUntil} is not null`),
       c.check('runs_paid_within_hold', sql`${t.cost} >= 0 and ${t.cost} <= ${t.hold}`),

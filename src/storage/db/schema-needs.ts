@@ -9,7 +9,7 @@ import { prepared } from './query-steps.ts'
  */
 export const neededStep = '0000_init'
 
-/** One row: the step that builds must know. Databases of builds before this table have none. */
+/** One row: the step that builds must know. */
 export const needsTable = 'create table if not exists schema_needs (tag text primary key)'
 
 /** The schema marks of a database. `needed` is undefined if no build has set it. */

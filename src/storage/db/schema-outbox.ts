@@ -46,7 +46,7 @@ export function outboxTables(c: Columns) {
       /** Null while it is sent to. */
       disabledAt: c.ms('disabled_at'),
       disabledReason: c.text('disabled_reason').$type<'owner' | 'failing' | 'leak'>(),
-      /** The key or wallet that chose its address; null in rows of releases before. */
+      /** The key or wallet that chose its address; null for those of the configuration. */
       madeBy: c.text('made_by'),
       /** When the failures began that no success has ended. */
       failingSince: c.ms('failing_since'),

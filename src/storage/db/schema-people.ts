@@ -43,7 +43,7 @@ export function peopleTables(c: Columns) {
       sections: c.json<SectionName[]>('sections').notNull(),
       revealed: c.json<Disclosures>('revealed').notNull(),
       /** The receipt's digest, for look-ups by hash. */
-      digest: c.bytes('digest'),
+      digest: c.bytes('digest').notNull(),
       createdAt: c.ms('created_at').notNull(),
       updatedAt: c.ms('updated_at').notNull(),
     },
@@ -132,9 +132,9 @@ export function peopleTables(c: Columns) {
       inputUnits: c.ms('input_units').notNull(),
       outputUnits: c.ms('output_units').notNull(),
       /** Of what was read: from a cache, and written to one; of what was written: reasoning. */
-      cachedUnits: c.ms('cached_units').notNull().default(0),
-      cacheWriteUnits: c.ms('cache_write_units').notNull().default(0),
-      reasoningUnits: c.ms('reasoning_units').notNull().default(0),
+      cachedUnits: c.ms('cached_units').notNull(),
+      cacheWriteUnits: c.ms('cache_write_units').notNull(),
+      reasoningUnits: c.ms('reasoning_units').notNull(),
       cost: c.money('cost').notNull(),
     },
     (t) => [c.primaryKey({ columns: [t.accountId, t.day, t.keyId, t.model] })],

@@ -29,8 +29,13 @@ export type TransferRow = Tables['transfers']['$inferSelect']
 export type OpenRunRow = Tables['openRuns']['$inferSelect']
 /** An ended run as its table holds it. */
 export type StoredRun = Tables['runs']['$inferSelect']
-/** A run with the place and the signature of its receipt, wherever they are stored. */
-export type RunRow = Omit<StoredRun, 'place' | 'seq' | 'movedAt' | 'balance'>
+/** An ended run with the place and the signature of its receipt, wherever they are stored. */
+export type EndedRun = Omit<StoredRun, 'seq' | 'movedAt' | 'balance'> & {
+  signature: Uint8Array | null
+}
+type RunEnd = 'finishedAt' | 'usageSource' | 'outcome' | 'durationMs' | 'digest'
+/** A run in flight, or an ended one. */
+export type RunRow = Omit<EndedRun, RunEnd> & { [field in RunEnd]: EndedRun[field] | null }
 export type RunCostRow = Tables['runCosts']['$inferSelect']
 export type MarginDayRow = Tables['marginDays']['$inferSelect']
 export type UnnumberedRow = Tables['unnumberedBatches']['$inferSelect']

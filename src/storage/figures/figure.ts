@@ -1,5 +1,5 @@
 /** What a public receipt adds to the public figures, and the histogram of first tokens. */
-import type { ExplorerModelRow, RunRow, ShareRow } from '../db/schema.ts'
+import type { EndedRun, ExplorerModelRow, ShareRow } from '../db/schema.ts'
 import { grainStart } from './grain.ts'
 
 /** What a receipt adds to the public figures: only what its owner makes public. */
@@ -9,7 +9,7 @@ export type Figure = Pick<ExplorerModelRow, 'model' | 'runs' | 'cost' | 'firstTo
 
 type Shown = Pick<ShareRow, 'visibility' | 'sections'> | undefined
 export type FiguredRun = Pick<
-  RunRow,
+  EndedRun,
   'model' | 'kind' | 'cost' | 'startedAt' | 'firstByteAt' | 'finishedAt'
 >
 
@@ -27,7 +27,7 @@ export const firstTokenBounds: readonly number[] = [
  * shown, under the model '' without the run. Undefined unless the share is public.
  */
 export function figureOf(run: FiguredRun, share: Shown): Figure | undefined {
-  if (share?.visibility !== 'public' || run.finishedAt === null) return undefined
+  if (share?.visibility !== 'public') return undefined
   const isRunShown = share.sections.includes('run')
   const isChargeShown = share.sections.includes('charge')
   if (!isRunShown && !isChargeShown) return undefined

@@ -32,7 +32,7 @@ export async function beginAsked(
   const caller = await payerOf(deps, acting, address)
   countRequest(requests, caller)
   const { received } = asked
-  const fit = caller.key.fit ?? false
+  const fit = caller.key.fit
   const wish = { caller, model, body, received, fit, background: false, tags: {}, metadata: {} }
   return begin(deps, { ...wish, session, once })
 }

@@ -2,8 +2,8 @@
 import { and, asc, eq, gte, lt } from 'drizzle-orm'
 import { toHex } from '../../../kernel/hex.ts'
 import type { Db } from '../../../storage/db/db.ts'
-import { prepared, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
-import { isEqualBytes, type LeafKind, leafKinds } from '../../../verify/merkle.ts'
+import { prepared, type Query, type Work } from '../../../storage/db/query-steps.ts'
+import { isEqualBytes, type LeafKind } from '../../../verify/merkle.ts'
 import type { LogSpan } from '../logs.ts'
 import { hashLeaf, LeafDamage } from '../tree.ts'
 import { type Lacking, otherDigests } from './other-digests.ts'
@@ -40,26 +40,13 @@ export function entryReader(db: Db): EntryReader {
         .orderBy(asc(leaves.idx)),
     )
 
-  /** Digests by place of receipts that versions before logged: `runs` holds their places. */
-  function* olderDigests(q: Query, from: number, before: number) {
-    const within = and(gte(runs.logPlace, from), lt(runs.logPlace, before))
-    const found = q.select({ idx: runs.logPlace, digest: runs.digest }).from(runs).where(within)
-    return new Map((yield* rows(found)).map(({ idx, digest }) => [idx, digest]))
-  }
-
   return function* read(q, log, { from: index, count }) {
     const from = log.start + index
     const before = Math.min(from + count, log.end ?? Number.POSITIVE_INFINITY)
     const found = yield* readJoined(q, from, before)
-    const isOlder = found.some(({ kind, digest }) => kind === leafKinds.receipt && !digest)
-    const older = isOlder ? yield* olderDigests(q, from, before) : undefined
-    const known = found.map((leaf) => ({
-      ...leaf,
-      digest: leaf.digest ?? older?.get(leaf.idx) ?? null,
-    }))
-    const lacking = known.filter(({ digest }) => !digest).map(toLacking)
+    const lacking = found.filter(({ digest }) => !digest).map(toLacking)
     const others = yield* otherDigests(db, q, log, lacking)
-    return known.map((leaf) => ({
+    return found.map((leaf) => ({
       ...leaf,
       digest: leaf.digest ?? others.get(toHex(leaf.hashes.subarray(0, 32))) ?? null,
     }))

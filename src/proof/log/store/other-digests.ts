@@ -90,23 +90,15 @@ function* rotationDigests(db: Db, q: Query, { origin: issuer }: LogSpan): Work<U
 
 /** That of the reopening which began a log, from what the audit noted of it. */
 function* reopeningDigests(db: Db, q: Query, { origin }: LogSpan): Work<Uint8Array[]> {
-  const { auditEntries: audits, logCheckpoints: heads, anchors } = db.tables
+  const { auditEntries: audits } = db.tables
   const reopened = and(eq(audits.action, 'log.reopen'), eq(audits.subject, origin))
-  const [entry] = yield* rows(q.select().from(audits).where(reopened))
-  if (!entry) return []
-  const { previous, anchored_size: size, anchored_root: root, reason } = entry.detail as Reopened
-  const roots = root === undefined ? [] : [fromHex(root)]
-  for (const table of [heads, anchors]) {
-    const at = and(eq(table.issuer, previous), eq(table.size, size))
-    roots.push(...(yield* rows(q.select({ root: table.root }).from(table).where(at))).map(rootIn))
-  }
-  const told = { issuer: origin, previous, previousSize: size, reason }
-  return [...roots, sha256(new Uint8Array())].map((previousRoot) =>
-    structDigest('LogReopening', { ...told, previousRoot }),
-  )
+  const found = yield* rows(q.select().from(audits).where(reopened))
+  return found.map(({ detail }) => {
+    const { previous, anchored_size: previousSize, anchored_root, reason } = detail as Reopened
+    const head = { previousSize, previousRoot: fromHex(anchored_root) }
+    return structDigest('LogReopening', { issuer: origin, previous, ...head, reason })
+  })
 }
 
-/** The detail of an audit row; versions before did not note the root. */
-type Reopened = { previous: string; anchored_size: number; anchored_root?: Hex; reason: string }
-
-const rootIn = ({ root }: { root: Uint8Array }): Uint8Array => root
+/** The detail of an audit row. */
+type Reopened = { previous: string; anchored_size: number; anchored_root: Hex; reason: string }

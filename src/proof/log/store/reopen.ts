@@ -12,7 +12,7 @@ import {
   type Work,
 } from '../../../storage/db/query-steps.ts'
 import { runColumns } from '../../../storage/db/run-columns.ts'
-import type { RunRow } from '../../../storage/db/schema.ts'
+import type { EndedRun } from '../../../storage/db/schema.ts'
 import { unnumberedIds } from '../../../storage/db/unnumbered.ts'
 import { structDigest } from '../../../verify/eip712.ts'
 import { leafKinds } from '../../../verify/merkle.ts'
@@ -35,7 +35,7 @@ type Reopening = {
   head: { size: number; root: Uint8Array }
   reason: string
   /** Moves an ended run without a number to the next log; given if the old one may not grow. */
-  reissue?: ((run: RunRow, issuer: string) => RunRow | undefined) | undefined
+  reissue?: ((run: EndedRun, issuer: string) => EndedRun | undefined) | undefined
   signer: { address: string; publicKey: string; sign(digest: Uint8Array): Uint8Array }
 }
 
@@ -50,7 +50,7 @@ export function reopenings(db: Db, log: LogStore): Reopenings {
     const ids = yield* unnumberedIds(db, q)
     for (let at = 0; at < ids.length; at += pageRows) {
       const some = inArray(runs.id, ids.slice(at, at + pageRows))
-      const page: RunRow[] = yield* rows(q.select(runColumns(db)).from(runs).where(some))
+      const page: EndedRun[] = yield* rows(q.select(runColumns(db)).from(runs).where(some))
       const moved = page.flatMap((run) => reissue?.(run, origin) ?? [])
       yield* update(runs, moved, ['issuer', 'digest'])
     }

@@ -28,9 +28,9 @@ export function* signReceipts(
       const old = and(gte(place, page.from), lt(place, page.before))
       yield* rows(q.delete(db.tables.receiptSignatures).where(old).returning())
     }
-    const signed = (yield* readPage(db, q, page, which)).flatMap(({ place, digest }) =>
-      digest ? [{ place, signature: signer.sign(digest) }] : [],
-    )
+    const signed = (yield* readPage(db, q, page, which)).map(({ place, digest }) => {
+      return { place, signature: signer.sign(digest) }
+    })
     // Another node may have signed the same page meanwhile.
     yield* upsert(db.tables.receiptSignatures, signatureRows(signed), ['signature'])
   }
@@ -58,7 +58,7 @@ function readPage(db: Db, q: Query, page: Span, which: Which) {
   return rows(
     q
       .select({ place, digest: runs.digest })
-      .from(numberedRuns(db, page))
+      .from(numberedRuns(page))
       .innerJoin(runs, eq(runs.id, runId))
       .where(unsigned)
       .orderBy(asc(place)),

@@ -1,23 +1,23 @@
 /** Finds the ended runs that wait for their places in the log; remembers those of this process. */
 import type { Db } from '../../../storage/db/db.ts'
 import { findFields, type Work } from '../../../storage/db/query-steps.ts'
-import type { RunRow, UnnumberedRow } from '../../../storage/db/schema.ts'
+import type { EndedRun, UnnumberedRow } from '../../../storage/db/schema.ts'
 
 /** An ended run; its place is set when it has one. */
-export type Waiting = Pick<RunRow, 'id' | 'digest' | 'logPlace'>
+export type Waiting = Pick<EndedRun, 'id' | 'digest' | 'logPlace'>
 
-type Ended = Pick<RunRow, 'id' | 'digest' | 'finishedAt'>
+type Ended = Pick<EndedRun, 'id' | 'digest' | 'finishedAt'>
 
 /** The most that are remembered: a run waits for milliseconds. */
 const most = 4096
 
 export type WaitingRuns = {
   /** Remembers runs that this process ended, after their COMMIT, so that none is read again. */
-  note(ended: readonly RunRow[]): void
+  note(ended: readonly EndedRun[]): void
   /** These runs in the order of their ends. */
   find(ids: readonly string[]): Work<Waiting[]>
   /** Forgets runs that have their places. */
-  drop(placed: readonly Pick<RunRow, 'id'>[]): void
+  drop(placed: readonly Pick<EndedRun, 'id'>[]): void
 }
 
 /** A database that went back may end a run again and otherwise: a lost connection forgets all. */
@@ -50,8 +50,7 @@ export function waitingRuns(db: Db): WaitingRuns {
   }
 }
 
-const byEnd = (a: Ended, b: Ended): number =>
-  (a.finishedAt ?? 0) - (b.finishedAt ?? 0) || (a.id < b.id ? -1 : 1)
+const byEnd = (a: Ended, b: Ended): number => a.finishedAt - b.finishedAt || (a.id < b.id ? -1 : 1)
 
 /** The first of these batches, with at least `most` runs if there are so many. */
 export function upTo(most: number, batches: UnnumberedRow[]): UnnumberedRow[] {

@@ -265,7 +265,7 @@ const receiptColumns = (now: Millis): Column<PublicReceipt>[] => [
   {
     head: 'When',
     at: 'when',
-    cell: ({ run }) => (run.finishedAt === null ? null : <When at={run.finishedAt} now={now} />),
+    cell: ({ run }) => <When at={run.finishedAt} now={now} />,
   },
 ]
 

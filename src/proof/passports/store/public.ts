@@ -2,12 +2,12 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 import type { Db } from '../../../storage/db/db.ts'
 import { first, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
-import type { PassportRow, RunRow, ShareRow, Tables } from '../../../storage/db/schema.ts'
+import type { EndedRun, PassportRow, ShareRow, Tables } from '../../../storage/db/schema.ts'
 
 /** A receipt that everybody sees, with the sections of its run that its owner shows. */
 export type PublicReceipt = {
   share: Pick<ShareRow, 'receiptId' | 'sections' | 'createdAt'>
-  run: Pick<RunRow, 'model' | 'kind' | 'outcome' | 'cost' | 'digest' | 'finishedAt'>
+  run: Pick<EndedRun, 'model' | 'kind' | 'outcome' | 'cost' | 'digest' | 'finishedAt'>
 }
 
 /** Receipts of an account that a list of public ones may pass over. */
@@ -20,7 +20,7 @@ const passedMax = 4000
 export function* movePublicReceipt(
   q: Query,
   { passports }: Tables,
-  { run, from, to }: { run: Pick<RunRow, 'passport'>; from: Shown; to: Shown },
+  { run, from, to }: { run: Pick<EndedRun, 'passport'>; from: Shown; to: Shown },
 ): Work<void> {
   const change = Number(showsPassport(to)) - Number(showsPassport(from))
   if (run.passport === '' || change === 0) return

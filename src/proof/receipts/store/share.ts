@@ -12,7 +12,7 @@ import {
   type Work,
 } from '../../../storage/db/query-steps.ts'
 import { runColumns } from '../../../storage/db/run-columns.ts'
-import type { AuditRow, RunRow, ShareRow } from '../../../storage/db/schema.ts'
+import type { AuditRow, EndedRun, ShareRow } from '../../../storage/db/schema.ts'
 import { moveFigures } from '../../../storage/figures/store.ts'
 import { forgetReply } from '../../../storage/idempotency/store.ts'
 import type { NewEvent } from '../../../storage/outbox/event.ts'
@@ -53,7 +53,7 @@ export function shareStore(db: Db): ShareStore {
   const { runs, shares, erasedReceipts, auditEntries } = db.tables
 
   /** Locks a receipt: of two changes at once the later one sees what the earlier left. */
-  function* hold(q: Query, receiptId: string): Work<Held & { run: RunRow }> {
+  function* hold(q: Query, receiptId: string): Work<Held & { run: EndedRun }> {
     const named = q
       .select(runColumns(db))
       .from(runs)
@@ -67,7 +67,7 @@ export function shareStore(db: Db): ShareStore {
   /** Every change of a share goes through here: what is summed up of public receipts follows. */
   function* write(
     q: Query,
-    { run, share: from }: Held & { run: RunRow },
+    { run, share: from }: Held & { run: EndedRun },
     to: ShareRow | undefined,
   ): Work<void> {
     const receiptId = receiptIdOf(run.id)
@@ -114,7 +114,7 @@ export function shareStore(db: Db): ShareStore {
         }
         const id = runIdOf(receiptId)
         yield* insert(erasedReceipts, [{ receiptId, receipt, erasedAt: at }])
-        const emptied: Partial<RunRow> = {
+        const emptied: Partial<EndedRun> = {
           id,
           seed: new Uint8Array(),
           output: null,

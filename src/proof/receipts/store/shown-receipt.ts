@@ -8,8 +8,8 @@ import { costliestIds } from '../../../storage/db/costliest.ts'
 import type { Db } from '../../../storage/db/db.ts'
 import { first, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
 import { runColumns } from '../../../storage/db/run-columns.ts'
-import type { RunRow } from '../../../storage/db/schema.ts'
-import { isEnded, receiptIdOf, runIdOf } from '../receipt.ts'
+import type { EndedRun } from '../../../storage/db/schema.ts'
+import { receiptIdOf, runIdOf } from '../receipt.ts'
 import {
   type ListedReceipts,
   passedMax,
@@ -134,12 +134,12 @@ export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown' | 'listCos
 
 /** `stop` is the last run read, if the query did not reach the end. */
 function listedOf(
-  found: Omit<RunRow, 'output'>[],
+  found: Omit<EndedRun, 'output'>[],
   limit: number,
   stop: string | undefined,
 ): ListedReceipts {
   const { items, hasMore } = toPage(found, limit)
-  const ended = items.map((run): RunRow => ({ ...run, output: null })).filter(isEnded)
+  const ended = items.map((run) => ({ ...run, output: null }))
   const last = hasMore ? items.at(-1)?.id : stop
   return { items: ended, next: last === undefined ? undefined : receiptIdOf(last) }
 }

@@ -184,7 +184,7 @@ async function bringAccounts(tx: Asked, t: Tables, move: Move, now: Millis): Pro
         free_writes, free_bytes)
       select id, balance, 0, status, created_at, plan, plan_until, (balance > 0)::int,
         case when balance > 0 then ${now}::bigint else 0 end, low_balance, exhausted_at,
-        tells_runs, event_place, coalesce(paid_in, balance), free_day, free_writes, free_bytes
+        tells_runs, event_place, paid_in, free_day, free_writes, free_bytes
       from ${p} as p
       on conflict (id) do update set balance = excluded.balance, status = excluded.status,
         plan = excluded.plan, plan_until = excluded.plan_until,
