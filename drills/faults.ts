@@ -3,6 +3,7 @@
  * fault after the other, and checks after each that a restart holds what clients were told.
  */
 import { must } from '../test/support/binary.ts'
+import { fault } from '../test/support/promise.ts'
 import { type Bench, makeBench } from './fault-bench.ts'
 import {
   damagedHeader,
@@ -62,6 +63,20 @@ export const settleFaults: Fault[] = [
   { name: 'every write short', run: cutEachWrite },
   { name: 'cut log', run: () => cutEverywhere(8) },
 ]
+
+// Only these drills see the following faults, no test does.
+fault`1: the process is killed before the hold of a run is stored → the connection breaks, nothing
+  is recorded; asked again it runs [faults fsync:signal=KILL, faults pwrite64:signal=KILL]`
+fault`11: a write fails or is cut short → as a sync that fails; after a restart every page is whole
+  [crash, faults every write EIO, faults every write short]`
+fault`13: the disk of the log of events is full; SQLite needs none for what is temporary → requests
+  are not affected [faults full log]`
+fault`19: a reader stays, so that the write-ahead log only grows → a warning, no outage; the log is
+  small again when the reader is gone [faults reader]`
+fault`20: no file descriptors are left → an answer or a 5xx for each; it recovers when they are free
+  [faults descriptors]`
+fault`40: its log of events is moved away, or copied and emptied → no line is lost or torn; requests
+  are not affected [faults rotation]`
 
 /** A hold writes about ten frames of two calls each, a settle as many; both end in an fsync. */
 export const everyFault: Fault[] = [

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import packageJson from '../package.json'
+import { promise } from './support/promise.ts'
 
 type Entry = [name: string, registry: string, meta: unknown, integrity: string]
 
@@ -10,11 +11,13 @@ const lock = JSON.parse(bunLock.replace(/,(\s*[}\]])/g, '$1')) as {
 }
 const installed = Object.entries(lock.packages)
 
+promise`L1 H: Every dependency is one version, written in the lockfile.`
 test('every dependency is pinned to one version', () => {
   const ranges = Object.entries({ ...packageJson.dependencies, ...packageJson.devDependencies })
   expect(ranges.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([])
 })
 
+promise`L5 H: Every package comes from the registry with its hash.`
 test('every package comes from the registry with its integrity', () => {
   // Four members: from a registry. Git, file, link and tarball entries have others.
   const odd = installed.filter(
@@ -27,6 +30,7 @@ test('every package comes from the registry with its integrity', () => {
   expect(odd).toEqual([])
 })
 
+promise`L2 H: No package runs code when it is installed.`
 test('no package runs code at install, and fresh releases wait three days', async () => {
   expect(packageJson).not.toHaveProperty('trustedDependencies')
   const bunfig = Bun.TOML.parse(await Bun.file('bunfig.toml').text())
@@ -46,6 +50,7 @@ const floors = {
   'htmx.org': '4.0.1',
 }
 
+promise`L4 H: No package is older than the first sound one.`
 test.each(Object.entries(floors))('no %s older than %s is installed', (name, floor) => {
   const versions = installed.flatMap(([, [id]]) =>
     id.startsWith(`${name}@`) ? [id.slice(name.length + 1)] : [],

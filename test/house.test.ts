@@ -1,7 +1,11 @@
 /** How code is written here: what enters where, sizes, and words that may not occur. */
 import { describe, expect, test } from 'bun:test'
+import { promise } from './support/promise.ts'
 import { code, filesWith, read, source, tracked, withoutComments } from './support/source.ts'
 
+promise`A18`
+promise`F13 C: Nothing moves money out of the treasury: only the transactions of anchors are signed.`
+promise`L7 H: No text is evaluated, and none is put into SQL.`
 describe('the outside world enters through its own files', () => {
   const doors: [what: string, word: RegExp, where: RegExp][] = [
     ['the clock', /\bDate\.now\b|new Date\(\)|\bperformance\.now\b/, /^src\/kernel\/clock\.ts$/],
@@ -25,6 +29,7 @@ describe('the outside world enters through its own files', () => {
       /from '(drizzle-orm|bun:sqlite)|\bsql`/,
       /^src\/(storage\/db\/.+|.+\/store(\/.+)?\.ts)$/,
     ],
+    ['signed transactions', /\bserializeTransaction\b/, /^src\/proof\/anchors\/sender\.ts$/],
     // Time comes from the process, but for the time by which leases are judged.
     [
       "a server's clock",

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type Job, startJobs } from '../src/app/job-runner.ts'
 import { systemClock } from '../src/kernel/clock.ts'
+import { promise } from './support/promise.ts'
 
 /** Runs jobs until `enough`, and tells which failures were logged. */
 async function runUntil(jobs: Job[], enough: Promise<void>): Promise<unknown[]> {
@@ -18,6 +19,7 @@ async function runUntil(jobs: Job[], enough: Promise<void>): Promise<unknown[]> 
   return told
 }
 
+promise`K15 H: An error in a job is logged and stops neither the server nor the next turn.`
 test('a job that throws is logged, and every job runs again', async () => {
   const enough = Promise.withResolvers<void>()
   const turns = { broken: 0, sound: 0 }
@@ -39,6 +41,7 @@ test('a job that throws is logged, and every job runs again', async () => {
   expect(told[0]).toEqual(['job.failed', fault, { job: 'broken' }])
 })
 
+promise`K15`
 test('one that takes long is never run twice at once', async () => {
   const enough = Promise.withResolvers<void>()
   let [atOnce, most, turns] = [0, 0, 0]

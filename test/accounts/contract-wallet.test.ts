@@ -8,6 +8,7 @@ import {
   parseAbi,
   serializeErc6492Signature,
 } from 'viem'
+import { promise } from '../support/promise.ts'
 import { type World, world } from '../support/world.ts'
 import { askNonce, browser, wallet } from './wallet.ts'
 
@@ -89,6 +90,7 @@ describe('contract wallets off', () => {
     rpc.stop()
   })
 
+  promise`B11 C: With contract wallets off, no sign-in asks the chain.`
   test('no sign-in asks the chain: not a good one, a bad one or a wrapped one', async () => {
     expect(await attempt(service, wallet.address, signed)).toEqual([200, undefined])
     expect(await attempt(service, contract, signed)).toEqual([403, 'signature_invalid'])
@@ -178,6 +180,7 @@ describe('contract wallets on', () => {
     ['answers the failure of the standard', { result: `0x${'f'.repeat(8)}${'0'.repeat(56)}` }],
     ['refuses', reverts],
   ]
+  promise`B12`
   test.each(nos)('403 signature_invalid: a contract that %s', async (_, call) => {
     rpc.says.call = call
     expect(await attempt(service, contract, signed)).toEqual([403, 'signature_invalid'])
@@ -222,6 +225,7 @@ describe('contract wallets on', () => {
     ['answers null', { result: null }],
     ['answers with an error', { error: { code: -32000, message: 'x' } }],
   ]
+  promise`B12 C: With contract wallets on, only an exact yes of our own chain is a yes.`
   test.each(away)('503 chain_unavailable, never a pass: an RPC server that %s', async (_, call) => {
     const own = stubRpc()
     own.says.call = call
@@ -231,6 +235,7 @@ describe('contract wallets on', () => {
     own.stop()
   })
 
+  promise`B12`
   test('503 chain_unavailable: an RPC server of another chain, and one that is gone', async () => {
     const own = stubRpc()
     own.says.chain = '0x1'

@@ -4,6 +4,7 @@ import { createApp } from '../../src/app/routes.ts'
 import { operations } from '../../src/front/reference/areas/areas.ts'
 import { isKeyed } from '../../src/front/reference/operation.ts'
 import { wholeApp } from '../../src/web/http/lazy-mount.ts'
+import { promise } from '../support/promise.ts'
 import { usd, type World, world } from '../support/world.ts'
 import { askNonce, browser, cookieHeader, type Jar, signInWith, wallet } from './wallet.ts'
 
@@ -50,6 +51,7 @@ const origins: [what: string, of: (own: string) => string | undefined][] = [
 ]
 
 describe('403 csrf_failed, on every unsafe route under /api', () => {
+  promise`B17 C: Another origin, also another port of this host, changes nothing with a cookie.`
   test.each(origins)('every Sec-Fetch-Site with the origin: %s', async (what, of) => {
     const routes = await unsafeRoutes()
     expect(routes.length).toBeGreaterThan(3)
@@ -85,6 +87,7 @@ describe('403 csrf_failed, on every unsafe route under /api', () => {
     expect((await own.call('/api/portal/sessions')).status).toBe(200)
   })
 
+  promise`B19 H: No page of another origin reads the dashboard, and none sends credentials to /v1.`
   test('no answer under /api lets another origin read it', async () => {
     const headers = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
     for (const [, path] of await unsafeRoutes()) {
@@ -96,6 +99,7 @@ describe('403 csrf_failed, on every unsafe route under /api', () => {
     }
   })
 
+  promise`A15`
   test('every unsafe route under /api/portal refuses who is not signed in', async () => {
     for (const [method, path] of await unsafeRoutes()) {
       if (!path.startsWith('/api/portal/')) continue
@@ -105,6 +109,7 @@ describe('403 csrf_failed, on every unsafe route under /api', () => {
     }
   })
 
+  promise`A15 C: A key opens no page, a session no keyed route, and a keyless route ignores keys.`
   test('A key opens no page of the dashboard, and a session opens no route of keys', async () => {
     const { secret } = await service.key({ balance: usd })
     const inside = [...(await unsafeRoutes()), ...(await readingRoutes())].filter(([, path]) =>
@@ -136,6 +141,7 @@ function kept(): unknown {
   return tables.map((name) => [name, JSON.parse(JSON.stringify(rowsOf(name), hide))])
 }
 
+promise`B18 H: GET, HEAD and OPTIONS change nothing, and forms come as forms or JSON.`
 test('GET, HEAD and OPTIONS change nothing in any account', async () => {
   const { secret } = await service.key({ balance: usd })
   const who = [cookieHeader(jar), { authorization: `Bearer ${secret}` }]
@@ -169,6 +175,8 @@ describe('cookies', () => {
   }
   const past = 'Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT'
 
+  promise`B16 H: Cookies have the attributes that the scheme of our address allows, deleted ones
+    too.`
   test('on https only this host can set them, and they never leave it in the clear', async () => {
     const { signedIn, out } = await lines('https://gw.example')
     const kept = 'Path=/; HttpOnly; SameSite=Lax; Secure'
@@ -178,6 +186,7 @@ describe('cookies', () => {
     expect(out).toEqual([`__Host-sid=; ${past}; ${kept}`, `__Host-signin=; ${past}; ${kept}`])
   })
 
+  promise`B16`
   test('on http they carry no Secure, which would keep some clients from sending them', async () => {
     const { signedIn, out } = await lines(service.origin)
     const kept = 'Path=/; HttpOnly; SameSite=Lax'

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { rows } from '../../src/storage/db/query-steps.ts'
+import { promise } from '../support/promise.ts'
 import { engines, type World, world } from '../support/world.ts'
 import { askNonce, type Browser, browser, signInWith, wallet } from './wallet.ts'
 
@@ -32,6 +33,7 @@ describe.each(engines)('sessions on %s', (engine) => {
     return service.db.read((q) => rows(q.select().from(sessions)))
   }
 
+  promise`B14 C: Only the hash of a session is stored, and each way to end one ends it at once.`
   test('only the hash of a token is stored', async () => {
     const own = await signedIn()
     const token = own.jar.get('sid') ?? ''
@@ -41,6 +43,7 @@ describe.each(engines)('sessions on %s', (engine) => {
     expect(text).toContain(new Bun.CryptoHasher('sha256').update(token).digest('hex'))
   })
 
+  promise`B13 C: A session is a new one at each sign-in; a value set before never becomes one.`
   test('a value that was there before never becomes a session (fixation)', async () => {
     const planted = 'A'.repeat(43)
     const own = browser(service, new Map([['sid', planted]]))
@@ -49,6 +52,7 @@ describe.each(engines)('sessions on %s', (engine) => {
     expect(await statusOf(browser(service, new Map([['sid', planted]])))).toBe(401)
   })
 
+  promise`B13`
   test('is a new one at every sign-in, and the browser’s old one ends', async () => {
     const own = await signedIn()
     const before = own.jar.get('sid') ?? ''
@@ -64,6 +68,7 @@ describe.each(engines)('sessions on %s', (engine) => {
     expect(answer.status).toBe(401)
   })
 
+  promise`B14`
   test('logout ends it for every copy of the cookie, twice without harm', async () => {
     const own = await signedIn()
     const copy = browser(service, new Map(own.jar))
@@ -114,6 +119,7 @@ describe.each(engines)('sessions on %s', (engine) => {
     expect(await statusOf(stranger)).toBe(200)
   })
 
+  promise`B14`
   test('all others can be revoked at once', async () => {
     const signer = privateKeyToAccount(generatePrivateKey())
     const others = [await signedIn(signer), await signedIn(signer)]
@@ -144,6 +150,7 @@ describe.each(engines)('sessions on %s', (engine) => {
     expect([form.status, form.headers.get('location')]).toEqual([303, '/dashboard/sessions'])
   })
 
+  promise`B14`
   test('end after a day without use, and after a week with it', async () => {
     const [idle, used] = [await signedIn(), await signedIn()]
     for (let day = 0; day < 6; day++) {
@@ -191,6 +198,7 @@ describe.each(engines)('sessions on %s', (engine) => {
     expect(await seen()).not.toBe(first)
   })
 
+  promise`B4`
   test('a nonce ends after five minutes, and is swept then', async () => {
     const own = browser(service)
     const { message } = await askNonce(own)

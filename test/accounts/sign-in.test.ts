@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { rows } from '../../src/storage/db/query-steps.ts'
+import { promise } from '../support/promise.ts'
 import { engines, type World, world } from '../support/world.ts'
 import { askNonce, browser, signInWith, siweText, wallet } from './wallet.ts'
 
@@ -77,6 +78,7 @@ Expiration Time: 2026-11-21T12:05:00.000Z`)
     expect(await answer.json()).toEqual({ account: null })
   })
 
+  promise`B4 C: A nonce is ours, ends after five minutes, and is used up by the first attempt.`
   test('200 verifications at once of one signed text make one session', async () => {
     const own = browser(service)
     const signer = privateKeyToAccount(generatePrivateKey())
@@ -96,6 +98,7 @@ Expiration Time: 2026-11-21T12:05:00.000Z`)
     expect(all.filter((row) => row.accountId === signer.address.toLowerCase()).length).toBe(1)
   })
 
+  promise`B10 H: One wallet is one account, also when it signs in many times at once.`
   test('50 first sign-ins at once open one account', async () => {
     const signer = privateKeyToAccount(generatePrivateKey())
     const answers = await Promise.all(
@@ -107,6 +110,7 @@ Expiration Time: 2026-11-21T12:05:00.000Z`)
     expect(all.filter((row) => row.id === signer.address.toLowerCase()).length).toBe(1)
   })
 
+  promise`B4`
   test('a nonce is used up by the first attempt that reaches the signature, good or bad', async () => {
     const own = browser(service)
     const { message } = await askNonce(own)
@@ -145,6 +149,7 @@ Expiration Time: 2026-11-21T12:05:00.000Z`)
     expect(await answer.json()).toMatchObject({ error: { type: 'nonce_invalid' } })
   })
 
+  promise`B14`
   test('403 account_suspended: a suspended account neither signs in nor stays in', async () => {
     const signer = privateKeyToAccount(generatePrivateKey())
     const own = browser(service)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { isSignatureOf } from '../../src/access/accounts/sign-in.ts'
 import { checkSite, checkTimes, parseSiwe } from '../../src/access/accounts/siwe.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
+import { promise } from '../support/promise.ts'
 import { rejectionOf } from '../support/rejection.ts'
 
 const folder = process.env['VECTORS_DIR']
@@ -29,6 +30,7 @@ const objects = await read<Fields>('parsing_negative_objects')
 const verified = await read<Signed>('verification_positive')
 const refused = await read<Signed>('verification_negative')
 
+promise`B1 H: The published texts of EIP-4361 are read, refused and verified as published.`
 describe.skipIf(!folder)('EIP-4361 vectors (VECTORS_DIR)', () => {
   test('there are as many as were published', () => {
     const counts = [positive, negative, objects, verified, refused].map(({ length }) => length)
@@ -58,6 +60,7 @@ describe.skipIf(!folder)('EIP-4361 vectors (VECTORS_DIR)', () => {
     expect(await isGood(signed)).toBe(false)
   })
 
+  promise`B3`
   test('none of those that were verified elsewhere is one to sign in here with', async () => {
     for (const [, signed] of verified) {
       const parsed = await parseSiwe(textOf(signed))

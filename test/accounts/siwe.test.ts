@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { promise } from '../support/promise.ts'
 import { type World, world } from '../support/world.ts'
 import { askNonce, browser, siweText, wallet } from './wallet.ts'
 
@@ -138,6 +139,10 @@ const right: Case[] = [
   ],
 ]
 
+promise`B2 C: Texts that differ from ours in any detail are refused, although honestly signed.`
+promise`B3 C: Domain, URI, version and chain of a text are exactly ours.`
+promise`B6 H: The times in a text are honoured, with one minute of skew.`
+promise`B7 H: The signature is checked over the bytes that came, which read back to themselves.`
 describe('POST /api/auth/verify, each text honestly signed', () => {
   let service: World
   beforeAll(async () => {
@@ -221,6 +226,7 @@ describe('POST /api/auth/verify', () => {
       200,
     ],
   ]
+  promise`B8`
   test.each(signatures)('a signature %s', async (_, make, status) => {
     const own = browser(service)
     const { message } = await askNonce(own)
@@ -237,12 +243,14 @@ describe('POST /api/auth/verify', () => {
     ['a list', []],
     ['null', null],
   ]
+  promise`B9 H: A text to sign in with is a string, never an object.`
   test.each(bodies)('400 invalid_request: %s', async (_, json) => {
     const answer = await service.call('/api/auth/verify', { json })
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request' } })
   })
 
+  promise`B18`
   test('415: another type of body', async () => {
     const headers = { 'content-type': 'text/plain' }
     const answer = await service.call('/api/auth/verify', { method: 'POST', body: '{}', headers })
@@ -258,6 +266,8 @@ describe('POST /api/auth/verify', () => {
     expect(await Promise.all(asked)).toEqual([200, 413])
   })
 
+  promise`B8 H: Input that is too long is refused before it is read.`
+  promise`J8`
   test('413: a megabyte is not read and does not delay other requests', async () => {
     const before = performance.now()
     const message = 'URI: '.repeat(200_000)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { testAccountFor } from '../../src/access/accounts/api/test-account.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
+import { promise } from '../support/promise.ts'
 import { testAccount, type World, world } from '../support/world.ts'
 import { browser } from './wallet.ts'
 
@@ -30,6 +31,7 @@ describe('the test account of serve --dev', () => {
   const page = async (service: World, headers: Record<string, string> = {}) =>
     (await service.call('/signin', { headers: { ...html, ...headers } })).text()
 
+  promise`B25 C: The test account of serve --dev is signed in over loopback only, by no proxy.`
   test('without --dev it is a 404, and the page does not offer it', async () => {
     expect((await send(w)).status).toBe(404)
     expect(await page(w)).not.toContain(offer)
@@ -60,6 +62,7 @@ describe('the test account of serve --dev', () => {
     expect(answer.status).toBe(403)
   })
 
+  promise`B25`
   test.each([
     ['x-forwarded-for', '203.0.113.7'],
     ['x-forwarded-for', '127.0.0.1'],
@@ -77,6 +80,7 @@ describe('the test account of serve --dev', () => {
   const here = { devAccount: testAccount, baseUrl: 'http://localhost:4663' }
   const asking = (host: string) => new Request('http://localhost/', { headers: { host } })
 
+  promise`B25`
   test.each(['203.0.113.7', '10.0.0.1', '::2', undefined])(
     'a peer at %s is not offered it',
     (peer) => {

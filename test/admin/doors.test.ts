@@ -3,6 +3,7 @@ import { scopes } from '../../src/access/keys/key.ts'
 import { reloader } from '../../src/app/reload.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
 import { configOf, load } from '../config/load.ts'
+import { promise } from '../support/promise.ts'
 import { testAccount, type World } from '../support/world.ts'
 import { adminWorld, html, json, noted, other, otherWallet, post } from './admin.ts'
 
@@ -52,6 +53,7 @@ describe('list and change the operator wallets', () => {
   })
   afterAll(() => w.stop())
 
+  promise`C12 C: Only an operator's session reaches the operator's routes; keys never do.`
   describe('404: to everybody else they are not there', () => {
     test.each([...pages, ...lists])('GET %s', async (path) => {
       const isPage = path.startsWith('/dashboard')
@@ -89,6 +91,7 @@ describe('list and change the operator wallets', () => {
         expect(answer.status).toBe(path.startsWith('/dashboard') ? 404 : 401)
       }
     })
+    promise`C12`
     test('nothing that a client sends makes an admin of it', async () => {
       const headers = { ...json, 'x-account': testAccount, 'x-forwarded-user': testAccount }
       const answer = await theirs.call(`/api/portal/admin?account=${testAccount}&admin=1`, {
@@ -125,6 +128,7 @@ describe('list and change the operator wallets', () => {
     expect(not).not.toContain('Operator')
   })
 
+  promise`C12`
   describe('403 csrf_failed from a page of another origin, and nothing is done', () => {
     test.each(actions)('%s', async (path) => {
       const before = (await noted(w)).length

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { noAnvil } from '../contracts/anvil.ts'
+import { fault, promise } from '../support/promise.ts'
 import { type Anchored, anchoredWorld, senderAddress } from './anchored.ts'
 
 describe.skipIf(noAnvil)('an anchor on its way', () => {
@@ -23,6 +24,7 @@ describe.skipIf(noAnvil)('an anchor on its way', () => {
   }
   const feesOf = async () => (await a.transactions()).map(({ maxFeeWei }) => BigInt(maxFeeWei))
 
+  fault`36`
   test('that is stuck is sent again, then twice with higher fees, and ends as one', async () => {
     await stuck()
     a.advance(60_000)
@@ -58,6 +60,8 @@ describe.skipIf(noAnvil)('an anchor on its way', () => {
     expect((await a.anchors())[0]).toStartWith('confirmed 0-')
   }, 60_000)
 
+  fault`36: the transaction of an anchor is dropped, or offers too little → sent again with the same
+    nonce; one root`
   test('that a server dropped goes out again with the same bytes', async () => {
     await stuck()
     const [, sent] = await a.transactions()
@@ -85,6 +89,7 @@ describe.skipIf(noAnvil)('an anchor on its way', () => {
     expect(nonces).toEqual([0, 1, 2])
   }, 60_000)
 
+  promise`G11`
   test('that a reorganisation took out of the chain goes back to pending, and gets in again', async () => {
     const id = await a.receipts(1)
     await a.look(2)

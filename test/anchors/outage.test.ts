@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { faults, type RpcProxy, rpcProxy } from '../chain/proxy.ts'
 import { noAnvil } from '../contracts/anvil.ts'
+import { fault, promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 import { type Anchored, anchoredWorld, worldOn } from './anchored.ts'
 
@@ -35,6 +36,7 @@ describe.skipIf(noAnvil)('a chain that does not answer', () => {
     return untilTrouble(null)
   }
 
+  fault`34`
   test.each(['busy', 'malformed', 'refused', 'unreachable'])(
     'because it is %s changes nothing, and receipts go on being logged',
     async (reason) => {
@@ -54,6 +56,7 @@ describe.skipIf(noAnvil)('a chain that does not answer', () => {
     30_000,
   )
 
+  promise`F5`
   test('because what comes back is another chain is not believed', async () => {
     proxy.fault = faults['busy']
     await w.receipts(1)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { logIdOf } from '../../src/verify/proof.ts'
 import { noAnvil } from '../contracts/anvil.ts'
+import { promise } from '../support/promise.ts'
 import { engines } from '../support/world.ts'
 import { type Anchored, anchoredWorld, senderAddress } from './anchored.ts'
 
@@ -42,6 +43,8 @@ for (const engine of engines) {
       expect(due).toBeLessThanOrEqual(600_000)
     })
 
+    promise`G11 H: An anchor is final when it was read back, and pending again when its block is
+      gone.`
     test('its head is submitted, confirmed and final, and the proof says so at each step', async () => {
       await a.look()
       expect((await a.proof(id)).anchor.status).toBe('submitted')

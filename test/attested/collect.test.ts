@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { ServerResponse } from 'node:http'
+import { promise } from '../support/promise.ts'
 import { allRuns, moneyOf, until } from '../support/runs.ts'
 import {
   otherKey,
@@ -48,6 +49,8 @@ describe.each(engines)('evidence of an upstream (%s)', (engine) => {
     return [state as string, reason as string | null]
   }
 
+  promise`E24 C: Evidence of an upstream counts only if a pinned key signed the very bytes that were
+    sent and received; a lying, failing or slow upstream costs a run neither time nor money.`
   test.each([{}, { stream: true }])(
     'An answer that the pinned key signed is attested: %p',
     async (more) => {
@@ -75,6 +78,7 @@ describe.each(engines)('evidence of an upstream (%s)', (engine) => {
     expect(await outcome(runId)).toEqual(['none', 'not_whole'])
   })
 
+  promise`E24`
   test.each([
     ['another key', 'unknown_key', (seen: Seen) => signedBy(otherKey, upstream.textOf(seen))],
     [
@@ -144,6 +148,7 @@ describe.each(engines)('evidence of an upstream (%s)', (engine) => {
     expect(await outcome(runId)).toEqual(['attested', null])
   })
 
+  promise`E24`
   test.each([
     [500, 'failed'],
     [302, 'failed'],
@@ -183,6 +188,7 @@ describe.each(engines)('evidence of an upstream (%s)', (engine) => {
     expect(await w.deps.logStore.size()).toBeGreaterThanOrEqual(before + 200)
   }, 20_000)
 
+  promise`E24`
   test('Evidence costs nothing, and holds nothing back.', async () => {
     const before = await moneyOf(w, key)
     upstream.answerBy(() => {

@@ -6,6 +6,7 @@ import { entriesIn } from '../../src/verify/log-tiles.ts'
 import { leafKinds } from '../../src/verify/merkle.ts'
 import { type EvidenceFile, evidenceDigest } from '../../src/verify/upstream-evidence.ts'
 import { browser, signInWith } from '../accounts/wallet.ts'
+import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 import {
   type Seen,
@@ -80,6 +81,8 @@ describe.each(engines)('the evidence of a receipt on %s', (engine) => {
     ])
   })
 
+  promise`E26 C: The plain hash of a request is shown to others only where the request is, and goes
+    when the texts of its receipt are erased.`
   test('Of a private receipt nobody else learns anything; with a wrong key neither.', async () => {
     const other = await w.key({ account: `0x${'7'.repeat(40)}` })
     for (const asking of [{}, { key: other.secret }]) {
@@ -121,6 +124,7 @@ describe.each(engines)('the evidence of a receipt on %s', (engine) => {
     ])
   })
 
+  promise`E26`
   test('A shared receipt shows it where its run and its input are shown too.', async () => {
     const { receiptId: id } = await attested()
     const shown = async () => {
@@ -150,6 +154,7 @@ describe.each(engines)('the evidence of a receipt on %s', (engine) => {
     expect(page).toContain('Upstream signed its answer')
   })
 
+  promise`E26`
   test('Erasing deletes the hashes; the leaf and the receipt stay.', async () => {
     const { receiptId: id, runId: run } = await attested()
     const { log } = await own(id)
@@ -170,6 +175,7 @@ describe.each(engines)('the evidence of a receipt on %s', (engine) => {
     expect(entry.status).toBe(200)
   })
 
+  promise`E26`
   test('What is erased while the upstream is asked is not logged.', async () => {
     const { receiptId: id, runId: run } = await ask(w, key)
     upstream.answerBy(async (response, seen) => {
@@ -212,6 +218,7 @@ describe.each(engines)('the evidence of a receipt on %s', (engine) => {
     return { own: me }
   }
 
+  promise`E27`
   test('counterfoil verify checks it offline; any changed byte is found.', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'counterfoil-attested-'))
     try {

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { evidenceCollector } from '../../src/proof/attested/collect-evidence.ts'
 import { nextProcess } from '../support/next-process.ts'
+import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 import { fundedKey, startNode } from '../support/services.ts'
 import { type SigningUpstream, signingUpstream } from '../support/signing-upstream.ts'
@@ -37,6 +38,8 @@ async function collectNext(w: World, toml: string) {
   }
 }
 
+promise`E25 H: Evidence that waits outlives a restart, is asked for by one of several nodes, and is
+  logged once.`
 test('A process that dies between a run and its evidence leaves it to the next one.', async () => {
   const upstream = await upstreamOf()
   const w = await worldOf(upstream)
@@ -46,6 +49,7 @@ test('A process that dies between a run and its evidence leaves it to the next o
   expect(await stateOf(runId)).toEqual(['attested', null])
 })
 
+promise`E25`
 test('A stream whose last bytes were on their way is lost, a minute later.', async () => {
   const upstream = await upstreamOf()
   const w = await worldOf(upstream)
@@ -88,6 +92,7 @@ test('A run of an upstream that signs nothing leaves no row.', async () => {
   expect(upstream.asked).toEqual([])
 })
 
+promise`E25`
 test.each(sharedEngines)(
   'Of two nodes on %s one asks, and each run is logged once.',
   async (engine) => {

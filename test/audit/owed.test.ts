@@ -6,6 +6,7 @@ import { ChainReverted, ChainUnavailable } from '../../src/kernel/chain.ts'
 import { decimalsOf, holdingsOf } from '../../src/proof/liabilities/treasury.ts'
 import { sumsBelow } from '../../src/verify/sum-tree.ts'
 import { fund, publish } from '../liabilities/publishing.ts'
+import { promise } from '../support/promise.ts'
 import { rejectionOf } from '../support/rejection.ts'
 import { usd, type World, world } from '../support/world.ts'
 import { accountFor, liabilitiesFileOf } from '../verify/liabilities-samples.ts'
@@ -79,6 +80,8 @@ describe('what a service says it owes', () => {
     expect(down).toBe('unavailable: It is down.')
   })
 
+  promise`D61 H: An outsider finds a statement of what is owed that was dropped, hidden or changed,
+    and a treasury that holds less.`
   test('is found out where one is left out, changed, or differs from its file', async () => {
     const gaps = 'fail: The statements of what is owed are not numbered one by one.'
     expect(await listed(({ data }) => data.splice(1, 1))).toBe(gaps)
@@ -134,6 +137,7 @@ describe('what lies in the treasury', () => {
   const owed = said({ total_nusd: '5000000000', treasury_nusd: '7000000000', block: '9' })
   const at = accountFor(90)
 
+  promise`D61`
   test('covers what is owed, or does not, and was what the service said', async () => {
     const holding = (now: bigint, then = 7_000_000n) => chainOf((b) => (b === 9 ? then : now))
     expect(await told(holding(5_000_000n), owed)).toBe(

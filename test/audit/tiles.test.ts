@@ -7,6 +7,7 @@ import { headText } from '../../src/verify/checkpoint-note.ts'
 import { type LeafKind, leafKinds } from '../../src/verify/merkle.ts'
 import { receiptDigest } from '../../src/verify/receipt.ts'
 import { noteOf, signatureLine } from '../../src/verify/signed-note.ts'
+import { promise } from '../support/promise.ts'
 import { proofAt, sampleIndex, sampleLog } from '../verify/proof-samples.ts'
 import { fileFor, quote, receiptFor } from '../verify/quote-samples.ts'
 import { facts, fileOf, make, testSigner } from '../verify/samples.ts'
@@ -118,6 +119,8 @@ describe('the files of a log', () => {
     ])
   })
 
+  promise`H17 H: A receipt that the log does not have at its place is found, and so is a second
+    history.`
   test.each<[what: string, wish: Wish, names: string[], reason: string]>([
     ['another root', { root: new Uint8Array(32).fill(1) }, ['tiles'], 'their root is 0x'],
     ['another leaf under the same proofs', { digests: { 3: new Uint8Array(32) } }, ['heads'], ''],
@@ -157,6 +160,7 @@ describe('the files of a log', () => {
     },
   )
 
+  promise`H16`
   test('name the file and the place of what is wrong, and say what to do', async () => {
     const files = sampleFiles()
     const path = 'tile/0/000.p/40'
@@ -239,6 +243,7 @@ describe('a quote that a receipt names', () => {
     expect([report.holds, status('receipts'), status('quotes')]).toEqual([true, 'pass', 'pass'])
   })
 
+  promise`H17`
   test('was broken: that is found, and both files are named', async () => {
     const { wrong, reason } = await auditWith(dear, paperOf('q.json', fileFor(dear)))
     expect([wrong, reason('quotes')]).toEqual([

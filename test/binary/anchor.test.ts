@@ -14,6 +14,7 @@ import {
   noBinary,
   type Server,
 } from '../support/binary.ts'
+import { fault, promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 import { testPrivateKey } from '../support/world.ts'
 import { anchorsOf, configOf, get, run, untilAnchor, writeSenderKey } from './anchors.ts'
@@ -85,6 +86,10 @@ describe.skipIf(noBinary || noAnvil)('anchors, on the binary', () => {
     readyMs,
   )
 
+  promise`G12 H: A head is anchored once, also when the process dies between sending and writing it
+    down.`
+  fault`8: killed between writing an anchor down, sending it and knowing of it → one transaction on
+    the chain, which the next start finds`
   test(
     'killed between writing a transaction down and sending it, it is sent by the next start',
     async () => {
@@ -105,6 +110,8 @@ describe.skipIf(noBinary || noAnvil)('anchors, on the binary', () => {
     readyMs,
   )
 
+  promise`G12`
+  fault`8`
   test(
     'killed after it was sent, the next start finds it or sends the same bytes: it is one',
     async () => {
@@ -146,6 +153,7 @@ describe.skipIf(noBinary || noAnvil)('anchors, on the binary', () => {
     readyMs,
   )
 
+  fault`39`
   test(
     'an old copy of the database issues nothing, and a new log is the way out',
     async () => {
@@ -207,6 +215,7 @@ describe.skipIf(noBinary || noAnvil)('anchors, on the binary', () => {
     readyMs,
   )
 
+  promise`H1`
   test('nothing that was printed holds a key or the path of the RPC server', () => {
     const printed =
       readFileSync(home.printed.stderr, 'utf8') + readFileSync(home.printed.stdout, 'utf8')

@@ -12,6 +12,7 @@ import {
   someAccount,
   unknownSecret,
 } from '../support/binary.ts'
+import { promise } from '../support/promise.ts'
 
 const chatBody = { model: 'counterfoil/echo-1', messages: [{ role: 'user', content: 'hello' }] }
 
@@ -99,6 +100,7 @@ describe.skipIf(noBinary)('the authentication table, on the binary', () => {
       await expectRefusal(answer, 401, 'invalid_key')
     })
 
+    promise`A3`
     test('with an unknown key is 401 invalid_key', async () => {
       // Right form and checksum, and nobody's: of another server.
       const answer = await ask(method, path, json, unknownSecret)
@@ -106,6 +108,7 @@ describe.skipIf(noBinary)('the authentication table, on the binary', () => {
       await expectRefusal(answer, 401, 'invalid_key')
     })
 
+    promise`A4`
     test.each(unusable)('with a key that is %s is %i %s', async (name, status, type) => {
       const answer = await ask(method, path, json, keys[name]?.secret)
       await expectRefusal(answer, status, type)

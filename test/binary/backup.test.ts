@@ -16,6 +16,7 @@ import {
   someAccount,
   withDatabase,
 } from '../support/binary.ts'
+import { fault, promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 import { get, run, untilAnchor, writeSenderKey } from './anchors.ts'
 
@@ -75,6 +76,8 @@ describe.skipIf(noBinary || noAnvil)('a backup made under load, on the binary', 
     await chain?.stop()
   })
 
+  promise`K11 H: A backup under load is whole, checked before it has its name, and makes nobody wait
+    for its end.`
   test(
     'is whole while others run, and says as of when',
     async () => {
@@ -106,6 +109,9 @@ describe.skipIf(noBinary || noAnvil)('a backup made under load, on the binary', 
     patienceMs,
   )
 
+  promise`K12 C: An old copy of the database is found out by the chain and issues nothing.`
+  fault`39: an old copy of the database is restored → the chain tells; nothing is issued over it;
+    deposits are credited once`
   test(
     'restored, the ledger adds up, each deposit is credited once, and the log is found to be older than the chain',
     async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import { noBinary, run, type Server } from '../support/binary.ts'
 import { postgresServer } from '../support/postgres.ts'
+import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 import { freePort, type Pair, startPair } from './nodes.ts'
 
@@ -38,6 +39,7 @@ describe.skipIf(noBinary || !postgresServer || !found)('a node whose clock is wr
   }, 90_000)
   afterAll(() => pair?.stop(), 30_000)
 
+  promise`N2`
   test('warns at 15 s and refuses at 60 s; no run of a neighbour is interrupted', async () => {
     const { key } = await pair.funded('5.00')
     const call = { key: key.secret }
@@ -93,6 +95,7 @@ describe.skipIf(noBinary || !postgresServer || !found)('a node whose clock is wr
     }
   }, 120_000)
 
+  promise`N2`
   test('waits at its start while it is 60 s off, says what both clocks show, and goes on', async () => {
     await wrong.stop()
     setClock('+60s')

@@ -9,6 +9,7 @@ import {
   noBinary,
   someAccount,
 } from '../support/binary.ts'
+import { promise } from '../support/promise.ts'
 
 describe.skipIf(noBinary)('a command whose output is closed early', () => {
   let home: Home
@@ -48,10 +49,12 @@ describe.skipIf(noBinary)('a command whose output is closed early', () => {
     ['doctor', /^0\n0 to repair, \d missing for production\.\n$/],
     [`export usage --account ${someAccount}`, /^0\n$/],
   ]
+  promise`M2 H: A command whose output is closed early finishes its work and ends without an error.`
   test.each(quiet)('%s ends without an error or a stack trace', async (command, said) => {
     expect(await intoClosedPipe(command)).toMatch(said)
   })
 
+  promise`M2`
   test('finishes what it began: the key it made is there', async () => {
     const before = JSON.parse(await must(home, 'key', 'list', '--json')).data.length
     const args = `--account ${someAccount} --cap 1.00 --json`
@@ -65,6 +68,7 @@ describe.skipIf(noBinary)('a command whose output is closed early', () => {
     expect(await shell(line)).toBe('1\n')
   })
 
+  promise`M2`
   test('fails in one line when its output is a full disk', async () => {
     const child = Bun.spawn([binary, 'config', '--explain'], {
       cwd: home.folder,

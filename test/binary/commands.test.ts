@@ -16,6 +16,7 @@ import {
   type Server,
   someAccount,
 } from '../support/binary.ts'
+import { promise } from '../support/promise.ts'
 
 const run = { model: 'counterfoil/echo-1', input: 'hello' }
 
@@ -127,6 +128,7 @@ request_nusd = 1000
     expect(JSON.parse(await must(home, 'migrate', '--json'))).toEqual({ migrated: [] })
   })
 
+  promise`K23 H: The data folder and its files are for their owner alone.`
   test('the data folder is for its owner alone', () => {
     const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
     expect(modeOf(home.data)).toBe('700')
@@ -254,6 +256,7 @@ route = ["y:z"]
     }
   })
 
+  promise`K9 H: A lost or empty database is not made anew in silence.`
   test('a database that was lost is not made anew in silence', async () => {
     const lost = await makeHome()
     try {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { asOrdinaryUser, type Home, makeHome, noBinary, runOrdinary } from '../support/binary.ts'
+import { promise } from '../support/promise.ts'
 
 describe.skipIf(noBinary)('a configuration file that exists and cannot be read', () => {
   let home: Home
@@ -21,12 +22,15 @@ describe.skipIf(noBinary)('a configuration file that exists and cannot be read',
     expect(existsSync(home.data)).toBe(false)
   }
 
+  promise`M1 H: A configuration file that exists and cannot be read ends the start: defaults and a
+    new signer key never take its place.`
   test('is refused when it is a folder, as Docker makes for a missing mount', async () => {
     rmSync(file)
     mkdirSync(file)
     await expectRefused('this is a folder, not a file')
   })
 
+  promise`M1`
   test('is refused when it is a link to a missing file', async () => {
     rmSync(file)
     symlinkSync('gone.toml', file)
@@ -39,6 +43,7 @@ describe.skipIf(noBinary)('a configuration file that exists and cannot be read',
     await expectRefused('this link leads back to itself')
   })
 
+  promise`M1`
   test.skipIf(!asOrdinaryUser)('is refused when this user may not read it', async () => {
     chmodSync(file, 0)
     chmodSync(home.folder, 0o777)
@@ -49,6 +54,7 @@ describe.skipIf(noBinary)('a configuration file that exists and cannot be read',
     expect(existsSync(home.data)).toBe(false)
   })
 
+  promise`M1`
   test('is refused by every command, also when --config names it', async () => {
     rmSync(file)
     mkdirSync(file)

@@ -13,6 +13,7 @@ import {
   someAccount,
 } from '../support/binary.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
+import { promise } from '../support/promise.ts'
 import { pricedBuiltins, until } from '../support/runs.ts'
 import { freePort } from './nodes.ts'
 
@@ -118,6 +119,7 @@ describe.skipIf(noBinary || !postgresServer)('counterfoil db copy', () => {
     expect(log?.size).toBeGreaterThan(runCount)
   }, 120_000)
 
+  promise`M4 C: A database that was copied elsewhere is not served or changed again by mistake.`
   test('marks the file: no server and no command goes on with it', async () => {
     const commands = [
       ['serve'],
@@ -144,6 +146,7 @@ describe.skipIf(noBinary || !postgresServer)('counterfoil db copy', () => {
     })
   }, 60_000)
 
+  promise`M4`
   test('keeps its mark in a backup of the file', async () => {
     await must(home, 'backup', 'marked.db')
     const other = await makeHome()
@@ -203,6 +206,7 @@ describe.skipIf(noBinary || !postgresServer)('counterfoil db copy', () => {
     expect(await server.stop()).toBe(0)
   }, 120_000)
 
+  promise`M4`
   test('lets the file go on only with serve --really, which takes the mark away', async () => {
     home.configure(`base_url = "http://localhost:4663"\n${pricedBuiltins}`)
     // The copy was served from the same data folder, which knows what was signed there.

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { asOrdinaryUser, type Home, makeHome, noBinary, runOrdinary } from '../support/binary.ts'
+import { promise } from '../support/promise.ts'
 
 const commands = [['serve'], ['key', 'list'], ['migrate']]
 
@@ -17,6 +18,8 @@ describe.skipIf(noBinary)('a data folder that cannot be used', () => {
   })
   afterEach(() => home?.remove())
 
+  promise`M3 H: A data folder or a PostgreSQL server that cannot be used is named with its path, or
+    its host and port, and the remedy; never with a user or a password.`
   test.each(commands)('that is a file ends %s with 78 and stays as it is', async (...command) => {
     writeFileSync(home.data, 'mine')
     const { code, stdout, stderr } = await home.cli(...command)
@@ -37,6 +40,7 @@ describe.skipIf(noBinary)('a data folder that cannot be used', () => {
   })
 
   describe.skipIf(!asOrdinaryUser)('for lack of permission', () => {
+    promise`M3`
     test.each(making)('ends %s with the folder and the remedy', async (...command) => {
       mkdirSync(home.data, { mode: 0o555 })
       const { code, stdout, stderr } = await runOrdinary(home.folder, command)
@@ -50,6 +54,7 @@ describe.skipIf(noBinary)('a data folder that cannot be used', () => {
       expect(readdirSync(home.data)).toEqual([])
     })
 
+    promise`M3`
     test.each(making)('ends %s where the folder cannot be made', async (...command) => {
       const { code, stderr } = await runOrdinary(home.folder, command)
       expect(code).toBe(1)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Home, makeHome, noBinary, run } from '../support/binary.ts'
 import { type PgBouncer, pgbouncer, startPgBouncer } from '../support/pgbouncer.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
+import { promise } from '../support/promise.ts'
 import { freePort } from './nodes.ts'
 
 const password = 'hush-hush'
@@ -46,6 +47,7 @@ describe.skipIf(noBinary || !postgresServer)('a PostgreSQL server that cannot be
     )
   }
 
+  promise`M3`
   test('because it is down is named with host and port', async () => {
     const port = freePort()
     await expectSaid(
@@ -77,6 +79,7 @@ describe.skipIf(noBinary || !postgresServer)('a PostgreSQL server that cannot be
     )
   })
 
+  promise`M3`
   test.skipIf(!pgbouncer)('because the password is wrong is named without it', async () => {
     const pooler = await startPgBouncer({ server: database.url, password: 'the right one' })
     try {

@@ -12,6 +12,7 @@ import {
   type Server,
   someAccount,
 } from '../support/binary.ts'
+import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 
 setDefaultTimeout(120_000)
@@ -41,6 +42,7 @@ describe.skipIf(noBinary || noAnvil)('deposits, on the binary', () => {
     until(`a balance of ${dollars}`, async () => (await balance()) === dollars, 60_000)
   const status = async () => JSON.parse(await must(home, 'deposits', 'status', '--json'))
 
+  promise`F1`
   test('what came while it was killed again and again is credited once', async () => {
     server = await home.start()
     let sent = 0
@@ -93,6 +95,7 @@ describe.skipIf(noBinary || noAnvil)('deposits, on the binary', () => {
     expect((await home.cli('deposits', 'status')).stderr).toContain('Read up to block')
   })
 
+  promise`F6`
   test('with other decimals than the token has it serves and says that deposits are off', async () => {
     await server.stop()
     home.configure(chain.toml.replace('[deposits]', 'token_decimals = 18\n[deposits]'))

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import { drillDemo } from '../../drills/demo.ts'
 import { noBinary } from '../support/binary.ts'
+import { promise } from '../support/promise.ts'
 
+promise`R1`
 // `bun run drill demo` does the same with 200 visitors for ten minutes.
 test.skipIf(noBinary)(
   '20 visitors of the demonstration live through a reset, and nothing is left of it',

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import { drillLiabilities, owedEngines } from '../../drills/liabilities.ts'
 import { nightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 
+promise`D59`
 // `bun run drill liabilities` kills at every call.
 test(
   'a killed publication leaves one right statement a day, and its leaf once, on both engines',

@@ -1,7 +1,10 @@
 import { expect, test } from 'bun:test'
 import { drillShare } from '../../drills/share.ts'
 import { noBinary } from '../support/binary.ts'
+import { fault, promise } from '../support/promise.ts'
 
+promise`D23 H: One account cannot take all places.`
+fault`30`
 // `bun run drill share` does the same with 1,000.
 test.skipIf(noBinary)(
   '200 stalled streams of one key leave the runs of another account alone',

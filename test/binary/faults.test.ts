@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Row } from '../../drills/fault-tools.ts'
 import { drillFaults, everyFault } from '../../drills/faults.ts'
 import { noBinary } from '../support/binary.ts'
+import { fault, promise } from '../support/promise.ts'
 
 /** One of each sort, on one service. `bun run drill faults` does all of them. */
 const chosen = [
@@ -27,16 +28,29 @@ describe.skipIf(noBinary)('under a broken disk', () => {
     expect(row?.faults).toEqual([])
   }
 
+  promise`K6 C: A disk that fails to sync is told as a failure, and no success follows it.`
+  fault`10: a sync fails → no success is told, nothing is written any more, reads go on [crash,
+    faults fsync:error=EIO, faults every write EIO]`
   test('a sync that fails is no success, and nothing is written after it', () =>
     expectNone('fsync:error=EIO:when=4'))
 
+  promise`K3`
   test('killed at a sync, it holds what was acknowledged, once', () =>
     expectNone('fsync:signal=KILL:when=5'))
 
+  promise`K5`
+  fault`12: the disk of the database is full → 503, reads go on; over by itself when there is room
+    [crash, faults full disk, faults every write ENOSPC]`
   test('a file system that is really full is a 503 that passes by itself', () =>
     expectNone('full disk'))
 
+  promise`K9`
+  fault`17: the database is deleted under the server → found out within seconds; writes stop; it is
+    not made anew [faults deleted]`
   test('a database that is deleted is found out, and not made anew', () => expectNone('deleted'))
 
+  promise`K8`
+  fault`15: pages of the database are overwritten → money routes are 503, the log names what to do,
+    nothing is repaired in silence [faults pages]`
   test('a damaged page stops money and names the command', () => expectNone('pages'))
 })

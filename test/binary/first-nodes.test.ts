@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { grant, type Home, makeHome, makeKey, noBinary } from '../support/binary.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
+import { promise } from '../support/promise.ts'
 import { testPrivateKey } from '../support/world.ts'
 import { faultsIn, freePort, serviceName, untilNumbered } from './nodes.ts'
 
@@ -49,6 +50,7 @@ describe.skipIf(noBinary || !postgresServer)('the first starts on an empty Postg
     expect(left.count).toBe('0')
   }, 120_000)
 
+  promise`N3`
   test('of two at once with two base_urls one serves; the other ends and is told both', async () => {
     const empty = await emptyDatabase()
     const names = ['https://one.example', 'https://two.example']

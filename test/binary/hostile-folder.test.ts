@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../../package.json'
 import { type Home, makeHome, makeKey, must, noBinary } from '../support/binary.ts'
+import { promise } from '../support/promise.ts'
 
 // `bun run build` makes it; scripts/test.sh says when it is missing.
 describe.skipIf(noBinary)('the compiled binary in a folder somebody else wrote', () => {
@@ -35,6 +36,7 @@ describe.skipIf(noBinary)('the compiled binary in a folder somebody else wrote',
   })
   afterAll(() => home?.remove())
 
+  promise`L6 C: The executable takes nothing from the folder that it is started in.`
   test('runs nothing that lies there', async () => {
     const { code, stdout, stderr } = await home.cli('version', '--json')
     expect({ code, stderr, version: JSON.parse(stdout).version }).toEqual({
@@ -44,6 +46,7 @@ describe.skipIf(noBinary)('the compiled binary in a folder somebody else wrote',
     })
   })
 
+  promise`L6`
   test('takes no setting from its .env', async () => {
     const shown = await must(home, 'config')
     expect(shown).not.toContain('nonsense')

@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
+import { fault, promise } from '../support/promise.ts'
 import { modelToml, upstreamToml } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 
@@ -101,6 +102,10 @@ describe.skipIf(noBinary)('kill -9 between the settle and the answer', () => {
     return Promise.all(asked)
   }
 
+  promise`D19`
+  fault`4: killed between the settle of a run and its answer → the same Idempotency-Key gets the
+    stored answer; one charge [crash, faults settle fsync:signal=KILL, faults settle
+    pwrite64:signal=KILL]`
   test.each([false, true])(
     'a retry gets the stored result, and each call was charged once, streamed: %p',
     async (stream) => {
@@ -155,6 +160,9 @@ describe.skipIf(noBinary)('kill -9 between the settle and the answer', () => {
     expect((await (await server.call('/v1/status')).json()).ledger).toBe('balanced')
   }, 120_000)
 
+  promise`K3`
+  fault`2: killed with a hold, before the upstream answered → after the restart the hold is gone,
+    nothing charged; a run with a row is interrupted [crash]`
   test('killed while it runs: the hold is freed, and the same key runs it anew', async () => {
     const lost = ask('killed early', false).catch(() => undefined)
     await arrived(1)

@@ -11,6 +11,7 @@ import {
 } from '../support/binary.ts'
 import { type PgBouncer, pgbouncer, startPgBouncer } from '../support/pgbouncer.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
+import { promise } from '../support/promise.ts'
 import { pricedBuiltins, until } from '../support/runs.ts'
 import { faultsIn, freePort, untilNumbered } from './nodes.ts'
 
@@ -36,6 +37,8 @@ describe.skipIf(noBinary || !postgresServer || !pgbouncer)('behind PgBouncer', (
   const databaseOf = async (server: Server) =>
     (await (await server.call('/v1/status')).json()).database
 
+  promise`M5 H: Behind a pooler in transaction mode the service works with ?prepare=false, says that
+    it polls, and says what to do where prepared statements fail.`
   test('in transaction mode a server with ?prepare=false serves, and says that it polls', async () => {
     pooler = await startPgBouncer({ server: database.url, poolMode: 'transaction' })
     home.configure(settings(pooler.url(database.name, '?prepare=false')))
@@ -55,6 +58,7 @@ describe.skipIf(noBinary || !postgresServer || !pgbouncer)('behind PgBouncer', (
     expect(await server.stop()).toBe(0)
   }, 120_000)
 
+  promise`M5`
   test('in transaction mode without ?prepare=false a start says what to do', async () => {
     const url = pooler.url(database.name)
     const done = await Promise.all(
@@ -68,6 +72,7 @@ describe.skipIf(noBinary || !postgresServer || !pgbouncer)('behind PgBouncer', (
     }
   }, 60_000)
 
+  promise`M5`
   test('in session mode a server listens; on PostgreSQL itself it does again after a lost connection', async () => {
     const session = await startPgBouncer({
       server: database.url,

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { binary, type Home, makeHome, makeKey, must, noBinary, run } from '../support/binary.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
+import { promise } from '../support/promise.ts'
 import { freePort } from './nodes.ts'
 
 if (!Bun.which('pg_dump')) console.log('pg_dump is not installed: its tests are left out')
@@ -44,6 +45,7 @@ describe.skipIf(left)('the nightly backup of a PostgreSQL database', () => {
       .replaceAll('/var/backups/counterfoil', folder)
   }
 
+  promise`M6 H: The nightly backup works on PostgreSQL too, and doctor knows the age of the newest.`
   test('is made by the unit of the timer beside a running server, and doctor knows its age', async () => {
     const server = await home.start({ port: freePort() })
     const { id } = await makeKey(home)
@@ -76,6 +78,7 @@ describe.skipIf(left)('the nightly backup of a PostgreSQL database', () => {
     expect(JSON.parse(listed).data).toMatchObject([{ id }])
   }, 60_000)
 
+  promise`M6`
   test('keeps nothing and says why when pg_dump fails, and never writes over a file', async () => {
     const before = readdirSync(folder)
     const file = join(folder, before[0] ?? '')

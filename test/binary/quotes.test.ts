@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
 import { postgresServer } from '../support/postgres.ts'
+import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 import { type Pair, startPair } from './nodes.ts'
 
@@ -38,6 +39,7 @@ describe.skipIf(noBinary)('a quote of the binary', () => {
   const runWith = (quote: string) =>
     server.call('/v1/runs', { key, json, headers: { 'x-counterfoil-quote': quote } })
 
+  promise`D55`
   test(
     'outlives three reloads, a restart and a kill, and the command finds a forged one',
     async () => {
@@ -136,6 +138,7 @@ describe.skipIf(noBinary || !postgresServer)('a quote of two nodes', () => {
   }, 90_000)
   afterAll(() => pair?.stop(), 30_000)
 
+  promise`D56`
   test('is made at one, and used exactly as often as it says by runs of both', async () => {
     const { key } = await pair.funded('1.00')
     const [a, b] = pair.nodes

@@ -6,6 +6,7 @@ import { readingsOf } from '../../src/runs/saved-answer.ts'
 import { checkContent } from '../../src/verify/checks.ts'
 import { type Agents, serveAgents } from '../clients/scripted.ts'
 import { noBinary } from '../support/binary.ts'
+import { promise } from '../support/promise.ts'
 import { wireNames } from '../support/scripted-upstream.ts'
 
 // Each call of the command is a process, on a busy machine.
@@ -33,6 +34,7 @@ const doors: Record<string, { path: string; body: JsonObject; tool: JsonObject }
   },
 }
 
+promise`S11 H: An answer that a client saved is checked against its receipt, of every door.`
 describe.skipIf(noBinary)('verify --answer, of answers as they were saved', () => {
   let served: Agents
   let signer = ''

@@ -12,6 +12,7 @@ import {
   noBinary,
   type Server,
 } from '../support/binary.ts'
+import { promise } from '../support/promise.ts'
 
 /** The kernel's lock on the database file, which stands when `lock.db` is gone, is Linux's. */
 const isLeftOut = noBinary || platform() !== 'linux'
@@ -38,6 +39,8 @@ describe.skipIf(isLeftOut)('a second server on one SQLite database', () => {
     expect((await server.call('/v1/runs', { key, json })).status).toBe(200)
   }
 
+  promise`N1 H: A second server on the same data folder or the same database file is refused, by
+    whatever name, also after lock.db was deleted.`
   test('is refused after lock.db was deleted, and names the process that runs; that one goes on', async () => {
     const { home, secret, first } = await start()
     expectRefused(await home.cli('serve'), first)
@@ -53,6 +56,7 @@ describe.skipIf(isLeftOut)('a second server on one SQLite database', () => {
     await expectServing(first, secret)
   }, 60_000)
 
+  promise`N1`
   test('is refused under another data folder, by a symbolic link and by a hard link', async () => {
     const { home, secret, first } = await start()
     const database = join(home.data, 'counterfoil.db')
@@ -68,6 +72,7 @@ describe.skipIf(isLeftOut)('a second server on one SQLite database', () => {
     await expectServing(first, secret)
   }, 60_000)
 
+  promise`N1`
   test('starts after the first was killed, and on a copy of the folder beside it', async () => {
     const { home, secret, first } = await start()
     rmSync(join(home.data, 'lock.db'))

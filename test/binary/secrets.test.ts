@@ -11,10 +11,15 @@ import {
   noBinary,
   type Server,
 } from '../support/binary.ts'
+import { promise } from '../support/promise.ts'
 
 /** A text that a run gets and gives back: neither may be kept. */
 const marker = 'xyzzy-plugh-4663'
 
+promise`A2 C: Only the SHA-256 of a secret is stored; the secret is shown once and stands nowhere
+  else.`
+promise`A18 C: A key is looked up by its hash as a parameter, and is in no error, log or label.`
+promise`K18`
 test.skipIf(noBinary)(
   'the secret of a key is nowhere but in the hands of who made it; its SHA-256 is stored',
   async () => {

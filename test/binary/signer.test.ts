@@ -13,6 +13,7 @@ import {
   run,
   type Server,
 } from '../support/binary.ts'
+import { promise } from '../support/promise.ts'
 
 type Turned = { previous: string; next: string; from_index: number; log_index: number }
 
@@ -172,6 +173,7 @@ describe.skipIf(noBinary)('the life of the signer', () => {
     server = await home.start()
   }, 60_000)
 
+  promise`H1`
   test('the key of the environment signs, and is not in it any more', async () => {
     const other = await makeHome()
     try {

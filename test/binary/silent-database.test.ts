@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
 import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
+import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 import { type SilentProxy, startSilentProxy, targetOf } from '../support/silent-proxy.ts'
 import type { StubUpstream } from '../support/stub-upstream.ts'
@@ -46,6 +47,9 @@ listen = "0"
     const ask = (headers: Record<string, string> = {}) =>
       server.call('/v1/runs', { key, json: flat, headers })
 
+    promise`K21 C: A PostgreSQL server that vanishes without a word is a 503 within 12 s, hangs no
+      probe and no stop, and is used again by itself; a COMMIT whose answer got lost is settled
+      once.`
     test('answers 503 within 12 s, probes within 2 s all the time, and goes on by itself', async () => {
       expect((await ask()).status).toBe(200)
       const probes = watchProbes(server, metricsUrl(home))
@@ -81,6 +85,7 @@ listen = "0"
       expect(await faultsIn({ database })).toEqual([])
     }, 90_000)
 
+    promise`K21`
     test('charges what was asked for with an Idempotency-Key once, whenever the network came back', async () => {
       const names = Array.from({ length: 40 }, (_, i) => `once-${i}`)
       const asked = names.map(async (name, i) => {
@@ -115,6 +120,7 @@ listen = "0"
       expect(held).toBe(0)
     }, 120_000)
 
+    promise`K21`
     test('ends within its grace and five seconds when it is told to stop', async () => {
       const endless = {
         model: 'stub/endless',

@@ -9,6 +9,7 @@ import {
   type Server,
   unknownSecret,
 } from '../support/binary.ts'
+import { promise } from '../support/promise.ts'
 
 /** Traps T1 and T2: what a Host header can do to a path, on raw sockets, on the binary. */
 describe.skipIf(noBinary)('no spelling of a request reaches a keyed handler without a key', () => {
@@ -100,6 +101,7 @@ describe.skipIf(noBinary)('no spelling of a request reaches a keyed handler with
     return [...reads, ...spelt.map((target): [string, string] => ['POST', target])]
   }
 
+  promise`A16 C: No other spelling of a request reaches a guarded route.`
   test('whatever the Host and the path', async () => {
     const reached: string[] = []
     const seen = new Map<number, number>()
@@ -135,6 +137,7 @@ describe.skipIf(noBinary)('no spelling of a request reaches a keyed handler with
     expect([400, 421]).toContain(answer.status)
   })
 
+  promise`B20`
   test('another Host is answered 421 with the error body, two Hosts never 200', async () => {
     for (const host of ['a', 'a@b', 'evil.example', 'localhost:1']) {
       const { status, body } = await send('GET', '/v1/status', [`Host: ${host}`])
@@ -146,6 +149,7 @@ describe.skipIf(noBinary)('no spelling of a request reaches a keyed handler with
     expect([400, 421]).toContain((await send('GET', '/v1/status', [ours, 'Host: b'])).status)
   })
 
+  promise`A16`
   test('a good key through the odd spellings opens nothing else than its own route', async () => {
     const key = `Authorization: Bearer ${secret}`
     const ours = `Host: localhost:${server.port}`
@@ -190,6 +194,7 @@ describe.skipIf(noBinary)('no spelling of a request reaches a keyed handler with
       ['8 kB', [`Authorization: Bearer sk-service-${'a'.repeat(8000)}`]],
     ]
 
+    promise`A3 H: Every header that is no key of ours gets the same 401.`
     test('is answered alike, byte for byte but for the request id', async () => {
       const answers = new Map<string, string[]>()
       for (const [name, lines] of malformed()) {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
 import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
+import { fault, promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import type { StubUpstream } from '../support/stub-upstream.ts'
 import { freePort } from './nodes.ts'
@@ -29,6 +30,9 @@ describe.skipIf(noBinary)('SIGTERM under load, on the binary', () => {
       json: { model, stream, messages: [{ role: 'user', content: 'hi' }] },
     })
 
+  promise`K14 H: SIGTERM ends what runs within its time, settles all of it, and exits with 0.`
+  fault`37: SIGTERM under load → what was taken is finished or told of the end, settled and paid;
+    the exit is 0 [stop]`
   test('what was taken is finished, long streams end with an error in band, all is settled', async () => {
     const endless = await Promise.all(Array.from({ length: 10 }, () => ask('stub/endless', true)))
     const readers = endless.map((answer) => readAll(answer))
@@ -60,6 +64,7 @@ describe.skipIf(noBinary)('SIGTERM under load, on the binary', () => {
     expect(stub.counts.active).toBe(0)
   }, 20_000)
 
+  promise`K14`
   test('afterwards nothing is held, and each run was paid once', async () => {
     server = await home.start()
     const balance = await json(server, '/v1/balance', key)
@@ -144,6 +149,8 @@ describe.skipIf(noBinary)('a server and what is around it', () => {
     }
   })
 
+  promise`N1`
+  fault`38: a second server on the same data → refused, and the first goes on`
   test('a second server on the same data folder is refused and says why; the first goes on', async () => {
     const first = await home.start()
     const second = await home.cli('serve')

@@ -10,6 +10,7 @@ import {
   noBinary,
   type Server,
 } from '../support/binary.ts'
+import { fault, promise } from '../support/promise.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 
 const stalled = 600
@@ -33,6 +34,7 @@ describe.skipIf(noBinary)('upstreams that stall, on the binary', () => {
     await stub?.stop()
   })
 
+  promise`D22`
   test('the process started itself again with room for every run that may be admitted', async () => {
     await start('')
     try {
@@ -44,6 +46,7 @@ describe.skipIf(noBinary)('upstreams that stall, on the binary', () => {
     }
   })
 
+  fault`30`
   test(`${stalled} stalled streams do not starve a run to another model`, async () => {
     await start('')
     const streams = hangingRequests(server, key)
@@ -66,6 +69,9 @@ describe.skipIf(noBinary)('upstreams that stall, on the binary', () => {
     }
   }, 30_000)
 
+  promise`D22 C: Beyond what a server takes at once, a run is refused at once.`
+  fault`30: more streams stall than are admitted → further runs are 503 at once; all else goes on
+    [share]`
   test('above admission a run is refused at once with 503; an ended one makes room', async () => {
     await start('[limits]\nadmission = 5')
     const streams = hangingRequests(server, key)

@@ -3,6 +3,7 @@ import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { grant, makeHome, makeKey, noBinary } from '../support/binary.ts'
 import { startReceiver } from '../support/event-receiver.ts'
+import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 import { freePort } from './nodes.ts'
 
@@ -10,6 +11,7 @@ const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`
 
 const textOf = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '')
 
+promise`E21`
 test.skipIf(noBinary)(
   'A log that was set back is told to the webhook of the operator once, not at every look.',
   async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
 import { noOwnPostgres, type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts'
 import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
+import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 import type { StubUpstream } from '../support/stub-upstream.ts'
 import { faultsIn, untilNumbered } from './nodes.ts'
@@ -13,6 +14,8 @@ const withinMs = 60_000
 /** Only root mounts a file system. */
 const mayMount = process.getuid?.() === 0
 
+promise`K22 H: A PostgreSQL server that takes no writes is a 503 that says why, on the node too, and
+  passes by itself.`
 describe.skipIf(noBinary || noOwnPostgres)('a node on a PostgreSQL server in trouble', () => {
   let postgres: OwnPostgres
   let upstream: StubUpstream

@@ -5,6 +5,7 @@ import { askNonce, type Browser, browser, signInWith, wallet } from '../accounts
 import { expectRefusal, grant, noBinary, type Server } from '../support/binary.ts'
 import { flatCost } from '../support/paced-upstream.ts'
 import { postgresServer } from '../support/postgres.ts'
+import { promise } from '../support/promise.ts'
 import { eventsOf, until } from '../support/runs.ts'
 import { faultsIn, type Pair, startPair, untilNumbered } from './nodes.ts'
 
@@ -54,6 +55,7 @@ describe.skipIf(noBinary || !postgresServer)('two nodes on one PostgreSQL', () =
     expect(await accountAt(kept)).toBeNull()
   }, 60_000)
 
+  promise`B23`
   test('a sign-out at one stops a console answer of the other within two seconds', async () => {
     await grant(pair.homes[0], '1.00', wallet.address)
     const own = browser(a)

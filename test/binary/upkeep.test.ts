@@ -13,6 +13,7 @@ import {
   type Server,
   someAccount,
 } from '../support/binary.ts'
+import { fault, promise } from '../support/promise.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 
 type Finding = { part: string; status: string; message: string; fix: string | null }
@@ -114,6 +115,7 @@ describe.skipIf(noBinary)('looking after a service', () => {
     expect([code, ok, findings.length]).toEqual([78, false, 2])
   })
 
+  promise`H1`
   test('a backup is one file for its owner, without a key, and never over another', async () => {
     const told = JSON.parse(await must(home, 'backup', 'second.db', '--json'))
     expect(told).toMatchObject({ ledger: 'balanced', log_size: expect.any(Number) })
@@ -132,6 +134,9 @@ describe.skipIf(noBinary)('looking after a service', () => {
     expect(readdirSync(home.folder).filter((name) => name.startsWith('.counterfoil'))).toEqual([])
   })
 
+  promise`K11`
+  fault`7: killed in the middle of a backup → no part of a copy under its name [faults backup,
+    backup]`
   test('killed at any moment, a backup is there whole or not at all', async () => {
     for (let i = 0; i < 6; i++) {
       const name = `killed-${i}.db`
@@ -159,6 +164,7 @@ describe.skipIf(noBinary)('looking after a service', () => {
     expect([twice.code, twice.stderr.includes('already')]).toEqual([1, true])
   })
 
+  promise`K8`
   test('a damaged backup is not restored', async () => {
     const whole = readFileSync(join(home.folder, 'first.db'))
     const broken = Buffer.from(whole)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Home, makeHome, noBinary, someAccount } from '../support/binary.ts'
+import { promise } from '../support/promise.ts'
 
 // Each call of the command is a process, on a busy machine.
 setDefaultTimeout(60_000)
@@ -36,6 +37,8 @@ describe.skipIf(noBinary)('commands that change the database', () => {
   })
   afterAll(() => home?.remove())
 
+  promise`T12 C: No command but serve, restore and migrate makes a database, so money never goes to
+    one that nobody serves.`
   test('no command but serve, restore and migrate makes a database', async () => {
     const folder = join(home.folder, 'elsewhere')
     const elsewhere = ['--data', folder]

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { promise } from '../support/promise.ts'
 import { axe, inspectPage } from './support.ts'
 
 /** Two links one below the other, as high as `height` px. */
@@ -33,6 +34,7 @@ describe.skipIf(noChromium)('the rules that every page is held against', () => {
     }
   }
 
+  promise`C15 H: Every page keeps the rules of WCAG 2.2 AA, the size of targets among them.`
   test('find links of 18 px one below the other, which WCAG 2.2 AA forbids', async () => {
     expect(await brokenBy(links(18))).toContain('axe target-size')
   }, 60_000)

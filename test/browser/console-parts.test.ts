@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { pngBytes, pngUrl, signedIn } from '../console/support.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { promise } from '../support/promise.ts'
 import { lastRun, modelToml, pricedBuiltins, upstreamToml } from '../support/runs.ts'
 import { startStubUpstream } from '../support/stub-upstream.ts'
 import { type World, world } from '../support/world.ts'
@@ -196,6 +197,8 @@ describe.skipIf(noChromium)('files and folded parts in the console, in a real br
     60_000,
   )
 
+  promise`C1`
+  promise`C16`
   test.each([true, false])(
     'what a hostile model reasons, calls and draws is text (script: %p)',
     async (javaScriptEnabled) => {

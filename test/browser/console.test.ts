@@ -3,6 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { toUsd } from '../../src/kernel/money.ts'
 import { account, signedIn } from '../console/support.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { promise } from '../support/promise.ts'
 import { chunkOf, lastRun, modelsToml, pricedBuiltins } from '../support/runs.ts'
 import { type StubHandler, startStubUpstream } from '../support/stub-upstream.ts'
 import { type World, world } from '../support/world.ts'
@@ -192,6 +193,7 @@ describe.skipIf(noChromium)('the console, in a real browser', () => {
     }
   }, 60_000)
 
+  promise`C1`
   test.each([true, false])(
     'a model’s output is text, whatever it says (script: %p)',
     async (script) => {
@@ -243,6 +245,7 @@ describe.skipIf(noChromium)('the console, in a real browser', () => {
     60_000,
   )
 
+  promise`C20`
   test('without script a form and a page do all of it, turn by turn', async () => {
     const { page } = await open(false)
     const say = async (text: string) => {

@@ -7,6 +7,7 @@ import { ask, openUsdChain, type UsdChain } from '../deposits/anvil-deposits.ts'
 import { alice, type Depositing, depositingWorld, units, untilSo } from '../deposits/depositing.ts'
 import { treasury } from '../deposits/stub-chain.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { promise } from '../support/promise.ts'
 import { type Conduct, injectWallet } from './injected-wallet.ts'
 import { inspectPage, lookName, looks } from './support.ts'
 
@@ -175,6 +176,7 @@ describe.skipIf(noChromium || noAnvil)('deposits, in a real browser on a real ch
     await page.getByText('USDX, US dollars as a stablecoin').waitFor()
   }, 60_000)
 
+  promise`C20`
   test('without script an amount is put into the code, and another wallet’s deposit is claimed', async () => {
     const { transactionHash } = await chain.usd.send(other.address, 'transfer', treasury, units(3))
     await untilSo(async () => (await w.balance(other.address.toLowerCase())) === 3)

@@ -3,12 +3,14 @@ import type { Browser } from 'playwright-core'
 import { areas } from '../../src/front/reference/areas/areas.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { isNightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 import { type World, world } from '../support/world.ts'
 import { inspectPage, lookInTurn, lookName, looks } from './support.ts'
 
 const shots = process.env['SHOTS']
 const pages = ['/docs', '/docs/search?q=receipt', ...areas.map(({ id }) => `/docs/${id}`)]
 
+promise`C15`
 describe.skipIf(noChromium)('the reference, in a real browser', () => {
   let service: World
   let browser: Browser
@@ -101,6 +103,7 @@ describe.skipIf(noChromium)('the reference, in a real browser', () => {
     await close()
   }, 60_000)
 
+  promise`C20`
   test('the search without script is a page of its own, which can be linked', async () => {
     const { page, close } = await open('/docs', 390, false)
     await page.getByRole('searchbox', { name: 'Search the reference' }).fill('retention')

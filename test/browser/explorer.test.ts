@@ -3,6 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { scopes } from '../../src/access/keys/key.ts'
 import { addAnchors, namedKey, runOnce, shareAs } from '../explorer/world.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { promise } from '../support/promise.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 import { addReceipts, countAll } from '../usage/receipts.ts'
@@ -39,6 +40,7 @@ describe.skipIf(noChromium)('the explorer, in a real browser', () => {
     return page
   }
 
+  promise`C4`
   test.each(looks)(
     'the page: %#',
     async (look) => {

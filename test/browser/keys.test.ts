@@ -3,6 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { browser as caller, signInWith } from '../accounts/wallet.ts'
 import { secretIn } from '../keys/own.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { promise } from '../support/promise.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 import { axe, inspectPage, type Look, lookName, looks } from './support.ts'
 
@@ -34,6 +35,7 @@ describe.skipIf(noChromium)('the pages of keys', () => {
   }
   const countOf = async () => (await w.deps.keys.list(testAccount, Date.now())).length
 
+  promise`C14 H: A secret once shown is in no address, title, history or store of the browser.`
   test('the keyboard alone creates a key, copies it and is done; it is nowhere afterwards', async () => {
     const context = await open()
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: w.origin })
@@ -90,6 +92,8 @@ describe.skipIf(noChromium)('the pages of keys', () => {
     await context.close()
   }, 60_000)
 
+  promise`C14`
+  promise`C20`
   test('without script: a reload neither shows the secret again nor makes another key', async () => {
     const context = await open({ javaScriptEnabled: false })
     const page = await context.newPage()
@@ -163,6 +167,7 @@ describe.skipIf(noChromium)('the pages of keys', () => {
   const shotOf = (name: string, look: Look) =>
     process.env['SHOTS'] ? { shot: `${process.env['SHOTS']}/${name} ${lookName(look)}.png` } : {}
 
+  promise`C4`
   describe.each(pages)('the page %s has no fault', (name, at) => {
     test.each(looks)(
       '%j',

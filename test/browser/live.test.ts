@@ -4,6 +4,7 @@ import { rows as run } from '../../src/storage/db/query-steps.ts'
 import { browser as caller, signInWith } from '../accounts/wallet.ts'
 import { addAnchors } from '../explorer/world.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { promise } from '../support/promise.ts'
 import { type SharingWorld, sharingWorld } from '../support/sharing.ts'
 import { testAccount } from '../support/world.ts'
 import { addReceipts } from '../usage/receipts.ts'
@@ -46,6 +47,7 @@ describe.skipIf(noChromium)('live means live', () => {
     expect(await time.getAttribute('title')).toMatch(/UTC\n.+GMT\+9, local$/)
   }, 60_000)
 
+  promise`C19 H: Open lists show what is new and move states on by themselves, without a jump.`
   test.each(['runs', 'receipts'])(
     'new %s land by themselves, and wait while the list is read',
     async (list) => {
@@ -71,6 +73,7 @@ describe.skipIf(noChromium)('live means live', () => {
     60_000,
   )
 
+  promise`C19`
   test.each(['runs', 'receipts'])(
     'more than fifty new %s between two looks are counted and loaded in place',
     async (list) => {
@@ -117,6 +120,7 @@ describe.skipIf(noChromium)('live means live', () => {
     await main.getByText('Anchored').first().waitFor()
   }, 60_000)
 
+  promise`C19`
   test('states move on by themselves, from logged to anchored to final', async () => {
     const id = await s.ask('moves on')
     const page = await open()

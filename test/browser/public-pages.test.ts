@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { nightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 import { bodyOf, type SharingWorld, sharingWorld } from '../support/sharing.ts'
 import { someMutants } from '../verify/mutants.ts'
 import { witnessedFile } from '../verify/witness-samples.ts'
@@ -89,6 +90,7 @@ describe.skipIf(noChromium)('pages for everybody in Chromium', () => {
       })
     }, 60_000)
 
+    promise`G14`
     test.each([true, false])(
       'a file with a member added, or with one that stands twice, is not valid, script %p',
       async (script) => {

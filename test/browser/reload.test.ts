@@ -8,6 +8,7 @@ import { browser as caller, signInWith, wallet } from '../accounts/wallet.ts'
 import { exchange, tomlOf, units } from '../deposits/depositing.ts'
 import { type StubChain, stubChain, transferLog } from '../deposits/stub-chain.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { promise } from '../support/promise.ts'
 import { lastRun, pricedBuiltins } from '../support/runs.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 
@@ -80,6 +81,7 @@ describe.skipIf(noChromium)('the forms of the dashboard, in a real browser', () 
       .filter((script) => !script || walk !== talks)
       .map((script) => [what, script, walk] as const),
   )
+  promise`C21 C: A page that is loaded again sends no form: no second key, plan, run or charge.`
   test.each(walks)(
     'after every form the address is a page of the dashboard, and a reload sends nothing: %s; script: %p',
     async (_, script, walk) => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { ofS4, type ShardWorld, shardWorld } from '../shards/shards.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { promise } from '../support/promise.ts'
 import { usd } from '../support/world.ts'
 import { injectWallet, signer } from './injected-wallet.ts'
 
@@ -47,6 +48,7 @@ describe.skipIf(noChromium)('a wallet of another shard, in a real browser', () =
     await s4?.stop()
   })
 
+  promise`Q2`
   test('signs in where its account is: the page follows the answer of the wrong shard', async () => {
     const context = await browser.newContext({ reducedMotion: 'reduce' })
     await injectWallet(context, { accounts: [signer.address.toLowerCase()] })

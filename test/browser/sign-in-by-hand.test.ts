@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { promise } from '../support/promise.ts'
 import { type World, world } from '../support/world.ts'
 import { signer } from './injected-wallet.ts'
 import { inspectPage, type Look, lookName, looks } from './support.ts'
@@ -44,6 +45,7 @@ describe.skipIf(noChromium)('signing in by hand', () => {
     await page.waitForURL(`**${inside}`)
   }
 
+  promise`C20 H: Without script every task but the wallet’s signature can be done.`
   test('without script a pasted signature signs in, and a button signs out', async () => {
     const page = await open()
     await signIn(page)
@@ -88,6 +90,7 @@ describe.skipIf(noChromium)('signing in by hand', () => {
     await other.close()
   }, 60_000)
 
+  promise`B17`
   test('a page on another port of this host can do nothing with the cookie', async () => {
     const page = await open()
     await signIn(page)
@@ -126,6 +129,7 @@ describe.skipIf(noChromium)('signing in by hand', () => {
     const name = (page: string, look: Look) =>
       process.env['SHOTS'] ? { shot: `${process.env['SHOTS']}/${page} ${lookName(look)}.png` } : {}
 
+    promise`C4`
     test.each(looks)(
       'the sign-in: %j',
       async (look) => {

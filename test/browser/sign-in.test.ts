@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { promise } from '../support/promise.ts'
 import { type World, world } from '../support/world.ts'
 import { type Conduct, injectWallet, signer } from './injected-wallet.ts'
 
@@ -37,6 +38,7 @@ describe.skipIf(noChromium)('signing in, in a real browser', () => {
   const usual = (): Conduct => ({ accounts: [signer.address.toLowerCase()] })
   const walletButton = (page: Page) => page.getByRole('button', { name: 'Test Wallet' })
 
+  promise`B16`
   test('a wallet signs in, the cookie is no script’s, and signing out ends it', async () => {
     const { page, asked, faults } = await open(usual())
     await walletButton(page).click()

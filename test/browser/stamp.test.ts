@@ -3,6 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { browser as caller, signInWith } from '../accounts/wallet.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { promise } from '../support/promise.ts'
 import { type SharingWorld, sharingWorld } from '../support/sharing.ts'
 
 /** Runs in the page before its scripts: notes the largest width in any frame. */
@@ -66,6 +67,7 @@ describe.skipIf(noChromium)('the stamp is earned', () => {
   }
   const seenOn = (page: Page) => page.evaluate<string[]>('window.seen')
 
+  promise`C17 C: Only the browser that checked a receipt stamps it; the server never says Verified.`
   test('no page of the server says Verified', async () => {
     const page = await open({ script: false, signedIn: true })
     const paths = ['/', '/explorer', '/verify', `/receipts/${id}`, '/dashboard', '/passports']
@@ -80,6 +82,7 @@ describe.skipIf(noChromium)('the stamp is earned', () => {
     }
   }, 60_000)
 
+  promise`C17`
   test('with script the checks tick one by one, and then the stamp lands once', async () => {
     const page = await open()
     await page.goto(`${s.w.origin}/receipts/${id}`)
@@ -160,6 +163,7 @@ describe.skipIf(noChromium)('the stamp is earned', () => {
     60_000,
   )
 
+  promise`C17`
   test('a receipt whose stored signature was changed is never stamped, even if the server finds it in order', async () => {
     const fine = await (await s.w.call(`/receipts/${id}`)).text()
     const { receiptSignatures } = s.w.db.tables

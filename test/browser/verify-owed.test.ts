@@ -8,6 +8,7 @@ import { toChecksumAddress } from '../../src/verify/address.ts'
 import { checkLiabilities, type LiabilitiesFile } from '../../src/verify/liabilities.ts'
 import { changed, publish } from '../liabilities/publishing.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { promise } from '../support/promise.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 import { axe } from './support.ts'
 
@@ -107,6 +108,7 @@ describe.skipIf(noChromium)(
         expect(await page.getByLabel('Account it must count').inputValue()).toBe('')
       }))
 
+    promise`D60`
     test('is refused when it was tampered with, dropped onto the page', () =>
       using(async (page) => {
         await name(page)

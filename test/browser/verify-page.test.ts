@@ -9,6 +9,7 @@ import { redact, sectionNames } from '../../src/verify/receipt.ts'
 import { headlineOf } from '../../src/verify/verdict-words.ts'
 import manyMeters from '../fixtures/receipt-every-meter-v1.json'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { promise } from '../support/promise.ts'
 import { anchoredFile } from '../verify/anchor-samples.ts'
 import { judge, set } from '../verify/judge.ts'
 import { someMutants } from '../verify/mutants.ts'
@@ -112,6 +113,7 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
     }),
   )
 
+  promise`O4`
   test('names each meter in words, and one of a later version by its own name', () =>
     using(async ({ page }) => {
       await fill(page, manyMeters)
@@ -126,6 +128,8 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
       expect(values).toContain('3 at $0.01 each =\u00a0$0.03')
     }))
 
+  promise`C15`
+  promise`G14`
   test('stamps no file to which a member was added, or in which one stands twice', () =>
     using(async ({ page }) => {
       for (const { name, text } of someMutants([fileOf(), anchoredFile(), hidden], 40)) {

@@ -4,6 +4,7 @@ import { type Chain, ChainReverted, ChainUnavailable } from '../../src/kernel/ch
 import { systemRandom } from '../../src/kernel/random.ts'
 import { rpcChain } from '../../src/proof/chain/rpc.ts'
 import { type Anvil, noAnvil, startAnvil } from '../contracts/anvil.ts'
+import { fault, promise } from '../support/promise.ts'
 import { faults, type RpcProxy, result, rpcError, rpcProxy } from './proxy.ts'
 
 const account = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -50,6 +51,7 @@ describe.skipIf(noAnvil)('chain 4663 over JSON-RPC', () => {
       (error) => error,
     )
 
+  promise`F5 C: An RPC server of another chain is not believed, and the API goes on.`
   test('a server is asked for its chain once, and only then believed', async () => {
     const chain = open([first.url])
     await chain.block('latest')
@@ -57,6 +59,10 @@ describe.skipIf(noAnvil)('chain 4663 over JSON-RPC', () => {
     expect(first.asked).toEqual(['eth_chainId', 'eth_getBlockByNumber', 'eth_getBalance'])
   })
 
+  promise`F5`
+  promise`F10 H: Trouble with the chain is told without a URL and stops nothing else.`
+  fault`34: an RPC server is away, busy, sends HTML, is of another chain, lags, forgot, lies, or its
+    chain is reorganised → nothing is credited that is not there; what is, is credited once, later`
   test.each(Object.entries(faults))(
     'a server that is %s is told apart, and names no URL',
     async (reason, fault) => {

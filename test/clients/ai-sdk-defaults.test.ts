@@ -11,6 +11,7 @@ import {
   tool,
 } from 'ai'
 import { noBinary } from '../support/binary.ts'
+import { promise } from '../support/promise.ts'
 import { said } from '../support/scripted-upstream.ts'
 import { type Agents, dot, eachWire, serveAgents, shortage, wordsRead } from './scripted.ts'
 import { errorOf } from './served.ts'
@@ -25,6 +26,8 @@ const providers = {
     createAnthropic({ baseURL: baseUrl, authToken }),
 }
 
+promise`S12 C: Unmodified clients are billed to the unit what the model server says that it used,
+  over turns with tools, in streams and whole.`
 describe.skipIf(noBinary).each(Object.entries(providers))('ai 7.0.173 with %s', (_, made) => {
   let served: Agents
   beforeAll(async () => {

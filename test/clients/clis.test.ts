@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { noBinary, unknownSecret } from '../support/binary.ts'
 import { isNightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 import type { WireName } from '../support/scripted-upstream.ts'
 import { type Cli, clis, installed } from './installed.ts'
@@ -15,6 +16,7 @@ const startMs = 60_000
 /** The kind of server whose protocol each speaks. */
 const own: Record<Cli, WireName> = { claude: 'anthropic', codex: 'responses', opencode: 'openai' }
 
+promise`S12`
 describe.skipIf(noBinary || !isNightly).each(names)('%s in the terminal', async (cli) => {
   const program = (await installed(cli)) ?? ''
   let served: Agents

@@ -3,6 +3,7 @@ import OpenAI from 'openai'
 import { zodResponsesFunction, zodTextFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
 import { noBinary } from '../support/binary.ts'
+import { promise } from '../support/promise.ts'
 import { said, structured } from '../support/scripted-upstream.ts'
 import { type Agents, dotUrl, eachWire, serveAgents, shortage, wordsRead } from './scripted.ts'
 import { errorOf } from './served.ts'
@@ -18,6 +19,7 @@ const parameters = {
   additionalProperties: false,
 }
 
+promise`S12`
 describe.skipIf(noBinary)('openai 7.55.0 is billed what the model server says', () => {
   let served: Agents
   let client: OpenAI

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { explainSettings, helpSettings } from '../../src/config/help.ts'
 import { rows } from '../../src/config/table.ts'
+import { promise } from '../support/promise.ts'
 import { configOf, load, problemsOf } from './load.ts'
 
 describe('without any configuration', () => {
@@ -145,6 +146,7 @@ describe('a wrong configuration', () => {
     expect(problem).not.toContain('hunter2')
   })
 
+  promise`K18`
   test('a wrong secret is never quoted', () => {
     const env = { COUNTERFOIL_DATABASE_URL: 'mysql://root:hunter2@x' }
     expect(problemsOf({ env }).join()).not.toContain('hunter2')

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { configView, explainConfig, showConfig } from '../../src/config/show.ts'
+import { promise } from '../support/promise.ts'
 import { configOf, load, model, problemsOf, upstream } from './load.ts'
 
 describe('secrets', () => {
   const env = { COUNTERFOIL_DATABASE_URL_FILE: '/run/db' }
   const file = (mode: number) => () => ({ text: 'postgres://u:p@h/db\n', mode })
 
+  promise`E5`
   test('the database comes from a file that its owner alone may read', () => {
     expect(configOf({ env, readFile: file(0o600) }).database_url).toBe('postgres://u:p@h/db')
     expect(problemsOf({ env, readFile: file(0o640) })).toEqual([
@@ -19,6 +21,7 @@ describe('secrets', () => {
     expect(problemsOf({ env: both, readFile: file(0o600) })).toHaveLength(1)
   })
 
+  promise`E5`
   test('an upstream key comes from its variable or its file', () => {
     const byEnv = `${upstream}api_key_env = "COUNTERFOIL_LOCAL"`
     const env = { COUNTERFOIL_LOCAL: 'sk-1' }
@@ -46,6 +49,7 @@ describe('secrets', () => {
     expect(shown).toContain('listen = "127.0.0.1:4663"  # default')
   })
 
+  promise`E5`
   test('no form of showing the configuration has one, wherever it came from', () => {
     const fileText = `${upstream.replace('/v1/', '/v1?api_token=hunter1')}api_key_env = "LOCAL"
 [chain]

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { reloader } from '../../src/app/reload.ts'
 import { readConfig } from '../../src/config/file.ts'
+import { promise } from '../support/promise.ts'
 import { lastRun, modelToml, until, upstreamToml } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
@@ -54,6 +55,7 @@ for (const engine of engines) {
       await stub.stop()
     })
 
+    promise`D10`
     test('new prices are a version with a leaf of the log; a run in flight keeps its own', async () => {
       const early = run('stub/any')
       await until('a run in flight', () => w.deps.live.count() === 1)

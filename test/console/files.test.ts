@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from '../accounts/wallet.ts'
+import { promise } from '../support/promise.ts'
 import { expectSettled, lastRun, modelToml, pricedBuiltins, upstreamToml } from '../support/runs.ts'
 import { startStubUpstream } from '../support/stub-upstream.ts'
 import { type World, world } from '../support/world.ts'
@@ -44,6 +45,7 @@ describe('files of a message to the console', () => {
   const sentMessages = () => stub.calls.at(-1)?.body['messages'] as { content: unknown }[]
   const lastMessage = () => sentMessages().at(-1)?.content
 
+  promise`D30`
   test('as JSON: they go to the model in front of the text, and the hold bounds them', async () => {
     const files = [
       { name: 'chart.png', data: pngUrl },

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Browser } from '../accounts/wallet.ts'
+import { promise } from '../support/promise.ts'
 import { lastRun, modelsToml } from '../support/runs.ts'
 import { startStubUpstream, stubWords } from '../support/stub-upstream.ts'
 import { engines, type World, world } from '../support/world.ts'
@@ -45,6 +46,7 @@ describe.each(engines)('a question of a form without script on %s', (engine) => 
     return { status: answer.status, text: readable(await answer.text()) }
   }
 
+  promise`C21`
   test('is answered at an address that is loaded again without another run', async () => {
     const answer = await send({ once: await formName() })
     const at = answer.headers.get('location') ?? ''
@@ -62,6 +64,7 @@ describe.each(engines)('a question of a form without script on %s', (engine) => 
     expect([(await lastRun(w)).id, stub.calls.length]).toEqual([id, asked])
   })
 
+  promise`C21`
   test('that is sent twice from one form is asked and charged once', async () => {
     const once = await formName()
     const first = await send({ once })

@@ -9,6 +9,7 @@ import {
   replyOf,
 } from '../../src/front/console/said.ts'
 import type { JsonObject } from '../../src/kernel/json-object.ts'
+import { promise } from '../support/promise.ts'
 import { pngUrl } from './support.ts'
 
 const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }
@@ -71,6 +72,7 @@ describe('what an answer holds', () => {
   })
 })
 
+promise`C16 H: An image of an answer is shown only if it is in its URL; no page fetches one.`
 describe('an image is shown only if it is in its URL', () => {
   test.each([
     [pngUrl, true],

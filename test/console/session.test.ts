@@ -3,6 +3,7 @@ import { idleMs } from '../../src/access/accounts/session.ts'
 import { suspendAccount } from '../../src/front/admin/suspend.ts'
 import { stopForbidden } from '../../src/runs/stop-forbidden.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
+import { promise } from '../support/promise.ts'
 import { afterFirst, eventsOf, expectSettled, modelsToml, until } from '../support/runs.ts'
 import { startStubUpstream } from '../support/stub-upstream.ts'
 import { engines, type World, world } from '../support/world.ts'
@@ -10,6 +11,8 @@ import { account, postForm, runPath, signedIn } from './support.ts'
 
 const asked = { model: 'stub/slow', input: 'go on' }
 
+promise`B23 C: An answer of the console stops with its session, on every node, and charges what it
+  said.`
 describe.each(engines)('an answer of the console stops with its session, on %s', (engine) => {
   let stub: Awaited<ReturnType<typeof startStubUpstream>>
   let w: World

@@ -12,6 +12,7 @@ import {
   sectionNames,
 } from '../../src/verify/receipt.ts'
 import fixture from '../fixtures/receipt-v1.json'
+import { promise } from '../support/promise.ts'
 import { testSigner } from '../verify/samples.ts'
 import { noAnvil } from './anvil.ts'
 import { type Chain, type Contract, openChain } from './chain.ts'
@@ -91,6 +92,7 @@ describe.skipIf(noAnvil)('ReceiptVerifier on a chain with id 4663', () => {
       },
     )
 
+    promise`G8`
     test('the domain is the one of our receipts, and the leaf is that of the log', async () => {
       const separator = toHex(hashStruct('EIP712Domain', domain))
       expect(await verifier.read('domainSeparator')).toBe(separator)

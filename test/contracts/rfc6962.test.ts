@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import { type Artefact, compile, readSources } from '../../scripts/contracts.ts'
 import { type Hex, toHex } from '../../src/kernel/hex.ts'
+import { promise } from '../support/promise.ts'
 import { noAnvil } from './anvil.ts'
 import { type Chain, type Contract, openChain } from './chain.ts'
 import { entryOf, referenceTree, someEntries } from './reference-tree.ts'
@@ -108,6 +109,7 @@ describe.skipIf(noAnvil)('the Merkle library on a chain', () => {
       expect(wrong.flat()).toEqual([])
     }, 30_000)
 
+    promise`G9`
     test('leaves carry their kind, and no node can pass for a leaf', async () => {
       const digest = new Uint8Array(32).fill(0xab)
       const hashes = [0, 1, 2, 3, 255].map((kind) => referenceTree([entryOf(kind, digest)]).leaf(0))

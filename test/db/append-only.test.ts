@@ -3,6 +3,7 @@ import { eq } from 'drizzle-orm'
 import { insertEnded } from '../../bench/stored-runs.ts'
 import { insert, rows } from '../../src/storage/db/query-steps.ts'
 import { endedAs, newAccount, openOffice, pictureOf } from '../ledger/office.ts'
+import { promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { engines } from '../support/world.ts'
 
@@ -16,6 +17,7 @@ describe.each(engines)('the database itself, %s', (engine) => {
   }, 30_000)
   afterAll(() => office.close())
 
+  promise`D3 H: Booked transfers cannot be changed or deleted: the database itself refuses.`
   test('changes no transfer and deletes none', async () => {
     const { transfers } = office.db.tables
     const own = eq(transfers.accountId, account)
@@ -30,6 +32,7 @@ describe.each(engines)('the database itself, %s', (engine) => {
     expect(await pictureOf(office.db)).toEqual(before)
   })
 
+  promise`F15`
   test('takes the credit of a transfer on the chain once, whatever the account.', async () => {
     const { transfers } = office.db.tables
     const sides = { kind: 'deposit', source: 'deposits', target: 'user' } as const
@@ -48,6 +51,7 @@ describe.each(engines)('the database itself, %s', (engine) => {
     }
   })
 
+  promise`G10`
   test('changes nothing of the log and deletes nothing', async () => {
     const { logLeaves, logCheckpoints } = office.db.tables
     const leaf = { idx: 0, hashes: new Uint8Array(32), kind: 0, runId: null } as const
@@ -70,6 +74,8 @@ describe.each(engines)('the database itself, %s', (engine) => {
     expect(kept).toEqual([[leaf], [checkpoint]])
   })
 
+  promise`D2`
+  promise`D5`
   test('keeps 0 ≤ held ≤ balance ≤ 9,000,000 USD', async () => {
     const { accounts } = office.db.tables
     const set = (values: { balance?: bigint; held?: bigint }) =>
@@ -100,6 +106,7 @@ describe.each(engines)('the database itself, %s', (engine) => {
     }
   })
 
+  promise`D9`
   test('lets no run cost more than it holds', async () => {
     const run = endedAs(await office.hold(await office.key({ account }), 5n), 0)
     const end = (cost: bigint) => office.db.write(() => insertEnded(office.db, [{ ...run, cost }]))

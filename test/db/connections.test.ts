@@ -4,6 +4,7 @@ import { systemClock } from '../../src/kernel/clock.ts'
 import { openPostgres } from '../../src/storage/db/postgres.ts'
 import { timedDb } from '../../src/storage/db/timed.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
+import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 
 describe.skipIf(!postgresServer)('connections to a PostgreSQL server', () => {
@@ -17,6 +18,7 @@ describe.skipIf(!postgresServer)('connections to a PostgreSQL server', () => {
     select pg_terminate_backend(pid) from pg_stat_activity
     where datname = ${database.name} and pid <> pg_backend_pid()`
 
+  promise`K21`
   test('a connection that breaks is told to every listener, an orderly close is not', async () => {
     const opened = openPostgres(database.url)
     const db = timedDb(opened, systemClock, () => {})

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { openLeaseClock } from '../../src/storage/db/lease-clock.ts'
+import { promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'
 
 /** A process and a server, whose clocks and whose distance a test holds in its hand. */
@@ -35,6 +36,7 @@ function machines() {
 }
 
 describe('the clock of leases', () => {
+  promise`N2`
   test('is the server’s, counted on without asking, wherever the wall clock jumps', async () => {
     const { state, pass, db, clock } = machines()
     const leases = await openLeaseClock(db, clock)
@@ -74,6 +76,7 @@ describe('the clock of leases', () => {
     }
   })
 
+  promise`N2`
   test('is read again before a lease after a connection broke, and only then', async () => {
     const { state, db, clock, lose } = machines()
     const leases = await openLeaseClock(db, clock)

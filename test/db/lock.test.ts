@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { chmodSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { lockDataFolder } from '../../src/storage/db/lock.ts'
+import { promise } from '../support/promise.ts'
 import { closeAll, freshFile } from './file.ts'
 
 afterEach(closeAll)
@@ -17,6 +18,7 @@ describe('the lock of a data folder', () => {
     lockDataFolder(folder).release()
   })
 
+  promise`N1`
   test.skipIf(process.platform === 'win32')(
     'is not taken on a read-only file, where it would lock nothing',
     async () => {

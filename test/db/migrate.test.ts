@@ -14,6 +14,7 @@ import {
   sqliteState,
 } from '../../src/storage/db/migrate.ts'
 import type { PgDirect } from '../../src/storage/db/pg-drizzle.ts'
+import { fault, promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { engines, freshDb } from '../support/world.ts'
 import { closeAll, freshFile, opened, openFile } from './file.ts'
@@ -71,6 +72,7 @@ describe('a SQLite file', () => {
     expect(raw.query('PRAGMA application_id').values()).toEqual([[BigInt(applicationId)]])
   })
 
+  promise`K1`
   test('has only STRICT tables', () => {
     const raw = openRaw(freshFile())
     migrateSqlite(raw, 0, () => {})
@@ -120,6 +122,7 @@ describe('a SQLite file', () => {
     expect(taken).toEqual(['0001_later'])
   })
 
+  promise`K13`
   test('newer than this build is refused and left alone', () => {
     const raw = openRaw(freshFile())
     migrateSqlite(raw, 0, () => {})
@@ -157,6 +160,7 @@ describe('a SQLite file', () => {
     expect(Number(raw.query('PRAGMA application_id').values()[0]?.[0])).toBe(stamp)
   })
 
+  promise`K8 H: A damaged database is refused and left as it is.`
   test('that is no database at all is refused and left alone', async () => {
     const file = freshFile()
     const text = 'Dear diary, today nothing happened. '.repeat(40)
@@ -165,6 +169,7 @@ describe('a SQLite file', () => {
     expect(await Bun.file(file).text()).toBe(text)
   })
 
+  promise`K13`
   test('keeps its old schema when a statement in the middle fails', () => {
     const raw = openRaw(freshFile())
     raw.run(`PRAGMA application_id = ${applicationId}`)
@@ -177,6 +182,9 @@ describe('a SQLite file', () => {
     expect(migrateSqlite(raw, 0, () => {}).length).toBe(schemaVersion('sqlite'))
   })
 
+  promise`K13 C: A migration happens whole or not at all, and a newer database is refused.`
+  fault`6: killed in the middle of a migration → the old schema or the new one, never between
+    [faults migration]`
   test.each([1, 3, 9, 20])('survives a kill at statement %d of the first start', async (count) => {
     const file = freshFile()
     expect(await migrateIn(file, count)).toBe('SIGKILL')
@@ -226,6 +234,7 @@ describe.each(engines.filter((engine) => engine !== 'sqlite'))('a database on %s
     expect(await migratePostgres(db.drizzle, 9)).toEqual([])
   })
 
+  promise`K13`
   test('keeps its old schema when a statement in the middle fails', async () => {
     await startAnew()
     await run('create table transfers (mine text)')

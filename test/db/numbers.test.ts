@@ -11,6 +11,7 @@ import { rows } from '../../src/storage/db/query-steps.ts'
 import type { KeyRow, RunRow } from '../../src/storage/db/schema.ts'
 import { leafKinds } from '../../src/verify/merkle.ts'
 import { heldClock, newAccount, openOffice, pictureOf } from '../ledger/office.ts'
+import { promise } from '../support/promise.ts'
 import { engines } from '../support/world.ts'
 
 /** The numbers of the log: 0, 1, 2, … each of one ended run, none for an open one. */
@@ -82,6 +83,7 @@ describe.each(engines)('the numbers of the log on %s', (engine) => {
     return
   }
 
+  promise`G10 H: Each receipt has one index of the log, which no crash and no second node repeats.`
   test('have no gap and no duplicate when two nodes number and both end runs', async () => {
     const logged: string[] = []
     const nodes = ['one', 'two'].map((name) =>

@@ -14,6 +14,7 @@ import { openDatabase } from '../../src/app/open-database.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { connect } from '../../src/storage/db/connection.ts'
 import { newAccount } from '../ledger/office.ts'
+import { fault, promise } from '../support/promise.ts'
 import { outcomeOf, rejectionOf } from '../support/rejection.ts'
 import { closeAll, freshFile, opened, openFile } from './file.ts'
 
@@ -29,6 +30,9 @@ async function open(file: string) {
 }
 
 describe('a database of another program', () => {
+  promise`K8`
+  fault`16: the header of the database is overwritten → no start, and the file stays as it is
+    [faults header]`
   test('is refused and stays as it was: its bytes, its mode, its neighbours', async () => {
     const file = freshFile()
     const raw = new Database(file)
@@ -52,6 +56,9 @@ describe('our own database', () => {
     await open(file)
   })
 
+  promise`K1 H: SQLite is opened with the settings that keep what was acknowledged.`
+  fault`9: the power fails: what was not synced is lost → what was acknowledged is there; every
+    beginning of the log is a whole ledger [crash, faults cut log]`
   test('every connection syncs each commit, keeps references, and waits briefly', () => {
     const file = freshFile()
     openFile(file)
@@ -66,6 +73,8 @@ describe('our own database', () => {
 })
 
 describe('a damaged page', () => {
+  promise`K8`
+  fault`15`
   test('stops what would move money over it, and nothing is written', async () => {
     const file = freshFile()
     const made = openFile(file)
@@ -98,6 +107,7 @@ describe('an empty file', () => {
     await opening
   })
 
+  promise`K9`
   test('that stays empty is taken for a lost database', async () => {
     const file = freshFile()
     writeFileSync(file, '')

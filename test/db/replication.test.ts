@@ -5,6 +5,7 @@ import {
   readReplication,
   replicationFault,
 } from '../../src/storage/db/replication.ts'
+import { promise } from '../support/promise.ts'
 import { engines, freshDb } from '../support/world.ts'
 
 const alone: Replication = { standbys: 0, commit: 'on', names: '', syncs: true }
@@ -16,6 +17,7 @@ test('a server that syncs and has no standby, or waits for one, keeps what it ac
   }
 })
 
+promise`N4`
 test('each way to lose an acknowledged COMMIT is named', () => {
   const ways: [Partial<Replication>, RegExp][] = [
     [{ syncs: false }, /^fsync is off/],

@@ -4,6 +4,7 @@ import { changeKey } from '../../src/access/keys/change.ts'
 import { pauseKey } from '../../src/access/keys/pause.ts'
 import { resumeKey } from '../../src/access/keys/resume.ts'
 import { faultsOf, newAccount, pictureOf } from '../ledger/office.ts'
+import { fault, promise } from '../support/promise.ts'
 import { rejectionOf } from '../support/rejection.ts'
 import { closeAll, freshFile, openFile as open } from './file.ts'
 
@@ -69,6 +70,7 @@ describe('another process that writes to the file', () => {
     expect(faultsOf(await pictureOf(server.db))).toEqual([])
   }, 20_000)
 
+  promise`D2`
   test('spends beside the server: never more than there is, nothing lost', async () => {
     const file = freshFile()
     const [server, command] = [open(file), open(file)]
@@ -89,6 +91,8 @@ describe('another process that writes to the file', () => {
     expect(after.accounts).toMatchObject([{ balance: 1020n, held: 1020n }])
   })
 
+  fault`18: another program holds the lock of the database → it is waited for; after the budget 503;
+    over by itself [faults lock]`
   test('is waited for while it holds the lock', async () => {
     const file = freshFile()
     const server = open(file)

@@ -6,9 +6,11 @@ import { migratePostgres } from '../../src/storage/db/migrate.ts'
 import { openPostgres } from '../../src/storage/db/postgres.ts'
 import { first, lockFound, rows, update } from '../../src/storage/db/query-steps.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
+import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 import { type SilentProxy, startSilentProxy, targetOf } from '../support/silent-proxy.ts'
 
+promise`K21`
 // Each waits for the ten seconds that a statement has, on a database of its own: all at once.
 describe.skipIf(!postgresServer)('a PostgreSQL server behind a network that drops packets', () => {
   test.concurrent(
@@ -86,6 +88,7 @@ describe.skipIf(!postgresServer)('a PostgreSQL server behind a network that drop
   )
 })
 
+promise`K21`
 describe.skipIf(!postgresServer)('a PostgreSQL server that answers slowly', () => {
   test.concurrent(
     'loses the statement that takes too long, and no other: not an audit, not its neighbours',

@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { rows, type Work } from '../../src/storage/db/query-steps.ts'
 import { faultsOf, newAccount, pictureOf } from '../ledger/office.ts'
+import { promise } from '../support/promise.ts'
 import { rejectionOf } from '../support/rejection.ts'
 import { closeAll, freshFile, openFile as open, opened } from './file.ts'
 
@@ -32,6 +33,7 @@ function* statement(run: () => void): Work<void> {
 }
 
 describe('the commands of one tick', () => {
+  promise`K2`
   test('are answered after their COMMIT: whoever hears of it can read it from the file', async () => {
     const file = freshFile()
     const office = open(file)
@@ -132,6 +134,7 @@ describe('a COMMIT that fails', () => {
 describe('a full disk', () => {
   const pages = (raw: Database) => Number(raw.query('PRAGMA page_count').values()[0]?.[0])
 
+  promise`K5 C: On a full disk nothing half is stored, reads go on, and it passes by itself.`
   test('stores nothing it did not acknowledge, and is over when there is room again', async () => {
     const file = freshFile()
     const office = open(file)

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StorageFault } from '../../src/kernel/storage-fault.ts'
 import { type Where, watchStorage } from '../../src/storage/db/storage.ts'
+import { fault, promise } from '../support/promise.ts'
 
 /** As the driver throws it, and as drizzle wraps that. */
 const sqliteError = (code: string) => Object.assign(new Error('a disk said so'), { code })
 const wrapped = (code: string) => new Error('Failed query', { cause: sqliteError(code) })
 
+fault`14: the file system becomes read-only → 503, reads go on [faults read-only, faults EROFS]`
 describe('what the engine says', () => {
   const cases: [code: string, where: Where, reason: string | undefined, stops: boolean][] = [
     ['SQLITE_FULL', 'commit', 'storage_full', false],
@@ -52,6 +54,7 @@ describe('what the engine says', () => {
     expect(storage.stopped()?.reason).toBe('storage_failed')
   })
 
+  promise`K6`
   test('only the caller of the COMMIT that failed is left in doubt', () => {
     const storage = watchStorage('nowhere.db')
     const fault = storage.faultOf(sqliteError('SQLITE_IOERR_FSYNC'), 'commit') as StorageFault

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promise } from '../support/promise.ts'
 import { importsOf, resolve, source } from '../support/source.ts'
 
 /** The words of a `serve --demo` that does not begin, and its exit code. */
@@ -18,6 +19,7 @@ async function refusal(args: string[], toml: string, env: Record<string, string>
   return { said, code }
 }
 
+promise`R4 C: serve --demo refuses every setting of real use: data, chain, servers, admins.`
 test('serve --demo refuses each setting of real use by its name', async () => {
   const toml = `database_url = "postgres://db.example/gateway"
 admins = ["0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"]

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { promise } from '../support/promise.ts'
 import { keyOf, runOf, type SmallDemo, smallDemo } from './demo.ts'
 
 setDefaultTimeout(120_000)
@@ -18,6 +19,8 @@ const limits = {
   passports: { all: 50, each: 1 },
 }
 
+promise`R3 H: What the public can do with the demonstration is bounded: visitors, requests, bytes,
+  runs, keys, shares and passports; nothing goes to other servers.`
 describe('the limits of a demonstration', () => {
   let demo: SmallDemo
   beforeAll(async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { existsSync, readdirSync } from 'node:fs'
 import { crowdAt } from '../../drills/demo-visitor.ts'
 import { browser, signInWith, wallet } from '../accounts/wallet.ts'
+import { promise } from '../support/promise.ts'
 import { keyOf, runOf, type SmallDemo, smallDemo } from './demo.ts'
 
 setDefaultTimeout(120_000)
@@ -53,6 +54,7 @@ describe('a demonstration', () => {
     }
   })
 
+  promise`R1 H: No visitor of serve --demo sees things of another, also while it is reset.`
   test('no visitor sees a thing of another', async () => {
     const [ada, eve] = [await demo.visitor('203.0.113.1'), await demo.visitor('203.0.113.2')]
     const key = await keyOf(ada, 'mine alone')
@@ -90,6 +92,7 @@ describe('a demonstration', () => {
     }
   })
 
+  promise`R3`
   test('no visitor has pages of an operator, and none sends webhooks', async () => {
     const visitor = await demo.visitor('198.51.100.3')
     expect((await visitor.call('/dashboard/admin', { headers: html })).status).toBe(404)
@@ -101,6 +104,9 @@ describe('a demonstration', () => {
     ])
   })
 
+  promise`R1`
+  promise`R2 H: A reset of the demonstration deletes all data, ends open streams whole, and tells
+    sessions and keys of before what became of them.`
   test('a reset under load of 20 visitors loses no page and shows no thing of another', async () => {
     const before = demo.current()
     let end = Number.POSITIVE_INFINITY
@@ -131,6 +137,7 @@ describe('a demonstration', () => {
     expect(readdirSync(demo.folder)).toEqual(['2'])
   })
 
+  promise`R2`
   test('after a reset a page sends to the sign-in, and a key is refused, both saying why', async () => {
     const visitor = await demo.visitor('198.51.100.4')
     const { secret } = await keyOf(visitor)
@@ -150,6 +157,7 @@ describe('a demonstration', () => {
     ])
   })
 
+  promise`R2`
   test('it resets by the clock, and a stop deletes everything', async () => {
     const own = await smallDemo({}, 4000)
     const first = own.current()

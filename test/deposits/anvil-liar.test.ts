@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type RpcProxy, rpcProxy } from '../chain/proxy.ts'
 import { noAnvil } from '../contracts/anvil.ts'
+import { promise } from '../support/promise.ts'
 import { openUsdChain, type UsdChain } from './anvil-deposits.ts'
 import { alice, type Depositing, depositingWorld, units } from './depositing.ts'
 import { denial, lies } from './lies.ts'
@@ -52,6 +53,7 @@ describe.skipIf(noAnvil).each([
   }
   const final = [5, 7, 1, 1, 2].map((dollars) => `finalized ${dollars}`)
 
+  promise`F15`
   test('that denies finalized deposits for one look changes nothing', async () => {
     expect(await w.states()).toEqual(final)
     const before = await w.all()

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { noAnvil } from '../contracts/anvil.ts'
+import { fault, promise } from '../support/promise.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { deployUsd, openUsdChain, type UsdChain } from './anvil-deposits.ts'
 import { alice, type Depositing, depositingWorld, units, untilSo } from './depositing.ts'
@@ -58,6 +59,7 @@ describe.skipIf(noAnvil)('on a chain with a block every 100 ms', () => {
     expect(await w.balance(alice)).toBe(16)
   })
 
+  promise`F2`
   test('a token that only looks the same brings nothing', async () => {
     const fake = await deployUsd(chain)
     await fake.send(from, 'mint', from, units(100))
@@ -71,6 +73,8 @@ describe.skipIf(noAnvil)('on a chain with a block every 100 ms', () => {
 })
 
 describe.skipIf(noAnvil)('a reorg of anvil', () => {
+  promise`F4`
+  fault`34`
   test('that drops a deposit before and after its credit', async () => {
     const chain = await openUsdChain()
     const w = await depositingWorld({ url: chain.url, toml: chain.toml })

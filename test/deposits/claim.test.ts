@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { privateKeyToAccount } from 'viem/accounts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
+import { promise } from '../support/promise.ts'
 import { engines } from '../support/world.ts'
 import { alice, bob, type Depositing, depositingWorld, exchange, units } from './depositing.ts'
 import { type StubChain, stubChain, transferLog } from './stub-chain.ts'
@@ -52,6 +53,8 @@ for (const engine of engines) {
       expect(await w.balance(alice)).toBe(0)
     })
 
+    promise`F9 H: A deposit is of the wallet that sent it, and can be claimed only with that
+      wallet.`
     test('is claimed by who signed with that wallet, once', async () => {
       const hash = await arrive(7)
       const { status, body } = await claim(hash, textFor(hash))
@@ -82,6 +85,7 @@ for (const engine of engines) {
       expect(await w.balance(alice)).toBe(12)
     })
 
+    promise`F9`
     test('is not given for another text, another account or another transaction', async () => {
       const hash = await arrive(4)
       const lower = textFor(hash, alice)

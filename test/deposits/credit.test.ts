@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { promise } from '../support/promise.ts'
 import { engines } from '../support/world.ts'
 import { alice, bob, type Depositing, depositingWorld, tomlOf, units } from './depositing.ts'
 import { type StubChain, stubChain, topicsOf, transferLog, treasury } from './stub-chain.ts'
@@ -20,6 +21,7 @@ for (const engine of engines) {
       await chain.stop()
     })
 
+    promise`F3 C: A deposit is credited only at the depth that its amount requires.`
     test('small: detected, credited 20 blocks later, finalized when its block is', async () => {
       chain.add([transferLog(alice, units(50))])
       await w.look()
@@ -37,6 +39,8 @@ for (const engine of engines) {
       expect(await w.balance(alice)).toBe(50)
     })
 
+    promise`F3`
+    promise`F8`
     test('over the soft limit of a day it waits for a safe block, over the hard one for a final one', async () => {
       chain.add([transferLog(bob, units(60))])
       chain.mine(20)
@@ -101,6 +105,8 @@ describe('what a block holds', () => {
     expect(await w.balance(alice)).toBe(3)
   })
 
+  promise`F2 C: Only a transfer of our token to our treasury, in a block that stands, is a deposit.`
+  promise`F9`
   test.each([
     ['of another token', transferLog(bob, units(20), { address: alice })],
     ['to somebody else', transferLog(bob, units(20), { topics: topicsOf(bob, alice) })],
@@ -148,6 +154,7 @@ describe('what a block holds', () => {
     expect(await w.balance(bob)).toBe(0)
   })
 
+  promise`F6 C: Amounts of the chain are exact, at every size, with the decimals of the contract.`
   test('2^256 - 1 units are kept as they are and ignored', async () => {
     chain.add([transferLog(bob, 2n ** 256n - 1n)])
     await settled()
@@ -155,6 +162,7 @@ describe('what a block holds', () => {
     expect([row?.status, row?.reason, row?.amount]).toEqual(['ignored', 'above_bounds', null])
   })
 
+  promise`F2`
   test('a transaction that failed brings nothing, whatever a server says of its logs', async () => {
     const tx = chain.add([transferLog(bob, units(20))], { status: 0 })
     chain.fault = (method) =>
@@ -168,6 +176,7 @@ describe('what a block holds', () => {
     expect((await w.all()).find(({ txHash }) => txHash === tx.hash)?.status).not.toBe('credited')
   })
 
+  promise`D5`
   test('a deposit that would pass the most an account can hold waits until there is room', async () => {
     chain.add([transferLog(bob, units(8_999_999))])
     chain.add([transferLog(bob, units(15))])
@@ -177,6 +186,7 @@ describe('what a block holds', () => {
     expect(await w.balance(bob)).toBe(8_999_999)
   })
 
+  promise`F11 H: No float stands between the units of a token and our amounts, which round down.`
   test('tokens of more than nine decimals are rounded down to nano-dollars', async () => {
     const other = stubChain()
     other.decimals = 18

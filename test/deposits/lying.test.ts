@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { assignDeposit } from '../../src/billing/deposits/claim.ts'
 import type { Lie } from '../chain/proxy.ts'
 import { nightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 import {
   alice,
   bob,
@@ -154,6 +155,7 @@ async function play(liar: 'first' | 'second', steps: Step[]): Promise<void> {
 }
 
 describe('whatever one of two RPC servers says, the chain is what is credited once it is honest', () => {
+  promise`F15`
   test.each(['first', 'second'] as const)('where the %s one lies', async (liar) => {
     const steps = fc.array(step, { minLength: 2, maxLength: 12 })
     await fc.assert(
@@ -162,6 +164,7 @@ describe('whatever one of two RPC servers says, the chain is what is credited on
     )
   })
 
+  promise`F15`
   test.each([
     ['logs of another block', 'receipts without logs'],
     ...Object.keys(lies).map((name) => [name, 'a lower final block']),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
+import { promise } from '../support/promise.ts'
 import { world } from '../support/world.ts'
 import { alice, bob, type Depositing, depositingWorld, units } from './depositing.ts'
 import { type StubChain, stubChain, transferLog } from './stub-chain.ts'
@@ -123,6 +124,7 @@ describe('the deposits of an account in the dashboard', () => {
     expect(after.status).toBe(400)
   })
 
+  promise`F10`
   test('while the chain cannot be read the page says that deposits are delayed', async () => {
     w.deps.health.deposits.trouble = 'unreachable'
     const page = await (await own.call('/dashboard/deposits', { headers: html })).text()

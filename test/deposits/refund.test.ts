@@ -3,6 +3,7 @@ import { assignDeposit } from '../../src/billing/deposits/claim.ts'
 import { refund } from '../../src/billing/refunds/refund.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
+import { promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { engines, usd } from '../support/world.ts'
 import { alice, bob, type Depositing, depositingWorld, units } from './depositing.ts'
@@ -51,6 +52,8 @@ describe.each(engines)('refunds of deposits on %s', (engine) => {
   const assign = (id: string) =>
     assignDeposit(w.deps, { id, account: bob, reason: 'test', actor: 'operator' })
 
+  promise`D45 C: All refunds of a deposit together never exceed it, also after it moved to another
+    account.`
   test('A hundred refunds at once take no more than the deposit.', async () => {
     const id = await arrive(50)
     const before = await w.balance(alice)
@@ -62,6 +65,7 @@ describe.each(engines)('refunds of deposits on %s', (engine) => {
     expect(await w.balance(alice)).toBe(before - 50)
   })
 
+  promise`D45`
   test('An account that a deposit moves to gets only what was not refunded before.', async () => {
     const id = await arrive(100)
     expect(await back(alice, id, 60)).toBe(60)

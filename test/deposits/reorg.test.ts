@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { grantCredit } from '../../src/ledger/grant.ts'
+import { fault, promise } from '../support/promise.ts'
 import { usd } from '../support/world.ts'
 import { alice, bob, type Depositing, depositingWorld, units } from './depositing.ts'
 import { type StubChain, stubChain, transferLog } from './stub-chain.ts'
@@ -20,6 +21,7 @@ afterEach(async () => {
 })
 
 describe('a reorg before the credit', () => {
+  promise`F4 C: A reorganisation credits nothing twice and takes back what is gone.`
   test('that drops a deposit orphans it; nothing is credited', async () => {
     const tx = chain.add([transferLog(alice, units(50))])
     await w.look()
@@ -30,6 +32,7 @@ describe('a reorg before the credit', () => {
     expect(await w.balance(alice)).toBe(0)
   })
 
+  promise`F4`
   test('that moves it to another block and index credits it once, from there', async () => {
     const tx = chain.add([transferLog(alice, units(50))])
     await w.look()
@@ -109,6 +112,7 @@ describe('a reorg after the credit', () => {
     expect(await losses()).toEqual([0])
   })
 
+  promise`F4`
   test('takes what is available, never what a run holds, and books the rest as a loss', async () => {
     const tx = await credited(50)
     await spend(alice, 45)
@@ -163,6 +167,7 @@ describe('a reorg after the credit', () => {
     expect(await w.balance(alice)).toBe(0)
   })
 
+  fault`34`
   test('a server that no longer knows a transaction proves nothing by itself', async () => {
     const tx = await credited(50)
     const hide = (method: string) =>

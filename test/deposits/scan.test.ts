@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { depositStore } from '../../src/billing/deposits/store.ts'
 import { depositWatcher } from '../../src/billing/deposits/watch.ts'
 import { result, rpcError } from '../chain/proxy.ts'
+import { fault, promise } from '../support/promise.ts'
 import { engines } from '../support/world.ts'
 import { alice, bob, type Depositing, depositingWorld, tomlOf, units } from './depositing.ts'
 import { type StubChain, stubChain, transferLog } from './stub-chain.ts'
@@ -16,6 +17,7 @@ const ranges = (chain: StubChain) =>
       return [Number(fromBlock), Number(toBlock)] as const
     })
 
+promise`F7 H: A scan leaves no gap, whatever a server answers.`
 describe('the ranges that are asked for', () => {
   let chain: StubChain
   let w: Depositing
@@ -91,6 +93,7 @@ describe('the ranges that are asked for', () => {
     expect(w.deps.health.deposits.trouble).toBeNull()
   })
 
+  fault`34`
   test('what a lagging server left out is found by the overlap', async () => {
     chain.fault = (method) => (method === 'eth_getLogs' ? result([]) : undefined)
     chain.add([transferLog(alice, units(5))])
@@ -123,6 +126,8 @@ describe('the ranges that are asked for', () => {
     }
   }
 
+  promise`F16 H: A lie about the length of the chain hides no deposit and keeps no look from its
+    end.`
   test('a cursor that a lie pushed past the end of the chain hides no deposit from then on', async () => {
     lengthen(5000)
     await w.look()
@@ -134,6 +139,7 @@ describe('the ranges that are asked for', () => {
     expect(told.map(({ fields }) => fields)).toEqual([{ blocks: 4969 }])
   })
 
+  promise`F16`
   test('a rescan brings back a cursor that a lie pushed past the end of the chain', async () => {
     lengthen(5000)
     await w.look()
@@ -149,6 +155,7 @@ describe('the ranges that are asked for', () => {
     expect([await w.deps.deposits.cursor(), await w.balance(alice)]).toEqual([chain.latest, 7])
   })
 
+  promise`F16`
   test('a lie about the length of the chain is not walked to its end', async () => {
     lengthen(10_000_000)
     await w.look()
@@ -188,6 +195,7 @@ describe('the ranges that are asked for', () => {
 })
 
 describe('who answers', () => {
+  fault`34`
   test.each([
     ['another chain', { chainId: 1 }, 'wrong_chain'],
     ['a token of other decimals', { decimals: 18 }, 'wrong_decimals'],
@@ -217,6 +225,7 @@ describe('who answers', () => {
     },
   )
 
+  promise`F5`
   test('the chain and the decimals are asked again after every failure', async () => {
     const chain = stubChain()
     const w = await depositingWorld({ url: chain.url })
@@ -245,6 +254,8 @@ describe('who answers', () => {
 })
 
 for (const engine of engines) {
+  promise`F1 C: A transfer on the chain is credited once, whoever reads it how often.`
+  fault`35: two watchers find the same deposit → one credit`
   test(`each log read 100 times by two watchers is credited once, on ${engine}`, async () => {
     const chain = stubChain()
     const w = await depositingWorld({ engine, url: chain.url })

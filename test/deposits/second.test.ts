@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { depositStore } from '../../src/billing/deposits/store.ts'
 import { depositWatcher } from '../../src/billing/deposits/watch.ts'
 import { problemsOf } from '../config/load.ts'
+import { fault, promise } from '../support/promise.ts'
 import { engines } from '../support/world.ts'
 import {
   alice,
@@ -45,6 +46,8 @@ const reasons = async () => (await w.all()).map(({ status, reason }) => `${statu
 const alerts = () => w.logged.filter(({ event }) => event === 'deposit.disputed')
 
 for (const engine of engines) {
+  promise`F8 H: Where a second RPC server is named, what one of the two invents is not credited, nor
+    what one of them leaves out.`
   test(`what a second server changes its mind on is credited once, on ${engine}`, async () => {
     await begin('', engine)
     const tx = chain.add([transferLog(alice, units(50))])
@@ -84,6 +87,8 @@ describe('a second server', () => {
     expect((await w.status()).deposits.status).toBe('ok')
   })
 
+  promise`F8`
+  fault`34`
   test('that has none of it: an invented deposit is never credited, however deep', async () => {
     const tx = chain.add([transferLog(alice, units(50))])
     for (const blocks of [20, 100, 2000]) {
@@ -104,6 +109,7 @@ describe('a second server', () => {
   })
 })
 
+promise`F8`
 describe('a second server that differs', () => {
   beforeEach(() => begin())
   afterEach(end)
@@ -152,6 +158,7 @@ describe('a second server that differs', () => {
   })
 })
 
+promise`F8`
 describe('a server that leaves something out', () => {
   beforeEach(() => begin())
   afterEach(end)
@@ -189,6 +196,7 @@ describe('a server that leaves something out', () => {
   })
 })
 
+promise`F8`
 describe('a second server that does not answer', () => {
   beforeEach(() => begin('second_above_nusd = 30_000_000_000'))
   afterEach(end)

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { promise } from '../support/promise.ts'
 import { alice, bob, type Depositing, depositingWorld, tomlOf, units } from './depositing.ts'
 import { denial } from './lies.ts'
 import { type StubChain, stubChain, transferLog } from './stub-chain.ts'
@@ -44,6 +45,8 @@ const finalize = async () => {
   await w.look()
 }
 
+promise`F15 C: A transfer is credited once, whatever two RPC servers say in whatever order: a final
+  deposit stays as it is, and the journal takes one credit for each transfer.`
 describe('a server that denies a finalized deposit for one look', () => {
   test('does not get one deposit credited twice', async () => {
     chain.add([transferLog(alice, units(50))])

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { insert } from '../../src/storage/db/query-steps.ts'
 import type { DepositRow } from '../../src/storage/db/schema.ts'
 import { direct } from '../db/direct.ts'
+import { promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { engines } from '../support/world.ts'
 import { alice, bob, type Depositing, depositingWorld, exchange, units } from './depositing.ts'
@@ -33,6 +34,7 @@ describe.each(engines)('the journal refuses a second credit of one transfer on %
     return { tx, row }
   }
 
+  promise`F15`
   test('and takes the credit that follows a reversal, under a reference of its own', async () => {
     const { tx, row } = await credited(alice)
     const { block } = tx
@@ -51,6 +53,7 @@ describe.each(engines)('the journal refuses a second credit of one transfer on %
     expect([after?.id, after?.credits, after?.reversals]).toEqual([row.id, 4, 3])
   })
 
+  promise`F1`
   test('that a row which lost its state would bring', async () => {
     const { row } = await credited(bob)
     const set = (what: string) => direct(w.db, `update deposits set ${what} where id = '${row.id}'`)
@@ -63,6 +66,7 @@ describe.each(engines)('the journal refuses a second credit of one transfer on %
     await set("status = 'credited', credits = 1")
   })
 
+  promise`F1`
   test('that a second row would bring, also in another account and at another index', async () => {
     const { row } = await credited(exchange)
     const copy = { ...row, id: `dep_${'z'.repeat(26)}`, status: 'detected', credits: 0 } as const

@@ -5,6 +5,7 @@ import { areas } from '../../src/front/reference/areas/areas.ts'
 import { openApiOf, openApiOfArea } from '../../src/front/reference/document.ts'
 import { refusals } from '../../src/kernel/refusal.ts'
 import type { Schema } from '../../src/web/http/json-schema.ts'
+import { promise } from '../support/promise.ts'
 import { type World, world } from '../support/world.ts'
 
 const whole = openApiOf({ baseUrl: 'https://gw.example', version: '1.2.3' })
@@ -30,6 +31,8 @@ function at(document: object, value: { $ref?: string }): unknown {
 const statusAs = (status: string): number => (status === '529' ? 503 : Number(status))
 
 describe('each document', () => {
+  promise`A21 H: Each area of the reference is one document of less than 60 kB that needs no other,
+    and types every error; refusals have the metadata that it describes.`
   test.each(documents)('%s has less than 60 kB', (_, document) => {
     expect(Buffer.byteLength(JSON.stringify(document))).toBeLessThan(60_000)
   })
@@ -39,6 +42,7 @@ describe('each document', () => {
     expect([errors ?? [], valid]).toEqual([[], true])
   })
 
+  promise`A21`
   test.each(all)('%s has all that it refers to, and nothing else', (_, document) => {
     const text = JSON.stringify(document)
     const named = new Set(text.match(/#\/components\/\w+\/[^"]+/g))
@@ -54,6 +58,7 @@ describe('each document', () => {
     expect(there.filter((name) => !named.has(name))).toEqual([])
   })
 
+  promise`A21`
   test.each(all)(
     '%s types each refusal: what it is, and what its metadata holds',
     (_, document) => {

@@ -1,91 +1,49 @@
 import { describe, expect, test } from 'bun:test'
 import { everyFault } from '../../drills/faults.ts'
-import { faults } from '../../scripts/assurance/faults.ts'
-import { groups } from '../../scripts/assurance/groups.ts'
-import { assurancePage } from '../../scripts/assurance/page.ts'
-import type { Place, Row } from '../../scripts/assurance/row.ts'
-
-const all = groups.flatMap(({ rows }) => rows)
-const placesOf = (of: (row: Exclude<Row, { absent: string }>) => readonly Place[]) =>
-  all.flatMap((row) => ('absent' in row ? [] : of(row).map((place) => [row.id, ...place] as const)))
-
-/** Which places are not there, by what has to stand in their file. */
-async function lost(
-  places: (readonly [id: string, ...Place])[],
-  pattern: (name: string, file: string) => RegExp,
-): Promise<string[]> {
-  const found = await Promise.all(
-    places.map(async ([id, file, name]) => {
-      const text = await Bun.file(file)
-        .text()
-        .catch(() => '')
-      return pattern(name, file).test(text) ? [] : [`${id}: ${file} has no “${name}”`]
-    }),
-  )
-  return found.flat()
-}
-
-const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+import { assurancePage, readTags } from '../../scripts/assurance.ts'
+import { code } from '../support/source.ts'
 
 describe('reports/assurance.md', () => {
-  test('is the page of these rows: bun scripts/assurance.ts', async () => {
-    expect(await Bun.file('reports/assurance.md').text()).toBe(assurancePage())
+  test('The page is the one that the tags of the tests make: bun scripts/assurance.ts', async () => {
+    expect(await Bun.file('reports/assurance.md').text()).toBe(assurancePage(readTags(code)))
   })
 
-  test('names each promise once, by the letter of its part', () => {
-    const ids = all.map(({ id }) => id)
-    expect(ids.filter((id, i) => ids.indexOf(id) !== i)).toEqual([])
-    for (const id of ids) expect(id).toMatch(/^[A-T][1-9]\d?$/)
-  })
-
-  test('says of each promise what proves and keeps it, or what is missing', () => {
-    for (const row of all) {
-      if ('absent' in row) expect(row.absent).not.toBe('')
-      else {
-        expect([row.id, row.guards.length > 0]).toEqual([row.id, true])
-        const isSaid = row.tests.length > 0 || row.missing !== undefined
-        expect([row.id, isSaid]).toEqual([row.id, true])
-      }
-    }
-  })
-
-  test('says of each fault where it is seen', () => {
-    for (const { fault, tests = [], drills = [] } of faults) {
-      expect([fault, tests.length + drills.length > 0]).toEqual([fault, true])
-    }
-  })
-
-  test('names drills and faults of them that are there', async () => {
+  test('The drills and their faults that the page names exist.', async () => {
     const main = await Bun.file('drills/main.ts').text()
-    for (const words of faults.flatMap(({ drills = [] }) => drills)) {
-      const [name, ...rest] = words.split(' ')
-      const only = rest.join(' ')
-      expect([words, main.includes(`async ${name}() {`)]).toEqual([words, true])
-      const isThere = only === '' || everyFault.some((fault) => fault.name.startsWith(only))
-      expect([words, isThere]).toEqual([words, true])
-    }
+    const drills = readTags(code).flatMap((row) => row.drills?.split(', ') ?? [])
+    const missing = drills.filter((drill) => {
+      const [name, only = ''] = drill.split(/ (.+)/)
+      const isThere = everyFault.some((fault) => fault.name.startsWith(only))
+      return !main.includes(`async ${name}() {`) || !isThere
+    })
+    expect([drills.length > 0, missing]).toEqual([true, []])
+  })
+})
+
+describe('The tags of a test', () => {
+  const read = (...lines: string[]) => readTags([['test/a.test.ts', lines.join('\n')]])
+  const told = 'promise`A1 C: Money stays.`'
+
+  test('Each tag stands above its test, also one with cases and in another group.', () => {
+    const cases = ['  test.each([', "    f('a', 1),", "  ])('a %s', () => {})"]
+    const [row] = read(told, '// Why.', "describe('b', () => {", '  promise`A1`', ...cases, '})')
+    const tests = new Set(['`test/a.test.ts` “b”', '`test/a.test.ts` “a %s”'])
+    expect(row).toEqual({
+      id: 'A1',
+      severity: 'C',
+      text: 'Money stays.',
+      missing: undefined,
+      tests,
+    })
   })
 
-  test('names tests that are there', async () => {
-    // A name begins right behind the parenthesis of its `test` or `describe`.
-    const title = (name: string) => new RegExp(`\\(\\s*['"\`](\\$\\{\\w+\\}:? )?${literal(name)}`)
-    const ofFaults = faults.flatMap(({ tests = [] }, i) =>
-      tests.map((place) => [`fault ${i + 1}`, ...place] as const),
-    )
-    const ofRows = placesOf(({ tests }) => tests)
-    expect(await lost([...ofRows, ...ofFaults], title)).toEqual([])
-  })
-
-  test('names guards that are there', async () => {
-    const declared = (name: string, file: string) =>
-      /^src\/.*\.tsx?$/.test(file)
-        ? new RegExp(`\\b(function\\*?|const|class) ${name}\\b`)
-        : new RegExp(`\\b${name}\\b`)
-    expect(
-      await lost(
-        placesOf(({ guards }) => guards),
-        declared,
-      ),
-    ).toEqual([])
+  test.each([
+    ['no text', 'A1 has no text', ['promise`A1`', "test('a', () => {})"]],
+    ['two texts', 'test/a.test.ts: A1 has a text elsewhere, too', [told, told, "test('a', f)"]],
+    ['no test below it', 'test/a.test.ts: no test is below A1', [told, "const a = f('a', 1)"]],
+    ['an unknown letter', 'Z1 belongs to no part', ['promise`Z1 C: Money.`', "test('a', f)"]],
+    ['another form', 'test/a.test.ts: “a1” is not a tag', ['promise`a1`', "test('a', f)"]],
+  ])('A tag with %s is refused: %s.', (_, error, lines) => {
+    expect(() => read(...lines)).toThrow(error)
   })
 })

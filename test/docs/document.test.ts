@@ -9,6 +9,7 @@ import { sampleOf } from '../../src/front/reference/sample.ts'
 import { refusals } from '../../src/kernel/refusal.ts'
 import { runBody } from '../../src/runs/api/run-body.ts'
 import { wholeApp } from '../../src/web/http/lazy-mount.ts'
+import { promise } from '../support/promise.ts'
 import { type World, world } from '../support/world.ts'
 import { makeChecker } from './checker.ts'
 import { isApiRoute } from './served.ts'
@@ -56,6 +57,8 @@ describe('GET /openapi.json', () => {
     expect(other.status).toBe(200)
   })
 
+  promise`A19 H: The document at /openapi.json has every API route that is served and no other, is
+    valid OpenAPI 3.1, and names every error that a route of the dashboard refuses with.`
   test('has every API route that is served, and no other', async () => {
     const { routes } = await wholeApp(createApp(w.deps))
     const served = routes
@@ -83,6 +86,7 @@ describe('GET /openapi.json', () => {
     }
   })
 
+  promise`A19`
   test('is valid OpenAPI 3.1', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document))
     expect([errors ?? [], valid]).toEqual([[], true])
@@ -205,6 +209,7 @@ describe('the document', () => {
     expect(own.toSorted()).toEqual(['document-errors.ts', 'error-shapes.ts'])
   })
 
+  promise`A13`
   test('shows the body that the door checks', () => {
     const bodies = operations.flatMap(({ body }) => body?.schema['$ref'] ?? [])
     const named = (body: object) => `#/components/schemas/${(body as { $id?: string }).$id}`

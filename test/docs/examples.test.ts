@@ -14,6 +14,7 @@ import {
   refusalsOf,
 } from '../../src/front/reference/operation.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
+import { promise } from '../support/promise.ts'
 import { usd, type World, world } from '../support/world.ts'
 import { errorType, faultsIn, refusalFaults } from './answers.ts'
 import { bearerOf, bodyOf, type Fixtures, makeFixtures, urlOf } from './fixtures.ts'
@@ -68,6 +69,7 @@ const all = operations.flatMap((operation) =>
 const titled = (of: typeof all) =>
   of.map((one) => [`${one.operation.route}: ${one.example.name}`, one] as const)
 
+promise`A14 H: An answer has the members that are described, and no other.`
 describe('every example is answered as it says, in the shape it says', () => {
   test.each(titled(all))('%s', async (_, { operation, example }) => {
     const isOpen = !isKeyed(operation) && !isOperated(operation)
@@ -78,6 +80,7 @@ describe('every example is answered as it says, in the shape it says', () => {
     else expect(refusalsOf(operation)).toContain((await errorType(answer)) as never)
   })
 
+  promise`A14`
   test('what an owner sees of a receipt is described too', async () => {
     const operation = operations.find(({ id }) => id === 'showReceipt')
     if (!operation) throw new Error('it is not there')
@@ -127,7 +130,9 @@ describe('an Idempotency-Key', () => {
   })
 })
 
+promise`A21`
 describe('what is refused is described', () => {
+  promise`A15`
   test.each(keyed)('%s without a key', async (_, operation) => {
     const answer = await send(operation, first(operation))
     expect(await refusalFaults(operation, answer.clone())).toEqual([])
@@ -148,6 +153,7 @@ describe('what is refused is described', () => {
     expect(refusalsOf(operation)).toContain('scope_denied')
   })
 
+  promise`A15`
   test.each(keyless)('%s does not ask for a key and ignores a bad one', async (_, operation) => {
     const answer = await send(operation, first(operation), { key: 'sk-service-no' })
     expect(answer.status).toBe(first(operation).status)
@@ -170,6 +176,7 @@ describe('what is refused is described', () => {
     })
   }
 
+  promise`J8 H: No text makes a check take more than linear time.`
   test.each(titled(all.filter(({ example }) => example.body !== undefined)))(
     '%s with any text of 100,000 characters is answered, never a 500',
     async (_, { operation, example }) => {

@@ -6,6 +6,7 @@ import { areas } from '../../src/front/reference/areas/areas.ts'
 import { openApiOf, openApiOfArea } from '../../src/front/reference/document.ts'
 import { cachedTools } from '../support/cached-tools.ts'
 import { isNightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 
 /** The most warnings of one linter, of the whole document and of all areas together. */
 const warningsMax = 24
@@ -41,6 +42,7 @@ describe.skipIf(!isNightly)('linters of OpenAPI', () => {
     return new Response(child.stdout).text()
   }
 
+  promise`A21`
   test('Redocly finds no error, and few warnings, in the whole and in each area.', async () => {
     const tools = await cachedTools('redocly', ['@redocly/cli@2.77.0'])
     const cli = join(tools, 'node_modules/@redocly/cli/bin/cli.js')
@@ -53,6 +55,7 @@ describe.skipIf(!isNightly)('linters of OpenAPI', () => {
     expect(found.length).toBeLessThanOrEqual(warningsMax)
   }, 600_000)
 
+  promise`A21`
   test('Spectral finds no error, and few warnings, in the whole and in each area.', async () => {
     const tools = await cachedTools('spectral', ['@stoplight/spectral-cli@6.16.3'])
     const cli = join(tools, 'node_modules/@stoplight/spectral-cli/dist/index.js')

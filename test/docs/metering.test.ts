@@ -9,6 +9,7 @@ import { decideUsage } from '../../src/models/usage.ts'
 import { meterWords } from '../../src/verify/meter-words.ts'
 import { lineOf } from '../../src/verify/slip-lines.ts'
 import { amountText } from '../../src/web/ui/amount.tsx'
+import { promise } from '../support/promise.ts'
 
 const text = await Bun.file('docs/metering.md').text()
 const blocks = (of: string, kind: string): string[] =>
@@ -40,6 +41,7 @@ describe('the examples of docs/metering.md', () => {
     expect(examples).toHaveLength(7)
   })
 
+  promise`O1`
   test.each(examples)('$title is charged as the page says', (example) => {
     const { model, shape, tier, usage, rows, charged } = example
     const prices = catalogue.get(model)?.prices

@@ -12,6 +12,7 @@ import {
 import { browser, signInWith } from '../accounts/wallet.ts'
 import { type Depositing, depositingWorld, tomlOf } from '../deposits/depositing.ts'
 import { type StubChain, stubChain } from '../deposits/stub-chain.ts'
+import { promise } from '../support/promise.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { errorType, faultsIn } from './answers.ts'
 import { bodyOf } from './fixtures.ts'
@@ -59,6 +60,7 @@ const signedIn = named(operations.filter(hasSession))
 const byHand = ({ examples: all }: Operation): Example =>
   all.find(({ form }) => form) ?? (all[0] as Example)
 
+promise`A14`
 describe('every example of the dashboard API is answered as it says', () => {
   test.each(titled)('%s', async (_, { operation, example }) => {
     const answer = await sendAs(await person(operation), operation, example)
@@ -85,6 +87,7 @@ describe('every example of the dashboard API is answered as it says', () => {
   }
 })
 
+promise`A19`
 describe('what the dashboard API refuses is described', () => {
   // What is refused changes nothing: these two are enough.
   let shared: Person
@@ -232,6 +235,8 @@ describe('an Idempotency-Key of the dashboard API', () => {
   const idempotent = named(operations.filter(({ isIdempotent }) => isIdempotent))
   const headers = { 'idempotency-key': 'one', accept: 'application/json' }
 
+  promise`A20 H: A repeated subscription with the same Idempotency-Key gets the bytes of the first
+    answer.`
   test.each(idempotent)('%s gives the same answer again', async (_, operation) => {
     const found = await person(operation)
     const once = await sendAs(found, operation, first(operation), { headers })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { agentCost, agentToml, said, startAgentUpstream } from '../support/agent-upstream.ts'
 import { cachedTools } from '../support/cached-tools.ts'
 import { isNightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
 
@@ -119,6 +120,7 @@ describe.skipIf(!isNightly)('a client that openapi-typescript makes', () => {
     return { status: await child.exited, out, error }
   }
 
+  promise`A21`
   test.each(['/openapi.json', '/openapi/openai.json'])(
     'A tool loop of the types of %s compiles and runs.',
     async (path) => {

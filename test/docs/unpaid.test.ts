@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 import { pageOf, placesOfCommands } from '../../scripts/free-writes.ts'
+import { promise } from '../support/promise.ts'
 
+promise`T3`
 test('docs/unpaid.md lists what every command stores, and whether the budget refuses it', async () => {
   expect(await Bun.file('docs/unpaid.md').text()).toBe(pageOf(await placesOfCommands()))
 })

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
+import { promise } from '../support/promise.ts'
 import { type Doors, serveDoors } from './doors.ts'
 
+promise`S8 C: A key in x-api-key is the key where the protocol defines it, and nowhere else; two
+  different keys are refused, in words that clients show.`
 describe('a key at the door of Messages', () => {
   let doors: Doors
   let w: Doors['w']
@@ -62,6 +65,7 @@ describe('a key at the door of Messages', () => {
       }
     })
 
+    promise`S8`
     test('does not work as a key at the doors of other protocols, which say where it does', async () => {
       for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/runs', '/v1/quotes']) {
         const { status, error } = await post(path, { 'x-api-key': secret })

@@ -9,6 +9,7 @@ import {
   startMessagesUpstream,
   thought,
 } from '../support/messages-upstream.ts'
+import { promise } from '../support/promise.ts'
 import { startResponsesUpstream } from '../support/responses-upstream.ts'
 import { chunkOf, expectSettled, frameOf, modelToml, upstreamToml } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
@@ -68,6 +69,8 @@ function startThinkingUpstream() {
 const question = 'How is the weather?'
 const parameters = { type: 'object' as const, properties: { city: { type: 'string' } } }
 
+promise`S7 H: Reasoning that a server wants back survives every door, whole and streamed; that of
+  another model does not go on.`
 describe('what a server wants back with the next turn', () => {
   let servers: Awaited<ReturnType<typeof startJsonServer>>[]
   let w: World

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ServerResponse } from 'node:http'
 import { sendJson } from '../support/messages-upstream.ts'
+import { promise } from '../support/promise.ts'
 import { expectSettled, modelToml, upstreamToml } from '../support/runs.ts'
 import { startStubUpstream } from '../support/stub-upstream.ts'
 import { usd, type World, world } from '../support/world.ts'
@@ -13,6 +14,7 @@ function beOverloaded(how: string, response: ServerResponse): unknown {
   return sendJson(response, 529, error)
 }
 
+promise`S9 H: A model server that is overloaded stays so on Messages, and is retried elsewhere.`
 describe('a model server that says it is overloaded', () => {
   let stub: Awaited<ReturnType<typeof startStubUpstream>>
   let w: World

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { scopes } from '../../src/access/keys/key.ts'
 import { setRetention } from '../../src/storage/texts/retain.ts'
 import { type Door, nameOf, type Pair, pairs, wiredToml } from '../support/doors.ts'
+import { promise } from '../support/promise.ts'
 import { everythingWritten, expectSettled, lastRun, until } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream, stubWords } from '../support/stub-upstream.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
@@ -79,6 +80,7 @@ describe.each(engines)('what the old door keeps, on %s', (engine) => {
       },
     )
 
+    promise`D32`
     test('usage adds its runs up by key, model and tag', async () => {
       const { secret: key, key: row } = await w.key({ scopes: [...scopes] })
       const tag = name.replaceAll(' ', '-')
@@ -113,6 +115,7 @@ describe.each(engines)('what the old door keeps, on %s', (engine) => {
       ])
     })
 
+    promise`D32`
     test('the runs at once of a plan hold, and a client that leaves gives its place back', async () => {
       const gone = new AbortController()
       const stalled = [false, true].map((stream) =>

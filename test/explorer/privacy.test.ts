@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { scopes } from '../../src/access/keys/key.ts'
+import { promise } from '../support/promise.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { type Engine, engines, usd, type World, world } from '../support/world.ts'
 import { namedKey, runOnce, shareAs } from './world.ts'
@@ -33,6 +34,7 @@ const allowed = [
 
 // What is told does not hang on the engine: two worlds of the slow one would tell nothing more.
 describe.each(engines.filter((one) => one !== 'pglite'))('one more private run on %s', (engine) => {
+  promise`I6 H: One private run changes nothing public but counts and its place.`
   test('changes nothing public but counts, an index, a minute, a model and an outcome', async () => {
     const without = await seed(engine, false)
     const withOne = await seed(engine, true)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { toSeries } from '../../src/front/explorer/stats.ts'
+import { promise } from '../support/promise.ts'
 import { engines, type World, world } from '../support/world.ts'
 import { addReceipts, countAll } from '../usage/receipts.ts'
 import { json, showRun } from './world.ts'
@@ -87,6 +88,7 @@ describe.each(engines)('GET /v1/explorer/stats on %s', (engine) => {
     expect(all.from).toBe('2026-05-04T00:00:00.000Z')
   })
 
+  promise`I6`
   test('200: no median of less than five first tokens', async () => {
     const [a, b] = await addReceipts(w, [
       { accountId: '0xa', keyId: 'key_1', finishedAt: now - 400 * day },

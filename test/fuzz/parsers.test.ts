@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { nightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 import { families } from './families.ts'
 import { heapMiB, inputOf, must, type Target, testBounds, tryTarget } from './run.ts'
 
@@ -13,6 +14,7 @@ const named = Object.entries(families).flatMap(([family, targets]) =>
   targets.map((target) => [`${family}: ${target.name}`, target] as const),
 )
 
+promise`G6`
 describe('every reader takes what comes from outside, or refuses it as it says', () => {
   let before: number
   beforeAll(() => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { Glob } from 'bun'
+import { promise } from '../support/promise.ts'
 import { stopwatch } from './run.ts'
 
 /** A regular expression as it stands in the source. */
@@ -109,6 +110,7 @@ function msOf(pattern: RegExp, text: string): number {
   return spent()
 }
 
+promise`J8`
 test('no pattern takes more than linear time, but for those that nothing long comes to', () => {
   const all = patterns()
   expect(all.length).toBeGreaterThan(120)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { nightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 import type { Engine } from '../support/world.ts'
 import { testBounds } from './run.ts'
 import { startService } from './service.ts'
@@ -10,6 +11,7 @@ const efforts: [engine: Engine, inputs: number][] = [['sqlite', nightly(800, 800
 // What SQLite stores PostgreSQL may refuse, a zero byte for one.
 if (process.env['TEST_DATABASE_URL']) efforts.push(['postgres', nightly(500, 5000)])
 
+promise`C10`
 describe('every route, whatever is sent to it', () => {
   test.each(efforts)(
     'on %s: no 5xx, the one error body, no secret, and money moves only where nothing is refused',

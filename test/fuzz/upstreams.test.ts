@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
 import { nightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 import { testBounds } from './run.ts'
 import { tryUpstreams } from './try-upstreams.ts'
 
+promise`D16`
 test(
   'whatever an upstream answers, a run ends, its hold is settled, and nobody sees a 500',
   async () => {

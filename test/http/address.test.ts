@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { parseAddress } from '../../src/kernel/network-address.ts'
 import { clientAddress, rateKey, trustedProxies } from '../../src/web/http/client-address.ts'
+import { promise } from '../support/promise.ts'
 
 const trusted = trustedProxies(['10.0.0.0/8', '192.0.2.1', 'fd00::/8', '2001:db8::7'])
 const from = (address: string | null) => ({ requestIP: () => (address ? { address } : null) })
@@ -10,6 +11,7 @@ const call = (peer: string | null, forwarded?: string | [string, string]) => {
   return clientAddress(request, from(peer), trusted)
 }
 
+promise`J1 H: The address of a client is its peer's, unless a trusted proxy vouches for another.`
 describe('the address of whoever called', () => {
   const table: [string, string | null, string | [string, string] | undefined, string][] = [
     ['a stranger is itself', '203.0.113.9', undefined, '203.0.113.9'],
@@ -42,6 +44,7 @@ describe('the address of whoever called', () => {
   })
 })
 
+promise`J2 H: An IPv6 network of /64 is one client, and an IPv4 address one in either form.`
 describe('what a client is counted under', () => {
   test.each([
     ['203.0.113.9', '203.0.113.9'],

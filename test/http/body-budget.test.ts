@@ -2,11 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { usableMemory } from '../../src/app/usable-memory.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { BodyBudget, BodyRoom } from '../../src/web/http/body-budget.ts'
+import { promise } from '../support/promise.ts'
 import { modelToml, until, upstreamToml } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
 
 const mb = 1_000_000
 
+promise`S10 H: Large bodies share one budget of memory, fair by account, and give it back with the
+  first byte, a refusal or a break.`
 describe('the budget of bodies', () => {
   const make = (bodiesBytes = 100 * mb) => {
     const budget = new BodyBudget({ bodiesBytes })
@@ -76,6 +79,7 @@ test('the memory of a container is that of its nearest limit', () => {
   expect(usableMemory(() => undefined)).toBeGreaterThan(100_000_000)
 })
 
+promise`S10`
 describe('large requests at a server', () => {
   let w: World
   let upstream: Bun.Server<undefined>

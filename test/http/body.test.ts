@@ -5,6 +5,7 @@ import { Refusal } from '../../src/kernel/refusal.ts'
 import { readJson } from '../../src/web/http/body.ts'
 import { checkBody } from '../../src/web/http/check-body.ts'
 import { findJsonError } from '../../src/web/http/json-position.ts'
+import { promise } from '../support/promise.ts'
 
 const limitBytes = 200
 const post = (body: BodyInit, headers: Record<string, string> = {}) =>
@@ -80,6 +81,7 @@ describe('a good body', () => {
   })
 })
 
+promise`D24 H: A request is limited in size, depth and number of parts.`
 describe('413 payload_too_large', () => {
   test('by the declared length, without reading', async () => {
     const request = post('{}', { 'content-length': '201' })
@@ -99,6 +101,7 @@ describe('413 payload_too_large', () => {
   })
 })
 
+promise`D24`
 describe('415 unsupported_media_type', () => {
   const table: Record<string, string>[] = [
     { 'content-type': 'text/plain' },
@@ -137,6 +140,7 @@ describe('400 invalid_request', () => {
     expect(refusal.detail.metadata).toEqual({ line: 2, column: 8, offset: 9 })
     expect(refusal.message).not.toContain('secret')
   })
+  promise`D24`
   test('two million levels are refused, not walked', async () => {
     const text = '['.repeat(2e6) + ']'.repeat(2e6)
     const answer = readJson(post(text), { limitBytes: 4 << 20 })

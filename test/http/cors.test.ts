@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app/routes.ts'
 import { wholeApp } from '../../src/web/http/lazy-mount.ts'
+import { promise } from '../support/promise.ts'
 import { type World, world } from '../support/world.ts'
 
 /** Lists the routes that pages of any origin may read: keyless GETs, and the check of a receipt. */
@@ -43,6 +44,7 @@ const preflight = (path: string, method: string) =>
   })
 
 describe('pages of any origin', () => {
+  promise`B19`
   test.each(open)('%s may be read, without credentials', async (route) => {
     const [method, path] = split(route)
     const answer = await w.call(path, { method, headers })
@@ -60,6 +62,7 @@ describe('pages of any origin', () => {
     expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
   })
 
+  promise`B19`
   test('may read nothing else', async () => {
     const free = ['GET /openapi.json', 'GET /openapi/:file', 'GET /llms.txt', 'GET /log/*']
     const closed = routes.filter((route) => !open.includes(route) && !free.includes(route))

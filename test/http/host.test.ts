@@ -1,11 +1,13 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { hostCheck, isLoopback } from '../../src/web/http/host.ts'
+import { promise } from '../support/promise.ts'
 import { goodKey, raw, startService } from './service.ts'
 
 const service = startService()
 const { port } = service
 afterAll(service.stop)
 
+promise`B20 H: A request for another Host is refused before any route.`
 describe('421 misdirected_request, whatever the path and key', () => {
   const refused: [name: string, host: string][] = [
     ['empty', ''],

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { retryHeaders } from '../../src/kernel/retry-headers.ts'
 import { makeLimiter, rateHeaders, refuseInvalidKey, tooMany } from '../../src/web/http/limits.ts'
+import { promise } from '../support/promise.ts'
 
 /** A limiter and the clock in our hand. */
 function setUp(maxKeys?: number) {
@@ -47,6 +48,7 @@ describe('a minute', () => {
 })
 
 describe('a flood of made-up keys', () => {
+  promise`J3 H: Counting clients takes bounded memory, which a flood does not wash out.`
   test('does not grow the memory or wash out what was counted', () => {
     const { clock, limiter } = setUp(1000)
     for (let i = 0; i < 5; i++) limiter.take('offender', 5)

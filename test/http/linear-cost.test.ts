@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { pricedToml } from '../quotes/priced.ts'
+import { promise } from '../support/promise.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { usd, type World, world } from '../support/world.ts'
 
@@ -129,6 +130,8 @@ const mostGrowth = 3
 /** Below so many ms nothing can be told. */
 const leastMs = 12
 
+promise`T4 H: The CPU of a request grows as its size does; accounts without money have two runs at
+  once and are refused before their body is read.`
 describe('the CPU of a request grows as its size does', () => {
   let w: World
   let stub: StubUpstream

@@ -5,6 +5,7 @@ import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { methodNotAllowed } from '../../src/web/http/methods.ts'
 import { makeRoot } from '../../src/web/http/root.ts'
+import { promise } from '../support/promise.ts'
 import { goodKey, limitBytes, raw, startService } from './service.ts'
 
 const service = startService({
@@ -82,6 +83,7 @@ describe('what a refusal says in headers', () => {
     expect(answer.headers.get('www-authenticate')).toBe('Bearer')
   })
 
+  promise`D20 H: Only a refused payment and a charged answer tell a client not to try again.`
   test('402 tells SDKs not to retry and carries its metadata', async () => {
     const answer = await fetch(`${origin}/v1/broke`)
     expect(answer.status).toBe(402)
@@ -223,6 +225,7 @@ describe('405 method_not_allowed', () => {
   })
 })
 
+promise`C10 H: A path is decoded once and checked: none of its bytes causes a 500.`
 describe('404 for a path that cannot be decoded, so no parameter is ever null', () => {
   const get = (path: string) => raw(port, `GET ${path} HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`)
   test.each(['%zz', '%ff', '%', '%E2%82', 'a%'])('%s', async (id) => {
@@ -266,6 +269,7 @@ describe('CORS', () => {
   })
 })
 
+promise`A16`
 describe('a guarded route cannot be reached by another spelling', () => {
   test.each([
     '//v1/secret',

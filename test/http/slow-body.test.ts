@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { expectBodies } from '../../src/web/http/expected-body.ts'
 import { inTime } from '../../src/web/http/slow-body.ts'
+import { fault, promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
 
@@ -56,6 +57,7 @@ const ask = async (): Promise<number> => {
 const statusOf = ({ answer }: Slow): string => answer.split(' ')[1] ?? ''
 
 describe('a body that does not arrive', () => {
+  promise`J7`
   test('is given up after its time, dripping or not, and its connection closed', async () => {
     const slow = [await begin(`${head()}{`), await begin(`${head()}{`, { drips: true })]
     const chunked = head().replace('Content-Length: 200', 'Transfer-Encoding: chunked')
@@ -75,6 +77,7 @@ describe('a body that does not arrive', () => {
     expect(statusOf(slow)).toBe('200')
   }, 30_000)
 
+  promise`S10`
   test('a large one has a second more for every 128 KiB that it announces', async () => {
     const message = '{"model":"counterfoil/echo-1","messages":[{"role":"user","content":"hi"}]}'
     const body = message.padEnd(512 * 1024)
@@ -121,6 +124,8 @@ describe('a length that is no number', () => {
 })
 
 describe('500 slow connections of one address', () => {
+  promise`J7`
+  fault`33`
   test('keep nobody else out, and all are over soon', async () => {
     const beginnings = ['P', `GET /v1/models HTTP/1.1\r\nHost: localhost\r\nX-Slow: `]
     const open = Array.from({ length: 500 }, (_, i) =>
@@ -149,6 +154,7 @@ describe('the slow bodies of one address', () => {
     ['another network of IPv6', '2001:db8:0:1::1', '2001:db8:0:2::1', ''],
     ['another client of the same trusted proxy', '10.0.0.1', '10.0.0.1', '192.0.2.3'],
   ]
+  promise`J7`
   // These wait for the clock and share nothing, so all wait at once.
   test.concurrent.each(addresses)(
     'are so many and no more; %s has its own',
@@ -185,6 +191,8 @@ describe('the slow bodies of one address', () => {
   )
 })
 
+promise`J7`
+fault`33`
 test.concurrent('a head that does not arrive is given up by 12 s, dripping or not', async () => {
   const unfinished = 'GET /v1/models HTTP/1.1\r\nHost: localhost\r\nX-Slow: '
   const slow = [await begin(unfinished), await begin(unfinished, { drips: true }), await begin('')]

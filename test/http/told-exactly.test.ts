@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { scopes } from '../../src/access/keys/key.ts'
+import { promise } from '../support/promise.ts'
 import { usd, type World, world } from '../support/world.ts'
 
+promise`B24`
 describe('a value that cannot be taken', () => {
   let w: World
   let secret = ''

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { chatBefore, nameOf, type Pair, pairs, wiredToml } from '../support/doors.ts'
+import { promise } from '../support/promise.ts'
 import { allRuns, expectSettled, moneyOf } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
@@ -34,6 +35,8 @@ describe.each(engines)('one call many times, on %s', (engine) => {
   let count = 0
   const spent = async () => 100_000_000_000 - (await moneyOf(w, secret)).balance_nusd
 
+  promise`D19 C: One Idempotency-Key is one effect, also across a crash.`
+  promise`D32`
   test.each(atOnce)(
     '%i at once, %s, streamed: %p: one run, one charge',
     async (many, _, stream, { door, wire }) => {

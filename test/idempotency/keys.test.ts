@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { type Browser, browser, signInWith, wallet } from '../accounts/wallet.ts'
+import { promise } from '../support/promise.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 
 // Two hundred at once take their time on a busy machine.
@@ -110,6 +111,7 @@ describe.each(engines)('keys with an Idempotency-Key, on %s', (engine) => {
     })
   })
 
+  promise`A2`
   test('no secret stands in the table, also not sealed', async () => {
     const call = fresh()
     const made = (await (await byKey('/v1/keys', call, wish)).json()) as Made

@@ -7,6 +7,7 @@ import { signerFromHex } from '../../src/proof/signer/signer.ts'
 import { endAbandoned } from '../../src/runs/end-abandoned.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { serve } from '../../src/web/http/serve.ts'
+import { promise } from '../support/promise.ts'
 import { allRuns, expectSettled, modelsToml, until } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { sharedEngines, testPrivateKey, usd, type World, world } from '../support/world.ts'
@@ -62,6 +63,7 @@ describe.each(sharedEngines)('an Idempotency-Key on two nodes of one %s', (engin
     await until('the end', () => a.deps.live.count() === 0)
   })
 
+  promise`D19`
   test('200 at once over both: one run, one charge', async () => {
     const known = new Set((await allRuns(a)).map(({ id }) => id))
     const answers = await Promise.all(

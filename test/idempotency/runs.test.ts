@@ -9,6 +9,7 @@ import {
   runsDoor,
   wiredToml,
 } from '../support/doors.ts'
+import { promise } from '../support/promise.ts'
 import {
   allRuns,
   expectSettled,
@@ -134,6 +135,7 @@ describe.each(engines)('Idempotency-Key, on %s', (engine) => {
       await ended(second.id)
     })
 
+    promise`D19`
     test('of another route, or by another key, is another call', async () => {
       const call = fresh()
       const ask = { model: echo, input: 'hi' }
@@ -169,6 +171,7 @@ describe.each(engines)('Idempotency-Key, on %s', (engine) => {
   })
 
   describe('what is refused', () => {
+    promise`D19`
     test('another body under the same key is 422, and nothing is run', async () => {
       const call = fresh()
       await chat(call)

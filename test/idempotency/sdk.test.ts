@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import OpenAI from 'openai'
+import { promise } from '../support/promise.ts'
 import { allRuns, expectSettled, modelsToml, pricedBuiltins } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { usd, type World, world } from '../support/world.ts'
@@ -53,6 +54,7 @@ test('another body is its UnprocessableEntityError, and is not tried again', asy
   expect(await asked.catch(same)).toBeInstanceOf(OpenAI.UnprocessableEntityError)
 })
 
+promise`D20`
 test('its own retries of a failure reach the upstream: nothing was charged', async () => {
   const asked = client.chat.completions.create(
     { model: 'stub/status-500', messages },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, isStepCount, jsonSchema, type ModelMessage, streamText, tool } from 'ai'
 import type { ResponseInputItem } from 'openai/resources/responses/responses'
+import { promise } from '../support/promise.ts'
 import { allRuns, lastRun } from '../support/runs.ts'
 import { said } from '../support/scripted-upstream.ts'
 import { engines } from '../support/world.ts'
@@ -95,6 +96,7 @@ describe.each(engines)('clients that name what was kept, on %s', (engine) => {
     },
   )
 
+  promise`S7`
   test('reasoning goes back without the status that clients give it and servers refuse', async () => {
     const asked = { model: 'responses/thinker', store: false }
     const { output } = await k.openai().responses.create({ ...asked, input: 'x' })
@@ -108,6 +110,7 @@ describe.each(engines)('clients that name what was kept, on %s', (engine) => {
     expect(answer).toHaveProperty('status', 'completed')
   })
 
+  promise`S6`
   test('what is named is held for and billed as if it had been sent', async () => {
     const long = 'a word '.repeat(3000)
     const first = await k.openai().responses.create({ model: 'openai/agent', input: long })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { JsonObject } from '../../src/kernel/json-object.ts'
 import { signerFromHex } from '../../src/proof/signer/signer.ts'
 import { setRetention } from '../../src/storage/texts/retain.ts'
+import { promise } from '../support/promise.ts'
 import { allRuns, everythingWritten, lastRun } from '../support/runs.ts'
 import { said } from '../support/scripted-upstream.ts'
 import { engines, testAccount } from '../support/world.ts'
@@ -12,6 +13,8 @@ setDefaultTimeout(60_000)
 const hourMs = 3_600_000
 const stranger = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
 
+promise`S6 C: What is kept of a response is sealed, found by its account alone, billed as if it had
+  been sent, and gone when it is forbidden, erased or a day old.`
 describe.each(engines)('what is kept of a response on %s', (engine) => {
   let k: Kept
   beforeAll(async () => {
@@ -36,6 +39,7 @@ describe.each(engines)('what is kept of a response on %s', (engine) => {
     return k.ask({ model, input }, key)
   }
 
+  promise`S6`
   test('is the same 404 to another account as an unknown id, and nothing is held', async () => {
     const answer = await first()
     const other = await k.keyOf({ account: stranger })
@@ -176,6 +180,7 @@ describe.each(engines)('what is kept of a response on %s', (engine) => {
     }
   })
 
+  promise`S6`
   test('no word stands in the database in clear', async () => {
     const word = 'persimmon-7710'
     k.scripted.turnFor = () => ({ words: [word], calls: [] })

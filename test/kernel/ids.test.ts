@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { isId, makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
+import { promise } from '../support/promise.ts'
 
 describe('an id', () => {
   const at = Date.UTC(2026, 10, 20)
@@ -9,6 +10,7 @@ describe('an id', () => {
     return Array.from({ length: 10_000 }, () => ids.make('rcpt'))
   }
 
+  promise`G4 H: An id cannot be guessed from others. It tells its time, as sortable ids do.`
   test('ids of one moment share its time and nothing that tells the next', () => {
     const ids = many()
     expect(ids.every((id) => isId('rcpt', id))).toBe(true)

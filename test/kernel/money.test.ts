@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { max, maxNusd, min, parseUsd, toJsonInteger, toUsd } from '../../src/kernel/money.ts'
 import { prng } from '../ledger/prng.ts'
+import { promise } from '../support/promise.ts'
 
 describe('an amount in USD', () => {
   test.each([
@@ -13,6 +14,7 @@ describe('an amount in USD', () => {
     expect(parseUsd(text)).toBe(amount)
   })
 
+  promise`D4 C: An amount is a whole number in bounds; anything else is refused.`
   test.each([
     ...['', ' 5', '5 ', '+5', '-5', '-0', '1e3', '0x10', '1,5', '1_000', '.5', '5.', '1.2.3'],
     ...['NaN', 'Infinity', 'true', '５', '5\n', '5\0', '1.0000000001', '9000000.000000001'],

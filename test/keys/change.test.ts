@@ -10,6 +10,7 @@ import {
   openOffice,
   pictureOf,
 } from '../ledger/office.ts'
+import { promise } from '../support/promise.ts'
 import { rejectionOf } from '../support/rejection.ts'
 import { engines } from '../support/world.ts'
 
@@ -36,6 +37,7 @@ describe.each(engines)('a key that is changed, on %s', (engine) => {
   }
 
   describe('its cap', () => {
+    promise`D21`
     test('is never below what is spent and held: 409 names the smallest it can be', async () => {
       const key = await office.key({ account: await funded(1000n), capLimit: 500n })
       await office.end(await office.hold(key, 100n), 30n)
@@ -69,6 +71,7 @@ describe.each(engines)('a key that is changed, on %s', (engine) => {
       })
     })
 
+    promise`D21`
     test('that races with holds is kept: what is taken fits, or the change is refused', async () => {
       const key = await office.key({ account: await funded(10_000n), capLimit: 1000n })
       const holds = Array.from({ length: 60 }, () => office.hold(key, 10n))

@@ -5,6 +5,7 @@ import type { KeyRow } from '../../src/storage/db/schema.ts'
 import { takenTogether } from '../ledger/answers.ts'
 import { newAccount, openOffice, pictureOf } from '../ledger/office.ts'
 import { prng } from '../ledger/prng.ts'
+import { promise } from '../support/promise.ts'
 import { rejectionOf } from '../support/rejection.ts'
 import { engines } from '../support/world.ts'
 
@@ -135,6 +136,7 @@ describe.each(engines)('a new key on %s', (engine) => {
     office.clock.set(now)
   })
 
+  promise`A9 C: A key has no more rights, cap or time than the key above it.`
   test('in random trees of random wishes is never more than any key above it', async () => {
     const random = prng(11)
     const own = newAccount()

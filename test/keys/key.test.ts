@@ -11,6 +11,7 @@ import { Refusal } from '../../src/kernel/refusal.ts'
 import type { KeyRow } from '../../src/storage/db/schema.ts'
 import { prng } from '../ledger/prng.ts'
 import { plainKey } from '../support/plain-key.ts'
+import { promise } from '../support/promise.ts'
 
 const now = Date.UTC(2026, 5, 1)
 
@@ -76,6 +77,7 @@ describe('the status of a chain', () => {
     expect(statusOf([key({ ...all, revokedAt: null })], now)).toBe('expired')
   })
 
+  promise`A4 H: A key is expired exactly from its moment on, in every time zone.`
   test('is expired exactly from expires_at on', () => {
     const expiresAt = now + 90 * 86_400_000
     const at = (time: number) => statusOf([key({ expiresAt: now * 2 }), key({ expiresAt })], time)
@@ -148,6 +150,7 @@ describe('a glob', () => {
     }
   })
 
+  promise`J8`
   test('is decided in time linear in its length', () => {
     const size = 100_000
     const hostile: [glob: string, model: string, expected: boolean][] = [

@@ -5,12 +5,14 @@ import { rotateKey } from '../../src/access/keys/rotate.ts'
 import { hashSecret } from '../../src/access/keys/secret.ts'
 import { changeWebhook, createWebhook } from '../../src/front/webhooks/webhooks.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
+import { promise } from '../support/promise.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 
 const day = 86_400_000
 
 type Made = { id: string; secret: string; left_paused?: string[] }
 
+promise`T7 C: A report of a leak contains what the leaked key made, also after it rotated itself.`
 describe.each(engines)('what a leaked key made, on %s', (engine) => {
   let w: World
   beforeAll(async () => {

@@ -4,6 +4,7 @@ import { systemRandom } from '../../src/kernel/random.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { noted } from '../admin/admin.ts'
 import { errorType } from '../docs/answers.ts'
+import { promise } from '../support/promise.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
 
 describe.each(engines)('a leak report on %s', (engine) => {
@@ -23,6 +24,8 @@ describe.each(engines)('a leak report on %s', (engine) => {
   const ask = (key: string) => w.call('/v1/keys/self', { key, method: 'GET' })
   const balanceOf = (key: string) => w.call('/v1/plans', { key })
 
+  promise`E23 C: A report of a leak pauses the key of that very secret and tells its sender
+    nothing.`
   test('Every text is answered alike: status, body and headers.', async () => {
     const { secret } = await w.key()
     const revoked = await mint()
@@ -39,6 +42,7 @@ describe.each(engines)('a leak report on %s', (engine) => {
     expect(new Set(told).size).toBe(1)
   })
 
+  promise`E23`
   test('A live secret is paused, its owner told, and resumed after a rotation alone.', async () => {
     const made = await mint()
     expect((await balanceOf(made.secret)).status).toBe(200)
@@ -68,6 +72,7 @@ describe.each(engines)('a leak report on %s', (engine) => {
     expect((await balanceOf(made.secret)).status).toBe(401)
   })
 
+  promise`E23`
   test('The secret is stored and logged nowhere, whatever happens to the report.', async () => {
     const { secret } = await mint()
     await report(secret)
@@ -95,6 +100,7 @@ describe.each(engines)('a leak report on %s', (engine) => {
     expect((await ask(secret)).status).toBe(200)
   })
 
+  promise`E23`
   test('Reports are limited by network.', async () => {
     const all = await Promise.all(Array.from({ length: 70 }, () => report('x')))
     expect(all.filter(({ status }) => status === 429).length).toBeGreaterThan(5)

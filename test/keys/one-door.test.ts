@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Scope, scopes } from '../../src/access/keys/key.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
+import { promise } from '../support/promise.ts'
 import { everythingWritten } from '../support/runs.ts'
 import { engines, testAccount, type World, world } from '../support/world.ts'
 import { type Caller, callsOf, makeCallers, now, typeOf } from './doors.ts'
@@ -27,6 +28,7 @@ describe.each(engines)('the routes of one key on %s', (engine) => {
         ['POST', '/rotate'],
       ]
 
+      promise`A12`
       test.each(routes)(
         '%s /v1/keys/:id%s answers alike for a foreign, a higher and a missing key',
         async (method, path) => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openSecret, sealSecret } from '../../src/access/keys/portal/brief-secret.tsx'
+import { promise } from '../support/promise.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 import { errorIn, hiddenIn, type Own, secretIn, signedIn } from './own.ts'
 
@@ -98,6 +99,7 @@ describe('the form of a new key', () => {
     expect(second).not.toContain('sk-service-')
   })
 
+  promise`A2`
   test('the cookie of a secret opens for its session and key alone, for a minute', () => {
     const sent = { secret: 'sk-service-x', by: 'create' } as const
     const place = { session: 'sess_1', id: 'key_1' }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { promise } from '../support/promise.ts'
 import { usd, type World, world } from '../support/world.ts'
 import { payloads } from '../ui/payloads.ts'
 import { errorIn, hiddenIn, type Own, secretIn, signedIn } from './own.ts'
@@ -238,6 +239,7 @@ describe('names and tags that try to be more than text', () => {
 
   test('are 40 at least', () => expect(short.length).toBeGreaterThanOrEqual(40))
 
+  promise`C1`
   test('are shown as text on every page of keys', async () => {
     const who = await signedIn(w)
     const made: { id: string; name: string }[] = []

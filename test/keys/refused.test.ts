@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { scopes } from '../../src/access/keys/key.ts'
+import { promise } from '../support/promise.ts'
 import { usd, type World, world } from '../support/world.ts'
 
 const now = Date.UTC(2026, 6, 15, 12)
@@ -80,12 +81,15 @@ describe('400 invalid_request names the field', () => {
     return { status: answer.status, type: error.type, param: error.param }
   }
 
+  promise`A13 C: No body sets an account, a balance, a state or a secret.`
+  promise`D4`
   test.each(badRights)('of POST /v1/keys with %s', async (_, wrong, param) => {
     const json = { name: 'x', cap: { limit_nusd: 1 }, ...wrong }
     const refused = await refusalOf(w.call('/v1/keys', { key: top, json }))
     expect(refused).toEqual({ status: 400, type: 'invalid_request', param })
   })
 
+  promise`A13`
   test.each(badRights)('of PATCH /v1/keys/:id with %s', async (_, wrong, param) => {
     const before = await (await w.call(`/v1/keys/${child}`, { key: top })).json()
     const call = { key: top, method: 'PATCH', json: wrong }
@@ -100,6 +104,8 @@ describe('400 invalid_request names the field', () => {
     ['a window there is not', { name: 'x', cap: { limit_nusd: 1, window: 'year' } }, 'cap.window'],
     ['a parent of null', { name: 'x', cap: { limit_nusd: 1 }, parent_id: null }, 'parent_id'],
   ]
+  promise`A13`
+  promise`D4`
   test.each(onlyOnMint)('of POST /v1/keys with %s', async (_, json, param) => {
     const refused = await refusalOf(w.call('/v1/keys', { key: top, json }))
     expect(refused).toEqual({ status: 400, type: 'invalid_request', param })
@@ -109,6 +115,7 @@ describe('400 invalid_request names the field', () => {
     ['another window', { cap: { limit_nusd: 1, window: 'day' } }, 'cap.window'],
     ['another parent', { parent_id: null }, 'parent_id'],
   ]
+  promise`A13`
   test.each(onlyOnPatch)('of PATCH /v1/keys/:id with %s', async (_, json, param) => {
     const refused = await refusalOf(
       w.call(`/v1/keys/${child}`, { key: top, method: 'PATCH', json }),

@@ -3,6 +3,7 @@ import { eq } from 'drizzle-orm'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import type { KeyRow } from '../../src/storage/db/schema.ts'
 import { newAccount, openOffice, pictureOf } from '../ledger/office.ts'
+import { promise } from '../support/promise.ts'
 import { outcomeOf, rejectionOf } from '../support/rejection.ts'
 import { engines } from '../support/world.ts'
 
@@ -23,6 +24,7 @@ describe.each(engines)('a revocation on %s', (engine) => {
       return rows(q.update(keys).set(values).where(eq(keys.id, id)).returning())
     })
 
+  promise`A5 C: A revoked key, and every key below it, is refused from the answer on.`
   test('takes the key and all below it, to depth 4, from its commit on', async () => {
     const account = newAccount()
     await office.grant(account, 100n)
@@ -41,6 +43,7 @@ describe.each(engines)('a revocation on %s', (engine) => {
     await office.hold(other, 1n)
   })
 
+  promise`A5`
   test('is never straddled: of holds that race with it, none is taken after it', async () => {
     const account = newAccount()
     await office.grant(account, 1000n)

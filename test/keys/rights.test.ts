@@ -15,6 +15,7 @@ import { Refusal } from '../../src/kernel/refusal.ts'
 import { capWindows, windowStart } from '../../src/ledger/window.ts'
 import type { KeyRow, RunRow } from '../../src/storage/db/schema.ts'
 import { faultsOf, newAccount, openOffice, pictureOf } from '../ledger/office.ts'
+import { promise } from '../support/promise.ts'
 import { engines } from '../support/world.ts'
 
 const day = 86_400_000
@@ -156,6 +157,7 @@ describe.each(engines)('random key trees on %s', (engine) => {
     return [...spent.values()]
   }
 
+  promise`A9`
   test('no key ever has a right that a key above it lacks, nor spends beyond any cap', async () => {
     const runs = engine === 'sqlite' ? 60 : 12
     const property = fc.asyncProperty(life, async (moments) => {

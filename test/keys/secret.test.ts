@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { crc32 } from 'node:zlib'
 import { fingerprintOf, hashSecret, isSecret, makeSecret } from '../../src/access/keys/secret.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
+import { promise } from '../support/promise.ts'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -13,6 +14,7 @@ describe('a secret', () => {
   const random = systemRandom()
   const secrets = Array.from({ length: 10_000 }, () => makeSecret(random))
 
+  promise`A1 C: A secret has 256 random bits, one form and one length, and ends in a checksum.`
   test('has 60 characters of the documented form, 10,000 times without a duplicate', () => {
     const form = /^sk-service-[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/
     expect(secrets.filter((secret) => secret.length !== 60 || !form.test(secret))).toEqual([])
@@ -28,6 +30,7 @@ describe('a secret', () => {
     expect(wrong).toEqual([])
   })
 
+  promise`A1`
   test('carries 256 bits, and its digits are evenly spread', () => {
     const numbers = secrets.map((secret) => numberOf(secret.slice(11, 54)))
     expect(numbers.every((number) => number < 2n ** 256n)).toBe(true)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import type { KeyRow, RunRow } from '../../src/storage/db/schema.ts'
+import { promise } from '../support/promise.ts'
 import { engines } from '../support/world.ts'
 import { faultsOf, newAccount, openOffice, pictureOf } from './office.ts'
 
@@ -73,6 +74,7 @@ describe.each(engines)('1,000 holds at once where 50 are affordable, on %s', (en
     return counts
   }
 
+  promise`D6 C: The most a run may cost is checked and held in one step.`
   test('exactly 50 are taken through one key, and the balance refuses the rest', async () => {
     const account = newAccount()
     await office.grant(account, room)
@@ -94,6 +96,7 @@ describe.each(engines)('1,000 holds at once where 50 are affordable, on %s', (en
     expect(windows.find(({ keyId }) => keyId === parent.id)?.spent).toBe(room / 2n)
   }, 60_000)
 
+  promise`A10`
   test('exactly 50 are taken where the cap of the parent binds', async () => {
     const account = newAccount()
     const balance = room * 100n

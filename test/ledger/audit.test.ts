@@ -3,12 +3,14 @@ import { auditStore } from '../../src/ledger/store/audit.ts'
 import { insert } from '../../src/storage/db/query-steps.ts'
 import type { RunRow } from '../../src/storage/db/schema.ts'
 import { direct } from '../db/direct.ts'
+import { promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { engines } from '../support/world.ts'
 import { newAccount, officeOn, openOffice, pictureOf } from './office.ts'
 
 const hourMs = 3_600_000
 
+promise`D1`
 describe.each(engines)('an audit on %s', (engine) => {
   let office: Awaited<ReturnType<typeof openOffice>>
   let audits: ReturnType<typeof auditStore>

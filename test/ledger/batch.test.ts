@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import type { Command } from '../../src/ledger/command.ts'
+import { promise } from '../support/promise.ts'
 import { outcomeOf, rejectionOf } from '../support/rejection.ts'
 import { engines } from '../support/world.ts'
 import { endedAs, faultsOf, newAccount, openOffice, pictureOf } from './office.ts'
@@ -131,6 +132,7 @@ describe.each(engines)('commands of one batch on %s', (engine) => {
     office.clock.set(start)
   })
 
+  promise`D7 C: A run ends once, whatever ends it.`
   test('a hold ends once: a second end is refused and moves nothing', async () => {
     const account = newAccount()
     await office.grant(account, 100n)
@@ -141,6 +143,7 @@ describe.each(engines)('commands of one batch on %s', (engine) => {
     expect(await accountRow(account)).toMatchObject({ balance: 90n, held: 0n })
   })
 
+  promise`D9`
   test('a cost above the hold is never charged', async () => {
     const account = newAccount()
     await office.grant(account, 100n)
@@ -150,6 +153,7 @@ describe.each(engines)('commands of one batch on %s', (engine) => {
     expect(await accountRow(account)).toMatchObject({ balance: 100n, held: 40n })
   })
 
+  promise`D5 H: No sum leaves the bounds: the ledger refuses first, the database after it.`
   test('a balance never passes 9,000,000 USD', async () => {
     const account = newAccount()
     const most = 9_000_000_000_000_000n

@@ -3,6 +3,7 @@ import { issueKey } from '../../src/access/keys/issue.ts'
 import { rotateKey } from '../../src/access/keys/rotate.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { pricedToml } from '../quotes/priced.ts'
+import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 import { startNode } from '../support/services.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
@@ -19,6 +20,8 @@ const priced = { ...echo, model: 'stub/normal' }
 let made = 0
 const fresh = () => `0x${(++made).toString(16).padStart(40, 'c')}`
 
+promise`T3 H: An account stores a bounded number of rows and bytes a day without paying, over any
+  number of nodes; a paid run is neither counted nor refused for it.`
 describe.each(engines)('the budget of free writes on %s', (engine) => {
   let w: World
   let stub: StubUpstream

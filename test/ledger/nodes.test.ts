@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { promise } from '../support/promise.ts'
 import { rejectionOf } from '../support/rejection.ts'
 import { engines } from '../support/world.ts'
 import { takenTogether } from './answers.ts'
@@ -38,6 +39,8 @@ describe.each(shared)('two nodes on one database, %s', (engine) => {
     expect(await accountRow(account)).toMatchObject({ balance: 200n })
   }, 30_000)
 
+  promise`D2`
+  promise`D6`
   test('never overspend: of 400 holds on each, exactly 50 are taken in all', async () => {
     const account = newAccount()
     await one.grant(account, 1000n)
@@ -52,6 +55,7 @@ describe.each(shared)('two nodes on one database, %s', (engine) => {
     expect(await accountRow(account)).toMatchObject({ balance: 0n, held: 0n })
   }, 30_000)
 
+  promise`A10`
   test('keep the cap of a parent whose children spend on both', async () => {
     const account = newAccount()
     await one.grant(account, 100_000n)
@@ -70,6 +74,7 @@ describe.each(shared)('two nodes on one database, %s', (engine) => {
     expect(keys.find(({ id }) => id === parent.id)?.childrenCount).toBe(10)
   }, 30_000)
 
+  promise`D7`
   test('end a hold once, whoever comes first', async () => {
     const account = newAccount()
     await one.grant(account, 1000n)
@@ -81,6 +86,7 @@ describe.each(shared)('two nodes on one database, %s', (engine) => {
     expect(await accountRow(account)).toMatchObject({ held: 0n })
   }, 30_000)
 
+  promise`A5`
   test('take no hold from the commit of a revocation on the other node on', async () => {
     const account = newAccount()
     await one.grant(account, 1000n)

@@ -5,6 +5,7 @@ import type { Ledger } from '../../src/ledger/post.ts'
 import { capWindows } from '../../src/ledger/window.ts'
 import type { KeyRow, RunRow } from '../../src/storage/db/schema.ts'
 import { nightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 import { engines } from '../support/world.ts'
 import {
   judgeEnd,
@@ -28,6 +29,10 @@ const stepsOf = { sqlite: nightly(250, 2500), pglite: 60, postgres: nightly(100,
 const dayMs = 86_400_000
 
 describe.each(engines)('a ledger on %s', (engine) => {
+  promise`A10 C: The holds and spending of a key tree stay within every cap above it.`
+  promise`D1 C: Every transfer has two ends, nothing is lost, and a balance is the sum of its
+    entries.`
+  promise`D7`
   test(
     'does what a ten-line model does, and conserves money after every step',
     async () => {

@@ -6,6 +6,7 @@ import { liabilityPublisher } from '../../src/proof/liabilities/state-owed.ts'
 import { liabilityStore } from '../../src/proof/liabilities/store.ts'
 import { update } from '../../src/storage/db/query-steps.ts'
 import { checkLiabilities } from '../../src/verify/liabilities.ts'
+import { promise } from '../support/promise.ts'
 import { rejectionOf } from '../support/rejection.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 import { accountOf, fund, publish } from './publishing.ts'
@@ -22,6 +23,8 @@ for (const engine of engines) {
     const faults = () => auditStore(w.db).faults(w.deps.clock.now())
     const trust = () => ({ signers: [{ address: w.deps.signer.address }] })
 
+    promise`D59 C: What is said to be owed is the sum of all balances at one moment, to the
+      nano-dollar, on both engines; nothing of a statement counts before all of it is stored.`
     test('is the sum of all balances, and each account finds its own in it', async () => {
       const row = await publish(w)
       expect(row.statement.total_nusd).toBe(String(12n * usd + 4n))
@@ -58,6 +61,7 @@ for (const engine of engines) {
       expect(refusal).toMatchObject({ type: 'not_found' })
     })
 
+    promise`D59`
     test('counts nothing that a node left behind which died or lost its lease', async () => {
       const { liabilities } = w.deps
       const newest = await liabilities.newest()
@@ -76,6 +80,7 @@ for (const engine of engines) {
       expect(await faults()).toEqual([])
     })
 
+    promise`D59`
     test('is found out where a leaf was changed or left out, or a balance was lowered', async () => {
       const { liabilityParts: parts, liabilities } = w.db.tables
       const row = await w.deps.liabilities.newest()

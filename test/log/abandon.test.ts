@@ -12,6 +12,7 @@ import { isEnded, receiptOf, reissued } from '../../src/proof/receipts/receipt.t
 import { insert, rows } from '../../src/storage/db/query-steps.ts'
 import type { AnchorRow } from '../../src/storage/db/schema.ts'
 import { leafKinds } from '../../src/verify/merkle.ts'
+import { promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { allRuns, lastEnded, lastRun } from '../support/runs.ts'
 import { type World, world } from '../support/world.ts'
@@ -238,6 +239,7 @@ describe('the log that follows', () => {
   })
 })
 
+promise`N4`
 describe('a log that was signed further than it is stored', () => {
   /** As the file of a data folder knows it. */
   const knownTo = (size: number, timestamp: number) => ({

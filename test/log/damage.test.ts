@@ -6,6 +6,7 @@ import { logReading, readWholeLogs } from '../../src/proof/log/store/whole.ts'
 import { first, insert, rows } from '../../src/storage/db/query-steps.ts'
 import { tilePath } from '../../src/verify/log-tiles.ts'
 import { direct } from '../db/direct.ts'
+import { promise } from '../support/promise.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 
@@ -14,6 +15,7 @@ setDefaultTimeout(120_000)
 type Refused = { error: { type: string; message: string; metadata?: { leaf: number } } }
 
 for (const engine of engines) {
+  promise`T9 C: Nothing false of the log is served, and the damaged leaf is named.`
   describe(`a log whose rows changed on the disk, on ${engine}`, () => {
     let w: World
     let size = 0

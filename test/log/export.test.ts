@@ -12,6 +12,7 @@ import { logNoteKey } from '../../src/proof/log/notes.ts'
 import { logFolder } from '../../src/proof/log/store/log-folder.ts'
 import { parseHead } from '../../src/verify/checkpoint-note.ts'
 import { parseNote } from '../../src/verify/signed-note.ts'
+import { promise } from '../support/promise.ts'
 import { lastRun, pricedBuiltins } from '../support/runs.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
 
@@ -113,6 +114,8 @@ for (const engine of engines) {
       expect((await audit(folder)).holds).toBe(true)
     })
 
+    promise`H18 H: An exported log is never published before all its files were read under its
+      signed head.`
     test('go on where an export was killed: the checkpoint is the last thing that moves', async () => {
       await grow(300)
       let left = 3
@@ -132,6 +135,7 @@ for (const engine of engines) {
       expect(paths().filter((path) => path.endsWith('.new'))).toEqual([])
     })
 
+    promise`H18`
     test('are read again before the end: a damaged one is named, with what to do', async () => {
       const path = join(folder, 'tile/0/001')
       const good = readFileSync(path)
@@ -151,6 +155,7 @@ for (const engine of engines) {
       expect(readFileSync(path)).toEqual(good)
     })
 
+    promise`H18`
     test('are refused to a folder of another log, of a longer one, or of none', async () => {
       const note = bytesAt('checkpoint').toString()
       const { size } = parseHead(parseNote(note)?.text ?? '') ?? {}

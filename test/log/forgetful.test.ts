@@ -16,6 +16,7 @@ import { nodeLease } from '../../src/storage/db/lease.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { type Node, startNode } from '../support/node.ts'
 import { postgresServer } from '../support/postgres.ts'
+import { promise } from '../support/promise.ts'
 import { type Rewindable, rewindable } from '../support/rewind.ts'
 import { until } from '../support/runs.ts'
 import { testPrivateKey } from '../support/world.ts'
@@ -96,6 +97,8 @@ async function expectOneHistory(node: Node, seen: Seen): Promise<void> {
   }
 }
 
+promise`N4 C: A database that lost commits is noticed by every node before anything new is begun,
+  numbered or signed, also after a restart of all; no head ever contradicts another.`
 describe.skipIf(!postgresServer)('a PostgreSQL database that goes back', () => {
   const folder = mkdtempSync(join(tmpdir(), 'counterfoil-forgets-'))
   let database: Rewindable
@@ -132,9 +135,8 @@ describe.skipIf(!postgresServer)('a PostgreSQL database that goes back', () => {
     await Promise.all(nodes.map((one) => one.deps.sequencer.flush()))
     await database.keep()
     for (const one of nodes) await untilReady(one)
-    for (let i = 0; i < 4; i++) {
+    for (let i = 0; i < 4; i++)
       for (const one of nodes) forgotten.push(await receiptOf(one, key, seen))
-    }
   }
 
   test('connections that break cost no run where nothing was forgotten', async () => {
@@ -246,6 +248,7 @@ describe.skipIf(!postgresServer)('a PostgreSQL database that goes back', () => {
   })
 })
 
+promise`N4`
 describe('an old SQLite file that is put back under its data folder', () => {
   const folder = mkdtempSync(join(tmpdir(), 'counterfoil-forgets-'))
   const back = join(folder, 'back')
@@ -285,11 +288,8 @@ describe('an old SQLite file that is put back under its data folder', () => {
 
   test('doctor finds it, and says that all is well of the right file', async () => {
     const parts = async (data: string) => {
-      const config = {
-        ...node.config,
-        data,
-        database_url: `sqlite:${join(data, 'counterfoil.db')}`,
-      }
+      const database_url = `sqlite:${join(data, 'counterfoil.db')}`
+      const config = { ...node.config, data, database_url }
       const { db } = await openDatabase(config, { mayCreate: true })
       const found = await lookAtLog(config, db).finally(() => db.close())
       return found.map(({ part, status }) => `${part}: ${status}`)

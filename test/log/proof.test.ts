@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fromHex } from '../../src/kernel/hex.ts'
 import { verifyConsistency } from '../../src/verify/merkle.ts'
 import { type Checkpoint, type Consistency, logIdOf, type Proof } from '../../src/verify/proof.ts'
+import { promise } from '../support/promise.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
 
@@ -80,6 +81,7 @@ for (const engine of engines) {
       }
     })
 
+    promise`G13 H: The proof of a private receipt tells hashes and places only.`
     test('a proof is open to every origin and tells hashes and places only', async () => {
       const id = await run()
       const answer = await w.call(`/v1/receipts/${id}/proof`)
@@ -119,6 +121,7 @@ for (const engine of engines) {
       }
     })
 
+    promise`G13`
     test('the proof of an unknown receipt is the 404 of every unknown one', async () => {
       const told = new Set<string>()
       for (const path of ['rcpt_00000000000000000000000000/proof', 'nonsense/proof', 'nonsense']) {

@@ -8,6 +8,7 @@ import { parseHead } from '../../src/verify/checkpoint-note.ts'
 import { entriesIn, tilePath } from '../../src/verify/log-tiles.ts'
 import { type LeafKind, leafHash } from '../../src/verify/merkle.ts'
 import { parseNote, parseVkey, verifyNote } from '../../src/verify/signed-note.ts'
+import { promise } from '../support/promise.ts'
 import { lastRun, pricedBuiltins } from '../support/runs.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
 
@@ -64,6 +65,7 @@ for (const engine of engines) {
       expect([again.status, await again.text()]).toEqual([304, ''])
     })
 
+    promise`H14`
     test('entries hash to the tiles of level 0, and these to the level above and the root', async () => {
       const leaves: Uint8Array[] = []
       const entries: Uint8Array[] = []
@@ -148,6 +150,7 @@ for (const engine of engines) {
       expect((await answer.json()).error.type).toBe('not_found')
     })
 
+    promise`H14 H: Tiles hold hashes and digests alone, and only below a signed head.`
     test('what no checkpoint covers yet is not served', async () => {
       const before = await w.call(`/log/tile/0/002.p/${size - 512}`)
       expect(before.status).toBe(200)

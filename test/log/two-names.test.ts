@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { ensureLogs } from '../../src/proof/log/store/logs.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
+import { promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { pricedBuiltins, until } from '../support/runs.ts'
 import { fundedKey, type Node, startNode } from '../support/services.ts'
@@ -41,6 +42,7 @@ describe.each(sharedEngines)('an empty log on %s and two servers with two base_u
     return (await fresh.db.read((q) => rows(q.select().from(logs)))).map(({ origin }) => origin)
   }
 
+  promise`N3 H: Two servers never issue receipts under two names in one log.`
   test('one after the other: the second is refused, names both and what to do; the first serves', async () => {
     const first = await start(one)
     expect(await outcomeOf(start(two))).toThrow(
@@ -53,6 +55,7 @@ describe.each(sharedEngines)('an empty log on %s and two servers with two base_u
     expect(await named()).toEqual([one])
   })
 
+  promise`N3`
   test('at once: exactly one of them starts, whichever it is, and issues receipts', async () => {
     for (let round = 0; round < 5; round++) {
       const started = await Promise.allSettled([start(one), start(two)])
@@ -70,6 +73,7 @@ describe.each(sharedEngines)('an empty log on %s and two servers with two base_u
     expect(await runOn(last, key)).toBe(200)
   })
 
+  promise`N3`
   test('a wrong first base_url is changed by the next start while nothing was issued, and not later', async () => {
     await stop(await start(one))
     const second = await start(two)
@@ -81,6 +85,7 @@ describe.each(sharedEngines)('an empty log on %s and two servers with two base_u
     expect((await start(one)).deps.settings.issuer).toBe(two)
   })
 
+  promise`N3`
   test('a server that slept while another named the log anew issues no receipt under the old name', async () => {
     const asleep = await start(one)
     const key = await fundedKey(asleep)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { openLog, sayingOf } from '../../src/app/logging.ts'
 import { redact } from '../../src/kernel/redact.ts'
+import { promise } from '../support/promise.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'counterfoil-log-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -22,6 +23,7 @@ describe('a failed query', () => {
   const cause = new Error('disk I/O error')
   const failed = new DrizzleQueryError('insert into runs values (?, ?)', ['a prompt', 'x'], cause)
 
+  promise`A18`
   test('is logged with its text, its cause and its place, without its values', () => {
     const line = written((log) => log.error('request.failed', failed, { request_id: 'req_1' }))
     const { fault, request_id } = JSON.parse(line)
@@ -41,6 +43,7 @@ describe('a failed query', () => {
 })
 
 describe('the fields of a line', () => {
+  promise`K18 C: No secret reaches a log or an error, at any level.`
   test('are redacted at any depth, and whatever they hold, the line is written', () => {
     const fields = { list: ['Bearer abc\\', { at: 'sk-service-abc' }], amount: 5n, none: undefined }
     const line = written((log) => log.info('event', fields))

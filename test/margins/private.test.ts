@@ -18,6 +18,7 @@ import { sampleIds } from '../../src/web/http/shape.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
 import { bodyOf, type Fixtures, makeFixtures, urlOf } from '../docs/fixtures.ts'
 import { isApiRoute } from '../docs/served.ts'
+import { promise } from '../support/promise.ts'
 import { lastRun, upstreamToml } from '../support/runs.ts'
 import { startStubUpstream } from '../support/stub-upstream.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
@@ -157,6 +158,7 @@ describe('what a run costs the operator', () => {
   type Init = { method: string; headers: Record<string, string>; body?: string }
 
   const titled = operations.map((one) => [one.route, one] as const)
+  promise`O5 H: No account sees what a run costs the operator, on any route, page, export or log.`
   test.each(titled)('is not in any answer of %s', async (route, operation) => {
     for (const example of operation.examples) {
       const found = await fixtures()
@@ -188,6 +190,7 @@ describe('what a run costs the operator', () => {
     return { from, run: run.id, receipt: run.receipt_id }
   }
 
+  promise`O5`
   test('is on no page, to an ordinary account and to a stranger', async () => {
     const { routes } = await wholeApp(createApp(w.deps))
     const pages = routes.filter((one) => one.method === 'GET' && !isApiRoute(one))
@@ -214,6 +217,7 @@ describe('what a run costs the operator', () => {
     expect(shown).toBeGreaterThan(60)
   })
 
+  promise`O5`
   test('is in no export, no metric, no line of the log and no table but its own', async () => {
     const { secret } = await fixtures()
     await w.deps.sequencer.flush()

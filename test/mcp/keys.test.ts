@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { scopes } from '../../src/access/keys/key.ts'
 import { readExport } from '../../src/front/mcp/api/read-export.ts'
+import { promise } from '../support/promise.ts'
 import { modelsToml, pricedBuiltins, until } from '../support/runs.ts'
 import { startStubUpstream } from '../support/stub-upstream.ts'
 import { usd, type World, world } from '../support/world.ts'
@@ -37,6 +38,8 @@ const errorOf = ({ body }: { body: Record<string, unknown> }) =>
 const wish = { name: 'below', cap: { limit_nusd: 1_000_000 } }
 
 describe('mint_key', () => {
+  promise`A22 C: Through MCP a key makes and revokes only keys below it, within its cap, and is
+    refused as under /v1.`
   test('A key that mint_key made pays from the cap of the key above it.', async () => {
     const { secret } = await w.key({ balance: usd, scopes: [...scopes] })
     await using(secret, async (client) => {
@@ -60,6 +63,7 @@ describe('mint_key', () => {
     })
   })
 
+  promise`A22`
   test('A key without keys:mint, and a cap above that of the parent, are refused.', async () => {
     const { secret } = await w.key({ scopes: ['runs:write'] })
     const denied = await using(secret, (client) => client.call('mint_key', wish))
@@ -74,6 +78,7 @@ describe('mint_key', () => {
 })
 
 describe('revoke_key', () => {
+  promise`A22`
   test('A key below is revoked at once; keys of others are the same 404 as none.', async () => {
     const { secret } = await w.key({ scopes: [...scopes] })
     const stranger = await w.key({ account: `0x${'ab'.repeat(20)}` })

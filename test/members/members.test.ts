@@ -6,6 +6,7 @@ import { Refusal } from '../../src/kernel/refusal.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { cookieHeader } from '../accounts/wallet.ts'
 import { errorType } from '../docs/answers.ts'
+import { promise } from '../support/promise.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 import { accepted, actFor, invited, jsonOf, member, type Person, person } from './people.ts'
@@ -29,6 +30,7 @@ describe.each(engines)('members, on %s', (engine) => {
 
   const status = async (answer: Promise<Response>) => (await answer).status
 
+  promise`P2 C: A developer sees and changes nothing outside the own branch of keys.`
   test('A developer gets a branch, and all that they mint hangs below it.', async () => {
     const dev = await member(w, owner, 'developer')
     const { members } = await jsonOf(owner.own.call('/api/portal/members'))
@@ -66,6 +68,7 @@ describe.each(engines)('members, on %s', (engine) => {
     }
   })
 
+  promise`P2`
   test('A developer lists the runs, receipts and usage of the own branch alone.', async () => {
     const dev = await member(w, owner, 'developer')
     const { secret } = await jsonOf(dev.own.call('/api/portal/keys', { json: newKey }))
@@ -107,6 +110,7 @@ describe.each(engines)('members, on %s', (engine) => {
     expect(page).not.toContain('of the owner')
   })
 
+  promise`P2`
   test('The console of a developer spends through a key of the branch.', async () => {
     const dev = await member(w, owner, 'developer')
     const json = { model: 'counterfoil/echo-1', input: 'hi', max_output_tokens: 4 }
@@ -119,6 +123,7 @@ describe.each(engines)('members, on %s', (engine) => {
     expect(theirs.key?.id).not.toBe(key.id)
   })
 
+  promise`P3 C: A removed member has no session, key or right left at the commit.`
   test('Removal ends the session, the branch and its keys in one commit.', async () => {
     const dev = await member(w, owner, 'developer')
     const { secret } = await jsonOf(dev.own.call('/api/portal/keys', { json: newKey }))
@@ -134,6 +139,7 @@ describe.each(engines)('members, on %s', (engine) => {
     expect(await status(owner.own.call(path, { method: 'POST' }))).toBe(404)
   })
 
+  promise`P3`
   test('A member who leaves acts for the own account again, and the branch is revoked.', async () => {
     const dev = await member(w, owner, 'developer')
     const before = cookieHeader(dev.own.jar)
@@ -146,6 +152,7 @@ describe.each(engines)('members, on %s', (engine) => {
     expect(await status(dev.own.call('/api/portal/members/leave', { method: 'POST' }))).toBe(409)
   })
 
+  promise`P4 C: An invitation makes one wallet a member, once, until it is revoked or expires.`
   test('Of many wallets that accept one link at once, one becomes a member.', async () => {
     const token = await invited(owner, 'developer')
     const people = await Promise.all(Array.from({ length: 6 }, () => person(w)))
@@ -159,6 +166,7 @@ describe.each(engines)('members, on %s', (engine) => {
     expect(await status(accepted(late, token))).toBe(404)
   })
 
+  promise`P3`
   test('A key that is minted while its member is removed is refused or revoked.', async () => {
     for (const role of ['developer', 'owner'] as const) {
       const one = await member(w, owner, role)
@@ -213,6 +221,7 @@ describe.each(engines)('members, on %s', (engine) => {
     expect(await status(actFor(second, owner.wallet))).toBe(404)
   })
 
+  promise`P4`
   test('An invitation ends when it is revoked and when its week is over.', async () => {
     const token = await invited(owner, 'billing')
     const { invitations } = await jsonOf(owner.own.call('/api/portal/members'))
@@ -228,6 +237,7 @@ describe.each(engines)('members, on %s', (engine) => {
     owner = { ...owner, own: (await signedInAgain(owner)).own }
   })
 
+  promise`P4`
   test('A link shows the wallet that it would be bound to, and changes nothing by itself.', async () => {
     const token = await invited(owner, 'developer', { models: ['counterfoil/*'] })
     const one = await person(w)
@@ -257,6 +267,7 @@ describe.each(engines)('members, on %s', (engine) => {
     expect(acting).toContain('action="/api/auth/account"')
   })
 
+  promise`P5 H: The audit names the wallet that acted and the account it acted for.`
   test('The audit says which wallet did it and for which account.', async () => {
     const dev = await member(w, owner, 'developer')
     const made = await jsonOf(dev.own.call('/api/portal/keys', { json: newKey }))

@@ -4,6 +4,7 @@ import { createApp } from '../../src/app/routes.ts'
 import { homes, may, type Right, type Role, rights, roles } from '../../src/kernel/acting.ts'
 import { wholeApp } from '../../src/web/http/lazy-mount.ts'
 import { errorType } from '../docs/answers.ts'
+import { promise } from '../support/promise.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
 import { jsonOf, member, type Person, person } from './people.ts'
@@ -83,6 +84,7 @@ function send(one: Person, route: Route): Promise<Response> {
 }
 
 describe('the table of roles and routes', () => {
+  promise`P1 C: Every dashboard route names a right, and a role without it gets 403.`
   test('Every role has the rights that are written here.', () => {
     for (const role of roles) {
       const has = (Object.keys(rights) as Right[]).filter((right) => may({ role }, right))
@@ -90,6 +92,7 @@ describe('the table of roles and routes', () => {
     }
   })
 
+  promise`P1`
   test('Every route of the dashboard names a right, also those of webhooks.', async () => {
     const app = await wholeApp(createApp(w.deps))
     const silent = app.routes.filter(
@@ -108,6 +111,7 @@ describe('the table of roles and routes', () => {
   // Leaving and ending sessions is allowed to all, and would end the test's own one.
   const endsItself = /\/leave$|\/sessions\/|\/live$/
 
+  promise`P1`
   test.each(roles)(
     'A member with the role %s gets what it may and 403 for the rest.',
     async (role) => {

@@ -9,6 +9,7 @@ import { type Running, startServer } from '../../src/app/start.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { signerFromHex } from '../../src/proof/signer/signer.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
+import { promise } from '../support/promise.ts'
 import { testPrivateKey } from '../support/world.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'counterfoil-restart-prices-'))
@@ -47,6 +48,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
+promise`O3`
 test('Plain prices keep version and digest over a restart; a rate more makes a new version.', async () => {
   const before = await start()
   running = before.running

@@ -5,6 +5,7 @@ import { costOf, type Meter, meters } from '../../src/models/meter.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { meterWords } from '../../src/verify/meter-words.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
+import { promise } from '../support/promise.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 import { run as terminal } from '../terminal/support.ts'
@@ -55,6 +56,7 @@ describe('every meter on every surface', () => {
     expect(large.cost_nusd).toBe(Number(costOf(lines, 0)))
   })
 
+  promise`O1`
   test('a class without a rate is billed at the dearest of reading, or as output', () => {
     expect(small.lines).toEqual([
       { meter: 'input', quantity: 25, price_pusd: 150_000 },
@@ -104,6 +106,7 @@ describe('every meter on every surface', () => {
     expect(ofReceipt).toContain('<dd>1 at $0.0001 each = $0.0001</dd>')
   })
 
+  promise`O2`
   test('lists add up the tokens of every class', async () => {
     expect(await page('/dashboard/runs')).toContain('160')
   })
@@ -169,6 +172,7 @@ describe('every meter on every surface', () => {
     expect(shown).toContain('cache_read_pusd')
   })
 
+  promise`O3 C: The price list that a receipt names covers every rate; anyone can recompute it.`
   test('the price list that a receipt names covers all rates, and anyone can recompute it', async () => {
     const { data, price_list: list } = await (await w.call('/v1/models')).json()
     const prices = data

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { serveMetrics } from '../../src/app/serve-metrics.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { refusals } from '../../src/kernel/refusal.ts'
+import { promise } from '../support/promise.ts'
 import { modelsToml, until } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
@@ -115,6 +116,7 @@ for (const engine of engines) {
       expect(values('process_resident_memory_bytes')).toEqual({ '': '1' })
     })
 
+    promise`A18`
     test('nothing in it names an account, a key or what anybody wrote', () => {
       const words = [testAccount, testAccount.slice(2), 'sk-service', secret]
       words.push('tell nobody', 'carol', 'quick', upstream.url)
@@ -177,6 +179,7 @@ describe('the listener of /metrics', () => {
     await w.stop()
   })
 
+  promise`C12`
   test('is another than that of the API, which answers 404', async () => {
     expect((await w.call('/metrics')).status).toBe(404)
     expect(new URL(metrics.url).port).not.toBe(new URL(w.origin).port)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { promise } from '../support/promise.ts'
 import { allRuns, expectSettled, lastRun, modelToml, upstreamToml } from '../support/runs.ts'
 import { type StubHandler, startStubUpstream } from '../support/stub-upstream.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
@@ -93,6 +94,7 @@ for (const engine of engines) {
         expect(await costOf(await w.call('/v1/embeddings', { key: secret, json: body }))).toBe(400)
       })
 
+      promise`D8`
       test('the hold covers n choices of max_tokens, and is gone after the run', async () => {
         await chat(echo, 'x', { max_tokens: 10, n: 1 })
         const one = (await lastRun(w)).hold
@@ -102,6 +104,7 @@ for (const engine of engines) {
       })
     })
 
+    promise`D4`
     describe('max_tokens', () => {
       for (const field of ['max_tokens', 'max_completion_tokens']) {
         for (const value of [0, -1, 1.5, '5', true, [], {}, 1e300]) {
@@ -150,6 +153,7 @@ for (const engine of engines) {
     })
 
     describe('what may not be run', () => {
+      promise`D24`
       test('404 model_not_found for unknown, disabled and foreign names', async () => {
         for (const model of ['none', '', 'v/off', 'stub:1-1', '__proto__', 'constructor']) {
           const answer = await chat(model, 'x')
@@ -219,6 +223,7 @@ for (const engine of engines) {
         }
       })
 
+      promise`E1`
       test('images, and more choices or messages than there may be', async () => {
         const url = 'http://127.0.0.1:1/x.png'
         const image = [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }]
@@ -237,6 +242,7 @@ for (const engine of engines) {
     })
 
     describe('GET /v1/models', () => {
+      promise`E5`
       test('lists all without a key, with prices, and nothing of where they run', async () => {
         const answer = await w.call('/v1/models')
         expect(answer.headers.get('access-control-allow-origin')).toBe('*')

@@ -8,6 +8,7 @@ import { boundOf, forwardBody } from '../../src/models/bound.ts'
 import { echoModel, embedModel } from '../../src/models/builtins.ts'
 import type { Model } from '../../src/models/model.ts'
 import { builtinUpstream } from '../../src/models/upstream/builtin.ts'
+import { promise } from '../support/promise.ts'
 
 const chat: Model = {
   ...echoModel,
@@ -100,6 +101,7 @@ describe('the bound of a chat', () => {
     )
   })
 
+  promise`D8 C: The hold covers the most a run can cost.`
   test('holds for whatever the built-in models report', async () => {
     const clock = { now: () => 0, monotonic: () => 0 }
     const ids = makeIds(clock, { bytes: (size) => new Uint8Array(size) })
@@ -127,6 +129,7 @@ describe('the bound of a chat', () => {
   })
 })
 
+promise`D24`
 describe('a chat is refused', () => {
   const message = { role: 'user', content: 'x' }
   const part = (type: string) => say([{ type: 'text', text: 'x' }, { type }])
@@ -246,6 +249,7 @@ describe('an embedding', () => {
 })
 
 describe('what is sent upstream', () => {
+  promise`E1 C: No user names an address that we call.`
   test('is the known fields, the step’s model and always a limit', () => {
     const body = say('x', {
       model: 'acme/small',

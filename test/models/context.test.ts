@@ -7,6 +7,7 @@ import type { Model } from '../../src/models/model.ts'
 import { makePrices } from '../../src/models/rate-card.ts'
 import { holdLines, linesOf } from '../../src/models/rates.ts'
 import { decideUsage } from '../../src/models/usage.ts'
+import { promise } from '../support/promise.ts'
 
 const chat: Model = {
   ...echoModel,
@@ -48,6 +49,7 @@ describe('input and output that share a context', () => {
     expect(holdOf(two, prices)).toBe(90_000n * 3_000n + 20_000n * 1_000n)
   })
 
+  promise`D30 H: A hold bounds what a run is charged: text, images, PDFs, bands, tiers, a context.`
   test('are never charged above the hold by any report, and never without output', () => {
     const rate = fc.bigInt({ min: 0n, max: 20_000_000n })
     const tokens = fc.integer({ min: 0, max: 150_000 })

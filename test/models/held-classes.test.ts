@@ -12,6 +12,7 @@ import {
 import { makePrices, type Prices, type Rates, stepFor } from '../../src/models/rate-card.ts'
 import { chargedLines, holdLines, linesOf } from '../../src/models/rates.ts'
 import { decideUsage } from '../../src/models/usage.ts'
+import { promise } from '../support/promise.ts'
 
 const own = { inputPusd: 3_000_000n, outputPusd: 15_000_000n, requestNusd: 0n }
 const rates: Rates = {
@@ -36,6 +37,7 @@ const mark = (ttl?: string): JsonObject => ({
   cache_control: { type: 'ephemeral', ...(ttl === undefined ? {} : { ttl }) },
 })
 
+promise`S3 C: A hold is for the classes that its request can use, and covers every report of them.`
 describe('a hold is for the classes that its request can use', () => {
   const table: [what: string, request: JsonObject, held: string[]][] = [
     ['text alone uses none', user([text()]), []],
@@ -141,6 +143,7 @@ const messageOf = (units: Record<string, number>) => ({
 
 const sides = { inputTokens: 30, outputTokens: 25, maxTokens: 25, n: 1, inputBytes: 30 }
 
+promise`S3`
 test('No report of any class costs more than was held.', () => {
   const tier = fc.constantFrom(undefined, 'fast')
   const report = fc.tuple(anyReport, fc.boolean(), tier, tier)

@@ -6,6 +6,7 @@ import { echoModel } from '../../src/models/builtins.ts'
 import { makeCatalogue, toModelView } from '../../src/models/catalogue.ts'
 import { maxMediaBytes } from '../../src/models/media.ts'
 import type { Model } from '../../src/models/model.ts'
+import { promise } from '../support/promise.ts'
 
 const blind: Model = {
   ...echoModel,
@@ -67,6 +68,7 @@ describe('an image or a PDF in a chat', () => {
     expect(boundOf(seeing, say(one)).inputBytes).toBeGreaterThan(900)
   })
 
+  promise`D30`
   test('a PDF is held for as many pages as the model server takes', () => {
     const claims = dataOf('application/pdf', '%PDF-1.7\n<< /Type /Pages /Count 1 >>')
     const most = (model: Model) => {

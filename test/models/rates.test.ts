@@ -6,6 +6,7 @@ import type { ModelConfig } from '../../src/models/model-config.ts'
 import { holdLines, linesOf, unpricedUnits } from '../../src/models/rates.ts'
 import type { UsageShape } from '../../src/models/reported.ts'
 import { decideUsage } from '../../src/models/usage.ts'
+import { promise } from '../support/promise.ts'
 
 const large: ModelConfig = {
   id: 'acme/large',
@@ -67,6 +68,7 @@ function bill(
   return { units, cost: costOf(lines, 0), hold, source, lines, usage, prices }
 }
 
+promise`O1 C: Each class of tokens is billed once, at its own rate or the dearest of its side.`
 describe('the bill of a usage', () => {
   test('of Anthropic, with both caches', () => {
     const usage = {
@@ -142,6 +144,7 @@ describe('bands and tiers', () => {
   })
 })
 
+promise`O1`
 test('the same usage in three shapes gives the same bill', () => {
   const count = fc.nat(100_000)
   fc.assert(

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Json } from '../../src/kernel/canonical.ts'
 import { decideUsage, type UsageClaim } from '../../src/models/usage.ts'
+import { promise } from '../support/promise.ts'
 
 const bound = { inputTokens: 100, outputTokens: 50, maxTokens: 50, n: 1, inputBytes: 90 }
 const prices = { inputPusd: 1n, outputPusd: 1n, requestNusd: 0n }
@@ -174,6 +175,7 @@ test('an embedding has no output and needs none reported', () => {
   }
 })
 
+promise`D8`
 test('no report and no delivery leads above the bound or to anything but a count', () => {
   const json = fc.jsonValue() as fc.Arbitrary<Json>
   const reported = fc.oneof(json, fc.record({ prompt_tokens: json, completion_tokens: json }))

@@ -8,6 +8,7 @@ import { operations } from '../../src/front/reference/areas/areas.ts'
 import { isKeyed, isOperated, methodOf, pathOf } from '../../src/front/reference/operation.ts'
 import { noted } from '../admin/admin.ts'
 import { errorType } from '../docs/answers.ts'
+import { promise } from '../support/promise.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
 
 const dayMs = 86_400_000
@@ -26,6 +27,7 @@ describe.each(engines)('tokens of the operator API on %s', (engine) => {
 
   const health = (key: string) => w.call('/operator/v1/health', { key })
 
+  promise`E22 C: An operator token does what its scopes name, until it ends, and each use is noted.`
   test('A token works until it expires, is rotated or is revoked.', async () => {
     const { token, secret } = await issueToken(w.deps, all)
     expect(secret).toStartWith('op-service-')
@@ -46,6 +48,7 @@ describe.each(engines)('tokens of the operator API on %s', (engine) => {
     expect([late.status, await errorType(late)]).toEqual([403, 'key_expired'])
   })
 
+  promise`E22`
   test('Its secret is stored as a hash alone, and in no audit entry.', async () => {
     const { token, secret } = await issueToken(w.deps, all)
     await health(secret)
@@ -55,6 +58,7 @@ describe.each(engines)('tokens of the operator API on %s', (engine) => {
     expect(stored).not.toContain(secret.slice(-20))
   })
 
+  promise`E22`
   test('The audit notes each token on each route, once a minute in a loop.', async () => {
     const { token, secret } = await issueToken(w.deps, all)
     const uses = async () =>
@@ -112,6 +116,7 @@ describe('which credential opens which door', () => {
     }
   })
 
+  promise`E22`
   test('No route of it shows a secret, a prompt or an answer.', async () => {
     const { auditEntries, keySecrets } = w.db.tables
     expect([auditEntries, keySecrets]).toHaveLength(2)

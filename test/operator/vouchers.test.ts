@@ -11,6 +11,7 @@ import { browser, signInWith } from '../accounts/wallet.ts'
 import { html, htmx, json, noted, post } from '../admin/admin.ts'
 import { errorType } from '../docs/answers.ts'
 import { account as accountRow, now, paperUnit } from '../ledger/paper-unit.ts'
+import { promise } from '../support/promise.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
 
 const dayMs = 86_400_000
@@ -68,6 +69,7 @@ describe.each(engines)('vouchers on %s', (engine) => {
   let made = 0
   const fresh = () => `0x${String(++made).padStart(40, 'a')}`
 
+  promise`D43 C: A voucher credits once, however many redeem it at once; guesses are limited.`
   test('A hundred redemptions of one code at once, of two accounts, credit it once.', async () => {
     const accounts = [fresh(), fresh()] as const
     const keys = await Promise.all(accounts.map((account) => w.key({ account })))
@@ -81,6 +83,7 @@ describe.each(engines)('vouchers on %s', (engine) => {
     expect(sums.toSorted()).toEqual([0n, 5n * usd])
   })
 
+  promise`D43`
   test('An account redeems no more of a batch than it may, however many at once.', async () => {
     const account = fresh()
     const { secret } = await w.key({ account })
@@ -202,6 +205,7 @@ describe.each(engines)('vouchers on %s', (engine) => {
   })
 })
 
+promise`D43`
 // The network is told by the proxy, so it is counted only where one is trusted.
 test('Guesses are limited for the account and for the network, typing errors too.', async () => {
   const toml = 'trusted_proxies = ["127.0.0.0/8", "::1"]\n[limits]\nfailed_auth_per_minute = 10'

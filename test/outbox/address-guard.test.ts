@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parseBlock } from '../../src/kernel/network-block.ts'
 import { isPublicAddress } from '../../src/kernel/public-address.ts'
 import { isTarget, makeCheckedPost, type Reach } from '../../src/models/upstream/checked-post.ts'
+import { promise } from '../support/promise.ts'
 
 const strict: Reach = { allowed: [], isLoopbackAllowed: false }
 const dev: Reach = { allowed: [], isLoopbackAllowed: true }
@@ -66,6 +67,7 @@ const spellings = [
 ]
 
 describe('where a webhook may go', () => {
+  promise`E3 C: An address that users influence is resolved and checked before it is called.`
   test.each(spellings)('not to %s', (url) => {
     expect(isTarget(url, strict)).toBe(false)
   })
@@ -75,6 +77,7 @@ describe('where a webhook may go', () => {
     (url) => expect(isTarget(url, strict)).toBe(true),
   )
 
+  promise`E3`
   test.each(['localhost', 'localhost.', 'LOCALHOST', 'a.localhost', 'localhost.localdomain'])(
     'not to %s, a name that is loopback everywhere, unless loopback is allowed',
     (name) => {
@@ -143,6 +146,7 @@ describe('a name', () => {
     return { posted, asked }
   }
 
+  promise`E3`
   test('is refused if any of its addresses is private', async () => {
     const before = hits.length
     for (const address of ['127.0.0.1', '10.0.0.1', '::1', '::ffff:10.0.0.1', '169.254.169.254']) {
@@ -152,6 +156,7 @@ describe('a name', () => {
     expect(hits.length).toBe(before)
   })
 
+  promise`E3`
   test('is resolved once: what it answers a moment later changes nothing', async () => {
     const { posted, asked } = await post(dev, '/once', [['127.0.0.1'], ['10.255.255.1']])
     expect([posted, asked]).toEqual([{ status: 200 }, 1])
@@ -172,6 +177,7 @@ describe('a name', () => {
     expect(await failing(message)).toEqual({ error: 'unknown_host' })
   })
 
+  promise`E3`
   test('whose server redirects is not followed', async () => {
     const { posted } = await post(dev, '/redirect', [['127.0.0.1']])
     expect(posted).toEqual({ error: 'redirect' })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Certified, makeAuthority } from '../support/certificates.ts'
+import { promise } from '../support/promise.ts'
 
 setDefaultTimeout(60_000)
 
@@ -63,6 +64,7 @@ describe.skipIf(!hasOpenssl)('a webhook over TLS', () => {
       .map((line) => JSON.parse(line) as { came: object[]; asked: number })
   }
 
+  promise`E3`
   test('goes to the address that was checked, under the name of its URL and its certificate.', async () => {
     const port = serve('127.0.0.1', 'own')
     const url = `https://hooks.example:${port}/in`
@@ -72,6 +74,7 @@ describe.skipIf(!hasOpenssl)('a webhook over TLS', () => {
     expect(heard).toEqual([`127.0.0.1 hooks.example:${port} /in`])
   })
 
+  promise`E3`
   test('does not follow a name that turns to a forbidden address, nor one that has it among others.', async () => {
     const port = serve('127.0.0.1', 'own')
     serve('127.0.0.2', 'own', port)
@@ -94,6 +97,7 @@ describe.skipIf(!hasOpenssl)('a webhook over TLS', () => {
     expect(heard.map((line) => line.split(' ')[0])).toEqual(['127.0.0.1', '127.0.0.1'])
   })
 
+  promise`E3`
   test('sends nothing to a server whose certificate is of another name, or of no trusted authority.', async () => {
     const another = serve('127.0.0.1', 'another')
     const foreign = serve('127.0.0.1', 'foreign')

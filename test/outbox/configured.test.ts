@@ -4,6 +4,7 @@ import { configView, showConfig } from '../../src/config/show.ts'
 import { deliverer } from '../../src/front/webhooks/deliver.ts'
 import { configOf, load, problemsOf } from '../config/load.ts'
 import { newAccount } from '../ledger/office.ts'
+import { promise } from '../support/promise.ts'
 import { engines, type World, world } from '../support/world.ts'
 import { receivers } from './receivers.ts'
 
@@ -28,6 +29,7 @@ describe('[[webhooks]] in the configuration', () => {
     expect(configOf({ fileText: named, env }).webhooks[0]?.events).toEqual(['run.ended'])
   })
 
+  promise`E10`
   test('is refused without a sound secret, for an address of this network, for an unknown event', () => {
     const faults = (fileText: string, some = {}) => problemsOf({ fileText, env, ...some }).join()
     const chat = '[[webhooks]]\nid = "chat"\nurl = "https://example.com/x"\nformat = "slack"'

@@ -14,6 +14,7 @@ import {
 import { insert, rows } from '../../src/storage/db/query-steps.ts'
 import { addEvents } from '../../src/storage/outbox/store.ts'
 import { newAccount } from '../ledger/office.ts'
+import { promise } from '../support/promise.ts'
 import { engines, type World, world } from '../support/world.ts'
 import { receivers } from './receivers.ts'
 
@@ -59,6 +60,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
     return { account, key, asker, id: row.id, secret, receiver, deliveries }
   }
 
+  promise`E10 C: A webhook is signed, and an empty secret does not start.`
   test('A receiver in another process checks the signature with the public library, and after a rotation with either secret.', async () => {
     const { key, asker, id, receiver, deliveries } = await endpoint()
     await pauseKey(w.deps, { keyId: key.id, actor: 'test' })
@@ -101,6 +103,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
     expect((await w.deps.accounts.find(account))?.tellsRuns).toBe(false)
   })
 
+  promise`E18`
   test('A failed event is tried again with the same id, the next of its subject waits, and others go on.', async () => {
     const { account, asker, id, receiver, deliveries } = await endpoint({ path: '/status/503' })
     const tell = (subject: string, n: number) =>
@@ -128,6 +131,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
     expect(receiver.messages().at(-1)?.id).toBe(last.eventId)
   })
 
+  promise`E20`
   test('An endpoint that fails for three days is disabled; what waits for it ends.', async () => {
     const { key, asker, id, deliveries } = await endpoint({ path: '/status/500' })
     await pauseKey(w.deps, { keyId: key.id, actor: 'test' })
@@ -157,6 +161,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
     expect(disabledAt).not.toBeNull()
   })
 
+  promise`E20 H: A dead or slow endpoint holds up no other, and holds a bounded number of events.`
   test('A dead endpoint holds a bounded number of events and counts the rest; old deliveries go.', async () => {
     const { account, id } = await endpoint({ path: '/status/503' })
     const { webhookDeliveries } = w.db.tables

@@ -5,6 +5,7 @@ import { rows } from '../../src/storage/db/query-steps.ts'
 import type { NewEvent } from '../../src/storage/outbox/event.ts'
 import { addEvents } from '../../src/storage/outbox/store.ts'
 import { newAccount, type Office, openOffice } from '../ledger/office.ts'
+import { promise } from '../support/promise.ts'
 import { rejectionOf } from '../support/rejection.ts'
 import { engines } from '../support/world.ts'
 
@@ -39,6 +40,7 @@ describe.each(engines)('events on %s', (engine) => {
       return all.filter(({ accountId }) => accountId === account)
     })
 
+  promise`E17`
   test('A command writes its events with its change, each with a place after the one before.', async () => {
     const account = newAccount()
     await office.grant(account, 5n)
@@ -51,6 +53,7 @@ describe.each(engines)('events on %s', (engine) => {
     expect(found.every(({ id }) => /^evt_[0-9a-z]{26}$/.test(id))).toBe(true)
   })
 
+  promise`E17`
   test('A refused command leaves no event, and the others of its batch theirs.', async () => {
     const account = newAccount()
     await office.grant(account, 5n)

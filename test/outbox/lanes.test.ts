@@ -13,6 +13,7 @@ import type { DeliveryRow, EventRow, WebhookRow } from '../../src/storage/db/sch
 import type { AccountEventType } from '../../src/storage/outbox/event.ts'
 import { addEvents } from '../../src/storage/outbox/store.ts'
 import { newAccount } from '../ledger/office.ts'
+import { promise } from '../support/promise.ts'
 import { engines, type World, world } from '../support/world.ts'
 
 setDefaultTimeout(60_000)
@@ -69,6 +70,8 @@ describe.each(engines)('endpoints beside those that take long, on %s', (engine) 
       return addEvents(w.db.tables, [event], w.deps.clock.now())
     })
 
+  promise`T11 H: An endpoint hears of its first event within two seconds beside 800 that never
+    answer; leaks and pulled brakes come first, in the order of their key.`
   test('An endpoint hears of its first event within two seconds beside 800 that never answer.', async () => {
     // PGlite runs in this process, and is as slow as all of them together.
     const accounts = engine === 'pglite' ? 40 : 100
@@ -103,6 +106,7 @@ describe.each(engines)('endpoints beside those that take long, on %s', (engine) 
     expect(performance.now() - second).toBeLessThan(2000)
   })
 
+  promise`T11`
   test('A leak is told before all that waits for an endpoint, after the events of its own key, while another message hangs.', async () => {
     const account = newAccount()
     const { key, secret } = await w.key({ account, balance: 1000n })

@@ -7,6 +7,7 @@ import { noteBackup } from '../../src/storage/db/backup.ts'
 import { nodeLease, takeLease } from '../../src/storage/db/lease.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { newAccount } from '../ledger/office.ts'
+import { promise } from '../support/promise.ts'
 import { modelToml, until } from '../support/runs.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 
@@ -44,6 +45,7 @@ describe.each(engines)('what the operator is told on %s', (engine) => {
     return { health, lives, look: operatorTeller({ ...w.deps, health, troubles }) }
   }
 
+  promise`E21 H: The operator hears of each trouble once, and again only after it was over.`
   test('A trouble is told when the first node sees it and when the last does no more, not at every look.', async () => {
     const [one, two] = [nodeOf('node_1'), nodeOf('node_2')]
     const look = async () => {

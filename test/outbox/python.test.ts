@@ -8,6 +8,7 @@ import { makeSecret, signedHeaders } from '../../src/front/webhooks/sign.ts'
 import { changeWebhook, createWebhook, testWebhook } from '../../src/front/webhooks/webhooks.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { newAccount } from '../ledger/office.ts'
+import { promise } from '../support/promise.ts'
 import { world } from '../support/world.ts'
 
 setDefaultTimeout(60_000)
@@ -16,6 +17,7 @@ const { status } = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version
 const hasPython = status === 0
 if (!hasPython) console.warn('skipped: the Python receiver of docs/webhooks.md needs python3, 3.9+')
 
+promise`E10`
 describe.skipIf(!hasPython)('the Python receiver of docs/webhooks.md', () => {
   const folder = mkdtempSync(join(tmpdir(), 'counterfoil-python-'))
   const guide = readFileSync(new URL('../../docs/webhooks.md', import.meta.url).pathname, 'utf8')

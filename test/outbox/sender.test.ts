@@ -11,6 +11,7 @@ import {
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { addEvents } from '../../src/storage/outbox/store.ts'
 import { newAccount } from '../ledger/office.ts'
+import { promise } from '../support/promise.ts'
 import { rejectionOf } from '../support/rejection.ts'
 import { engines, type World, world } from '../support/world.ts'
 
@@ -69,6 +70,7 @@ describe.each(engines)('what may go wrong while events are sent, on %s', (engine
     return { account, key, asker, id: row.id, deliveries, tell, times }
   }
 
+  promise`E20`
   test('A webhook that is disabled during a try that fails is not tried again.', async () => {
     held = Promise.withResolvers()
     const one = await endpoint('/held/503')
@@ -87,6 +89,7 @@ describe.each(engines)('what may go wrong while events are sent, on %s', (engine
     expect(one.times()).toBe(1)
   })
 
+  promise`E18`
   test('A delivery that waits behind another is not sent before it by asking to send it again.', async () => {
     const one = await endpoint('/waits/503')
     const tick = deliverer(w.deps)
@@ -110,6 +113,7 @@ describe.each(engines)('what may go wrong while events are sent, on %s', (engine
     await until(tick, async () => (await one.deliveries()).some(({ attempts }) => attempts === 2))
   })
 
+  promise`E19`
   test('The outcome of a node that slept does not undo what another stored meanwhile.', async () => {
     const one = await endpoint('/slept')
     const { webhooks, clock } = w.deps
@@ -130,6 +134,7 @@ describe.each(engines)('what may go wrong while events are sent, on %s', (engine
     expect((await webhooks.find(one.account, one.id))?.failingSince).toBeNull()
   })
 
+  promise`E20`
   test('Endpoints that take long do not hold up those of others.', async () => {
     const slow = [await endpoint('/held/1'), await endpoint('/held/2')]
     const tick = deliverer(w.deps)
@@ -149,6 +154,7 @@ describe.each(engines)('what may go wrong while events are sent, on %s', (engine
     for (const one of slow) await changeWebhook(w.deps, one.asker, one.id, { enabled: false })
   })
 
+  promise`E20`
   test('All webhooks of an account together have eight messages on their way.', async () => {
     const events = ['key.rotated']
     const first = await endpoint('/held/all', events)
@@ -169,6 +175,7 @@ describe.each(engines)('what may go wrong while events are sent, on %s', (engine
     for (const id of hooks) await changeWebhook(w.deps, first.asker, id, { enabled: false })
   })
 
+  promise`E18`
   test('A message whose outcome cannot be stored is not sent in a loop.', async () => {
     const one = await endpoint('/unstored')
     let fails = true
@@ -191,6 +198,7 @@ describe.each(engines)('what may go wrong while events are sent, on %s', (engine
     expect(one.times()).toBe(2)
   })
 
+  promise`E20`
   test('Of thirty webhooks made at once as many stay as an account may have.', async () => {
     const account = newAccount()
     await w.key({ account, balance: 1000n })

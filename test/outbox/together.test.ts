@@ -11,6 +11,7 @@ import { first, insert } from '../../src/storage/db/query-steps.ts'
 import type { DeliveryRow } from '../../src/storage/db/schema.ts'
 import { addEvents } from '../../src/storage/outbox/store.ts'
 import { newAccount } from '../ledger/office.ts'
+import { promise } from '../support/promise.ts'
 import { engines, type World, world } from '../support/world.ts'
 
 setDefaultTimeout(60_000)
@@ -58,6 +59,7 @@ describe.each(engines)('many deliveries on %s', (engine) => {
       return (yield* first(found))?.count ?? 0
     })
 
+  promise`E20`
   test('They are read in pages, stored together, and use few connections; each arrives once.', async () => {
     const one = await endpoint()
     const told = Array.from({ length: events }, (_, n) => {
@@ -93,6 +95,7 @@ describe.each(engines)('many deliveries on %s', (engine) => {
     expect(connections).toBeLessThanOrEqual(16)
   })
 
+  promise`E20`
   test('Of an endpoint that many ended for the newest are kept.', async () => {
     const { id } = await endpoint()
     const now = w.deps.clock.now()
@@ -110,6 +113,7 @@ describe.each(engines)('many deliveries on %s', (engine) => {
     expect(items[0]?.place).toBe(maxKept + 29)
   })
 
+  promise`E10`
   test('Of two rotations at once each secret that was shown signs; the later one may be refused.', async () => {
     const { asker, id, account, webhook } = await endpoint()
     const both = await Promise.allSettled([1, 2].map(() => rotateWebhook(w.deps, asker, { id })))
@@ -129,6 +133,7 @@ describe.each(engines)('many deliveries on %s', (engine) => {
   })
 })
 
+promise`E18`
 test('A message that a kept connection lost is sent again over a new one.', async () => {
   let connections = 0
   // Each connection serves one request, and closes at the next one.

@@ -9,6 +9,7 @@ import { rows } from '../../src/storage/db/query-steps.ts'
 import type { KeyRow } from '../../src/storage/db/schema.ts'
 import { newAccount, type Office, openOffice } from '../ledger/office.ts'
 import { window } from '../ledger/paper-unit.ts'
+import { promise } from '../support/promise.ts'
 import { engines } from '../support/world.ts'
 
 setDefaultTimeout(60_000)
@@ -171,6 +172,7 @@ describe.each(engines)('what is told on %s', (engine) => {
     expect(all[0]?.data).toMatchObject({ key_id: above.id, name: 'test', parent_id: null })
   })
 
+  promise`E17`
   test('A refused grant tells nothing.', async () => {
     const account = newAccount()
     const wish = { account, amount: 0n, reason: 'test', actor: 'test' }

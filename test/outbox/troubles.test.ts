@@ -9,6 +9,7 @@ import { rows } from '../../src/storage/db/query-steps.ts'
 import { type Anchored, anchoredWorld, worldOn } from '../anchors/anchored.ts'
 import { faults, type RpcProxy, rpcProxy } from '../chain/proxy.ts'
 import { noAnvil } from '../contracts/anvil.ts'
+import { promise } from '../support/promise.ts'
 import { modelToml, until, upstreamToml } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import {
@@ -81,6 +82,7 @@ describe.each(engines)('troubles of a service on %s', (engine) => {
     return (await w.call('/v1/runs', { key, json })).status
   }
 
+  promise`E21`
   test('An upstream that fails and answers again is told twice, each once, whenever it happens.', async () => {
     const one = [
       { type: 'upstream.opened', data: { upstream: 'local', reason: 'failing' } },
@@ -99,6 +101,7 @@ describe.each(engines)('troubles of a service on %s', (engine) => {
     }
   })
 
+  promise`E21`
   test('A model that costs more than it brings in is told once a day.', async () => {
     const told = async () => (await typesIn(w)).filter(({ type }) => type === 'margin.negative')
     await look()
@@ -119,6 +122,7 @@ describe.each(engines)('troubles of a service on %s', (engine) => {
     expect((await told()).map(({ data }) => data['day'])).toEqual(['2026-01-15', '2026-01-16'])
   })
 
+  promise`E21`
   test('What only a node saw that is gone is forgotten, and told again when another sees it.', async () => {
     const nodeOf = (name: string) => {
       const { leaseClock: clock } = w.deps
@@ -205,6 +209,7 @@ describe.skipIf(noAnvil)('a chain that takes no anchors', () => {
     await a.stop()
   })
 
+  promise`E21`
   test('is told when a receipt waits twice as long as promised, once for each time.', async () => {
     const look = lookerOf(w)
     await look()

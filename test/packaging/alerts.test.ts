@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { makeInstruments } from '../../src/front/metrics/instruments.ts'
 import { refusals } from '../../src/kernel/refusal.ts'
+import { promise } from '../support/promise.ts'
 
 setDefaultTimeout(60_000)
 
@@ -56,6 +57,7 @@ describe('the alarm rules for Prometheus', () => {
     }
   })
 
+  promise`T13`
   test.skipIf(!Bun.which('promtool'))('are taken by Prometheus, and fire when they should', () => {
     const folder = mkdtempSync(join(tmpdir(), 'counterfoil-alerts-'))
     try {

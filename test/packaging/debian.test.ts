@@ -8,6 +8,7 @@ import {
   debianVersion,
   writeDebian,
 } from '../../scripts/release/debian.ts'
+import { promise } from '../support/promise.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'counterfoil-deb-test-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -41,6 +42,8 @@ describe('the Debian package', () => {
     },
   )
 
+  promise`L14 H: No package that is removed or purged takes the ledger or the key of the receipts
+    along.`
   test('never deletes what is in the data folder', async () => {
     const postrm = await Bun.file('packaging/debian/postrm').text()
     expect(postrm.match(/^\s*rm .*/gm)).toEqual(['  rm -f /etc/counterfoil/counterfoil.env'])

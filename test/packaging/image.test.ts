@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { layoutOf, rootOf, runConfig, writeImage } from '../../scripts/release/image.ts'
+import { promise } from '../support/promise.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'counterfoil-image-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -39,6 +40,7 @@ describe('the layout of an image', () => {
     expect(layoutOf([...root].reverse(), facts)).toEqual(layout)
   })
 
+  promise`L15`
   test('runs as what the Dockerfile says, and never as root', () => {
     const lines = readFileSync('Dockerfile', 'utf8').split('\n')
     expect(lines).toContain(`USER ${runConfig.User}`)
@@ -52,6 +54,7 @@ describe('the layout of an image', () => {
 
 const noDebian = !Bun.which('dpkg') || !(await Bun.file('/var/lib/dpkg/status').exists())
 describe.skipIf(noDebian || process.platform !== 'linux')('the files of an image', () => {
+  promise`L15 H: The image has no shell, and its server is not root.`
   test('are the executable, libraries and certificates: no shell, no setuid file', async () => {
     const paths = (await rootOf('/bin/true')).map(({ path }) => path)
     expect(paths).toContain('usr/local/bin/counterfoil')

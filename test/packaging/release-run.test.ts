@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import packageJson from '../../package.json'
 import { isNightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'counterfoil-release-run-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -45,6 +46,7 @@ async function tryOut(script: string, file: string, ...more: string[]): Promise<
 }
 
 describe.skipIf(!isNightly)('a release', () => {
+  promise`L9`
   test('has the same bytes from two clones in different folders, and one changed byte is found', async () => {
     const one = await clone('one')
     const other = await clone('a-folder-with-a-longer-name')

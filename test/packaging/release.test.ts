@@ -6,6 +6,7 @@ import packageJson from '../../package.json'
 import { cutChangelog, notesOf } from '../../scripts/release/notes.ts'
 import { sha256Of, sign, signatureFile, sumsOf, writeSums } from '../../scripts/release/sums.ts'
 import { foldersOf, tarGzOf, tarOf } from '../../scripts/release/tar.ts'
+import { promise } from '../support/promise.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'counterfoil-release-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -39,6 +40,7 @@ describe('an archive of a release', () => {
     expect(run(['tar', '-xOzf', 'a.tar.gz', 'top/b']).said).toBe('program')
   })
 
+  promise`L9 H: The same commit gives the same release, byte by byte, in any folder.`
   test('is the same bytes in any order of its entries', () => {
     const one = tarGzOf(entries, mtime)
     expect(tarGzOf([...entries].reverse(), mtime)).toEqual(one)
@@ -68,6 +70,7 @@ describe('the sums of a release', () => {
     expect(sumsOf(sums)).toBe('1  B\n0  a\n2  b\n')
   })
 
+  promise`L13 H: A changed download is found, and so is a changed list of sums.`
   test('are checked by sha256sum, which finds one changed byte and names the file', async () => {
     const at = mkdtempSync(join(folder, 'sums-'))
     writeFileSync(join(at, 'one.tar.gz'), 'one')
@@ -82,6 +85,7 @@ describe('the sums of a release', () => {
     expect(said).toContain('two.tar.gz: FAILED')
   })
 
+  promise`L13`
   test.skipIf(!Bun.which('minisign'))(
     'are signed by a key that stays where it is, and a changed sum has no valid signature',
     async () => {

@@ -4,6 +4,7 @@ import { makeSecret, secretPrefix } from '../../src/access/keys/secret.ts'
 import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { markOf } from '../../src/kernel/shard.ts'
+import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 import { isInstalled, startBalancer, startNode } from './balancer.ts'
 
@@ -91,6 +92,7 @@ describe.each(balancers)('%s before two shards', (program, path) => {
     expect(await shardOf({ 'x-counterfoil-shard': 's4' })).toBe('s4')
   })
 
+  promise`Q2`
   test.skipIf(!isThere)(
     'never sends a request of a shard that is down to another one',
     async () => {

@@ -2,9 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { assertHandle, isHandle, skeletonOf } from '../../src/proof/passports/handle.ts'
 import { toProfile } from '../../src/proof/passports/profile.ts'
 import { spendBand, toTrackRecord } from '../../src/proof/passports/record.ts'
+import { promise } from '../support/promise.ts'
 
 const usd = 1_000_000_000n
 
+promise`C10`
 describe('a handle', () => {
   test.each(['abc', 'a-b-c', 'harbor-lab', 'agent-007', `a${'b'.repeat(29)}`])(
     '%p is one',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { configOf } from '../config/load.ts'
+import { promise } from '../support/promise.ts'
 import { rejectionOf } from '../support/rejection.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 import { payer } from './payer.ts'
@@ -19,6 +20,7 @@ describe.each(engines)('a subscription on %s', (engine) => {
     await w.stop()
   })
 
+  promise`D21 H: A plan is bought once, and no cap falls below what was spent.`
   test('asked for 100 times at once is bought once', async () => {
     const own = await payer(w, 1000)
     const done = await Promise.all(Array.from({ length: 100 }, () => own.subscribe('builder')))

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { parseExactJson } from '../../src/kernel/exact-json.ts'
 import { readLitellm } from '../../src/models/price-files/litellm.ts'
 import { readMarkup, toEntry } from '../../src/models/price-files/price-entry.ts'
+import { promise } from '../support/promise.ts'
 import { entriesOf, wish } from './wish.ts'
 
 const litellm = (entries: string, without?: string[], only?: string) =>
@@ -113,6 +114,7 @@ describe("LiteLLM's file", () => {
     })
   })
 
+  promise`O6`
   test.each([
     ['input_cost_per_image', '0.0013'],
     ['output_cost_per_second', '1e-4'],

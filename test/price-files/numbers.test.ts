@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { parseDecimal, roundUp } from '../../src/kernel/decimal.ts'
 import { type ExactJson, NumberText, parseExactJson } from '../../src/kernel/exact-json.ts'
 import { readMarkup } from '../../src/models/price-files/price-entry.ts'
+import { promise } from '../support/promise.ts'
 
 describe('numbers of a price file', () => {
   test('keep every digit that the file has, also with an exponent', () => {
@@ -16,6 +17,7 @@ describe('numbers of a price file', () => {
     expect(text(new NumberText('3.00'))).toBe('3.00')
   })
 
+  promise`O6 H: Imported prices are exact, and one without a meter is refused by its name.`
   test.each([
     ['0.000003', 3_000_000n, false],
     ['3e-06', 3_000_000n, false],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { parseExactJson } from '../../src/kernel/exact-json.ts'
 import { readOpenrouter } from '../../src/models/price-files/openrouter.ts'
+import { promise } from '../support/promise.ts'
 import { entriesOf, wish } from './wish.ts'
 
 const openrouter = (entries: string, without?: string[]) =>
@@ -46,6 +47,7 @@ describe("OpenRouter's list", () => {
     ])
   })
 
+  promise`O6`
   test.each([
     ['image', '"0.0048"', 'image'],
     ['input_audio_cache', '"0.0000001"', 'input_audio_cache'],

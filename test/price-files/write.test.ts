@@ -4,6 +4,7 @@ import { diffModels } from '../../src/config/model-diff.ts'
 import { entryText, rawModels, withModels } from '../../src/config/model-text.ts'
 import { statementsOf } from '../../src/config/toml-statements.ts'
 import type { ModelEntry } from '../../src/models/price-files/price-entry.ts'
+import { promise } from '../support/promise.ts'
 
 /** Everything that a file may hold around what is changed. */
 const text = `# the service of "acme"  [[models]] is not here
@@ -87,6 +88,7 @@ describe('models in the text of a configuration file', () => {
     }
   })
 
+  promise`O6`
   test('change and are added; comments, order and the rest stay', () => {
     const diff = diffModels(rawModels(text), [large, fresh], 'up')
     expect(diff.unchanged).toBe(0)

@@ -10,6 +10,7 @@ import { ChunkSorter } from '../../src/runs/chunks.ts'
 import { NativeSorter } from '../../src/runs/native-sorter.ts'
 import { chunkWriter } from '../../src/runs/openai-chunks.ts'
 import { nightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 import { mark, sdkTypes } from './sdk-types.ts'
 
 const anthropic = '@anthropic-ai/sdk/resources'
@@ -124,6 +125,7 @@ describe.each(['messages', 'responses'] as const)('every event of %s', (protocol
     )
   })
 
+  promise`T2 C: All that is relayed is counted, whichever event it comes in.`
   test('in any order: all that goes out is counted', () => {
     const any = fc.oneof(...events[protocol].map(([, event]) => event))
     let relayed = 0

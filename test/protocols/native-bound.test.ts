@@ -9,6 +9,7 @@ import { boundOfNative } from '../../src/models/protocols/native/bound.ts'
 import { type Native, nativeOf, nativeRequest } from '../../src/models/protocols/native.ts'
 import { loadTokenizer } from '../../src/models/tokenizers/load.ts'
 import { nightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 import { requests } from './requests.ts'
 
 const model: Model = {
@@ -91,6 +92,8 @@ const withUnknown = (protocol: Native['protocol']) =>
     })
 
 describe.each(protocols)('A request of %s that goes on as it came', (protocol) => {
+  promise`S2 C: A request that goes on as it came is held for by at least the bytes of its text,
+    known parts and unknown ones; what has no bound or no rate is refused by name.`
   test('is bounded by at least the bytes of its text, known parts and unknown ones.', () => {
     let bounded = 0
     fc.assert(
@@ -132,6 +135,7 @@ const image = { type: 'image', source: { type: 'base64', media_type: 'image/png'
 const dataUrl = `data:image/png;base64,${png}`
 const inputImage = { type: 'input_image', image_url: dataUrl }
 
+promise`S2`
 describe('An image is bounded by its rule', () => {
   const most = (native: Native): number => boundOfNative(model, native).inputTokens
   const messages = (...content: Json[]): Native =>

@@ -8,6 +8,7 @@ import { boundOfNative } from '../../src/models/protocols/native/bound.ts'
 import { type Native, nativeOf, nativeRequest } from '../../src/models/protocols/native.ts'
 import { makePrices } from '../../src/models/rate-card.ts'
 import { holdLines } from '../../src/models/rates.ts'
+import { promise } from '../support/promise.ts'
 
 const model: Model = {
   ...echoModel,
@@ -40,6 +41,7 @@ function paramOf(run: () => unknown): string | undefined {
 
 const ofTypes = (...types: string[]): Json[] => types.map((type) => ({ type, name: type }))
 
+promise`E16`
 test('A namespace of tools goes on only if the caller runs all that is in it.', () => {
   const namespace = (...types: string[]) => ({
     type: 'namespace',
@@ -82,6 +84,7 @@ describe('Tools that the caller runs go on as they came, known or not:', () => {
   })
 })
 
+promise`S2`
 describe('Tools that the model server would run and bill are refused by name without a rate:', () => {
   test.each(['web_search_20250305', 'code_execution_20250825', 'mcp_toolset', 'advisor_20260301'])(
     '%s of Messages',

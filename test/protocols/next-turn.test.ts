@@ -13,6 +13,7 @@ import { toWholeResponse } from '../../src/models/protocols/responses/write-answ
 import { ResponseEvents } from '../../src/models/protocols/responses/write-events.ts'
 import { Collector } from '../../src/runs/answer.ts'
 import { readingsOf } from '../../src/runs/saved-answer.ts'
+import { promise } from '../support/promise.ts'
 
 const paid = { usage: { inputTokens: 1, outputTokens: 1 }, counterfoil: {} }
 const model = 'acme/large'
@@ -196,6 +197,7 @@ describe('what a server wants back with the next turn', () => {
     )
   })
 
+  promise`S7`
   test('does not go to another model, and that is named', () => {
     const message = { content: 'a', reasoning_content: 'Hm.' }
     const { content } = toMessage(messageBase, { message, finish_reason: 'stop' }, paid)

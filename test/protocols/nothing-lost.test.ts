@@ -12,6 +12,7 @@ import type { Protocol } from '../../src/models/protocols/protocol.ts'
 import { responsesToChat } from '../../src/models/protocols/responses/read-request.ts'
 import type { Translation } from '../../src/models/protocols/translation.ts'
 import { nightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 import { requests } from './requests.ts'
 
 const protocols = ['chat', 'messages', 'responses'] as const
@@ -78,6 +79,8 @@ const runs = { numRuns: nightly(300, 3000), seed: 4663 }
 describe.each(protocols.flatMap((door) => protocols.map((wire) => [door, wire] as const)))(
   '%s before %s',
   (door, wire) => {
+    promise`D33 H: No member of a request is lost in silence; where both sides speak alike, bytes
+      pass.`
     test('every member goes on, is named as ignored, or is refused by name', () => {
       let refused = 0
       let whole = 0

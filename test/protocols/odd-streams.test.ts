@@ -15,6 +15,7 @@ import { NativeSorter } from '../../src/runs/native-sorter.ts'
 import { chunkWriter } from '../../src/runs/openai-chunks.ts'
 import { prng } from '../ledger/prng.ts'
 import { nightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 import { makeTruth, oddChat, type Truth } from './odd-chat.ts'
 import { oddMessages, oddResponses } from './odd-events.ts'
 
@@ -169,6 +170,8 @@ const pairs = Object.keys(doorOf).flatMap((wire) =>
   doors.map((door): [UpstreamKind, Door] => [wire as UpstreamKind, door]),
 )
 
+promise`S1 C: What a model server sends is made what its protocol says before anything counts it or
+  passes it on; nothing delivered goes uncounted.`
 describe('odd streams that the reader takes', () => {
   test.each(pairs)(
     'A stream of %s is a valid one of %s for the official client.',

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../src/kernel/json-object.ts'
 import { adapt, adaptHeaders, type Dialect } from '../../src/models/protocols/dialect.ts'
 import type { Protocol } from '../../src/models/protocols/protocol.ts'
 import { factsIn } from '../../src/models/protocols/refused-member.ts'
+import { promise } from '../support/promise.ts'
 
 type Refusal = { message: string; param?: string; code?: string }
 
@@ -11,6 +12,7 @@ const learn = (body: JsonObject, refusal: Refusal, protocol: Protocol = 'chat') 
 
 const hello = { model: 'm', messages: [{ role: 'user', content: 'Say hello.' }] }
 
+promise`S5`
 describe('what a refusal teaches', () => {
   const members: [body: JsonObject, refusal: Refusal, learned: Dialect][] = [
     [

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/kernel/json-object.ts'
 import { ChunkReader } from '../../src/models/protocols/chat/read-chunks.ts'
 import { joinChunks } from '../../src/models/protocols/chat/whole.ts'
+import { promise } from '../support/promise.ts'
 
 const args = (path: string): string => JSON.stringify({ path })
 
@@ -39,6 +40,7 @@ const f = (name: string | undefined, text: unknown): JsonObject => ({
   function: { ...(name === undefined ? {} : { name }), arguments: text as string },
 })
 
+promise`S1`
 describe('calls of tools', () => {
   const a = args('a')
   const b = args('b')

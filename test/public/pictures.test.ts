@@ -6,6 +6,7 @@ import { sharedFileOf } from '../../src/proof/receipts/receipt-file.ts'
 import { picture, text } from '../../src/web/pictures/drawing.ts'
 import { keptBytes, makePictures, waitingMax } from '../../src/web/pictures/pictures.ts'
 import { startRenderer } from '../../src/web/pictures/renderer.ts'
+import { promise } from '../support/promise.ts'
 import { rejectionOf } from '../support/rejection.ts'
 import { type SharingWorld, sharingWorld, tellsOf, unknownReceipt } from '../support/sharing.ts'
 
@@ -52,6 +53,7 @@ describe('the pictures of links', () => {
     expect([again.status, await again.text()]).toEqual([304, ''])
   }, 60_000)
 
+  promise`C18 H: A link picture shows nothing that an owner hides; a private receipt has none.`
   test('of a private receipt are what those of an unknown one are, also after it was shared', async () => {
     const id = await s.ask('for me alone')
     const asProgram = { accept: 'application/json' }
@@ -67,6 +69,7 @@ describe('the pictures of links', () => {
     expect(await tellsOf(await ask(id, headers))).toBe(unknown)
   }, 60_000)
 
+  promise`C18`
   test('show nothing that the owner hides, and never who paid', async () => {
     const svgOf = async (sections: string[]) => {
       await s.share(shared, { visibility: 'public', sections })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ReceiptFile } from '../../src/verify/receipt.ts'
 import { redact, sectionNames } from '../../src/verify/receipt.ts'
+import { promise } from '../support/promise.ts'
 import { bodyOf, type SharingWorld, sharingWorld, unknownReceipt } from '../support/sharing.ts'
 import { engines, testAccount } from '../support/world.ts'
 
@@ -116,6 +117,7 @@ describe.each(engines)('/verify on %s', (engine) => {
       expect((await paste(JSON.stringify(late))).status).toBe(200)
     })
 
+    promise`G6`
     test('413 above a MiB, 400 for a form that is cut, 415 for another kind', async () => {
       expect((await paste('x'.repeat(1024 * 1024 + 1))).status).toBe(413)
       const call = (type: string, body: string) =>

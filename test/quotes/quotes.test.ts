@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { recoverTypedDataAddress } from 'viem'
 import { pastAt } from '../../src/billing/quotes/quotes.ts'
 import { chatDoor, doors } from '../support/doors.ts'
+import { promise } from '../support/promise.ts'
 import { expectSettled, moneyOf } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
@@ -53,6 +54,8 @@ describe.each(engines)('a quote on %s', (engine) => {
     expect(made).toMatchObject({ object: 'quote', uses_left: 1, model: 'stub/normal' })
   })
 
+  promise`D55 C: A run with a quote is held and charged at the quoted rates, also if prices changed
+    since.`
   test('is kept through three price changes at every door, and the receipt names it', async () => {
     for (const door of doors) {
       for (const stream of [false, true]) {
@@ -77,6 +80,7 @@ describe.each(engines)('a quote on %s', (engine) => {
     await priced(1_000_000)
   }, 60_000)
 
+  promise`D55`
   test('is held at its own rates, so that a dearer list takes no more of the balance', async () => {
     const made = await quoteOf(w, key, { model: 'stub/slow' })
     await priced(1_000_000_000)
@@ -116,6 +120,8 @@ describe.each(engines)('a quote on %s', (engine) => {
     expect((await w.call(`/v1/quotes/${made.id}`, { key: stranger })).status).toBe(404)
   })
 
+  promise`D56 C: Exactly as many runs are charged by a quote as it says, at once and on two nodes
+    too.`
   test('is used exactly as often as it says, however many runs ask at once', async () => {
     const made = await quoteOf(w, key, { uses: 5, max_input_tokens: 500 })
     const answers = await Promise.all(
@@ -138,6 +144,7 @@ describe.each(engines)('a quote on %s', (engine) => {
     expect(answers.filter(({ status }) => status === 200).length).toBe(6)
   }, 30_000)
 
+  promise`D56`
   test('is given back by a run that ends without a charge', async () => {
     const made = await quoteOf(w, key, { model: 'stub/status-429' })
     for (const _ of [1, 2]) {

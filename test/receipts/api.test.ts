@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { promise } from '../support/promise.ts'
 import { allRuns, receiptIdOf, until } from '../support/runs.ts'
 import { engines, testAccount, type World } from '../support/world.ts'
 import { callsOf, failed, hello, type Issuing, issuingWorld, type Verdict } from './api.ts'
@@ -106,6 +107,7 @@ describe.each(engines)('receipts on %s', (engine) => {
     })
 
     describe('200', () => {
+      promise`H6`
       test('returns the same bytes at every read', async () => {
         const { id } = (await (await chat('stub/normal')).json()).receipt
         const texts = [1, 2, 3].map(async () => (await get(id, secret)).text())
@@ -164,6 +166,7 @@ describe.each(engines)('receipts on %s', (engine) => {
     })
 
     describe('422', () => {
+      promise`G6`
       test('refuses a body that is not a receipt', async () => {
         for (const body of [{ a: 1 }, [], 'x', 7, null, { receipt: {} }]) {
           const answer = await w.call('/v1/receipts/verify', { json: body })

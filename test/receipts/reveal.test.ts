@@ -4,6 +4,7 @@ import { fromHex, toHex } from '../../src/kernel/hex.ts'
 import { setRetention } from '../../src/storage/texts/retain.ts'
 import { commit } from '../../src/verify/commitment.ts'
 import { type ReceiptFile, sectionNames } from '../../src/verify/receipt.ts'
+import { promise } from '../support/promise.ts'
 import { bodyOf, failedIn, type SharingWorld, saidTo, sharingWorld } from '../support/sharing.ts'
 import { engines, testAccount } from '../support/world.ts'
 
@@ -45,6 +46,7 @@ for (const engine of engines) {
     })
     afterAll(() => s.w.stop())
 
+    promise`G5 H: A public receipt reveals no text, key or address, even by guessing.`
     test('the public form of a "yes" cannot be found by hashing; its owner can show it', async () => {
       const id = await s.ask('yes')
       await s.share(id, everything)

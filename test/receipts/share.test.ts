@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { scopes } from '../../src/access/keys/key.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { sectionNames } from '../../src/verify/receipt.ts'
+import { promise } from '../support/promise.ts'
 import {
   auditsOf,
   bodyOf,
@@ -107,6 +108,7 @@ for (const engine of engines) {
     })
 
     describe('200', () => {
+      promise`G5`
       test('every subset of sections verifies, and hides the others with their salts', async () => {
         const id = await s.ask('subsets')
         const { receipt } = await s.own(id)
@@ -146,6 +148,7 @@ for (const engine of engines) {
         expect((await s.own(id)).visibility).toBe('public')
       })
 
+      promise`G3`
       test('unsharing takes effect at once, also for who has a copy with its tag', async () => {
         const id = await s.ask('taken back')
         await s.share(id, { visibility: 'public' })
@@ -208,6 +211,10 @@ for (const engine of engines) {
     })
 
     describe('404 receipt_not_found', () => {
+      promise`A12 C: Other accounts' resources return the same 404 as missing ones.`
+      promise`C10`
+      promise`G3 C: A private receipt answers like none, and one that is taken back is gone at
+        once.`
       test('private, unknown and malformed ids answer alike, whoever asks', async () => {
         const id = await s.ask('private')
         const stranger = await s.w.key({ account: otherAccount, scopes: [...scopes] })

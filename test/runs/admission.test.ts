@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { doors } from '../support/doors.ts'
+import { promise } from '../support/promise.ts'
 import { allRuns, expectSettled, modelsToml, moneyOf, until } from '../support/runs.ts'
 import { type StubHandler, startStubUpstream } from '../support/stub-upstream.ts'
 import { usd, world } from '../support/world.ts'
@@ -12,6 +13,7 @@ const waits: StubHandler = async (_, response) => {
 }
 
 describe('503 unavailable above the runs that a server takes at once', () => {
+  promise`D22`
   test('is answered at once, costs and holds nothing; the others end well', async () => {
     gate = Promise.withResolvers()
     const stub = await startStubUpstream({ handler: waits })
@@ -78,6 +80,8 @@ describe('503 unavailable above the runs that a server takes at once', () => {
 })
 
 describe('a hold and the answer of a failed run', () => {
+  promise`D11`
+  promise`D20`
   test('the hold is gone when a 5xx arrives, so that a retry can afford its own', async () => {
     const stub = await startStubUpstream()
     const w = await world({ toml: modelsToml(stub.url, ['status-500', 'status-429', 'text']) })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/models/upstream/upstream.ts'
 import { prng } from '../ledger/prng.ts'
+import { promise } from '../support/promise.ts'
 import {
   allRuns,
   chunkOf,
@@ -95,6 +96,7 @@ async function turn(messages: JsonObject[], stream: boolean) {
   return { said, usage: chunks.at(-1).usage }
 }
 
+promise`D9`
 test("An agent of 50 turns over one growing prefix pays its upstream's own sum.", async () => {
   const messages: JsonObject[] = [{ role: 'system', content: 'You use tools. '.repeat(400) }]
   let told = 0n

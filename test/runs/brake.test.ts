@@ -4,6 +4,7 @@ import { auditStore } from '../../src/ledger/store/audit.ts'
 import { dropPastBrakes } from '../../src/ledger/store/brakes.ts'
 import { stopForbidden } from '../../src/runs/stop-forbidden.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
+import { promise } from '../support/promise.ts'
 import { lastRun, modelToml, until, upstreamToml } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
@@ -71,6 +72,9 @@ describe.each(engines)('the brake of a key, on %s', (engine) => {
     return found
   }
 
+  promise`D34 H: A key and those below it hold no more in a minute or an hour than its brake allows,
+    and only a hold that every cap allows pulls it.`
+  promise`T6`
   test('holds at a rate, exactly, under a thousand calls at once; what is spent of it pauses the key', async () => {
     const hold = await holdOf((await w.key({ balance: 100n * usd })).secret)
     const { key, secret } = await w.key({ brakeMinute: hold * 10n + hold / 2n })
@@ -140,6 +144,7 @@ describe.each(engines)('the brake of a key, on %s', (engine) => {
     expect((await ask(secret)).status).toBe(200)
   })
 
+  promise`D34`
   test('counts the keys below together, and pauses the key that has it', async () => {
     const hold = await holdOf((await w.key()).secret)
     const { key } = await w.key({ brakeHour: hold * 2n, name: 'of the owner alone' })
@@ -186,6 +191,7 @@ describe.each(engines)('the brake of a key, on %s', (engine) => {
     expect((await keyRow(key.id)).pausedAt).toBeNull()
   })
 
+  promise`T6 H: The brake pauses a key by what was spent; held money only delays.`
   test('runs that hold much and pay little delay others of the branch, and pause nothing', async () => {
     const hold = await holdOf((await w.key()).secret)
     const { key, secret } = await w.key({ brakeMinute: hold * 2n - 1n })
@@ -206,6 +212,7 @@ describe.each(engines)('the brake of a key, on %s', (engine) => {
     expect((await keyRow(key.id)).pausedAt).toBeNull()
   })
 
+  promise`D34`
   test('a hold that a cap below refuses anyway pauses no key above', async () => {
     const hold = await holdOf((await w.key()).secret)
     const { key, secret } = await w.key({ brakeMinute: hold * 2n - 1n })
@@ -220,6 +227,7 @@ describe.each(engines)('the brake of a key, on %s', (engine) => {
     expect((await running).status).toBe(200)
   })
 
+  promise`D34`
   test('a run of it gives back one place, so that concurrency stays limited', async () => {
     const { secret } = await w.key({ concurrency: 2, brakeMinute: usd, brakeHour: usd })
     isHeld = true

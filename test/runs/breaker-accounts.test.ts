@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { upstreamHealth } from '../../src/front/admin/upstreams.ts'
+import { promise } from '../support/promise.ts'
 import { allRuns, expectSettled, modelsToml, until } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { usd, type World, world } from '../support/world.ts'
@@ -45,6 +46,8 @@ const ask = async (who: number, model = 'normal', more: object = {}): Promise<nu
 }
 const stateOf = () => upstreamHealth(w.deps).find(({ id }) => id === 'stub')?.breaker
 
+promise`E14 C: A few accounts whose requests fail do not stop the runs of others at the same
+  upstream.`
 test('eight failing requests of two accounts in turn stop no run of a third that was answered', async () => {
   for (let round = 0; round < 3; round++) {
     expect(await ask(2, 'normal', { stream: round === 1 })).toBe(200)
@@ -54,12 +57,14 @@ test('eight failing requests of two accounts in turn stop no run of a third that
   }
 })
 
+promise`E14`
 test('if they open it because nobody else asked, the first run of a third account closes it', async () => {
   for (let i = 0; i < 8; i++) await ask(i % 2, 'status-500')
   expect([stateOf(), await ask(0), await ask(1)]).toEqual(['open', 503, 503])
   expect([await ask(2), stateOf(), await ask(0)]).toEqual([200, 'closed', 200])
 })
 
+promise`E14`
 test('a request that one of them leaves hanging after the cooldown holds no third account up', async () => {
   for (let i = 0; i < 8; i++) await ask(i % 2, 'status-500')
   now += 30_000
@@ -72,6 +77,7 @@ test('a request that one of them leaves hanging after the cooldown holds no thir
   await hanging
 })
 
+promise`E14`
 test('a dead upstream is left alone after five failures; each account finds out at most once', async () => {
   for (let i = 0; i < 5; i++) expect(await ask(i % 3, 'status-500')).toBe(502)
   expect(stateOf()).toBe('open')

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { upstreamHealth } from '../../src/front/admin/upstreams.ts'
+import { fault, promise } from '../support/promise.ts'
 import {
   allRuns,
   expectSettled,
@@ -66,6 +67,8 @@ const times = async (count: number, work: () => Promise<unknown>): Promise<unkno
 const stateOf = (id: string) => upstreamHealth(w.deps).find((one) => one.id === id)?.breaker
 const events = (name: string) => w.logged.filter(({ event }) => event === `upstream.${name}`)
 
+promise`E7`
+fault`24`
 describe('three failures in a row', () => {
   const cases: [what: string, upstream: string, model: string, more: object][] = [
     ['5xx', 'stub', 'stub/status-500', {}],
@@ -126,6 +129,7 @@ describe('three failures in a row', () => {
   })
 })
 
+promise`E7`
 describe('while it is open', () => {
   beforeEach(() => times(3, () => ask('stub/status-500')))
 
@@ -167,6 +171,7 @@ describe('after its time', () => {
     now += 30_000
   })
 
+  promise`E7`
   test('one request tries it; all others are refused meanwhile', async () => {
     expect(stateOf('stub')).toBe('half_open')
     const client = new AbortController()

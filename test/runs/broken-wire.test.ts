@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createServer, type Server, type Socket } from 'node:net'
+import { fault } from '../support/promise.ts'
 import {
   chunkOf,
   eventsOf,
@@ -75,6 +76,8 @@ const chat = (model: string, stream = true) => {
   return w.call('/v1/chat/completions', { key: secret, json: { model, messages, stream } })
 }
 
+fault`26: an upstream stops inside of a chunk or of a character → an error in band, and whole JSON
+  before it`
 describe('a stream that is cut', () => {
   test.each(['character', 'chunk'])(
     'inside of a %s: what is told is whole JSON, an error is last, what came is charged',
@@ -91,6 +94,7 @@ describe('a stream that is cut', () => {
   )
 })
 
+fault`27`
 test('usage that is told twice is charged once, at most the hold', async () => {
   const text = await (await chat('wire/twice')).text()
   expect(text).toContain('[DONE]')
@@ -99,6 +103,7 @@ test('usage that is told twice is charged once, at most the hold', async () => {
   expect(text).toContain(`"cost_nusd":${run.cost}`)
 })
 
+fault`28`
 describe('a head that does not end', () => {
   test.each(['fields', 'field'])('of %s is given up soon: a 502 at no charge', async (name) => {
     poured = 0
@@ -111,6 +116,7 @@ describe('a head that does not end', () => {
   })
 })
 
+fault`24`
 test('a name that nobody knows is a 502 at no charge', async () => {
   for (const stream of [false, true]) {
     const answer = await chat('nowhere/any', stream)

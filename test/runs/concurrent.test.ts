@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { toUsd } from '../../src/kernel/money.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { chatBefore, nameOf, type Pair, pairs, wiredToml } from '../support/doors.ts'
+import { promise } from '../support/promise.ts'
 import { allRuns, expectSettled, moneyOf } from '../support/runs.ts'
 import { speechAt } from '../support/stub-speech.ts'
 import { type StubHandler, startStubUpstream } from '../support/stub-upstream.ts'
@@ -135,6 +136,7 @@ for (const each of cases) {
       stub.calls.length = 0
     }
 
+    promise`D2 C: Holds and spending never exceed the balance, under any concurrency.`
     test('through one key the balance pays exactly 50 and refuses the rest', async () => {
       const { w, cost, budget } = await start()
       const { secret } = await w.key({ balance: budget })
@@ -175,6 +177,7 @@ for (const each of cases) {
       await stop(w)
     }, 30_000)
 
+    promise`D32 C: Caps, limits, replays, receipts and endings are those of every door.`
     test('through 20 children the cap of their parent binds, and is named', async () => {
       const { w, cost, budget } = await start()
       const parent = await w.key({ balance: 10n * usd, capLimit: budget })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type JsonObject, objectOf } from '../../src/kernel/json-object.ts'
 import { sendJson } from '../support/messages-upstream.ts'
+import { promise } from '../support/promise.ts'
 import {
   allRuns,
   expectSettled,
@@ -60,6 +61,8 @@ const members: [name: string, value: JsonObject[string]][] = [
   ['max_tokens', 50],
 ]
 
+promise`S5 C: A member that a model server refuses is learned by one more try before the first byte,
+  with the same hold, or a raised one where the server takes no limit.`
 describe.each(engines)('dialects of model servers on %s', (engine) => {
   let stub: Stub
   let w: World
@@ -137,6 +140,7 @@ describe.each(engines)('dialects of model servers on %s', (engine) => {
     },
   )
 
+  promise`S5`
   test('A server that takes no limit is held for all that its model writes.', async () => {
     const key = await keyWith()
     const answer = await ask(key, 'stub/unlimited', { max_tokens: 10 })
@@ -198,6 +202,7 @@ describe.each(engines)('dialects of model servers on %s', (engine) => {
     expect(run?.hold).toBeGreaterThan(1000n * 2000n)
   })
 
+  promise`S5`
   test('Caps stay exact while holds are raised at once.', async () => {
     w.deps.upstreams.get('stub')?.dialects?.learn('unlimited-2', {})
     const key = await keyWith(10_000_000n)

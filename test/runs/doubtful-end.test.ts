@@ -9,6 +9,7 @@ import { migratePostgres } from '../../src/storage/db/migrate.ts'
 import { openPostgres } from '../../src/storage/db/postgres.ts'
 import { serve } from '../../src/web/http/serve.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
+import { promise } from '../support/promise.ts'
 import { modelsToml, until } from '../support/runs.ts'
 import { type SilentProxy, startSilentProxy, targetOf } from '../support/silent-proxy.ts'
 import { type StubUpstream, startStubUpstream, stubUsage } from '../support/stub-upstream.ts'
@@ -85,6 +86,7 @@ async function onService(run: (served: Doubted) => Promise<void>): Promise<void>
   await run(served).finally(served.stop)
 }
 
+promise`K21`
 describe.skipIf(!postgresServer)(
   'a run whose end is in doubt, because the answer to its COMMIT is lost',
   () => {

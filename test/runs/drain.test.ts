@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import type { JsonObject } from '../../src/kernel/json-object.ts'
 import type { RunRow } from '../../src/storage/db/schema.ts'
 import { nameOf, type Pair, pairs, runsBefore, wires } from '../support/doors.ts'
+import { promise } from '../support/promise.ts'
 import { expectSettled, lastRun, modelToml, until, upstreamToml } from '../support/runs.ts'
 import { speechAt } from '../support/stub-speech.ts'
 import { type StubHandler, type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
@@ -144,6 +145,8 @@ const ways = [...pairs, runsBefore].map((pair): [string, Pair] => [nameOf(pair),
 const [chat] = pairs as [Pair]
 
 describe.each(ways)('a client of %s that hangs up', (_, pair) => {
+  promise`T1 C: Hanging up on a model that reasons unseen costs at least nine tenths of the whole
+    answer, never more than the hold.`
   test.each([true, false])(
     'at the first word of a model that reasons pays what the end costs (streamed: %p)',
     async (stream) => {
@@ -238,6 +241,7 @@ describe('an answer that is read on without a reader', () => {
     expect([answer.status, (await answer.json()).status]).toEqual([200, 'cancelled'])
   })
 
+  promise`T1`
   test('is never charged above its hold, however much its server reports', async () => {
     for (const pair of pairs) {
       const left = await hangUp({ pair, name: 'boasting' })

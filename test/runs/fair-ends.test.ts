@@ -3,6 +3,7 @@ import type { JsonObject } from '../../src/models/upstream/upstream.ts'
 import type { RunRow } from '../../src/storage/db/schema.ts'
 import { prng } from '../ledger/prng.ts'
 import { allPairs, nameOf, type Pair } from '../support/doors.ts'
+import { promise } from '../support/promise.ts'
 import { allRuns, expectSettled, modelToml, until, upstreamToml } from '../support/runs.ts'
 import { type Wire, wires } from '../support/scripted-upstream.ts'
 import { type StubHandler, type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
@@ -154,6 +155,8 @@ describe.each(allPairs.map((pair): [string, Pair] => [nameOf(pair), pair]))('%s'
     60_000,
   )
 
+  promise`S4 C: A turn that is stopped or breaks costs at most 1.2 times what it costs finished,
+    with what the server is known to have read from a cache.`
   test('a stopped turn that is asked again and again costs as much each time', async () => {
     const tag = tagOf()
     const first = await talk(pair, tag, 4, 'hang')
@@ -163,6 +166,7 @@ describe.each(allPairs.map((pair): [string, Pair] => [nameOf(pair), pair]))('%s'
   }, 60_000)
 })
 
+promise`S4`
 describe('what is known of a cache', () => {
   const pair = allPairs[0] as Pair
 

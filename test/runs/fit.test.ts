@@ -4,6 +4,7 @@ import type { Model } from '../../src/models/model.ts'
 import { makePrices, type Rates } from '../../src/models/rate-card.ts'
 import { affordableTokens, fitBound, holdOf, withTokens } from '../../src/runs/fit.ts'
 import { prng } from '../ledger/prng.ts'
+import { promise } from '../support/promise.ts'
 import { expectSettled, modelsToml, outputPrice } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { usd, type World, world } from '../support/world.ts'
@@ -22,6 +23,7 @@ function anyCard() {
   }
 }
 
+promise`D30`
 test('the bound that fits holds no more than the room, and one token more would not fit', () => {
   let lowered = 0
   for (let i = 0; i < 20_000; i++) {

@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { rows } from '../../src/storage/db/query-steps.ts'
+import { fault, promise } from '../support/promise.ts'
 import {
   allRuns,
   eventsOf,
@@ -100,6 +101,8 @@ for (const [what, trouble] of Object.entries(troubles)) {
       return all.filter(({ kind }) => kind === 'run').length
     }
 
+    promise`K5`
+    fault`12`
     test('is a 5xx that charges nothing; the hold goes when there is space', async () => {
       const answers = await runAll(false)
       const failed = answers.filter((answer) => answer.status === status)

@@ -11,6 +11,7 @@ import {
   wiredToml,
 } from '../support/doors.ts'
 import { nightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 import { allRuns, expectSettled, lastRun, modelToml, until, upstreamToml } from '../support/runs.ts'
 import { speechAt } from '../support/stub-speech.ts'
 import { type StubHandler, type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
@@ -176,6 +177,7 @@ const kinds = [runsBefore, ...pairs].flatMap((pair) =>
 )
 
 describe.each(kinds)('hanging up on a run of %s', (_, pair, stream) => {
+  promise`D13`
   test('at any moment pays for what was delivered, and no more', async () => {
     const received = new Map<string, number>()
     const moments = momentsOf(pair)
@@ -196,6 +198,7 @@ describe.each(kinds)('hanging up on a run of %s', (_, pair, stream) => {
   }, 120_000)
 })
 
+promise`D13`
 describe('hanging up before the request was sent costs nothing', () => {
   const stall = (model: string, signal: AbortSignal) => {
     const messages = [{ role: 'user', content: 'hello' }]

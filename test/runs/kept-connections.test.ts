@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { promise } from '../support/promise.ts'
 import {
   completionOf,
   type RawAnswer,
@@ -54,6 +55,8 @@ const answerTo = (body: string): string =>
   rawAnswer(completionOf(JSON.parse(body).messages[0].content))
 
 describe('an upstream that sends one answer twice on a kept connection', () => {
+  promise`E11 C: A connection to an upstream carries requests of one account; bytes that answer no
+    request close it.`
   test('when the next request comes: no other account’s run returns it', async () => {
     let last = ''
     await serve((socket, turn, body) => {
@@ -67,6 +70,7 @@ describe('an upstream that sends one answer twice on a kept connection', () => {
     expect((await allRuns(w)).map(({ outcome }) => outcome)).toEqual(['complete', 'complete'])
   })
 
+  promise`E11`
   test('while the next run waits: runs of two accounts in turn get their own answers', async () => {
     await serve((socket, _, body) => {
       const text = answerTo(body)
@@ -85,6 +89,7 @@ describe('an upstream that hears a run on a kept connection and closes it', () =
     else socket.write(answerTo(body))
   }
 
+  promise`E12 C: An upstream hears a run once: a request that was written is not sent again.`
   test('hears it once: the run is a 502 that costs nothing', async () => {
     await serve(closing)
     expect((await chat(0, 'first')).status).toBe(200)
@@ -94,6 +99,7 @@ describe('an upstream that hears a run on a kept connection and closes it', () =
     expect((await allRuns(w)).at(-1)?.cost).toBe(0n)
   })
 
+  promise`E12`
   test('hears it once: the next upstream of the route is asked', async () => {
     await serve(closing)
     await chat(0, 'first', 'raw/two')
@@ -111,6 +117,8 @@ describe('an upstream that hears a run on a kept connection and closes it', () =
   })
 })
 
+promise`E13 C: An answer that two readers could part differently is an upstream error and closes its
+  connection.`
 test('an answer that readers disagree on is a 502 at no charge, and closes its connection', async () => {
   const body = completionOf('hello')
   const chunk = `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n0\r\n`

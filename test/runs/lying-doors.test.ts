@@ -9,6 +9,7 @@ import {
   type Wire,
   wiredToml,
 } from '../support/doors.ts'
+import { fault, promise } from '../support/promise.ts'
 import {
   everythingWritten,
   expectSettled,
@@ -101,6 +102,11 @@ for (const [engine, pair] of cases) {
       }
 
       for (const [lie, [input, written, how]] of Object.entries(charged)) {
+        promise`D9 C: A run is never charged more than its hold, whatever usage an upstream
+          reports.`
+        fault`27: an upstream lies about usage: 0, negative, huge, missing, twice → charged between
+          what was delivered and the hold; the receipt says how`
+        promise`D32`
         test(`${lie} usage is charged between what was delivered and the hold`, async () => {
           for (const isStream of [false, true]) {
             const model = `${wire}/usage-${lie}`
@@ -156,6 +162,7 @@ for (const [engine, pair] of cases) {
     })
 
     describe('answers that are none', () => {
+      fault`24`
       test.each(brokenAt(pair))(
         '%s is a 502 that costs nothing, streamed or not',
         async (name) => {
@@ -168,6 +175,8 @@ for (const [engine, pair] of cases) {
         20_000,
       )
 
+      promise`E2`
+      fault`29`
       test('a redirect is not followed: the other server sees nothing', () => {
         expect(elsewhere.counts.requests).toBe(0)
       })

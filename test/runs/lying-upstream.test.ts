@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import OpenAI from 'openai'
+import { fault, promise } from '../support/promise.ts'
 import {
   chunkOf,
   eventsOf,
@@ -125,9 +126,12 @@ input_pusd = 1_000_000
       expect([run.cost, run.clamped]).toEqual([run.hold, true])
     })
 
+    fault`26`
     describe('streams that break off', () => {
       const delivered = { cut1: words[0] ?? '', cut17: words.join(''), fault: 'half', huge: 'x' }
       for (const [name, text] of Object.entries(delivered)) {
+        promise`D12 C: A stream that breaks off says so, has no [DONE], and costs what was
+          delivered.`
         test(`${name}: what came is charged, an error says so, no [DONE] follows`, async () => {
           const answer = await chat(`scripted/${name}`, true)
           expect(answer.status).toBe(200)
@@ -150,6 +154,8 @@ input_pusd = 1_000_000
       }
 
       for (const name of ['scripted/cut0', 'scripted/faultAtOnce', 'stub/cut-0']) {
+        promise`D11 H: A run that fails before its first byte costs nothing and frees its hold with
+          the answer.`
         test(`${name}: before the first byte it is a plain 502 that costs nothing`, async () => {
           const answer = await chat(name, true)
           expect(answer.status).toBe(502)
@@ -193,6 +199,7 @@ input_pusd = 1_000_000
       })
     })
 
+    promise`D17 H: Model output cannot pass for a frame of ours.`
     test('text that holds our framing stays text', async () => {
       const answer = await chat('scripted/forged', true)
       const events = eventsOf(await answer.text())
@@ -206,6 +213,7 @@ input_pusd = 1_000_000
       expect(text).not.toContain('too late')
     })
 
+    promise`D18`
     test("a refusal of the upstream is told in our words, and another isn't asked", async () => {
       const before = stub.calls.length
       const answer = await chat('scripted/rejects')
@@ -217,6 +225,7 @@ input_pusd = 1_000_000
     })
 
     describe('the second step of a route', () => {
+      promise`E8 H: A second upstream is asked only before the first byte, within the same hold.`
       test('is asked when the first gave no byte, within the same hold', async () => {
         expect(await isRaised('two/before')).toBe(false)
         const run = await lastRun(w)
@@ -225,6 +234,7 @@ input_pusd = 1_000_000
         expect(answer.choices[0].message.content).toBe(stubWords.join(''))
       })
 
+      promise`E7`
       test('is not asked after the first byte', async () => {
         const before = stub.calls.length
         expect(await isRaised('two/after')).toBe(true)
@@ -233,6 +243,7 @@ input_pusd = 1_000_000
       })
     })
 
+    promise`E5 C: Upstream keys come from the environment or a file, and are told nowhere.`
     test('no hold is left, and nothing of the upstreams is written or logged', async () => {
       await expectSettled(w)
       const written = await everythingWritten(w)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions'
+import { promise } from '../support/promise.ts'
 import {
   allRuns,
   chunkOf,
@@ -93,6 +94,7 @@ describe('refusals in the classes of the official client', () => {
     }
   })
 
+  promise`D20`
   test('402 is an APIError, raised at the first try: one call, nothing upstream', async () => {
     const poor = await w.key({ capLimit: 5n })
     let asked = 0
@@ -110,6 +112,7 @@ describe('refusals in the classes of the official client', () => {
     expect([asked, stub.calls.length]).toEqual([1, 0])
   })
 
+  promise`D20`
   test('InternalServerError after its own tries, none of them charged', async () => {
     const before = await allRuns(w)
     const error = await refusalOf(ask(secret, 'stub/status-500'))

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { toUsd } from '../../src/kernel/money.ts'
+import { promise } from '../support/promise.ts'
 import { allRuns, expectSettled, lastRun, pricedBuiltins } from '../support/runs.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 
@@ -150,6 +151,7 @@ for (const engine of engines) {
       expect(await balance()).toBe(before - Number(cost))
     })
 
+    promise`D10 H: The price of a run is the one of its hold.`
     test('the price of a run is fixed by its hold: the receipt names the list', async () => {
       const { secret } = await w.key({})
       const answer = await run(secret)

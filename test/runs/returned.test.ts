@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { endReturned } from '../../src/runs/end-abandoned.ts'
 import { insert } from '../../src/storage/db/query-steps.ts'
 import type { OpenRunRow, RunRow } from '../../src/storage/db/schema.ts'
+import { promise } from '../support/promise.ts'
 import { allRuns, lastRun } from '../support/runs.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 
+promise`N4`
 describe.each(engines)('an open run that came back with a database of before, on %s', (engine) => {
   let w: World
   let ended: RunRow

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/kernel/json-object.ts'
 import { readingsOf } from '../../src/runs/saved-answer.ts'
+import { promise } from '../support/promise.ts'
 
 const choices = [
   { index: 0, message: { role: 'assistant', content: 'yes' }, finish_reason: 'stop' },
@@ -38,6 +39,7 @@ const streams = { chat, message, response }
 describe.each(Object.entries(wholes))('a saved %s', (_, whole) => {
   const text = JSON.stringify(whole)
 
+  promise`T5`
   test('is read where it says one thing', () => {
     expect(readingsOf(text)).not.toEqual([null])
     expect(readingsOf(text).length).toBeGreaterThan(0)

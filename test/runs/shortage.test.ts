@@ -4,6 +4,7 @@ import { looksLikeStatus, notAStatus, toCount } from '../../src/kernel/status-sa
 import type { Shortage } from '../../src/ledger/hold.ts'
 import { explainShortage } from '../../src/runs/shortage.ts'
 import type { KeyRow } from '../../src/storage/db/schema.ts'
+import { promise } from '../support/promise.ts'
 import { expectSettled, lastRun, modelsToml, until } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { usd, type World, world } from '../support/world.ts'
@@ -42,6 +43,7 @@ const words = (more: Partial<Shortage>, of: Partial<typeof run> = {}) =>
   explainShortage({ ...short, ...more }, { ...run, ...of }).message
 
 describe('the sentence of a 402', () => {
+  promise`D31 H: A 402 names the amounts and the ways out, and no number of it looks like a status.`
   test('names the amounts, the key, when it has more again, and every way out', () => {
     expect(words({})).toBe(
       'This run may cost $0.24, and key crawler-01 has $0.06 left until Mon, 20 Jul 2026, ' +
@@ -92,6 +94,7 @@ describe('no number of a 402 looks like a status', () => {
     fc.bigInt({ min: 399n, max: 600n }).map((amount) => amount * 1_000_000n),
   )
 
+  promise`D31`
   test('in its words, its decimals and the tokens it offers', () => {
     const tokens = fc.integer({ min: 0, max: 700_000 })
     fc.assert(
@@ -158,6 +161,7 @@ describe('runs of the same key in the way', () => {
       ...(signal ? { signal } : {}),
     })
 
+  promise`D31`
   test('are 402 with Retry-After and x-should-retry: true, and the run is taken when they end', async () => {
     expect((await ask((await w.key()).secret, 'normal')).status).toBe(200)
     const { hold, cost } = await lastRun(w)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { promise } from '../support/promise.ts'
 import { allRuns, eventsOf, until } from '../support/runs.ts'
 import { engines, type World } from '../support/world.ts'
 import { callsOf, echo, type Native, nativeWorld } from './native.ts'
@@ -80,6 +81,7 @@ describe.each(engines)('the routes of runs that are there on %s', (engine) => {
 
   describe('GET /v1/runs/:id and its events', () => {
     describe('404', () => {
+      promise`A12`
       test('answers alike for foreign, missing and malformed ids, but for the request id', async () => {
         const { id } = await (await post({ model: echo, input: 'mine' })).json()
         const stranger = await w.key({ account: otherAccount })

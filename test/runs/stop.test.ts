@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { revokeKey } from '../../src/access/keys/revoke.ts'
 import { stopForbidden } from '../../src/runs/stop-forbidden.ts'
 import { chatBefore, inputBytesOf, nameOf, type Pair, pairs } from '../support/doors.ts'
+import { fault, promise } from '../support/promise.ts'
 import {
   afterFirst,
   expectSettled,
@@ -101,6 +102,7 @@ for (const [engine, pair] of cases) {
         })
       }
 
+      promise`D13 C: When a client goes, its upstream stops and it pays for what it was given.`
       test('in a stream: what was delivered is charged', async () => {
         const run = await started('stub/slow', true)
         await afterFirst(run.answer)
@@ -113,6 +115,8 @@ for (const [engine, pair] of cases) {
         await expectSettled(w)
       })
 
+      promise`D13`
+      fault`31`
       test('in a stream that fell silent: its upstream is stopped as well', async () => {
         const run = await started('stub/stall-1', true)
         await afterFirst(run.answer)
@@ -140,6 +144,7 @@ for (const [engine, pair] of cases) {
         expect([error, isWhole]).toEqual(['conflict', false])
       })
 
+      promise`D20`
       test('a plain run answers 409 that no SDK tries again, and costs its input', async () => {
         const run = await started('stub/stall', false)
         const { id } = await lastRun(w)
@@ -216,6 +221,7 @@ for (const [engine, pair] of cases) {
         })
     })
 
+    fault`25`
     describe('504 upstream_timeout', () => {
       for (const [model, streams] of [
         ['first/stall', [false, true]],

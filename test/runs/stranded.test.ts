@@ -6,6 +6,7 @@ import { endAbandoned } from '../../src/runs/end-abandoned.ts'
 import { liveRuns } from '../../src/runs/live-runs.ts'
 import { runStore } from '../../src/runs/store.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
+import { promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { allRuns, expectSettled, modelsToml } from '../support/runs.ts'
 import { sharedEngines, testAccount, usd, type World, world } from '../support/world.ts'
@@ -29,6 +30,7 @@ async function hold(ledger: Ledger) {
 const toml = modelsToml('http://127.0.0.1:9', ['any'])
 
 describe('a hold that was taken, but whose answer was lost', () => {
+  promise`H6`
   test('goes with the next try to settle, uncharged and with a receipt', async () => {
     w = await world({ toml })
     const { ledger } = w.deps
@@ -59,6 +61,7 @@ describe('a hold that was taken, but whose answer was lost', () => {
 })
 
 describe('the runs of a dead node', () => {
+  promise`D7`
   test.each(sharedEngines)(
     'are ended once by two nodes that find them at the same time, on %s',
     async (engine) => {
@@ -90,6 +93,7 @@ describe('the runs of a dead node', () => {
 })
 
 describe('very many runs of a dead process', () => {
+  promise`K3`
   test('are ended some at a time, each once, by a start and by who comes after it', async () => {
     w = await world()
     const { issuer } = w.deps.settings

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
+import { fault, promise } from '../support/promise.ts'
 import { chunkOf, expectSettled, lastRun, modelsToml, until } from '../support/runs.ts'
 import { type StubHandler, startStubUpstream } from '../support/stub-upstream.ts'
 import { engines, usd, world } from '../support/world.ts'
@@ -19,6 +20,8 @@ const flood: StubHandler = async (_, response) => {
   }
 }
 
+promise`D14`
+fault`32`
 test.each(engines)(
   'a reader that takes nothing does not keep a cancelled run from its end, on %s',
   async (engine) => {

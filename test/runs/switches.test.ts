@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { promise } from '../support/promise.ts'
 import { usd, type World, world } from '../support/world.ts'
 
 const messages = [{ role: 'user', content: 'one two' }]
@@ -6,6 +7,7 @@ const chat = { model: 'counterfoil/echo-1', messages }
 const embedding = { model: 'counterfoil/embed-1', input: 'one' }
 const native = { model: 'counterfoil/echo-1', input: 'one two' }
 
+promise`B24`
 describe('a member that decides how a request is answered or charged', () => {
   let w: World
   let secret = ''

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
+import { promise } from '../support/promise.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
 
+promise`T10 C: No run is charged whose client is gone before its hold, as with two requests in one
+  segment.`
 describe.each(engines)('two requests in one segment, on %s', (engine) => {
   let w: World
   let secret: string

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
+import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
 
@@ -7,6 +8,7 @@ const path = '/v1/chat/completions'
 const echo = { model: 'counterfoil/echo-1', messages: [{ role: 'user', content: 'hi' }] }
 let made = 0
 
+promise`T4`
 describe('an account without money', () => {
   let w: World
   beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/models/upstream/upstream.ts'
+import { promise } from '../support/promise.ts'
 import {
   chunkOf,
   embeddingToml,
@@ -103,6 +104,7 @@ describe('the usage of an answer', () => {
     }
   })
 
+  promise`S12`
   test('names what is cached and what is reasoning wherever it has details, as clients want', async () => {
     usage = {
       ...{ prompt_tokens: 100, prompt_tokens_details: { cache_write_tokens: 5 } },

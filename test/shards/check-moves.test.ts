@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { checkMoves, type ToldMove } from '../../src/front/audit/check-moves.ts'
+import { promise } from '../support/promise.ts'
 
 const move = { id: 'mov_1', slots: '300', from: 's3', to: 's4', digest: 'aa' }
 const out = (state: string, more = {}): ToldMove => ({ ...move, state, ...more })
@@ -11,6 +12,7 @@ const check = (s3: ToldMove[] | undefined, s4: ToldMove[] | undefined) => {
   return [sound, open.length, wrong.length]
 }
 
+promise`Q4`
 test('an audit of the moves of all shards finds what left and did not arrive alike', () => {
   expect(check([out('gone')], [out('here')])).toEqual([1, 0, 0])
   expect(check([out('left')], [out('here')])).toEqual([1, 0, 0])

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { markOf, shardAmong, slotCount } from '../../src/kernel/shard.ts'
 import { parseSlots, prefixPattern, slotsText } from '../../src/kernel/slot-text.ts'
 import { load, problemsOf } from '../config/load.ts'
+import { promise } from '../support/promise.ts'
 import { halves } from './shards.ts'
 
 const section = (more = '') => `[shard]\nid = "s3"\nmap = "shards.toml"\n${more}`
@@ -48,6 +49,7 @@ describe('a shard in the configuration', () => {
     else expect(problem).toMatch(words)
   })
 
+  promise`Q1`
   test('is refused without its file, or over one that is wrong, by the line', () => {
     expect(problemsOf({ fileText: section() })[0]).toMatch(
       /^shards\.toml: the file of all shards cannot be read: it is not there/,

@@ -4,6 +4,7 @@ import { logsOf, nextOrigin } from '../../src/proof/log/logs.ts'
 import { ensureShard } from '../../src/proof/log/store/shard.ts'
 import type { Db } from '../../src/storage/db/db.ts'
 import { findFact } from '../../src/storage/db/facts.ts'
+import { promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { configOf, engines, freshDb, usd, type World, world } from '../support/world.ts'
 import { halves, mapFile, ofS3 } from './shards.ts'
@@ -28,6 +29,7 @@ describe.each(engines)('a database, on %s', (engine) => {
   })
   const startAs = (shard: ReturnType<typeof shardOf>) => db.write((q) => ensureShard(db, q, shard))
 
+  promise`Q1`
   test('stays without a shard until one is set, then is that one for good', async () => {
     await startAs(undefined)
     expect(await findFact(db, 'shard')).toBeUndefined()
@@ -40,6 +42,7 @@ describe.each(engines)('a database, on %s', (engine) => {
     expect(await outcomeOf(startAs(undefined))).toThrow(/but the configuration has no \[shard\]/)
   })
 
+  promise`Q1`
   test('keeps its slots, because the accounts in them stay in it', async () => {
     const larger = halves.replace('0-511', '0-600').replace('512-', '601-')
     expect(await outcomeOf(startAs(shardOf('s3', larger)))).toThrow(
@@ -59,6 +62,7 @@ describe('a database that was used without shards', () => {
   })
   afterAll(() => w.stop())
 
+  promise`Q1`
   test('does not become a shard', async () => {
     const started = w.db.write((q) => ensureShard(w.db, q, shardOf('s3')))
     expect(await outcomeOf(started)).toThrow(/was used without \[shard\], and cannot become/)

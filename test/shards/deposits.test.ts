@@ -3,6 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { claimDeposits, claimText } from '../../src/billing/deposits/claim.ts'
 import { type Depositing, depositingWorld, tomlOf, units } from '../deposits/depositing.ts'
 import { type StubChain, stubChain, transferLog } from '../deposits/stub-chain.ts'
+import { promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { engines } from '../support/world.ts'
 import { keyOfS3, mapFile, ofS3, ofS4 } from './shards.ts'
@@ -32,6 +33,8 @@ describe.each(engines)('deposits over two shards, on %s', (engine) => {
     await chain.stop()
   })
 
+  promise`Q1 C: No account has a balance on two shards: only the shard of its slot opens it, credits
+    its deposits and signs it in, and a database stays the shard and slots it began as.`
   test('each is credited by the shard of its sender, and ignored by the other', async () => {
     chain.add([transferLog(ofS3, units(50)), transferLog(ofS4, units(70))])
     chain.mine(20)
@@ -50,6 +53,7 @@ describe.each(engines)('deposits over two shards, on %s', (engine) => {
     expect(await s4.states()).toEqual(['ignored 50', 'finalized 70'])
   })
 
+  promise`Q1`
   test('one that a reorg moves to another block stays ignored by the other', async () => {
     const tx = chain.add([transferLog(ofS3, units(60))])
     await s4.look()

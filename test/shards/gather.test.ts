@@ -8,6 +8,7 @@ import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { receiptCounter } from '../../src/storage/counts/count.ts'
 import { freePort } from '../binary/nodes.ts'
+import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 import { usd } from '../support/world.ts'
 import { mapFile, misrouted, ofS3, ofS4, type ShardWorld, shardWorld } from './shards.ts'
@@ -114,6 +115,7 @@ describe('two shards that are gathered', () => {
     return { status: answer.status, body: (await answer.json()) as Record<string, never> }
   }
 
+  promise`Q2`
   test('say their shard themselves, and refuse a request that names another one', async () => {
     for (const path of ['/v1/status', '/v1/explorer/stats', '/v1/explorer/recent']) {
       expect(await (await s4.call(path)).json()).toMatchObject({ shard: 's4' })

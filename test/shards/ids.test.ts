@@ -13,6 +13,7 @@ import {
   slotOf,
   slotOfMark,
 } from '../../src/kernel/shard.ts'
+import { promise } from '../support/promise.ts'
 
 const random = systemRandom()
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
@@ -47,6 +48,7 @@ describe('ids of a shard', () => {
   const at = Date.UTC(2026, 10, 20)
   const ids = makeIds({ now: () => at }, random, 's3')
 
+  promise`Q3`
   test('begin with its two characters, keep their length, and sort by time', () => {
     const made = range(0, 10_000).map(() => ids.make('rcpt'))
     expect(made.every((id) => isId('rcpt', id) && id.startsWith('rcpt_s3'))).toBe(true)
@@ -81,6 +83,8 @@ describe('ids of a shard', () => {
 })
 
 describe('a secret and a session of a slot', () => {
+  promise`Q3 H: Secrets and sessions of a shard keep their form and at least 240 random bits, and
+    ids their length and order.`
   test('keep the form, the length and the checksum, and carry 240 and 246 random bits', () => {
     const secrets = range(0, 5000).map(() => makeSecret(random, secretPrefix, 'vz'))
     expect(secrets.every((one) => isSecret(one) && one.length === 60)).toBe(true)

@@ -4,6 +4,7 @@ import { moveSlots } from '../../src/app/move-slots.ts'
 import { slotOf } from '../../src/kernel/shard.ts'
 import { type Depositing, depositingWorld, tomlOf, units } from '../deposits/depositing.ts'
 import { type StubChain, stubChain, transferLog } from '../deposits/stub-chain.ts'
+import { promise } from '../support/promise.ts'
 import { sharedEngines } from '../support/world.ts'
 import { movingShard } from './moving.ts'
 import { mapFile, ofS3 } from './shards.ts'
@@ -40,6 +41,7 @@ describe.each(sharedEngines)('deposits of a slot that moves, on %s', (engine) =>
   }
   const balances = () => Promise.all([s3, s4].map((one) => one.balance(ofS3)))
 
+  promise`Q5 C: A deposit is credited once, wherever the slot of its sender goes meanwhile.`
   test('a credit that is not final keeps the slot where it is', async () => {
     chain.add([transferLog(ofS3, units(50))])
     chain.mine(20)
@@ -51,6 +53,7 @@ describe.each(sharedEngines)('deposits of a slot that moves, on %s', (engine) =>
     expect(await s3.states()).toEqual(['finalized 50'])
   })
 
+  promise`Q5`
   test('those on their way are credited once, whichever shard saw them first', async () => {
     chain.add([transferLog(ofS3, units(30))])
     for (const shard of [s3, s4]) await shard.look()
@@ -71,6 +74,7 @@ describe.each(sharedEngines)('deposits of a slot that moves, on %s', (engine) =>
     expect(await s4.states()).toEqual(['ignored 50', 'finalized 30', 'finalized 20'])
   })
 
+  promise`Q5`
   test('those that another shard credited stay credited once, when the slot comes back', async () => {
     expect(await move(s4, s3)).toMatchObject({ moved: true, amount: 100_000_000_000n })
     chain.add([transferLog(ofS3, units(5))])

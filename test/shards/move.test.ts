@@ -12,6 +12,7 @@ import { sumLedger } from '../../src/ledger/store/sums.ts'
 import { stay } from '../../src/storage/slots/store/leave.ts'
 import { browser, cookieHeader, signInWith } from '../accounts/wallet.ts'
 import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
+import { promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { until } from '../support/runs.ts'
 import { sharedEngines, usd } from '../support/world.ts'
@@ -88,6 +89,9 @@ describe.each(sharedEngines)('a slot that moves to another shard, on %s', (engin
     return sides
   }
 
+  promise`Q4 C: A slot that moves to another shard takes its money along once: whatever dies after
+    any step, no node of either shard spends it twice, both ledgers are balanced, and the move can
+    be finished.`
   test.each([...moveSteps])(
     'goes on after a crash right after %s, and never pays twice',
     async (die) => {
@@ -124,6 +128,7 @@ describe.each(sharedEngines)('a slot that moves to another shard, on %s', (engin
     },
   )
 
+  promise`Q4`
   test('counts towards a cap what was spent on the other shard', async () => {
     const { cap } = (await (await s3.call('/v1/keys/self', { key: key.secret })).json()) as {
       cap: { spent_nusd: number }
@@ -131,6 +136,7 @@ describe.each(sharedEngines)('a slot that moves to another shard, on %s', (engin
     expect(BigInt(cap.spent_nusd)).toBe(spent)
   })
 
+  promise`Q4`
   test('stays while a run goes on, which ends where it began', async () => {
     const answer = run(s3, 'stub/pace-300')
     await until('the run', () => s3.deps.live.count() === 1)
@@ -156,6 +162,7 @@ describe.each(sharedEngines)('a slot that moves to another shard, on %s', (engin
     await judge()
   })
 
+  promise`Q4`
   test('takes sessions along, and answers of calls with an Idempotency-Key', async () => {
     const visitor = browser(s3)
     expect((await signInWith(visitor, privateKeyToAccount(keyOfS3))).status).toBe(200)
@@ -183,6 +190,7 @@ describe.each(sharedEngines)('a slot that moves to another shard, on %s', (engin
     await judge()
   })
 
+  promise`Q4`
   test('is never opened where it left, by a process that knows nothing of it', async () => {
     const wish = { account: ofS3, amount: usd, reason: 'test', actor: 'test' }
     s3.deps.shard?.learn([])

@@ -8,6 +8,7 @@ import { systemRandom } from '../../src/kernel/random.ts'
 import { StorageFault } from '../../src/kernel/storage-fault.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { askNonce, browser, cookieHeader, signInWith, wallet } from '../accounts/wallet.ts'
+import { promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { engines, usd } from '../support/world.ts'
 import { keyOfS3, misrouted, ofS3, ofS4, type ShardWorld, shardWorld } from './shards.ts'
@@ -56,6 +57,8 @@ describe.each(engines)('a node that gets what belongs to another shard, on %s', 
     expect((await rotateKey(s4.deps, wish)).secret).toStartWith('sk-service-vz')
   })
 
+  promise`Q2 H: A node that gets another shard's key, session, id or receipt answers 421 with that
+    shard, never a wrong answer.`
   test('answers its own keys, and 421 with the shard to those of another', async () => {
     expect((await s3.call('/v1/keys/self', { key: key3.secret })).status).toBe(200)
     for (const path of ['/v1/keys/self', '/v1/runs', `/v1/runs/${runId}`]) {
@@ -116,6 +119,7 @@ describe.each(engines)('a node that gets what belongs to another shard, on %s', 
     }
   })
 
+  promise`Q2`
   test('answers 421 to the ids of another shard, and 404 to unknown ones of its own', async () => {
     const key = key3.secret
     const paths = [
@@ -138,6 +142,7 @@ describe.each(engines)('a node that gets what belongs to another shard, on %s', 
     expect(await page.text()).toContain('shard s4')
   })
 
+  promise`Q2`
   test('gives receipts the origin of its log, and sends those of another on', async () => {
     const owned = await s4.call(`/v1/receipts/${receiptId}`, { key: key4.secret })
     const file = (await owned.json()) as File
@@ -168,6 +173,7 @@ describe.each(engines)('a node that gets what belongs to another shard, on %s', 
     expect([report.holds, report.origin]).toEqual([true, 'https://gw.example#s4'])
   })
 
+  promise`Q2`
   test('signs in wallets of its slots alone, and knows the sessions of others', async () => {
     const own = browser(s4)
     expect((await signInWith(own, wallet)).status).toBe(200)
@@ -187,6 +193,7 @@ describe.each(engines)('a node that gets what belongs to another shard, on %s', 
     expect((await signInWith(browser(s3), walletOfS3)).status).toBe(200)
   })
 
+  promise`Q1`
   test('opens no account of another slot, not for its operator either', async () => {
     const wish = { account: ofS4, amount: usd, reason: 'test', actor: 'test' }
     expect(await outcomeOf(grantCredit(s3.deps, wish))).toThrow(/belongs to the shard s4/)

@@ -19,6 +19,7 @@ import { writeKeyFile } from '../../src/proof/signer/key-file.ts'
 import { nativeCurve, portableCurve } from '../../src/proof/signer/secp256k1.ts'
 import { openSigner, signerFromHex } from '../../src/proof/signer/signer.ts'
 import { recoverSigner } from '../../src/verify/signature.ts'
+import { promise } from '../support/promise.ts'
 import { testSigner } from '../verify/samples.ts'
 
 const random = systemRandom()
@@ -41,6 +42,7 @@ function keyFile(name: string, text: string, mode = 0o600): string {
 }
 
 describe('a signature', () => {
+  promise`H6 H: A receipt is signed after the ledger's commit, and again gives the same bytes.`
   test('is the known answer of RFC 6979 (key 1, SHA-256 of "Satoshi Nakamoto")', () => {
     const key = fromHex(`0x${'00'.repeat(31)}01`)
     const expected =
@@ -80,6 +82,7 @@ test.skipIf(process.platform !== 'linux' || process.arch !== 'x64')(
   () => expect(native).toBeDefined(),
 )
 
+promise`H1 C: The signer's key is in its file or the environment and is printed nowhere.`
 describe('the key cannot be printed', () => {
   test('by no usual way', () => {
     const shown = [
@@ -95,6 +98,7 @@ describe('the key cannot be printed', () => {
     expect(Object.keys(testSigner)).toEqual(['address', 'publicKey', 'sign', 'derive'])
   })
 
+  promise`K18`
   test('nor by an error about it', () => {
     for (const bad of [`${hex}0`, hex.slice(1), `${hex.slice(1)}g`]) {
       try {
@@ -153,6 +157,7 @@ describe('a key file', () => {
     expect(readdirSync(folder).filter((name) => name.startsWith('taken'))).toEqual(['taken.key'])
   })
 
+  promise`H2 H: A key file that others can read stops the start.`
   test.each([0o644, 0o640, 0o604, 0o666, 0o700, 0o400])('of mode %o stops the start', (mode) => {
     const path = keyFile(`mode-${mode}`, hex, mode)
     const found = `${path} has mode ${mode.toString(8)}; run: chmod 600 ${path}`

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { nightly } from '../support/nightly.ts'
+import { fault, promise } from '../support/promise.ts'
 import { engines } from '../support/world.ts'
 import { simulate } from './simulate.ts'
 
@@ -40,6 +41,12 @@ const mustCome = [
 ]
 
 describe.each(engines)('the whole service on %s', (engine) => {
+  promise`A10`
+  promise`D1`
+  promise`D7`
+  promise`E17 H: An event exists exactly if its cause was committed.`
+  fault`23: the clock jumps by an hour, ahead and back → durations are right, nothing ends by the
+    jump alone, and no key comes back [faults clock, simulate]`
   test(
     'does what the model says after every command, whatever is killed, lost or set back',
     async () => {

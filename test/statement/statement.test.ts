@@ -5,6 +5,7 @@ import type { Movement, Place } from '../../src/billing/statement/movement.ts'
 import { changeOf } from '../../src/ledger/number-transfers.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { prng } from '../ledger/prng.ts'
+import { promise } from '../support/promise.ts'
 import { engines, type World, world } from '../support/world.ts'
 import { journalOf, liveThrough } from './history.ts'
 
@@ -31,6 +32,7 @@ describe.each(engines)('a statement on %s', (engine) => {
     }
   }
 
+  promise`D1`
   test.each([1, 2, 3, 4])(
     'adds up to the balance: every line, every page, every day, the file (history %d)',
     async (seed) => {

@@ -5,6 +5,7 @@ import { grantCredit } from '../../src/ledger/grant.ts'
 import { endAbandoned } from '../../src/runs/end-abandoned.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
+import { promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { until } from '../support/runs.ts'
 import { fundedKey, type Node, startNode } from '../support/services.ts'
@@ -59,6 +60,8 @@ describe.each(sharedEngines)('two servers on one %s, one with a wrong clock', (e
     return Number(/^counterfoil_clock_offset_seconds (\S+)$/m.exec(text)?.[1])
   }
 
+  promise`N2 C: No clock of one server interrupts runs of another: leases go by the clock of the
+    database. A skewed clock is a warning, a wrong one refuses to serve.`
   test.each([15_000, -15_000])(
     'neither ends runs of the other, and it warns, off by %i ms',
     async (aheadMs) => {
@@ -126,6 +129,7 @@ describe.each(sharedEngines)('two servers on one %s, one with a wrong clock', (e
     expect(balance.held_nusd).toBe(0)
   })
 
+  promise`N2`
   test.each([60_000, -60_000])(
     'it refuses to serve until it is right again, after a jump of %i ms',
     async (aheadMs) => {
@@ -167,6 +171,7 @@ describe.each(sharedEngines)('two servers on one %s, one with a wrong clock', (e
     },
   )
 
+  promise`N2`
   test.each([60_000, -60_000])(
     'it does not start, names both clocks, and ends no run, off by %i ms',
     async (aheadMs) => {

@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { readFileSync, rmSync } from 'node:fs'
+import { fault, promise } from '../support/promise.ts'
 import { expectSettled, moneyOf } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
 
@@ -39,6 +40,7 @@ async function expectTrouble(reason: string) {
 const eventsLogged = () => w.logged.map(({ event }) => event).filter((it) => /^storage/.test(it))
 
 describe('a full disk', () => {
+  promise`K5`
   test('is a 503 that says so; reads go on; it is over by itself, and told once', async () => {
     const { page_count } = raw.query('PRAGMA page_count').get() as { page_count: bigint }
     raw.run(`PRAGMA max_page_count = ${page_count}`)
@@ -58,6 +60,7 @@ describe('a full disk', () => {
 })
 
 describe('a database that was deleted under the server', () => {
+  fault`17`
   test('is found out, takes no write any more, and is not made anew', async () => {
     const { file } = raw.query('PRAGMA database_list').get() as { file: string }
     expect((await ask()).status).toBe(200)

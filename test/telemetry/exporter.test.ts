@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { senderTo } from '../../src/app/open-telemetry.ts'
 import { openExporter } from '../../src/front/telemetry/exporter.ts'
 import type { Span } from '../../src/front/telemetry/spans.ts'
+import { promise } from '../support/promise.ts'
 import { moneyOf, until, upstreamToml } from '../support/runs.ts'
 import { fundedKey, startNode } from '../support/services.ts'
 import { freshDb } from '../support/world.ts'
@@ -134,6 +135,7 @@ describe('the export of spans', () => {
     await exporter.stop(1000)
   })
 
+  promise`E15`
   test('holds no more than its queue, a run whole or not at all', async () => {
     const collector = await collecting(() => undefined)
     const exporter = await exporterTo(collector.url, 10)
@@ -148,6 +150,7 @@ describe('the export of spans', () => {
   })
 })
 
+promise`E15`
 test('a service pays and stops as ever while its collector hangs, and counts what it could not send', async () => {
   const collector = await collecting(() => undefined)
   const { db, drop } = await freshDb('sqlite')

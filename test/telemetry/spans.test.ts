@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream, stubWords } from '../support/stub-upstream.ts'
 import { testAccount } from '../support/world.ts'
@@ -232,6 +233,8 @@ describe('a run that is traced', () => {
     expect(named).toEqual(expect.arrayContaining(own.map(({ traceId }) => traceId)))
   })
 
+  promise`E15 H: A collector of traces gets no text, account, key or secret. No run waits for it,
+    and a stop half a second.`
   test('exports no text, no secret and no account, and logs no header', () => {
     const sent = collector.requests.map(({ text }) => text).join('\n')
     expect(sent).toContain('gen_ai.request.model')

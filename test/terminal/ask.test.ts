@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sponsorAccount } from '../../src/access/accounts/account.ts'
+import { promise } from '../support/promise.ts'
 import { chunkOf, everythingWritten, expectSettled, lastRun, until } from '../support/runs.ts'
 import { failedIn, sharesOf, type Verdict } from '../support/sharing.ts'
 import { type StubUpstream, startStubUpstream, stubWords } from '../support/stub-upstream.ts'
@@ -69,6 +70,7 @@ describe.each(engines)('ask, on %s', (engine) => {
     expect(result?.allowance.remaining).toBe(9)
   })
 
+  promise`J4`
   test('at most 256 tokens of an answer, 2 KiB of a question', async () => {
     const from = somebody()
     await run(w, 'ask Why?', from)
@@ -80,6 +82,7 @@ describe.each(engines)('ask, on %s', (engine) => {
     expect((await run(w, 'help', from)).allowance.remaining).toBe(8)
   })
 
+  promise`J4`
   test('only models that are opened to it: others are refused, and cost no ask', async () => {
     const from = somebody()
     const closed = await refusal(w, { input: 'x', model: 'counterfoil/embed-1' }, from)
@@ -129,6 +132,7 @@ describe.each(engines)('ask, on %s', (engine) => {
     await expectSettled(w)
   })
 
+  promise`K19`
   test('nothing that is stored says who asked, or what', async () => {
     await run(w, 'ask an unmistakable question', '203.0.113.77')
     const written = await everythingWritten(w)
@@ -172,6 +176,7 @@ test('reasoning, calls and images are named in lines, in a stream and in a whole
   }
 })
 
+promise`J4`
 test('eight at once of all: the ninth is 503 and says when to come again', async () => {
   const stub = await startStubUpstream()
   const toml = believed + pricedToml(stub.url, 1_000_000_000, ['slow'])

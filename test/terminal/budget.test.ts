@@ -4,6 +4,7 @@ import { revokeKey } from '../../src/access/keys/revoke.ts'
 import { dropAllowances } from '../../src/front/terminal/allowance.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { nightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 import { allRuns, expectSettled } from '../support/runs.ts'
 import { startStubUpstream } from '../support/stub-upstream.ts'
 import { engines, type World, world } from '../support/world.ts'
@@ -27,6 +28,7 @@ const clients = nightly(250, 1000)
 const swarms = engines.map((engine) => [engine, engine === 'pglite' ? 100 : clients] as const)
 
 describe.each(swarms)('the budget of a day, on %s, with %i clients', (engine, clients) => {
+  promise`J4 C: The terminal is free in small amounts only, and never beyond the budget of its day.`
   test('they do not get past it; then 503 until midnight, and the next day goes on', async () => {
     const budget = 2_000_000n
     const stub = await startStubUpstream()

@@ -3,6 +3,7 @@ import { createApp } from '../../src/app/routes.ts'
 import { terminalStore } from '../../src/front/terminal/store.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { serve } from '../../src/web/http/serve.ts'
+import { promise } from '../support/promise.ts'
 import { engines, type World, world } from '../support/world.ts'
 import { believed, midnight, noon, path, refusal, run, send } from './support.ts'
 
@@ -32,6 +33,7 @@ describe.each(engines)('the allowance of a client, on %s', (engine) => {
     expect(await remaining(w, '198.51.100.2')).toBe(3)
   })
 
+  promise`J2`
   test('addresses of one IPv6 /64 are one client, the next /64 is another', async () => {
     const asked = Array.from({ length: 3 }, (_, i) => `2001:db8:1:2:${i}::${i + 1}`)
     for (const from of asked) await run(w, 'ask x', from)
@@ -52,6 +54,7 @@ describe.each(engines)('the allowance of a client, on %s', (engine) => {
     expect((await refusal(w, { command: 'ask x' }, '4.4.4.4, 192.0.2.6')).status).toBe(429)
   })
 
+  promise`J4`
   test('many at once take no more than there are', async () => {
     const from = '192.0.2.7'
     const statuses: number[] = []
@@ -93,6 +96,7 @@ describe.each(engines)('the allowance of a client, on %s', (engine) => {
   })
 })
 
+promise`J1`
 test('without trusted proxies a forged X-Forwarded-For does nothing', async () => {
   const w = await world({ toml: '[terminal]\nasks_per_day = 2' })
   await run(w, 'ask x', '1.1.1.1')
@@ -128,6 +132,7 @@ test('commands of a client a minute are limited, whatever the door; others are n
   await w.stop()
 })
 
+promise`G6`
 test('who checks receipts without a key, or asks by MCP, is counted with them', async () => {
   const w = await world({ toml: `${believed}[limits]\nkeyless_per_minute = 3` })
   const headers = { 'x-forwarded-for': '203.0.113.8' }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { commands, usageOf } from '../../src/front/terminal/language.ts'
 import { arrive } from '../passports/office.ts'
+import { promise } from '../support/promise.ts'
 import { unknownReceipt } from '../support/sharing.ts'
 import { type World, world } from '../support/world.ts'
 import { believed, path, privateReceipt, type Result, refusal, run, send } from './support.ts'
@@ -80,6 +81,7 @@ describe('POST /v1/terminal/run, look-ups', () => {
     expect(data).toEqual(await bodyOf(`/v1/receipts/${secretId}/proof`))
   })
 
+  promise`I8`
   test('recent names no private receipt, only its place, its minute, its model and its end', async () => {
     const { lines } = await run(w, 'recent')
     expect(lines[0]).toMatch(

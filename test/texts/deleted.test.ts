@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { connect } from '../../src/storage/db/connection.ts'
 import { setRetention } from '../../src/storage/texts/retain.ts'
+import { promise } from '../support/promise.ts'
 import { bodyOf, type SharingWorld, sharingWorld } from '../support/sharing.ts'
 import { testAccount } from '../support/world.ts'
 
@@ -25,6 +26,7 @@ describe('the files of SQLite', () => {
         existsSync(raw.filename + end) && readFileSync(raw.filename + end).includes(word as string),
     )
 
+  promise`K19 H: Prompts and answers are not kept unless asked for, and go when they are deleted.`
   test('a prompt and an answer never get there unless the account asked', async () => {
     await s.ask('quince-4410')
     await s.ask('quince-4410 '.repeat(3000))
@@ -33,6 +35,7 @@ describe('the files of SQLite', () => {
     expect(holds('quince-4410')).toBe(false)
   })
 
+  promise`K19`
   test('texts of any size leave them with the deletion', async () => {
     await retain('30d')
     for (const times of [1, 40, 400, 20_000]) await s.ask('medlar-9921 '.repeat(times))

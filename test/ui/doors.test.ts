@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gunzipSync } from 'node:zlib'
 import { assetPath } from '../../src/web/http/assets.ts'
 import { serveGallery } from '../browser/gallery/serve.ts'
+import { promise } from '../support/promise.ts'
 
 let origin = ''
 let stop = async () => {}
@@ -114,12 +115,14 @@ describe('assets', () => {
     '/htmx.js',
     '/robots.txt.map',
   ]
+  promise`C11 H: Only what is embedded is served as a file.`
   test.each(outside)('%s is nothing', async (path) => {
     expect((await get(path)).status).toBe(404)
   })
 })
 
 describe('GET of a page', () => {
+  promise`C4 H: Every page has the strict content policy, and breaks it nowhere.`
   test('whole to a browser, with the CSP and never stored', async () => {
     const answer = await get('/overview', { accept: 'text/html', 'accept-encoding': 'gzip' })
     expect(answer.status).toBe(200)

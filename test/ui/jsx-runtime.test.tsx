@@ -2,11 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import { Glob } from 'bun'
 import { jsx } from '../../src/web/ui/jsx-runtime.ts'
 import { isSafeUrl } from '../../src/web/ui/safe-url.ts'
+import { promise } from '../support/promise.ts'
 
 const evil = `<img src=x onerror="alert('1')">&`
 const escaped = '&lt;img src=x onerror=&quot;alert(&#x27;1&#x27;)&quot;&gt;&amp;'
 
 describe('children', () => {
+  promise`C2`
   test('text is escaped in elements, components, fragments and lists', () => {
     const Line = ({ text }: { text: string }) => <b>{text}</b>
     const shown = (
@@ -54,6 +56,7 @@ describe('attributes', () => {
     expect(() => jsx('p', { [name]: 'x' })).toThrow(TypeError)
   })
 
+  promise`C3`
   test('code in an hx attribute is a fault', () => {
     expect(() => jsx('p', { 'hx-vals': 'js:{a: 1}' })).toThrow(TypeError)
     expect(() => jsx('p', { 'hx-headers': ' javascript:{a: 1}' })).toThrow(TypeError)
@@ -93,6 +96,7 @@ describe('links', () => {
     'relative:thing',
     'plain',
   ]
+  promise`C3 H: An address from data leads only where a link may lead.`
   test.each(bad)('%p goes nowhere', (href) => {
     expect(String(<a href={href}>x</a>)).toBe('<a href="#">x</a>')
     expect(String(<form action={href} />)).toBe('<form action="#"></form>')
@@ -122,6 +126,7 @@ describe('links', () => {
 })
 
 describe('source', () => {
+  promise`C2 H: HTML is made in one place, which escapes everything.`
   test('HTML is made in one place, and no element takes attribute names from data', async () => {
     const makers: string[] = []
     const spreads: string[] = []

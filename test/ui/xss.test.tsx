@@ -30,6 +30,7 @@ import { Checks, Steps } from '../../src/web/ui/steps.tsx'
 import { Pager, Table } from '../../src/web/ui/table.tsx'
 import { Tape } from '../../src/web/ui/tape.tsx'
 import { account, frame } from '../browser/gallery/samples.tsx'
+import { promise } from '../support/promise.ts'
 import { payloads } from './payloads.ts'
 
 const points = (x: string) => [{ label: x, value: 1, words: x }]
@@ -122,6 +123,7 @@ const parts: Record<string, (x: string) => Markup> = {
   tape: (x) => <Tape label={x} bars={[{ value: 1, href: x, words: x }]} />,
 }
 
+promise`C1 C: Input of people, models and upstreams is shown as text on every page.`
 describe('a text of somebody stays a text, whatever part shows it', () => {
   test.each(Object.entries(parts))('%s', (_, part) => {
     const plain = shapeOf(String(part('plain')))

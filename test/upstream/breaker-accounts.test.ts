@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { Breaker, type Pass, type Verdict } from '../../src/models/upstream/breaker.ts'
 import { recentAccounts } from '../../src/models/upstream/breaker-accounts.ts'
 import type { BreakerState } from '../../src/models/upstream/upstream.ts'
+import { promise } from '../support/promise.ts'
 
 /** A breaker of three failures and 30 s; a step is `take <request> <account>` and so on. */
 function play(steps: string) {
@@ -112,6 +113,7 @@ const open: Course[] = [
   ],
 ]
 
+promise`E14`
 describe('a breaker that several accounts share', () => {
   test.each(closed)('%s', (_, steps, last, told) => {
     expect(play(steps)).toEqual({ last, told })
@@ -126,6 +128,7 @@ describe('a breaker that one account’s failures opened', () => {
 })
 
 describe('the accounts that asked lately', () => {
+  promise`E14`
   test('are at most 4,096, those that asked last', () => {
     const recent = recentAccounts({ monotonic: () => 0 })
     for (let i = 0; i < 10_000; i++) recent.note(`${i}`, i < 9000 ? 'failed' : 'answered')

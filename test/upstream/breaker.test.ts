@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { Breaker, type Pass, type Verdict, verdictOf } from '../../src/models/upstream/breaker.ts'
 import type { BreakerState } from '../../src/models/upstream/upstream.ts'
 import { type FailureReason, UpstreamFailure } from '../../src/models/upstream/upstream.ts'
+import { promise } from '../support/promise.ts'
 
 /** A breaker of three failures and 30 s, and requests that have names. */
 function breaker() {
@@ -164,6 +165,7 @@ describe('a breaker', () => {
   })
 })
 
+promise`E7`
 describe('an open breaker', () => {
   test.each(after)('%s', (_, steps, last, told) => {
     const it = breaker()

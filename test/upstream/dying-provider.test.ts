@@ -6,6 +6,7 @@ import { writeExposition } from '../../src/front/metrics/exposition.ts'
 import { operatorTeller } from '../../src/front/webhooks/operator-events.ts'
 import { checkUpstream } from '../../src/models/upstream/check.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
+import { promise } from '../support/promise.ts'
 import { modelToml } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
 
@@ -60,6 +61,8 @@ describe('a provider that does not take our key or account', () => {
     return all.filter(({ type }) => type.startsWith('upstream.'))
   }
 
+  promise`T13 H: A model server that refuses the operator's key or account is an alarm from its
+    first refusal on.`
   test.each([401, 402, 403])(
     'is an alarm with its first %d, and none after it answers again',
     async (status) => {

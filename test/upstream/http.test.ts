@@ -11,6 +11,7 @@ import {
 } from '../../src/models/upstream/http.ts'
 import { UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 import { openWire } from '../../src/models/upstream/wire/wire.ts'
+import { fault, promise } from '../support/promise.ts'
 import {
   type StubHandler,
   type StubOptions,
@@ -80,6 +81,8 @@ describe.each(ways)('%s', (_, ask) => {
   }
 
   describe('where a call goes', () => {
+    promise`E2 C: No redirect of an upstream is followed, and its key goes nowhere else.`
+    fault`29: an upstream redirects → an error; its key goes nowhere else`
     test('a redirect is a failure and the credentials reach no other server', async () => {
       const other = await stub({})
       const { url } = await stub({ redirectTo: `${other.url}/chat/completions` })
@@ -94,12 +97,16 @@ describe.each(ways)('%s', (_, ask) => {
       expect(calls[0]?.headers['accept-encoding']).toBe('identity')
     })
 
+    fault`24: an upstream refuses, resets, has a wrong certificate or a name nobody knows → 502, the
+      hold is freed, and it counts as a failure of the upstream`
     test('nobody listening is unreachable', async () => {
       const { url, stop } = await stub({})
       await stop()
       expect(await failureOf(post(url, 'normal'))).toMatchObject({ reason: 'unreachable' })
     })
 
+    promise`E6 H: An upstream has a certificate that somebody vouches for.`
+    fault`24`
     test.skipIf(!Bun.which('openssl'))(
       'a server with a certificate that nobody vouches for is unreachable',
       async () => {
@@ -119,6 +126,10 @@ describe.each(ways)('%s', (_, ask) => {
   })
 
   describe('how much it may be', () => {
+    promise`D16`
+    fault`21`
+    fault`28: an upstream sends a bomb of gzip, a line without end, a head without end → given up at
+      the limit`
     test('50 MB in 50 kB of gzip stop at the limit, read whole or as they come', async () => {
       const { url } = await stub({})
       const whole = (await post(url, 'bomb')).text()
@@ -148,6 +159,9 @@ describe.each(ways)('%s', (_, ask) => {
     })
   })
 
+  promise`E7 H: A call has limits of time and is not tried again after its first byte; an upstream
+    that fails again and again is left alone until one request finds that it works. Missing: a limit
+    of its own for connecting: it counts into the wait for the first byte.`
   describe('how long it may take', () => {
     test('no headers in time', async () => {
       const { url } = await stub({})
@@ -186,6 +200,7 @@ describe.each(ways)('%s', (_, ask) => {
       answer.stop()
     })
 
+    promise`D15`
     test('the whole of it, however busy', async () => {
       const { url } = await stub({})
       // On a busy machine that may be over before the head is here.

@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
 import { makeIdleLines } from '../../src/models/upstream/wire/idle.ts'
+import { promise } from '../support/promise.ts'
 
 const lineOf = (account: string, id: number) => ({ account, id })
 
+promise`E11`
 test('an idle connection is only given to its own account, the newest first', () => {
   const idle = makeIdleLines<{ account: string; id: number }>()
   for (const [account, id] of [
@@ -16,6 +18,7 @@ test('an idle connection is only given to its own account, the newest first', ()
   expect(taken).toEqual([undefined, 3, 2, undefined, 1, undefined])
 })
 
+promise`E11`
 test('an account keeps at most 64 idle connections', () => {
   const idle = makeIdleLines<{ account: string; id: number }>()
   for (let id = 0; id < 64; id++) expect(idle.keep(lineOf('a', id))).toBeUndefined()
@@ -24,6 +27,7 @@ test('an account keeps at most 64 idle connections', () => {
   expect(idle.keep(lineOf('b', 65))).toBeUndefined()
 })
 
+promise`E11`
 test('with 512 idle connections each further one closes the oldest', () => {
   const idle = makeIdleLines<{ account: string; id: number }>()
   for (let id = 0; id < 512; id++) expect(idle.keep(lineOf(`${id}`, id))).toBeUndefined()

@@ -3,6 +3,7 @@ import { defaultHttpLimits, type Wire } from '../../src/models/upstream/http.ts'
 import { UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 import { openFetched } from '../../src/models/upstream/wire/fetched.ts'
 import { openDirect } from '../../src/models/upstream/wire/wire.ts'
+import { promise } from '../support/promise.ts'
 import {
   type RawAnswer,
   type RawUpstream,
@@ -35,6 +36,7 @@ const reasonOf = (work: Promise<unknown>): Promise<string> =>
 const echo: RawAnswer = (socket, _, body) => void socket.write(rawAnswer(body))
 
 describe('a kept connection', () => {
+  promise`E11`
   test('serves requests of one account only', async () => {
     const { upstream, wire } = await serve(echo)
     for (const account of ['a', 'b', 'a', 'b', 'c']) {
@@ -43,6 +45,7 @@ describe('a kept connection', () => {
     expect(upstream.sockets).toHaveLength(3)
   })
 
+  promise`E11`
   test('that received a second answer while idle is closed, even if nobody polled it since', async () => {
     const { upstream, wire } = await serve(echo)
     expect(await ask(wire, 'a', '"first"')).toBe('"first"')
@@ -75,6 +78,7 @@ describe('a kept connection', () => {
     }
   })
 
+  promise`E12`
   test('that its server closed before the next request was written is replaced', async () => {
     const { upstream, wire } = await serve(echo)
     await ask(wire)
@@ -83,6 +87,7 @@ describe('a kept connection', () => {
     expect([upstream.sockets.length, upstream.heard()]).toEqual([2, 2])
   })
 
+  promise`E12`
   test('that is closed after it heard a request fails it, and sends it to no other', async () => {
     const { upstream, wire } = await serve((socket, turn, body) => {
       if (turn > 0) socket.destroy()
@@ -113,6 +118,7 @@ describe('a kept connection', () => {
   })
 })
 
+promise`E11`
 test('by fetch each request has a connection of its own', async () => {
   const { upstream } = await serve((socket, turn, body) => {
     // A pool would hand this to the second request of a connection.

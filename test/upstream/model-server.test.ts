@@ -7,6 +7,7 @@ import {
   type Upstream,
   UpstreamFailure,
 } from '../../src/models/upstream/upstream.ts'
+import { fault, promise } from '../support/promise.ts'
 import { rejectionOf } from '../support/rejection.ts'
 import {
   type StubUpstream,
@@ -152,6 +153,7 @@ describe('answers that are none', () => {
     })
   }
 
+  promise`D18 C: Error texts of an upstream are never passed on.`
   test('nothing that an upstream says is repeated', async () => {
     for (const call of [complete('leak'), stream('leak'), stream('fault-0')]) {
       const failure = await failureOf(call)
@@ -179,6 +181,7 @@ describe('streams', () => {
   })
 
   for (const way of ['cut', 'reset'] as const) {
+    promise`D12`
     test(`one that ends after k words is cut, and the k words are there: ${way}`, async () => {
       for (const k of [1, 2, 4]) {
         const { text, reason } = await readAll(`${way}-${k}`)
@@ -199,6 +202,7 @@ describe('streams', () => {
     })
   }
 
+  fault`24`
   test('one that breaks before its first chunk rejects, so that another can be tried', async () => {
     for (const model of ['cut-0', 'reset-0', 'fault-0', 'broken-0']) {
       expect(await failureOf(stream(model))).toMatchObject({ reason: 'error' })
@@ -257,6 +261,7 @@ describe('streams', () => {
     expect(stub.counts).toMatchObject({ active: 0, cut: 2 })
   })
 
+  promise`K20`
   test('100 at once, each aborted at another moment, leave nothing behind', async () => {
     const work = Array.from({ length: 100 }, async (_, i) => {
       const caller = new AbortController()

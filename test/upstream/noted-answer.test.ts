@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { StopSwitch } from '../../src/kernel/stop.ts'
 import { modelServer } from '../../src/models/upstream/model-server.ts'
 import { type SentMark, takeEach, UpstreamFailure } from '../../src/models/upstream/upstream.ts'
+import { promise } from '../support/promise.ts'
 import { upstreamKey } from '../support/signing-upstream.ts'
 
 const attest = { scheme: 'near-ai', keys: [upstreamKey.address], path: 'signature/{id}' } as const
@@ -166,6 +167,7 @@ describe('the exchange with an upstream that signs its answers', () => {
 
   const ended = [frame({ id: undefined }), frame(), frame({}, 'stop'), 'data: [DONE]\n\n']
 
+  promise`E24`
   test.each([
     ['all of it at once', ended.join(''), ended.join('')],
     ['with other line ends', ended.join('').replaceAll('\n', '\r\n'), undefined],

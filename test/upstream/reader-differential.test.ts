@@ -5,6 +5,7 @@ import type { WireAnswer } from '../../src/models/upstream/http.ts'
 import { defaultHttpLimits } from '../../src/models/upstream/http.ts'
 import { Exchange } from '../../src/models/upstream/wire/exchange.ts'
 import type { Line, Lines } from '../../src/models/upstream/wire/lines.ts'
+import { promise } from '../support/promise.ts'
 import { doubtfulAnswers, goodAnswers, type Spoilt, spoiltAnswer } from './answer-bytes.ts'
 
 /** What a reader made of an answer; `body` in base64, null where it could not be unpacked. */
@@ -81,6 +82,7 @@ describe('the reader of upstream answers', () => {
     }
   })
 
+  promise`E13`
   test.each(doubtfulAnswers)('keeps no connection after %s', async (_, text) => {
     const bytes = latin1(text)
     for (let at = 0; at <= bytes.length; at++) {
@@ -97,6 +99,7 @@ describe.skipIf(!Bun.which('node'))('beside the HTTP client of Node', () => {
     )
   })
 
+  promise`E13`
   test('whatever keeps a connection here is the same whole answer to Node', async () => {
     const seed = Number(process.env['FUZZ_SEED'] ?? 16)
     const answers = fc.sample(spoiltAnswer, {

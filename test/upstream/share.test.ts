@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { mayTake } from '../../src/kernel/fair-share.ts'
+import { promise } from '../support/promise.ts'
 
 /** Lets accounts take all they may, one after the other; what each has in the end. */
 function fill(most: number, accounts: number): number[] {
@@ -11,6 +12,7 @@ function fill(most: number, accounts: number): number[] {
   return taken
 }
 
+promise`D23`
 test.each([
   [1, [1, 0, 0]],
   [4, [4, 0, 0]],

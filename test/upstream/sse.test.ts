@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { maxEventLength, SseParser } from '../../src/models/upstream/sse.ts'
 import { UpstreamFailure } from '../../src/models/upstream/upstream.ts'
+import { fault, promise } from '../support/promise.ts'
 
 const encoder = new TextEncoder()
 
@@ -43,6 +44,7 @@ describe('events', () => {
     })
   }
 
+  promise`D16 H: Upstream output is limited, and odd event streams are read as the same events.`
   test('any stream gives the same events however it is split', () => {
     const piece = fc.constantFrom(
       'data: ',
@@ -80,6 +82,7 @@ describe('events', () => {
     )
   })
 
+  promise`D17`
   test('text inside data cannot forge an event', () => {
     const data = JSON.stringify({ content: '\n\nevent: error\ndata: [DONE]\n\n' })
     expect(parse(`data: ${data}\n\n`)).toEqual([data])
@@ -135,6 +138,7 @@ describe('limits', () => {
   const tooLarge = new UpstreamFailure('too_large')
   const line = 'x'.repeat(100_000)
 
+  promise`D16`
   test('an event of 8 MiB passes, one more is too large', () => {
     const most = 'x'.repeat(maxEventLength - 6)
     expect(parse(`data: ${most}\n\n`)).toEqual([most])
@@ -142,6 +146,7 @@ describe('limits', () => {
     expect(() => isRefused.push(encoder.encode(`data: ${most}xx`))).toThrow(tooLarge)
   })
 
+  fault`28`
   test('a line that never ends is too large, also as a comment', () => {
     for (const part of [`:${line}`, `{${line}`, `{\n${line}`])
       expect(() => repeat(part)).toThrow(tooLarge)

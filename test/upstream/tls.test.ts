@@ -5,6 +5,7 @@ import { defaultHttpLimits } from '../../src/models/upstream/http.ts'
 import type { UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 import { openDirect } from '../../src/models/upstream/wire/wire.ts'
 import { type Certified, makeAuthority } from '../support/certificates.ts'
+import { promise } from '../support/promise.ts'
 import { rawAnswer, startRawUpstream } from '../support/raw-upstream.ts'
 import { until } from '../support/runs.ts'
 
@@ -67,6 +68,7 @@ async function asked(lines: string[], isTrusted = true): Promise<string[]> {
 const hello: Answer = (socket) => void socket.write(rawAnswer('hello'))
 
 describe('over TLS', () => {
+  promise`E7`
   test.each([
     ['the first byte is late', 'timeout'],
     ['its caller gives up', 'aborted'],
@@ -101,6 +103,7 @@ describe.skipIf(!hasOpenssl)('over TLS', () => {
     expect(named.sockets[0]?.servername).toBe('localhost')
   })
 
+  promise`E6`
   test('a certificate for another name or of an unknown authority gets no request', async () => {
     let heard = 0
     const count: Answer = (socket) => {
@@ -114,6 +117,7 @@ describe.skipIf(!hasOpenssl)('over TLS', () => {
     expect(heard).toBe(0)
   })
 
+  promise`E11`
   test('a kept connection serves one account, and none after bytes came while it was idle', async () => {
     const { port, sockets } = await serve('name', (socket, turn) => {
       const number = sockets.indexOf(socket)
@@ -133,6 +137,7 @@ describe.skipIf(!hasOpenssl)('over TLS', () => {
     ])
   })
 
+  promise`E12`
   test('a connection that is closed after it heard a request sends it to no other', async () => {
     let heard = 0
     const { port } = await serve('name', (socket, turn) => {

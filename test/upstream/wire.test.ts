@@ -6,6 +6,7 @@ import { UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 import { openBody, takeBody } from '../../src/models/upstream/wire/message-body.ts'
 import { readHead } from '../../src/models/upstream/wire/message-head.ts'
 import { openDirect } from '../../src/models/upstream/wire/wire.ts'
+import { promise } from '../support/promise.ts'
 import { rejectionOf } from '../support/rejection.ts'
 import { until } from '../support/runs.ts'
 
@@ -38,6 +39,7 @@ describe('the head of an answer', () => {
     expect(readHead(head)?.isKept).toBe(isKept)
   })
 
+  promise`E13`
   test.each([
     'HTTP/2 200',
     'HTTP/1.1 2000 OK',

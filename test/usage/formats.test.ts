@@ -6,6 +6,7 @@ import { plainField, textField, toLine } from '../../src/kernel/csv.ts'
 import { costOf, type Meter, type MeterLine, meters } from '../../src/models/meter.ts'
 import type { RunRow } from '../../src/storage/db/schema.ts'
 import { prng } from '../ledger/prng.ts'
+import { promise } from '../support/promise.ts'
 import { classLines, parseCsv, picoOf, recordsOf } from './receipts.ts'
 
 /** Those that FOCUS 1.2 calls mandatory for a cost and usage dataset. */
@@ -137,6 +138,7 @@ describe('FOCUS 1.2', () => {
     )
     const all = recordsOf(written('focus', { ...run, lines: classLines, cost }))
 
+    promise`O2`
     test('has a SKU, a unit and an exact price for each', () => {
       expect(all.map((record) => record['SkuId'])).toEqual(
         meters.map((meter) => `acme/small:${meter}`),

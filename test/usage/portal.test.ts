@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
+import { promise } from '../support/promise.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
 import { addReceipts, countAll, linesOf } from './receipts.ts'
 
@@ -154,6 +155,7 @@ describe.each(engines)('the dashboard’s usage on %s', (engine) => {
       expect(await refused.text()).toContain('role="alert"')
     })
 
+    promise`I10`
     test('nobody else’s: another account sees its own', async () => {
       const other = browser(w)
       await signInWith(other, privateKeyToAccount(generatePrivateKey()))

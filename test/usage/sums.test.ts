@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freshMax } from '../../src/billing/usage/sum.ts'
+import { promise } from '../support/promise.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
 import { addReceipts, classLines, countAll, linesOf } from './receipts.ts'
@@ -169,6 +170,7 @@ describe.each(engines)('GET /v1/usage on %s', (engine) => {
     }
   })
 
+  promise`O2 H: Every surface that adds up tokens counts all classes of a side.`
   test('counts every class on its side, counted by day and just now', async () => {
     const { key, secret } = await w.key({ account: other, balance: usd })
     const mine = { accountId: other, keyId: key.id, lines: classLines }

@@ -13,6 +13,7 @@ import { noAnvil } from '../contracts/anvil.ts'
 import type { Contract } from '../contracts/chain.ts'
 import { hashedForm } from '../contracts/receipt-form.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { promise } from '../support/promise.ts'
 import { failed, set } from './judge.ts'
 
 // A chain, a command line and a browser on a busy machine.
@@ -154,6 +155,7 @@ describe.skipIf(noAnvil)('a receipt of a running server with a chain', () => {
     expect([nobody.code, /✓ anchor /.test(nobody.stdout)]).toEqual([3, true])
   })
 
+  promise`G8`
   test('in Solidity: the same digest, the same signer, the same path', async () => {
     const { proof, receipt, signature, digest } = file
     const log = await a.registry.read('logIdOf', senderAddress, receipt.issuer)

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { type Hex, hashTypedData, recoverAddress } from 'viem'
 import manyMeters from '../fixtures/receipt-every-meter-v1.json'
 import file from '../fixtures/receipt-v1.json'
+import { promise } from '../support/promise.ts'
 
 // A verifier written from the specification alone: nothing of src/ is used here.
 const types = {
@@ -62,10 +63,12 @@ async function signerOf({ receipt, digest, signature }: typeof file | typeof man
 }
 const signer = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 
+promise`G8 H: Receipts and proofs can be verified without our code.`
 test('the receipt of version 1 holds for somebody who has none of our code', async () => {
   expect(await signerOf(file)).toBe(signer)
 })
 
+promise`O4`
 test('and so does one with every meter, and with one of a later version', async () => {
   expect(await signerOf(manyMeters)).toBe(signer)
 })

@@ -9,6 +9,7 @@ import {
 } from '../../src/verify/liabilities.ts'
 import { sumsBelow } from '../../src/verify/sum-tree.ts'
 import { changed } from '../liabilities/publishing.ts'
+import { promise } from '../support/promise.ts'
 import { accountFor, leafFor, liabilitiesFileOf, nonceFor, signed } from './liabilities-samples.ts'
 import { testSigner } from './samples.ts'
 
@@ -100,6 +101,7 @@ describe('a file of what is owed', () => {
 })
 
 describe('a service that lies', () => {
+  promise`D60`
   test('cannot pass off the proof of another account', () => {
     const other = liabilitiesFileOf({ whose: 0 })
     expect(judge(other)['account']).toBe(
@@ -112,6 +114,8 @@ describe('a service that lies', () => {
     expect(judge(good, { account: 'me' })['account']).toStartWith('fail: Expected the account me;')
   })
 
+  promise`D60 C: An account that was left out, lowered or given the proof of another finds it out
+    from its file alone; no negative leaf and no sum that wraps lowers the total.`
   test('cannot leave an account out, or lower or raise what it counts for', () => {
     const path =
       'fail: The path does not add up to the signed root and total: this balance is not in it.'
@@ -129,6 +133,7 @@ describe('a service that lies', () => {
     expect(wrongIn(omitted)).toEqual(['sum fail'])
   })
 
+  promise`D60`
   test('cannot hide debts behind a negative leaf, or a sum that wraps', () => {
     const negative = leafFor(accountFor(8), nonceFor(8), -50n)
     const leaves = [5n, 0n, 70n].map((b, i) => leafFor(accountFor(i), nonceFor(i), b))

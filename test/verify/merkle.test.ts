@@ -19,6 +19,7 @@ import {
   verifyConsistency,
   verifyInclusion,
 } from '../../src/verify/merkle.ts'
+import { promise } from '../support/promise.ts'
 
 // 45,000 paths on a busy machine.
 setDefaultTimeout(60_000)
@@ -112,6 +113,7 @@ describe('inclusion', () => {
     }
   })
 
+  promise`G9 C: Leaves and nodes cannot pass for each other, and no wrong path proves anything.`
   test('fails with another index, size, leaf or root, or a path cut, longer or changed', () => {
     const passed: string[] = []
     for (let size = 1; size <= largest; size += size < 70 ? 1 : 23) {
@@ -125,6 +127,7 @@ describe('inclusion', () => {
     expect(passed).toEqual([])
   })
 
+  promise`G9`
   test('refuses a node where a leaf is due', () => {
     // Two leaves and their parent: a tree of one leaf fewer would take the parent for a leaf.
     for (const [index, size] of [

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { parseSigner, readPolicy, trustBy } from '../../src/verify/policy.ts'
 import { vkeyOf } from '../../src/verify/signed-note.ts'
+import { promise } from '../support/promise.ts'
 import { judge, statusOf } from './judge.ts'
 import { testSigner } from './samples.ts'
 import { logNoteKey, sampleWitnesses, witnessedFile } from './witness-samples.ts'
@@ -40,6 +41,7 @@ describe('a policy', () => {
     })
   })
 
+  promise`H15`
   test('decides what a receipt needs', () => {
     const verdictBy = (change: object) => {
       const found = read({ issuer: undefined, ...change })

@@ -5,6 +5,7 @@ import { signerFromHex } from '../../src/proof/signer/signer.ts'
 import { noQuote } from '../../src/verify/checks.ts'
 import { anyAccount, type Quote, quoteCheck, quoteDigest } from '../../src/verify/quote.ts'
 import type { Receipt } from '../../src/verify/receipt.ts'
+import { promise } from '../support/promise.ts'
 import { judge, trust } from './judge.ts'
 import { about, fileFor, quote, rate, receiptFor } from './quote-samples.ts'
 import { fileOf, type SampleFacts, testSigner } from './samples.ts'
@@ -107,6 +108,8 @@ describe('a quote beside a receipt', () => {
     }
   })
 
+  promise`D57 H: A receipt that did not keep its quote is found, and so is a quote that was
+    changed.`
   test('forged as kept is found: another digest, issuer, account, model, discount or amount', () => {
     const breaks: [Partial<Quote>, string][] = [
       [
@@ -170,6 +173,7 @@ describe('a quote beside a receipt', () => {
     expect(about(file, { ...fileFor(quote), digest }).reason).toStartWith('The quote was changed')
   })
 
+  promise`D57`
   test('of which any byte is changed does not hold', () => {
     const file = receiptFor(quote)
     const whole = JSON.stringify(fileFor(quote))

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { toHex } from '../../src/kernel/hex.ts'
 import { append, emptyFrontier, rootOf } from '../../src/proof/log/tree.ts'
 import { readTiles, TileFault } from '../../src/verify/read-tiles.ts'
+import { promise } from '../support/promise.ts'
 import { type Files, filesOf, plainLeaf, readIn } from './tile-samples.ts'
 
 const faultIn = async (size: number, files: Files): Promise<TileFault | undefined> => {
@@ -69,6 +70,7 @@ describe('a file of a log that is wrong', () => {
   const size = 600
   const good = filesOf(size).files
 
+  promise`H16 H: An auditor with the files of a log alone finds any byte of them that was changed.`
   test.each([...good.keys()])('is named where any byte of it is changed: %s', async (path) => {
     for (const at of [0, 2, 40, (good.get(path)?.length ?? 0) - 1]) {
       const bytes = Uint8Array.from(good.get(path) ?? [])

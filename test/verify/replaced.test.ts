@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { type VerifyInput, verifyReceipt } from '../../src/verify/verify.ts'
+import { promise } from '../support/promise.ts'
 import { proofAt } from './proof-samples.ts'
 import { fileOf, testSigner } from './samples.ts'
 
@@ -9,6 +10,8 @@ const failing = (input: VerifyInput): string[] =>
     .checks.filter(({ status }) => status === 'fail')
     .map(({ name }) => name)
 
+promise`T5 C: A verifier checks every byte that it was given: a manifest covers its file, a replaced
+  part must hold, a saved answer has one form.`
 describe('A part of a receipt file that another beside it replaces', () => {
   const file = fileOf()
   const { input, output } = file.disclosures ?? {}

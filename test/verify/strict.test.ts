@@ -8,6 +8,7 @@ import { readJsonText } from '../../src/verify/json-text.ts'
 import { redact, sectionNames } from '../../src/verify/receipt.ts'
 import { stopwatch } from '../fuzz/run.ts'
 import { nightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 import { type SharingWorld, sharingWorld } from '../support/sharing.ts'
 import { world } from '../support/world.ts'
 import { anchoredFile } from './anchor-samples.ts'
@@ -33,6 +34,8 @@ const judgeText = (text: string) => {
 
 const reasonOf = (text: string) => judgeText(text)?.checks[0]?.reason
 
+promise`G14 H: No verifier accepts a file that another program could show differently: with an
+  unknown member, or with a member that stands twice.`
 describe('a receipt file', () => {
   test.each(files.map((file) => [JSON.stringify(file).length, file]))(
     'of %d bytes is valid, and with any member added or given twice it is not',
@@ -116,6 +119,7 @@ describe('a receipt file', () => {
   })
 })
 
+promise`G14`
 describe('POST /v1/receipts/verify', () => {
   let s: SharingWorld
   beforeAll(async () => {
@@ -179,6 +183,7 @@ describe('POST /v1/receipts/verify', () => {
   })
 })
 
+promise`G14`
 describe('the command line', () => {
   const folder = mkdtempSync(join(tmpdir(), 'counterfoil-strict-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))

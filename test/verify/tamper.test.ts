@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { fromHex, toHex } from '../../src/kernel/hex.ts'
+import { promise } from '../support/promise.ts'
 import { failed, judge, set } from './judge.ts'
 import { fileOf } from './samples.ts'
 
+promise`G1 C: A receipt is signed as typed data of our domain, and no field of it can be changed.`
 describe('a flipped byte', () => {
   const leaves: [string, string][] = []
   const collect = (value: unknown, path: string) => {

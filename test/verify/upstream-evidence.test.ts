@@ -10,6 +10,7 @@ import {
 } from '../../src/verify/upstream-evidence.ts'
 import { headlineOf } from '../../src/verify/verdict-words.ts'
 import { verifyReceipt } from '../../src/verify/verify.ts'
+import { promise } from '../support/promise.ts'
 import {
   answer,
   digestByViem,
@@ -69,6 +70,7 @@ describe('evidence of an upstream', () => {
     )
   })
 
+  promise`E27`
   test('Without a named key it is undecided; another key than the named ones fails.', () => {
     expect(reasonOf(good, { upstreamKeys: undefined })).toBe(
       `unavailable: ${upstreamAddress} signed the hashes of the exchange (near-ai); name the ` +
@@ -80,6 +82,8 @@ describe('evidence of an upstream', () => {
     )
   })
 
+  promise`E27 C: Evidence is checked offline, from files: another receipt, exchange, key, document
+    or leaf is found, and the key of the operator alone decides nothing.`
   test.each([
     ['receipt_id', 'rcpt_01jd7m3v5k8q2w4x6y9z0a1b2d', /of another receipt: rcpt_.*2d\.$/],
     ['receipt_digest', `0x${'ab'.repeat(32)}`, /of another receipt/],
@@ -134,6 +138,7 @@ describe('evidence of an upstream', () => {
     expect(reasonOf(await evidenceFileOf({ document }))).toContain('not one of its scheme')
   })
 
+  promise`E27`
   test('A changed document, index, path or root does not hold.', () => {
     for (const change of [
       (copy: EvidenceFile) => Object.assign(copy.log, { index: '0' }),

@@ -8,6 +8,7 @@ import { type ReceiptFile, receiptDigest, redact, sectionNames } from '../../src
 import { verifyReceipt } from '../../src/verify/verify.ts'
 import manyMeters from '../fixtures/receipt-every-meter-v1.json'
 import fixture from '../fixtures/receipt-v1.json'
+import { promise } from '../support/promise.ts'
 import { anchoredFile, evidenceAt } from './anchor-samples.ts'
 import { failed, judge, set, statusOf, trust } from './judge.ts'
 import { proofAt, sampleLog } from './proof-samples.ts'
@@ -29,6 +30,7 @@ describe('whole answers', () => {
     expect(judge(fixture, by, options)).toMatchSnapshot()
   })
 
+  promise`O4 H: A receipt with a meter that its reader does not know verifies, and is shown.`
   test('one with every meter, and with one that no version knows', () => {
     const verdict = judge(manyMeters)
     expect([verdict.valid, failed(verdict)]).toEqual([true, []])
@@ -129,6 +131,7 @@ describe('what a receipt proves', () => {
 describe('who may sign', () => {
   const other = signerFromHex('11'.repeat(32))
 
+  promise`G2 C: Only a signer that the reader trusts makes a receipt valid.`
   test('an attacker who signs his own receipt is not authorised', () => {
     const { receipt, digest } = make(facts)
     const verdict = judge(toReceiptFile(receipt, digest, other.sign(digest)))
@@ -136,6 +139,7 @@ describe('who may sign', () => {
     expect(verdict).toMatchObject({ valid: false, level: null, signer: other.address })
   })
 
+  promise`G2`
   test('an empty list authorises nobody', () => {
     expect(failed(judge(fileOf(), { signers: [] }))).toEqual(['signer_authorized'])
   })
@@ -205,6 +209,7 @@ describe('content', () => {
     expect(statusOf(judge(file), 'content_output')).toBe('skip')
   })
 
+  promise`G14`
   test('a text beside hidden commitments makes a receipt invalid: it could be any text', () => {
     const file = fileOf()
     const receipt = redact(file.receipt, ['content'])
@@ -257,6 +262,7 @@ describe('what is no receipt', () => {
 })
 
 describe('any JSON at all', () => {
+  promise`G6 H: To verify is bounded, and answers whatever it is given.`
   test('is judged without throwing', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {

@@ -7,6 +7,7 @@ import { shownChecks } from '../../src/verify/shown-checks.ts'
 import { keyTypes, type NoteKey, noteKey, signatureLine } from '../../src/verify/signed-note.ts'
 import { parseTlogProof } from '../../src/verify/tlog-proof.ts'
 import type { Trust } from '../../src/verify/verify.ts'
+import { promise } from '../support/promise.ts'
 import { failed, judge, statusOf, trust } from './judge.ts'
 import { provenFile } from './proof-samples.ts'
 import { facts, fileOf, make } from './samples.ts'
@@ -39,6 +40,7 @@ describe('a receipt with a proof that witnesses signed', () => {
     expect(verdict.proves.join()).toContain('witnesses saw it in the log')
   })
 
+  promise`H15 H: A receipt is valid by a policy only with the quorum of witnesses that it names.`
   test('is undecided below the quorum, and says how many there are', () => {
     const verdict = judge(witnessedFile(), by(3))
     expect([verdict.valid, failed(verdict), verdict.evidence]).toEqual([false, [], []])

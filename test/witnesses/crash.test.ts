@@ -2,11 +2,13 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { parseHead } from '../../src/verify/checkpoint-note.ts'
 import { parseNote, parseVkey, verifyNote } from '../../src/verify/signed-note.ts'
 import { nightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 import { paperLog } from './paper-log.ts'
 import { startWitness } from './process.ts'
 
 setDefaultTimeout(300_000)
 
+promise`H11 C: A witness never signs two histories of a log, also when it is killed.`
 test('a witness that is killed while two histories race never signs both of them', async () => {
   const origin = 'log.example/raced'
   const stories = [paperLog(origin), paperLog(origin, { story: 1, parting: 0 })]

@@ -9,6 +9,7 @@ import { signCheckpoint } from '../../src/proof/log/checkpoint.ts'
 import { exportLog } from '../../src/proof/log/export-log.ts'
 import { logFolder } from '../../src/proof/log/store/log-folder.ts'
 import { isNightly } from '../support/nightly.ts'
+import { promise } from '../support/promise.ts'
 import { lastRun, pricedBuiltins } from '../support/runs.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 import { logVkey, startWitness, type WitnessProcess } from './process.ts'
@@ -77,6 +78,7 @@ describe.skipIf(!isNightly || !hasGo)('an exported log, read by a program that i
   }
   const keys = () => [logVkey(origin), ...witnesses.map(({ vkey }) => vkey)]
 
+  promise`H16`
   test('has a checkpoint of three signatures, and every entry under its root', () => {
     expect(read(...keys())).toEqual({
       exitCode: 0,

@@ -6,6 +6,7 @@ import { parseHead } from '../../src/verify/checkpoint-note.ts'
 import { verifyInclusion } from '../../src/verify/merkle.ts'
 import { parseNote, parseVkey, verifyNote } from '../../src/verify/signed-note.ts'
 import { parseTlogProof } from '../../src/verify/tlog-proof.ts'
+import { promise } from '../support/promise.ts'
 import { pricedBuiltins, until } from '../support/runs.ts'
 import { engines, usd, world } from '../support/world.ts'
 import { logVkey, startWitness, type WitnessProcess } from './process.ts'
@@ -114,6 +115,7 @@ describe('two operators who witness each other', () => {
     expect(refused.status).toBe(400)
   })
 
+  promise`H13 H: No run waits for a witness.`
   test('a run waits for no witness, and one that is back signs what is newest', async () => {
     const { run, publish, note, witnesses, w } = at(0)
     two.kill()
@@ -171,6 +173,7 @@ describe('two operators who witness each other', () => {
 })
 
 describe('an operator who shows a witness another history', () => {
+  promise`H12 H: A fork that is shown to a witness is refused and kept as evidence.`
   test('is refused, and the fork is evidence in a file', async () => {
     const origin = origins[0]
     const witness = await startWitness([[origin, logVkey(origin)]])

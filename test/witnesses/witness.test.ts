@@ -9,6 +9,7 @@ import { forkFiles } from '../../src/proof/witnessing/store/evidence.ts'
 import { openWitnessStore } from '../../src/proof/witnessing/store.ts'
 import { type Fork, makeWitness, submissionBytes } from '../../src/proof/witnessing/witness.ts'
 import { keyTypes, noteKey, parseNote, verifyNote, vkeyOf } from '../../src/verify/signed-note.ts'
+import { promise } from '../support/promise.ts'
 import { paperLog } from './paper-log.ts'
 
 const log = paperLog('log.example/a')
@@ -264,6 +265,7 @@ describe('what a witness signed', () => {
     })
   })
 
+  promise`H11`
   test('is on the disk before the signature leaves: another process finds it', async () => {
     await witness.post(log.body(0, 9))
     const again = openWitnessStore(join(folder, `witness-${turn - 1}.db`), sha256Hex)
