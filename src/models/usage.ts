@@ -4,8 +4,7 @@ import type { Bound } from './bound.ts'
 import { type Counting, countOutput, defaultBytesPerToken, tokensOfBytes } from './count.ts'
 import type { Usage } from './meter.ts'
 import type { Prices } from './rate-card.ts'
-import { readUsage, type UsageShape } from './reported.ts'
-import type { Reading, Reported } from './reported-counts.ts'
+import { type Reading, type Reported, readUsage, type UsageShape } from './reported.ts'
 import { addClasses, type Decided, tierOf } from './usage-classes.ts'
 
 /** What passed through our hands during a run. */
