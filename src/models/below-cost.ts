@@ -2,7 +2,7 @@
 import { type Nusd, type Pusd, toUsd } from '../kernel/money.ts'
 import { inputClasses, type Meter, outputClasses } from './meter.ts'
 import type { Model, RouteStep } from './model.ts'
-import { type Prices, type RateStep, stepFor } from './rate-card.ts'
+import { type Prices, type RateStep, stepFor } from './rates.ts'
 
 /** A price below its cost, both in pico-USD a unit. */
 export type BelowCost = {

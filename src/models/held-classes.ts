@@ -6,7 +6,7 @@ import type { Json } from '../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../kernel/json-object.ts'
 import { isSet } from './body.ts'
 import type { UsageClass } from './meter.ts'
-import type { Prices, RateCard } from './rate-card.ts'
+import type { Prices, RateCard } from './rates.ts'
 
 /** The classes that only some requests use. Every run can read a cache, reason and search. */
 const conditional = [

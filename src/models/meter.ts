@@ -1,6 +1,6 @@
 /**
  * The meters of a run: what is counted, and what lines of them cost. A new meter also goes into the
- * rates (rate-card.ts), what model servers report (reported.ts) and the names of exports.
+ * rates (rates.ts), what model servers report (reported.ts) and the names of exports.
  */
 import type { Nusd, Pusd } from '../kernel/money.ts'
 

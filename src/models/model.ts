@@ -1,6 +1,6 @@
 /** A model: its prices, its limits and its route. */
 import type { ModelKind } from './meter.ts'
-import type { Prices } from './rate-card.ts'
+import type { Prices } from './rates.ts'
 import type { TokenizerName } from './tokenizers/tokenizer.ts'
 
 /** A model that people can pay for: its prices, its limits and where it really runs. */

@@ -1,7 +1,7 @@
 /** Prices as the configuration, the price list and the API write them. */
 import { toJsonInteger } from '../kernel/money.ts'
-import { makePrices, type Prices, type Rates } from './rate-card.ts'
 import { type PricesConfig, type RatesConfig, rateFields } from './rate-fields.ts'
+import { makePrices, type Prices, type Rates } from './rates.ts'
 
 const fields = Object.entries(rateFields) as [keyof RatesConfig, keyof Rates][]
 

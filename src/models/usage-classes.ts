@@ -16,7 +16,7 @@ import {
   type Prices,
   type RateStep,
   stepFor,
-} from './rate-card.ts'
+} from './rates.ts'
 import { ordinaryTiers } from './tiers.ts'
 
 /**

@@ -3,7 +3,7 @@ import type { Json } from '../kernel/canonical.ts'
 import type { Bound } from './bound.ts'
 import { type Counting, countOutput, defaultBytesPerToken, tokensOfBytes } from './count.ts'
 import type { Usage } from './meter.ts'
-import type { Prices } from './rate-card.ts'
+import type { Prices } from './rates.ts'
 import { type Reading, type Reported, readUsage, type UsageShape } from './reported.ts'
 import { addClasses, type Decided, tierOf } from './usage-classes.ts'
 

@@ -2,8 +2,7 @@
 import { min, type Nusd } from '../kernel/money.ts'
 import { costOf, type Usage } from './meter.ts'
 import type { Model } from './model.ts'
-import type { Prices } from './rate-card.ts'
-import { linesOf } from './rates.ts'
+import { linesOf, type Prices } from './rates.ts'
 import { type DecidedUsage, decideUsage, type UsageClaim } from './usage.ts'
 
 /** Most that is noted of one run, in nano-USD, so that sums of very many stay exact. */

@@ -3,8 +3,7 @@ import type { Nusd } from '../kernel/money.ts'
 import type { Bound } from '../models/bound.ts'
 import { costOf } from '../models/meter.ts'
 import type { Model } from '../models/model.ts'
-import { holdRates } from '../models/rate-card.ts'
-import { holdLines } from '../models/rates.ts'
+import { holdLines, holdRates } from '../models/rates.ts'
 
 /** What the hold of a bound is, in nano-USD. */
 export const holdOf = ({ prices, kind }: Model, bound: Bound, discountBps: number): Nusd =>

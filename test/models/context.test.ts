@@ -4,8 +4,7 @@ import { type Bound, boundOf } from '../../src/models/bound.ts'
 import { echoModel } from '../../src/models/builtins.ts'
 import { costOf } from '../../src/models/meter.ts'
 import type { Model } from '../../src/models/model.ts'
-import { makePrices } from '../../src/models/rate-card.ts'
-import { holdLines, linesOf } from '../../src/models/rates.ts'
+import { holdLines, linesOf, makePrices } from '../../src/models/rates.ts'
 import { decideUsage } from '../../src/models/usage.ts'
 
 const chat: Model = {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/kernel/json-object.ts'
-import { makePrices } from '../../src/models/rate-card.ts'
-import { linesOf } from '../../src/models/rates.ts'
+import { linesOf, makePrices } from '../../src/models/rates.ts'
 import type { UsageShape } from '../../src/models/reported.ts'
 import { TokenSizes } from '../../src/models/token-sizes.ts'
 import { decideUsage } from '../../src/models/usage.ts'

@@ -10,7 +10,7 @@ import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { max, min, type Nusd } from '../../kernel/money.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
 import type { Model } from '../../models/model.ts'
-import { isFree } from '../../models/rate-card.ts'
+import { isFree } from '../../models/rates.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 import { nextDay, untilNextDay } from './allowance.ts'
 

@@ -3,7 +3,7 @@ import { isCall } from '../../verify/meter-words.ts'
 import { amountText } from '../../web/ui/amount.tsx'
 import { type Meter, meters } from '../meter.ts'
 import type { Model } from '../model.ts'
-import { isFree, type Rates } from '../rate-card.ts'
+import { isFree, type Rates } from '../rates.ts'
 
 /** What one unit of a meter costs, in pico-USD. */
 export type ShownRate = { meter: Meter; pusd: bigint }
