@@ -81,7 +81,7 @@ export const metering: Group = {
         ],
       ],
       guards: [
-        ['src/models/wholesale.ts', 'wholesaleOf'],
+        ['src/models/usage.ts', 'wholesaleOf'],
         ['src/front/admin/needs-admin.ts', 'adminAuth'],
       ],
     },
