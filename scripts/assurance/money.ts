@@ -202,7 +202,7 @@ export const money: Group = {
           'the hold is gone when a 5xx arrives, so that a retry can afford its own',
         ],
       ],
-      guards: [['src/runs/end-failed.ts', 'endFailed']],
+      guards: [['src/runs/ending.ts', 'endFailed']],
     },
     {
       id: 'D30',

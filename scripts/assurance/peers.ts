@@ -136,7 +136,7 @@ export const peers: Group = {
       severity: 'H',
       promise: 'A model server that is overloaded stays so on Messages, and is retried elsewhere.',
       tests: [['test/doors/overloaded.test.ts', 'a model server that says it is overloaded']],
-      guards: [['src/runs/failure.ts', 'saysOverloaded']],
+      guards: [['src/runs/ending.ts', 'saysOverloaded']],
     },
     {
       id: 'S10',

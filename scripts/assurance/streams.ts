@@ -32,7 +32,7 @@ export const streams: Group = {
       ],
       guards: [
         ['src/runs/api/client-gone.ts', 'stopWithClient'],
-        ['src/runs/end-failed.ts', 'chargedFor'],
+        ['src/runs/ending.ts', 'chargedFor'],
       ],
     },
     {

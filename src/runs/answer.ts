@@ -27,6 +27,15 @@ export type Answer = {
   searches?: number | undefined
 }
 
+/** An answer of which nothing came. */
+export const nothingCame: Answer = {
+  choices: [],
+  outputBytes: 0,
+  usage: undefined,
+  isOutdated: false,
+  tier: undefined,
+}
+
 /** Reads a whole `chat.completion`. */
 export function readAnswer(body: JsonObject): Answer {
   const collector = new Collector('message')

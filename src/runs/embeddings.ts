@@ -1,8 +1,8 @@
 /** Reads the vectors that a model server answers with. */
 import { hasCanonicalForm } from '../kernel/canonical.ts'
 import { type JsonObject, UpstreamFailure } from '../models/upstream/upstream.ts'
-import { objects } from './answer.ts'
-import { type CollectedAnswer, nothingCame } from './ending.ts'
+import { nothingCame, objects } from './answer.ts'
+import type { CollectedAnswer } from './ending.ts'
 
 /** The members of a vector; others would be output that an embedding has no price for. */
 const vectorMembers = new Set(['object', 'index', 'embedding'])

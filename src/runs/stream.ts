@@ -11,8 +11,7 @@ import {
   UpstreamFailure,
 } from '../models/upstream/upstream.ts'
 import { ChunkSorter } from './chunks.ts'
-import { endFailed } from './end-failed.ts'
-import { type CollectedAnswer, endingOf, type Keep, storedOf } from './ending.ts'
+import { type CollectedAnswer, endFailed, endingOf, type Keep, storedOf } from './ending.ts'
 import { finish } from './finish.ts'
 import type { Choice } from './gathered-choice.ts'
 import type { LiveRun } from './live-run.ts'
