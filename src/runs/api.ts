@@ -18,8 +18,7 @@ import {
   traceOf,
   withSayable,
 } from './api/asked.ts'
-import { answerWhole } from './api/complete.ts'
-import { fittedOf } from './api/lowered.ts'
+import { answerWhole, fittedOf } from './api/complete.ts'
 import { messagesApi } from './api/messages.ts'
 import { responsesApi } from './api/responses.ts'
 import { nativeRunsApi } from './api/runs.ts'

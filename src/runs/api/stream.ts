@@ -19,8 +19,7 @@ import type { Keep } from '../ending.ts'
 import type { LiveRun } from '../live-run.ts'
 import { type Sink, type Streamed, stream } from '../stream.ts'
 import { stopWithClient, stopWithWaiting } from './client-gone.ts'
-import { ignoredHeader } from './ignored.ts'
-import { loweredHeader } from './lowered.ts'
+import { limitHeaders } from './complete.ts'
 
 /** How a run is written to a client: its chunks, and what follows the settle's COMMIT. */
 export type Shape = {
@@ -64,8 +63,7 @@ export async function streamRun(
     listening.clear()
   }
   context.set.headers['x-receipt-id'] = receiptIdOf(live.id)
-  if (live.bound.isLowered) Object.assign(context.set.headers, loweredHeader(live.bound))
-  Object.assign(context.set.headers, ignoredHeader(live))
+  Object.assign(context.set.headers, limitHeaders(live))
   if (!sink.isOpen) return sseAnswer(context, sink.early + shape.last(await ended))
   // From here the stream listens.
   live.client = undefined
@@ -142,7 +140,6 @@ export function openTranscript(
   const headers = {
     'content-type': 'text/event-stream; charset=utf-8',
     'x-receipt-id': receiptIdOf(live.id),
-    ...(live.bound.isLowered ? loweredHeader(live.bound) : {}),
   }
   const frames: string[] = []
   let length = 0
@@ -153,10 +150,9 @@ export function openTranscript(
   }
   const endWith = (text: string): Uint8Array => {
     add(text)
-    const all = { ...headers, ...ignoredHeader(live) }
     const reply: Reply = {
       status: 200,
-      headers: all,
+      headers: { ...headers, ...limitHeaders(live) },
       body: length > replyMax ? null : frames.join(''),
     }
     return replies.seal(scope, reply)
