@@ -3,8 +3,7 @@
  * it could read from a cache it did. In memory, bounded, and forgotten as caches forget.
  */
 import type { Json } from '../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../kernel/json-object.ts'
-import { isSet } from './body.ts'
+import { isObject, isSet, type JsonObject } from '../kernel/json-object.ts'
 import type { KnownPrefix } from './usage.ts'
 
 /** A turn as it was asked: whose, of what, in the form that was sent. */

@@ -1,7 +1,6 @@
 /** The most tokens of a request that a model with a tokenizer can read. */
 import type { Json } from '../kernel/canonical.ts'
-import { isObject } from '../kernel/json-object.ts'
-import type { Body } from './body.ts'
+import { isObject, type JsonObject } from '../kernel/json-object.ts'
 import type { Tokenizer } from './tokenizers/tokenizer.ts'
 
 /** Bytes of text that are counted exactly. */
@@ -30,7 +29,7 @@ const countedTexts = 4096
  * templates write tools and formats.
  */
 export function countRead(
-  content: Body,
+  content: JsonObject,
   { tokenizer, bytesPerToken, likelyBytesPerToken }: Counting,
 ): Read {
   const work = { squares: 0 }
@@ -55,7 +54,7 @@ export function countRead(
     if (!isObject(any)) return String(any).length
     return members(any) + aroundMember
   }
-  const members = (of: Body): number => {
+  const members = (of: JsonObject): number => {
     let tokens = 0
     for (const name in of) tokens += text(name) + aroundMember + value(of[name] ?? null)
     return tokens

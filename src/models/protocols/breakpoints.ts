@@ -1,7 +1,6 @@
 /** Cache breakpoints of Messages, in the place of what Chat Completions and Responses cache by. */
 import type { Json } from '../../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../../kernel/json-object.ts'
-import { isSet } from '../body.ts'
+import { isObject, isSet, type JsonObject } from '../../kernel/json-object.ts'
 import { objectsIn } from './reading.ts'
 
 const breakpoint = { type: 'ephemeral' }

@@ -1,7 +1,6 @@
 /** Translates how much a model is to think: an effort by a word, or a budget in tokens. */
 import type { Json } from '../../kernel/canonical.ts'
-import { isObject, type JsonObject, objectOf } from '../../kernel/json-object.ts'
-import { isSet } from '../body.ts'
+import { isObject, isSet, type JsonObject, objectOf } from '../../kernel/json-object.ts'
 import { objectsIn, textOf } from './reading.ts'
 import { detailsOf, isFor } from './reasoning-details.ts'
 

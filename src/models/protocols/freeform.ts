@@ -3,8 +3,7 @@
  * function with one text, and so do its calls in the conversation.
  */
 import type { Json } from '../../kernel/canonical.ts'
-import { isObject, type JsonObject, objectOf } from '../../kernel/json-object.ts'
-import { isSet } from '../body.ts'
+import { isObject, isSet, type JsonObject, objectOf } from '../../kernel/json-object.ts'
 import { objectsIn, textOf } from './reading.ts'
 import { noteOthers } from './translation.ts'
 

@@ -1,6 +1,5 @@
 /** Finds calls of functions from before there were tools, which no other protocol has. */
-import type { JsonObject } from '../../kernel/json-object.ts'
-import { isSet } from '../body.ts'
+import { isSet, type JsonObject } from '../../kernel/json-object.ts'
 import { objectsIn } from './reading.ts'
 
 /** What of a request cannot be said; undefined when nothing. */

@@ -1,7 +1,6 @@
 /** Writes a request of Chat Completions as one of Anthropic's Messages API. */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
-import { isSet } from '../../body.ts'
+import { isObject, isSet, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
 import { ordinaryTiers } from '../../tiers.ts'
 import { addBreakpoints, needsBreakpoints } from '../breakpoints.ts'
 import { thinkingFor } from '../efforts.ts'

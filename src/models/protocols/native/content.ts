@@ -4,8 +4,8 @@
  * many tokens as its JSON has bytes.
  */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
-import { isSet, refuseField } from '../../body.ts'
+import { isObject, isSet, type JsonObject } from '../../../kernel/json-object.ts'
+import { refuseField } from '../../../kernel/refusal.ts'
 import {
   checkBase64,
   checkDataUrl,

@@ -3,8 +3,8 @@
  * bill or the promise are refused or stay behind, by name.
  */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
-import { isSet, refuseField } from '../../body.ts'
+import { isObject, isSet, type JsonObject } from '../../../kernel/json-object.ts'
+import { refuseField } from '../../../kernel/refusal.ts'
 import type { Protocol } from '../protocol.ts'
 
 /** Members that say how the answer travels, or are answered here. */

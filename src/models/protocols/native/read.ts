@@ -1,8 +1,9 @@
 /** Reads a request that goes on as it came: its members, and the facts that bound it. */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
-import { checkDepth, isSet, refuseField } from '../../body.ts'
+import { isObject, isSet, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
+import { refuseField } from '../../../kernel/refusal.ts'
 import type { Limit } from '../../bound.ts'
+import { checkDepth } from '../../chat-content.ts'
 import type { MediaTokens } from '../../media.ts'
 import type { Model } from '../../model.ts'
 import type { Protocol } from '../protocol.ts'

@@ -3,8 +3,8 @@
  * that the model server would run and bill by itself go on only with a rate and a bound.
  */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
-import { isSet, refuseField } from '../../body.ts'
+import { isObject, isSet, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
+import { refuseField } from '../../../kernel/refusal.ts'
 import type { Model } from '../../model.ts'
 import type { Protocol } from '../protocol.ts'
 import { objectsIn, quoted, textOf } from '../reading.ts'

@@ -1,7 +1,7 @@
 /** Items of a Responses request that mean something only where answers are stored. */
 import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
-import { refuseField } from '../../body.ts'
+import { refuseField } from '../../../kernel/refusal.ts'
 import { textOf } from '../reading.ts'
 
 /** What `X-Counterfoil-Ignored` calls reasoning that does not go on. */

@@ -1,7 +1,6 @@
 /** Writes a request of Chat Completions as one of OpenAI's Responses API. */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
-import { isSet } from '../../body.ts'
+import { isObject, isSet, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
 import { oldCallIn } from '../old-calls.ts'
 import { objectsIn, textOf } from '../reading.ts'
 import { detailsOf, isFor } from '../reasoning-details.ts'
