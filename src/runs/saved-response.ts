@@ -6,10 +6,10 @@ import { gatherResponse, ResponseCollector } from '../models/protocols/responses
 import { ResponseReader, responseToChat } from '../models/protocols/responses/read-answer.ts'
 import { Collector } from './answer.ts'
 import { sound } from './native-sorter.ts'
-import { SaidTexts } from './said-texts.ts'
 import { choicesFrom, messageIn } from './saved-choice.ts'
 import { contradiction } from './saved-forms.ts'
 import { type Thought, withReasoning } from './saved-reasoning.ts'
+import { StreamTexts } from './stream-texts.ts'
 
 export function readingsOfResponse(answer: JsonObject): Json[] {
   const { output, output_text: text } = answer
@@ -28,7 +28,7 @@ export function readingsOfResponse(answer: JsonObject): Json[] {
 
 export function readingsOfResponseEvents(events: readonly JsonObject[]): Json[] {
   const [native, reader, chat] = [new ResponseCollector(), new ResponseReader(), new Collector()]
-  const texts = new SaidTexts()
+  const texts = new StreamTexts()
   let end: JsonObject = {}
   let model = ''
   for (const event of events) {
