@@ -1,7 +1,7 @@
 /** Joins the pieces of an answer's members, as receipts commit to them. */
 import type { Json } from '../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../kernel/json-object.ts'
-import { inParts, isEmpty, textsIn } from '../models/free-members.ts'
+import { inParts, isEmpty, longestLabel, textsIn } from '../models/free-members.ts'
 import { textOf } from '../models/protocols/reading.ts'
 
 /** Pieces in a row that came to one value. `text`: of a value that is neither text nor list. */
@@ -80,9 +80,6 @@ export function wellFormed(value: Json): Json {
   )
 }
 
-/** The longest name, reason or id that counts as no output. */
-const longestName = 64
-
 /** The bytes of a text that names something and says nothing, unless it is too long for a name. */
 export const bytesOfName = (name: string): number =>
-  name.length > longestName ? Buffer.byteLength(name) : 0
+  name.length > longestLabel ? Buffer.byteLength(name) : 0

@@ -4,8 +4,8 @@ import { isObject, isSet, type JsonObject, objectOf } from '../../kernel/json-ob
 import { objectsIn, textOf } from './reading.ts'
 import { detailsOf, isFor } from './reasoning-details.ts'
 
-/** The least that a model may think, in tokens. */
-const leastBudget = 1024
+/** The least that a model may think where it thinks at all, in tokens, as Messages has it. */
+export const leastBudget = 1024
 
 /** Efforts in the words of Messages; the highest has another name there. */
 const words = new Map([

@@ -4,6 +4,7 @@
  */
 import { type JsonObject, objectOf } from '../../kernel/json-object.ts'
 import type { Model } from '../model.ts'
+import { leastBudget } from './efforts.ts'
 import type { Gathered } from './gathered.ts'
 import { gatherMessage, MessageCollector } from './messages/collect.ts'
 import { type NativeReading, readNative } from './native/read.ts'
@@ -99,9 +100,6 @@ const handling: Record<Native['protocol'], Handling> = {
     isFinishing: ({ type }) => type === 'response.completed' || type === 'response.incomplete',
   },
 }
-
-/** The least that a model may think, as this protocol has it. */
-const leastBudget = 1024
 
 /** Lowers what a model may think where the limit of its answer was lowered below that. */
 function lowerThinking(body: JsonObject, ignored: string[]): void {

@@ -3,7 +3,7 @@
  * is output, except those that are named here.
  */
 import type { Json } from '../../kernel/canonical.ts'
-import { isEmpty } from '../free-members.ts'
+import { isEmpty, longestLabel } from '../free-members.ts'
 
 /**
  * `label`: a name or a place, up to the length of a name. `fact`: counts and settings, whose texts
@@ -36,8 +36,6 @@ const kindOf: ReadonlyMap<string, Kind> = new Map<string, Kind>([
 function each(kind: Kind, names: readonly string[]): [string, Kind][] {
   return names.map((name) => [name, kind])
 }
-
-const longestLabel = 64
 
 /** A running sum of UTF-8 bytes. */
 export class SaidBytes {

@@ -4,6 +4,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { isSet, type JsonObject } from '../../kernel/json-object.ts'
 import type { Model } from '../../models/model.ts'
+import { sealedReasoning } from '../../models/protocols/responses/unstored.ts'
 import type { KeptItemRow } from '../../storage/db/schema.ts'
 import { keptMs } from '../../storage/responses/keeping.ts'
 import { sealTurn } from '../../storage/responses/kept.ts'
@@ -43,8 +44,6 @@ export class KeptTurn {
     return sealTurn(sealer, owner, { id, output, before: asked.before, input: asked.input })
   }
 }
-
-const sealedReasoning = 'reasoning.encrypted_content'
 
 /**
  * Asks a server that stores nothing for the sealed form of its reasoning, without which a next turn

@@ -4,6 +4,9 @@ import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
 import { refuseField } from '../../../kernel/refusal.ts'
 import { textOf } from '../reading.ts'
 
+/** A member of `include` that asks a server which stores nothing to seal its reasoning. */
+export const sealedReasoning = 'reasoning.encrypted_content'
+
 /** What `X-Counterfoil-Ignored` calls reasoning that does not go on. */
 export const reasoningItems = 'reasoning items'
 

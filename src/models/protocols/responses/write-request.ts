@@ -5,6 +5,7 @@ import { oldCallIn } from '../old-calls.ts'
 import { objectsIn, textOf } from '../reading.ts'
 import { detailsOf, isFor } from '../reasoning-details.ts'
 import { noteOthers, type Translation, unknownMembers } from '../translation.ts'
+import { sealedReasoning } from './unstored.ts'
 
 const known = new Set([
   'model',
@@ -32,9 +33,6 @@ const same = [
   ...['temperature', 'top_p', 'parallel_tool_calls', 'service_tier', 'user'],
   'prompt_cache_key',
 ]
-
-/** Asks a server that stores nothing to seal its reasoning. */
-const sealed = 'reasoning.encrypted_content'
 
 const ofMessage = [
   ...['role', 'content', 'tool_call_id', 'tool_calls', 'refusal'],
@@ -83,7 +81,7 @@ export function chatToResponses(from: JsonObject): Translation {
   for (const name of same) if (isSet(from[name])) body[name] = from[name]
   const { reasoning_effort: effort } = from
   if (isSet(effort)) body['reasoning'] = { effort }
-  if (isReasoning(from)) body['include'] = [sealed]
+  if (isReasoning(from)) body['include'] = [sealedReasoning]
   const tools = objectsIn(from['tools'])
   if (tools.length > 0) {
     for (const tool of tools) noteOthers(ignored, 'tools', tool, inside.tool)
