@@ -243,15 +243,6 @@ function addNamed(pieces: Pieces, name: string, value: Json): number {
   return (isNew ? Buffer.byteLength(name) : 0) + pieces.add(name, value)
 }
 
-/** What a choice says, as text: of a content in parts, the texts. */
-export function textOfChoice(choice: Choice | undefined): string {
-  const content = choice?.message.content
-  if (typeof content === 'string') return content
-  return objects(content)
-    .map(({ text }) => (typeof text === 'string' ? text : ''))
-    .join('')
-}
-
 const isListOfObjects = (value: Json): value is JsonObject[] =>
   Array.isArray(value) && value.every(isObject)
 

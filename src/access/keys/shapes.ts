@@ -142,4 +142,3 @@ export const balanceShape = t.answer('Balance', 'The money of an account.', {
 
 export type KeyAnswer = t.Static<typeof keyShape>
 export type KeySelfAnswer = t.Static<typeof keySelfShape>
-export type BalanceAnswer = t.Static<typeof balanceShape>
