@@ -1,7 +1,9 @@
 /** Ends a run: stores its settlement, or frees its hold when that fails. */
+
 import type { Deps } from '../app/deps-port.ts'
 import { toHex } from '../kernel/hex.ts'
 import { Refusal } from '../kernel/refusal.ts'
+import { retryHeaders } from '../kernel/retry-headers.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
 import { keysIn } from '../ledger/brake.ts'
 import { type Prices, unpricedUnits } from '../models/rates.ts'
@@ -102,7 +104,7 @@ const endedElsewhere = (id: string): Refusal =>
       'This server was cut off from its database, and another one ended the run in its place. ' +
       'Nothing was charged; try again.',
     metadata: { reason: 'run_interrupted', run_id: id, receipt_id: receiptIdOf(id) },
-    headers: { 'retry-after': '1', 'retry-after-ms': '1000', 'x-receipt-id': receiptIdOf(id) },
+    headers: { ...retryHeaders(1000), 'x-receipt-id': receiptIdOf(id) },
   })
 
 /** Tells the operator of a word that ended an answer and was taken for `stop`. */

@@ -1,7 +1,9 @@
 /** The runs in flight in this process: admits them within limits and finds them to stop them. */
+
 import type { Caller } from '../access/keys/key.ts'
 import { mayTake } from '../kernel/fair-share.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { retryHeaders } from '../kernel/retry-headers.ts'
 import type { LiveRun } from './live-run.ts'
 import { type RunNotices, runNotices } from './notices.ts'
 import { Pace } from './pace.ts'
@@ -161,7 +163,7 @@ export function liveRuns(options: { admission: number }): LiveRuns {
 }
 
 /** When a place may be free again. */
-const soon = { 'retry-after': '1', 'retry-after-ms': '1000' }
+const soon = retryHeaders(1000)
 
 const withoutMoney =
   'An account without money runs few requests at once. Wait for one to end, or deposit.'
