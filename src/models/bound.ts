@@ -7,7 +7,7 @@ import { checkEmbedding } from './embedding-content.ts'
 import { type MediaTokens, withoutMedia } from './media.ts'
 import type { UsageClass } from './meter.ts'
 import type { Model, RouteStep } from './model.ts'
-import { countRead, type Read } from './read-texts.ts'
+import { countRead, type TokenRange } from './read-texts.ts'
 import { ordinaryTiers } from './tiers.ts'
 import type { Tokenizer } from './tokenizers/tokenizer.ts'
 
@@ -110,7 +110,7 @@ function boundOfChat(model: Model, body: JsonObject, tokenizer: Tokenizer | unde
 
 /** The facts of a chat request that bound it, in any protocol. */
 export type ChatText = {
-  read: Read
+  read: TokenRange
   /** Whether a tokenizer counted it. */
   isCounted: boolean
   inputBytes: number
@@ -239,7 +239,7 @@ export function readOf(
   content: JsonObject,
   bytes: number,
   tokenizer: Tokenizer | undefined,
-): Read {
+): TokenRange {
   if (!tokenizer) return { most: Math.ceil(bytes / bytesPerToken), likely: 0 }
   const read = countRead(content, { tokenizer, bytesPerToken, likelyBytesPerToken })
   return { most: Math.min(bytes, read.most), likely: read.likely }

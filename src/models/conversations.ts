@@ -23,10 +23,10 @@ export type Turn = {
 /** Hashes of a conversation, message by message. Its key ends with what its user said first. */
 export type Chain = { key: bigint; marks: BigUint64Array; ends: Float64Array }
 
-type Read = { tokens: number; cached: number }
+type PromptCount = { tokens: number; cached: number }
 
 /** The last reported turn of a conversation. */
-type ReportedTurn = Read & {
+type ReportedTurn = PromptCount & {
   /** A hash for each message, over all before it, and where it ends in characters of text. */
   marks: BigUint64Array
   ends: Float64Array
@@ -52,7 +52,7 @@ export class Conversations {
   constructor(private readonly seed: bigint) {}
 
   /** Notes what was reported of a turn, at a time of a clock that does not jump. */
-  note(turn: Turn, { tokens, cached }: Read, at: number): void {
+  note(turn: Turn, { tokens, cached }: PromptCount, at: number): void {
     const chain = this.chainOf(turn)
     if (!chain) return
     const { key, marks, ends } = chain

@@ -116,9 +116,14 @@ export function mostOfUnchecked(model: Model, type: MediaType): number {
   return (mostTokensOf(model, type) ?? 0) * (type === 'file' ? pdfPagesMax : 1)
 }
 
-type Encoded = { text: string; from: number; kind: string; at: string }
+type EncodedFile = { text: string; from: number; kind: string; at: string }
 
-function checkEncoded(model: Model, type: MediaType, each: number, encoded: Encoded): MediaTokens {
+function checkEncoded(
+  model: Model,
+  type: MediaType,
+  each: number,
+  encoded: EncodedFile,
+): MediaTokens {
   const { text, from } = encoded
   checkBytes(text, from, encoded)
   if (type === 'image_url') return { most: each, likely: each }

@@ -34,10 +34,10 @@ export function toRates(config: RatesConfig): Rates {
 /** Pico-USD in one of what a field counts. */
 const unitOf = (field: string): bigint => (field.endsWith('_nusd') ? 1000n : 1n)
 
-type Named<T> = { [Field in keyof RatesConfig]?: T }
+type NamedRates<T> = { [Field in keyof RatesConfig]?: T }
 
 /** Rates by the names of the configuration; those of classes only where there are any. */
-function namedRates<T>(rates: Rates, write: (amount: bigint) => T): Named<T> {
+function namedRates<T>(rates: Rates, write: (amount: bigint) => T): NamedRates<T> {
   const named = fields.filter(([, meter]) => rates[meter] !== undefined)
   return Object.fromEntries(
     named.map(([field, meter]) => [field, write((rates[meter] ?? 0n) / unitOf(field))]),

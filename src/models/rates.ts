@@ -53,10 +53,13 @@ export type RateStep = {
   dearestOutput: Pusd
 }
 
-type More = Pick<RateCard, 'classes' | 'bands' | 'tiers'>
+type CardParts = Pick<RateCard, 'classes' | 'bands' | 'tiers'>
 
 /** Works out every combination ahead, so that no run has to. */
-export function makePrices(own: Omit<Prices, 'card'>, { classes, bands, tiers }: More): Prices {
+export function makePrices(
+  own: Omit<Prices, 'card'>,
+  { classes, bands, tiers }: CardParts,
+): Prices {
   if (Object.keys(classes).length + bands.length + tiers.length === 0) return own
   const rising = bands.toSorted((a, b) => a.aboveInputTokens - b.aboveInputTokens)
   const base: Rates = { input: own.inputPusd, output: own.outputPusd, ...classes }
@@ -116,12 +119,12 @@ const heldRates = (
   held: ReadonlySet<UsageClass>,
 ): (Pusd | undefined)[] => classes.map((meter) => (held.has(meter) ? rates[meter] : undefined))
 
-type Priced = Pick<Usage, 'held' | 'isCapped'>
+type HoldFacts = Pick<Usage, 'held' | 'isCapped'>
 
 /** The price of a unit of a class of input: its rate, or the dearest that was held. */
 export const inputRateOf = (
   step: RateStep,
-  { held, isCapped }: Priced,
+  { held, isCapped }: HoldFacts,
   meter: UsageClass,
 ): Pusd => {
   const own = step.rates[meter]
@@ -133,7 +136,7 @@ export const inputRateOf = (
 /** The same of a class of output; undefined where it is part of `output`. */
 export const outputRateOf = (
   step: RateStep,
-  { held, isCapped }: Priced,
+  { held, isCapped }: HoldFacts,
   meter: UsageClass,
 ): Pusd | undefined => {
   const own = step.rates[meter]

@@ -9,7 +9,7 @@ const countedBytes = 256 * 1024
 /** What a member of an object adds beside its name and value: quotes, colon, comma, a line. */
 const aroundMember = 4
 
-type Counting = {
+type TextMeasure = {
   tokenizer: Tokenizer
   /** Of text beyond what is counted. */
   bytesPerToken: number
@@ -18,7 +18,7 @@ type Counting = {
 }
 
 /** `most`: what no template exceeds, for a hold. `likely`: the tokens of the texts alone. */
-export type Read = { most: number; likely: number }
+export type TokenRange = { most: number; likely: number }
 
 /** Texts that are counted one by one; a request with more is made to take long. */
 const countedTexts = 4096
@@ -30,8 +30,8 @@ const countedTexts = 4096
  */
 export function countRead(
   content: JsonObject,
-  { tokenizer, bytesPerToken, likelyBytesPerToken }: Counting,
-): Read {
+  { tokenizer, bytesPerToken, likelyBytesPerToken }: TextMeasure,
+): TokenRange {
   const work = { squares: 0 }
   let left = countedBytes
   let texts = 0

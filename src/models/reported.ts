@@ -7,7 +7,7 @@ import type { UsageClass, UsageClasses } from './meter.ts'
 export type UsageShape = 'chat' | 'responses' | 'messages'
 
 /** The usage that a model server reports. All of it is still to be checked. */
-export type Reported = {
+export type UsageReport = {
   /** All that was read, classes included; undefined when it did not say, or no count. */
   inputTokens: number | undefined
   outputTokens: number | undefined
@@ -23,7 +23,7 @@ export type Reported = {
 export type Reading = { total: number; classes: [UsageClass, number][] }
 
 /** A report that says nothing. */
-const nothing: Reported = {
+const nothing: UsageReport = {
   inputTokens: undefined,
   outputTokens: undefined,
   classes: undefined,
@@ -70,7 +70,7 @@ const sides: Record<'chat' | 'responses', { input: Side; output: Side }> = {
 }
 
 /** Reads a `usage` member; a value of another type says nothing. */
-export function readUsage(shape: UsageShape, usage: Json | undefined): Reported {
+export function readUsage(shape: UsageShape, usage: Json | undefined): UsageReport {
   if (!isObject(usage)) return nothing
   if (shape === 'messages') return readMessages(usage)
   const { input: read, output: written } = sides[shape]
@@ -153,7 +153,7 @@ function judged(total: number, details: [UsageClass, Json | undefined][]): ReadS
 }
 
 /** Reads a `usage` whose `input_tokens` leaves out what was read from a cache or written to it. */
-function readMessages(usage: JsonObject): Reported {
+function readMessages(usage: JsonObject): UsageReport {
   const tools = usage['server_tool_use']
   const searches = isObject(tools) ? (countIn(tools['web_search_requests']) ?? 0) : 0
   const classes = withUnits([['web_search', searches]])
@@ -201,9 +201,9 @@ const withUnits = (classes: [UsageClass, number][]): [UsageClass, number][] =>
   classes.filter(([, units]) => units > 0)
 
 /** Both sides together. */
-function toReported(input: ReadSide, output: ReadSide): Reported {
+function toReported(input: ReadSide, output: ReadSide): UsageReport {
   const found = [...input.classes, ...output.classes]
-  const reported: Reported = {
+  const reported: UsageReport = {
     inputTokens: input.total,
     outputTokens: output.total,
     classes: found.length === 0 ? undefined : Object.fromEntries(found),

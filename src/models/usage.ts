@@ -5,7 +5,7 @@
 import type { Json } from '../kernel/canonical.ts'
 import { min, type Nusd } from '../kernel/money.ts'
 import type { Bound } from './bound.ts'
-import { type Counting, countOutput, defaultBytesPerToken, tokensOfBytes } from './count.ts'
+import { type CountingRule, countOutput, defaultBytesPerToken, tokensOfBytes } from './count.ts'
 import {
   costOf,
   inputClasses,
@@ -25,11 +25,11 @@ import {
   type RateStep,
   stepFor,
 } from './rates.ts'
-import { type Reading, type Reported, readUsage, type UsageShape } from './reported.ts'
+import { type Reading, readUsage, type UsageReport, type UsageShape } from './reported.ts'
 import { ordinaryTiers } from './tiers.ts'
 
 /** What passed through our hands during a run. */
-export type Delivered = {
+export type Delivery = {
   /** UTF-8 bytes of the text that was sent upstream. */
   inputBytes: number
   /** UTF-8 bytes of all that was relayed: text, reasoning, refusals, calls, unknown members. */
@@ -66,8 +66,8 @@ export type UsageClaim = {
   searches?: number | undefined
   /** Whether more output followed the report: it then holds for the input alone. */
   isOutdated?: boolean
-  delivered: Delivered
-  counting: Counting
+  delivered: Delivery
+  counting: CountingRule
   known?: KnownPrefix | undefined
   /** Whether a built-in model reported: then the count is our own. */
   embedded: boolean
@@ -88,7 +88,7 @@ export type Side = 'input' | 'output'
  * One side of a usage. `believed`: the number is the reported one, free of contradictions.
  * `classes`: of how many of its tokens the class is known.
  */
-type Decided = { tokens: number; believed: boolean; classes?: UsageClasses | undefined }
+type SideUsage = { tokens: number; believed: boolean; classes?: UsageClasses | undefined }
 
 /**
  * How many units a run is charged for. A model server is believed only where its number can be
@@ -125,7 +125,7 @@ const mostOutput = ({ outputTokens, contextTokens, n }: Bound, inputTokens: numb
     ? outputTokens
     : Math.min(outputTokens, n * (contextTokens - inputTokens))
 
-function inputOf(claim: UsageClaim, said: Reported): Decided {
+function inputOf(claim: UsageClaim, said: UsageReport): SideUsage {
   const { classes, contradicts, apart, inputTokens: tokens, outputTokens } = said
   const { isOutdated = false } = claim
   // Zeros at the start of a stream, or on both sides, are what servers send that count nothing.
@@ -135,7 +135,7 @@ function inputOf(claim: UsageClaim, said: Reported): Decided {
   return readingOf({ total: tokens, classes }, apart?.input, countedInput(claim).tokens)
 }
 
-function countedInput({ bound, counting, delivered, known }: UsageClaim): Decided {
+function countedInput({ bound, counting, delivered, known }: UsageClaim): SideUsage {
   const { countedMedia = 0, countedText: exact } = bound
   const perToken = counting.readBytesPerToken ?? counting.bytesPerToken
   const { whole } = known ?? {}
@@ -149,7 +149,7 @@ function countedInput({ bound, counting, delivered, known }: UsageClaim): Decide
   return { tokens, believed: false, classes: cache_read > 0 ? { cache_read } : undefined }
 }
 
-function outputOf(claim: UsageClaim, said: Reported): Decided {
+function outputOf(claim: UsageClaim, said: UsageReport): SideUsage {
   const { bound, counting, delivered, isOutdated = false } = claim
   // An embedding says nothing, so nothing said about its output matters.
   if (bound.outputTokens === 0) return { tokens: 0, believed: true }
@@ -169,8 +169,8 @@ function outputOf(claim: UsageClaim, said: Reported): Decided {
 
 /** The tokens of all that came, and of what is known to have been written beside it. */
 function countedOutput(
-  counting: Counting,
-  { outputBytes, output, sealedBytes = 0, droppedBytes = 0, hiddenTokens = 0 }: Delivered,
+  counting: CountingRule,
+  { outputBytes, output, sealedBytes = 0, droppedBytes = 0, hiddenTokens = 0 }: Delivery,
 ): number {
   const passed = { bytes: outputBytes, choices: output }
   const heard = outputBytes === 0 ? 0 : countOutput(counting, passed)
@@ -189,10 +189,10 @@ const leastOfCounted = 0.5
  * too little for what passed and the details are enough.
  */
 function readingOf(
-  total: { total: number; classes: Decided['classes'] },
+  total: { total: number; classes: SideUsage['classes'] },
   apart: Reading | undefined,
   counted: number,
-): Decided {
+): SideUsage {
   const isCovered = total.total >= counted * leastOfCounted
   if (isCovered || !apart || apart.total <= total.total) {
     return { tokens: total.total, believed: false, classes: total.classes }
@@ -234,13 +234,13 @@ function isDearer(
 function addClasses(
   usage: Usage,
   { bound, prices }: UsageClaim,
-  { input, output, searches }: { input: Decided; output: Decided; searches: number },
+  { input, output, searches }: { input: SideUsage; output: SideUsage; searches: number },
 ): void {
   const step = stepFor(prices, usage)
   const kept: { [Class in UsageClass]?: number } = {}
   const keep = (
     names: readonly UsageClass[],
-    { tokens, classes }: Decided,
+    { tokens, classes }: SideUsage,
     most: number,
     rateOf: (meter: UsageClass) => bigint,
     rest: bigint,

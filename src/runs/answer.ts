@@ -4,7 +4,13 @@ import { isObject, type JsonObject, objectOf } from '../kernel/json-object.ts'
 import { inParts, isEmpty, reasoningNames, sealedBytesIn } from '../models/free-members.ts'
 import type { TextFrames } from '../models/text-frames.ts'
 import { mergeUsage } from '../models/usage-merge.ts'
-import { addContent, type Choice, type Gathered, keepRecent, toChoice } from './gathered-choice.ts'
+import {
+  addContent,
+  type Choice,
+  keepRecent,
+  type PartialChoice,
+  toChoice,
+} from './gathered-choice.ts'
 import { bytesOfName, Pieces } from './pieces.ts'
 import { addToolCalls, integer } from './tool-calls.ts'
 
@@ -52,7 +58,7 @@ const spoken = new Set(['content', 'refusal', ...reasoningNames])
 
 /** Gathers the chunks of a stream into the answer they make. */
 export class Collector {
-  private readonly choices = new Map<number, Gathered>()
+  private readonly choices = new Map<number, PartialChoice>()
   private outputBytes = 0
   private sealedBytes = 0
   private droppedBytes = 0
@@ -135,11 +141,11 @@ export class Collector {
     return this.outputBytes + this.sealedBytes + this.droppedBytes
   }
 
-  private gatheredAt(from: JsonObject): Gathered {
+  private gatheredAt(from: JsonObject): PartialChoice {
     const index = integer(from['index'])
     const known = this.choices.get(index)
     if (known) return known
-    const fresh: Gathered = {
+    const fresh: PartialChoice = {
       index,
       content: null,
       finishReason: null,
@@ -164,7 +170,7 @@ function readChunk(chunk: JsonObject): Answer {
 }
 
 /** Adds what a message says; returns its bytes. */
-function addMessage(gathered: Gathered, message: JsonObject): number {
+function addMessage(gathered: PartialChoice, message: JsonObject): number {
   let bytes = 0
   let reasoned = 0
   for (const name in message) {
@@ -219,7 +225,7 @@ function repeatedIn(said: Pieces, details: Json): number {
 }
 
 /** Adds what stands beside the message; returns its bytes. */
-function addBeside(gathered: Gathered, name: string, value: Json): number {
+function addBeside(gathered: PartialChoice, name: string, value: Json): number {
   if (name === 'index' && typeof value === 'number') return 0
   if (name === 'finish_reason' && typeof value === 'string') {
     gathered.finishReason = value

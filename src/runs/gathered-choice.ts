@@ -4,7 +4,7 @@ import { type JsonObject, objectOf } from '../kernel/json-object.ts'
 import { isEmpty } from '../models/free-members.ts'
 import { detailsOf } from '../models/protocols/reasoning-details.ts'
 import { type Pieces, wellFormed } from './pieces.ts'
-import { type GatheredCall, toToolCalls } from './tool-calls.ts'
+import { type PartialCall, toToolCalls } from './tool-calls.ts'
 
 /**
  * A choice in the form that receipts commit to, the same for streams and whole answers: everything
@@ -19,11 +19,11 @@ export type Choice = {
 type OtherMembers = { [member: string]: Json }
 
 /** A choice as far as it came. */
-export type Gathered = {
+export type PartialChoice = {
   index: number
   content: string | null
   finishReason: string | null
-  calls: Map<number, GatheredCall> | undefined
+  calls: Map<number, PartialCall> | undefined
   /** The other members of its message, and its own. */
   said: Pieces | undefined
   beside: Pieces | undefined
@@ -35,14 +35,14 @@ export type Gathered = {
   recentCount: number
 }
 
-export function addContent(gathered: Gathered, text: string): void {
+export function addContent(gathered: PartialChoice, text: string): void {
   // Once it was more than text, it stays so.
   if (gathered.said?.has('content')) gathered.said.add('content', text)
   else gathered.content = (gathered.content ?? '') + text
 }
 
 /** Moves the recent texts to the content, as a copy. They hold no half of a surrogate pair. */
-export function keepRecent(gathered: Gathered): void {
+export function keepRecent(gathered: PartialChoice): void {
   if (gathered.recentCount === 0) return
   addContent(gathered, Buffer.from(gathered.recent).toString())
   gathered.recent = ''
@@ -50,7 +50,7 @@ export function keepRecent(gathered: Gathered): void {
 }
 
 /** Replaces lone surrogates, which a cut can leave and no receipt can commit to. */
-export function toChoice(gathered: Gathered): Choice {
+export function toChoice(gathered: PartialChoice): Choice {
   keepRecent(gathered)
   const { index, calls, functionCall, said, logprobs, beside } = gathered
   const text = gathered.content?.toWellFormed()

@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { toHex } from '../kernel/hex.ts'
 import type { Random } from '../kernel/random.ts'
 import { Conversations, type Turn } from '../models/conversations.ts'
-import { type Counting, tokensOfBytes } from '../models/count.ts'
+import { type CountingRule, tokensOfBytes } from '../models/count.ts'
 import { HiddenTokens } from '../models/hidden-tokens.ts'
 import type { Usage } from '../models/meter.ts'
 import type { Model, RouteStep } from '../models/model.ts'
@@ -27,7 +27,7 @@ export type Reports = {
   /** Notes the usage of a whole answer as its model server reported it, within its bound. */
   note(live: LiveRun, step: RouteStep | undefined, usage: Usage, came: OutputBytes): void
   /** The bytes of a token in an answer that is not whole. */
-  countingOf(live: LiveRun, breaker: Breaker): Counting
+  countingOf(live: LiveRun, breaker: Breaker): CountingRule
   /** Whether a run of a model goes on when its client hangs up. `asks`: for reasoning. */
   drains(model: Model, asks: boolean): boolean
   /**

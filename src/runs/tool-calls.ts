@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../kernel/json-object.ts'
 import { bytesOfName, Pieces } from './pieces.ts'
 
 /** A call as far as it came. */
-export type GatheredCall = {
+export type PartialCall = {
   id: string
   type: string
   function?: Pieces
@@ -15,7 +15,7 @@ export type GatheredCall = {
 
 /** Adds pieces of calls by index; returns the UTF-8 bytes of what they say. */
 export function addToolCalls(
-  calls: Map<number, GatheredCall>,
+  calls: Map<number, PartialCall>,
   pieces: readonly JsonObject[],
 ): number {
   let bytes = 0
@@ -28,7 +28,7 @@ export function addToolCalls(
   return bytes
 }
 
-function addMember(call: GatheredCall, name: string, value: Json): number {
+function addMember(call: PartialCall, name: string, value: Json): number {
   if ((name === 'id' || name === 'type') && typeof value === 'string') {
     call[name] = value
     return bytesOfName(value)
@@ -43,10 +43,10 @@ function addMember(call: GatheredCall, name: string, value: Json): number {
 }
 
 /** The calls in their order, as a whole answer has them. */
-export const toToolCalls = (calls: ReadonlyMap<number, GatheredCall>): Json[] =>
+export const toToolCalls = (calls: ReadonlyMap<number, PartialCall>): Json[] =>
   [...calls].sort(([a], [b]) => a - b).map(([, call]) => toToolCall(call))
 
-function toToolCall({ id, type, function: called, custom, more }: GatheredCall): JsonObject {
+function toToolCall({ id, type, function: called, custom, more }: PartialCall): JsonObject {
   const said: JsonObject = custom
     ? { custom: { name: '', input: '', ...custom.members() } }
     : { function: { name: '', arguments: '', ...called?.members() } }

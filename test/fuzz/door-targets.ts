@@ -4,8 +4,8 @@ import { boundOf } from '../../src/models/bound.ts'
 import { echoModel } from '../../src/models/builtins.ts'
 import type { Model } from '../../src/models/model.ts'
 import { ChunkReader } from '../../src/models/protocols/chat/read-chunks.ts'
-import { type Asked, forward, unsayableTo } from '../../src/models/protocols/forward.ts'
-import type { Gathered } from '../../src/models/protocols/gathered.ts'
+import { type RouteRequest, forward, unsayableTo } from '../../src/models/protocols/forward.ts'
+import type { GatheredAnswer } from '../../src/models/protocols/gathered.ts'
 import { MessageReader, messageToChat } from '../../src/models/protocols/messages/read-answer.ts'
 import { messagesToChat } from '../../src/models/protocols/messages/read-request.ts'
 import { MessageRepair } from '../../src/models/protocols/messages/repair-events.ts'
@@ -62,14 +62,14 @@ function sendable(protocol: Native['protocol'], received: JsonObject): void {
   }
 }
 
-function sendableTo(wire: Protocol, asked: Asked): void {
+function sendableTo(wire: Protocol, asked: RouteRequest): void {
   const sent = forward(asked, { upstream: 'far', model: 'm' }, wire)
   must(sent.isNative === (wire === asked.native?.protocol), 'the way it goes')
   JSON.stringify(sent.body)
 }
 
 /** What an answer comes to can be committed to and counted. */
-function countable(gathered: Gathered): void {
+function countable(gathered: GatheredAnswer): void {
   canonical(sound(gathered).choices)
   const { outputBytes } = gathered
   must(Number.isSafeInteger(outputBytes) && outputBytes >= 0, 'counts')

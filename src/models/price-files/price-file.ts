@@ -41,7 +41,7 @@ export type PriceFile = {
   leftOut: Map<string, number>
 }
 
-export type FileWish = {
+export type PriceFileOptions = {
   /** Whether a model is wanted at all. */
   wants(id: string): boolean
   /** Dimensions, or tiers, that the operator leaves out knowingly. */
@@ -51,7 +51,7 @@ export type FileWish = {
 /** One entry of a file: a model, what speaks against it, or why it is none. */
 export type ReadEntry = OfferedModel | RefusedModel | { id: string; leftOut: string }
 
-export function collect(entries: Iterable<ReadEntry>, { wants }: FileWish): PriceFile {
+export function collect(entries: Iterable<ReadEntry>, { wants }: PriceFileOptions): PriceFile {
   const file: PriceFile = { models: [], refused: [], leftOut: new Map() }
   for (const entry of entries) {
     if (!wants(entry.id)) continue

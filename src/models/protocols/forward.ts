@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../kernel/json-object.ts'
 import { type Bound, forwardBody } from '../bound.ts'
 import type { Model, RouteStep } from '../model.ts'
-import { type Unformed, withFunctions } from './freeform.ts'
+import { type FunctionRequest, withFunctions } from './freeform.ts'
 import { chatToMessages, unsayable as toMessagesFault } from './messages/write-request.ts'
 import { type Native, nativeRequest } from './native.ts'
 import type { Protocol } from './protocol.ts'
@@ -10,7 +10,7 @@ import { chatToResponses, unsayable as toResponsesFault } from './responses/writ
 import type { Translation } from './translation.ts'
 
 /** A request as it came, in the shape of Chat Completions, or in both, as its route needs it. */
-export type Asked = {
+export type RouteRequest = {
   model: Model
   body?: JsonObject | undefined
   bound: Bound
@@ -21,7 +21,7 @@ export type Asked = {
   ignored: readonly string[]
 }
 
-export type Forwarded = {
+export type ForwardedRequest = {
   body: JsonObject
   /** Whether it goes on as it came, and its answer comes back so. */
   isNative: boolean
@@ -32,7 +32,11 @@ export type Forwarded = {
 }
 
 /** The request of a run for one step of its route. */
-export function forward(asked: Asked, step: RouteStep, protocol: Protocol): Forwarded {
+export function forward(
+  asked: RouteRequest,
+  step: RouteStep,
+  protocol: Protocol,
+): ForwardedRequest {
   const { model, body, bound, native, door } = asked
   const { maxTokens: most, limit: maxTokens = most } = bound
   if (native?.protocol === protocol) {
@@ -55,7 +59,7 @@ export function forward(asked: Asked, step: RouteStep, protocol: Protocol): Forw
   }
 }
 
-const taken = (body: JsonObject): Unformed => ({ body, freeform: undefined, ignored: [] })
+const taken = (body: JsonObject): FunctionRequest => ({ body, freeform: undefined, ignored: [] })
 
 function translated(protocol: Protocol, chat: JsonObject): Translation | undefined {
   if (protocol === 'chat') return undefined

@@ -1,7 +1,7 @@
 /** What an answer came to, in the protocol it was relayed in. */
 import type { Json } from '../../kernel/canonical.ts'
 
-export type Gathered = {
+export type GatheredAnswer = {
   /** What the receipt commits to: everything that was relayed of it. */
   choices: Json
   /** UTF-8 bytes of all that was said. */

@@ -5,7 +5,7 @@
 import { type JsonObject, objectOf } from '../../kernel/json-object.ts'
 import type { Model } from '../model.ts'
 import { leastBudget } from './efforts.ts'
-import type { Gathered } from './gathered.ts'
+import type { GatheredAnswer } from './gathered.ts'
 import { gatherMessage, MessageCollector } from './messages/collect.ts'
 import { type NativeReading, readNative } from './native/read.ts'
 import type { Protocol } from './protocol.ts'
@@ -74,19 +74,19 @@ export type NativeCollector = {
   drop(event: JsonObject): void
   /** Takes the report of an event whose output is not delivered. */
   noteUsage(event: JsonObject): void
-  answer(): Gathered
+  answer(): GatheredAnswer
 }
 
-type Handling = {
+type ProtocolHandler = {
   /** What the limit of the answer is called. */
   limit: string
-  gather(answer: JsonObject): Gathered
+  gather(answer: JsonObject): GatheredAnswer
   collector(): NativeCollector
   /** Whether an event ends the answer, so that it waits for the COMMIT. */
   isFinishing(event: JsonObject): boolean
 }
 
-const handling: Record<Native['protocol'], Handling> = {
+const handling: Record<Native['protocol'], ProtocolHandler> = {
   messages: {
     limit: 'max_tokens',
     gather: gatherMessage,
@@ -136,7 +136,7 @@ export function countRequest(native: Native, model: string): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([name]) => counted.has(name)))
 }
 
-export const gatherNative = (protocol: Native['protocol'], answer: JsonObject): Gathered =>
+export const gatherNative = (protocol: Native['protocol'], answer: JsonObject): GatheredAnswer =>
   handling[protocol].gather(answer)
 
 export const nativeCollector = (protocol: Native['protocol']): NativeCollector =>

@@ -38,7 +38,7 @@ function each(kind: Kind, names: readonly string[]): [string, Kind][] {
 }
 
 /** A running sum of UTF-8 bytes. */
-export class SaidBytes {
+export class MemberBytes {
   said = 0
   sealed = 0
 
@@ -83,8 +83,8 @@ export class SaidBytes {
 }
 
 /** The bytes of some objects: blocks or items. */
-export function bytesOfAll(objects: readonly { [member: string]: Json }[]): SaidBytes {
-  const bytes = new SaidBytes()
+export function bytesOfAll(objects: readonly { [member: string]: Json }[]): MemberBytes {
+  const bytes = new MemberBytes()
   for (const one of objects) bytes.addMembers(one)
   return bytes
 }

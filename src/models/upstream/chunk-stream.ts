@@ -12,9 +12,9 @@ import { type EventTaker, SseParser } from './sse.ts'
 import {
   type Batch,
   type Chunks,
+  type ChunkTaker,
   type FailureReason,
   isPlain,
-  type Take,
   UpstreamFailure,
 } from './upstream.ts'
 
@@ -98,7 +98,7 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
     return { done: true, value: undefined }
   }
 
-  async each(take: Take<Batch>): Promise<void> {
+  async each(take: ChunkTaker<Batch>): Promise<void> {
     const first = this.takeFirst()
     try {
       const more = first ? take(first) : true
@@ -115,7 +115,7 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
   }
 
   /** What had come when it was stopped is passed on too: it may hold what the run used. */
-  private passLeft(error: unknown, take: Take<Batch>): void {
+  private passLeft(error: unknown, take: ChunkTaker<Batch>): void {
     const isStopped = error instanceof UpstreamFailure && error.reason === 'aborted'
     const left = isStopped && !this.end ? this.answer.left?.() : undefined
     if (!left) return
@@ -142,7 +142,7 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
     return undefined
   }
 
-  private pass(bytes: Uint8Array | undefined, take: Take<Batch>): boolean | Promise<boolean> {
+  private pass(bytes: Uint8Array | undefined, take: ChunkTaker<Batch>): boolean | Promise<boolean> {
     const batch = this.read(bytes)
     if (batch.length === 0) return !this.end
     const more = take(batch)

@@ -1,5 +1,5 @@
 /** Tells how a stream ended. */
-import { type Batch, type Chunks, type Take, takeEach } from './upstream.ts'
+import { type Batch, type Chunks, type ChunkTaker, takeEach } from './upstream.ts'
 
 /** How a stream ended: whole, by what it threw, or because its reader stopped. */
 export type End = { how: 'whole' | 'left' } | { how: 'failed'; error: unknown }
@@ -46,7 +46,7 @@ export function onEnd(chunks: Chunks, listener: (end: End) => void): Chunks {
 /** Hands on all batches, and tells how that ended. */
 async function tellEach(
   chunks: Chunks,
-  take: Take<Batch>,
+  take: ChunkTaker<Batch>,
   tell: (end: End) => void,
 ): Promise<void> {
   let isLeft = false

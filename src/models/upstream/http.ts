@@ -2,7 +2,7 @@
 import { type Deadline, deadlineIn } from '../../kernel/deadline.ts'
 import type { StopSignal } from '../../kernel/stop.ts'
 import { reachTroubleOf } from './reach-trouble.ts'
-import { type FailureReason, type SentMark, type Take, UpstreamFailure } from './upstream.ts'
+import { type ChunkTaker, type FailureReason, type SentMark, UpstreamFailure } from './upstream.ts'
 
 /** How long and how much one exchange may take. Times in milliseconds, sizes in decoded bytes. */
 export type HttpLimits = {
@@ -63,7 +63,7 @@ export type WireAnswer = Omit<HttpAnswer, 'headers'> & {
    * Passes each piece to `take` until the body ends or `take` returns false; waits for its promise.
    * @throws UpstreamFailure as `read` does, or the error of `take`
    */
-  flow(take: Take<Uint8Array>): Promise<void>
+  flow(take: ChunkTaker<Uint8Array>): Promise<void>
   /** What had come and was not read when it was stopped, where that can be told. */
   left?(): Uint8Array | undefined
 }

@@ -8,7 +8,7 @@ import type { WireAnswer } from './http.ts'
 import { errorObjectIn, inBandFailure } from './in-band.ts'
 import type { WordRules } from './refused.ts'
 import { plainChunks, type UpstreamCall, UpstreamFailure } from './upstream.ts'
-import type { Repairing, WireProtocol } from './wire-protocol.ts'
+import type { RepairRules, WireProtocol } from './wire-protocol.ts'
 
 type Reading = { call: UpstreamCall; wireProtocol: WireProtocol; rules: WordRules }
 
@@ -19,7 +19,7 @@ export function readerFor(call: UpstreamCall, wireProtocol: WireProtocol): Event
 }
 
 /** Ids that an answer lacks are made of the id of its run: distinct in all answers. */
-function repairingOf({ run = '', body, mark }: UpstreamCall): Repairing {
+function repairingOf({ run = '', body, mark }: UpstreamCall): RepairRules {
   let count = 0
   return {
     newId: (prefix) => `${prefix}_${run}${run && '_'}${count++}`,

@@ -25,7 +25,7 @@ export async function refusalIn(answer: WireAnswer, rules: WordRules): Promise<U
 
 /** The failure that a server names, by a status or inside of an answer that began well. */
 export function failureOf(
-  error: ErrorSaid,
+  error: ServerError,
   { status, retryAfterMs }: { status?: number | undefined; retryAfterMs?: number | undefined },
   { secrets, isRelayed }: WordRules,
 ): UpstreamFailure {
@@ -46,7 +46,7 @@ export function failureOf(
 }
 
 /** An overloaded server says so by its name of the error where its status is another one. */
-function reasonOf(status: number | undefined, { names, message }: ErrorSaid): FailureReason {
+function reasonOf(status: number | undefined, { names, message }: ServerError): FailureReason {
   // 529 is what Anthropic answers when it is overloaded.
   if (status === 429 || status === 503 || status === 529) return 'busy'
   if (status === 403 && moderated.test(message)) return 'rejected'
@@ -83,10 +83,10 @@ async function beginningOf(answer: WireAnswer): Promise<string> {
 }
 
 /** What is read of an error; `names` are its code and its type where they are texts. */
-export type ErrorSaid = { names: string[]; message: string; code?: string; param?: string }
+export type ServerError = { names: string[]; message: string; code?: string; param?: string }
 
 /** The error of an answer, in the forms of OpenAI, Anthropic, vLLM, llama.cpp, Ollama, FastAPI. */
-export function errorIn(body: Json | undefined): ErrorSaid {
+export function errorIn(body: Json | undefined): ServerError {
   if (!isObject(body)) return { names: [], message: '' }
   const { error = body } = body
   if (typeof error === 'string') return { names: [], message: startOf(error) }
@@ -146,11 +146,11 @@ const lengthWords = [
   /max_new_tokens.* must be <=/i,
 ]
 
-export const isTooLong = ({ names, message }: ErrorSaid): boolean =>
+export const isTooLong = ({ names, message }: ServerError): boolean =>
   names.some((name) => lengthNames.has(name)) || lengthWords.some((words) => words.test(message))
 
 /** The name of an error, as far as it is one: no digits, so that no key or address passes. */
-function codeOf({ names }: ErrorSaid, secrets: readonly string[]): string | undefined {
+function codeOf({ names }: ServerError, secrets: readonly string[]): string | undefined {
   const isSecret = (name: string): boolean =>
     secrets.some((secret) => secret.includes(name) || name.includes(secret))
   return names.find((name) => /^[A-Za-z][A-Za-z_]{2,47}$/.test(name) && !isSecret(name))

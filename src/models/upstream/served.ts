@@ -3,7 +3,7 @@ import { type Breaker, type Pass, verdictOf } from './breaker.ts'
 import { type End, onEnd } from './ends.ts'
 import { OperatorFault } from './operator-fault.ts'
 import type { ReachTrouble } from './reach-trouble.ts'
-import type { Placed, Slots } from './slots.ts'
+import type { PlaceHolder, Slots } from './slots.ts'
 import {
   type FailureReason,
   type Upstream,
@@ -82,7 +82,7 @@ export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
 }
 
 /** One request from its start to its end, with its state in the slots and the circuit. */
-class Turn implements Placed, Pass {
+class Turn implements PlaceHolder, Pass {
   hasPlace = false
   probe: Pass['probe'] = 'none'
   turn: number | undefined

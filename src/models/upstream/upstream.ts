@@ -93,7 +93,7 @@ export type Upstream = {
 export type BreakerState = 'closed' | 'open' | 'half_open'
 
 /** Takes a piece; false stops the stream. One that was stopped may pass on what had come. */
-export type Take<T> = (piece: T) => boolean | Promise<boolean>
+export type ChunkTaker<T> = (piece: T) => boolean | Promise<boolean>
 
 /** A `chat.completion.chunk`, several of them that differ only in their text, or a native event. */
 export type Chunk = JsonObject | TextFrames | NativeEvent
@@ -115,14 +115,14 @@ export const plainChunks = (chunks: readonly Chunk[]): JsonObject[] =>
 
 export type Chunks = AsyncIterable<Batch> & {
   /** As {@link takeEach}, where nothing has to be made that waits for the next batch. */
-  each?(take: Take<Batch>): Promise<void>
+  each?(take: ChunkTaker<Batch>): Promise<void>
 }
 
 /** Hands on each batch of a stream, until it ends or `take` says false, which leaves it. */
-export const takeEach = (chunks: Chunks, take: Take<Batch>): Promise<void> =>
+export const takeEach = (chunks: Chunks, take: ChunkTaker<Batch>): Promise<void> =>
   chunks.each ? chunks.each(take) : iterate(chunks, take)
 
-async function iterate(chunks: Chunks, take: Take<Batch>): Promise<void> {
+async function iterate(chunks: Chunks, take: ChunkTaker<Batch>): Promise<void> {
   for await (const batch of chunks) {
     const more = take(batch)
     if (typeof more === 'boolean' ? !more : !(await more)) return

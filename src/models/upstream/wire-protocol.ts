@@ -21,7 +21,7 @@ import { joinResponse, repairResponse } from '../protocols/responses/whole.ts'
 import { isAnswer } from './is-answer.ts'
 
 /** Rules for repairing the answers of one request. */
-export type Repairing = {
+export type RepairRules = {
   newId: NewItemId
   /** Whether functions were asked for as they were before there were tools. */
   hasFunctions: boolean
@@ -30,7 +30,7 @@ export type Repairing = {
 }
 
 /** A whole answer as its protocol has it, or what tells of a failure in its place. */
-export type Repaired = JsonObject | { failure: JsonObject } | undefined
+export type RepairedAnswer = JsonObject | { failure: JsonObject } | undefined
 
 export type WireProtocol = {
   protocol: Protocol
@@ -44,15 +44,15 @@ export type WireProtocol = {
   /** What asks for a stream. */
   streaming: JsonObject
   /** A whole answer of its own as it has to be; undefined for anything else. */
-  repair(kind: ModelKind, answer: JsonObject, repairing: Repairing): Repaired
+  repair(kind: ModelKind, answer: JsonObject, repairing: RepairRules): RepairedAnswer
   /** A repaired answer in the shape of Chat Completions. */
   toChat(answer: JsonObject): JsonObject | undefined
   /** The whole answer that native events come to. */
   join(events: readonly JsonObject[]): JsonObject
   /** Reads events in the shape of Chat Completions. */
-  reader(repairing: Repairing): EventReader
+  reader(repairing: RepairRules): EventReader
   /** Reads events as they are. */
-  nativeReader(repairing: Repairing): EventReader
+  nativeReader(repairing: RepairRules): EventReader
 }
 
 const chat: WireProtocol = {
@@ -110,7 +110,7 @@ const responses: WireProtocol = {
     new NativeReader(new ResponseRepair(newId), new ResponseReader(), responseEnds),
 }
 
-const chunkRules = ({ newId, hasFunctions, onUnknown }: Repairing) => ({
+const chunkRules = ({ newId, hasFunctions, onUnknown }: RepairRules) => ({
   newId: () => newId('call'),
   hasFunctions,
   onUnknown,

@@ -11,7 +11,7 @@ import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
 import {
   MessageEvents,
   messageUsage,
-  type Paid,
+  type PaidUsage,
   toMessage,
 } from '../../models/protocols/messages/write-answer.ts'
 import { messagesError, messagesErrors } from '../../models/protocols/messages/write-error.ts'
@@ -120,7 +120,7 @@ function shapeOf(deps: Deps, live: LiveRun): Shape {
 }
 
 /** The receipt goes beside the usage; everything else passes as it came. */
-function withReceipt(event: NativeEvent, paid: Paid): string {
+function withReceipt(event: NativeEvent, paid: PaidUsage): string {
   if (event.data['type'] !== 'message_delta') return event.frame
   // Clients need the member, also where the server left it out.
   const { usage = messageUsage(paid.usage) } = event.data

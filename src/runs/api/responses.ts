@@ -11,7 +11,7 @@ import { NativeEvent, withModel } from '../../models/native-event.ts'
 import { textOf } from '../../models/protocols/reading.ts'
 import { responsesToChat } from '../../models/protocols/responses/read-request.ts'
 import {
-  type Paid,
+  type PaidUsage,
   type ResponseBase,
   responseUsage,
   toWholeResponse,
@@ -186,7 +186,7 @@ function withEnd(
 }
 
 /** Clients need the usage, also where the server left it out. */
-const withPaid = (answer: JsonObject, { usage, counterfoil }: Paid): JsonObject => ({
+const withPaid = (answer: JsonObject, { usage, counterfoil }: PaidUsage): JsonObject => ({
   ...answer,
   usage: answer['usage'] ?? responseUsage(usage),
   counterfoil,

@@ -15,10 +15,10 @@ import { inputOf } from './write-request.ts'
 export type MessageBase = { id: string; model: string }
 
 /** What is told with the end: the receipt and the cost, beside the usage. */
-export type Paid = { usage: Usage; counterfoil: Json }
+export type PaidUsage = { usage: Usage; counterfoil: Json }
 
 /** An answer of one choice. Other choices have no place here. */
-export function toMessage(base: MessageBase, choice: JsonObject, paid: Paid): JsonObject {
+export function toMessage(base: MessageBase, choice: JsonObject, paid: PaidUsage): JsonObject {
   const message = objectOf(choice['message'])
   const content: Json[] = []
   const calls = objectsIn(message['tool_calls'])
@@ -148,7 +148,7 @@ export class MessageEvents {
   }
 
   /** The events that end the answer, with what it cost. */
-  end({ usage, counterfoil }: Paid): string {
+  end({ usage, counterfoil }: PaidUsage): string {
     const rest = this.start() + this.rest() + this.say()
     const { finish, hasCalls } = this
     const delta = {

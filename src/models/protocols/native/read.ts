@@ -12,7 +12,7 @@ import { withoutStatus } from '../responses/items.ts'
 import { refuseStored } from '../responses/read-request.ts'
 import { isUnstored, reasoningItems, refuseItemReference } from '../responses/unstored.ts'
 import { itemsWithout, messagesWithout } from '../without-envelopes.ts'
-import { Content, type Encoded } from './content.ts'
+import { Content, type EncodedMember } from './content.ts'
 import { membersOf, refuseUnpriced } from './members.ts'
 import { ToolRules } from './tools.ts'
 
@@ -32,7 +32,7 @@ export type NativeReading = {
   /** Messages or items, and the instructions before them. */
   pieces: number
   media: MediaTokens | undefined
-  encoded: readonly Encoded[]
+  encoded: readonly EncodedMember[]
   searches: number
   /** How often the model server may read all of it once more, by itself. */
   readings: number

@@ -19,7 +19,7 @@ export type ResponseBase = {
 }
 
 /** What is told with the end: the receipt and the cost, beside the usage. */
-export type Paid = { usage: Usage; counterfoil: Json }
+export type PaidUsage = { usage: Usage; counterfoil: Json }
 
 type Status = 'in_progress' | 'completed' | 'incomplete' | 'failed'
 
@@ -75,7 +75,11 @@ export function responseUsage({ inputTokens, outputTokens, classes = {} }: Usage
 }
 
 /** A whole answer, from one choice. */
-export function toWholeResponse(base: ResponseBase, choice: JsonObject, paid: Paid): JsonObject {
+export function toWholeResponse(
+  base: ResponseBase,
+  choice: JsonObject,
+  paid: PaidUsage,
+): JsonObject {
   const items = new ItemList(base)
   const message = objectOf(choice['message'])
   const calls = objectsIn(message['tool_calls'])
@@ -99,7 +103,7 @@ export function finished(
   base: ResponseBase,
   output: readonly Json[],
   finish: Json | undefined,
-  { usage, counterfoil }: Paid,
+  { usage, counterfoil }: PaidUsage,
 ): JsonObject {
   const why = shortfalls.get(textOf(finish))
   const more = { usage: responseUsage(usage), counterfoil }

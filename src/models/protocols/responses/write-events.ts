@@ -10,7 +10,7 @@ import {
   type Item,
   ItemList,
   messageItem,
-  type Paid,
+  type PaidUsage,
   partOf,
   type ResponseBase,
   readCall,
@@ -54,7 +54,7 @@ export class ResponseEvents {
   }
 
   /** The events that end the answer, with what it cost. */
-  end(paid: Paid): string {
+  end(paid: PaidUsage): string {
     const open = this.start() + this.rest() + this.waited()
     const events = open + this.sealed() + this.close()
     const response = finished(this.base, this.items.done(), this.finish, paid)

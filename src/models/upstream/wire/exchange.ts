@@ -4,7 +4,7 @@ import { type Deadline, deadlineIn } from '../../../kernel/deadline.ts'
 import type { StopSignal } from '../../../kernel/stop.ts'
 import type { HttpLimits, WireAnswer } from '../http.ts'
 import { reachTroubleOf } from '../reach-trouble.ts'
-import { type FailureReason, type SentMark, type Take, UpstreamFailure } from '../upstream.ts'
+import { type ChunkTaker, type FailureReason, type SentMark, UpstreamFailure } from '../upstream.ts'
 import { Inlet } from './inlet.ts'
 import type { Line, Lines, LineUser } from './lines.ts'
 import { type Body, openBody, takeBody } from './message-body.ts'
@@ -221,7 +221,7 @@ export class Exchange implements WireAnswer, LineUser {
     throw new UpstreamFailure('too_large')
   }
 
-  async flow(take: Take<Uint8Array>): Promise<void> {
+  async flow(take: ChunkTaker<Uint8Array>): Promise<void> {
     this.refuseLate()
     if (!this.packed) return this.inlet.flow(take, this.limits.streamBytes)
     for (;;) {

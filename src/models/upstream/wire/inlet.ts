@@ -1,13 +1,13 @@
 /** Passes the bytes of a body to its reader, with back-pressure. */
 import { systemClock } from '../../../kernel/clock.ts'
-import { type FailureReason, type Take, UpstreamFailure } from '../upstream.ts'
+import { type ChunkTaker, type FailureReason, UpstreamFailure } from '../upstream.ts'
 
 /** Where the bytes come from. */
 type Source = { pause(): void; resume(): void; fail(reason: FailureReason): void }
 
 type Waiter = PromiseWithResolvers<Uint8Array | undefined>
 type Flow = {
-  take: Take<Uint8Array>
+  take: ChunkTaker<Uint8Array>
   limit: number
   done: PromiseWithResolvers<void>
   /** Whether it still takes its time with a piece. */
@@ -110,7 +110,7 @@ export class Inlet {
    * Hands each piece to `take` as it comes. Nothing is made that waits for the next one: the
    * collector would find it a thousand times where a thousand streams wait.
    */
-  flow(take: Take<Uint8Array>, limit: number): Promise<void> {
+  flow(take: ChunkTaker<Uint8Array>, limit: number): Promise<void> {
     const flowing: Flow = { take, limit, done: Promise.withResolvers(), isBusy: false }
     this.flowing = flowing
     this.waitsSince = systemClock.monotonic()
