@@ -22,7 +22,7 @@ import type { LiveRun } from './live-run.ts'
 /** The most further tries of one server: it may refuse both names of the limit. */
 const mostTries = 2
 
-type Trying<T> = {
+type Attempt<T> = {
   upstream: Upstream
   step: RouteStep
   /** Makes the call in the server's protocol, by what is known of the run now. */
@@ -40,7 +40,7 @@ type AdaptDeps = Pick<Deps, 'ledger' | 'log'>
 export async function askAdapted<T>(
   deps: AdaptDeps,
   live: LiveRun,
-  { upstream, step, call: make, ask }: Trying<T>,
+  { upstream, step, call: make, ask }: Attempt<T>,
 ): Promise<T> {
   const { dialects, protocol } = upstream
   const declared: Dialect = dialects?.of(step.model) ?? {}

@@ -14,7 +14,7 @@ import {
   findModelOf,
   quoteIn,
   type RunContext,
-  type Running,
+  type RunHandler,
   traceOf,
   withSayable,
 } from './api/asked.ts'
@@ -29,7 +29,7 @@ import { frameWriter } from './chunks.ts'
 import type { LiveRun } from './live-run.ts'
 import { toCompletion, toEmbeddings } from './openai.ts'
 import { chunkBase, chunkWriter, doneFrame, failsIn, lastFrames } from './openai-chunks.ts'
-import type { Begun } from './opening.ts'
+import type { OpenedRun } from './opening.ts'
 import { checkSwitches, isToFit } from './switches.ts'
 import { assertServed } from './unserved.ts'
 
@@ -55,7 +55,7 @@ export const runsApi = (deps: Deps) => {
     )
 }
 
-const chat: Running = async (deps, context, body, call) => {
+const chat: RunHandler = async (deps, context, body, call) => {
   const fit = isToFit(context.request, body['fit'], context.caller.key)
   const live = await beginOpenAi(deps, context, { kind: 'chat', body, fit, call })
   const fitted = fittedOf(live.bound, fit)
@@ -80,15 +80,15 @@ const chat: Running = async (deps, context, body, call) => {
   }))
 }
 
-const embeddings: Running = async (deps, context, body, call) => {
+const embeddings: RunHandler = async (deps, context, body, call) => {
   const live = await beginOpenAi(deps, context, { kind: 'embedding', body, fit: false, call })
   return answerWhole(deps, context, live, (done) => toEmbeddings(live, done, deps.settings))
 }
 
-type OpenAiAsked = { kind: ModelKind; body: JsonObject; fit: boolean; call: Call | undefined }
+type OpenAiRequest = { kind: ModelKind; body: JsonObject; fit: boolean; call: Call | undefined }
 
 /** Begins what one of OpenAI's routes was asked, if it is the route for this kind of model. */
-function beginOpenAi(deps: Deps, context: RunContext, asked: OpenAiAsked): Promise<LiveRun> {
+function beginOpenAi(deps: Deps, context: RunContext, asked: OpenAiRequest): Promise<LiveRun> {
   const { kind, body, fit, call } = asked
   const { caller, request } = context
   checkSwitches(body)
@@ -104,7 +104,7 @@ function beginOpenAi(deps: Deps, context: RunContext, asked: OpenAiAsked): Promi
     background: false,
     tags: readTags(request, body['metadata']),
     metadata: {},
-    once: call && onceOf<Begun>(deps, call, () => undefined),
+    once: call && onceOf<OpenedRun>(deps, call, () => undefined),
     trace: traceOf(request),
     client: request,
     quote: quoteIn(request),

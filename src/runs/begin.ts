@@ -20,7 +20,7 @@ import { BrakePassed, pullBrake } from './brake.ts'
 import { freeLater, unstored } from './finish.ts'
 import { holdOf, withTokens } from './fit.ts'
 import { LiveRun } from './live-run.ts'
-import { Opening, type RunWish } from './opening.ts'
+import { Opening, type RunRequest } from './opening.ts'
 import { tellLack } from './tell-shortage.ts'
 
 /**
@@ -30,7 +30,7 @@ import { tellLack } from './tell-shortage.ts'
  * `invalid_request`, `model_not_allowed`, `log_diverged`, `idempotency_in_progress`, `not_found` or
  * `gone` for its quote, or one for the state of the key or its parents. Nothing is held then.
  */
-export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
+export async function begin(deps: Deps, wish: RunRequest): Promise<LiveRun> {
   const { caller, once } = wish
   if (isDiverged(deps.health)) refuse('log_diverged')
   if (deps.health.heads === 'unchecked') await deps.heads.assertChecked()
@@ -101,7 +101,7 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
  * came in one segment, that shows a turn after the first began.
  * @throws Refusal `unavailable`
  */
-async function assertThere({ signal }: NonNullable<RunWish['client']>): Promise<void> {
+async function assertThere({ signal }: NonNullable<RunRequest['client']>): Promise<void> {
   await new Promise((resume) => setImmediate(resume))
   if (!signal.aborted) return
   const message = 'The connection closed before the run began. Nothing was charged.'
@@ -109,7 +109,7 @@ async function assertThere({ signal }: NonNullable<RunWish['client']>): Promise<
 }
 
 /** Of what goes to each step of its route: as it came, translated, or either. */
-function boundOfWish(model: Model, { body, native }: RunWish, tokenizer?: Tokenizer): Bound {
+function boundOfWish(model: Model, { body, native }: RunRequest, tokenizer?: Tokenizer): Bound {
   const own = native && boundOfNative(model, native, tokenizer)
   const translated = body && boundOf(model, body, tokenizer)
   if (own && translated) return widest(own, translated)
@@ -136,9 +136,9 @@ function assertPayable(model: Model, bound: Bound): void {
 const isBillingWrites = ({ upstreams }: Deps, { upstream, model }: RouteStep): boolean =>
   upstreams.get(upstream)?.dialects?.of(model).billsCacheWrites === true
 
-const unquoted = ({ model }: RunWish) => ({ model, quote: undefined })
+const unquoted = ({ model }: RunRequest) => ({ model, quote: undefined })
 
-const quotedFor = (deps: Deps, { caller, model, body, native, fit, quote = '' }: RunWish) => {
+const quotedFor = (deps: Deps, { caller, model, body, native, fit, quote = '' }: RunRequest) => {
   const limited = body ?? { max_tokens: native?.limit[1] ?? null }
   return applyQuote(deps, { id: quote, caller, model, body: limited, fit: fit === true })
 }

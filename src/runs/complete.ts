@@ -6,14 +6,14 @@ import { gatherNative } from '../models/protocols/native.ts'
 import { type JsonObject, UpstreamFailure } from '../models/upstream/upstream.ts'
 import { nothingCame, readAnswer } from './answer.ts'
 import { readEmbeddings } from './embeddings.ts'
-import { type CollectedAnswer, endFailed, endingOf, type Keep, storedOf } from './ending.ts'
+import { type CollectedAnswer, endFailed, endingOf, type ReplyKeeper, storedOf } from './ending.ts'
 import { finish } from './finish.ts'
 import type { LiveRun } from './live-run.ts'
 import { sound } from './native-sorter.ts'
 import { tryRoute } from './route.ts'
-import type { Finished } from './settlement.ts'
+import type { FinishedRun } from './settlement.ts'
 
-export type Completed = Finished & { body: JsonObject; usage: Usage; output: Json }
+export type CompletedAnswer = FinishedRun & { body: JsonObject; usage: Usage; output: Json }
 
 /**
  * Runs to the end and returns the whole answer, settled.
@@ -23,8 +23,8 @@ export type Completed = Finished & { body: JsonObject; usage: Usage; output: Jso
 export async function complete(
   deps: Deps,
   live: LiveRun,
-  keep?: Keep<Completed>,
-): Promise<Completed> {
+  keep?: ReplyKeeper<CompletedAnswer>,
+): Promise<CompletedAnswer> {
   let step = live.model.route[0]
   let answer: CollectedAnswer = nothingCame
   let isWhole = false

@@ -16,10 +16,10 @@ import { finish } from './finish.ts'
 import { isOurs, type LiveRun, namesOf, type StopReason } from './live-run.ts'
 import { routeName } from './route.ts'
 import { outcomeOf } from './run.ts'
-import type { Ending, Finished, Stored } from './settlement.ts'
+import type { Ending, FinishedRun, StoredParts } from './settlement.ts'
 
 /** Seals the answer. The command that ends the run stores it together with the charge. */
-export type Keep<Done> = {
+export type ReplyKeeper<Done> = {
   /** For a retry with the same Idempotency-Key. */
   done?: ((done: Done) => Uint8Array) | undefined
   /** Seals the refusal of a run that broke off and was charged. */
@@ -30,9 +30,9 @@ export type Keep<Done> = {
 
 /** Adds what the door knows to the end of the run, which is all that its command has. */
 export function storedOf<More extends object>(
-  keep: Keep<Finished & More> | undefined,
+  keep: ReplyKeeper<FinishedRun & More> | undefined,
   more: More,
-): Stored | undefined {
+): StoredParts | undefined {
   if (!keep) return undefined
   const { done: reply, items } = keep
   return {
@@ -112,7 +112,7 @@ type BrokenRun = {
   /** What was delivered of the answer, and what was reported. */
   answer: CollectedAnswer
   firstByteAt: Millis | null
-  keep?: Pick<Keep<never>, 'failed'> | undefined
+  keep?: Pick<ReplyKeeper<never>, 'failed'> | undefined
   /** Whether the answer was read to its end for a client that was gone. */
   isWhole: boolean
 }

@@ -13,11 +13,11 @@ import type { RunRow } from '../storage/db/schema.ts'
 import { type LiveRun, namesOf } from './live-run.ts'
 import {
   type Ending,
-  type Finished,
+  type FinishedRun,
+  type RunEnd,
   RunNotOpen,
-  type Settled,
   Settlement,
-  type Stored,
+  type StoredParts,
   settle,
 } from './settlement.ts'
 
@@ -30,8 +30,8 @@ export async function finish(
   deps: Deps,
   live: LiveRun,
   ending: Ending,
-  { reply, items }: Stored = {},
-): Promise<Finished> {
+  { reply, items }: StoredParts = {},
+): Promise<FinishedRun> {
   const call = live.call === undefined ? undefined : { scope: live.call, reply }
   const durationMs = Math.round(deps.clock.monotonic() - live.startedAt)
   const { received, row, exchange } = live
@@ -39,7 +39,7 @@ export async function finish(
   const { prices } = live.model
   const safely =
     items &&
-    ((settled: Finished) => {
+    ((settled: FinishedRun) => {
       try {
         return items(settled)
       } catch (fault) {
@@ -48,7 +48,7 @@ export async function finish(
         return []
       }
     })
-  const of: Settled = {
+  const of: RunEnd = {
     open: row,
     prices,
     ending,
@@ -59,7 +59,7 @@ export async function finish(
     items: safely,
   }
   try {
-    let done: Finished
+    let done: FinishedRun
     let kept: Settlement['items']
     try {
       const settlement = new Settlement(deps, of)
@@ -119,7 +119,7 @@ const noteFinish = ({ log }: Deps, live: LiveRun): void =>
  * released: returns what it stored, or stores it now.
  * @throws the error when it is not such a COMMIT or the lookup fails.
  */
-async function afterDoubt(deps: Deps, error: unknown, of: Settled): Promise<Finished> {
+async function afterDoubt(deps: Deps, error: unknown, of: RunEnd): Promise<FinishedRun> {
   if (!(error instanceof StorageFault) || !error.options.doubt || error.isLasting) throw error
   const found = await deps.runs.findCommitted(of.open).catch(() => {
     throw error

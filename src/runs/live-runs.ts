@@ -7,10 +7,10 @@ import { retryHeaders } from '../kernel/retry-headers.ts'
 import type { LiveRun } from './live-run.ts'
 import { type RunNotices, runNotices } from './notices.ts'
 import { Pace } from './pace.ts'
-import { UsedUp } from './used-up.ts'
+import { SpentBudgets } from './used-up.ts'
 
 /** Who asks for a place, and the plan's limit of runs in flight for each key. */
-type Admitted = Pick<Caller, 'account' | 'chain' | 'isEmpty'> & {
+type AdmittedCaller = Pick<Caller, 'account' | 'chain' | 'isEmpty'> & {
   plan: { limits: { concurrency: number } }
 }
 
@@ -21,16 +21,16 @@ export type LiveRuns = {
    * @throws Refusal `unavailable` when the process is full, `concurrency_limited` when a key or
    * the account's share is.
    */
-  admit(caller: Admitted, nodes: number, unfunded?: number): void
+  admit(caller: AdmittedCaller, nodes: number, unfunded?: number): void
   /**
    * Takes one of the `unfunded` places of an account without money before the body of its request
    * is read, and gives what returns it; undefined for other accounts.
    * @throws Refusal `concurrency_limited`
    */
-  expectBody(caller: Admitted, nodes: number, unfunded: number): (() => void) | undefined
+  expectBody(caller: AdmittedCaller, nodes: number, unfunded: number): (() => void) | undefined
   release(account: string, lineage: readonly string[]): void
   /** Accounts without money that are refused for the rest of the day. */
-  usedUp: UsedUp
+  usedUp: SpentBudgets
   /** The turns of accounts without money. */
   pace: Pace
   /** Registers the id of a run before its row is stored, until it is added or fails to begin. */
@@ -67,7 +67,7 @@ export function liveRuns(options: { admission: number }): LiveRuns {
   /** Bodies that are read for accounts without money. */
   const reading = new Map<string, number>()
   const assertPlace = (
-    { account, isEmpty }: Admitted,
+    { account, isEmpty }: AdmittedCaller,
     { nodes, most, more = 0 }: { nodes: number; most: number; more?: number },
   ): void => {
     if (!isEmpty || most === 0) return
@@ -114,7 +114,7 @@ export function liveRuns(options: { admission: number }): LiveRuns {
         else reading.delete(account)
       }
     },
-    usedUp: new UsedUp(),
+    usedUp: new SpentBudgets(),
     pace: new Pace(),
     release(account, lineage) {
       admitted--

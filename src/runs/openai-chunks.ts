@@ -5,7 +5,7 @@ import { objects } from './answer.ts'
 import type { LiveRun } from './live-run.ts'
 import { fingerprintOf, type Links, tierOf, toReceiptLink } from './openai.ts'
 import { toChatUsage } from './openai-usage.ts'
-import type { Streamed } from './stream.ts'
+import type { StreamedAnswer } from './stream.ts'
 
 /** Writes the SSE frame of a chunk; `base` holds the members all chunks of a run share. */
 export function chunkWriter(base: ChunkBase): (chunk: JsonObject) => string {
@@ -34,7 +34,7 @@ export const chunkBase = (live: LiveRun): ChunkBase => ({
  */
 export function lastFrames(
   base: ChunkBase,
-  done: Streamed,
+  done: StreamedAnswer,
   links: Links,
   { includeUsage, more }: { includeUsage: boolean; more: object },
 ): string {

@@ -1,7 +1,7 @@
 /** The `usage` of an answer in OpenAI's shape: what was charged, with the details there are. */
 import { toJsonInteger } from '../kernel/money.ts'
 import type { Usage, UsageClass } from '../models/meter.ts'
-import type { Finished } from './settlement.ts'
+import type { FinishedRun } from './settlement.ts'
 
 type Details = { [name: string]: number }
 
@@ -20,7 +20,7 @@ const outputDetails: [UsageClass, string][] = [
   ['image_output', 'image_tokens'],
 ]
 
-export const toChatUsage = (usage: Usage, { run }: Pick<Finished, 'run'>) => ({
+export const toChatUsage = (usage: Usage, { run }: Pick<FinishedRun, 'run'>) => ({
   prompt_tokens: usage.inputTokens,
   ...(usage.classes && detailsOf('prompt_tokens_details', inputDetails, usage)),
   completion_tokens: usage.outputTokens,
@@ -29,7 +29,7 @@ export const toChatUsage = (usage: Usage, { run }: Pick<Finished, 'run'>) => ({
   cost_nusd: toJsonInteger(run.cost),
 })
 
-export const toEmbeddingUsage = (usage: Usage, { run }: Pick<Finished, 'run'>) => ({
+export const toEmbeddingUsage = (usage: Usage, { run }: Pick<FinishedRun, 'run'>) => ({
   prompt_tokens: usage.inputTokens,
   ...(usage.classes && detailsOf('prompt_tokens_details', inputDetails, usage)),
   total_tokens: usage.inputTokens,

@@ -7,10 +7,10 @@ import { toJsonInteger } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { unknownModel } from '../models/unknown-model.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
-import type { Completed } from './complete.ts'
+import type { CompletedAnswer } from './complete.ts'
 import type { LiveRun } from './live-run.ts'
 import { toChatUsage, toEmbeddingUsage } from './openai-usage.ts'
-import type { Finished } from './settlement.ts'
+import type { FinishedRun } from './settlement.ts'
 import type { ReceiptLink } from './shapes.ts'
 
 /** The origin of links to receipts. */
@@ -35,7 +35,7 @@ export function findModel(
 }
 
 export const toReceiptLink = (
-  { run, receiptId, digest }: Finished,
+  { run, receiptId, digest }: FinishedRun,
   { baseUrl }: Links,
 ): ReceiptLink => ({
   id: receiptId,
@@ -44,7 +44,7 @@ export const toReceiptLink = (
   cost_nusd: toJsonInteger(run.cost),
 })
 
-export const toCompletion = (live: LiveRun, done: Completed, links: Links) => ({
+export const toCompletion = (live: LiveRun, done: CompletedAnswer, links: Links) => ({
   id: live.id,
   object: 'chat.completion',
   created: toUnixSeconds(live.row.createdAt),
@@ -56,7 +56,7 @@ export const toCompletion = (live: LiveRun, done: Completed, links: Links) => ({
   receipt: toReceiptLink(done, links),
 })
 
-export const toEmbeddings = (live: LiveRun, done: Completed, links: Links) => ({
+export const toEmbeddings = (live: LiveRun, done: CompletedAnswer, links: Links) => ({
   object: 'list',
   data: done.output,
   model: live.model.id,

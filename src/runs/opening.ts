@@ -27,10 +27,10 @@ import { BrakePassed } from './brake.ts'
 import { assertCircuitClosed } from './circuit.ts'
 import { fitBound, holdOf } from './fit.ts'
 import { explainShortage } from './shortage.ts'
-import { type Lack, lackOf } from './tell-shortage.ts'
+import { lackOf, type Shortfall } from './tell-shortage.ts'
 
 /** A run that a caller asks for. */
-export type RunWish = {
+export type RunRequest = {
   caller: Caller
   model: Model
   /** The request in the shape of Chat Completions, if a step of the route is sent that. */
@@ -56,17 +56,17 @@ export type RunWish = {
   /** The id of the browser session that asks; the run ends with it. */
   session?: string | undefined
   /** For a request with an Idempotency-Key. */
-  once?: Once<Begun> | undefined
+  once?: Once<OpenedRun> | undefined
   /** The id of the quote that it is to be charged by. */
   quote?: string | undefined
 }
 
 /** A run with its hold, and the most tokens that it can use. */
-export type Begun = { run: RunRow; bound: Bound }
+export type OpenedRun = { run: RunRow; bound: Bound }
 
 /** A run before its hold. */
-type Opened = {
-  wish: RunWish
+type OpeningRun = {
+  wish: RunRequest
   id: string
   model: Model
   bound: Bound
@@ -74,7 +74,7 @@ type Opened = {
 }
 
 /** One object for the command and what it needs, so that a run makes no function of its own. */
-export class Opening implements Command<Begun> {
+export class Opening implements Command<OpenedRun> {
   readonly account: string
   readonly keys: readonly string[]
   readonly call: string | undefined
@@ -84,14 +84,14 @@ export class Opening implements Command<Begun> {
   /** It asks the budget itself, if it turns out to be free. */
   readonly isExempt = true
   /** Set by a refused hold, which proves that its purse is used up. */
-  lack: Lack | undefined
+  lack: Shortfall | undefined
   private readonly seed: Uint8Array
   private readonly inputCommitment: Uint8Array
   private readonly priceList: string
 
   constructor(
     private readonly deps: Deps,
-    private readonly of: Opened,
+    private readonly of: OpeningRun,
   ) {
     const { wish, model, quote } = of
     this.account = wish.caller.account
@@ -106,7 +106,7 @@ export class Opening implements Command<Begun> {
     this.priceList = quote ? `${quotePrefix}${quote.digest}` : `${list.id}@${list.version}`
   }
 
-  decide(unit: UnitOfWork): Begun {
+  decide(unit: UnitOfWork): OpenedRun {
     const { deps, account: accountId } = this
     const { wish, model, bound, quote } = this.of
     const { once } = wish

@@ -5,14 +5,14 @@ import { inParts, isEmpty, longestLabel, textsIn } from '../models/free-members.
 import { textOf } from '../models/protocols/reading.ts'
 
 /** Pieces in a row that came to one value. `text`: of a value that is neither text nor list. */
-type Joined = { kind: 'text' | 'list' | 'other'; value: Json; text: string }
+type JoinedPiece = { kind: 'text' | 'list' | 'other'; value: Json; text: string }
 
 /**
  * Members as far as they came: texts in a row are joined, lists appended, and equal values are one.
  * Where that comes to more than one value, the member is a list of all in their order.
  */
 export class Pieces {
-  private readonly joined = new Map<string, Joined[]>()
+  private readonly joined = new Map<string, JoinedPiece[]>()
 
   has(name: string): boolean {
     return this.joined.has(name)
@@ -62,7 +62,7 @@ export class Pieces {
     return Object.fromEntries(members)
   }
 
-  private push(name: string, all: Joined[] | undefined, joined: Joined): void {
+  private push(name: string, all: JoinedPiece[] | undefined, joined: JoinedPiece): void {
     if (all) all.push(joined)
     else this.joined.set(name, [joined])
   }

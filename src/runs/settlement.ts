@@ -36,28 +36,28 @@ export type Ending = {
   output: Json | null
 }
 
-export type Finished = { run: RunRow; receiptId: string; digest: Hex }
+export type FinishedRun = { run: RunRow; receiptId: string; digest: Hex }
 
 /** The end of a run whose request had an Idempotency-Key. */
 export type CallEnd = {
   scope?: string | undefined
   /** Seals the answer to store; without it the stored answer stays. */
-  reply?: ((done: Finished) => Uint8Array) | undefined
+  reply?: ((done: FinishedRun) => Uint8Array) | undefined
 }
 
 /** The parts of an answer that the command that ends its run stores. */
-export type Stored = {
+export type StoredParts = {
   /** The sealed answer of a call with an Idempotency-Key. */
   reply?: CallEnd['reply']
   /** The items that a next turn can name. */
-  items?: ((done: Finished) => readonly KeptItemRow[]) | undefined
+  items?: ((done: FinishedRun) => readonly KeptItemRow[]) | undefined
 }
 
 /** How long the output of a background run is kept after its end, in ms. */
 const outputKeptMs = 3_600_000
 
 /** A run to end. */
-export type Settled = {
+export type RunEnd = {
   open: RunRow
   /** Without prices there are no lines. */
   prices: Prices | undefined
@@ -70,13 +70,13 @@ export type Settled = {
   received?: Json | undefined
   /** Undefined for a run without an Idempotency-Key; empty if that is unknown. */
   call?: CallEnd | undefined
-  items?: Stored['items']
+  items?: StoredParts['items']
 }
 
 type SettleDeps = Pick<Deps, 'ledger' | 'clock' | 'settings' | 'sequencer'>
 
 /** Ends a run in one command, after whose COMMIT it resolves; also one of an earlier process. */
-export async function settle(deps: SettleDeps, of: Settled): Promise<Finished> {
+export async function settle(deps: SettleDeps, of: RunEnd): Promise<FinishedRun> {
   const settlement = new Settlement(deps, of)
   await deps.ledger.post(settlement)
   return settlement.finished()
@@ -90,7 +90,7 @@ export class Settlement implements Command<void> {
   readonly windows: readonly HoldWindow[]
   readonly run: string
   private readonly ended: RunRow & { finishedAt: Millis }
-  private readonly done: Finished
+  private readonly done: FinishedRun
   /** Whether the call keeps its answer: one that failed without a charge may be made again. */
   private readonly isKept: boolean
   private readonly reply: Uint8Array | undefined
@@ -99,7 +99,7 @@ export class Settlement implements Command<void> {
 
   constructor(
     private readonly deps: SettleDeps,
-    private readonly of: Settled,
+    private readonly of: RunEnd,
   ) {
     const { open, prices, ending, call, items } = of
     this.account = open.accountId
@@ -140,7 +140,7 @@ export class Settlement implements Command<void> {
   }
 
   /** Returns the stored end, after the COMMIT. */
-  finished(): Finished {
+  finished(): FinishedRun {
     // A process that writes alone has numbered it already.
     if (this.ended.logPlace === null) this.deps.sequencer.wake()
     return this.done
@@ -171,7 +171,7 @@ function linesFor(
 
 /** The ended run's row, without its digest and its place in the log. */
 function endedRow(
-  { open, ending, durationMs }: Settled,
+  { open, ending, durationMs }: RunEnd,
   lines: MeterLine[],
   finishedAt: Millis,
   issuer: string,

@@ -11,13 +11,13 @@ import {
   UpstreamFailure,
 } from '../models/upstream/upstream.ts'
 import { ChunkSorter } from './chunks.ts'
-import { type CollectedAnswer, endFailed, endingOf, type Keep, storedOf } from './ending.ts'
+import { type CollectedAnswer, endFailed, endingOf, type ReplyKeeper, storedOf } from './ending.ts'
 import { finish } from './finish.ts'
 import type { Choice } from './gathered-choice.ts'
 import type { LiveRun } from './live-run.ts'
 import { NativeSorter } from './native-sorter.ts'
 import { tryRoute } from './route.ts'
-import type { Finished } from './settlement.ts'
+import type { FinishedRun } from './settlement.ts'
 
 /** What a stream writes to. */
 export type Sink = {
@@ -25,7 +25,7 @@ export type Sink = {
   send(chunks: readonly Chunk[], isLast: boolean): void | Promise<void>
 }
 
-export type Streamed = Finished & {
+export type StreamedAnswer = FinishedRun & {
   usage: Usage
   /** The output that the receipt commits to. */
   output: Json
@@ -46,8 +46,8 @@ export async function stream(
   deps: Deps,
   live: LiveRun,
   sink: Sink,
-  keep?: Keep<Streamed>,
-): Promise<Streamed> {
+  keep?: ReplyKeeper<StreamedAnswer>,
+): Promise<StreamedAnswer> {
   let sorter: ChunkSorter | NativeSorter = new ChunkSorter()
   let step = live.model.route[0]
   let firstByteAt: Millis | null = null
@@ -101,7 +101,7 @@ export async function stream(
 /** The whole answer, and what the client is still to hear of it. */
 function endOf(sorter: ChunkSorter | NativeSorter): {
   answer: CollectedAnswer
-  end: Pick<Streamed, 'choices' | 'tail' | 'events'>
+  end: Pick<StreamedAnswer, 'choices' | 'tail' | 'events'>
 } {
   if (sorter instanceof NativeSorter) {
     return { answer: sorter.whole(), end: { choices: [], tail: [], events: sorter.tail } }

@@ -12,7 +12,11 @@ const nearlyAll = 80
  * The shortage that a refused hold proves. Read in its command, which itself writes nothing.
  * Undefined if it was told before, or if runs in flight may leave enough.
  */
-export function lackOf(unit: UnitOfWork, account: string, shortage: Shortage): Lack | undefined {
+export function lackOf(
+  unit: UnitOfWork,
+  account: string,
+  shortage: Shortage,
+): Shortfall | undefined {
   const { room, key, required } = shortage
   if (room.limitedBy === 'max_cost_per_run') return undefined
   if (!key) return endsBalance(unit, account, required) ? { account, required } : undefined
@@ -20,7 +24,7 @@ export function lackOf(unit: UnitOfWork, account: string, shortage: Shortage): L
   return endsCap(unit.window(key), required) ? lack : undefined
 }
 
-export type Lack = { account: string; required: bigint; keyId?: string; lineage?: string[] }
+export type Shortfall = { account: string; required: bigint; keyId?: string; lineage?: string[] }
 
 const endsBalance = (unit: UnitOfWork, id: string, required: bigint): boolean => {
   const account = unit.account(id)
@@ -33,7 +37,7 @@ const endsCap = ({ told, limit, spent }: WindowRow, required: bigint): boolean =
 /** Writes the event, once however many runs are refused. Their refusals do not fail with it. */
 export async function tellLack(
   { ledger, log }: Pick<Deps, 'ledger' | 'log'>,
-  { account, required, keyId, lineage = [] }: Lack,
+  { account, required, keyId, lineage = [] }: Shortfall,
 ): Promise<void> {
   const told = ledger.post({
     isExempt: true,

@@ -5,7 +5,7 @@ import { refuseField } from '../kernel/refusal.ts'
 import type { Model } from '../models/model.ts'
 
 /** A member of a request that asks for something, and what to do instead. */
-type Unserved = { asks(value: Json): boolean; instead: string }
+type UnservedMember = { asks(value: Json): boolean; instead: string }
 
 const always = isSet
 const isTrue = (value: Json): boolean => value === true
@@ -17,7 +17,7 @@ const search =
  * Members that are never ignored: an answer without them would not be what was asked for, or one
  * with them would cost more than its hold. Others without effect are named in a header.
  */
-const unserved: readonly [name: string, member: Unserved][] = [
+const unserved: readonly [name: string, member: UnservedMember][] = [
   [
     'modalities',
     {

@@ -28,7 +28,7 @@ export type RunContext = SseContext & {
 }
 
 /** What a door does with the body of a request. */
-export type Running = (
+export type RunHandler = (
   deps: Deps,
   context: RunContext,
   body: JsonObject,
@@ -36,7 +36,7 @@ export type Running = (
 ) => Promise<object>
 
 /** Answers a request as its body says, once for each Idempotency-Key. */
-export async function answer(deps: Deps, context: RunContext, route: string, run: Running) {
+export async function answer(deps: Deps, context: RunContext, route: string, run: RunHandler) {
   const { caller, request } = context
   const limits = { limitBytes: deps.settings.bodyBytes }
   const isUnfunded = caller.isEmpty === true && deps.settings.unfundedRuns > 0
@@ -71,7 +71,7 @@ const answerCall = (
   deps: Deps,
   context: RunContext,
   body: JsonObject,
-  { call, run }: { call: Call; run: Running },
+  { call, run }: { call: Call; run: RunHandler },
 ) => answerOnce(deps, context, call, () => run(deps, context, body, call))
 
 /** @throws Refusal `invalid_request` for a body that is not an object */
@@ -109,7 +109,7 @@ export function findModelOf(
 type ReceivedRequest = { received: JsonObject; headers: Headers; native?: JsonObject }
 
 /** A request in the forms that the steps of its route are sent. */
-export type Routed = {
+export type RoutedRequest = {
   /** With the steps that can be asked for it. */
   model: Model
   /** In the shape of Chat Completions, if a step needs it; its members without effect. */
@@ -147,7 +147,7 @@ export function routed(
   model: Model,
   { received, headers, native: own = received }: ReceivedRequest,
   { protocol, translate }: Reader,
-): Routed {
+): RoutedRequest {
   const spoken = model.route.filter(
     ({ upstream }) => deps.upstreams.get(upstream)?.protocol === protocol,
   )

@@ -20,10 +20,10 @@ export function stopWithClient(live: LiveRun, signal: StopSignal): void {
 export function stopWithWaiting(live: LiveRun, request: Request): Deadline {
   live.client = request
   live.stopped()
-  return deadlineIn(unheardMs, new Unheard(live, request))
+  return deadlineIn(unheardMs, new UnheardClient(live, request))
 }
 
-class Unheard {
+class UnheardClient {
   constructor(
     private readonly live: LiveRun,
     private readonly request: Request,

@@ -7,10 +7,10 @@ import { jsonReply } from '../../storage/idempotency/api/answer-once.ts'
 import type { BodyRoom } from '../../web/http/body-budget.ts'
 import { answerText } from '../../web/http/json-text.ts'
 import { refusalHeaders } from '../../web/http/refusal-headers.ts'
-import { type Completed, complete } from '../complete.ts'
-import type { Keep } from '../ending.ts'
+import { type CompletedAnswer, complete } from '../complete.ts'
+import type { ReplyKeeper } from '../ending.ts'
 import type { LiveRun } from '../live-run.ts'
-import type { Finished } from '../settlement.ts'
+import type { FinishedRun } from '../settlement.ts'
 import { stopWithWaiting } from './client-gone.ts'
 
 type Context = {
@@ -24,8 +24,11 @@ export async function answerWhole(
   deps: Deps,
   { request, set, room }: Context,
   live: LiveRun,
-  toAnswer: (done: Completed) => object,
-  { errors = ourErrors, items }: { errors?: ErrorForm; items?: Keep<Completed>['items'] } = {},
+  toAnswer: (done: CompletedAnswer) => object,
+  {
+    errors = ourErrors,
+    items,
+  }: { errors?: ErrorForm; items?: ReplyKeeper<CompletedAnswer>['items'] } = {},
 ): Promise<Response> {
   live.takeRoom(room)
   const listening = stopWithWaiting(live, request)
@@ -40,8 +43,8 @@ export async function answerWhole(
   }
 }
 
-type Writing = {
-  toAnswer: (done: Completed) => object
+type AnswerWriter = {
+  toAnswer: (done: CompletedAnswer) => object
   errors: ErrorForm
 }
 
@@ -50,8 +53,8 @@ const keepOf = (
   { replies }: Deps,
   set: Context['set'],
   live: LiveRun,
-  { toAnswer, errors }: Writing,
-): Keep<Completed> => {
+  { toAnswer, errors }: AnswerWriter,
+): ReplyKeeper<CompletedAnswer> => {
   const scope = live.call ?? ''
   return {
     done: (done) => replies.seal(scope, jsonReply(200, headersOf(done, live), toAnswer(done))),
@@ -62,7 +65,7 @@ const keepOf = (
   }
 }
 
-const headersOf = ({ receiptId, run }: Finished, live: LiveRun) => ({
+const headersOf = ({ receiptId, run }: FinishedRun, live: LiveRun) => ({
   'x-receipt-id': receiptId,
   'x-cost-nusd': String(toJsonInteger(run.cost)),
   ...limitHeaders(live),

@@ -4,7 +4,7 @@ import { refuse } from '../../kernel/refusal.ts'
 import { htmlFrame, type SseClient, type SseContext, sseResponse } from '../../web/http/sse.ts'
 
 /** What a page would show now, and a mark of that: the same mark says that nothing changed. */
-export type Look = { mark: string; html: string }
+export type PartState = { mark: string; html: string }
 
 /** Without a notice it is looked this often: another process may have written, in ms. */
 const pollMs = 2000
@@ -13,14 +13,14 @@ const gatherMs = 250
 /** Pages of one account that follow at a time. */
 const followersMax = 50
 
-type Following = {
+type FollowedPart = {
   context: SseContext
   session: { id: string; accountId: string }
   /** The account whose runs wake it. */
   account: string
   /** The mark of what the page shows already; a client that comes back names a later one. */
   mark: string | undefined
-  look: () => Promise<Look>
+  look: () => Promise<PartState>
 }
 
 /**
@@ -28,7 +28,7 @@ type Following = {
  * some misses nothing. Ends with the session.
  * @throws Refusal 'rate_limited' when too many pages of the account follow already.
  */
-export function followAccount(deps: Deps, following: Following): Response {
+export function followAccount(deps: Deps, following: FollowedPart): Response {
   const { context, account } = following
   if (deps.live.notices.count(account) >= followersMax) {
     refuse('rate_limited', 'Too many pages of this account are open. Close some and try again.')
@@ -40,7 +40,7 @@ export function followAccount(deps: Deps, following: Following): Response {
 
 async function follow(
   deps: Deps,
-  { context, session, account, mark, look }: Following,
+  { context, session, account, mark, look }: FollowedPart,
   client: SseClient,
 ): Promise<void> {
   // Nothing may have changed for long, and a server sends its headers with the first bytes.
@@ -69,5 +69,5 @@ async function follow(
 
 const isSignedIn = async (
   { sessions, clock }: Deps,
-  { accountId, id }: Following['session'],
+  { accountId, id }: FollowedPart['session'],
 ): Promise<boolean> => (await sessions.get(accountId, id, clock.now())) !== undefined

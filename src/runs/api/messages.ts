@@ -18,17 +18,17 @@ import { messagesError, messagesErrors } from '../../models/protocols/messages/w
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import { objects } from '../answer.ts'
 import { begin } from '../begin.ts'
-import type { Completed } from '../complete.ts'
+import type { CompletedAnswer } from '../complete.ts'
 import type { LiveRun } from '../live-run.ts'
-import type { Begun } from '../opening.ts'
-import type { Streamed } from '../stream.ts'
+import type { OpenedRun } from '../opening.ts'
+import type { StreamedAnswer } from '../stream.ts'
 import { checkSwitches, isToFit } from '../switches.ts'
 import {
   answer,
   findModelOf,
   quoteIn,
   type RunContext,
-  type Running,
+  type RunHandler,
   routed,
   traceOf,
 } from './asked.ts'
@@ -66,7 +66,7 @@ const nameRequest = ({ headers }: Pick<RunContext['set'], 'headers'>): void => {
   headers['request-id'] = headers['x-request-id'] ?? ''
 }
 
-const messages: Running = async (deps, context, received, call) => {
+const messages: RunHandler = async (deps, context, received, call) => {
   checkSwitches(received)
   refuseThread(received)
   const { headers } = context.request
@@ -82,13 +82,13 @@ const messages: Running = async (deps, context, received, call) => {
     background: false,
     tags: readTags(context.request, undefined),
     metadata: {},
-    once: call && onceOf<Begun>(deps, call, () => undefined),
+    once: call && onceOf<OpenedRun>(deps, call, () => undefined),
     trace: traceOf(context.request),
     client: context.request,
     quote: quoteIn(context.request),
   })
   if (received['stream'] === true) return streamRun(deps, live, context, shapeOf(deps, live))
-  const toAnswer = (done: Completed): JsonObject => {
+  const toAnswer = (done: CompletedAnswer): JsonObject => {
     const paid = paidOf(done, deps.settings)
     if (live.isNative) {
       const usage = done.body['usage'] ?? messageUsage(paid.usage)
@@ -106,7 +106,7 @@ const baseOf = (live: LiveRun) => ({
 
 function shapeOf(deps: Deps, live: LiveRun): Shape {
   const events = new MessageEvents(baseOf(live))
-  const end = (done: Streamed): string => {
+  const end = (done: StreamedAnswer): string => {
     const paid = paidOf(done, deps.settings)
     if (done.events) return done.events.map((event) => withReceipt(event, paid)).join('')
     return done.tail.map((chunk) => events.write(chunk)).join('') + events.end(paid)

@@ -20,15 +20,15 @@ import { ResponseEvents } from '../../models/protocols/responses/write-events.ts
 import type { Chunk, JsonObject } from '../../models/upstream/upstream.ts'
 import { objects } from '../answer.ts'
 import { begin } from '../begin.ts'
-import type { Completed } from '../complete.ts'
+import type { CompletedAnswer } from '../complete.ts'
 import type { LiveRun } from '../live-run.ts'
-import type { Begun } from '../opening.ts'
-import type { Streamed } from '../stream.ts'
+import type { OpenedRun } from '../opening.ts'
+import type { StreamedAnswer } from '../stream.ts'
 import { checkSwitches, isToFit } from '../switches.ts'
 import { expandItems } from '../turns/expand-items.ts'
 import { isToKeep } from '../turns/is-to-keep.ts'
 import { KeptTurn, withSealedReasoning } from '../turns/kept-turn.ts'
-import { answer, findModelOf, quoteIn, type Running, routed, traceOf } from './asked.ts'
+import { answer, findModelOf, quoteIn, type RunHandler, routed, traceOf } from './asked.ts'
 import { answerWhole } from './complete.ts'
 import { paidOf } from './paid.ts'
 import { type Shape, streamRun } from './stream.ts'
@@ -56,7 +56,7 @@ export const responsesApi = (deps: Deps) =>
       { needsKey: 'runs:read' },
     )
 
-const responses: Running = async (deps, context, received, call) => {
+const responses: RunHandler = async (deps, context, received, call) => {
   checkSwitches(received)
   const { caller } = context
   const { headers } = context.request
@@ -80,7 +80,7 @@ const responses: Running = async (deps, context, received, call) => {
     background: false,
     tags: readTags(context.request, received['metadata']),
     metadata: {},
-    once: call && onceOf<Begun>(deps, call, () => undefined),
+    once: call && onceOf<OpenedRun>(deps, call, () => undefined),
     trace: traceOf(context.request),
     client: context.request,
     quote: quoteIn(context.request),
@@ -88,7 +88,7 @@ const responses: Running = async (deps, context, received, call) => {
   const turn = isKept ? new KeptTurn(deps, { caller, runId: live.id, asked }) : undefined
   const base = baseOf(live, received, turn)
   if (received['stream'] === true) return streamRun(deps, live, context, shapeOf(deps, base, turn))
-  const toAnswer = once((done: Completed): JsonObject => {
+  const toAnswer = once((done: CompletedAnswer): JsonObject => {
     const { usage, counterfoil } = paidOf(done, deps.settings)
     if (live.isNative) {
       const names = namesOf(base, turn, done)
@@ -136,7 +136,7 @@ function namesOf(
 
 function shapeOf(deps: Deps, base: ResponseBase, turn: KeptTurn | undefined): Shape {
   const events = new ResponseEvents(base)
-  const end = (done: Streamed): string => {
+  const end = (done: StreamedAnswer): string => {
     const { usage, counterfoil } = paidOf(done, deps.settings)
     const { output } = done
     if (!done.events) {

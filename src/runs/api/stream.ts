@@ -15,9 +15,9 @@ import {
   sseAnswer,
   sseResponse,
 } from '../../web/http/sse.ts'
-import type { Keep } from '../ending.ts'
+import type { ReplyKeeper } from '../ending.ts'
 import type { LiveRun } from '../live-run.ts'
-import { type Sink, type Streamed, stream } from '../stream.ts'
+import { type Sink, type StreamedAnswer, stream } from '../stream.ts'
 import { stopWithClient, stopWithWaiting } from './client-gone.ts'
 import { limitHeaders } from './complete.ts'
 
@@ -25,11 +25,11 @@ import { limitHeaders } from './complete.ts'
 export type Shape = {
   /** The frames of some chunks, in order. */
   write(chunks: readonly Chunk[]): string
-  last(done: Streamed): string
+  last(done: StreamedAnswer): string
   /** The last frame of a run that broke off; our error body when absent. */
   toError?: (refusal: Refusal, requestId: string) => string
   /** The items that a next turn can name. */
-  items?: Keep<Streamed>['items']
+  items?: ReplyKeeper<StreamedAnswer>['items']
 }
 
 /**
@@ -160,10 +160,10 @@ export function openTranscript(
   return {
     add,
     keep: (
-      last: (done: Streamed) => string,
+      last: (done: StreamedAnswer) => string,
       toRefusal: (refusal: Refusal, run: RunRow) => Refusal = (refusal) => refusal,
       toError = errorFrame,
-    ): Keep<Streamed> => ({
+    ): ReplyKeeper<StreamedAnswer> => ({
       done: (done) => endWith(last(done)),
       failed: (refusal, run) => endWith(toError(toRefusal(refusal, run), requestId)),
     }),

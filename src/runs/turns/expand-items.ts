@@ -18,7 +18,7 @@ import type { KeptMark } from '../../storage/responses/store.ts'
 type ExpandDeps = Pick<Deps, 'keptItems' | 'sealer' | 'settings' | 'clock' | 'texts'>
 
 /** A request with everything that it named. */
-export type Expanded = {
+export type ExpandedRequest = {
   /** As the model reads it: without references. */
   body: JsonObject
   /** The new input alone, its references with the runs of their items, as a turn keeps it. */
@@ -38,7 +38,7 @@ export async function expandItems(
   deps: ExpandDeps,
   caller: Caller,
   received: JsonObject,
-): Promise<Expanded> {
+): Promise<ExpandedRequest> {
   const { previous_response_id: previous, ...rest } = received
   const own = itemsOf(received['input'])
   const ids = referencesIn(own).map(({ id }) => textOf(id))

@@ -8,7 +8,7 @@ import { sealedReasoning } from '../../models/protocols/responses/unstored.ts'
 import type { KeptItemRow } from '../../storage/db/schema.ts'
 import { keptMs } from '../../storage/responses/keeping.ts'
 import { sealTurn } from '../../storage/responses/kept.ts'
-import type { Expanded } from './expand-items.ts'
+import type { ExpandedRequest } from './expand-items.ts'
 
 type TurnDeps = Pick<Deps, 'sealer' | 'settings' | 'clock'>
 
@@ -18,7 +18,7 @@ export class KeptTurn {
 
   constructor(
     private readonly deps: TurnDeps,
-    private readonly of: { caller: Caller; runId: string; asked: Expanded },
+    private readonly of: { caller: Caller; runId: string; asked: ExpandedRequest },
   ) {}
 
   /** Whether the answer is kept under this id. */
