@@ -54,7 +54,7 @@ const kept: Record<string, readonly string[]> = {
   'src/runs/finish.ts': ['A run and a leaf of the log for ever; texts and answers for a time.'],
   'src/runs/settlement.ts': ['The same.'],
   'src/runs/store-open.ts': ['An open run, until it ends.'],
-  'src/runs/tell-shortage.ts': ['An event; once until money comes in.'],
+  'src/runs/shortfall-event.ts': ['An event; once until money comes in.'],
 }
 
 /** Ledgers that pass a command on. */

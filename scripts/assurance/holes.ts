@@ -25,7 +25,7 @@ export const holes: Group = {
       tests: [
         ['test/protocols/everything-relayed.test.ts', 'in any order: all that goes out is counted'],
       ],
-      guards: [['src/models/protocols/said-bytes.ts', 'SaidBytes']],
+      guards: [['src/models/protocols/member-bytes.ts', 'MemberBytes']],
     },
     {
       id: 'T3',

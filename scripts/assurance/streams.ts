@@ -81,7 +81,7 @@ export const streams: Group = {
       guards: [
         ['src/models/upstream/sse.ts', 'SseParser'],
         ['src/kernel/json-size.ts', 'isModestJson'],
-        ['src/models/upstream/wire/inlet.ts', 'Inlet'],
+        ['src/models/upstream/wire/body-pipe.ts', 'BodyPipe'],
       ],
     },
     {

@@ -10,7 +10,7 @@ import {
   keepRecent,
   type PartialChoice,
   toChoice,
-} from './gathered-choice.ts'
+} from './partial-choice.ts'
 import { bytesOfName, Pieces } from './pieces.ts'
 import { addToolCalls, integer } from './tool-calls.ts'
 

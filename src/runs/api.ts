@@ -9,6 +9,9 @@ import type { ModelKind } from '../models/meter.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import type { Call } from '../storage/idempotency/call.ts'
 import { errorFrame } from '../web/http/sse.ts'
+import { answerWhole, fittedOf } from './api/complete.ts'
+import { messagesApi } from './api/messages.ts'
+import { responsesApi } from './api/responses.ts'
 import {
   answer,
   findModelOf,
@@ -17,10 +20,7 @@ import {
   type RunHandler,
   traceOf,
   withSayable,
-} from './api/asked.ts'
-import { answerWhole, fittedOf } from './api/complete.ts'
-import { messagesApi } from './api/messages.ts'
-import { responsesApi } from './api/responses.ts'
+} from './api/run-request.ts'
 import { nativeRunsApi } from './api/runs.ts'
 import { streamRun } from './api/stream.ts'
 import { readTags } from './api/tags.ts'

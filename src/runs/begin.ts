@@ -21,7 +21,7 @@ import { freeLater, unstored } from './finish.ts'
 import { holdOf, withTokens } from './fit.ts'
 import { LiveRun } from './live-run.ts'
 import { Opening, type RunRequest } from './opening.ts'
-import { tellLack } from './tell-shortage.ts'
+import { recordShortfall } from './shortfall-event.ts'
 
 /**
  * Holds the most a run can cost, in one command. After it the run must be ended by {@link finish}
@@ -88,7 +88,7 @@ export async function begin(deps: Deps, wish: RunRequest): Promise<LiveRun> {
       freeLater(deps, { id, accountId: caller.account }, model.prices, neverBegun, 0)
     }
     if (error instanceof BrakePassed) await pullBrake(deps, error.passed)
-    if (opening?.lack) await tellLack(deps, opening.lack)
+    if (opening?.shortfall) await recordShortfall(deps, opening.shortfall)
     // In both cases nothing is charged.
     throw error instanceof StorageFault ? error.withoutDoubt() : error
   } finally {

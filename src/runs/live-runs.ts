@@ -7,7 +7,7 @@ import { retryHeaders } from '../kernel/retry-headers.ts'
 import type { LiveRun } from './live-run.ts'
 import { type RunNotices, runNotices } from './notices.ts'
 import { Pace } from './pace.ts'
-import { SpentBudgets } from './used-up.ts'
+import { SpentBudgets } from './spent-budgets.ts'
 
 /** Who asks for a place, and the plan's limit of runs in flight for each key. */
 type AdmittedCaller = Pick<Caller, 'account' | 'chain' | 'isEmpty'> & {

@@ -1,6 +1,6 @@
 /** Prepares the events of a stream that is handed on as it came. */
 import { NativeEvent } from '../models/native-event.ts'
-import type { GatheredAnswer } from '../models/protocols/gathered.ts'
+import type { GatheredAnswer } from '../models/protocols/gathered-answer.ts'
 import { isFinishing, type Native, nativeCollector } from '../models/protocols/native.ts'
 import type { Chunk } from '../models/upstream/upstream.ts'
 import { wellFormed } from './pieces.ts'

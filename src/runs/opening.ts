@@ -27,7 +27,7 @@ import { BrakePassed } from './brake.ts'
 import { assertCircuitClosed } from './circuit.ts'
 import { fitBound, holdOf } from './fit.ts'
 import { explainShortage } from './shortage.ts'
-import { lackOf, type Shortfall } from './tell-shortage.ts'
+import { type Shortfall, shortfallOf } from './shortfall-event.ts'
 
 /** A run that a caller asks for. */
 export type RunRequest = {
@@ -84,7 +84,7 @@ export class Opening implements Command<OpenedRun> {
   /** It asks the budget itself, if it turns out to be free. */
   readonly isExempt = true
   /** Set by a refused hold, which proves that its purse is used up. */
-  lack: Shortfall | undefined
+  shortfall: Shortfall | undefined
   private readonly seed: Uint8Array
   private readonly inputCommitment: Uint8Array
   private readonly priceList: string
@@ -158,7 +158,7 @@ export class Opening implements Command<OpenedRun> {
 
   private explain(unit: UnitOfWork, shortage: Shortage, discountBps: number): RefusalDetail {
     const { wish, model, bound } = this.of
-    this.lack = lackOf(unit, this.account, shortage)
+    this.shortfall = shortfallOf(unit, this.account, shortage)
     return explainShortage(shortage, {
       model,
       bound,

@@ -13,9 +13,9 @@ import {
 import { ChunkSorter } from './chunks.ts'
 import { type CollectedAnswer, endFailed, endingOf, type ReplyKeeper, storedOf } from './ending.ts'
 import { finish } from './finish.ts'
-import type { Choice } from './gathered-choice.ts'
 import type { LiveRun } from './live-run.ts'
 import { NativeSorter } from './native-sorter.ts'
+import type { Choice } from './partial-choice.ts'
 import { tryRoute } from './route.ts'
 import type { FinishedRun } from './settlement.ts'
 

@@ -3,10 +3,10 @@ import type { JsonObject } from '../../kernel/json-object.ts'
 import { type Bound, forwardBody } from '../bound.ts'
 import type { Model, RouteStep } from '../model.ts'
 import { type FunctionRequest, withFunctions } from './freeform.ts'
-import { chatToMessages, unsayable as toMessagesFault } from './messages/write-request.ts'
+import { chatToMessages, unsayable as toMessagesFault } from './messages/chat-to-request.ts'
 import { type Native, nativeRequest } from './native.ts'
 import type { Protocol } from './protocol.ts'
-import { chatToResponses, unsayable as toResponsesFault } from './responses/write-request.ts'
+import { chatToResponses, unsayable as toResponsesFault } from './responses/chat-to-request.ts'
 import type { Translation } from './translation.ts'
 
 /** A request as it came, in the shape of Chat Completions, or in both, as its route needs it. */

@@ -5,7 +5,7 @@
 import { type JsonObject, objectOf } from '../../kernel/json-object.ts'
 import type { Model } from '../model.ts'
 import { leastBudget } from './efforts.ts'
-import type { GatheredAnswer } from './gathered.ts'
+import type { GatheredAnswer } from './gathered-answer.ts'
 import { gatherMessage, MessageCollector } from './messages/collect.ts'
 import { type NativeReading, readNative } from './native/read.ts'
 import type { Protocol } from './protocol.ts'

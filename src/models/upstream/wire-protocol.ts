@@ -10,12 +10,12 @@ import {
   responseEnds,
   TranslatingReader,
 } from '../protocols/event-readers.ts'
-import { MessageReader, messageToChat } from '../protocols/messages/read-answer.ts'
+import { MessageReader, messageToChat } from '../protocols/messages/answer-to-chat.ts'
 import { MessageRepair } from '../protocols/messages/repair-events.ts'
 import { joinMessage, repairMessage } from '../protocols/messages/whole.ts'
 import type { Protocol } from '../protocols/protocol.ts'
 import type { NewItemId } from '../protocols/repaired.ts'
-import { ResponseReader, responseToChat } from '../protocols/responses/read-answer.ts'
+import { ResponseReader, responseToChat } from '../protocols/responses/answer-to-chat.ts'
 import { ResponseRepair } from '../protocols/responses/repair-events.ts'
 import { joinResponse, repairResponse } from '../protocols/responses/whole.ts'
 import { isAnswer } from './is-answer.ts'

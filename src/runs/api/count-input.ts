@@ -4,13 +4,13 @@ import { canPay } from '../../access/keys/self.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { boundOf } from '../../models/bound.ts'
 import { tokensOfBytes } from '../../models/count.ts'
-import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
+import { messagesToChat } from '../../models/protocols/messages/request-to-chat.ts'
 import { boundOfNative } from '../../models/protocols/native/bound.ts'
 import { countRequest } from '../../models/protocols/native.ts'
 import { loadTokenizer } from '../../models/tokenizers/load.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import { readHeldJson } from '../../web/http/body.ts'
-import { asBody, findModelOf, type RoutedRequest, routed } from './asked.ts'
+import { asBody, findModelOf, type RoutedRequest, routed } from './run-request.ts'
 
 type Context = { caller: Caller; request: Request }
 

@@ -7,13 +7,13 @@ import { isSet } from '../../kernel/json-object.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { onceOf } from '../../ledger/once.ts'
 import { NativeEvent, withModel } from '../../models/native-event.ts'
-import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
 import {
   MessageEvents,
   messageUsage,
   type PaidUsage,
   toMessage,
-} from '../../models/protocols/messages/write-answer.ts'
+} from '../../models/protocols/messages/chat-to-answer.ts'
+import { messagesToChat } from '../../models/protocols/messages/request-to-chat.ts'
 import { messagesError, messagesErrors } from '../../models/protocols/messages/write-error.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import { objects } from '../answer.ts'
@@ -23,6 +23,9 @@ import type { LiveRun } from '../live-run.ts'
 import type { OpenedRun } from '../opening.ts'
 import type { StreamedAnswer } from '../stream.ts'
 import { checkSwitches, isToFit } from '../switches.ts'
+import { answerWhole } from './complete.ts'
+import { countInput } from './count-input.ts'
+import { paidOf } from './paid.ts'
 import {
   answer,
   findModelOf,
@@ -31,10 +34,7 @@ import {
   type RunHandler,
   routed,
   traceOf,
-} from './asked.ts'
-import { answerWhole } from './complete.ts'
-import { countInput } from './count-input.ts'
-import { paidOf } from './paid.ts'
+} from './run-request.ts'
 import { type Shape, streamRun } from './stream.ts'
 import { readTags } from './tags.ts'
 import { eventWriter, once } from './write-events.ts'

@@ -9,13 +9,13 @@ import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { onceOf } from '../../ledger/once.ts'
 import { NativeEvent, withModel } from '../../models/native-event.ts'
 import { textOf } from '../../models/protocols/reading.ts'
-import { responsesToChat } from '../../models/protocols/responses/read-request.ts'
 import {
   type PaidUsage,
   type ResponseBase,
   responseUsage,
   toWholeResponse,
-} from '../../models/protocols/responses/write-answer.ts'
+} from '../../models/protocols/responses/chat-to-answer.ts'
+import { responsesToChat } from '../../models/protocols/responses/request-to-chat.ts'
 import { ResponseEvents } from '../../models/protocols/responses/write-events.ts'
 import type { Chunk, JsonObject } from '../../models/upstream/upstream.ts'
 import { objects } from '../answer.ts'
@@ -28,9 +28,9 @@ import { checkSwitches, isToFit } from '../switches.ts'
 import { expandItems } from '../turns/expand-items.ts'
 import { isToKeep } from '../turns/is-to-keep.ts'
 import { KeptTurn, withSealedReasoning } from '../turns/kept-turn.ts'
-import { answer, findModelOf, quoteIn, type RunHandler, routed, traceOf } from './asked.ts'
 import { answerWhole } from './complete.ts'
 import { paidOf } from './paid.ts'
+import { answer, findModelOf, quoteIn, type RunHandler, routed, traceOf } from './run-request.ts'
 import { type Shape, streamRun } from './stream.ts'
 import { readTags } from './tags.ts'
 import { eventWriter, once } from './write-events.ts'

@@ -3,9 +3,9 @@ import { hasCanonicalForm, type Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
 import { isEmpty } from '../../free-members.ts'
 import { mergeUsage } from '../../usage-merge.ts'
-import type { GatheredAnswer } from '../gathered.ts'
+import type { GatheredAnswer } from '../gathered-answer.ts'
+import { bytesOfAll, MemberBytes } from '../member-bytes.ts'
 import { objectsIn, textOf } from '../reading.ts'
-import { bytesOfAll, MemberBytes } from '../said-bytes.ts'
 
 /** A block as far as it came; arguments of a tool come as pieces of JSON. */
 type Block = {

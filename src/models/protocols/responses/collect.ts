@@ -2,9 +2,9 @@
 import type { Json } from '../../../kernel/canonical.ts'
 import type { JsonObject } from '../../../kernel/json-object.ts'
 import { objectOf } from '../../../kernel/json-object.ts'
-import type { GatheredAnswer } from '../gathered.ts'
+import type { GatheredAnswer } from '../gathered-answer.ts'
+import { bytesOfAll, MemberBytes } from '../member-bytes.ts'
 import { objectsIn, textOf } from '../reading.ts'
-import { bytesOfAll, MemberBytes } from '../said-bytes.ts'
 import { ItemBytes } from './item-bytes.ts'
 
 /** Reads a whole response. */

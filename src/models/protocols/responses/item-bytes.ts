@@ -1,8 +1,8 @@
 /** Counts what the events of one item say: whole, in pieces, or both, but each text once. */
 import type { Json } from '../../../kernel/canonical.ts'
 import { type JsonObject, objectOf } from '../../../kernel/json-object.ts'
+import { MemberBytes } from '../member-bytes.ts'
 import { textOf } from '../reading.ts'
-import { MemberBytes } from '../said-bytes.ts'
 
 /** The texts of an item that it repeats when it is done, by the names of their events. */
 const repeated = new Set([

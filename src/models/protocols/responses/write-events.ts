@@ -16,7 +16,7 @@ import {
   readCall,
   reasoningItem,
   toResponse,
-} from './write-answer.ts'
+} from './chat-to-answer.ts'
 
 /** Writes the events of one answer, each with its number. */
 export class ResponseEvents {

@@ -5,11 +5,11 @@ import type { StopSignal } from '../../../kernel/stop.ts'
 import type { HttpLimits, WireAnswer } from '../http.ts'
 import { reachTroubleOf } from '../reach-trouble.ts'
 import { type ChunkTaker, type FailureReason, type SentMark, UpstreamFailure } from '../upstream.ts'
-import { Inlet } from './inlet.ts'
+import { BodyPipe } from './body-pipe.ts'
 import type { Line, Lines, LineUser } from './lines.ts'
 import { type Body, openBody, takeBody } from './message-body.ts'
 import { type Head, maxHeadBytes, readHead } from './message-head.ts'
-import { unpack } from './packed.ts'
+import { unpack } from './unpack.ts'
 
 const headEnd = '\r\n\r\n'
 const mostLookedAt = maxHeadBytes + headEnd.length
@@ -28,7 +28,7 @@ export class Exchange implements WireAnswer, LineUser {
   private line: Line | undefined
   private headBytes: Buffer | undefined
   private body: Body | undefined
-  private readonly inlet = new Inlet(this)
+  private readonly inlet = new BodyPipe(this)
   private packed: (() => Promise<Uint8Array | undefined>) | undefined
   private unpackedBytes = 0
   /** All that was wanted came. */

@@ -12,7 +12,7 @@ const nearlyAll = 80
  * The shortage that a refused hold proves. Read in its command, which itself writes nothing.
  * Undefined if it was told before, or if runs in flight may leave enough.
  */
-export function lackOf(
+export function shortfallOf(
   unit: UnitOfWork,
   account: string,
   shortage: Shortage,
@@ -20,8 +20,8 @@ export function lackOf(
   const { room, key, required } = shortage
   if (room.limitedBy === 'max_cost_per_run') return undefined
   if (!key) return endsBalance(unit, account, required) ? { account, required } : undefined
-  const lack = { account, required, keyId: key.id, lineage: key.lineage }
-  return endsCap(unit.window(key), required) ? lack : undefined
+  const shortfall = { account, required, keyId: key.id, lineage: key.lineage }
+  return endsCap(unit.window(key), required) ? shortfall : undefined
 }
 
 export type Shortfall = { account: string; required: bigint; keyId?: string; lineage?: string[] }
@@ -35,7 +35,7 @@ const endsCap = ({ told, limit, spent }: WindowRow, required: bigint): boolean =
   told !== null && told >= nearlyAll && told < 100 && limit - spent < required
 
 /** Writes the event, once however many runs are refused. Their refusals do not fail with it. */
-export async function tellLack(
+export async function recordShortfall(
   { ledger, log }: Pick<Deps, 'ledger' | 'log'>,
   { account, required, keyId, lineage = [] }: Shortfall,
 ): Promise<void> {

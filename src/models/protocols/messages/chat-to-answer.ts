@@ -9,7 +9,7 @@ import type { Usage } from '../../meter.ts'
 import { CallsInTurn } from '../calls-in-turn.ts'
 import { objectsIn, textOf } from '../reading.ts'
 import { TurnReasoning } from '../turn-reasoning.ts'
-import { inputOf } from './write-request.ts'
+import { inputOf } from './chat-to-request.ts'
 
 /** What all answers of one run share. */
 export type MessageBase = { id: string; model: string }

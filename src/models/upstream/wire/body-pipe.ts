@@ -21,7 +21,7 @@ const mostUnread = 256 * 1024
  * Between an arriving body and its reader, in one of two ways: each read asks for a piece,
  * or all flow into one function.
  */
-export class Inlet {
+export class BodyPipe {
   failure: UpstreamFailure | undefined
   isWhole = false
   /** Since when the reader waits for more; undefined while it does not. */
