@@ -47,7 +47,7 @@ const kept: Record<string, readonly string[]> = {
     'An audit entry of a share, a passport, a webhook or retention, and what it changes.',
   ],
   'src/proof/passports/bind.ts': ['Audit entries of keys; once.', 'An audit entry of a key.'],
-  'src/runs/adapted-call.ts': ['Nothing: a larger hold.'],
+  'src/runs/route.ts': ['Nothing: a larger hold.'],
   'src/runs/background.ts': ['Nothing: the start of a run.'],
   'src/runs/begin.ts': ['An open run, until it ends; free runs are refused.'],
   'src/runs/brake.ts': ['A pause, an audit entry and an event; once until it is resumed.'],

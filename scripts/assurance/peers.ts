@@ -178,7 +178,7 @@ export const peers: Group = {
           'names what is cached and what is reasoning wherever it has details, as clients want',
         ],
       ],
-      guards: [['src/runs/openai-usage.ts', 'toChatUsage']],
+      guards: [['src/runs/openai.ts', 'toChatUsage']],
     },
   ],
 }

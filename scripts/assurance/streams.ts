@@ -31,7 +31,7 @@ export const streams: Group = {
         ['test/runs/hang-up.test.ts', 'hanging up before the request was sent costs nothing'],
       ],
       guards: [
-        ['src/runs/api/client-gone.ts', 'stopWithClient'],
+        ['src/runs/live-run.ts', 'stopWithClient'],
         ['src/runs/ending.ts', 'chargedFor'],
       ],
     },

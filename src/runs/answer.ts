@@ -6,13 +6,14 @@ import type { TextFrames } from '../models/text-frames.ts'
 import { mergeUsage } from '../models/usage-merge.ts'
 import {
   addContent,
+  addToolCalls,
   type Choice,
+  integer,
   keepRecent,
   type PartialChoice,
   toChoice,
 } from './partial-choice.ts'
 import { bytesOfName, Pieces } from './pieces.ts'
-import { addToolCalls, integer } from './tool-calls.ts'
 
 /** An answer in its non-streaming form, with its counts. */
 export type Answer = {

@@ -27,8 +27,15 @@ import { readTags } from './api/tags.ts'
 import { begin } from './begin.ts'
 import { frameWriter } from './chunks.ts'
 import type { LiveRun } from './live-run.ts'
-import { toCompletion, toEmbeddings } from './openai.ts'
-import { chunkBase, chunkWriter, doneFrame, failsIn, lastFrames } from './openai-chunks.ts'
+import {
+  chunkBase,
+  chunkWriter,
+  doneFrame,
+  failsIn,
+  lastFrames,
+  toCompletion,
+  toEmbeddings,
+} from './openai.ts'
 import type { OpenedRun } from './opening.ts'
 import { checkSwitches, isToFit } from './switches.ts'
 import { assertServed } from './unserved.ts'

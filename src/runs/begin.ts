@@ -15,12 +15,12 @@ import { loadTokenizer } from '../models/tokenizers/load.ts'
 import type { Tokenizer } from '../models/tokenizers/tokenizer.ts'
 import { widest, withoutLimit } from '../models/wider-bounds.ts'
 import { isDiverged } from '../proof/log/divergence.ts'
-import { isUnlimited } from './adapted-call.ts'
 import { BrakePassed, pullBrake } from './brake.ts'
 import { freeLater, unstored } from './finish.ts'
 import { holdOf, withTokens } from './fit.ts'
 import { LiveRun } from './live-run.ts'
 import { Opening, type RunRequest } from './opening.ts'
+import { isUnlimited } from './route.ts'
 import { recordShortfall } from './shortfall-event.ts'
 
 /**

@@ -1,4 +1,7 @@
-/** A run of this process between its hold and its settlement, and the switch that stops it. */
+/**
+ * A run of this process between its hold and its settlement, and the switch that stops it, also
+ * when its client disconnects.
+ */
 import type { Json } from '../kernel/canonical.ts'
 import { type Deadline, deadlineIn } from '../kernel/deadline.ts'
 import { type StopSignal, StopSwitch } from '../kernel/stop.ts'
@@ -248,4 +251,35 @@ export class LiveRun {
 export const namesOf = ({ id, trace, span }: Pick<LiveRun, 'id' | 'trace' | 'span'>) => {
   const traceId = trace?.id ?? span?.traceId
   return { run_id: id, ...(traceId === undefined ? {} : { trace_id: traceId }) }
+}
+
+/** How long a client that waits for a whole answer is not listened to, in ms. */
+const unheardMs = 50
+
+export function stopWithClient(live: LiveRun, signal: StopSignal): void {
+  const stop = () => live.stop('client_gone')
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
+}
+
+/**
+ * The same for a client that waits for the whole answer. It is listened to only after 50 ms,
+ * because a listener costs more than a look at the signal when the answer is there, which
+ * {@link LiveRun.stopped} takes. Clear the deadline that it returns when the run has ended.
+ */
+export function stopWithWaiting(live: LiveRun, request: Request): Deadline {
+  live.client = request
+  live.stopped()
+  return deadlineIn(unheardMs, new UnheardClient(live, request))
+}
+
+class UnheardClient {
+  constructor(
+    private readonly live: LiveRun,
+    private readonly request: Request,
+  ) {}
+
+  handleDeadline(): void {
+    stopWithClient(this.live, this.request.signal)
+  }
 }

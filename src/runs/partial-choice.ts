@@ -1,10 +1,12 @@
-/** A choice of an answer as far as it came, and the form that receipts commit to. */
+/**
+ * A choice of an answer as far as it came, its calls of tools included, and the form that receipts
+ * commit to.
+ */
 import type { Json } from '../kernel/canonical.ts'
-import { type JsonObject, objectOf } from '../kernel/json-object.ts'
+import { isObject, type JsonObject, objectOf } from '../kernel/json-object.ts'
 import { isEmpty } from '../models/free-members.ts'
 import { detailsOf } from '../models/protocols/reasoning-details.ts'
-import { type Pieces, wellFormed } from './pieces.ts'
-import { type PartialCall, toToolCalls } from './tool-calls.ts'
+import { bytesOfName, Pieces, wellFormed } from './pieces.ts'
 
 /**
  * A choice in the form that receipts commit to, the same for streams and whole answers: everything
@@ -84,3 +86,57 @@ function namedMembers(name: string, pieces: Pieces | undefined): JsonObject {
   const members = membersOf(pieces)
   return isEmpty(members) ? {} : { [name]: members }
 }
+
+/** A call as far as it came. */
+type PartialCall = {
+  id: string
+  type: string
+  function?: Pieces
+  custom?: Pieces
+  /** Members that no protocol of ours names. */
+  more?: Pieces
+}
+
+/** Adds pieces of calls by index; returns the UTF-8 bytes of what they say. */
+export function addToolCalls(
+  calls: Map<number, PartialCall>,
+  pieces: readonly JsonObject[],
+): number {
+  let bytes = 0
+  pieces.forEach((piece, position) => {
+    const index = piece['index'] === undefined ? position : integer(piece['index'])
+    const call = calls.get(index) ?? { id: '', type: 'function' }
+    calls.set(index, call)
+    for (const name in piece) bytes += addMember(call, name, piece[name] ?? null)
+  })
+  return bytes
+}
+
+function addMember(call: PartialCall, name: string, value: Json): number {
+  if ((name === 'id' || name === 'type') && typeof value === 'string') {
+    call[name] = value
+    return bytesOfName(value)
+  }
+  if ((name === 'function' || name === 'custom') && isObject(value)) {
+    call[name] ??= new Pieces()
+    return call[name].addEach(value)
+  }
+  if (name === 'index' && typeof value === 'number') return 0
+  call.more ??= new Pieces()
+  return call.more.add(name, value)
+}
+
+/** The calls in their order, as a whole answer has them. */
+const toToolCalls = (calls: ReadonlyMap<number, PartialCall>): Json[] =>
+  [...calls].sort(([a], [b]) => a - b).map(([, call]) => toToolCall(call))
+
+function toToolCall({ id, type, function: called, custom, more }: PartialCall): JsonObject {
+  const said: JsonObject = custom
+    ? { custom: { name: '', input: '', ...custom.members() } }
+    : { function: { name: '', arguments: '', ...called?.members() } }
+  if (custom && called) said['function'] = called.members()
+  return { id, type, ...said, ...more?.members() }
+}
+
+export const integer = (value: Json | undefined): number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : 0

@@ -4,7 +4,7 @@ import { quoteDigestOf } from '../billing/quotes/apply-quote.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Hex, toHex } from '../kernel/hex.ts'
-import type { Nusd } from '../kernel/money.ts'
+import { type Nusd, toJsonInteger } from '../kernel/money.ts'
 import type { Command } from '../ledger/command.ts'
 import { endHold } from '../ledger/hold.ts'
 import { returnUse } from '../ledger/quoted.ts'
@@ -16,7 +16,7 @@ import type { Side } from '../models/usage.ts'
 import { exchangeRow } from '../proof/attested/exchange-row.ts'
 import { commitOutput, digestOf, factsOf, receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { HoldWindow, KeptItemRow, RunRow } from '../storage/db/schema.ts'
-import { endEvent } from './end-event.ts'
+import type { NewEvent } from '../storage/outbox/event.ts'
 import { type RunError, statusOf } from './run.ts'
 
 /** How a run ended. Without `usage` it delivered nothing and is not charged. */
@@ -203,3 +203,21 @@ function endedRow(
     outputUntil: isKept ? finishedAt + outputKeptMs : null,
   }
 }
+
+/** Never a text: what was asked and answered stays with the run. */
+const endEvent = (run: RunRow): NewEvent => ({
+  type: 'run.ended',
+  account: run.accountId,
+  subject: run.id,
+  data: {
+    run_id: run.id,
+    key_id: run.keyId,
+    receipt_id: receiptIdOf(run.id),
+    model: run.model,
+    status: run.status,
+    outcome: run.outcome,
+    cost_nusd: toJsonInteger(run.cost),
+    duration_ms: run.durationMs,
+    tags: run.tags,
+  },
+})

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/kernel/json-object.ts'
 import { linesOf, makePrices } from '../../src/models/rates.ts'
 import type { UsageShape } from '../../src/models/reported.ts'
-import { TokenSizes } from '../../src/models/token-sizes.ts'
+import { TokenSizes } from '../../src/models/reported-figures.ts'
 import { decideUsage } from '../../src/models/usage.ts'
 
 const prices = makePrices(

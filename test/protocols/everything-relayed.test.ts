@@ -8,7 +8,7 @@ import { isPlain } from '../../src/models/upstream/upstream.ts'
 import { wireProtocols } from '../../src/models/upstream/wire-protocol.ts'
 import { ChunkSorter } from '../../src/runs/chunks.ts'
 import { NativeSorter } from '../../src/runs/native-sorter.ts'
-import { chunkWriter } from '../../src/runs/openai-chunks.ts'
+import { chunkWriter } from '../../src/runs/openai.ts'
 import { nightly } from '../support/nightly.ts'
 import { mark, sdkTypes } from './sdk-types.ts'
 

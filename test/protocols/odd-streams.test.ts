@@ -12,7 +12,7 @@ import { type UpstreamKind, wireProtocols } from '../../src/models/upstream/wire
 import { eventWriter } from '../../src/runs/api/write-events.ts'
 import { ChunkSorter, frameWriter } from '../../src/runs/chunks.ts'
 import { NativeSorter } from '../../src/runs/native-sorter.ts'
-import { chunkWriter } from '../../src/runs/openai-chunks.ts'
+import { chunkWriter } from '../../src/runs/openai.ts'
 import { prng } from '../ledger/prng.ts'
 import { nightly } from '../support/nightly.ts'
 import { makeTruth, oddChat, type Truth } from './odd-chat.ts'

@@ -1,16 +1,20 @@
 /** Reads the chunks of a stream from the bytes of an answer. */
 import { systemClock } from '../../kernel/clock.ts'
-import { isObject, type JsonObject, parseObject } from '../../kernel/json-object.ts'
+import { isObject, type JsonObject, objectOf, parseObject } from '../../kernel/json-object.ts'
+import { isEmpty } from '../free-members.ts'
+import { NativeEvent } from '../native-event.ts'
 import { ChunkReader } from '../protocols/chat/read-chunks.ts'
 import type { EventReader, Outcome } from '../protocols/event-reader.ts'
+import { objectsIn } from '../protocols/reading.ts'
+import { TextFrames } from '../text-frames.ts'
 import type { WireAnswer } from './http.ts'
 import { errorObjectIn, inBandFailure } from './in-band.ts'
-import { isSilent } from './is-silent.ts'
 import { Recogniser } from './recogniser.ts'
 import type { WordRules } from './refused.ts'
 import { type EventTaker, SseParser } from './sse.ts'
 import {
   type Batch,
+  type Chunk,
   type Chunks,
   type ChunkTaker,
   type FailureReason,
@@ -243,3 +247,21 @@ function toEnd(error: unknown): undefined {
 
 const isCut = (error: unknown): boolean =>
   error instanceof UpstreamFailure && error.reason === 'cut'
+
+/** Events that only begin an answer. */
+const openings = new Set<unknown>([
+  'message_start',
+  'ping',
+  'response.created',
+  'response.in_progress',
+])
+
+/** Whether a chunk says nothing yet: it has a role, or is the start of a message. */
+function isSilent(chunk: Chunk): boolean {
+  if (chunk instanceof TextFrames) return false
+  if (chunk instanceof NativeEvent) return openings.has(chunk.data['type'])
+  return objectsIn(chunk['choices']).every(({ delta }) => {
+    const { role: _, ...said } = isObject(delta) ? delta : objectOf(null)
+    return Object.values(said).every(isEmpty)
+  })
+}

@@ -1,5 +1,6 @@
 /** How each protocol of model servers is spoken: paths, credentials, requests, answers, events. */
-import type { JsonObject } from '../../kernel/json-object.ts'
+import type { Json } from '../../kernel/canonical.ts'
+import { isObject, type JsonObject } from '../../kernel/json-object.ts'
 import type { ModelKind } from '../meter.ts'
 import { ChunkReader } from '../protocols/chat/read-chunks.ts'
 import { joinChunks, repairWhole } from '../protocols/chat/whole.ts'
@@ -18,7 +19,6 @@ import type { NewItemId } from '../protocols/repaired.ts'
 import { ResponseReader, responseToChat } from '../protocols/responses/answer-to-chat.ts'
 import { ResponseRepair } from '../protocols/responses/repair-events.ts'
 import { joinResponse, repairResponse } from '../protocols/responses/whole.ts'
-import { isAnswer } from './is-answer.ts'
 
 /** Rules for repairing the answers of one request. */
 export type RepairRules = {
@@ -120,3 +120,17 @@ const chunkRules = ({ newId, hasFunctions, onUnknown }: RepairRules) => ({
 export const wireProtocols = { openai: chat, anthropic: messages, responses } as const
 
 export type UpstreamKind = keyof typeof wireProtocols
+
+/** Whether JSON is an answer in the shape of Chat Completions or of embeddings. */
+function isAnswer(kind: ModelKind, body: JsonObject): boolean {
+  if (kind === 'chat') return isListOf(body['choices'], (item) => isObject(item['message']))
+  return isListOf(body['data'], ({ embedding }) => {
+    return Array.isArray(embedding) || typeof embedding === 'string'
+  })
+}
+
+function isListOf(list: Json | undefined, fits: (item: JsonObject) => boolean): boolean {
+  return (
+    Array.isArray(list) && list.length > 0 && list.every((item) => isObject(item) && fits(item))
+  )
+}

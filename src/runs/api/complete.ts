@@ -9,9 +9,8 @@ import { answerText } from '../../web/http/json-text.ts'
 import { refusalHeaders } from '../../web/http/refusal-headers.ts'
 import { type CompletedAnswer, complete } from '../complete.ts'
 import type { ReplyKeeper } from '../ending.ts'
-import type { LiveRun } from '../live-run.ts'
+import { type LiveRun, stopWithWaiting } from '../live-run.ts'
 import type { FinishedRun } from '../settlement.ts'
-import { stopWithWaiting } from './client-gone.ts'
 
 type Context = {
   request: Request

@@ -16,9 +16,8 @@ import {
   sseResponse,
 } from '../../web/http/sse.ts'
 import type { ReplyKeeper } from '../ending.ts'
-import type { LiveRun } from '../live-run.ts'
+import { type LiveRun, stopWithClient, stopWithWaiting } from '../live-run.ts'
 import { type Sink, type StreamedAnswer, stream } from '../stream.ts'
-import { stopWithClient, stopWithWaiting } from './client-gone.ts'
 import { limitHeaders } from './complete.ts'
 
 /** How a run is written to a client: its chunks, and what follows the settle's COMMIT. */

@@ -1,9 +1,8 @@
 /** Answers the console without script: waits for the run, then shows the page. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
-import { stopWithClient } from '../../../runs/api/client-gone.ts'
 import type { ReplyKeeper } from '../../../runs/ending.ts'
-import type { LiveRun } from '../../../runs/live-run.ts'
+import { type LiveRun, stopWithClient } from '../../../runs/live-run.ts'
 import type { Sink, StreamedAnswer } from '../../../runs/stream.ts'
 import type { RunRow } from '../../../storage/db/schema.ts'
 import { askModel, deltasOf, withCharge } from '../ask.ts'

@@ -1,9 +1,8 @@
 /** Answers a question to the console with JSON. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { toErrorBody } from '../../../kernel/refusal.ts'
-import { stopWithClient } from '../../../runs/api/client-gone.ts'
 import type { ReplyKeeper } from '../../../runs/ending.ts'
-import type { LiveRun } from '../../../runs/live-run.ts'
+import { type LiveRun, stopWithClient } from '../../../runs/live-run.ts'
 import { toReceiptLink } from '../../../runs/openai.ts'
 import { toRunView } from '../../../runs/run-view.ts'
 import type { StreamedAnswer } from '../../../runs/stream.ts'

@@ -6,12 +6,12 @@ import type { Limit } from '../../bound.ts'
 import { checkDepth } from '../../chat-content.ts'
 import type { MediaTokens } from '../../media.ts'
 import type { Model } from '../../model.ts'
+import { isEnvelope } from '../envelope.ts'
 import type { Protocol } from '../protocol.ts'
 import { objectsIn, textOf } from '../reading.ts'
 import { withoutStatus } from '../responses/items.ts'
 import { refuseStored } from '../responses/request-to-chat.ts'
 import { isUnstored, reasoningItems, refuseItemReference } from '../responses/unstored.ts'
-import { itemsWithout, messagesWithout } from '../without-envelopes.ts'
 import { Content, type EncodedMember } from './content.ts'
 import { membersOf, refuseUnpriced } from './members.ts'
 import { ToolRules } from './tools.ts'
@@ -142,4 +142,30 @@ function adaptResponses(members: JsonObject, ignored: string[]): void {
   if (!isSet(mode) || mode === 'standard') return
   members['reasoning'] = reasoning
   ignored.push('reasoning.mode')
+}
+
+/**
+ * Whether a block or an item holds an envelope of ours. Only the server whose reasoning it holds
+ * knows it; one that reads it as its own refuses the request.
+ */
+const isOurs = (block: Json): boolean =>
+  isObject(block) && (isEnvelope(block['signature']) || isEnvelope(block['encrypted_content']))
+
+const hasOurs = (message: Json): message is JsonObject =>
+  isObject(message) && Array.isArray(message['content']) && message['content'].some(isOurs)
+
+/** Items of Responses without envelopes; undefined if there are none. */
+function itemsWithout(input: Json | undefined): Json[] | undefined {
+  if (!Array.isArray(input) || !input.some(isOurs)) return undefined
+  return input.filter((item) => !isOurs(item))
+}
+
+/** Messages without envelopes, and without those that held nothing else; undefined if none has. */
+function messagesWithout(messages: Json | undefined): Json[] | undefined {
+  if (!Array.isArray(messages) || !messages.some(hasOurs)) return undefined
+  return messages.flatMap((message) => {
+    if (!hasOurs(message) || !Array.isArray(message['content'])) return [message]
+    const content = message['content'].filter((block) => !isOurs(block))
+    return content.length > 0 ? [{ ...message, content }] : []
+  })
 }
