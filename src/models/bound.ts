@@ -14,9 +14,9 @@ import type { Tokenizer } from './tokenizers/tokenizer.ts'
 /** The most a request can use, known before it runs. Tokens; what a hold is made of. */
 export type Bound = {
   inputTokens: number
-  /** Of all choices together. */
+  /** The most output of all choices together. */
   outputTokens: number
-  /** Of one choice; 0 for an embedding. */
+  /** The most output of one choice; 0 for an embedding. */
   maxTokens: number
   /** The limit that a server gets, where that is less: another one of the route takes none. */
   limit?: number | undefined
@@ -26,7 +26,7 @@ export type Bound = {
   inputBytes: number
   /** The tokens of its text, if a tokenizer counted them. */
   countedText?: number | undefined
-  /** What its images and files likely have, for counting; their bytes `inputBytes` leaves out. */
+  /** The likely tokens of its media, for counting; `inputBytes` leaves out their bytes. */
   countedMedia?: number | undefined
   /** The tier of service that the request asks for, if the model has rates for it. */
   tier?: string | undefined
@@ -40,7 +40,7 @@ export type Bound = {
   isLowered?: true
 }
 
-/** What of a chat request goes upstream. Everything else is ours, unpriced or unknown. */
+/** The members of a chat request that go upstream. All others are ours, unpriced or unknown. */
 const chatFields = new Set([
   'messages',
   'frequency_penalty',
@@ -202,7 +202,7 @@ function contentOf(model: Model, body: JsonObject, unsent?: string[]): JsonObjec
   return content
 }
 
-/** What a model's `pass` never names: how the answer travels, its limit, and what is ours. */
+/** Members that a model's `pass` never names: how the answer travels, its limit, and our own. */
 const own = new Set([
   ...['model', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'fit'],
   // They become tags; nothing is stored anyway.

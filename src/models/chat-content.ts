@@ -9,7 +9,7 @@ const maxDepth = 80
 const maxMessages = 10_000
 const maxStops = 16
 
-/** What a message is made of; other members would reach the model without a bound. */
+/** The members of a message; others would reach the model without a bound. */
 const messageFields = new Set([
   'role',
   'content',

@@ -51,7 +51,7 @@ export function checkMedia(
   return checkDataUrl(model, url, type, { path, at: `${path}.${type}.${member}` })
 }
 
-/** Where a part stands, and its data. */
+/** The place of a part, and its data. */
 type Place = { path: string; at: string }
 
 /**

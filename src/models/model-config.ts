@@ -27,7 +27,7 @@ export type ModelConfig = PricesConfig & {
   context_tokens?: number | undefined
   /** Needed for chat, 0 for an embedding. */
   max_output_tokens?: number | undefined
-  /** Where `context_tokens` is the limit of the input alone. */
+  /** Whether `context_tokens` is the limit of the input alone. */
   total_tokens_max?: number | undefined
   /** Tokens. The defaults leave room for the prompt that a chat template brings by itself. */
   overhead_per_message?: number | undefined
@@ -52,7 +52,7 @@ export type CatalogueConfig = {
   models: readonly ModelConfig[]
   upstreamIds: readonly string[]
   aliases?: Aliases | undefined
-  /** Of the price list; 1 unless told otherwise. */
+  /** The number of the price list; 1 unless told otherwise. */
   version?: number
 }
 

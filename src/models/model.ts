@@ -33,7 +33,7 @@ export type Model = {
   isBytesPerTokenSet?: true
   /** Fate of a run whose client hangs up; by what is known of its reasoning when absent. */
   onDisconnect?: OnDisconnect | undefined
-  /** What counts its text exactly. */
+  /** The tokenizer that counts its text exactly. */
   tokenizer?: TokenizerName | undefined
   /** The most tokens of an image, and of a page of a PDF; absent, it takes none. */
   imageTokensMax?: number | undefined

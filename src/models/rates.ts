@@ -15,7 +15,7 @@ import {
 } from './meter.ts'
 
 /**
- * What one unit costs. `input` and `output` in pico-USD a token, `request` in nano-USD a run. A
+ * The price of one unit. `input` and `output` in pico-USD a token, `request` in nano-USD a run. A
  * model with more than these has a card.
  */
 export type Prices = {
@@ -36,12 +36,12 @@ export type Tier = { name: string; rates: Rates }
 
 /** All rates of a model that has more than one for reading and one for writing. */
 export type RateCard = {
-  /** Of the classes that have one. */
+  /** The rates of the classes that have one. */
   classes: Rates
   /** By rising input. */
   bands: readonly Band[]
   tiers: readonly Tier[]
-  /** What follows, by the name of a tier, '' for none: by rising input, the first above nothing. */
+  /** The steps of a tier by its name, '' for none: by rising input, the first above nothing. */
   steps: ReadonlyMap<string, readonly RateStep[]>
 }
 
@@ -68,7 +68,7 @@ export function makePrices(
   return { ...own, card: { classes, bands: rising, tiers, steps } }
 }
 
-/** Where a tier and a band both name a rate, the dearer of the two holds. */
+/** Of two rates that a tier and a band have for one meter, the dearer holds. */
 function stepsOf(base: Rates, tier: Rates, bands: readonly Band[]): RateStep[] {
   const all = [{ aboveInputTokens: -1, rates: {} as Rates }, ...bands]
   return all.map(({ aboveInputTokens, rates }) =>
@@ -109,7 +109,7 @@ type HeldClasses = ReadonlySet<UsageClass> | undefined
 export const dearestInputOf = ({ rates, dearestInput }: RateStep, held: HeldClasses): Pusd =>
   held ? max([rates.input, ...heldRates(rates, inputClasses, held)]) : dearestInput
 
-/** The same of writing. */
+/** The dearest rate of writing in such a run. */
 export const dearestOutputOf = ({ rates, dearestOutput }: RateStep, held: HeldClasses): Pusd =>
   held ? max([rates.output, ...heldRates(rates, outputClasses, held)]) : dearestOutput
 
@@ -133,7 +133,7 @@ export const inputRateOf = (
   return min(own ?? dearest, dearest)
 }
 
-/** The same of a class of output; undefined where it is part of `output`. */
+/** The price of a unit of a class of output; undefined where it is part of `output`. */
 export const outputRateOf = (
   step: RateStep,
   { held, isCapped }: HoldFacts,
@@ -216,7 +216,7 @@ function detailedLines(prices: Prices, kind: ModelKind, usage: Usage): MeterLine
   return lines
 }
 
-/** What a hold is made of: the most units, and the tier that was asked for. */
+/** The parts of a hold: the most units, and the tier that was asked for. */
 export type MostUsed = {
   inputTokens: number
   outputTokens: number
@@ -226,7 +226,7 @@ export type MostUsed = {
   webSearches?: number | undefined
   /** The most input and output of one choice together, where that is less than both. */
   contextTokens?: number | undefined
-  /** Of one choice. */
+  /** The most output of one choice. */
   maxTokens?: number | undefined
   /** How many choices. */
   n?: number | undefined

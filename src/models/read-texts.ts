@@ -6,14 +6,14 @@ import type { Tokenizer } from './tokenizers/tokenizer.ts'
 /** Bytes of text that are counted exactly. */
 const countedBytes = 256 * 1024
 
-/** What a member of an object adds beside its name and value: quotes, colon, comma, a line. */
+/** The characters of a member beside its name and value: quotes, colon, comma, a line. */
 const aroundMember = 4
 
 type TextMeasure = {
   tokenizer: Tokenizer
-  /** Of text beyond what is counted. */
+  /** The bytes of a token of text beyond what is counted. */
   bytesPerToken: number
-  /** The same where usage is counted. */
+  /** The bytes of a token where usage is counted. */
   likelyBytesPerToken: number
 }
 

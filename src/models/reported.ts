@@ -38,7 +38,7 @@ type ReadSide = {
   apart?: Reading | undefined
 }
 
-/** What a shape calls the members of its two sides. */
+/** The names that a shape has for the members of its two sides. */
 type Side = { total: string; details: string; classes: readonly [name: string, as: UsageClass][] }
 
 const inputDetails: Side['classes'] = [
@@ -98,7 +98,7 @@ function readApart(usage: JsonObject, read: Side, written: Side): ReadSide | und
 }
 
 /**
- * What was written, reasoning included: some servers leave that out of `completion_tokens` and in
+ * The output, reasoning included: some servers leave that out of `completion_tokens` and in
  * `total_tokens`.
  */
 function withHidden(

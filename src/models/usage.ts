@@ -28,7 +28,7 @@ import {
 import { type Reading, readUsage, type UsageReport, type UsageShape } from './reported.ts'
 import { ordinaryTiers } from './tiers.ts'
 
-/** What passed through our hands during a run. */
+/** The texts that passed through our hands during a run. */
 export type Delivery = {
   /** UTF-8 bytes of the text that was sent upstream. */
   inputBytes: number
@@ -250,7 +250,7 @@ function addClasses(
     for (const name of names) inClasses += classes[name] ?? 0
     const all = names.map((name) => ({ name, units: classes[name] ?? 0, rate: rateOf(name) }))
     const plain = { name: undefined, units: tokens - inClasses, rate: rest }
-    // What is beyond the bound is taken from the cheapest units, so more never costs less.
+    // Units beyond the bound are taken from the cheapest ones, so more never costs less.
     let left = Math.min(tokens, most)
     for (const { name, units } of [plain, ...all].sort((a, b) => compare(b.rate, a.rate))) {
       const taken = Math.min(left, units)
@@ -275,7 +275,7 @@ const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
 const costMost: Nusd = 9_000_000_000_000n
 
 /**
- * What an upstream charges for a run. Classes without a rate fall back as in prices. Usage
+ * The charge of an upstream for a run. Classes without a rate fall back as in prices. Usage
  * beyond the hold counts too, up to the limits of the model, although no customer pays for it.
  */
 export function wholesaleOf(
@@ -292,7 +292,7 @@ const limitsOf = ({ contextTokens, maxOutputTokens }: Model, { bound }: UsageCla
   ...bound,
   inputTokens: Math.max(bound.inputTokens, contextTokens),
   outputTokens: Math.max(bound.outputTokens, maxOutputTokens * bound.n),
-  // What the context leaves is a limit of holds; a server may count otherwise.
+  // The room of the context is a limit of holds; a server may count otherwise.
   contextTokens: undefined,
 })
 

@@ -20,7 +20,7 @@ export type Answer = {
   choices: Choice[]
   /** UTF-8 bytes of all that was said: text, reasoning, calls of tools, unknown members. */
   outputBytes: number
-  /** The same of what is sealed: output that only its server can read. */
+  /** UTF-8 bytes of what is sealed: output that only its server can read. */
   sealedBytes?: number | undefined
   /** Bytes that were said after its client had left, and are kept nowhere. */
   droppedBytes?: number | undefined

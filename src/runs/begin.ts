@@ -108,7 +108,7 @@ async function assertThere({ signal }: NonNullable<RunRequest['client']>): Promi
   refuse('unavailable', `${message} Wait for an answer before the next request.`)
 }
 
-/** Of what goes to each step of its route: as it came, translated, or either. */
+/** The bound of a request as the steps of its route get it: as it came, translated, or both. */
 function boundOfWish(model: Model, { body, native }: RunRequest, tokenizer?: Tokenizer): Bound {
   const own = native && boundOfNative(model, native, tokenizer)
   const translated = body && boundOf(model, body, tokenizer)

@@ -53,7 +53,7 @@ export function measure(
   }
 }
 
-/** What runs of a model say its settings are. */
+/** The settings that the runs of a model suggest. */
 export type Calibration = {
   runs: number
   /** Bytes of a token over all runs; null without any output. */
@@ -65,7 +65,7 @@ export type Calibration = {
   holdBytesPerToken: number
 }
 
-/** Of at least one run. */
+/** Derives settings from the measurements of at least one run. */
 export function calibrate(measured: readonly Measurement[]): Calibration {
   const sum = (name: keyof Measurement) => measured.reduce((all, one) => all + one[name], 0)
   const [inputBytes, inputTokens] = [sum('inputBytes'), sum('inputTokens')]

@@ -42,7 +42,7 @@ export function storedOf<More extends object>(
 }
 
 /**
- * What an answer came to: its counts, and what the upstream reported. `hasEnded`: the upstream said
+ * The counts of an answer, and the report of its upstream. `hasEnded`: the upstream said
  * how it ended, so that its report is the last one.
  */
 export type CollectedAnswer = Omit<Answer, 'choices'> & { choices: Json; hasEnded?: boolean }
@@ -102,14 +102,14 @@ export function endingOf(
 }
 
 /**
- * What a run is charged that broke off: nothing, its input alone, its output; its output and what
+ * The charge of a run that broke off: nothing, its input alone, its output; its output and what
  * was written unseen; or all of an answer that was read to its end without its client.
  */
 type ChargeScope = 'nothing' | 'input' | 'output' | 'hidden' | 'drained'
 
 type BrokenRun = {
   step: RouteStep | undefined
-  /** What was delivered of the answer, and what was reported. */
+  /** The part of the answer that was delivered, and its report. */
   answer: CollectedAnswer
   firstByteAt: Millis | null
   keep?: Pick<ReplyKeeper<never>, 'failed'> | undefined
@@ -151,7 +151,7 @@ export async function endFailed(
   const charged = !ended ? 'nothing' : ended.hiddenTokens > 0 ? 'hidden' : due
   const refusal = refusalOf(error, stopped, charged, live.model.contextTokens)
   if (refusal.type === 'internal_error') deps.log.error('run.failed', error, namesOf(live))
-  // What the model server reported it bills the operator, also where no customer pays.
+  // The model server bills the operator for what it reported, also where no customer pays.
   const isBilled = isFree && answer.usage !== undefined && step?.cost !== undefined
   const { wholesale } = (isBilled ? counted() : ended) ?? {}
   const receiptId = receiptIdOf(live.id)
@@ -278,7 +278,7 @@ function rejection(error: UpstreamFailure, charge: ChargeScope): Refusal {
   })
 }
 
-/** What the server answered, for programs. */
+/** Tells programs what the server answered. */
 function upstreamMetadata({ status, words }: UpstreamFailure): Pick<RefusalDetail, 'metadata'> {
   if (status === undefined) return {}
   const code = words?.isRelayed ? words.code : undefined

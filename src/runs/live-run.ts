@@ -71,13 +71,13 @@ export class LiveRun {
    * {@link freeRequest} drops it.
    */
   body: JsonObject | undefined
-  /** The same as it came in another protocol, if a step is sent that. */
+  /** The request as it came in another protocol, if a step is sent that. */
   native: Native | undefined
   /** The protocol of the door where it came. */
   readonly door: Protocol
   /** Members of what came that have no effect; of the server that is asked now, once it is. */
   ignored: readonly string[]
-  /** Those that the shape of Chat Completions has no place for, whichever server is asked. */
+  /** Members that the shape of Chat Completions has no place for, whichever server is asked. */
   readonly unread: readonly string[]
   /** The request as received; undefined unless the account keeps its texts. */
   readonly received: Json | undefined
@@ -101,7 +101,7 @@ export class LiveRun {
   exchange: Exchange | undefined
   /** A finish reason of that server that is not known. */
   unknownFinish: string | undefined
-  /** What the server that is asked now speaks, and whether the request went on as it came. */
+  /** The protocol of the server that is asked now, and whether the request went on as it came. */
   protocol: Protocol = 'chat'
   isNative = false
   /** The calls of freeform tools that are functions there. */
@@ -263,7 +263,7 @@ export function stopWithClient(live: LiveRun, signal: StopSignal): void {
 }
 
 /**
- * The same for a client that waits for the whole answer. It is listened to only after 50 ms,
+ * Stops a run when a client that waits for the whole answer leaves. It listens only after 50 ms,
  * because a listener costs more than a look at the signal when the answer is there, which
  * {@link LiveRun.stopped} takes. Clear the deadline that it returns when the run has ended.
  */

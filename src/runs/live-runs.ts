@@ -9,7 +9,7 @@ import { type RunNotices, runNotices } from './notices.ts'
 import { Pace } from './pace.ts'
 import { SpentBudgets } from './spent-budgets.ts'
 
-/** Who asks for a place, and the plan's limit of runs in flight for each key. */
+/** The caller that asks for a place, and the plan's limit of runs in flight for each key. */
 type AdmittedCaller = Pick<Caller, 'account' | 'chain' | 'isEmpty'> & {
   plan: { limits: { concurrency: number } }
 }

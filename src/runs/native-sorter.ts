@@ -64,7 +64,7 @@ export class NativeSorter {
   }
 }
 
-/** The same in a form that a receipt can commit to, for what model servers write may have none. */
+/** An answer in a form that a receipt can commit to: what model servers write may have none. */
 export const sound = (gathered: GatheredAnswer): GatheredAnswer => ({
   ...gathered,
   choices: wellFormed(gathered.choices),

@@ -35,7 +35,7 @@ export type RunRequest = {
   model: Model
   /** The request in the shape of Chat Completions, if a step of the route is sent that. */
   body?: JsonObject | undefined
-  /** The same as it came in another protocol, if a step is sent that. One of both is there. */
+  /** The request as it came in another protocol, if a step is sent that. One of both is there. */
   native?: Native | undefined
   /** The protocol of the door where it came; Chat Completions where there is none. */
   door?: Protocol | undefined

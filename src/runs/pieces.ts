@@ -9,7 +9,7 @@ type JoinedPiece = { kind: 'text' | 'list' | 'other'; value: Json; text: string 
 
 /**
  * Members as far as they came: texts in a row are joined, lists appended, and equal values are one.
- * Where that comes to more than one value, the member is a list of all in their order.
+ * A member that comes to more than one value is a list of all in their order.
  */
 export class Pieces {
   private readonly joined = new Map<string, JoinedPiece[]>()

@@ -53,7 +53,7 @@ function callFor(live: LiveRun, { protocol }: Upstream, step: RouteStep): Upstre
   }
 }
 
-/** What another step would come to as well. */
+/** Failures that another step would have as well. */
 const isLast = new Set<FailureReason>(['aborted', 'rejected', 'context'])
 
 /** Returns the first answer. A step is tried only before the first byte of another. */

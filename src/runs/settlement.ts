@@ -30,7 +30,7 @@ export type Ending = {
   contradicts?: readonly Side[] | undefined
   firstByteAt: Millis | null
   error: RunError | null
-  /** What the upstream charges the operator; undefined where that is not known. */
+  /** The upstream's charge to the operator; undefined where that is not known. */
   wholesale?: Nusd | undefined
   /** The choices or embeddings that the receipt commits to; null if there are none. */
   output: Json | null

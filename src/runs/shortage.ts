@@ -14,7 +14,7 @@ export type RefusedRun = {
   discountBps: number
   /** Whether it was to be lowered to what can be afforded. */
   fit: boolean
-  /** What the request calls the most tokens of an answer. */
+  /** The name that the request has for the most tokens of an answer. */
   limit: string
   depositUrl: string
 }

@@ -19,7 +19,7 @@ import type { Choice } from './partial-choice.ts'
 import { tryRoute } from './route.ts'
 import type { FinishedRun } from './settlement.ts'
 
-/** What a stream writes to. */
+/** The reader that a stream writes to. */
 export type Sink = {
   /** Resolves when the reader is ready for more. `isLast`: only the finishing chunks follow. */
   send(chunks: readonly Chunk[], isLast: boolean): void | Promise<void>

@@ -5,7 +5,7 @@ import { type Meter, meters } from '../meter.ts'
 import type { Model } from '../model.ts'
 import { isFree, type Rates } from '../rates.ts'
 
-/** What one unit of a meter costs, in pico-USD. */
+/** The price of one unit of a meter, in pico-USD. */
 export type ShownRate = { meter: Meter; pusd: bigint }
 
 /** Rates that hold together: a model's own, or those that a band or a tier changes. */

@@ -19,7 +19,7 @@ import {
 type Entry = { [name: string]: ExactJson }
 type Field = keyof UsdRates
 
-/** What its names of prices are here. */
+/** Our names of its prices. */
 const fields: Record<string, Field> = {
   input_cost_per_token: 'input_pusd',
   output_cost_per_token: 'output_pusd',

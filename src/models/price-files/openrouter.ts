@@ -16,7 +16,7 @@ import {
 type Entry = { [name: string]: ExactJson }
 type Field = keyof UsdRates
 
-/** What its names of prices are here. All of them are USD a token, a request or a search. */
+/** Our names of its prices. All of them are USD a token, a request or a search. */
 const fields: Record<string, Field> = {
   prompt: 'input_pusd',
   completion: 'output_pusd',

@@ -1,4 +1,4 @@
-/** What a public price file says, in our meters: exact, in USD a unit. */
+/** The prices of a public price file in our meters: exact, in USD a unit. */
 import { type Decimal, parseDecimal } from '../../kernel/decimal.ts'
 import { type ExactJson, NumberText } from '../../kernel/exact-json.ts'
 import type { ModelKind } from '../meter.ts'
@@ -12,12 +12,12 @@ export type UsdRates = { -readonly [Field in keyof typeof costFields]?: Decimal 
 export type OfferedModel = {
   id: string
   name: string | undefined
-  /** What its server calls it. */
+  /** The name that its server has for it. */
   upstreamName: string
   kind: ModelKind
-  /** Of input, or of input and output where `totalTokens` says nothing. */
+  /** The limit of input, or of input and output where `totalTokens` says nothing. */
   contextTokens: number
-  /** Of input and output together, where the file has a limit for each. */
+  /** The limit of input and output together, where the file has a limit for each. */
   totalTokens?: number | undefined
   /** 0 for an embedding. */
   maxOutputTokens: number

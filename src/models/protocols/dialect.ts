@@ -180,7 +180,7 @@ function withCallIds(one: JsonObject, form: CallIdForm): JsonObject {
   return changed
 }
 
-/** The same id for the same call, in the call and in its result. */
+/** Makes one id for one call, in the call and in its result. */
 function callIdOf(id: string, { most, isExact }: CallIdForm): string {
   if (isExact) return id.length === most && /^[A-Za-z\d]*$/.test(id) ? id : shortened(id, most)
   return id.length <= most ? id : shortened(id, most)

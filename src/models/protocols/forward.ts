@@ -1,4 +1,4 @@
-/** What a model server of a route is sent, in the protocol that it speaks. */
+/** Makes the request that a model server of a route is sent, in the protocol that it speaks. */
 import type { JsonObject } from '../../kernel/json-object.ts'
 import { type Bound, forwardBody } from '../bound.ts'
 import type { Model, RouteStep } from '../model.ts'
@@ -66,7 +66,7 @@ function translated(protocol: Protocol, chat: JsonObject): Translation | undefin
   return protocol === 'messages' ? chatToMessages(chat) : chatToResponses(chat)
 }
 
-/** What a door calls the form of an answer. */
+/** The name that a door has for the form of an answer. */
 const forms = { messages: 'output_config.format', responses: 'text.format' } as const
 
 /** A member of Chat Completions as a door has it. */
@@ -79,7 +79,7 @@ function nameAt(door: Protocol, name: string): string {
 
 export type Fault = { param: string; message: string }
 
-/** What a server of this protocol cannot be asked, as its door names it; undefined when nothing. */
+/** The part of a request that a server of this protocol cannot be asked; undefined when none. */
 export function unsayableTo(
   protocol: Protocol,
   body: JsonObject,

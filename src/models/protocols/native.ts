@@ -78,7 +78,7 @@ export type NativeCollector = {
 }
 
 type ProtocolHandler = {
-  /** What the limit of the answer is called. */
+  /** The name of the limit of the answer. */
   limit: string
   gather(answer: JsonObject): GatheredAnswer
   collector(): NativeCollector

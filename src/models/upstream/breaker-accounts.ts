@@ -8,7 +8,7 @@ export type RecentAccounts = {
   note(account: string, verdict: Verdict): void
   /** How many accounts each verdict has now. */
   counts(): Readonly<Record<Verdict, number>>
-  /** Those whose last request failed. */
+  /** The accounts whose last request failed. */
   failing(): string[]
 }
 

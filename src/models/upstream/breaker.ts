@@ -20,13 +20,13 @@ type Probe = 'none' | 'refused' | 'fresh'
 export type Pass = {
   readonly account: string
   probe: Probe
-  /** Of the circuit; undefined before it passed and after its verdict. */
+  /** The turn of the circuit; undefined before it passed and after its verdict. */
   turn: number | undefined
   /** The count of suspends when it began. */
   suspends: number
 }
 
-/** What {@link Breaker.retryAfterMs} is while a probe is on its way, in ms. */
+/** The value of {@link Breaker.retryAfterMs} while a probe is on its way, in ms. */
 const probeRetryMs = 1000
 
 /**
@@ -175,7 +175,7 @@ export class Breaker {
 }
 
 /**
- * What a failed request says of the server. An answer that refuses the request, or asks for fewer
+ * Judges the server by a failed request. An answer that refuses the request, or asks for fewer
  * of them, comes from one that works; what this side gave up or kept back says nothing.
  */
 export function verdictOf({ reason, status }: UpstreamFailure): Verdict {

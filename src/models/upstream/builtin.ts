@@ -30,7 +30,7 @@ export function builtinUpstream(deps: { clock: Clock; ids: Ids }): Upstream {
   }
 }
 
-/** What `counterfoil/echo-1` says: the same in each of its `n` choices. */
+/** The answer of `counterfoil/echo-1`: the same in each of its `n` choices. */
 type Echo = { words: string[]; finish: 'stop' | 'length'; n: number; usage: JsonObject }
 
 function echoOf(body: JsonObject): Echo {

@@ -12,7 +12,7 @@ import { openDirect } from './wire/wire.ts'
 
 /** How long a whole attempt may take, in ms. */
 const totalMs = 10_000
-/** Of an answer this many bytes are read and thrown away. */
+/** The bytes of an answer that are read and thrown away. */
 const answerBytes = 64 * 1024
 
 const limits = {

@@ -52,9 +52,9 @@ type End = UpstreamFailure | FailureReason | 'done' | 'left'
 /** The chunks of a body, one read at a time. Chunks before a fault are returned first. */
 class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
   private readonly parser = new SseParser(this)
-  /** What the read of now gave so far. */
+  /** The chunks that the present read gave so far. */
   private batch: Batch | undefined
-  /** What came before the reader did. */
+  /** The batches that came before the reader did. */
   private first: Batch | undefined
   private end: End | undefined
   /** Since when reads gave nothing; undefined after one that did. */
@@ -118,7 +118,7 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
     }
   }
 
-  /** What had come when it was stopped is passed on too: it may hold what the run used. */
+  /** Bytes that had come when it was stopped are passed on too: they may hold the usage. */
   private passLeft(error: unknown, take: ChunkTaker<Batch>): void {
     const isStopped = error instanceof UpstreamFailure && error.reason === 'aborted'
     const left = isStopped && !this.end ? this.answer.left?.() : undefined
@@ -216,7 +216,7 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
     else if (outcome) this.end = outcome === 'end' ? 'done' : 'error'
     const last = batch.at(-1)
     if (isLearned && last && last !== event && isPlain(last)) this.recogniser?.relearn(last)
-    // What follows may have to wait for the end, choice by choice.
+    // The chunks that follow may have to wait for the end, choice by choice.
     if (reader instanceof ChunkReader && reader.hasFinished) this.recogniser = undefined
   }
 

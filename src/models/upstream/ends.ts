@@ -4,7 +4,7 @@ import { type Batch, type Chunks, type ChunkTaker, takeEach } from './upstream.t
 /** How a stream ended: whole, by what it threw, or because its reader stopped. */
 export type End = { how: 'whole' | 'left' } | { how: 'failed'; error: unknown }
 
-/** The same chunks; `listener` is told once how they ended. */
+/** Passes chunks on, and tells `listener` once how they ended. */
 export function onEnd(chunks: Chunks, listener: (end: End) => void): Chunks {
   let isTold = false
   const tell = (end: End): void => {

@@ -64,13 +64,13 @@ export type WireAnswer = Omit<HttpAnswer, 'headers'> & {
    * @throws UpstreamFailure as `read` does, or the error of `take`
    */
   flow(take: ChunkTaker<Uint8Array>): Promise<void>
-  /** What had come and was not read when it was stopped, where that can be told. */
+  /** The bytes that had come and were not read when it was stopped, where that can be told. */
   left?(): Uint8Array | undefined
 }
 
 /** One request to a {@link Wire}. */
 export type WireRequest = {
-  /** Whose request it is. Connections are never shared between accounts. */
+  /** The account of the request. Connections are never shared between accounts. */
   account: string
   headers: Readonly<Record<string, string>>
   body: string
@@ -188,7 +188,7 @@ function toAnswer(response: Response, watch: Watch, limits: HttpLimits): HttpAns
     if (over === 'ended') return undefined
     if (over) throw over
     try {
-      // What already arrived must not go out after the caller gave up.
+      // Bytes that already arrived must not go out after the caller gave up.
       watch.signal.throwIfAborted()
       reader ??= readerOf(response)
       watch.listen()

@@ -15,11 +15,11 @@ const headBytes = 64 * 1024
 
 type SignedRequest = Pick<Exchange, 'upstream' | 'model' | 'scheme'> & {
   request: string
-  /** Of an answer that is read whole. */
+  /** The most bytes of an answer that is read whole. */
   answerBytes: number
 }
 
-/** The same answer, and the exchange that it is part of. */
+/** An answer, and the exchange that it is part of. */
 export function noteExchange(answer: WireAnswer, asked: SignedRequest) {
   const { request, answerBytes, ...about } = asked
   const over = Promise.withResolvers<void>()

@@ -13,7 +13,7 @@ const withinMs = 1000
 /** Statuses whose error can be about the length of the request. Some servers say 500. */
 const lengthStatuses = new Set([400, 413, 422, 500])
 
-/** What may not leave this process of what a server says, and whether the rest may. */
+/** The secrets that are cut from the words of a server, and whether the rest may leave us. */
 export type WordRules = { secrets: readonly string[]; isRelayed: boolean }
 
 /** The failure that an answer with an error status is. */
@@ -82,7 +82,7 @@ async function beginningOf(answer: WireAnswer): Promise<string> {
   return Buffer.concat(pieces).subarray(0, mostBytes).toString()
 }
 
-/** What is read of an error; `names` are its code and its type where they are texts. */
+/** The parts of an error that are read; `names` are its code and its type where they are texts. */
 export type ServerError = { names: string[]; message: string; code?: string; param?: string }
 
 /** The error of an answer, in the forms of OpenAI, Anthropic, vLLM, llama.cpp, Ollama, FastAPI. */
@@ -134,7 +134,7 @@ const lengthNames = new Set([
   'request_too_large',
 ])
 
-/** What servers write when a request does not fit into the context of their model. */
+/** The words of servers for a request that does not fit into the context of their model. */
 const lengthWords = [
   /context[ _-]?(length|window|size|limit).*(exceed|too |only|maximum|reduce)/i,
   /(exceed|too |longer|larger|greater|maximum|beyond).*context[ _-]?(length|window|size|limit)/i,

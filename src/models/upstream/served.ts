@@ -11,7 +11,7 @@ import {
   UpstreamFailure,
 } from './upstream.ts'
 
-/** Who counts what upstreams do. */
+/** The meters that count what upstreams do. */
 export type Meter = {
   upstreamAsked(id: string): void
   /** The first of its answer came. */
@@ -28,7 +28,7 @@ type Rules = {
   breaker?: Breaker | undefined
 }
 
-/** The same upstream under these rules. */
+/** An upstream that keeps these rules. */
 export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
   const { id, protocol, countTokens, dialects, evidence } = upstream
   const { slots, breaker } = rules

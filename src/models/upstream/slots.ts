@@ -6,7 +6,7 @@ import { UpstreamFailure } from './upstream.ts'
 /** The state of a request here, in the one object that the request has. */
 export type PlaceHolder = { readonly account: string; hasPlace: boolean }
 
-/** What one account has here; forgotten when that is nothing. */
+/** The places and the waiters of one account; forgotten when it has none. */
 type Owner = { taken: number; waiting: Set<Waiter> }
 
 type Waiter = { since: number; grant(): void }
@@ -107,7 +107,7 @@ export class Slots {
   }
 }
 
-/** Of those who may have a place, who has the fewest; of them, who waits longest. */
+/** The owner with the fewest places that may have one more; of several, the longest waiting. */
 function nextOf(owners: Iterable<Owner>, free: number): Waiter | undefined {
   let least = Number.POSITIVE_INFINITY
   let next: Waiter | undefined

@@ -45,7 +45,7 @@ export type UpstreamCall = {
   signal: StopSignal
 }
 
-/** What a {@link Upstream.countTokens} is asked. */
+/** The question of {@link Upstream.countTokens}. */
 export type CountCall = Pick<UpstreamCall, 'account' | 'body' | 'passed' | 'signal'>
 
 /**
@@ -54,7 +54,7 @@ export type CountCall = Pick<UpstreamCall, 'account' | 'body' | 'passed' | 'sign
  */
 export type Upstream = {
   id: string
-  /** What it speaks; the usage that it reports is in this protocol's shape. */
+  /** The protocol that it speaks, and that the shape of its reported usage belongs to. */
   protocol: Protocol
   /** The whole answer: a `chat.completion` or an embedding list, parsed, within the size limit. */
   complete(call: UpstreamCall): Promise<JsonObject>
@@ -71,9 +71,9 @@ export type Upstream = {
    * takes no place of a run, and neither fails nor heals the circuit. Never rejects.
    */
   countTokens?(call: CountCall): Promise<number | undefined>
-  /** What its models take of the protocol. */
+  /** The parts of the protocol that its models take. */
   dialects?: ServerDialects | undefined
-  /** Where its signatures are, if it signs its answers. */
+  /** The place of its signatures, if it signs its answers. */
   evidence?: EvidenceSource | undefined
   /** Its slots, if they are limited: taken, waited for, and in all. */
   load?(): { taken: number; waiting: number; most: number }
@@ -105,7 +105,7 @@ export type Batch = Chunk[] & { isLast?: boolean }
 export const isPlain = (chunk: Chunk): chunk is JsonObject =>
   !(chunk instanceof TextFrames) && !(chunk instanceof NativeEvent)
 
-/** The same chunks, one by one, in the shape of Chat Completions. */
+/** Lists chunks one by one, in the shape of Chat Completions. */
 export const plainChunks = (chunks: readonly Chunk[]): JsonObject[] =>
   chunks.flatMap((chunk) => {
     if (chunk instanceof TextFrames) return chunk.chunks()
@@ -154,7 +154,7 @@ export type FailureReason =
   | 'cut'
   | 'aborted'
 
-/** What a model server says of a request that it refuses. Never holds a secret, address or host. */
+/** The words of a model server that refuses a request, without a secret, address or host. */
 export type ServerWords = {
   /** At most 500 printable characters. */
   message: string
@@ -181,7 +181,7 @@ export class UpstreamFailure extends Error {
   readonly status: number | undefined
   readonly retryAfterMs: number | undefined
   readonly code: string | undefined
-  /** What its server said, where that is the client's to mend. */
+  /** The words of its server, where the client can mend the cause. */
   readonly words: ServerWords | undefined
   readonly trouble: ReachTrouble | undefined
 

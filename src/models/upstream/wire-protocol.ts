@@ -36,12 +36,12 @@ export type WireProtocol = {
   protocol: Protocol
   /** Below the base URL; undefined where it has no models of that kind. */
   paths: { [Kind in ModelKind]: string | undefined }
-  /** Where it counts what a request would read; undefined where it does not. */
+  /** The path of its count of a request's input; undefined where it has none. */
   counting?: string
   /** How it takes a key unless the operator says otherwise. */
   auth: 'bearer' | 'x-api-key'
   headers: Readonly<Record<string, string>>
-  /** What asks for a stream. */
+  /** The members that ask for a stream. */
   streaming: JsonObject
   /** A whole answer of its own as it has to be; undefined for anything else. */
   repair(kind: ModelKind, answer: JsonObject, repairing: RepairRules): RepairedAnswer

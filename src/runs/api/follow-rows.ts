@@ -22,7 +22,7 @@ export type Rows<Row> = {
 /** The account of the list, and the session that follows it. */
 export type Follower = { session: SessionRow; account: string }
 
-/** What the page shows: its newest row, and those that may change. */
+/** The rows that the page shows: its newest one, and those that may change. */
 export type ShownRange = { since: string; open: readonly string[] }
 
 /** Reads it from the address of the stream. */

@@ -3,12 +3,12 @@ import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { htmlFrame, type SseClient, type SseContext, sseResponse } from '../../web/http/sse.ts'
 
-/** What a page would show now, and a mark of that: the same mark says that nothing changed. */
+/** A part of a page as it would show now, and a mark of it: an equal mark means no change. */
 export type PartState = { mark: string; html: string }
 
 /** Without a notice it is looked this often: another process may have written, in ms. */
 const pollMs = 2000
-/** What follows what was shown within this time is shown together, in ms. */
+/** Changes within this time are shown together, in ms. */
 const gatherMs = 250
 /** Pages of one account that follow at a time. */
 const followersMax = 50
@@ -34,7 +34,7 @@ export function followAccount(deps: Deps, following: FollowedPart): Response {
     refuse('rate_limited', 'Too many pages of this account are open. Close some and try again.')
   }
   const onBug = (error: unknown) => deps.log.error('page.follow_failed', error)
-  // What is thrown ends the stream without a word: the page would take it for its content.
+  // An error ends the stream without a word: the page would take it for its content.
   return sseResponse(context, (client) => follow(deps, following, client).catch(onBug), { onBug })
 }
 

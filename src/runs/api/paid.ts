@@ -1,4 +1,4 @@
-/** What an answer says of its cost, in protocols that have no place for it themselves. */
+/** Adds its cost to an answer, in protocols that have no place for it themselves. */
 import type { Json } from '../../kernel/canonical.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import type { Usage } from '../../models/meter.ts'

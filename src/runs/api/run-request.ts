@@ -27,7 +27,7 @@ export type RunContext = SseContext & {
   room?: BodyRoom | undefined
 }
 
-/** What a door does with the body of a request. */
+/** Handles the body of a request at a door. */
 export type RunHandler = (
   deps: Deps,
   context: RunContext,

@@ -93,7 +93,7 @@ const native: RunHandler = async (deps, context, received, call) => {
   const model = withSayable(deps, named, openAi)
   const isBackground = body.background === true
   const toView = ({ run, bound }: OpenedRun) => ({ ...toRunView(run), ...fittedOf(bound, fit) })
-  // What runs in the background is answered when it begins.
+  // A background run is answered when it begins.
   const begunReply = (begun: OpenedRun) =>
     isBackground ? jsonReply(202, {}, toView(begun)) : undefined
   const live = await begin(deps, {

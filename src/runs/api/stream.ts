@@ -101,7 +101,7 @@ class ClientSink implements Sink {
     this.told?.add(frames)
     if (this.client) return this.client.send(frames)
     this.early += frames
-    // Where the end came before anything went out, the answer needs no stream.
+    // An answer that ends before anything went out needs no stream.
     if (isLast && !this.isOpen) return undefined
     this.handleDeadline()
     this.connecting ??= Promise.withResolvers()

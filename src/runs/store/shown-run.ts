@@ -214,7 +214,7 @@ function matching(runs: Runs, { status, model, tag, from, to, ids }: ShownFilter
   )
 }
 
-/** What `within` and `matching` say, of an open run. */
+/** Applies `within` and `matching` to an open run. */
 function isListed(
   run: RunRow,
   { account, keyIds }: Scope,

@@ -11,10 +11,10 @@ import { objectsIn, textOf } from '../reading.ts'
 import { TurnReasoning } from '../turn-reasoning.ts'
 import { inputOf } from './chat-to-request.ts'
 
-/** What all answers of one run share. */
+/** The members that all answers of one run share. */
 export type MessageBase = { id: string; model: string }
 
-/** What is told with the end: the receipt and the cost, beside the usage. */
+/** The facts that come with the end: the receipt and the cost, beside the usage. */
 export type PaidUsage = { usage: Usage; counterfoil: Json }
 
 /** An answer of one choice. Other choices have no place here. */
@@ -172,7 +172,7 @@ export class MessageEvents {
     return event('message_start', { message: { ...emptyMessage(this.base), usage } })
   }
 
-  /** What waited for its turn. */
+  /** The calls that waited for their turn. */
   private rest(): string {
     let events = ''
     for (const call of this.calls.rest()) events += this.call(call)

@@ -49,7 +49,7 @@ const inside = {
   schema: new Set(['schema', 'strict']),
 }
 
-/** What of a request this protocol cannot say and must not leave out; undefined when nothing. */
+/** Finds a part that this protocol cannot say and must not leave out; undefined if none. */
 export function unsayable(body: JsonObject): { param: string; message: string } | undefined {
   const { n, logprobs } = body
   if (typeof n === 'number' && n > 1) {

@@ -39,7 +39,7 @@ const inside = {
   format: new Set(['type', 'schema']),
 }
 
-/** What a server of this protocol would run by itself, or keep. */
+/** Members that a server of this protocol would run by itself, or keep. */
 const refused = ['container', 'mcp_servers'] as const
 
 /**

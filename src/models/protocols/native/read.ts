@@ -138,7 +138,7 @@ function adaptResponses(members: JsonObject, ignored: string[]): void {
   }
   if (!isObject(members['reasoning'])) return
   const { mode, ...reasoning } = members['reasoning']
-  // What another mode writes is not known to be bounded.
+  // The output of another mode is not known to be bounded.
   if (!isSet(mode) || mode === 'standard') return
   members['reasoning'] = reasoning
   ignored.push('reasoning.mode')

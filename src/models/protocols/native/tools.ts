@@ -62,7 +62,7 @@ export class ToolRules {
   /** How often the model server may search, and how often it may read everything once more. */
   searches = 0
   readings = 0
-  /** Of tools that their vendor describes. */
+  /** The tokens of tools that their vendor describes. */
   tokens = 0
   /** How many go on; undefined as long as there was no list. */
   private kept: number | undefined

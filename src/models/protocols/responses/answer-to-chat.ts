@@ -97,7 +97,7 @@ export class ResponseReader {
       case 'error':
         return { isError: true }
       default:
-        // What repeats the deltas, and events that do not exist yet.
+        // Events that repeat the deltas, and events that do not exist yet.
         return {}
     }
   }

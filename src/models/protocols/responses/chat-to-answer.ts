@@ -6,7 +6,7 @@ import { objectsIn, textOf } from '../reading.ts'
 import { TurnReasoning } from '../turn-reasoning.ts'
 import { type ToolNames, toolNames } from './read-tools.ts'
 
-/** What all answers of one run share: `run_…`'s counterpart as id, and what was asked for. */
+/** The members that all answers of one run share: their id, made of `run_…`, and the request's. */
 export type ResponseBase = {
   /** `resp_` and what follows `run_` in the run's id. */
   id: string
@@ -18,7 +18,7 @@ export type ResponseBase = {
   stores?: ((output?: readonly Json[]) => boolean) | undefined
 }
 
-/** What is told with the end: the receipt and the cost, beside the usage. */
+/** The facts that come with the end: the receipt and the cost, beside the usage. */
 export type PaidUsage = { usage: Usage; counterfoil: Json }
 
 type Status = 'in_progress' | 'completed' | 'incomplete' | 'failed'

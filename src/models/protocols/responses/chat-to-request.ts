@@ -51,7 +51,7 @@ const inside = {
   format: new Set(['type', 'json_schema']),
 }
 
-/** What of a request this protocol cannot say and must not leave out; undefined when nothing. */
+/** Finds a part that this protocol cannot say and must not leave out; undefined if none. */
 export function unsayable(body: JsonObject): { param: string; message: string } | undefined {
   const { n, logprobs, stop } = body
   if (typeof n === 'number' && n > 1) {

@@ -43,7 +43,7 @@ export class ItemBytes {
   private done: MemberBytes | undefined
   /** Bytes of each text. */
   private readonly texts = new Map<string, number>()
-  /** Of all that nothing repeats. */
+  /** The bytes of all that nothing repeats. */
   private readonly others = new MemberBytes()
 
   add(event: JsonObject): void {

@@ -7,7 +7,7 @@ import { textOf } from '../reading.ts'
 /** A member of `include` that asks a server which stores nothing to seal its reasoning. */
 export const sealedReasoning = 'reasoning.encrypted_content'
 
-/** What `X-Counterfoil-Ignored` calls reasoning that does not go on. */
+/** The name in `X-Counterfoil-Ignored` for reasoning that does not go on. */
 export const reasoningItems = 'reasoning items'
 
 /** Whether an item names reasoning by its id alone, as clients do that expect it to be stored. */

@@ -93,7 +93,7 @@ export class ResponseEvents {
     )
   }
 
-  /** What waited for its turn. */
+  /** The calls that waited for their turn. */
   private rest(): string {
     let events = ''
     for (const call of this.calls.rest()) events += this.call(call)

@@ -2,7 +2,7 @@
 import { systemClock } from '../../../kernel/clock.ts'
 import { type ChunkTaker, type FailureReason, UpstreamFailure } from '../upstream.ts'
 
-/** Where the bytes come from. */
+/** The sender of the bytes. */
 type Source = { pause(): void; resume(): void; fail(reason: FailureReason): void }
 
 type Waiter = PromiseWithResolvers<Uint8Array | undefined>
@@ -26,9 +26,9 @@ export class BodyPipe {
   isWhole = false
   /** Since when the reader waits for more; undefined while it does not. */
   waitsSince: number | undefined
-  /** What came and was not read. */
+  /** The bytes that came and were not read. */
   private unread: Buffer | undefined
-  /** The same of a body that was stopped. */
+  /** The unread bytes of a body that was stopped. */
   left: Buffer | undefined
   private isPaused = false
   private bytesRead = 0

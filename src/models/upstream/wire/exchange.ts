@@ -22,7 +22,7 @@ export class Exchange implements WireAnswer, LineUser {
   status = 0
   retryAfterMs: number | undefined
   private isKept = false
-  /** What is sent; kept until its answer begins. */
+  /** The request that is sent; kept until its answer begins. */
   private request: string | undefined
   private opened: PromiseWithResolvers<WireAnswer> | undefined
   private line: Line | undefined
@@ -230,7 +230,7 @@ export class Exchange implements WireAnswer, LineUser {
     }
   }
 
-  /** What already arrived must not go out after the caller gave up. */
+  /** Bytes that already arrived must not go out after the caller gave up. */
   private refuseLate(): void {
     const isRead = this.inlet.isWhole && !this.inlet.hasUnread
     if (this.signal.aborted && !isRead) this.fail('aborted')

@@ -15,7 +15,7 @@ export type Line = {
   isClosed: boolean
   /** When it became idle, in ms of the monotonic clock; undefined before its first answer. */
   idleSince: number | undefined
-  /** What the system's buffers did not take yet. */
+  /** The bytes that the system's buffers did not take yet. */
   unsent: Buffer | undefined
 }
 
