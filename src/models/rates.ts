@@ -255,7 +255,10 @@ export function holdLines(prices: Prices, kind: ModelKind, most: MostUsed): Mete
  * input, or the whole input and what it leaves of the output. Every choice has a context of its
  * own and reads the same input, so a token less of input is a token more of each choice.
  */
-function dearestWithin(most: MostUsed, { inputPusd, outputPusd }: HoldRates) {
+function dearestWithin(
+  most: MostUsed,
+  { inputPusd, outputPusd }: Pick<Prices, 'inputPusd' | 'outputPusd'>,
+) {
   const { inputTokens, outputTokens, contextTokens, maxTokens = outputTokens, n = 1 } = most
   if (contextTokens === undefined || inputTokens + maxTokens <= contextTokens) return most
   return BigInt(n) * outputPusd >= inputPusd
@@ -263,17 +266,11 @@ function dearestWithin(most: MostUsed, { inputPusd, outputPusd }: HoldRates) {
     : { inputTokens, outputTokens: n * (contextTokens - inputTokens) }
 }
 
-/** The dearest rates that a run can come to. */
-type HoldRates = { inputPusd: Pusd; outputPusd: Pusd; searchPusd: Pusd }
-
 /**
  * The dearest rates of every band that so much input reaches, with the tier that was asked for and
  * without it: a model server may serve a run by a lower tier than was asked for.
  */
-export function holdRates(
-  prices: Prices,
-  most: Pick<MostUsed, 'inputTokens' | 'tier' | 'held'>,
-): HoldRates {
+export function holdRates(prices: Prices, most: Pick<MostUsed, 'inputTokens' | 'tier' | 'held'>) {
   const { card, inputPusd, outputPusd } = prices
   if (!card) return { inputPusd, outputPusd, searchPusd: 0n }
   const reached = ['', most.tier ?? ''].flatMap((tier) =>
