@@ -7,13 +7,14 @@ import { mergeUsage } from '../models/usage-merge.ts'
 import {
   addContent,
   addToolCalls,
+  bytesOfName,
   type Choice,
   integer,
   keepRecent,
   type PartialChoice,
+  Pieces,
   toChoice,
 } from './partial-choice.ts'
-import { bytesOfName, Pieces } from './pieces.ts'
 
 /** An answer in its non-streaming form, with its counts. */
 export type Answer = {

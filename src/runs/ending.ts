@@ -15,8 +15,7 @@ import { circuitOpenRefusal } from './circuit.ts'
 import { finish } from './finish.ts'
 import { isOurs, type LiveRun, namesOf, type StopReason } from './live-run.ts'
 import { routeName } from './route.ts'
-import { outcomeOf } from './run.ts'
-import type { Ending, FinishedRun, StoredParts } from './settlement.ts'
+import { type Ending, type FinishedRun, outcomeOf, type StoredParts } from './settlement.ts'
 
 /** Seals the answer. The command that ends the run stores it together with the charge. */
 export type ReplyKeeper<Done> = {

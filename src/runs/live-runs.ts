@@ -1,11 +1,9 @@
 /** The runs in flight in this process: admits them within limits and finds them to stop them. */
-
 import type { Caller } from '../access/keys/key.ts'
 import { mayTake } from '../kernel/fair-share.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { retryHeaders } from '../kernel/retry-headers.ts'
 import type { LiveRun } from './live-run.ts'
-import { type RunNotices, runNotices } from './notices.ts'
 import { Pace } from './pace.ts'
 import { SpentBudgets } from './spent-budgets.ts'
 
@@ -173,3 +171,29 @@ const settledAtOnce = 128
 
 const crowded =
   'Your account already uses its share of the runs this server can take. Wait for one to end.'
+
+type RunNotices = {
+  tell(account: string): void
+  /** Returns a function that stops watching. */
+  watch(account: string, watcher: () => void): () => void
+  /** The number of watchers of an account. */
+  count(account: string): number
+}
+
+function runNotices(): RunNotices {
+  const watchers = new Map<string, Set<() => void>>()
+  return {
+    tell(account) {
+      for (const watcher of watchers.get(account) ?? []) watcher()
+    },
+    watch(account, watcher) {
+      const all = watchers.get(account) ?? new Set()
+      watchers.set(account, all.add(watcher))
+      return () => {
+        all.delete(watcher)
+        if (all.size === 0) watchers.delete(account)
+      }
+    },
+    count: (account) => watchers.get(account)?.size ?? 0,
+  }
+}

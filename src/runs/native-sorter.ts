@@ -3,7 +3,7 @@ import { NativeEvent } from '../models/native-event.ts'
 import type { GatheredAnswer } from '../models/protocols/gathered-answer.ts'
 import { isFinishing, type Native, nativeCollector } from '../models/protocols/native.ts'
 import type { Chunk } from '../models/upstream/upstream.ts'
-import { wellFormed } from './pieces.ts'
+import { wellFormed } from './partial-choice.ts'
 
 /** Collects the events of a stream, and holds back those that end its answer. */
 export class NativeSorter {

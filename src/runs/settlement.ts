@@ -17,7 +17,8 @@ import { exchangeRow } from '../proof/attested/exchange-row.ts'
 import { commitOutput, digestOf, factsOf, receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { HoldWindow, KeptItemRow, RunRow } from '../storage/db/schema.ts'
 import type { NewEvent } from '../storage/outbox/event.ts'
-import { type RunError, statusOf } from './run.ts'
+import type { StopReason } from './live-run.ts'
+import type { Outcome, RunError, RunStatus } from './run.ts'
 
 /** How a run ended. Without `usage` it delivered nothing and is not charged. */
 export type Ending = {
@@ -221,3 +222,16 @@ const endEvent = (run: RunRow): NewEvent => ({
     tags: run.tags,
   },
 })
+
+/** The state a run ends in. A partial answer is charged, but the run failed. */
+export function statusOf(outcome: Outcome): RunStatus {
+  if (outcome === 'complete') return 'succeeded'
+  return outcome === 'partial' ? 'failed' : outcome
+}
+
+/** The outcome of a run that was stopped or whose upstream failed. */
+export function outcomeOf(stopped: StopReason | undefined, delivered: boolean): Outcome {
+  if (stopped === undefined || stopped === 'overdue') return delivered ? 'partial' : 'failed'
+  if (stopped === 'shutdown') return delivered ? 'partial' : 'interrupted'
+  return 'cancelled'
+}

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/kernel/json-object.ts'
 import { linesOf, makePrices } from '../../src/models/rates.ts'
 import type { UsageShape } from '../../src/models/reported.ts'
-import { TokenSizes } from '../../src/models/reported-figures.ts'
 import { decideUsage } from '../../src/models/usage.ts'
+import { TokenSizes } from '../../src/runs/reports.ts'
 
 const prices = makePrices(
   { inputPusd: 2_500_000n, outputPusd: 10_000_000n, requestNusd: 0n },

@@ -6,7 +6,7 @@ import { decideUsage } from '../../src/models/usage.ts'
 import { circuitOpenRefusal } from '../../src/runs/circuit.ts'
 import { refusalOf } from '../../src/runs/ending.ts'
 import type { StopReason } from '../../src/runs/live-run.ts'
-import { outcomeOf, statusOf } from '../../src/runs/run.ts'
+import { outcomeOf, statusOf } from '../../src/runs/settlement.ts'
 
 describe('a run that broke off', () => {
   test.each([
