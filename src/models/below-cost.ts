@@ -51,7 +51,7 @@ export function belowCostWords({ model, step, meter, ...rest }: BelowCost): stri
 
 const isCall = (meter: Meter): boolean => meter === 'request' || meter === 'web_search'
 
-/** In nano-USD: of a million tokens, or of one call. */
+/** Converts to nano-USD for a million tokens, or for one call. */
 const shown = (meter: Meter, pusd: Pusd): Nusd => (isCall(meter) ? pusd / 1000n : pusd * 1000n)
 
 const unitOf = (meter: Meter): string =>

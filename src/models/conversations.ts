@@ -34,7 +34,7 @@ type ReportedTurn = PromptCount & {
   media: number
   /** How much of what an earlier turn had sent was read from the cache: 0 to 1. */
   share: number
-  /** In milliseconds of a clock that does not jump. */
+  /** The time of the turn in milliseconds of a clock that does not jump. */
   at: number
 }
 

@@ -23,7 +23,7 @@ export function toPrices(config: PricesConfig): Prices {
   })
 }
 
-/** In pico-USD a unit, those that are named. */
+/** Reads the rates that are named, in pico-USD a unit. */
 export function toRates(config: RatesConfig): Rates {
   const named = fields.filter(([field]) => config[field] !== undefined)
   return Object.fromEntries(

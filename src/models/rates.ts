@@ -38,7 +38,7 @@ export type Tier = { name: string; rates: Rates }
 export type RateCard = {
   /** The rates of the classes that have one. */
   classes: Rates
-  /** By rising input. */
+  /** The bands by rising input. */
   bands: readonly Band[]
   tiers: readonly Tier[]
   /** The steps of a tier by its name, '' for none: by rising input, the first above nothing. */

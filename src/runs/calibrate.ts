@@ -59,9 +59,9 @@ export type Calibration = {
   /** Bytes of a token over all runs; null without any output. */
   input: number
   output: number | null
-  /** For counting: as many bytes as tokens were on average. */
+  /** The bytes of a token on average, for counting. */
   bytesPerToken: number
-  /** For holds: so few that one run in a hundred, at most, used more than its hold. */
+  /** The bytes of a token for holds: so few that one run in a hundred, at most, used more. */
   holdBytesPerToken: number
 }
 

@@ -19,7 +19,7 @@ import { type Ending, type FinishedRun, outcomeOf, type StoredParts } from './se
 
 /** Seals the answer. The command that ends the run stores it together with the charge. */
 export type ReplyKeeper<Done> = {
-  /** For a retry with the same Idempotency-Key. */
+  /** Seals the answer for a retry with the same Idempotency-Key. */
   done?: ((done: Done) => Uint8Array) | undefined
   /** Seals the refusal of a run that broke off and was charged. */
   failed?: ((refusal: Refusal, run: RunRow) => Uint8Array) | undefined

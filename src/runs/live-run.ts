@@ -88,7 +88,7 @@ export class LiveRun {
   readonly span: RunSpan | undefined
   /** The browser session that started the run and ends it; undefined for a run of a key. */
   readonly session: string | undefined
-  /** From {@link Clock.monotonic}. */
+  /** The time of its begin by {@link Clock.monotonic}. */
   readonly startedAt: number
   readonly asksReasoning: boolean
   /** How long its answer is read on when its client hangs up, in ms; 0 where that stops it. */

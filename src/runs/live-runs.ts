@@ -160,7 +160,7 @@ export function liveRuns(options: { admission: number }): LiveRuns {
   }
 }
 
-/** When a place may be free again. */
+/** The headers that say when a place may be free again. */
 const soon = retryHeaders(1000)
 
 const withoutMoney =

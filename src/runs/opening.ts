@@ -55,7 +55,7 @@ export type RunRequest = {
   client?: { readonly signal: { readonly aborted: boolean } } | undefined
   /** The id of the browser session that asks; the run ends with it. */
   session?: string | undefined
-  /** For a request with an Idempotency-Key. */
+  /** The call of a request with an Idempotency-Key. */
   once?: Once<OpenedRun> | undefined
   /** The id of the quote that it is to be charged by. */
   quote?: string | undefined

@@ -12,7 +12,7 @@ const waitMs = 10_000
 
 const crowded = 'Many accounts without money wait here. Wait as Retry-After says, or deposit.'
 
-/** When the next of them may begin, all accounts without money of this process together. */
+/** The time at which the next run of any account without money of this process may begin. */
 export class Pace {
   private next = 0
 

@@ -138,7 +138,7 @@ type ReportedRun = {
   written: number
   /** Tokens that came, as they would be counted. */
   counted: number
-  /** As its server reports it, if it does. */
+  /** The tokens of its reasoning as its server reports them, if it does. */
   reasoning: number
   /** Whether it wrote more than can have come: a token has a byte at least. */
   isMore: boolean

@@ -60,12 +60,12 @@ const outputKeptMs = 3_600_000
 /** A run to end. */
 export type RunEnd = {
   open: RunRow
-  /** Without prices there are no lines. */
+  /** The prices of its lines; without prices there are none. */
   prices: Prices | undefined
   ending: Ending
   /** Whole milliseconds by a clock that does not jump. */
   durationMs: number
-  /** With the upstream that answered, if it signs its answers. */
+  /** The exchange with the upstream that answered, if it signs its answers. */
   exchange?: Exchange | undefined
   /** The request as received, if the account keeps its texts. */
   received?: Json | undefined
@@ -205,7 +205,7 @@ function endedRow(
   }
 }
 
-/** Never a text: what was asked and answered stays with the run. */
+/** Makes the event of an ended run. It never holds a text: request and answer stay with the run. */
 const endEvent = (run: RunRow): NewEvent => ({
   type: 'run.ended',
   account: run.accountId,

@@ -13,7 +13,7 @@ const textMembers = ['text', 'refusal', 'arguments', 'input'] as const
  * in the whole response: a receipt commits to one of these, so all have to be the same.
  */
 export class StreamTexts {
-  /** By the number of the item, then by the place in it and the name. */
+  /** Texts by the number of their item, then by their place in it and their name. */
   private readonly byItem = new Map<string, Map<string, string>>()
 
   /** Takes an event in order; false if it says another text than those before it. */

@@ -35,7 +35,7 @@ const fields: Record<string, Field> = {
   input_cost_per_request: 'request_nusd',
 }
 
-/** Only these are billed of an embedding. */
+/** The only prices that an embedding is billed by. */
 const ofEmbeddings: ReadonlySet<Field> = new Set(['input_pusd', 'request_nusd'])
 
 /** `_above_200k_tokens`, `_priority`, or both: `…_above_272k_tokens_priority`. */

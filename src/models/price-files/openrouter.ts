@@ -32,7 +32,7 @@ const fields: Record<string, Field> = {
   web_search: 'web_search_nusd',
 }
 
-/** Only these are billed of an embedding. */
+/** The only prices that an embedding is billed by. */
 const ofEmbeddings: ReadonlySet<Field> = new Set(['input_pusd', 'request_nusd'])
 
 /** @throws Error when it is another file */

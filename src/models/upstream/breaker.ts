@@ -53,7 +53,7 @@ export class Breaker {
   private readonly recent: RecentAccounts
   private failures = 0
   private openUntil: number | undefined
-  /** While it is open: the accounts that failed. They wait for the cooldown. */
+  /** The accounts that failed while it is open. They wait for the cooldown. */
   private readonly refused = new Set<string>()
   private isProbing = false
   private freshProbes = 0
@@ -94,7 +94,7 @@ export class Breaker {
     return this.deps.clock.monotonic() < this.openUntil ? 'open' : 'half_open'
   }
 
-  /** Until a request of this account (or of one that failed) may pass, in ms; 0 for now. */
+  /** The time until a request of this account, or of one that failed, may pass, in ms; or 0. */
   retryAfterMs(account?: string): number {
     if (this.openUntil === undefined) return 0
     if (this.isFresh(account)) return this.freshProbes < this.rules.failures ? 0 : probeRetryMs

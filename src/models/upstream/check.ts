@@ -22,7 +22,7 @@ export type UpstreamCheck = {
     | ReachTrouble
     | 'timeout'
     | 'error'
-  /** Its names of its models; null where it does not tell. */
+  /** The server's names of its models; null where it does not tell. */
   models: string[] | null
   /** The right base URL of one that is misplaced. */
   baseUrl?: string

@@ -57,7 +57,7 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
   /** The batches that came before the reader did. */
   private first: Batch | undefined
   private end: End | undefined
-  /** Since when reads gave nothing; undefined after one that did. */
+  /** The time since which reads gave nothing; undefined after one that did. */
   private quietSince: number | undefined
   /** No more bytes will come. */
   private isClosed = false

@@ -6,7 +6,7 @@ import { type ChunkTaker, type FailureReason, type SentMark, UpstreamFailure } f
 
 /** How long and how much one exchange may take. Times in milliseconds, sizes in decoded bytes. */
 export type HttpLimits = {
-  /** From the call to the answer's headers, connecting included. */
+  /** The time from the call to the answer's headers, connecting included. */
   firstByteMs: number
   /** The longest silence of the other side while we wait for more of its body. */
   idleMs: number
@@ -57,7 +57,7 @@ export type HttpAnswer = {
 
 /** An answer that can also be pushed to its reader. */
 export type WireAnswer = Omit<HttpAnswer, 'headers'> & {
-  /** When its server may be asked again, in ms, where it says so. */
+  /** The time until its server may be asked again, in ms, where it says so. */
   retryAfterMs?: number | undefined
   /**
    * Passes each piece to `take` until the body ends or `take` returns false; waits for its promise.

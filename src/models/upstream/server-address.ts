@@ -10,7 +10,7 @@ export type ModelServer = {
   id: string
   /** The protocol that it speaks. */
   kind?: UpstreamKind
-  /** With or without a slash at its end; a query stays. */
+  /** The base URL, with or without a slash at its end; a query stays. */
   baseUrl: string
   apiKey?: string
   /** How the key is sent; what is usual for the protocol when absent. */

@@ -26,7 +26,7 @@ export type SentMark = {
 /** One request to a place where models run. */
 export type UpstreamCall = {
   kind: ModelKind
-  /** In the upstream's own protocol; `model` is its own name there. */
+  /** The request in the upstream's own protocol; `model` is its own name there. */
   body: JsonObject
   /** Whether the answer comes back as it is, and not in the shape of Chat Completions. */
   isNative?: boolean
@@ -114,7 +114,7 @@ export const plainChunks = (chunks: readonly Chunk[]): JsonObject[] =>
   })
 
 export type Chunks = AsyncIterable<Batch> & {
-  /** As {@link takeEach}, where nothing has to be made that waits for the next batch. */
+  /** Does as {@link takeEach}, without an object that waits for the next batch. */
   each?(take: ChunkTaker<Batch>): Promise<void>
 }
 
@@ -156,7 +156,7 @@ export type FailureReason =
 
 /** The words of a model server that refuses a request, without a secret, address or host. */
 export type ServerWords = {
-  /** At most 500 printable characters. */
+  /** The message, at most 500 printable characters. */
   message: string
   code?: string | undefined
   /** The member of the request that it names. */
@@ -168,9 +168,9 @@ export type ServerWords = {
 type FailureDetail = {
   /** The HTTP status it answered, if it answered. */
   status?: number | undefined
-  /** When it may be asked again, in ms. */
+  /** The time until it may be asked again, in ms. */
   retryAfterMs?: number | undefined
-  /** Its own name for the error, for the operator's log. */
+  /** The server's name for the error, for the operator's log. */
   code?: string | undefined
   words?: ServerWords | undefined
   /** Why it was not reached, where that can be told. */

@@ -116,7 +116,7 @@ const chunkRules = ({ newId, hasFunctions, onUnknown }: RepairRules) => ({
   onUnknown,
 })
 
-/** By the `kind` of an upstream in the configuration. */
+/** The protocols by the `kind` of an upstream in the configuration. */
 export const wireProtocols = { openai: chat, anthropic: messages, responses } as const
 
 export type UpstreamKind = keyof typeof wireProtocols

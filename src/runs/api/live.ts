@@ -6,7 +6,7 @@ import { htmlFrame, type SseClient, type SseContext, sseResponse } from '../../w
 /** A part of a page as it would show now, and a mark of it: an equal mark means no change. */
 export type PartState = { mark: string; html: string }
 
-/** Without a notice it is looked this often: another process may have written, in ms. */
+/** The time between looks without a notice, in ms: another process may have written. */
 const pollMs = 2000
 /** Changes within this time are shown together, in ms. */
 const gatherMs = 250

@@ -110,12 +110,13 @@ type ReceivedRequest = { received: JsonObject; headers: Headers; native?: JsonOb
 
 /** A request in the forms that the steps of its route are sent. */
 export type RoutedRequest = {
-  /** With the steps that can be asked for it. */
+  /** The model, with the steps that can be asked for it. */
   model: Model
-  /** In the shape of Chat Completions, if a step needs it; its members without effect. */
+  /** The request in the shape of Chat Completions, if a step needs it. */
   body?: JsonObject | undefined
+  /** Members without effect. */
   ignored: readonly string[]
-  /** As it came, if a step takes it so. */
+  /** The request as it came, if a step takes it so. */
   native?: Native | undefined
   door: Native['protocol']
 }

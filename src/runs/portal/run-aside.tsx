@@ -1,4 +1,4 @@
-/** Beside a run: its slip, and the texts that are kept of it. */
+/** The column beside a run: its slip, and the texts that are kept of it. */
 import { toHex } from '../../kernel/hex.ts'
 import { inputUnitsOf, outputUnitsOf } from '../../models/meter.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'

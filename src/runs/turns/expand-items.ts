@@ -19,7 +19,7 @@ type ExpandDeps = Pick<Deps, 'keptItems' | 'sealer' | 'settings' | 'clock' | 'te
 
 /** A request with everything that it named. */
 export type ExpandedRequest = {
-  /** As the model reads it: without references. */
+  /** The request as the model reads it: without references. */
   body: JsonObject
   /** The new input alone, its references with the runs of their items, as a turn keeps it. */
   input: readonly Json[]

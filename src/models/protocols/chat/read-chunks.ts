@@ -213,7 +213,7 @@ function joined(delta: JsonObject, content: Json | undefined): JsonObject {
   return members
 }
 
-/** The texts of a content that is not text. `others` have no text: they are handed on as they are. */
+/** The texts of a content that is not text. `others` have none: they are handed on as they are. */
 type PartTexts = { text: string; reasoning: string; refusal: string; others: Json[] }
 
 const thoughts: ReadonlySet<unknown> = new Set(['thinking', 'reasoning', 'thought'])

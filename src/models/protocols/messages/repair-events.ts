@@ -19,7 +19,7 @@ export class MessageRepair implements EventRepair {
   private hasStarted = false
   private hasReason = false
   private hasCalls = false
-  /** By the index that their server gives them: the last one of an index counts. */
+  /** The blocks by the index that their server gives them: the last one of an index counts. */
   private readonly blocks = new Map<number, Block>()
   private readonly all: Block[] = []
 

@@ -24,7 +24,7 @@ const mostUnread = 256 * 1024
 export class BodyPipe {
   failure: UpstreamFailure | undefined
   isWhole = false
-  /** Since when the reader waits for more; undefined while it does not. */
+  /** The time since which the reader waits for more; undefined while it does not. */
   waitsSince: number | undefined
   /** The bytes that came and were not read. */
   private unread: Buffer | undefined

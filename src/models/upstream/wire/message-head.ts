@@ -12,7 +12,7 @@ export type Head = {
   isKept: boolean
   /** How the body is packed; undefined where it is not. */
   encoding: string | undefined
-  /** When a server that refuses may be asked again, in ms. */
+  /** The time until a server that refuses may be asked again, in ms. */
   retryAfterMs?: number | undefined
 }
 
