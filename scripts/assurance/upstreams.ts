@@ -170,7 +170,7 @@ export const upstreams: Group = {
         ['src/models/upstream/wire/lines.ts', 'makeLines'],
         ['src/models/upstream/wire/lines.ts', 'afterPoll'],
         ['src/models/upstream/wire/idle.ts', 'makeIdleLines'],
-        ['src/models/upstream/wire/fetched.ts', 'openFetched'],
+        ['src/models/upstream/wire/wire.ts', 'openFetched'],
       ],
     },
     {

@@ -6,7 +6,7 @@ import { MessageEvents } from '../../src/models/protocols/messages/chat-to-answe
 import { ResponseEvents } from '../../src/models/protocols/responses/write-events.ts'
 import { openChunks } from '../../src/models/upstream/chunk-stream.ts'
 import type { WireAnswer } from '../../src/models/upstream/http.ts'
-import { readWhole } from '../../src/models/upstream/read-whole.ts'
+import { readWhole } from '../../src/models/upstream/model-server.ts'
 import { takeEach } from '../../src/models/upstream/upstream.ts'
 import { type UpstreamKind, wireProtocols } from '../../src/models/upstream/wire-protocol.ts'
 import { eventWriter } from '../../src/runs/api/write-events.ts'

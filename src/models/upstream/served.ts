@@ -1,11 +1,14 @@
 /** An upstream as runs use it: counted, with a limited number of places, behind a breaker. */
 import { type Breaker, type Pass, verdictOf } from './breaker.ts'
-import { type End, onEnd } from './ends.ts'
 import { OperatorFault } from './operator-fault.ts'
 import type { ReachTrouble } from './reach-trouble.ts'
 import type { PlaceHolder, Slots } from './slots.ts'
 import {
+  type Batch,
+  type Chunks,
+  type ChunkTaker,
   type FailureReason,
+  takeEach,
   type Upstream,
   type UpstreamCall,
   UpstreamFailure,
@@ -135,4 +138,72 @@ class Turn implements PlaceHolder, Pass {
     if (reason !== 'aborted') meters.upstreamFailed(this.id, failure?.trouble ?? reason)
     breaker?.end(this, failure ? verdictOf(failure) : 'left')
   }
+}
+
+/** How a stream ended: whole, by what it threw, or because its reader stopped. */
+type End = { how: 'whole' | 'left' } | { how: 'failed'; error: unknown }
+
+/** Passes chunks on, and tells `listener` once how they ended. */
+export function onEnd(chunks: Chunks, listener: (end: End) => void): Chunks {
+  let isTold = false
+  const tell = (end: End): void => {
+    if (isTold) return
+    isTold = true
+    listener(end)
+  }
+  const iterate = (): AsyncIterableIterator<Batch> => {
+    const inner = chunks[Symbol.asyncIterator]()
+    const see = (result: IteratorResult<Batch>) => {
+      if (result.done) tell({ how: 'whole' })
+      return result
+    }
+    const fail = (error: unknown): never => {
+      tell({ how: 'failed', error })
+      throw error
+    }
+    return {
+      [Symbol.asyncIterator]() {
+        return this
+      },
+      next: () => inner.next().then(see, fail),
+      async return() {
+        try {
+          await inner.return?.()
+        } finally {
+          tell({ how: 'left' })
+        }
+        return { done: true, value: undefined }
+      },
+    }
+  }
+  return {
+    [Symbol.asyncIterator]: iterate,
+    each: (take) => tellEach(chunks, take, tell),
+  }
+}
+
+/** Hands on all batches, and tells how that ended. */
+async function tellEach(
+  chunks: Chunks,
+  take: ChunkTaker<Batch>,
+  tell: (end: End) => void,
+): Promise<void> {
+  let isLeft = false
+  const goesOn = (more: boolean): boolean => {
+    isLeft = !more
+    return more
+  }
+  const takeOn = (batch: Batch): boolean | Promise<boolean> => {
+    // Until it returns true: an error of `take` is not a failure of the stream.
+    isLeft = true
+    const more = take(batch)
+    return typeof more === 'boolean' ? goesOn(more) : more.then(goesOn)
+  }
+  try {
+    await takeEach(chunks, takeOn)
+  } catch (error) {
+    tell(isLeft ? { how: 'left' } : { how: 'failed', error })
+    throw error
+  }
+  tell({ how: isLeft ? 'left' : 'whole' })
 }
