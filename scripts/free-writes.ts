@@ -47,14 +47,14 @@ const kept: Record<string, readonly string[]> = {
     'An audit entry of a share, a passport, a webhook or retention, and what it changes.',
   ],
   'src/proof/passports/bind.ts': ['Audit entries of keys; once.', 'An audit entry of a key.'],
-  'src/runs/adapted-call.ts': ['Nothing: a larger hold.'],
+  'src/runs/route.ts': ['Nothing: a larger hold.'],
   'src/runs/background.ts': ['Nothing: the start of a run.'],
   'src/runs/begin.ts': ['An open run, until it ends; free runs are refused.'],
   'src/runs/brake.ts': ['A pause, an audit entry and an event; once until it is resumed.'],
   'src/runs/finish.ts': ['A run and a leaf of the log for ever; texts and answers for a time.'],
   'src/runs/settlement.ts': ['The same.'],
   'src/runs/store-open.ts': ['An open run, until it ends.'],
-  'src/runs/tell-shortage.ts': ['An event; once until money comes in.'],
+  'src/runs/shortfall-event.ts': ['An event; once until money comes in.'],
 }
 
 /** Ledgers that pass a command on. */

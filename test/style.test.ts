@@ -55,11 +55,11 @@ describe('plain English (docs/style.md)', () => {
 const clause = /^\s*(\/\*\*?|\*|\/\/|\{\/\*) +(What|Who|Whoever|Whose|Where|Which|That is)\b/
 
 /** The most of them in the product. Lower it after rewriting some; never raise it. */
-const clauseBudget = 540
+const clauseBudget = 401
 
 /** Rooms that have none. Add one after rewriting its comments. */
 const plainRooms =
-  /^src\/(config|web\/pictures|billing\/(vouchers|refunds)|access\/(members|operators)|front\/(webhooks|operator|telemetry)|storage\/outbox)\/|^src\/ledger\/(selling|people|brake|tell|told)/
+  /^src\/(config|runs|models|web\/pictures|billing\/(vouchers|refunds)|access\/(members|operators)|front\/(webhooks|operator|telemetry)|storage\/outbox)\/|^src\/ledger\/(selling|people|brake|tell|told)/
 
 describe('comments of the product begin with a subject or a verb', async () => {
   const found: string[] = []

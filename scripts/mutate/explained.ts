@@ -263,7 +263,7 @@ const explained: Record<string, Row[]> = {
     ['if (rest <= 0n) return 0', /<= to </, 'Of no money the division makes no token either.'],
     ['if (affordable === null ||', />= to >/, 'A bound of just as many tokens is that bound.'],
   ],
-  'src/runs/failure.ts': [
+  'src/runs/ending.ts': [
     ["if (error.reason === 'open')", /one more/, 'A second is the least that is told either way.'],
   ],
   'src/runs/end-abandoned.ts': [

@@ -80,11 +80,8 @@ export const groups: Record<string, Group> = {
   },
   runs: {
     places: [
-      ...named(
-        'src/runs',
-        'begin cancel chunks complete end-failed ending finish fit route run stream',
-      ),
-      ...named('src/models', 'bound usage usage-classes'),
+      ...named('src/runs', 'begin cancel chunks complete ending finish fit route run stream'),
+      ...named('src/models', 'bound usage'),
     ],
     near: /^test\/(runs|models)\/(?!portal|full-disk)/,
     wide: /^test\/(runs|models|keys|ledger|plans|receipts|texts|upstream|metrics|idempotency)\//,

@@ -22,9 +22,6 @@ import type { LogStore } from '../proof/log/store.ts'
 import type { Db } from '../storage/db/db.ts'
 import type { Deps } from './deps-port.ts'
 
-/** What a service offers: models with their prices, plans, and the servers that models run on. */
-export type Offer = Awaited<ReturnType<typeof makeOffer>>
-
 type Needs = Pick<Deps, 'clock' | 'ids' | 'log' | 'meters'> & {
   db: Db
   logStore: LogStore

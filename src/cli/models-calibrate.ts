@@ -5,7 +5,7 @@ import type { JsonObject } from '../kernel/json-object.ts'
 import { makeCatalogue } from '../models/catalogue.ts'
 import type { Model } from '../models/model.ts'
 import { toOpenAi } from '../runs/api/native.ts'
-import { type Calibration, calibrate, type Measured, measure } from '../runs/calibrate.ts'
+import { type Calibration, calibrate, type Measurement, measure } from '../runs/calibrate.ts'
 import { keptRuns } from '../runs/store/kept-runs.ts'
 import { configOf, print, printJson, say, withSettings } from './context.ts'
 
@@ -24,7 +24,7 @@ async function run(options: Record<string, unknown> & { json?: boolean }): Promi
   const upstreamIds = config.upstreams.map(({ id }) => id)
   const catalogue = makeCatalogue({ models: config.models, upstreamIds })
   const office = await openOffice(config)
-  const found = new Map<string, Measured[]>()
+  const found = new Map<string, Measurement[]>()
   let unmeasured = 0
   try {
     for await (const kept of keptRuns(office.db, office.clock.now())) {

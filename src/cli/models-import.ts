@@ -13,7 +13,7 @@ import { builtinModels } from '../models/builtins.ts'
 import { ofResponses, readLitellm } from '../models/price-files/litellm.ts'
 import { readOpenrouter } from '../models/price-files/openrouter.ts'
 import { type ModelEntry, readMarkup, toEntry } from '../models/price-files/price-entry.ts'
-import type { FileWish, PriceFile } from '../models/price-files/price-file.ts'
+import type { PriceFile, PriceFileOptions } from '../models/price-files/price-file.ts'
 import { configOf, Exit, exitCodes, say, withSettings } from './context.ts'
 import { writeOut } from './output.ts'
 import { replaceFile } from './replace-file.ts'
@@ -94,7 +94,7 @@ const upstreamOf = ({ upstreams }: Config, { upstream }: Options) =>
 async function readPrices(source: string, options: Options): Promise<PriceFile> {
   const name = source === '-' ? 'stdin' : source
   const { only } = options
-  const wish: FileWish = {
+  const wish: PriceFileOptions = {
     wants: (id) => only === undefined || matches(only, id),
     without: new Set(options.without),
   }

@@ -1,4 +1,4 @@
-/** Reads JSON objects that other servers send. */
+/** Reads JSON of clients and other servers, whose members can be anything. */
 import type { Json } from './canonical.ts'
 import { isModestJson } from './json-size.ts'
 
@@ -22,3 +22,7 @@ export function isObject(value: Json | undefined): value is JsonObject {
 
 /** An object; an empty one for anything else. */
 export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
+
+/** Whether a member says something. `null` is as good as leaving it out, as in OpenAI's API. */
+export const isSet = (value: Json | undefined): value is Json =>
+  value !== undefined && value !== null

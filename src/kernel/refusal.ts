@@ -87,6 +87,11 @@ export function refuse(type: RefusalType, detail?: RefusalDetail | string): neve
   throw new Refusal(type, typeof detail === 'string' ? { message: detail } : detail)
 }
 
+/** Refuses a request because of one of its fields. */
+export function refuseField(param: string, message: string): never {
+  refuse('invalid_request', { param, message })
+}
+
 /** The one error body of `/v1` and `/api`. `code` equals `type`: SDKs read either. */
 export function toErrorBody(refusal: Refusal, requestId: string) {
   const { param, metadata } = refusal.detail

@@ -35,7 +35,7 @@ export function toModelInfo(model: Model, id: string): JsonObject {
   }
 }
 
-/** What is known of a model; what only its server knows is said to be taken, and refused there. */
+/** Lists what a model takes, with features that only its server knows and may refuse. */
 function capabilitiesOf({ features, imageTokensMax, pageTokensMax, prices }: Model): JsonObject {
   const can = (supported: boolean) => ({ supported })
   const reasons = features.includes('reasoning') || prices.card?.classes.reasoning !== undefined

@@ -2,7 +2,7 @@
 import { type Nusd, type Pusd, toUsd } from '../kernel/money.ts'
 import { inputClasses, type Meter, outputClasses } from './meter.ts'
 import type { Model, RouteStep } from './model.ts'
-import { type Prices, type RateStep, stepFor } from './rate-card.ts'
+import { type Prices, type RateStep, stepFor } from './rates.ts'
 
 /** A price below its cost, both in pico-USD a unit. */
 export type BelowCost = {
@@ -12,9 +12,9 @@ export type BelowCost = {
   meter: Meter
   price: Pusd
   cost: Pusd
-  /** Of runs in this tier; undefined for the ordinary one. */
+  /** The tier of the runs; undefined for the ordinary one. */
   tier: string | undefined
-  /** Of runs whose input is above so many tokens; 0 for all. */
+  /** The input that the runs are above, in tokens; 0 for all. */
   aboveInputTokens: number
 }
 
@@ -23,7 +23,7 @@ type Discount = { bps: number; covers(model: string): boolean }
 const noDiscount: Discount = { bps: 0, covers: () => true }
 
 /**
- * What is sold below cost: of each step and meter the first tier and band where it is. With a
+ * Lists what is sold below cost: of each step and meter the first tier and band where it is. With a
  * discount, only what that brings below cost.
  */
 export function belowCost(models: readonly Model[], discount?: Discount): BelowCost[] {
@@ -51,7 +51,7 @@ export function belowCostWords({ model, step, meter, ...rest }: BelowCost): stri
 
 const isCall = (meter: Meter): boolean => meter === 'request' || meter === 'web_search'
 
-/** In nano-USD: of a million tokens, or of one call. */
+/** Converts to nano-USD for a million tokens, or for one call. */
 const shown = (meter: Meter, pusd: Pusd): Nusd => (isCall(meter) ? pusd / 1000n : pusd * 1000n)
 
 const unitOf = (meter: Meter): string =>
@@ -102,7 +102,7 @@ const requests = (prices: Prices, cost: Prices): Pair => ({
   cost: cost.requestNusd * 1000n,
 })
 
-/** What a unit of each meter is billed at and costs, with the fallbacks of both. */
+/** The price and the cost of a unit of each meter, with the fallbacks of both. */
 function* rated(sold: RateStep, paid: RateStep, isChat: boolean): Generator<Pair> {
   const pair = (meter: Meter, of: (step: RateStep) => Pusd): Pair => ({
     meter,

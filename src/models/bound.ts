@@ -1,22 +1,22 @@
 /** The most tokens a request can use, known before it runs. */
 import type { Json } from '../kernel/canonical.ts'
-import { isObject } from '../kernel/json-object.ts'
-import { type Body, checkDepth, isSet, refuseField } from './body.ts'
-import { addUnsent, checkChat, toMessages } from './chat-content.ts'
+import { isObject, isSet, type JsonObject } from '../kernel/json-object.ts'
+import { refuseField } from '../kernel/refusal.ts'
+import { addUnsent, checkChat, checkDepth, toMessages } from './chat-content.ts'
 import { checkEmbedding } from './embedding-content.ts'
 import { type MediaTokens, withoutMedia } from './media.ts'
 import type { UsageClass } from './meter.ts'
 import type { Model, RouteStep } from './model.ts'
-import { countRead, type Read } from './read-texts.ts'
+import { countRead, type TokenRange } from './read-texts.ts'
 import { ordinaryTiers } from './tiers.ts'
 import type { Tokenizer } from './tokenizers/tokenizer.ts'
 
 /** The most a request can use, known before it runs. Tokens; what a hold is made of. */
 export type Bound = {
   inputTokens: number
-  /** Of all choices together. */
+  /** The most output of all choices together. */
   outputTokens: number
-  /** Of one choice; 0 for an embedding. */
+  /** The most output of one choice; 0 for an embedding. */
   maxTokens: number
   /** The limit that a server gets, where that is less: another one of the route takes none. */
   limit?: number | undefined
@@ -26,7 +26,7 @@ export type Bound = {
   inputBytes: number
   /** The tokens of its text, if a tokenizer counted them. */
   countedText?: number | undefined
-  /** What its images and files likely have, for counting; their bytes `inputBytes` leaves out. */
+  /** The likely tokens of its media, for counting; `inputBytes` leaves out their bytes. */
   countedMedia?: number | undefined
   /** The tier of service that the request asks for, if the model has rates for it. */
   tier?: string | undefined
@@ -40,7 +40,7 @@ export type Bound = {
   isLowered?: true
 }
 
-/** What of a chat request goes upstream. Everything else is ours, unpriced or unknown. */
+/** The members of a chat request that go upstream. All others are ours, unpriced or unknown. */
 const chatFields = new Set([
   'messages',
   'frequency_penalty',
@@ -79,14 +79,14 @@ const maxChoices = 128
  * overestimate, so a bound above the context refuses nothing and lowers no `max_tokens`.
  * @throws Refusal 'invalid_request'
  */
-export function boundOf(model: Model, body: Body, tokenizer?: Tokenizer): Bound {
+export function boundOf(model: Model, body: JsonObject, tokenizer?: Tokenizer): Bound {
   checkDepth(body)
   return model.kind === 'chat'
     ? boundOfChat(model, body, tokenizer)
     : boundOfEmbedding(model, body, tokenizer)
 }
 
-function boundOfChat(model: Model, body: Body, tokenizer: Tokenizer | undefined): Bound {
+function boundOfChat(model: Model, body: JsonObject, tokenizer: Tokenizer | undefined): Bound {
   const { messages, media } = checkChat(model, body)
   const n = choicesOf(body)
   const asked = askedTokens(model, [
@@ -110,7 +110,7 @@ function boundOfChat(model: Model, body: Body, tokenizer: Tokenizer | undefined)
 
 /** The facts of a chat request that bound it, in any protocol. */
 export type ChatText = {
-  read: Read
+  read: TokenRange
   /** Whether a tokenizer counted it. */
   isCounted: boolean
   inputBytes: number
@@ -155,7 +155,7 @@ export function tierOf({ id, prices }: Model, tier: Json | undefined): string | 
   refuseField('service_tier', `${id} has no rates for this tier; leave service_tier out.${others}`)
 }
 
-function boundOfEmbedding(model: Model, body: Body, tokenizer: Tokenizer | undefined): Bound {
+function boundOfEmbedding(model: Model, body: JsonObject, tokenizer: Tokenizer | undefined): Bound {
   const { inputs, tokens } = checkEmbedding(model, body)
   const content = contentOf(model, body)
   const inputBytes = bytesOf(content)
@@ -174,14 +174,14 @@ function boundOfEmbedding(model: Model, body: Body, tokenizer: Tokenizer | undef
  */
 export function forwardBody(
   model: Model,
-  body: Body,
+  body: JsonObject,
   step: RouteStep,
   maxTokens: number,
   unsent: string[] = [],
-): Body {
+): JsonObject {
   const content = contentOf(model, body, unsent)
   if (content['messages'] !== body['messages']) addUnsent(body['messages'], unsent)
-  const forwarded: Body = { model: step.model, ...content }
+  const forwarded: JsonObject = { model: step.model, ...content }
   if (model.kind === 'embedding') return forwarded
   const isNew = isSet(body['max_completion_tokens'])
   forwarded[isNew ? 'max_completion_tokens' : 'max_tokens'] = maxTokens
@@ -189,9 +189,9 @@ export function forwardBody(
 }
 
 /** The members of a request that go upstream as the client wrote them. */
-function contentOf(model: Model, body: Body, unsent?: string[]): Body {
+function contentOf(model: Model, body: JsonObject, unsent?: string[]): JsonObject {
   const fields = model.kind === 'chat' ? chatFields : embeddingFields
-  const content: Body = {}
+  const content: JsonObject = {}
   for (const field in body) {
     const value = body[field]
     if (!isSet(value)) continue
@@ -202,7 +202,7 @@ function contentOf(model: Model, body: Body, unsent?: string[]): Body {
   return content
 }
 
-/** What a model's `pass` never names: how the answer travels, its limit, and what is ours. */
+/** Members that a model's `pass` never names: how the answer travels, its limit, and our own. */
 const own = new Set([
   ...['model', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'fit'],
   // They become tags; nothing is stored anyway.
@@ -212,7 +212,7 @@ const own = new Set([
 const isPassed = ({ pass }: Model, field: string): boolean =>
   pass?.includes(field) === true && !own.has(field)
 
-function bytesOf(content: Body): number {
+function bytesOf(content: JsonObject): number {
   return Buffer.byteLength(JSON.stringify(content))
 }
 
@@ -220,7 +220,7 @@ function bytesOf(content: Body): number {
 const moreAsFunction = { tool: 400, call: 32 }
 
 /** The bytes of a chat, in the longer form where its tools have two. */
-function bytesOfChat(content: Body): number {
+function bytesOfChat(content: JsonObject): number {
   const { tools, messages } = content
   const isCustom = (one: Json): boolean => isObject(one) && isObject(one['custom'])
   const customs = Array.isArray(tools) ? tools.filter(isCustom).length : 0
@@ -236,10 +236,10 @@ function bytesOfChat(content: Body): number {
 /** The tokens of what is sent as text, as its tokenizer or its bytes say. */
 export function readOf(
   { holdBytesPerToken: bytesPerToken = 1, bytesPerToken: likelyBytesPerToken }: Model,
-  content: Body,
+  content: JsonObject,
   bytes: number,
   tokenizer: Tokenizer | undefined,
-): Read {
+): TokenRange {
   if (!tokenizer) return { most: Math.ceil(bytes / bytesPerToken), likely: 0 }
   const read = countRead(content, { tokenizer, bytesPerToken, likelyBytesPerToken })
   return { most: Math.min(bytes, read.most), likely: read.likely }
@@ -254,7 +254,7 @@ function overheadOf({ overhead }: Model, pieces: number): number {
   return overhead.fixed + overhead.perMessage * pieces
 }
 
-function choicesOf(body: Body): number {
+function choicesOf(body: JsonObject): number {
   const n = body['n'] ?? 1
   if (typeof n === 'number' && Number.isInteger(n) && n >= 1 && n <= maxChoices) return n
   refuseField('n', `Send n as an integer of 1 to ${maxChoices}.`)

@@ -82,7 +82,7 @@ function toModel(config: ModelConfig, builtin: Model | undefined): Model {
   }
 }
 
-/** What a model can; images and files only as far as they have a bound. */
+/** The features of a model; images and files only as far as they have a bound. */
 function featuresOf(model: Model, named: readonly string[]): string[] {
   const media = [
     ...(model.imageTokensMax === undefined ? [] : ['vision']),

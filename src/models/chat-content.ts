@@ -1,14 +1,15 @@
-/** Checks the content of chat requests: every part must have a bound of tokens. */
+/** Checks what a model reads of a request: its depth, and that every part has a bound of tokens. */
 import type { Json } from '../kernel/canonical.ts'
-import { isObject } from '../kernel/json-object.ts'
-import { type Body, isSet, refuseField } from './body.ts'
+import { isObject, isSet, type JsonObject } from '../kernel/json-object.ts'
+import { refuseField } from '../kernel/refusal.ts'
 import { checkMedia, isMedia, type MediaTokens, sumOfMedia } from './media.ts'
 import type { Model } from './model.ts'
 
+const maxDepth = 80
 const maxMessages = 10_000
 const maxStops = 16
 
-/** What a message is made of; other members would reach the model without a bound. */
+/** The members of a message; others would reach the model without a bound. */
 const messageFields = new Set([
   'role',
   'content',
@@ -36,7 +37,7 @@ const textParts = new Map([
  */
 export function checkChat(
   model: Model,
-  body: Body,
+  body: JsonObject,
 ): { messages: number; media: MediaTokens | undefined } {
   const messages = body['messages']
   if (!Array.isArray(messages) || messages.length === 0) {
@@ -64,7 +65,7 @@ export function toMessages(messages: Json): Json {
   )
 }
 
-const hasUnpriced = (message: Json): message is Body =>
+const hasUnpriced = (message: Json): message is JsonObject =>
   isObject(message) && !Object.keys(message).every((key) => messageFields.has(key))
 
 /** Adds the members of messages that do not go on to those found before. */
@@ -132,4 +133,22 @@ function checkStop(stop: Json | undefined): void {
   if (!isList || stop.length > maxStops) {
     refuseField('stop', `Send stop as text or as a list of at most ${maxStops} texts.`)
   }
+}
+
+/** @throws Refusal 'invalid_request' when anything lies below level 80; the body is level 1. */
+export function checkDepth(body: JsonObject): void {
+  for (const [param, value] of Object.entries(body)) {
+    if (isDeeper(value, maxDepth - 1)) {
+      refuseField(param, `This is nested too deep: at most ${maxDepth} levels, the body included.`)
+    }
+  }
+}
+
+function isDeeper(value: Json, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+    if (typeof item === 'object' && isDeeper(item, levels - 1)) return true
+  }
+  return false
 }

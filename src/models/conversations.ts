@@ -3,8 +3,7 @@
  * it could read from a cache it did. In memory, bounded, and forgotten as caches forget.
  */
 import type { Json } from '../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../kernel/json-object.ts'
-import { isSet } from './body.ts'
+import { isObject, isSet, type JsonObject } from '../kernel/json-object.ts'
 import type { KnownPrefix } from './usage.ts'
 
 /** A turn as it was asked: whose, of what, in the form that was sent. */
@@ -24,10 +23,10 @@ export type Turn = {
 /** Hashes of a conversation, message by message. Its key ends with what its user said first. */
 export type Chain = { key: bigint; marks: BigUint64Array; ends: Float64Array }
 
-type Read = { tokens: number; cached: number }
+type PromptCount = { tokens: number; cached: number }
 
 /** The last reported turn of a conversation. */
-type ReportedTurn = Read & {
+type ReportedTurn = PromptCount & {
   /** A hash for each message, over all before it, and where it ends in characters of text. */
   marks: BigUint64Array
   ends: Float64Array
@@ -35,7 +34,7 @@ type ReportedTurn = Read & {
   media: number
   /** How much of what an earlier turn had sent was read from the cache: 0 to 1. */
   share: number
-  /** In milliseconds of a clock that does not jump. */
+  /** The time of the turn in milliseconds of a clock that does not jump. */
   at: number
 }
 
@@ -53,7 +52,7 @@ export class Conversations {
   constructor(private readonly seed: bigint) {}
 
   /** Notes what was reported of a turn, at a time of a clock that does not jump. */
-  note(turn: Turn, { tokens, cached }: Read, at: number): void {
+  note(turn: Turn, { tokens, cached }: PromptCount, at: number): void {
     const chain = this.chainOf(turn)
     if (!chain) return
     const { key, marks, ends } = chain

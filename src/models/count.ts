@@ -8,7 +8,7 @@ import { loadedTokenizer } from './tokenizers/load.ts'
 export const defaultBytesPerToken = 4
 
 /** The facts of a model for counting. `readBytesPerToken`: of what it reads, where that differs. */
-export type Counting = Pick<Model, 'bytesPerToken'> &
+export type CountingRule = Pick<Model, 'bytesPerToken'> &
   Partial<Pick<Model, 'tokenizer'>> & { readBytesPerToken?: number }
 
 /**
@@ -16,7 +16,7 @@ export type Counting = Pick<Model, 'bytesPerToken'> &
  * its run loaded.
  */
 export function countOutput(
-  { bytesPerToken, tokenizer: name }: Counting,
+  { bytesPerToken, tokenizer: name }: CountingRule,
   { bytes, choices }: { bytes: number; choices: Json },
 ): number {
   const tokenizer = name && loadedTokenizer(name)

@@ -1,6 +1,7 @@
 /** Checks the content of embedding requests. */
 import type { Json } from '../kernel/canonical.ts'
-import { type Body, isSet, refuseField } from './body.ts'
+import { isSet, type JsonObject } from '../kernel/json-object.ts'
+import { refuseField } from '../kernel/refusal.ts'
 import type { Model } from './model.ts'
 
 const maxInputs = 2048
@@ -13,7 +14,7 @@ const maxInputs = 2048
  */
 export function checkEmbedding(
   model: Model,
-  body: Body,
+  body: JsonObject,
 ): { inputs: number; tokens: number | undefined } {
   checkShape(body)
   const input = body['input']
@@ -36,7 +37,7 @@ export function checkEmbedding(
   return { inputs: input.length, tokens: counted(model, tokens) }
 }
 
-function checkShape(body: Body): void {
+function checkShape(body: JsonObject): void {
   const format = body['encoding_format']
   if (isSet(format) && format !== 'float' && format !== 'base64') {
     refuseField('encoding_format', 'Send encoding_format as float or base64.')

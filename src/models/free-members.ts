@@ -10,9 +10,11 @@ export function isEmpty(value: Json | undefined): boolean {
   return true
 }
 
+/** The longest text in characters that counts as a name and not as output. */
+export const longestLabel = 64
+
 /** Members that name and say nothing, up to the length of a name. */
 const labels = new Set(['role', 'id', 'type', 'index', 'finish_reason', 'format'])
-const longestLabel = 64
 
 /** Members that seal what was thought: they count by their length, as a text if that is more. */
 const seals = new Set(['signature', 'encrypted_content'])

@@ -3,10 +3,9 @@
  * of the model: writing to a cache of an hour needs a breakpoint of an hour, sound needs sound.
  */
 import type { Json } from '../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../kernel/json-object.ts'
-import { isSet } from './body.ts'
+import { isObject, isSet, type JsonObject } from '../kernel/json-object.ts'
 import type { UsageClass } from './meter.ts'
-import type { Prices, RateCard } from './rate-card.ts'
+import type { Prices, RateCard } from './rates.ts'
 
 /** The classes that only some requests use. Every run can read a cache, reason and search. */
 const conditional = [

@@ -1,7 +1,7 @@
 /** Images and PDFs in chat requests: what is taken, and the most tokens of one. */
 import type { Json } from '../kernel/canonical.ts'
-import { isObject } from '../kernel/json-object.ts'
-import { type Body, isSet, refuseField } from './body.ts'
+import { isObject, isSet, type JsonObject } from '../kernel/json-object.ts'
+import { refuseField } from '../kernel/refusal.ts'
 import { isOfType } from './media-types.ts'
 import type { Model } from './model.ts'
 
@@ -38,7 +38,12 @@ export type MediaTokens = { most: number; likely: number }
  * with.
  * @throws Refusal 'invalid_request'
  */
-export function checkMedia(model: Model, part: Body, type: MediaType, path: string): MediaTokens {
+export function checkMedia(
+  model: Model,
+  part: JsonObject,
+  type: MediaType,
+  path: string,
+): MediaTokens {
   const { member } = media[type]
   tokensOfEach(model, type, path)
   const holder = part[type]
@@ -46,7 +51,7 @@ export function checkMedia(model: Model, part: Body, type: MediaType, path: stri
   return checkDataUrl(model, url, type, { path, at: `${path}.${type}.${member}` })
 }
 
-/** Where a part stands, and its data. */
+/** The place of a part, and its data. */
 type Place = { path: string; at: string }
 
 /**
@@ -80,7 +85,7 @@ export function checkDataUrl(
  */
 export function checkBase64(
   model: Model,
-  { media_type: kind, data }: Body,
+  { media_type: kind, data }: JsonObject,
   type: MediaType,
   { path, at }: Place,
 ): MediaTokens {
@@ -111,9 +116,14 @@ export function mostOfUnchecked(model: Model, type: MediaType): number {
   return (mostTokensOf(model, type) ?? 0) * (type === 'file' ? pdfPagesMax : 1)
 }
 
-type Encoded = { text: string; from: number; kind: string; at: string }
+type EncodedFile = { text: string; from: number; kind: string; at: string }
 
-function checkEncoded(model: Model, type: MediaType, each: number, encoded: Encoded): MediaTokens {
+function checkEncoded(
+  model: Model,
+  type: MediaType,
+  each: number,
+  encoded: EncodedFile,
+): MediaTokens {
   const { text, from } = encoded
   checkBytes(text, from, encoded)
   if (type === 'image_url') return { most: each, likely: each }

@@ -1,10 +1,10 @@
 /**
  * The meters of a run: what is counted, and what lines of them cost. A new meter also goes into the
- * rates (rate-card.ts), what model servers report (reported.ts) and the names of exports.
+ * rates (rates.ts), what model servers report (reported.ts) and the names of exports.
  */
 import type { Nusd, Pusd } from '../kernel/money.ts'
 
-/** What a model answers with. */
+/** The kind of answer that a model gives. */
 export type ModelKind = 'chat' | 'embedding'
 
 /** Classes of what a model read, beside plain `input`. No token is in two of them. */
@@ -37,7 +37,7 @@ export const meters = [
 
 export type Meter = (typeof meters)[number]
 
-/** What a run is charged for: a meter, how many units, and the price of one in pico-USD. */
+/** A charge of a run: a meter, how many units, and the price of one in pico-USD. */
 export type MeterLine = { meter: Meter; quantity: number; pricePusd: Pusd }
 
 /** A line as it is stored and shown. Lines of later versions can have other meters. */
@@ -55,13 +55,13 @@ const unitsOf =
 export const inputUnitsOf = unitsOf(['input', ...inputClasses])
 /** All tokens that it wrote. */
 export const outputUnitsOf = unitsOf(['output', ...outputClasses])
-/** What it read from a cache, and what it wrote to one. */
+/** The tokens that it read from a cache, and those that it wrote to one. */
 export const cachedUnitsOf = unitsOf(['cache_read'])
 export const cacheWriteUnitsOf = unitsOf(['cache_write', 'cache_write_1h'])
 /** Reasoning that has a line of its own; without a rate of its own it is part of the output. */
 export const reasoningUnitsOf = unitsOf(['reasoning'])
 
-/** What a run used. Counts, not money. */
+/** The usage of a run. Counts, not money. */
 export type Usage = {
   /** All tokens it read, those of the classes included. */
   inputTokens: number
@@ -80,7 +80,7 @@ export type Usage = {
 export type UsageClasses = { readonly [Class in UsageClass]?: number }
 
 /**
- * What lines cost in nano-USD: rounded up once, then less the discount, which is rounded down.
+ * The cost of lines in nano-USD: rounded up once, then less the discount, which is rounded down.
  * This is the only place where a run's price is rounded.
  */
 export function costOf(lines: readonly MeterLine[], discountBps: number): Nusd {

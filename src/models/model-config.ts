@@ -27,7 +27,7 @@ export type ModelConfig = PricesConfig & {
   context_tokens?: number | undefined
   /** Needed for chat, 0 for an embedding. */
   max_output_tokens?: number | undefined
-  /** Where `context_tokens` is the limit of the input alone. */
+  /** Whether `context_tokens` is the limit of the input alone. */
   total_tokens_max?: number | undefined
   /** Tokens. The defaults leave room for the prompt that a chat template brings by itself. */
   overhead_per_message?: number | undefined
@@ -52,7 +52,7 @@ export type CatalogueConfig = {
   models: readonly ModelConfig[]
   upstreamIds: readonly string[]
   aliases?: Aliases | undefined
-  /** Of the price list; 1 unless told otherwise. */
+  /** The number of the price list; 1 unless told otherwise. */
   version?: number
 }
 
@@ -76,10 +76,10 @@ export function faultsOf({ models, upstreamIds }: CatalogueConfig): string[] {
   return faults
 }
 
-type Say = (words: string) => void
+type FaultSink = (words: string) => void
 
 /** A model without a price is refused: it would be free by accident. So is a cost without one. */
-function checkPrices(config: PricesConfig, kind: ModelKind | undefined, say: Say): void {
+function checkPrices(config: PricesConfig, kind: ModelKind | undefined, say: FaultSink): void {
   if (config.input_pusd === undefined) say('needs input_pusd (0 when it is free)')
   if (kind === 'chat' && config.output_pusd === undefined) {
     say('needs output_pusd (0 when it is free)')
@@ -103,7 +103,11 @@ function checkPrices(config: PricesConfig, kind: ModelKind | undefined, say: Say
   if (new Set(names).size < names.length) say('tiers: two have the same name')
 }
 
-function checkRates(rates: RatesConfig & { request_nusd?: Price }, more: string[], say: Say): void {
+function checkRates(
+  rates: RatesConfig & { request_nusd?: Price },
+  more: string[],
+  say: FaultSink,
+): void {
   for (const field of [...Object.keys(rateFields), ...more] as (keyof typeof rates)[]) {
     const price = rates[field]
     if (price !== undefined && !isPrice(price)) say(`${field} is not an integer of 0…9e15`)
@@ -115,7 +119,7 @@ const ratesIn = (rates: RatesConfig): RatesConfig =>
     Object.entries(rates).filter(([name, rate]) => name in rateFields && rate !== undefined),
   )
 
-function checkServed(config: ModelConfig, upstreamIds: Set<string>, say: Say): void {
+function checkServed(config: ModelConfig, upstreamIds: Set<string>, say: FaultSink): void {
   if (config.kind !== 'chat' && config.kind !== 'embedding') say('needs kind chat or embedding')
   if (!isCount(config.context_tokens, 1)) say('needs context_tokens of 1…1,000,000,000')
   if (config.kind === 'chat' && !isCount(config.max_output_tokens, 1)) {

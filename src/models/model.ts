@@ -1,6 +1,6 @@
 /** A model: its prices, its limits and its route. */
 import type { ModelKind } from './meter.ts'
-import type { Prices } from './rate-card.ts'
+import type { Prices } from './rates.ts'
 import type { TokenizerName } from './tokenizers/tokenizer.ts'
 
 /** A model that people can pay for: its prices, its limits and where it really runs. */
@@ -33,7 +33,7 @@ export type Model = {
   isBytesPerTokenSet?: true
   /** Fate of a run whose client hangs up; by what is known of its reasoning when absent. */
   onDisconnect?: OnDisconnect | undefined
-  /** What counts its text exactly. */
+  /** The tokenizer that counts its text exactly. */
   tokenizer?: TokenizerName | undefined
   /** The most tokens of an image, and of a page of a PDF; absent, it takes none. */
   imageTokensMax?: number | undefined

@@ -6,9 +6,9 @@ export class NativeEvent {
   constructor(
     /** Its data, parsed; do not mutate. */
     readonly data: JsonObject,
-    /** The same as it was written. */
+    /** The event as it was written. */
     private readonly text: string,
-    /** What it says in the shape of Chat Completions, for who watches the run. */
+    /** The event in the shape of Chat Completions, for those who watch the run. */
     readonly chunk: JsonObject | undefined,
   ) {}
 

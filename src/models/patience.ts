@@ -1,7 +1,7 @@
 /** How long a server may think before the first byte of an answer. */
 import { type ModelConfig, toStep } from './model-config.ts'
 
-/** In ms, where the configuration says nothing. */
+/** The first-byte timeouts where the configuration has none, in ms. */
 const usualMs = 60_000
 export const reasoningMs = 300_000
 

@@ -1,7 +1,7 @@
 /** Prices as the configuration, the price list and the API write them. */
 import { toJsonInteger } from '../kernel/money.ts'
-import { makePrices, type Prices, type Rates } from './rate-card.ts'
 import { type PricesConfig, type RatesConfig, rateFields } from './rate-fields.ts'
+import { makePrices, type Prices, type Rates } from './rates.ts'
 
 const fields = Object.entries(rateFields) as [keyof RatesConfig, keyof Rates][]
 
@@ -23,7 +23,7 @@ export function toPrices(config: PricesConfig): Prices {
   })
 }
 
-/** In pico-USD a unit, those that are named. */
+/** Reads the rates that are named, in pico-USD a unit. */
 export function toRates(config: RatesConfig): Rates {
   const named = fields.filter(([field]) => config[field] !== undefined)
   return Object.fromEntries(
@@ -34,10 +34,10 @@ export function toRates(config: RatesConfig): Rates {
 /** Pico-USD in one of what a field counts. */
 const unitOf = (field: string): bigint => (field.endsWith('_nusd') ? 1000n : 1n)
 
-type Named<T> = { [Field in keyof RatesConfig]?: T }
+type NamedRates<T> = { [Field in keyof RatesConfig]?: T }
 
 /** Rates by the names of the configuration; those of classes only where there are any. */
-function namedRates<T>(rates: Rates, write: (amount: bigint) => T): Named<T> {
+function namedRates<T>(rates: Rates, write: (amount: bigint) => T): NamedRates<T> {
   const named = fields.filter(([, meter]) => rates[meter] !== undefined)
   return Object.fromEntries(
     named.map(([field, meter]) => [field, write((rates[meter] ?? 0n) / unitOf(field))]),

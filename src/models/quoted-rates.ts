@@ -1,6 +1,6 @@
 /** Writes the prices of a model as the rates of a quote, and reads them back. */
 import type { Pusd } from '../kernel/money.ts'
-import { type Prices, type RateStep, type Rates, stepFor, toStep } from './rate-card.ts'
+import { type Prices, type RateStep, type Rates, stepFor, toStep } from './rates.ts'
 
 /**
  * The price of a unit of a meter, in pico-USD, in a run of a tier ('' for the ordinary one) that

@@ -1,4 +1,4 @@
-/** What the configuration, the price list and the API call each rate. */
+/** The names of each rate in the configuration, the price list and the API. */
 
 /** The names of rates. All are pico-USD a token, but calls, which are nano-USD each. */
 export const rateFields = {
@@ -15,13 +15,13 @@ export const rateFields = {
   web_search_nusd: 'web_search',
 } as const
 
-/** What the rate of a meter is called. */
+/** The name of the rate of a meter. */
 export const rateFieldOf = (meter: string): keyof typeof rateFields | undefined =>
   (Object.keys(rateFields) as (keyof typeof rateFields)[]).find(
     (field) => rateFields[field] === meter,
   )
 
-/** The same, and a request's: what a step of a route can cost the operator. */
+/** The rates that a step of a route can cost the operator, that of a request included. */
 export const costFields = { ...rateFields, request_nusd: 'request' } as const
 
 /** A price as written: an integer of 0…9e15. */

@@ -1,25 +1,24 @@
 /** The most tokens of a request that a model with a tokenizer can read. */
 import type { Json } from '../kernel/canonical.ts'
-import { isObject } from '../kernel/json-object.ts'
-import type { Body } from './body.ts'
+import { isObject, type JsonObject } from '../kernel/json-object.ts'
 import type { Tokenizer } from './tokenizers/tokenizer.ts'
 
 /** Bytes of text that are counted exactly. */
 const countedBytes = 256 * 1024
 
-/** What a member of an object adds beside its name and value: quotes, colon, comma, a line. */
+/** The characters of a member beside its name and value: quotes, colon, comma, a line. */
 const aroundMember = 4
 
-type Counting = {
+type TextMeasure = {
   tokenizer: Tokenizer
-  /** Of text beyond what is counted. */
+  /** The bytes of a token of text beyond what is counted. */
   bytesPerToken: number
-  /** The same where usage is counted. */
+  /** The bytes of a token where usage is counted. */
   likelyBytesPerToken: number
 }
 
 /** `most`: what no template exceeds, for a hold. `likely`: the tokens of the texts alone. */
-export type Read = { most: number; likely: number }
+export type TokenRange = { most: number; likely: number }
 
 /** Texts that are counted one by one; a request with more is made to take long. */
 const countedTexts = 4096
@@ -30,9 +29,9 @@ const countedTexts = 4096
  * templates write tools and formats.
  */
 export function countRead(
-  content: Body,
-  { tokenizer, bytesPerToken, likelyBytesPerToken }: Counting,
-): Read {
+  content: JsonObject,
+  { tokenizer, bytesPerToken, likelyBytesPerToken }: TextMeasure,
+): TokenRange {
   const work = { squares: 0 }
   let left = countedBytes
   let texts = 0
@@ -55,7 +54,7 @@ export function countRead(
     if (!isObject(any)) return String(any).length
     return members(any) + aroundMember
   }
-  const members = (of: Body): number => {
+  const members = (of: JsonObject): number => {
     let tokens = 0
     for (const name in of) tokens += text(name) + aroundMember + value(of[name] ?? null)
     return tokens

@@ -1,6 +1,5 @@
 /** Tells the models and the requests that reason, of which a client may see nothing. */
-import { isObject, type JsonObject } from '../kernel/json-object.ts'
-import { isSet } from './body.ts'
+import { isObject, isSet, type JsonObject } from '../kernel/json-object.ts'
 import type { Model } from './model.ts'
 
 /** Names of models that reason unless they are told not to, at whichever server. */

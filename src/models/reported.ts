@@ -1,22 +1,44 @@
 /** Reads the usage that model servers report, in the three shapes they write it. */
 import type { Json } from '../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../kernel/json-object.ts'
-import type { UsageClass } from './meter.ts'
-import {
-  countIn,
-  nothing,
-  numberIn,
-  type ReadSide,
-  type Reported,
-  toReported,
-  wholeOf,
-} from './reported-counts.ts'
-import { readMessages } from './reported-messages.ts'
+import type { UsageClass, UsageClasses } from './meter.ts'
 
 /** The protocols whose `usage` can be read. */
 export type UsageShape = 'chat' | 'responses' | 'messages'
 
-/** What a shape calls the members of its two sides. */
+/** The usage that a model server reports. All of it is still to be checked. */
+export type UsageReport = {
+  /** All that was read, classes included; undefined when it did not say, or no count. */
+  inputTokens: number | undefined
+  outputTokens: number | undefined
+  /** The classes with at least one unit. */
+  classes: UsageClasses | undefined
+  /** The sides whose details cannot be true. */
+  contradicts: { input: boolean; output: boolean }
+  /** How else a side that contradicts itself can be read. */
+  apart?: { input?: Reading | undefined; output?: Reading | undefined }
+}
+
+/** One way to read a side of a report. */
+export type Reading = { total: number; classes: [UsageClass, number][] }
+
+/** A report that says nothing. */
+const nothing: UsageReport = {
+  inputTokens: undefined,
+  outputTokens: undefined,
+  classes: undefined,
+  contradicts: { input: false, output: false },
+}
+
+/** One side of a report. `apart`: the same with its details beside its total. */
+type ReadSide = {
+  total: number | undefined
+  classes: [UsageClass, number][]
+  contradicts: boolean
+  apart?: Reading | undefined
+}
+
+/** The names that a shape has for the members of its two sides. */
 type Side = { total: string; details: string; classes: readonly [name: string, as: UsageClass][] }
 
 const inputDetails: Side['classes'] = [
@@ -48,7 +70,7 @@ const sides: Record<'chat' | 'responses', { input: Side; output: Side }> = {
 }
 
 /** Reads a `usage` member; a value of another type says nothing. */
-export function readUsage(shape: UsageShape, usage: Json | undefined): Reported {
+export function readUsage(shape: UsageShape, usage: Json | undefined): UsageReport {
   if (!isObject(usage)) return nothing
   if (shape === 'messages') return readMessages(usage)
   const { input: read, output: written } = sides[shape]
@@ -76,7 +98,7 @@ function readApart(usage: JsonObject, read: Side, written: Side): ReadSide | und
 }
 
 /**
- * What was written, reasoning included: some servers leave that out of `completion_tokens` and in
+ * The output, reasoning included: some servers leave that out of `completion_tokens` and in
  * `total_tokens`.
  */
 function withHidden(
@@ -129,3 +151,84 @@ function judged(total: number, details: [UsageClass, Json | undefined][]): ReadS
   const apart = { total: wholeOf(total) + inClasses, classes }
   return { total: wholeOf(total), classes: [], contradicts: true, apart }
 }
+
+/** Reads a `usage` whose `input_tokens` leaves out what was read from a cache or written to it. */
+function readMessages(usage: JsonObject): UsageReport {
+  const tools = usage['server_tool_use']
+  const searches = isObject(tools) ? (countIn(tools['web_search_requests']) ?? 0) : 0
+  const classes = withUnits([['web_search', searches]])
+  const total = countIn(usage['output_tokens'])
+  return toReported(readInput(usage), { total, classes, contradicts: false })
+}
+
+/** A split of what was written that does not add up loses to its total. */
+function readInput(usage: JsonObject): ReadSide {
+  const plain = countIn(usage['input_tokens'])
+  if (plain === undefined) return { total: undefined, classes: [], contradicts: false }
+  const split = usage['cache_creation']
+  const { ephemeral_1h_input_tokens: ofHour, ephemeral_5m_input_tokens: ofMinutes } = isObject(
+    split,
+  )
+    ? split
+    : {}
+  const said = [usage['cache_read_input_tokens'], usage['cache_creation_input_tokens']]
+  const counts = [...said, ofHour, ofMinutes].map((value) => countIn(value ?? 0))
+  const [reads = 0, writes = 0, hours = 0, minutes = 0] = counts
+  const isWhole = !counts.includes(undefined)
+  const inSplit = hours + minutes
+  const hasTotal = typeof said[1] === 'number'
+  const bySplit = {
+    total: plain + reads + inSplit,
+    classes: cached(reads, minutes, hours),
+  }
+  // One of zeros alone is how servers without one write it.
+  const isSplit = inSplit > 0 && (!hasTotal || inSplit === writes)
+  if (isWhole && isSplit) return { ...bySplit, contradicts: false }
+  const byTotal = { total: plain + reads + writes, classes: cached(reads, writes, 0) }
+  if (isWhole && inSplit === 0) return { ...byTotal, contradicts: false }
+  const apart = inSplit > 0 ? bySplit : undefined
+  return { ...byTotal, contradicts: true, apart }
+}
+
+const cached = (reads: number, minutes: number, hours: number): [UsageClass, number][] =>
+  withUnits([
+    ['cache_read', reads],
+    ['cache_write', minutes],
+    ['cache_write_1h', hours],
+  ])
+
+const withUnits = (classes: [UsageClass, number][]): [UsageClass, number][] =>
+  classes.filter(([, units]) => units > 0)
+
+/** Both sides together. */
+function toReported(input: ReadSide, output: ReadSide): UsageReport {
+  const found = [...input.classes, ...output.classes]
+  const reported: UsageReport = {
+    inputTokens: input.total,
+    outputTokens: output.total,
+    classes: found.length === 0 ? undefined : Object.fromEntries(found),
+    contradicts: { input: input.contradicts, output: output.contradicts },
+  }
+  if (input.apart || output.apart) reported.apart = { input: input.apart, output: output.apart }
+  return reported
+}
+
+/** A reported count: no sign, within exact integers. A fraction of a token is a whole one. */
+export function countIn(value: Json | undefined): number | undefined {
+  const number = numberIn(value)
+  return number === undefined ? undefined : wholeOf(number)
+}
+
+/** Returns the same before it is rounded up. */
+function numberIn(value: Json | undefined): number | undefined {
+  if (typeof value !== 'number' || !(value >= 0) || value > Number.MAX_SAFE_INTEGER)
+    return undefined
+  // -0 passes for a count; it must not stay one.
+  return value + 0
+}
+
+/** Sums of fractions are off by less than this. */
+const noise = 1e-6
+
+const wholeOf = (number: number): number =>
+  Number.isInteger(number) ? number : Math.max(0, Math.ceil(number - noise))

@@ -1,4 +1,4 @@
-/** What `/v1/models` answers. */
+/** The answers of `/v1/models`. */
 import * as t from '../web/http/shape.ts'
 
 const rates = {

@@ -7,7 +7,7 @@ import type { JsonObject } from '../kernel/json-object.ts'
  */
 export class TextFrames {
   constructor(
-    /** What they have in common; the same object for all of one kind. */
+    /** The kind that they have in common; one object for all of a kind. */
     readonly kind: TextKind,
     /** The text of each. None needs escaping in JSON, and none holds half a surrogate pair. */
     readonly texts: readonly string[],
@@ -18,7 +18,7 @@ export class TextFrames {
   }
 }
 
-/** What frames have in common that differ only in their text. */
+/** The common part of frames that differ only in their text. */
 export type TextKind = {
   /** One of them, parsed; do not mutate. */
   chunk: JsonObject

@@ -1,6 +1,6 @@
 /** Tiers of service, as `service_tier` names them. */
 
-/** What a request and an answer call the tier of a model's own rates. */
+/** The names that requests and answers have for the tier of a model's own rates. */
 export const ordinaryTiers: ReadonlySet<string> = new Set([
   'auto',
   'default',

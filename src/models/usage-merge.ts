@@ -1,7 +1,7 @@
 /** Merges the usage reports of a stream: servers repeat them, complete them, or send empty ones. */
 import type { Json } from '../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../kernel/json-object.ts'
-import { countIn } from './reported-counts.ts'
+import { countIn } from './reported.ts'
 
 /** Members of one side of a usage, in all shapes. A total includes what its details name. */
 type Side = {

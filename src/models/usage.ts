@@ -1,15 +1,35 @@
-/** Decides what a run is charged for. */
+/**
+ * Decides what a run is charged for: its units, their classes and their tier, and what the same
+ * units cost the operator.
+ */
 import type { Json } from '../kernel/canonical.ts'
+import { min, type Nusd } from '../kernel/money.ts'
 import type { Bound } from './bound.ts'
-import { type Counting, countOutput, defaultBytesPerToken, tokensOfBytes } from './count.ts'
-import type { Usage } from './meter.ts'
-import type { Prices } from './rate-card.ts'
-import { readUsage, type UsageShape } from './reported.ts'
-import type { Reading, Reported } from './reported-counts.ts'
-import { addClasses, type Decided, tierOf } from './usage-classes.ts'
+import { type CountingRule, countOutput, defaultBytesPerToken, tokensOfBytes } from './count.ts'
+import {
+  costOf,
+  inputClasses,
+  outputClasses,
+  type Usage,
+  type UsageClass,
+  type UsageClasses,
+} from './meter.ts'
+import type { Model } from './model.ts'
+import {
+  dearestInputOf,
+  dearestOutputOf,
+  inputRateOf,
+  linesOf,
+  outputRateOf,
+  type Prices,
+  type RateStep,
+  stepFor,
+} from './rates.ts'
+import { type Reading, readUsage, type UsageReport, type UsageShape } from './reported.ts'
+import { ordinaryTiers } from './tiers.ts'
 
-/** What passed through our hands during a run. */
-export type Delivered = {
+/** The texts that passed through our hands during a run. */
+export type Delivery = {
   /** UTF-8 bytes of the text that was sent upstream. */
   inputBytes: number
   /** UTF-8 bytes of all that was relayed: text, reasoning, refusals, calls, unknown members. */
@@ -46,8 +66,8 @@ export type UsageClaim = {
   searches?: number | undefined
   /** Whether more output followed the report: it then holds for the input alone. */
   isOutdated?: boolean
-  delivered: Delivered
-  counting: Counting
+  delivered: Delivery
+  counting: CountingRule
   known?: KnownPrefix | undefined
   /** Whether a built-in model reported: then the count is our own. */
   embedded: boolean
@@ -56,14 +76,19 @@ export type UsageClaim = {
 /** `source` is where the numbers are from; `clamped` says that one was lowered to its bound. */
 export type DecidedUsage = {
   usage: Usage
-  source: UsageSource
+  source: 'reported' | 'counted' | 'embedded'
   clamped: boolean
   /** The sides of the report that contradict themselves, if any. */
   contradicts?: Side[]
 }
 
-export type UsageSource = 'reported' | 'counted' | 'embedded'
 export type Side = 'input' | 'output'
+
+/**
+ * One side of a usage. `believed`: the number is the reported one, free of contradictions.
+ * `classes`: of how many of its tokens the class is known.
+ */
+type SideUsage = { tokens: number; believed: boolean; classes?: UsageClasses | undefined }
 
 /**
  * How many units a run is charged for. A model server is believed only where its number can be
@@ -100,7 +125,7 @@ const mostOutput = ({ outputTokens, contextTokens, n }: Bound, inputTokens: numb
     ? outputTokens
     : Math.min(outputTokens, n * (contextTokens - inputTokens))
 
-function inputOf(claim: UsageClaim, said: Reported): Decided {
+function inputOf(claim: UsageClaim, said: UsageReport): SideUsage {
   const { classes, contradicts, apart, inputTokens: tokens, outputTokens } = said
   const { isOutdated = false } = claim
   // Zeros at the start of a stream, or on both sides, are what servers send that count nothing.
@@ -110,7 +135,7 @@ function inputOf(claim: UsageClaim, said: Reported): Decided {
   return readingOf({ total: tokens, classes }, apart?.input, countedInput(claim).tokens)
 }
 
-function countedInput({ bound, counting, delivered, known }: UsageClaim): Decided {
+function countedInput({ bound, counting, delivered, known }: UsageClaim): SideUsage {
   const { countedMedia = 0, countedText: exact } = bound
   const perToken = counting.readBytesPerToken ?? counting.bytesPerToken
   const { whole } = known ?? {}
@@ -124,7 +149,7 @@ function countedInput({ bound, counting, delivered, known }: UsageClaim): Decide
   return { tokens, believed: false, classes: cache_read > 0 ? { cache_read } : undefined }
 }
 
-function outputOf(claim: UsageClaim, said: Reported): Decided {
+function outputOf(claim: UsageClaim, said: UsageReport): SideUsage {
   const { bound, counting, delivered, isOutdated = false } = claim
   // An embedding says nothing, so nothing said about its output matters.
   if (bound.outputTokens === 0) return { tokens: 0, believed: true }
@@ -144,8 +169,8 @@ function outputOf(claim: UsageClaim, said: Reported): Decided {
 
 /** The tokens of all that came, and of what is known to have been written beside it. */
 function countedOutput(
-  counting: Counting,
-  { outputBytes, output, sealedBytes = 0, droppedBytes = 0, hiddenTokens = 0 }: Delivered,
+  counting: CountingRule,
+  { outputBytes, output, sealedBytes = 0, droppedBytes = 0, hiddenTokens = 0 }: Delivery,
 ): number {
   const passed = { bytes: outputBytes, choices: output }
   const heard = outputBytes === 0 ? 0 : countOutput(counting, passed)
@@ -164,13 +189,118 @@ const leastOfCounted = 0.5
  * too little for what passed and the details are enough.
  */
 function readingOf(
-  total: { total: number; classes: Decided['classes'] },
+  total: { total: number; classes: SideUsage['classes'] },
   apart: Reading | undefined,
   counted: number,
-): Decided {
+): SideUsage {
   const isCovered = total.total >= counted * leastOfCounted
   if (isCovered || !apart || apart.total <= total.total) {
     return { tokens: total.total, believed: false, classes: total.classes }
   }
   return { tokens: apart.total, believed: false, classes: Object.fromEntries(apart.classes) }
+}
+
+/**
+ * The tier to bill: the one the answer names, unless that is dearer than what was held for. A name
+ * without rates is the ordinary tier where it says so, and else the one that was asked for.
+ */
+function tierOf({ bound, prices, tier: said }: UsageClaim): string | undefined {
+  const { card } = prices
+  if (!card || card.tiers.length === 0) return undefined
+  if (said === bound.tier || typeof said !== 'string') return bound.tier
+  if (ordinaryTiers.has(said)) return undefined
+  const named = card.steps.get(said)
+  if (!named) return bound.tier
+  return isDearer(named, card.steps.get(bound.tier ?? ''), bound.held) ? bound.tier : said
+}
+
+function isDearer(
+  steps: readonly RateStep[],
+  asked: readonly RateStep[] | undefined = [],
+  held?: Bound['held'],
+): boolean {
+  return steps.some((step, at) => {
+    const other = asked[at]
+    return (
+      other === undefined ||
+      dearestInputOf(step, held) > dearestInputOf(other, held) ||
+      dearestOutputOf(step, held) > dearestOutputOf(other, held) ||
+      (step.rates.web_search ?? 0n) > (other.rates.web_search ?? 0n)
+    )
+  })
+}
+
+/** Keeps the classes that are known of each side, as far as its bound goes. */
+function addClasses(
+  usage: Usage,
+  { bound, prices }: UsageClaim,
+  { input, output, searches }: { input: SideUsage; output: SideUsage; searches: number },
+): void {
+  const step = stepFor(prices, usage)
+  const kept: { [Class in UsageClass]?: number } = {}
+  const keep = (
+    names: readonly UsageClass[],
+    { tokens, classes }: SideUsage,
+    most: number,
+    rateOf: (meter: UsageClass) => bigint,
+    rest: bigint,
+  ): void => {
+    if (!classes) return
+    let inClasses = 0
+    for (const name of names) inClasses += classes[name] ?? 0
+    const all = names.map((name) => ({ name, units: classes[name] ?? 0, rate: rateOf(name) }))
+    const plain = { name: undefined, units: tokens - inClasses, rate: rest }
+    // Units beyond the bound are taken from the cheapest ones, so more never costs less.
+    let left = Math.min(tokens, most)
+    for (const { name, units } of [plain, ...all].sort((a, b) => compare(b.rate, a.rate))) {
+      const taken = Math.min(left, units)
+      left -= taken
+      if (name !== undefined && taken > 0) kept[name] = taken
+    }
+  }
+  const { input: plain = 0n, output: said = 0n } = step.rates
+  keep(inputClasses, input, usage.inputTokens, (meter) => inputRateOf(step, bound, meter), plain)
+  if (output.tokens > 0) {
+    const rateOf = (meter: UsageClass) => outputRateOf(step, bound, meter) ?? said
+    keep(outputClasses, output, usage.outputTokens, rateOf, said)
+  }
+  const found = Math.min(searches, bound.webSearches ?? 0)
+  if (found > 0) kept.web_search = found
+  if (Object.keys(kept).length > 0) usage.classes = kept
+}
+
+const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** Most that is noted of one run, in nano-USD, so that sums of very many stay exact. */
+const costMost: Nusd = 9_000_000_000_000n
+
+/**
+ * The charge of an upstream for a run. Classes without a rate fall back as in prices. Usage
+ * beyond the hold counts too, up to the limits of the model, although no customer pays for it.
+ */
+export function wholesaleOf(
+  cost: Prices,
+  model: Model,
+  claim: UsageClaim,
+  { usage, clamped }: DecidedUsage,
+): Nusd {
+  const used = clamped ? decideUsage({ ...claim, bound: limitsOf(model, claim) }).usage : usage
+  return min(costOf(linesOf(cost, model.kind, inTier(cost, claim, used)), 0), costMost)
+}
+
+const limitsOf = ({ contextTokens, maxOutputTokens }: Model, { bound }: UsageClaim): Bound => ({
+  ...bound,
+  inputTokens: Math.max(bound.inputTokens, contextTokens),
+  outputTokens: Math.max(bound.outputTokens, maxOutputTokens * bound.n),
+  // The room of the context is a limit of holds; a server may count otherwise.
+  contextTokens: undefined,
+})
+
+/**
+ * The upstream bills the tier it names, also one that the model is not sold at, and classes by
+ * their own rates.
+ */
+function inTier({ card }: Prices, { tier }: UsageClaim, { held: _, ...usage }: Usage): Usage {
+  if (typeof tier !== 'string' || !card?.steps.has(tier)) return usage
+  return { ...usage, tier }
 }

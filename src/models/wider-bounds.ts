@@ -13,7 +13,7 @@ export function withoutLimit(model: Model, bound: Bound): Bound {
     maxTokens,
     outputTokens: maxTokens * bound.n,
     limit: bound.limit ?? bound.maxTokens,
-    // What is read several times has a context each time.
+    // Input that is read several times has a context each time.
     ...(bound.inputTokens < context && bound.inputTokens + maxTokens > context
       ? { contextTokens: context }
       : {}),
@@ -34,7 +34,7 @@ export function widest(a: Bound, b: Bound): Bound {
   const media = mostOf(a.countedMedia, b.countedMedia)
   if (media !== undefined) bound.countedMedia = media
   const contextTokens = mostOf(a.contextTokens, b.contextTokens)
-  // What is read several times has a context each time.
+  // Input that is read several times has a context each time.
   if (contextTokens !== undefined && inputTokens < contextTokens)
     bound.contextTokens = contextTokens
   return bound

@@ -4,16 +4,24 @@ import { isObject, type JsonObject, objectOf } from '../kernel/json-object.ts'
 import { inParts, isEmpty, reasoningNames, sealedBytesIn } from '../models/free-members.ts'
 import type { TextFrames } from '../models/text-frames.ts'
 import { mergeUsage } from '../models/usage-merge.ts'
-import { addContent, type Choice, type Gathered, keepRecent, toChoice } from './gathered-choice.ts'
-import { bytesOfName, Pieces } from './pieces.ts'
-import { addToolCalls, integer } from './tool-calls.ts'
+import {
+  addContent,
+  addToolCalls,
+  bytesOfName,
+  type Choice,
+  integer,
+  keepRecent,
+  type PartialChoice,
+  Pieces,
+  toChoice,
+} from './partial-choice.ts'
 
 /** An answer in its non-streaming form, with its counts. */
 export type Answer = {
   choices: Choice[]
   /** UTF-8 bytes of all that was said: text, reasoning, calls of tools, unknown members. */
   outputBytes: number
-  /** The same of what is sealed: output that only its server can read. */
+  /** UTF-8 bytes of what is sealed: output that only its server can read. */
   sealedBytes?: number | undefined
   /** Bytes that were said after its client had left, and are kept nowhere. */
   droppedBytes?: number | undefined
@@ -25,6 +33,15 @@ export type Answer = {
   tier: Json | undefined
   /** The searches that the model server made by itself, as far as they came. */
   searches?: number | undefined
+}
+
+/** An answer of which nothing came. */
+export const nothingCame: Answer = {
+  choices: [],
+  outputBytes: 0,
+  usage: undefined,
+  isOutdated: false,
+  tier: undefined,
 }
 
 /** Reads a whole `chat.completion`. */
@@ -43,7 +60,7 @@ const spoken = new Set(['content', 'refusal', ...reasoningNames])
 
 /** Gathers the chunks of a stream into the answer they make. */
 export class Collector {
-  private readonly choices = new Map<number, Gathered>()
+  private readonly choices = new Map<number, PartialChoice>()
   private outputBytes = 0
   private sealedBytes = 0
   private droppedBytes = 0
@@ -126,11 +143,11 @@ export class Collector {
     return this.outputBytes + this.sealedBytes + this.droppedBytes
   }
 
-  private gatheredAt(from: JsonObject): Gathered {
+  private gatheredAt(from: JsonObject): PartialChoice {
     const index = integer(from['index'])
     const known = this.choices.get(index)
     if (known) return known
-    const fresh: Gathered = {
+    const fresh: PartialChoice = {
       index,
       content: null,
       finishReason: null,
@@ -155,7 +172,7 @@ function readChunk(chunk: JsonObject): Answer {
 }
 
 /** Adds what a message says; returns its bytes. */
-function addMessage(gathered: Gathered, message: JsonObject): number {
+function addMessage(gathered: PartialChoice, message: JsonObject): number {
   let bytes = 0
   let reasoned = 0
   for (const name in message) {
@@ -210,7 +227,7 @@ function repeatedIn(said: Pieces, details: Json): number {
 }
 
 /** Adds what stands beside the message; returns its bytes. */
-function addBeside(gathered: Gathered, name: string, value: Json): number {
+function addBeside(gathered: PartialChoice, name: string, value: Json): number {
   if (name === 'index' && typeof value === 'number') return 0
   if (name === 'finish_reason' && typeof value === 'string') {
     gathered.finishReason = value
@@ -232,15 +249,6 @@ function addBeside(gathered: Gathered, name: string, value: Json): number {
 function addNamed(pieces: Pieces, name: string, value: Json): number {
   const isNew = !spoken.has(name) && !pieces.has(name)
   return (isNew ? Buffer.byteLength(name) : 0) + pieces.add(name, value)
-}
-
-/** What a choice says, as text: of a content in parts, the texts. */
-export function textOfChoice(choice: Choice | undefined): string {
-  const content = choice?.message.content
-  if (typeof content === 'string') return content
-  return objects(content)
-    .map(({ text }) => (typeof text === 'string' ? text : ''))
-    .join('')
 }
 
 const isListOfObjects = (value: Json): value is JsonObject[] =>

@@ -9,28 +9,34 @@ import type { ModelKind } from '../models/meter.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import type { Call } from '../storage/idempotency/call.ts'
 import { errorFrame } from '../web/http/sse.ts'
+import { answerWhole, fittedOf } from './api/complete.ts'
+import { messagesApi } from './api/messages.ts'
+import { responsesApi } from './api/responses.ts'
 import {
   answer,
   findModelOf,
   quoteIn,
   type RunContext,
-  type Running,
+  type RunHandler,
   traceOf,
   withSayable,
-} from './api/asked.ts'
-import { answerWhole } from './api/complete.ts'
-import { fittedOf } from './api/lowered.ts'
-import { messagesApi } from './api/messages.ts'
-import { responsesApi } from './api/responses.ts'
+} from './api/run-request.ts'
 import { nativeRunsApi } from './api/runs.ts'
 import { streamRun } from './api/stream.ts'
 import { readTags } from './api/tags.ts'
 import { begin } from './begin.ts'
 import { frameWriter } from './chunks.ts'
 import type { LiveRun } from './live-run.ts'
-import { toCompletion, toEmbeddings } from './openai.ts'
-import { chunkBase, chunkWriter, doneFrame, failsIn, lastFrames } from './openai-chunks.ts'
-import type { Begun } from './opening.ts'
+import {
+  chunkBase,
+  chunkWriter,
+  doneFrame,
+  failsIn,
+  lastFrames,
+  toCompletion,
+  toEmbeddings,
+} from './openai.ts'
+import type { OpenedRun } from './opening.ts'
 import { checkSwitches, isToFit } from './switches.ts'
 import { assertServed } from './unserved.ts'
 
@@ -56,7 +62,7 @@ export const runsApi = (deps: Deps) => {
     )
 }
 
-const chat: Running = async (deps, context, body, call) => {
+const chat: RunHandler = async (deps, context, body, call) => {
   const fit = isToFit(context.request, body['fit'], context.caller.key)
   const live = await beginOpenAi(deps, context, { kind: 'chat', body, fit, call })
   const fitted = fittedOf(live.bound, fit)
@@ -81,15 +87,15 @@ const chat: Running = async (deps, context, body, call) => {
   }))
 }
 
-const embeddings: Running = async (deps, context, body, call) => {
+const embeddings: RunHandler = async (deps, context, body, call) => {
   const live = await beginOpenAi(deps, context, { kind: 'embedding', body, fit: false, call })
   return answerWhole(deps, context, live, (done) => toEmbeddings(live, done, deps.settings))
 }
 
-type OpenAiAsked = { kind: ModelKind; body: JsonObject; fit: boolean; call: Call | undefined }
+type OpenAiRequest = { kind: ModelKind; body: JsonObject; fit: boolean; call: Call | undefined }
 
 /** Begins what one of OpenAI's routes was asked, if it is the route for this kind of model. */
-function beginOpenAi(deps: Deps, context: RunContext, asked: OpenAiAsked): Promise<LiveRun> {
+function beginOpenAi(deps: Deps, context: RunContext, asked: OpenAiRequest): Promise<LiveRun> {
   const { kind, body, fit, call } = asked
   const { caller, request } = context
   checkSwitches(body)
@@ -105,7 +111,7 @@ function beginOpenAi(deps: Deps, context: RunContext, asked: OpenAiAsked): Promi
     background: false,
     tags: readTags(request, body['metadata']),
     metadata: {},
-    once: call && onceOf<Begun>(deps, call, () => undefined),
+    once: call && onceOf<OpenedRun>(deps, call, () => undefined),
     trace: traceOf(request),
     client: request,
     quote: quoteIn(request),

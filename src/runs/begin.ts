@@ -15,13 +15,13 @@ import { loadTokenizer } from '../models/tokenizers/load.ts'
 import type { Tokenizer } from '../models/tokenizers/tokenizer.ts'
 import { widest, withoutLimit } from '../models/wider-bounds.ts'
 import { isDiverged } from '../proof/log/divergence.ts'
-import { isUnlimited } from './adapted-call.ts'
 import { BrakePassed, pullBrake } from './brake.ts'
 import { freeLater, unstored } from './finish.ts'
 import { holdOf, withTokens } from './fit.ts'
 import { LiveRun } from './live-run.ts'
-import { Opening, type RunWish } from './opening.ts'
-import { tellLack } from './tell-shortage.ts'
+import { Opening, type RunRequest } from './opening.ts'
+import { isUnlimited } from './route.ts'
+import { recordShortfall } from './shortfall-event.ts'
 
 /**
  * Holds the most a run can cost, in one command. After it the run must be ended by {@link finish}
@@ -30,7 +30,7 @@ import { tellLack } from './tell-shortage.ts'
  * `invalid_request`, `model_not_allowed`, `log_diverged`, `idempotency_in_progress`, `not_found` or
  * `gone` for its quote, or one for the state of the key or its parents. Nothing is held then.
  */
-export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
+export async function begin(deps: Deps, wish: RunRequest): Promise<LiveRun> {
   const { caller, once } = wish
   if (isDiverged(deps.health)) refuse('log_diverged')
   if (deps.health.heads === 'unchecked') await deps.heads.assertChecked()
@@ -88,7 +88,7 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
       freeLater(deps, { id, accountId: caller.account }, model.prices, neverBegun, 0)
     }
     if (error instanceof BrakePassed) await pullBrake(deps, error.passed)
-    if (opening?.lack) await tellLack(deps, opening.lack)
+    if (opening?.shortfall) await recordShortfall(deps, opening.shortfall)
     // In both cases nothing is charged.
     throw error instanceof StorageFault ? error.withoutDoubt() : error
   } finally {
@@ -101,15 +101,15 @@ export async function begin(deps: Deps, wish: RunWish): Promise<LiveRun> {
  * came in one segment, that shows a turn after the first began.
  * @throws Refusal `unavailable`
  */
-async function assertThere({ signal }: NonNullable<RunWish['client']>): Promise<void> {
+async function assertThere({ signal }: NonNullable<RunRequest['client']>): Promise<void> {
   await new Promise((resume) => setImmediate(resume))
   if (!signal.aborted) return
   const message = 'The connection closed before the run began. Nothing was charged.'
   refuse('unavailable', `${message} Wait for an answer before the next request.`)
 }
 
-/** Of what goes to each step of its route: as it came, translated, or either. */
-function boundOfWish(model: Model, { body, native }: RunWish, tokenizer?: Tokenizer): Bound {
+/** The bound of a request as the steps of its route get it: as it came, translated, or both. */
+function boundOfWish(model: Model, { body, native }: RunRequest, tokenizer?: Tokenizer): Bound {
   const own = native && boundOfNative(model, native, tokenizer)
   const translated = body && boundOf(model, body, tokenizer)
   if (own && translated) return widest(own, translated)
@@ -136,9 +136,9 @@ function assertPayable(model: Model, bound: Bound): void {
 const isBillingWrites = ({ upstreams }: Deps, { upstream, model }: RouteStep): boolean =>
   upstreams.get(upstream)?.dialects?.of(model).billsCacheWrites === true
 
-const unquoted = ({ model }: RunWish) => ({ model, quote: undefined })
+const unquoted = ({ model }: RunRequest) => ({ model, quote: undefined })
 
-const quotedFor = (deps: Deps, { caller, model, body, native, fit, quote = '' }: RunWish) => {
+const quotedFor = (deps: Deps, { caller, model, body, native, fit, quote = '' }: RunRequest) => {
   const limited = body ?? { max_tokens: native?.limit[1] ?? null }
   return applyQuote(deps, { id: quote, caller, model, body: limited, fit: fit === true })
 }

@@ -12,7 +12,7 @@ import { readAnswer } from './answer.ts'
 export type KeptRun = Pick<RunRow, 'id' | 'model' | 'lines'> & { input: Json; output: Json | null }
 
 /** Bytes and tokens of one run, as they are counted where nothing is reported. */
-export type Measured = {
+export type Measurement = {
   inputBytes: number
   inputTokens: number
   outputBytes: number
@@ -36,7 +36,7 @@ export function measure(
   model: Model,
   { lines, input, output }: KeptRun,
   toBody: (model: Model, input: JsonObject) => JsonObject,
-): Measured | undefined {
+): Measurement | undefined {
   if (!isObject(input) || lines.some(({ meter }) => besideText.has(meter))) return undefined
   const tokensOf = (meters: readonly string[]) =>
     lines.reduce((sum, line) => sum + (meters.includes(line.meter) ? line.quantity : 0), 0)
@@ -53,21 +53,21 @@ export function measure(
   }
 }
 
-/** What runs of a model say its settings are. */
+/** The settings that the runs of a model suggest. */
 export type Calibration = {
   runs: number
   /** Bytes of a token over all runs; null without any output. */
   input: number
   output: number | null
-  /** For counting: as many bytes as tokens were on average. */
+  /** The bytes of a token on average, for counting. */
   bytesPerToken: number
-  /** For holds: so few that one run in a hundred, at most, used more than its hold. */
+  /** The bytes of a token for holds: so few that one run in a hundred, at most, used more. */
   holdBytesPerToken: number
 }
 
-/** Of at least one run. */
-export function calibrate(measured: readonly Measured[]): Calibration {
-  const sum = (name: keyof Measured) => measured.reduce((all, one) => all + one[name], 0)
+/** Derives settings from the measurements of at least one run. */
+export function calibrate(measured: readonly Measurement[]): Calibration {
+  const sum = (name: keyof Measurement) => measured.reduce((all, one) => all + one[name], 0)
   const [inputBytes, inputTokens] = [sum('inputBytes'), sum('inputTokens')]
   const [outputBytes, outputTokens] = [sum('outputBytes'), sum('outputTokens')]
   const ratios = measured.map((one) => one.inputBytes / one.inputTokens).sort((a, b) => a - b)

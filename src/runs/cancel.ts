@@ -6,7 +6,7 @@ import type { LiveRun } from './live-run.ts'
 
 /** How long to wait for a cancelled run of this node to settle, in ms. */
 const settleWithinMs = 2000
-/** The same for another node, which polls cancel requests every second. */
+/** The longest wait for a run of another node, which polls cancel requests every second, in ms. */
 const otherWithinMs = 5000
 const lookEveryMs = 100
 

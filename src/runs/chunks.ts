@@ -58,7 +58,7 @@ export class ChunkSorter {
       const { ending, going } = this.split(chunk)
       if (ending) this.tail.push(ending)
       if (!going) {
-        // What it says waits, what it reports does not.
+        // Its output waits, its report does not.
         this.collected.noteUsage(chunk)
         continue
       }

@@ -1,20 +1,21 @@
-/** Runs a request to its end and returns the whole answer, after the COMMIT that settles it. */
+/**
+ * Runs a request to its end and returns the whole answer, text or vectors, after the COMMIT that
+ * settles it.
+ */
 import type { Deps } from '../app/deps-port.ts'
-import type { Json } from '../kernel/canonical.ts'
+import { hasCanonicalForm, type Json } from '../kernel/canonical.ts'
 import type { Usage } from '../models/meter.ts'
 import { gatherNative } from '../models/protocols/native.ts'
 import { type JsonObject, UpstreamFailure } from '../models/upstream/upstream.ts'
-import { readAnswer } from './answer.ts'
-import { readEmbeddings } from './embeddings.ts'
-import { endFailed } from './end-failed.ts'
-import { type CollectedAnswer, endingOf, type Keep, nothingCame, storedOf } from './ending.ts'
+import { nothingCame, objects, readAnswer } from './answer.ts'
+import { type CollectedAnswer, endFailed, endingOf, type ReplyKeeper, storedOf } from './ending.ts'
 import { finish } from './finish.ts'
 import type { LiveRun } from './live-run.ts'
 import { sound } from './native-sorter.ts'
 import { tryRoute } from './route.ts'
-import type { Finished } from './settlement.ts'
+import type { FinishedRun } from './settlement.ts'
 
-export type Completed = Finished & { body: JsonObject; usage: Usage; output: Json }
+export type CompletedAnswer = FinishedRun & { body: JsonObject; usage: Usage; output: Json }
 
 /**
  * Runs to the end and returns the whole answer, settled.
@@ -24,8 +25,8 @@ export type Completed = Finished & { body: JsonObject; usage: Usage; output: Jso
 export async function complete(
   deps: Deps,
   live: LiveRun,
-  keep?: Keep<Completed>,
-): Promise<Completed> {
+  keep?: ReplyKeeper<CompletedAnswer>,
+): Promise<CompletedAnswer> {
   let step = live.model.route[0]
   let answer: CollectedAnswer = nothingCame
   let isWhole = false
@@ -59,4 +60,21 @@ export async function complete(
 function readWholeAnswer({ model, native, isNative }: LiveRun, found: JsonObject): CollectedAnswer {
   if (model.kind === 'embedding') return readEmbeddings(found)
   return isNative && native ? sound(gatherNative(native.protocol, found)) : readAnswer(found)
+}
+
+/** The members of a vector; others would be output that an embedding has no price for. */
+const vectorMembers = new Set(['object', 'index', 'embedding'])
+
+/** Reads the vectors that a model server answers with. */
+export function readEmbeddings(body: JsonObject): CollectedAnswer {
+  const data = objects(body['data']).map(toVector)
+  // No receipt could commit to a number beyond a double or to half a surrogate pair.
+  if (!hasCanonicalForm(data)) throw new UpstreamFailure('error')
+  return { ...nothingCame, choices: data, usage: body['usage'], tier: body['service_tier'] }
+}
+
+function toVector(item: JsonObject): JsonObject {
+  const names = Object.keys(item)
+  if (names.every((name) => vectorMembers.has(name))) return item
+  return Object.fromEntries(Object.entries(item).filter(([name]) => vectorMembers.has(name)))
 }

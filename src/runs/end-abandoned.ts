@@ -6,7 +6,7 @@
  */
 import type { Deps } from '../app/deps-port.ts'
 import { pricesOfQuote, quoteDigestOf } from '../billing/quotes/apply-quote.ts'
-import type { Prices } from '../models/rate-card.ts'
+import type { Prices } from '../models/rates.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import { settle } from './settlement.ts'
 

@@ -1,22 +1,23 @@
 /** Ends a run: stores its settlement, or frees its hold when that fails. */
+
 import type { Deps } from '../app/deps-port.ts'
 import { toHex } from '../kernel/hex.ts'
 import { Refusal } from '../kernel/refusal.ts'
+import { retryHeaders } from '../kernel/retry-headers.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
 import { keysIn } from '../ledger/brake.ts'
-import type { Prices } from '../models/rate-card.ts'
-import { unpricedUnits } from '../models/rates.ts'
+import { type Prices, unpricedUnits } from '../models/rates.ts'
 import { noteAnswer } from '../proof/attested/exchange-row.ts'
 import { receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { RunRow } from '../storage/db/schema.ts'
 import { type LiveRun, namesOf } from './live-run.ts'
 import {
   type Ending,
-  type Finished,
+  type FinishedRun,
+  type RunEnd,
   RunNotOpen,
-  type Settled,
   Settlement,
-  type Stored,
+  type StoredParts,
   settle,
 } from './settlement.ts'
 
@@ -29,8 +30,8 @@ export async function finish(
   deps: Deps,
   live: LiveRun,
   ending: Ending,
-  { reply, items }: Stored = {},
-): Promise<Finished> {
+  { reply, items }: StoredParts = {},
+): Promise<FinishedRun> {
   const call = live.call === undefined ? undefined : { scope: live.call, reply }
   const durationMs = Math.round(deps.clock.monotonic() - live.startedAt)
   const { received, row, exchange } = live
@@ -38,7 +39,7 @@ export async function finish(
   const { prices } = live.model
   const safely =
     items &&
-    ((settled: Finished) => {
+    ((settled: FinishedRun) => {
       try {
         return items(settled)
       } catch (fault) {
@@ -47,7 +48,7 @@ export async function finish(
         return []
       }
     })
-  const of: Settled = {
+  const of: RunEnd = {
     open: row,
     prices,
     ending,
@@ -58,7 +59,7 @@ export async function finish(
     items: safely,
   }
   try {
-    let done: Finished
+    let done: FinishedRun
     let kept: Settlement['items']
     try {
       const settlement = new Settlement(deps, of)
@@ -103,7 +104,7 @@ const endedElsewhere = (id: string): Refusal =>
       'This server was cut off from its database, and another one ended the run in its place. ' +
       'Nothing was charged; try again.',
     metadata: { reason: 'run_interrupted', run_id: id, receipt_id: receiptIdOf(id) },
-    headers: { 'retry-after': '1', 'retry-after-ms': '1000', 'x-receipt-id': receiptIdOf(id) },
+    headers: { ...retryHeaders(1000), 'x-receipt-id': receiptIdOf(id) },
   })
 
 /** Tells the operator of a word that ended an answer and was taken for `stop`. */
@@ -118,7 +119,7 @@ const noteFinish = ({ log }: Deps, live: LiveRun): void =>
  * released: returns what it stored, or stores it now.
  * @throws the error when it is not such a COMMIT or the lookup fails.
  */
-async function afterDoubt(deps: Deps, error: unknown, of: Settled): Promise<Finished> {
+async function afterDoubt(deps: Deps, error: unknown, of: RunEnd): Promise<FinishedRun> {
   if (!(error instanceof StorageFault) || !error.options.doubt || error.isLasting) throw error
   const found = await deps.runs.findCommitted(of.open).catch(() => {
     throw error

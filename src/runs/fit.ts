@@ -3,10 +3,9 @@ import type { Nusd } from '../kernel/money.ts'
 import type { Bound } from '../models/bound.ts'
 import { costOf } from '../models/meter.ts'
 import type { Model } from '../models/model.ts'
-import { holdRates } from '../models/rate-card.ts'
-import { holdLines } from '../models/rates.ts'
+import { holdLines, holdRates } from '../models/rates.ts'
 
-/** What the hold of a bound is, in nano-USD. */
+/** The hold of a bound, in nano-USD. */
 export const holdOf = ({ prices, kind }: Model, bound: Bound, discountBps: number): Nusd =>
   costOf(holdLines(prices, kind, bound), discountBps)
 
@@ -38,7 +37,7 @@ export function affordableTokens(
  * affordable, the bound of one token: the refusal then names the amount missing.
  */
 export function fitBound(model: Model, bound: Bound, room: Nusd, discountBps: number): Bound {
-  // What a server is not told cannot be lowered.
+  // A limit that a server is not told cannot be lowered.
   if (bound.limit !== undefined || holdOf(model, bound, discountBps) <= room) return bound
   const affordable = affordableTokens(model, bound, room, discountBps)
   if (affordable === null) return bound

@@ -8,7 +8,7 @@ import { type Chunk, isPlain } from '../models/upstream/upstream.ts'
 
 /** The calls of one answer. */
 export class FreeformCalls {
-  /** By choice and index: the text of each call that is one of a freeform tool. */
+  /** The text of each call of a freeform tool, by choice and index. */
   private readonly open = new Map<string, UnwrappedText>()
 
   constructor(private readonly names: ReadonlySet<string>) {}

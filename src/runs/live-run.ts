@@ -1,4 +1,7 @@
-/** A run of this process between its hold and its settlement, and the switch that stops it. */
+/**
+ * A run of this process between its hold and its settlement, and the switch that stops it, also
+ * when its client disconnects.
+ */
 import type { Json } from '../kernel/canonical.ts'
 import { type Deadline, deadlineIn } from '../kernel/deadline.ts'
 import { type StopSignal, StopSwitch } from '../kernel/stop.ts'
@@ -68,13 +71,13 @@ export class LiveRun {
    * {@link freeRequest} drops it.
    */
   body: JsonObject | undefined
-  /** The same as it came in another protocol, if a step is sent that. */
+  /** The request as it came in another protocol, if a step is sent that. */
   native: Native | undefined
   /** The protocol of the door where it came. */
   readonly door: Protocol
   /** Members of what came that have no effect; of the server that is asked now, once it is. */
   ignored: readonly string[]
-  /** Those that the shape of Chat Completions has no place for, whichever server is asked. */
+  /** Members that the shape of Chat Completions has no place for, whichever server is asked. */
   readonly unread: readonly string[]
   /** The request as received; undefined unless the account keeps its texts. */
   readonly received: Json | undefined
@@ -85,7 +88,7 @@ export class LiveRun {
   readonly span: RunSpan | undefined
   /** The browser session that started the run and ends it; undefined for a run of a key. */
   readonly session: string | undefined
-  /** From {@link Clock.monotonic}. */
+  /** The time of its begin by {@link Clock.monotonic}. */
   readonly startedAt: number
   readonly asksReasoning: boolean
   /** How long its answer is read on when its client hangs up, in ms; 0 where that stops it. */
@@ -98,7 +101,7 @@ export class LiveRun {
   exchange: Exchange | undefined
   /** A finish reason of that server that is not known. */
   unknownFinish: string | undefined
-  /** What the server that is asked now speaks, and whether the request went on as it came. */
+  /** The protocol of the server that is asked now, and whether the request went on as it came. */
   protocol: Protocol = 'chat'
   isNative = false
   /** The calls of freeform tools that are functions there. */
@@ -251,4 +254,35 @@ export class LiveRun {
 export const namesOf = ({ id, trace, span }: Pick<LiveRun, 'id' | 'trace' | 'span'>) => {
   const traceId = trace?.id ?? span?.traceId
   return { run_id: id, ...(traceId === undefined ? {} : { trace_id: traceId }) }
+}
+
+/** How long a client that waits for a whole answer is not listened to, in ms. */
+const unheardMs = 50
+
+export function stopWithClient(live: LiveRun, signal: StopSignal): void {
+  const stop = () => live.stop('client_gone')
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
+}
+
+/**
+ * Stops a run when a client that waits for the whole answer leaves. It listens only after 50 ms,
+ * because a listener costs more than a look at the signal when the answer is there, which
+ * {@link LiveRun.stopped} takes. Clear the deadline that it returns when the run has ended.
+ */
+export function stopWithWaiting(live: LiveRun, request: Request): Deadline {
+  live.client = request
+  live.stopped()
+  return deadlineIn(unheardMs, new UnheardClient(live, request))
+}
+
+class UnheardClient {
+  constructor(
+    private readonly live: LiveRun,
+    private readonly request: Request,
+  ) {}
+
+  handleDeadline(): void {
+    stopWithClient(this.live, this.request.signal)
+  }
 }

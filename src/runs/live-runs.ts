@@ -2,13 +2,13 @@
 import type { Caller } from '../access/keys/key.ts'
 import { mayTake } from '../kernel/fair-share.ts'
 import { refuse } from '../kernel/refusal.ts'
+import { retryHeaders } from '../kernel/retry-headers.ts'
 import type { LiveRun } from './live-run.ts'
-import { type RunNotices, runNotices } from './notices.ts'
 import { Pace } from './pace.ts'
-import { UsedUp } from './used-up.ts'
+import { SpentBudgets } from './spent-budgets.ts'
 
-/** Who asks for a place, and the plan's limit of runs in flight for each key. */
-type Admitted = Pick<Caller, 'account' | 'chain' | 'isEmpty'> & {
+/** The caller that asks for a place, and the plan's limit of runs in flight for each key. */
+type AdmittedCaller = Pick<Caller, 'account' | 'chain' | 'isEmpty'> & {
   plan: { limits: { concurrency: number } }
 }
 
@@ -19,16 +19,16 @@ export type LiveRuns = {
    * @throws Refusal `unavailable` when the process is full, `concurrency_limited` when a key or
    * the account's share is.
    */
-  admit(caller: Admitted, nodes: number, unfunded?: number): void
+  admit(caller: AdmittedCaller, nodes: number, unfunded?: number): void
   /**
    * Takes one of the `unfunded` places of an account without money before the body of its request
    * is read, and gives what returns it; undefined for other accounts.
    * @throws Refusal `concurrency_limited`
    */
-  expectBody(caller: Admitted, nodes: number, unfunded: number): (() => void) | undefined
+  expectBody(caller: AdmittedCaller, nodes: number, unfunded: number): (() => void) | undefined
   release(account: string, lineage: readonly string[]): void
   /** Accounts without money that are refused for the rest of the day. */
-  usedUp: UsedUp
+  usedUp: SpentBudgets
   /** The turns of accounts without money. */
   pace: Pace
   /** Registers the id of a run before its row is stored, until it is added or fails to begin. */
@@ -65,7 +65,7 @@ export function liveRuns(options: { admission: number }): LiveRuns {
   /** Bodies that are read for accounts without money. */
   const reading = new Map<string, number>()
   const assertPlace = (
-    { account, isEmpty }: Admitted,
+    { account, isEmpty }: AdmittedCaller,
     { nodes, most, more = 0 }: { nodes: number; most: number; more?: number },
   ): void => {
     if (!isEmpty || most === 0) return
@@ -112,7 +112,7 @@ export function liveRuns(options: { admission: number }): LiveRuns {
         else reading.delete(account)
       }
     },
-    usedUp: new UsedUp(),
+    usedUp: new SpentBudgets(),
     pace: new Pace(),
     release(account, lineage) {
       admitted--
@@ -160,8 +160,8 @@ export function liveRuns(options: { admission: number }): LiveRuns {
   }
 }
 
-/** When a place may be free again. */
-const soon = { 'retry-after': '1', 'retry-after-ms': '1000' }
+/** The headers that say when a place may be free again. */
+const soon = retryHeaders(1000)
 
 const withoutMoney =
   'An account without money runs few requests at once. Wait for one to end, or deposit.'
@@ -171,3 +171,29 @@ const settledAtOnce = 128
 
 const crowded =
   'Your account already uses its share of the runs this server can take. Wait for one to end.'
+
+type RunNotices = {
+  tell(account: string): void
+  /** Returns a function that stops watching. */
+  watch(account: string, watcher: () => void): () => void
+  /** The number of watchers of an account. */
+  count(account: string): number
+}
+
+function runNotices(): RunNotices {
+  const watchers = new Map<string, Set<() => void>>()
+  return {
+    tell(account) {
+      for (const watcher of watchers.get(account) ?? []) watcher()
+    },
+    watch(account, watcher) {
+      const all = watchers.get(account) ?? new Set()
+      watchers.set(account, all.add(watcher))
+      return () => {
+        all.delete(watcher)
+        if (all.size === 0) watchers.delete(account)
+      }
+    },
+    count: (account) => watchers.get(account)?.size ?? 0,
+  }
+}

@@ -1,9 +1,9 @@
 /** Prepares the events of a stream that is handed on as it came. */
 import { NativeEvent } from '../models/native-event.ts'
-import type { Gathered } from '../models/protocols/gathered.ts'
+import type { GatheredAnswer } from '../models/protocols/gathered-answer.ts'
 import { isFinishing, type Native, nativeCollector } from '../models/protocols/native.ts'
 import type { Chunk } from '../models/upstream/upstream.ts'
-import { wellFormed } from './pieces.ts'
+import { wellFormed } from './partial-choice.ts'
 
 /** Collects the events of a stream, and holds back those that end its answer. */
 export class NativeSorter {
@@ -54,18 +54,18 @@ export class NativeSorter {
   }
 
   /** The answer with the events that were held back. */
-  whole(): Gathered {
+  whole(): GatheredAnswer {
     for (const { data } of this.tail) this.collected.add(data)
     return this.soFar()
   }
 
-  soFar(): Gathered {
+  soFar(): GatheredAnswer {
     return sound(this.collected.answer())
   }
 }
 
-/** The same in a form that a receipt can commit to, for what model servers write may have none. */
-export const sound = (gathered: Gathered): Gathered => ({
+/** An answer in a form that a receipt can commit to: what model servers write may have none. */
+export const sound = (gathered: GatheredAnswer): GatheredAnswer => ({
   ...gathered,
   choices: wellFormed(gathered.choices),
 })

@@ -4,6 +4,7 @@ import type { Plan } from '../access/plan.ts'
 import type { Deps } from '../app/deps-port.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
+import { isSet } from '../kernel/json-object.ts'
 import { maxNusd, type Nusd } from '../kernel/money.ts'
 import { type RefusalDetail, refuse } from '../kernel/refusal.ts'
 import type { Trace } from '../kernel/trace.ts'
@@ -13,7 +14,6 @@ import { mostFor, type Passed, type Shortage, takeHold } from '../ledger/hold.ts
 import type { Once } from '../ledger/once.ts'
 import { takeUse, usableQuote } from '../ledger/quoted.ts'
 import type { UnitOfWork } from '../ledger/unit-of-work.ts'
-import { isSet } from '../models/body.ts'
 import type { Bound } from '../models/bound.ts'
 import { builtinUpstreamId } from '../models/builtins.ts'
 import type { Model } from '../models/model.ts'
@@ -27,15 +27,15 @@ import { BrakePassed } from './brake.ts'
 import { assertCircuitClosed } from './circuit.ts'
 import { fitBound, holdOf } from './fit.ts'
 import { explainShortage } from './shortage.ts'
-import { type Lack, lackOf } from './tell-shortage.ts'
+import { type Shortfall, shortfallOf } from './shortfall-event.ts'
 
 /** A run that a caller asks for. */
-export type RunWish = {
+export type RunRequest = {
   caller: Caller
   model: Model
   /** The request in the shape of Chat Completions, if a step of the route is sent that. */
   body?: JsonObject | undefined
-  /** The same as it came in another protocol, if a step is sent that. One of both is there. */
+  /** The request as it came in another protocol, if a step is sent that. One of both is there. */
   native?: Native | undefined
   /** The protocol of the door where it came; Chat Completions where there is none. */
   door?: Protocol | undefined
@@ -55,18 +55,18 @@ export type RunWish = {
   client?: { readonly signal: { readonly aborted: boolean } } | undefined
   /** The id of the browser session that asks; the run ends with it. */
   session?: string | undefined
-  /** For a request with an Idempotency-Key. */
-  once?: Once<Begun> | undefined
+  /** The call of a request with an Idempotency-Key. */
+  once?: Once<OpenedRun> | undefined
   /** The id of the quote that it is to be charged by. */
   quote?: string | undefined
 }
 
 /** A run with its hold, and the most tokens that it can use. */
-export type Begun = { run: RunRow; bound: Bound }
+export type OpenedRun = { run: RunRow; bound: Bound }
 
 /** A run before its hold. */
-type Opened = {
-  wish: RunWish
+type OpeningRun = {
+  wish: RunRequest
   id: string
   model: Model
   bound: Bound
@@ -74,7 +74,7 @@ type Opened = {
 }
 
 /** One object for the command and what it needs, so that a run makes no function of its own. */
-export class Opening implements Command<Begun> {
+export class Opening implements Command<OpenedRun> {
   readonly account: string
   readonly keys: readonly string[]
   readonly call: string | undefined
@@ -84,14 +84,14 @@ export class Opening implements Command<Begun> {
   /** It asks the budget itself, if it turns out to be free. */
   readonly isExempt = true
   /** Set by a refused hold, which proves that its purse is used up. */
-  lack: Lack | undefined
+  shortfall: Shortfall | undefined
   private readonly seed: Uint8Array
   private readonly inputCommitment: Uint8Array
   private readonly priceList: string
 
   constructor(
     private readonly deps: Deps,
-    private readonly of: Opened,
+    private readonly of: OpeningRun,
   ) {
     const { wish, model, quote } = of
     this.account = wish.caller.account
@@ -106,7 +106,7 @@ export class Opening implements Command<Begun> {
     this.priceList = quote ? `${quotePrefix}${quote.digest}` : `${list.id}@${list.version}`
   }
 
-  decide(unit: UnitOfWork): Begun {
+  decide(unit: UnitOfWork): OpenedRun {
     const { deps, account: accountId } = this
     const { wish, model, bound, quote } = this.of
     const { once } = wish
@@ -158,7 +158,7 @@ export class Opening implements Command<Begun> {
 
   private explain(unit: UnitOfWork, shortage: Shortage, discountBps: number): RefusalDetail {
     const { wish, model, bound } = this.of
-    this.lack = lackOf(unit, this.account, shortage)
+    this.shortfall = shortfallOf(unit, this.account, shortage)
     return explainShortage(shortage, {
       model,
       bound,

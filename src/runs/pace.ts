@@ -7,12 +7,12 @@ import { retryHeaders } from '../kernel/retry-headers.ts'
 const requestMs = 5
 const byteMs = 1 / 250
 const mostMs = 3000
-/** Who would wait longer is told to come again, in ms. */
+/** The longest wait, in ms; requests beyond it are told to come again. */
 const waitMs = 10_000
 
 const crowded = 'Many accounts without money wait here. Wait as Retry-After says, or deposit.'
 
-/** When the next of them may begin, all accounts without money of this process together. */
+/** The time at which the next run of any account without money of this process may begin. */
 export class Pace {
   private next = 0
 

@@ -29,7 +29,7 @@ import { dashboardPage } from '../web/ui/layout.tsx'
 import { pushAddress, reply } from '../web/ui/reply.ts'
 import { followRows, newsMax, type Rows, shownIn } from './api/follow-rows.ts'
 import { filterQuery, readFilter } from './api/list-query.ts'
-import { followAccount, type Look } from './api/live.ts'
+import { followAccount, type PartState } from './api/live.ts'
 import { cancelRun } from './cancel.ts'
 import { followReceipts } from './portal/receipts-live.ts'
 import { runsAsCsv } from './portal/run-csv.ts'
@@ -254,7 +254,7 @@ async function detail(deps: Deps, shown: ShownRun, trouble?: string) {
   return <RunPage {...{ shown, receiptStateOf, mark, texts, trouble }} />
 }
 
-async function lookAtRun(deps: Deps, acting: Acting, id: string): Promise<Look> {
+async function lookAtRun(deps: Deps, acting: Acting, id: string): Promise<PartState> {
   const shown = await findOwn(deps, acting, id)
   const mark = markOf(shown, await readReceiptStates(deps))
   return { mark, html: renderChild(await detail(deps, shown)) }

@@ -1,14 +1,31 @@
-/** Tries the upstreams of a model's route in order. */
+/**
+ * Tries the upstreams of a model's route in order, asks each as it takes requests, and learns from
+ * what it refuses.
+ */
 import type { Deps } from '../app/deps-port.ts'
-import type { RouteStep } from '../models/model.ts'
+import { refuse } from '../kernel/refusal.ts'
+import { keysIn } from '../ledger/brake.ts'
+import { raiseHold } from '../ledger/raise-hold.ts'
+import type { Model, RouteStep } from '../models/model.ts'
+import {
+  adapt,
+  adaptHeaders,
+  type Dialect,
+  takesLimit,
+  withFacts,
+  wordsOf,
+} from '../models/protocols/dialect.ts'
 import { forward } from '../models/protocols/forward.ts'
+import { factsIn } from '../models/protocols/refused-member.ts'
 import {
   type FailureReason,
   type Upstream,
   type UpstreamCall,
   UpstreamFailure,
 } from '../models/upstream/upstream.ts'
-import { askAdapted } from './adapted-call.ts'
+import { withoutLimit } from '../models/wider-bounds.ts'
+import { quotePrefix } from '../verify/checks.ts'
+import { holdOf } from './fit.ts'
 import { FreeformCalls } from './freeform-calls.ts'
 import { type LiveRun, namesOf } from './live-run.ts'
 
@@ -36,7 +53,7 @@ function callFor(live: LiveRun, { protocol }: Upstream, step: RouteStep): Upstre
   }
 }
 
-/** What another step would come to as well. */
+/** Failures that another step would have as well. */
 const isLast = new Set<FailureReason>(['aborted', 'rejected', 'context'])
 
 /** Returns the first answer. A step is tried only before the first byte of another. */
@@ -79,3 +96,108 @@ export async function tryRoute<T>(
 /** The route as receipts and run views name it: `upstream:model`. */
 export const routeName = (step: RouteStep | undefined): string =>
   step ? `${step.upstream}:${step.model}` : ''
+
+/** The most further tries of one server: it may refuse both names of the limit. */
+const mostTries = 2
+
+type Attempt<T> = {
+  upstream: Upstream
+  step: RouteStep
+  /** Makes the call in the server's protocol, by what is known of the run now. */
+  call(): UpstreamCall
+  ask(call: UpstreamCall): Promise<T>
+}
+
+type AdaptDeps = Pick<Deps, 'ledger' | 'log'>
+
+/**
+ * Asks one server of a route. A refusal that names a member is answered by another try without it,
+ * before the first byte and under the same hold. Facts are remembered once a try went through,
+ * because the words of a refusal may be those of a client.
+ */
+async function askAdapted<T>(
+  deps: AdaptDeps,
+  live: LiveRun,
+  { upstream, step, call: make, ask }: Attempt<T>,
+): Promise<T> {
+  const { dialects, protocol } = upstream
+  const declared: Dialect = dialects?.of(step.model) ?? {}
+  let learned: Dialect = {}
+  for (let tries = 0; ; tries++) {
+    const dialect = tries === 0 ? declared : withFacts(declared, learned)
+    if (!takesLimit(protocol, dialect)) await raiseToModel(deps, live)
+    const call = make()
+    if (call.kind === 'chat' && dialects) {
+      const { body, dropped } = adapt(protocol, dialect, call.body)
+      call.body = body
+      call.without = dialect.without
+      call.passed = adaptHeaders(dialect, call.passed)
+      if (dropped.length > 0) live.ignored = [...live.ignored, ...dropped]
+    }
+    try {
+      const answer = await ask(call)
+      if (tries > 0) remember(deps, upstream, step, learned)
+      return answer
+    } catch (error) {
+      const words = error instanceof UpstreamFailure ? error.words : undefined
+      const isLeft = live.stopped() !== undefined || live.isDraining
+      const isOver = tries === mostTries || call.kind !== 'chat' || isLeft
+      if (!words || !dialects || isOver) throw error
+      const facts = factsIn(words, { protocol, body: call.body, dialect })
+      if (!facts) throw error
+      learned = withFacts(learned, facts)
+    }
+  }
+}
+
+function remember({ log }: AdaptDeps, upstream: Upstream, step: RouteStep, facts: Dialect): void {
+  upstream.dialects?.learn(step.model, facts)
+  for (const member of wordsOf(facts)) {
+    log.info('upstream.learned', { upstream: upstream.id, model: step.model, member })
+  }
+}
+
+/** Whether a server of the model's route is known to take no limit of an answer. */
+export const isUnlimited = (
+  { upstreams }: Pick<Deps, 'upstreams'>,
+  { kind, route }: Model,
+): boolean =>
+  kind === 'chat' &&
+  route.some(({ upstream, model }) => {
+    const found = upstreams.get(upstream)
+    return found?.dialects !== undefined && !takesLimit(found.protocol, found.dialects.of(model))
+  })
+
+/**
+ * Holds as much as the model can write, because its server is told no limit.
+ * @throws Refusal `cap_exceeded`, `insufficient_balance`, or `conflict` where a quote promised less
+ */
+async function raiseToModel({ ledger }: AdaptDeps, live: LiveRun): Promise<void> {
+  const { model, row } = live
+  const bound = withoutLimit(model, live.bound)
+  if (bound === live.bound) return
+  const hold = holdOf(model, bound, row.discountBps)
+  if (hold > row.hold) {
+    if (row.priceList.startsWith(quotePrefix)) {
+      refuse('conflict', {
+        message:
+          'The model server takes no limit of the answer, so this run could cost more than was ' +
+          'quoted. Ask for a new quote. Nothing was charged.',
+        headers: { 'x-should-retry': 'false' },
+      })
+    }
+    const keys = keysIn(row.windows)
+    await ledger.post({
+      account: row.accountId,
+      keys,
+      windows: row.windows,
+      run: row.id,
+      decide(unit) {
+        const chain = keys.flatMap((id) => unit.key(id) ?? [])
+        raiseHold(unit, row, chain, hold)
+      },
+    })
+    row.hold = hold
+  }
+  live.bound = bound
+}

@@ -1,7 +1,6 @@
 /** The states and outcomes of a run: one request to a model, with a hold until it is settled. */
 import type { RefusalType } from '../kernel/refusal.ts'
 import type { RunRow } from '../storage/db/schema.ts'
-import type { StopReason } from './live-run.ts'
 
 /** `running → succeeded | failed | cancelled | interrupted`; a background run starts `queued`. */
 export type RunStatus = RunRow['status']
@@ -21,16 +20,3 @@ export type Outcome = NonNullable<RunRow['outcome']>
 
 /** Why a run did not complete, in the words of the error table. */
 export type RunError = { type: RefusalType; message: string }
-
-/** The state a run ends in. A partial answer is charged, but the run failed. */
-export function statusOf(outcome: Outcome): RunStatus {
-  if (outcome === 'complete') return 'succeeded'
-  return outcome === 'partial' ? 'failed' : outcome
-}
-
-/** The outcome of a run that was stopped or whose upstream failed. */
-export function outcomeOf(stopped: StopReason | undefined, delivered: boolean): Outcome {
-  if (stopped === undefined || stopped === 'overdue') return delivered ? 'partial' : 'failed'
-  if (stopped === 'shutdown') return delivered ? 'partial' : 'interrupted'
-  return 'cancelled'
-}

@@ -1,4 +1,4 @@
-/** What is stored of runs and can be asked about them. */
+/** The stored runs, and the questions that they answer. */
 import type { Millis } from '../kernel/clock.ts'
 import type { Page, PageRequest } from '../kernel/pagination.ts'
 import type { RunRow } from '../storage/db/schema.ts'
@@ -36,7 +36,7 @@ export type RunStore = ShownRuns &
 export type CancelRequests = {
   /** Asks the node of a run to stop it; it looks on a notice and every second. */
   askToCancel(id: string): Promise<void>
-  /** Those of `ids` with a cancel request. */
+  /** Returns those of `ids` with a cancel request. */
   cancelledAmong(ids: string[]): Promise<string[]>
   forgetCancels(ids: string[]): Promise<void>
 }

@@ -56,7 +56,7 @@ export function argumentStyles(message: JsonObject): JsonObject[] {
   }))
 }
 
-/** The same JSON with a space behind each colon and comma outside of texts. */
+/** Writes JSON with a space behind each colon and comma outside of texts. */
 const spaced = (json: string): string =>
   json.replaceAll(/"(?:[^"\\]|\\.)*"|[:,]/g, (part) => (part.length === 1 ? `${part} ` : part))
 

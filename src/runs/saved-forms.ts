@@ -77,7 +77,7 @@ function addEvent(saved: SavedText, data: string): void {
   if (!isObject(event) || read?.repeated.length !== 0) saved.isPlain = false
 }
 
-/** Whose event it is; empty for one of any stream, such as a ping or an error. */
+/** The form whose event it is; empty for one of any stream, such as a ping or an error. */
 function formsOfEvent(event: JsonObject): string[] {
   const type = textOf(event['type'])
   return [

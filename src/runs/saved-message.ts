@@ -1,8 +1,8 @@
 /** Reads saved answers of Anthropic's Messages API, relayed as they came or translated. */
 import { canonical, type Json } from '../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../kernel/json-object.ts'
+import { MessageReader, messageToChat } from '../models/protocols/messages/answer-to-chat.ts'
 import { gatherMessage, MessageCollector } from '../models/protocols/messages/collect.ts'
-import { MessageReader, messageToChat } from '../models/protocols/messages/read-answer.ts'
 import { objectsIn, textOf } from '../models/protocols/reading.ts'
 import { Collector } from './answer.ts'
 import { sound } from './native-sorter.ts'

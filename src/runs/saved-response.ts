@@ -2,14 +2,14 @@
 import type { Json } from '../kernel/canonical.ts'
 import { type JsonObject, objectOf } from '../kernel/json-object.ts'
 import { objectsIn, textOf } from '../models/protocols/reading.ts'
+import { ResponseReader, responseToChat } from '../models/protocols/responses/answer-to-chat.ts'
 import { gatherResponse, ResponseCollector } from '../models/protocols/responses/collect.ts'
-import { ResponseReader, responseToChat } from '../models/protocols/responses/read-answer.ts'
 import { Collector } from './answer.ts'
 import { sound } from './native-sorter.ts'
-import { SaidTexts } from './said-texts.ts'
 import { choicesFrom, messageIn } from './saved-choice.ts'
 import { contradiction } from './saved-forms.ts'
 import { type Thought, withReasoning } from './saved-reasoning.ts'
+import { StreamTexts } from './stream-texts.ts'
 
 export function readingsOfResponse(answer: JsonObject): Json[] {
   const { output, output_text: text } = answer
@@ -28,7 +28,7 @@ export function readingsOfResponse(answer: JsonObject): Json[] {
 
 export function readingsOfResponseEvents(events: readonly JsonObject[]): Json[] {
   const [native, reader, chat] = [new ResponseCollector(), new ResponseReader(), new Collector()]
-  const texts = new SaidTexts()
+  const texts = new StreamTexts()
   let end: JsonObject = {}
   let model = ''
   for (const event of events) {

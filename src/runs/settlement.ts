@@ -4,21 +4,21 @@ import { quoteDigestOf } from '../billing/quotes/apply-quote.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Hex, toHex } from '../kernel/hex.ts'
-import type { Nusd } from '../kernel/money.ts'
+import { type Nusd, toJsonInteger } from '../kernel/money.ts'
 import type { Command } from '../ledger/command.ts'
 import { endHold } from '../ledger/hold.ts'
 import { returnUse } from '../ledger/quoted.ts'
 import type { UnitOfWork } from '../ledger/unit-of-work.ts'
 import { costOf, type MeterLine, type Usage } from '../models/meter.ts'
-import type { Prices } from '../models/rate-card.ts'
-import { chargedLines, linesOf } from '../models/rates.ts'
+import { chargedLines, linesOf, type Prices } from '../models/rates.ts'
 import type { Exchange } from '../models/upstream/exchange.ts'
 import type { Side } from '../models/usage.ts'
 import { exchangeRow } from '../proof/attested/exchange-row.ts'
 import { commitOutput, digestOf, factsOf, receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { EndedRun, HoldWindow, KeptItemRow, RunRow } from '../storage/db/schema.ts'
-import { endEvent } from './end-event.ts'
-import { type RunError, statusOf } from './run.ts'
+import type { NewEvent } from '../storage/outbox/event.ts'
+import type { StopReason } from './live-run.ts'
+import type { Outcome, RunError, RunStatus } from './run.ts'
 
 /** How a run ended. Without `usage` it delivered nothing and is not charged. */
 export type Ending = {
@@ -31,53 +31,53 @@ export type Ending = {
   contradicts?: readonly Side[] | undefined
   firstByteAt: Millis | null
   error: RunError | null
-  /** What the upstream charges the operator; undefined where that is not known. */
+  /** The upstream's charge to the operator; undefined where that is not known. */
   wholesale?: Nusd | undefined
   /** The choices or embeddings that the receipt commits to; null if there are none. */
   output: Json | null
 }
 
-export type Finished = { run: RunRow; receiptId: string; digest: Hex }
+export type FinishedRun = { run: RunRow; receiptId: string; digest: Hex }
 
 /** The end of a run whose request had an Idempotency-Key. */
 export type CallEnd = {
   scope?: string | undefined
   /** Seals the answer to store; without it the stored answer stays. */
-  reply?: ((done: Finished) => Uint8Array) | undefined
+  reply?: ((done: FinishedRun) => Uint8Array) | undefined
 }
 
 /** The parts of an answer that the command that ends its run stores. */
-export type Stored = {
+export type StoredParts = {
   /** The sealed answer of a call with an Idempotency-Key. */
   reply?: CallEnd['reply']
   /** The items that a next turn can name. */
-  items?: ((done: Finished) => readonly KeptItemRow[]) | undefined
+  items?: ((done: FinishedRun) => readonly KeptItemRow[]) | undefined
 }
 
 /** How long the output of a background run is kept after its end, in ms. */
 const outputKeptMs = 3_600_000
 
 /** A run to end. */
-export type Settled = {
+export type RunEnd = {
   open: RunRow
-  /** Without prices there are no lines. */
+  /** The prices of its lines; without prices there are none. */
   prices: Prices | undefined
   ending: Ending
   /** Whole milliseconds by a clock that does not jump. */
   durationMs: number
-  /** With the upstream that answered, if it signs its answers. */
+  /** The exchange with the upstream that answered, if it signs its answers. */
   exchange?: Exchange | undefined
   /** The request as received, if the account keeps its texts. */
   received?: Json | undefined
   /** Undefined for a run without an Idempotency-Key; empty if that is unknown. */
   call?: CallEnd | undefined
-  items?: Stored['items']
+  items?: StoredParts['items']
 }
 
 type SettleDeps = Pick<Deps, 'ledger' | 'clock' | 'settings' | 'sequencer'>
 
 /** Ends a run in one command, after whose COMMIT it resolves; also one of an earlier process. */
-export async function settle(deps: SettleDeps, of: Settled): Promise<Finished> {
+export async function settle(deps: SettleDeps, of: RunEnd): Promise<FinishedRun> {
   const settlement = new Settlement(deps, of)
   await deps.ledger.post(settlement)
   return settlement.finished()
@@ -91,7 +91,7 @@ export class Settlement implements Command<void> {
   readonly windows: readonly HoldWindow[]
   readonly run: string
   private readonly ended: EndedRun
-  private readonly done: Finished
+  private readonly done: FinishedRun
   /** Whether the call keeps its answer: one that failed without a charge may be made again. */
   private readonly isKept: boolean
   private readonly reply: Uint8Array | undefined
@@ -100,7 +100,7 @@ export class Settlement implements Command<void> {
 
   constructor(
     private readonly deps: SettleDeps,
-    private readonly of: Settled,
+    private readonly of: RunEnd,
   ) {
     const { open, prices, ending, call, items } = of
     this.account = open.accountId
@@ -143,7 +143,7 @@ export class Settlement implements Command<void> {
   }
 
   /** Returns the stored end, after the COMMIT. */
-  finished(): Finished {
+  finished(): FinishedRun {
     // A process that writes alone has numbered it already.
     if (this.ended.logPlace === null) this.deps.sequencer.wake()
     return this.done
@@ -174,7 +174,7 @@ function linesFor(
 
 /** The ended run's row, without its digest and its place in the log. */
 function endedRow(
-  { open, ending, durationMs }: Settled,
+  { open, ending, durationMs }: RunEnd,
   lines: MeterLine[],
   finishedAt: Millis,
   issuer: string,
@@ -205,4 +205,35 @@ function endedRow(
     output: isKept ? output : null,
     outputUntil: isKept ? finishedAt + outputKeptMs : null,
   }
+}
+
+/** Makes the event of an ended run. It never holds a text: request and answer stay with the run. */
+const endEvent = (run: RunRow): NewEvent => ({
+  type: 'run.ended',
+  account: run.accountId,
+  subject: run.id,
+  data: {
+    run_id: run.id,
+    key_id: run.keyId,
+    receipt_id: receiptIdOf(run.id),
+    model: run.model,
+    status: run.status,
+    outcome: run.outcome,
+    cost_nusd: toJsonInteger(run.cost),
+    duration_ms: run.durationMs,
+    tags: run.tags,
+  },
+})
+
+/** The state a run ends in. A partial answer is charged, but the run failed. */
+export function statusOf(outcome: Outcome): RunStatus {
+  if (outcome === 'complete') return 'succeeded'
+  return outcome === 'partial' ? 'failed' : outcome
+}
+
+/** The outcome of a run that was stopped or whose upstream failed. */
+export function outcomeOf(stopped: StopReason | undefined, delivered: boolean): Outcome {
+  if (stopped === undefined || stopped === 'overdue') return delivered ? 'partial' : 'failed'
+  if (stopped === 'shutdown') return delivered ? 'partial' : 'interrupted'
+  return 'cancelled'
 }

@@ -8,13 +8,13 @@ import type { Model } from '../models/model.ts'
 import { affordableTokens } from './fit.ts'
 
 /** The run that is refused. */
-export type Unaffordable = {
+export type RefusedRun = {
   model: Model
   bound: Bound
   discountBps: number
   /** Whether it was to be lowered to what can be afforded. */
   fit: boolean
-  /** What the request calls the most tokens of an answer. */
+  /** The name that the request has for the most tokens of an answer. */
   limit: string
   depositUrl: string
 }
@@ -23,7 +23,7 @@ export type Unaffordable = {
 const retryAfterS = 5
 
 /** The words, the metadata and the headers of a 402. */
-export function explainShortage(shortage: Shortage, run: Unaffordable): RefusalDetail {
+export function explainShortage(shortage: Shortage, run: RefusedRun): RefusalDetail {
   const { model, bound, discountBps, depositUrl } = run
   const tokens = affordableTokens(model, bound, shortage.most, discountBps)
   const affordable = tokens !== null && isStatusCode(tokens) ? 399 : tokens
@@ -61,7 +61,7 @@ export function nameOf({ key, isOwn }: Pick<Shortage, 'key' | 'isOwn'>): string 
 
 function waysOut(
   { room, isOnlyHeld }: Shortage,
-  { fit, limit, depositUrl }: Unaffordable,
+  { fit, limit, depositUrl }: RefusedRun,
   affordable: number | null,
 ): string {
   const ways = [

@@ -11,22 +11,21 @@ import {
   UpstreamFailure,
 } from '../models/upstream/upstream.ts'
 import { ChunkSorter } from './chunks.ts'
-import { endFailed } from './end-failed.ts'
-import { type CollectedAnswer, endingOf, type Keep, storedOf } from './ending.ts'
+import { type CollectedAnswer, endFailed, endingOf, type ReplyKeeper, storedOf } from './ending.ts'
 import { finish } from './finish.ts'
-import type { Choice } from './gathered-choice.ts'
 import type { LiveRun } from './live-run.ts'
 import { NativeSorter } from './native-sorter.ts'
+import type { Choice } from './partial-choice.ts'
 import { tryRoute } from './route.ts'
-import type { Finished } from './settlement.ts'
+import type { FinishedRun } from './settlement.ts'
 
-/** What a stream writes to. */
+/** The reader that a stream writes to. */
 export type Sink = {
   /** Resolves when the reader is ready for more. `isLast`: only the finishing chunks follow. */
   send(chunks: readonly Chunk[], isLast: boolean): void | Promise<void>
 }
 
-export type Streamed = Finished & {
+export type StreamedAnswer = FinishedRun & {
   usage: Usage
   /** The output that the receipt commits to. */
   output: Json
@@ -47,8 +46,8 @@ export async function stream(
   deps: Deps,
   live: LiveRun,
   sink: Sink,
-  keep?: Keep<Streamed>,
-): Promise<Streamed> {
+  keep?: ReplyKeeper<StreamedAnswer>,
+): Promise<StreamedAnswer> {
   let sorter: ChunkSorter | NativeSorter = new ChunkSorter()
   let step = live.model.route[0]
   let firstByteAt: Millis | null = null
@@ -102,7 +101,7 @@ export async function stream(
 /** The whole answer, and what the client is still to hear of it. */
 function endOf(sorter: ChunkSorter | NativeSorter): {
   answer: CollectedAnswer
-  end: Pick<Streamed, 'choices' | 'tail' | 'events'>
+  end: Pick<StreamedAnswer, 'choices' | 'tail' | 'events'>
 } {
   if (sorter instanceof NativeSorter) {
     return { answer: sorter.whole(), end: { choices: [], tail: [], events: sorter.tail } }

@@ -1,7 +1,7 @@
 /** Checks the request members that turn something on. */
 
-import { isObject } from '../kernel/json-object.ts'
-import { type Body, isSet, refuseField } from '../models/body.ts'
+import { isObject, isSet, type JsonObject } from '../kernel/json-object.ts'
+import { refuseField } from '../kernel/refusal.ts'
 import type { KeyRow } from '../storage/db/schema.ts'
 
 const switches = ['stream', 'fit'] as const
@@ -11,7 +11,7 @@ const switches = ['stream', 'fit'] as const
  * `"stream": "true"` would be a plain answer otherwise. `null` counts as absent.
  * @throws Refusal `invalid_request` with `param`
  */
-export function checkSwitches(body: Body): void {
+export function checkSwitches(body: JsonObject): void {
   for (const name of switches) assertFlag(name, body[name])
   const options = body['stream_options']
   if (!isSet(options)) return
@@ -30,7 +30,7 @@ export function isToFit(request: Request, fit: unknown, key: Pick<KeyRow, 'fit'>
   refuseField('X-Counterfoil-Fit', 'Send the header X-Counterfoil-Fit as true or false.')
 }
 
-function assertFlag(param: string, value: Body[string] | undefined): void {
+function assertFlag(param: string, value: JsonObject[string] | undefined): void {
   if (!isSet(value) || typeof value === 'boolean') return
   refuseField(param, `Send ${param} as true or false, without quotes.`)
 }

@@ -1,11 +1,11 @@
 /** Refuses what would change the bill or the promise of a chat, and is not served here. */
 import type { Json } from '../kernel/canonical.ts'
-import { isObject } from '../kernel/json-object.ts'
-import { type Body, isSet, refuseField } from '../models/body.ts'
+import { isObject, isSet, type JsonObject } from '../kernel/json-object.ts'
+import { refuseField } from '../kernel/refusal.ts'
 import type { Model } from '../models/model.ts'
 
 /** A member of a request that asks for something, and what to do instead. */
-type Unserved = { asks(value: Json): boolean; instead: string }
+type UnservedMember = { asks(value: Json): boolean; instead: string }
 
 const always = isSet
 const isTrue = (value: Json): boolean => value === true
@@ -17,7 +17,7 @@ const search =
  * Members that are never ignored: an answer without them would not be what was asked for, or one
  * with them would cost more than its hold. Others without effect are named in a header.
  */
-const unserved: readonly [name: string, member: Unserved][] = [
+const unserved: readonly [name: string, member: UnservedMember][] = [
   [
     'modalities',
     {
@@ -58,7 +58,7 @@ const unserved: readonly [name: string, member: Unserved][] = [
  * Members that the operator passes to the model's server are his to answer for.
  * @throws Refusal `invalid_request` with `param`
  */
-export function assertServed({ pass }: Model, body: Body): void {
+export function assertServed({ pass }: Model, body: JsonObject): void {
   for (const [name, { asks, instead }] of unserved) {
     const value = body[name]
     if (isSet(value) && asks(value) && !pass?.includes(name)) refuseField(name, instead)

@@ -4,11 +4,11 @@ import { boundOf } from '../../src/models/bound.ts'
 import { echoModel } from '../../src/models/builtins.ts'
 import type { Model } from '../../src/models/model.ts'
 import { ChunkReader } from '../../src/models/protocols/chat/read-chunks.ts'
-import { type Asked, forward, unsayableTo } from '../../src/models/protocols/forward.ts'
-import type { Gathered } from '../../src/models/protocols/gathered.ts'
-import { MessageReader, messageToChat } from '../../src/models/protocols/messages/read-answer.ts'
-import { messagesToChat } from '../../src/models/protocols/messages/read-request.ts'
+import { forward, type RouteRequest, unsayableTo } from '../../src/models/protocols/forward.ts'
+import type { GatheredAnswer } from '../../src/models/protocols/gathered-answer.ts'
+import { MessageReader, messageToChat } from '../../src/models/protocols/messages/answer-to-chat.ts'
 import { MessageRepair } from '../../src/models/protocols/messages/repair-events.ts'
+import { messagesToChat } from '../../src/models/protocols/messages/request-to-chat.ts'
 import { repairMessage } from '../../src/models/protocols/messages/whole.ts'
 import { boundOfNative } from '../../src/models/protocols/native/bound.ts'
 import {
@@ -20,9 +20,12 @@ import {
 } from '../../src/models/protocols/native.ts'
 import type { Protocol } from '../../src/models/protocols/protocol.ts'
 import type { EventRepair } from '../../src/models/protocols/repaired.ts'
-import { ResponseReader, responseToChat } from '../../src/models/protocols/responses/read-answer.ts'
-import { responsesToChat } from '../../src/models/protocols/responses/read-request.ts'
+import {
+  ResponseReader,
+  responseToChat,
+} from '../../src/models/protocols/responses/answer-to-chat.ts'
 import { ResponseRepair } from '../../src/models/protocols/responses/repair-events.ts'
+import { responsesToChat } from '../../src/models/protocols/responses/request-to-chat.ts'
 import { repairResponse } from '../../src/models/protocols/responses/whole.ts'
 import { widest } from '../../src/models/wider-bounds.ts'
 import { Collector, readAnswer } from '../../src/runs/answer.ts'
@@ -62,14 +65,14 @@ function sendable(protocol: Native['protocol'], received: JsonObject): void {
   }
 }
 
-function sendableTo(wire: Protocol, asked: Asked): void {
+function sendableTo(wire: Protocol, asked: RouteRequest): void {
   const sent = forward(asked, { upstream: 'far', model: 'm' }, wire)
   must(sent.isNative === (wire === asked.native?.protocol), 'the way it goes')
   JSON.stringify(sent.body)
 }
 
 /** What an answer comes to can be committed to and counted. */
-function countable(gathered: Gathered): void {
+function countable(gathered: GatheredAnswer): void {
   canonical(sound(gathered).choices)
   const { outputBytes } = gathered
   must(Number.isSafeInteger(outputBytes) && outputBytes >= 0, 'counts')

@@ -7,7 +7,7 @@ import { readWholeLogs } from '../../src/proof/log/store/whole.ts'
 import { digestOf, factsOf, isEnded } from '../../src/proof/receipts/receipt.ts'
 import { finish } from '../../src/runs/finish.ts'
 import type { LiveRun } from '../../src/runs/live-run.ts'
-import type { Finished } from '../../src/runs/settlement.ts'
+import type { FinishedRun } from '../../src/runs/settlement.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import type { EndedRun, RunRow } from '../../src/storage/db/schema.ts'
 import { leafHash, leafKinds } from '../../src/verify/merkle.ts'
@@ -97,7 +97,7 @@ describe.each(engines)('runs that end in one batch, on %s', (engine) => {
     expect({ decided, came: bad?.status }).toEqual({ decided: 2, came: 'rejected' })
     const settled = [first, second, ...rest].map((one) => {
       if (one?.status !== 'fulfilled') throw new Error(`not settled: ${one?.reason}`)
-      return one.value as Finished
+      return one.value as FinishedRun
     })
     settled.push(await finish(w.deps, broken, endingOf()))
     await w.deps.sequencer.flush()
@@ -118,7 +118,7 @@ describe.each(engines)('runs that end in one batch, on %s', (engine) => {
         unit.changed('run', open)
       },
     })
-  const expectEnded = async (done: Finished) => {
+  const expectEnded = async (done: FinishedRun) => {
     await w.deps.sequencer.flush()
     await expectLogged(w, done)
     await expectSettled(w)
@@ -140,7 +140,7 @@ describe.each(engines)('runs that end in one batch, on %s', (engine) => {
 })
 
 /** What was returned is what is stored, of which the digest is, of which the leaf is. */
-async function expectLogged(w: World, { run, digest }: Finished): Promise<void> {
+async function expectLogged(w: World, { run, digest }: FinishedRun): Promise<void> {
   const stored = await w.deps.runs.find(run.id)
   if (!stored || !isEnded(stored)) throw new Error(`run ${run.id} has not ended`)
   const { logPlace } = stored

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Json } from '../../src/kernel/canonical.ts'
 import { makeIds } from '../../src/kernel/ids.ts'
+import type { JsonObject } from '../../src/kernel/json-object.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
-import type { Body } from '../../src/models/body.ts'
 import { boundOf, forwardBody } from '../../src/models/bound.ts'
 import { echoModel, embedModel } from '../../src/models/builtins.ts'
 import type { Model } from '../../src/models/model.ts'
@@ -20,13 +20,13 @@ const chat: Model = {
 const embedding: Model = { ...embedModel, id: 'acme/embed', verifiable: 'none' }
 const step = { upstream: 'local', model: 'small' }
 
-const say = (content: Json, more: Body = {}): Body => ({
+const say = (content: Json, more: JsonObject = {}): JsonObject => ({
   messages: [{ role: 'user', content }],
   ...more,
 })
 
 /** The field a request is refused for, and the words. */
-function refusalOf(model: Model, body: Body): { param?: string; message: string } {
+function refusalOf(model: Model, body: JsonObject): { param?: string; message: string } {
   try {
     boundOf(model, body)
   } catch (error) {
@@ -55,7 +55,7 @@ describe('the bound of a chat', () => {
 
   test('counts tools, functions, formats and everything else that a model reads', () => {
     const text = 'x'.repeat(1000)
-    const bodies: Body[] = [
+    const bodies: JsonObject[] = [
       { tools: [{ type: 'function', function: { name: 'f', description: text } }] },
       { functions: [{ name: 'f', description: text }] },
       { response_format: { type: 'json_schema', json_schema: { name: text } } },
@@ -112,7 +112,7 @@ describe('the bound of a chat', () => {
     const messages = fc.array(message, { minLength: 1, maxLength: 5 })
     await fc.assert(
       fc.asyncProperty(messages, fc.integer({ min: 1, max: 9 }), async (list, n) => {
-        const body: Body = { messages: list, n, max_tokens: 5 }
+        const body: JsonObject = { messages: list, n, max_tokens: 5 }
         const bound = boundOf(echoModel, body)
         const own = forwardBody(
           echoModel,
@@ -133,7 +133,7 @@ promise`D24`
 describe('a chat is refused', () => {
   const message = { role: 'user', content: 'x' }
   const part = (type: string) => say([{ type: 'text', text: 'x' }, { type }])
-  const table: [what: string, body: Body, param: string][] = [
+  const table: [what: string, body: JsonObject, param: string][] = [
     ['without messages', {}, 'messages'],
     ['with an empty list of messages', { messages: [] }, 'messages'],
     ['with 10,001 messages', { messages: new Array(10_001).fill(message) }, 'messages'],
@@ -161,7 +161,7 @@ describe('a chat is refused', () => {
     ['with a stop that is a number', say('x', { stop: 7 }), 'stop'],
     ['nested 81 levels deep', say('x', { metadata: deep(80) }), 'metadata'],
     ...[0, -1, 1.5, '10', true, 1e300, Number.POSITIVE_INFINITY].flatMap(
-      (value): [string, Body, string][] => [
+      (value): [string, JsonObject, string][] => [
         [`with max_tokens ${JSON.stringify(value)}`, say('x', { max_tokens: value }), 'max_tokens'],
         [
           `with max_completion_tokens ${JSON.stringify(value)}`,
@@ -170,7 +170,7 @@ describe('a chat is refused', () => {
         ],
       ],
     ),
-    ...[0, -1, 1.5, 129, '1', true].map((n): [string, Body, string] => [
+    ...[0, -1, 1.5, 129, '1', true].map((n): [string, JsonObject, string] => [
       `with n ${JSON.stringify(n)}`,
       say('x', { n }),
       'n',
@@ -236,7 +236,7 @@ describe('an embedding', () => {
   }
 
   test('is refused for its format and dimensions', () => {
-    const param = (more: Body) => refusalOf(embedding, { input: 'x', ...more }).param
+    const param = (more: JsonObject) => refusalOf(embedding, { input: 'x', ...more }).param
     expect(param({ encoding_format: 'hex' })).toBe('encoding_format')
     expect(param({ dimensions: 0 })).toBe('dimensions')
     expect(param({ dimensions: '8' })).toBe('dimensions')

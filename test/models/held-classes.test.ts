@@ -9,8 +9,15 @@ import {
   type UsageClass,
   type UsageClasses,
 } from '../../src/models/meter.ts'
-import { makePrices, type Prices, type Rates, stepFor } from '../../src/models/rate-card.ts'
-import { chargedLines, holdLines, linesOf } from '../../src/models/rates.ts'
+import {
+  chargedLines,
+  holdLines,
+  linesOf,
+  makePrices,
+  type Prices,
+  type Rates,
+  stepFor,
+} from '../../src/models/rates.ts'
 import { decideUsage } from '../../src/models/usage.ts'
 import { promise } from '../support/promise.ts'
 

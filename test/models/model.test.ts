@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { costOf, exactCost } from '../../src/models/meter.ts'
-import type { Prices } from '../../src/models/rate-card.ts'
-import { linesOf } from '../../src/models/rates.ts'
+import { linesOf, type Prices } from '../../src/models/rates.ts'
 
 describe('the cost of a run', () => {
   const vectors: [lines: [quantity: number, pricePusd: bigint][], costNusd: bigint][] = [

@@ -2,8 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { costOf } from '../../src/models/meter.ts'
 import { pricesFrom, ratesOf } from '../../src/models/quoted-rates.ts'
-import { makePrices } from '../../src/models/rate-card.ts'
-import { holdLines, linesOf } from '../../src/models/rates.ts'
+import { holdLines, linesOf, makePrices } from '../../src/models/rates.ts'
 
 const price = fc.bigInt({ min: 0n, max: 9_000_000n })
 const rates = fc.record(

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { makeCatalogue } from '../../src/models/catalogue.ts'
 import type { ModelConfig } from '../../src/models/model-config.ts'
 import { priceText, rateSections, rateText } from '../../src/models/pages/shown-rates.ts'
-import { isFree } from '../../src/models/rate-card.ts'
+import { isFree } from '../../src/models/rates.ts'
 
 const plain: ModelConfig = {
   id: 'acme/one',

@@ -4,7 +4,7 @@ import { pauseKey } from '../../src/access/keys/pause.ts'
 import { rotateKey } from '../../src/access/keys/rotate.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { passesNext } from '../../src/ledger/told-spend.ts'
-import { lackOf, tellLack } from '../../src/runs/tell-shortage.ts'
+import { recordShortfall, shortfallOf } from '../../src/runs/shortfall-event.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import type { KeyRow } from '../../src/storage/db/schema.ts'
 import { newAccount, type Office, openOffice } from '../ledger/office.ts'
@@ -118,7 +118,7 @@ describe.each(engines)('what is told on %s', (engine) => {
         account,
         keys: key.lineage,
         decide: (unit) =>
-          lackOf(unit, account, {
+          shortfallOf(unit, account, {
             required: 11n,
             room: { available: 10n, limitedBy: 'balance' },
             key: undefined,
@@ -130,7 +130,7 @@ describe.each(engines)('what is told on %s', (engine) => {
           }),
       })
       const log = { error: (_: string, error: unknown) => Promise.reject(error) }
-      if (lack) await tellLack({ ...office, log: log as never }, lack)
+      if (lack) await recordShortfall({ ...office, log: log as never }, lack)
       return lack !== undefined
     }
     expect([await refuse(), await refuse()]).toEqual([true, false])

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/kernel/json-object.ts'
-import { messagesToChat } from '../../src/models/protocols/messages/read-request.ts'
-import { chatToMessages } from '../../src/models/protocols/messages/write-request.ts'
+import { chatToMessages } from '../../src/models/protocols/messages/chat-to-request.ts'
+import { messagesToChat } from '../../src/models/protocols/messages/request-to-chat.ts'
 
 const messages = [{ role: 'user', content: 'Hi' }]
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/kernel/json-object.ts'
-import { messagesToChat } from '../../src/models/protocols/messages/read-request.ts'
-import { responsesToChat } from '../../src/models/protocols/responses/read-request.ts'
-import { toWholeResponse } from '../../src/models/protocols/responses/write-answer.ts'
+import { messagesToChat } from '../../src/models/protocols/messages/request-to-chat.ts'
+import { toWholeResponse } from '../../src/models/protocols/responses/chat-to-answer.ts'
+import { responsesToChat } from '../../src/models/protocols/responses/request-to-chat.ts'
 
 const chatOf = (items: JsonObject[], more: JsonObject = {}) => {
   const { body, ignored } = responsesToChat({ model: 'm', input: items, ...more })

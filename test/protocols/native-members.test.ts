@@ -6,10 +6,10 @@ import { boundOf } from '../../src/models/bound.ts'
 import { echoModel } from '../../src/models/builtins.ts'
 import type { Model } from '../../src/models/model.ts'
 import { forward } from '../../src/models/protocols/forward.ts'
-import { messagesToChat } from '../../src/models/protocols/messages/read-request.ts'
+import { messagesToChat } from '../../src/models/protocols/messages/request-to-chat.ts'
 import { boundOfNative } from '../../src/models/protocols/native/bound.ts'
 import { type Native, nativeOf, nativeRequest } from '../../src/models/protocols/native.ts'
-import { responsesToChat } from '../../src/models/protocols/responses/read-request.ts'
+import { responsesToChat } from '../../src/models/protocols/responses/request-to-chat.ts'
 
 const model: Model = { ...echoModel, verifiable: 'none', contextTokens: 1e9, maxOutputTokens: 1000 }
 const headers = new Headers()

@@ -6,8 +6,7 @@ import { echoModel } from '../../src/models/builtins.ts'
 import type { Model } from '../../src/models/model.ts'
 import { boundOfNative } from '../../src/models/protocols/native/bound.ts'
 import { type Native, nativeOf, nativeRequest } from '../../src/models/protocols/native.ts'
-import { makePrices } from '../../src/models/rate-card.ts'
-import { holdLines } from '../../src/models/rates.ts'
+import { holdLines, makePrices } from '../../src/models/rates.ts'
 import { promise } from '../support/promise.ts'
 
 const model: Model = {

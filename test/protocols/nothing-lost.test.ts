@@ -5,11 +5,11 @@ import { isObject, type JsonObject } from '../../src/kernel/json-object.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import type { Bound } from '../../src/models/bound.ts'
 import { echoModel } from '../../src/models/builtins.ts'
-import { type Forwarded, forward, unsayableTo } from '../../src/models/protocols/forward.ts'
-import { messagesToChat } from '../../src/models/protocols/messages/read-request.ts'
+import { type ForwardedRequest, forward, unsayableTo } from '../../src/models/protocols/forward.ts'
+import { messagesToChat } from '../../src/models/protocols/messages/request-to-chat.ts'
 import { nativeOf } from '../../src/models/protocols/native.ts'
 import type { Protocol } from '../../src/models/protocols/protocol.ts'
-import { responsesToChat } from '../../src/models/protocols/responses/read-request.ts'
+import { responsesToChat } from '../../src/models/protocols/responses/request-to-chat.ts'
 import type { Translation } from '../../src/models/protocols/translation.ts'
 import { nightly } from '../support/nightly.ts'
 import { promise } from '../support/promise.ts'
@@ -26,7 +26,7 @@ const model = { ...echoModel, imageTokensMax: 1000 }
 const bound: Bound = { inputTokens: 1, outputTokens: 50, maxTokens: 50, n: 1, inputBytes: 1 }
 
 /** What a door sends to a model server; the member that it refuses instead. */
-function sent(door: Protocol, wire: Protocol, received: JsonObject): Forwarded | string {
+function sent(door: Protocol, wire: Protocol, received: JsonObject): ForwardedRequest | string {
   try {
     const step = { upstream: 'far', model: 'm' }
     if (door !== 'chat' && door === wire) {
@@ -61,7 +61,7 @@ const isKept = ({ names }: Leaf, out: string): boolean =>
   names.join('.') === 'prompt_cache_key' && out.includes('"cache_control":{"type":"ephemeral"}')
 
 /** What neither went on nor was named. */
-function lost(received: JsonObject, { body, ignored }: Forwarded): string[] {
+function lost(received: JsonObject, { body, ignored }: ForwardedRequest): string[] {
   const out = JSON.stringify(body)
   const isNamed = ({ names }: Leaf): boolean =>
     ignored.some((name) => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject } from '../../src/kernel/json-object.ts'
-import { messagesToChat } from '../../src/models/protocols/messages/read-request.ts'
-import { chatToMessages } from '../../src/models/protocols/messages/write-request.ts'
-import { responsesToChat } from '../../src/models/protocols/responses/read-request.ts'
-import { chatToResponses } from '../../src/models/protocols/responses/write-request.ts'
+import { chatToMessages } from '../../src/models/protocols/messages/chat-to-request.ts'
+import { messagesToChat } from '../../src/models/protocols/messages/request-to-chat.ts'
+import { chatToResponses } from '../../src/models/protocols/responses/chat-to-request.ts'
+import { responsesToChat } from '../../src/models/protocols/responses/request-to-chat.ts'
 import { request } from './conversations.ts'
 
 const asJson = (value: object): JsonObject => JSON.parse(JSON.stringify(value))

@@ -3,10 +3,13 @@ import fc from 'fast-check'
 import type { Json } from '../../src/kernel/canonical.ts'
 import type { JsonObject } from '../../src/kernel/json-object.ts'
 import { objectOf } from '../../src/kernel/json-object.ts'
-import { MessageReader, messageToChat } from '../../src/models/protocols/messages/read-answer.ts'
-import { MessageEvents, toMessage } from '../../src/models/protocols/messages/write-answer.ts'
-import { ResponseReader, responseToChat } from '../../src/models/protocols/responses/read-answer.ts'
-import { toWholeResponse } from '../../src/models/protocols/responses/write-answer.ts'
+import { MessageReader, messageToChat } from '../../src/models/protocols/messages/answer-to-chat.ts'
+import { MessageEvents, toMessage } from '../../src/models/protocols/messages/chat-to-answer.ts'
+import {
+  ResponseReader,
+  responseToChat,
+} from '../../src/models/protocols/responses/answer-to-chat.ts'
+import { toWholeResponse } from '../../src/models/protocols/responses/chat-to-answer.ts'
 import { ResponseEvents } from '../../src/models/protocols/responses/write-events.ts'
 import { Collector, readAnswer } from '../../src/runs/answer.ts'
 

@@ -1,7 +1,7 @@
 import { begin } from '../../src/runs/begin.ts'
 import type { LiveRun } from '../../src/runs/live-run.ts'
-import type { RunWish } from '../../src/runs/opening.ts'
-import type { Ending, Settled } from '../../src/runs/settlement.ts'
+import type { RunRequest } from '../../src/runs/opening.ts'
+import type { Ending, RunEnd } from '../../src/runs/settlement.ts'
 import { modelToml, upstreamToml } from '../support/runs.ts'
 import { usd, type World } from '../support/world.ts'
 
@@ -33,7 +33,7 @@ export function beginnerOf(w: World) {
   }
   const start = (
     caller: Awaited<ReturnType<typeof callerOf>>,
-    more: Partial<RunWish> = {},
+    more: Partial<RunRequest> = {},
     deps: Parameters<typeof begin>[0] = w.deps,
   ) => {
     const body = { model: 'stub/any', messages: [{ role: 'user', content: 'hi' }], max_tokens: 10 }
@@ -50,7 +50,7 @@ export function beginnerOf(w: World) {
 export const settledOf = (
   { row, model }: Pick<LiveRun, 'row' | 'model'>,
   ending: Ending,
-): Settled => ({
+): RunEnd => ({
   open: row,
   prices: model.prices,
   ending,

@@ -6,7 +6,7 @@ import { onceOf } from '../../src/ledger/once.ts'
 import { openLedger } from '../../src/ledger/post.ts'
 import { endAbandoned } from '../../src/runs/end-abandoned.ts'
 import { finish } from '../../src/runs/finish.ts'
-import type { Begun } from '../../src/runs/opening.ts'
+import type { OpenedRun } from '../../src/runs/opening.ts'
 import { settle } from '../../src/runs/settlement.ts'
 import { storeOpenRuns } from '../../src/runs/store-open.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
@@ -137,7 +137,7 @@ describe('a run does not begin', () => {
   test('twice with one Idempotency-Key', async () => {
     const caller = await callerOf()
     const call = { scope: `call of ${caller.account}`, fingerprint: 'f' }
-    const once = onceOf<Begun>(w.deps, call, () => undefined)
+    const once = onceOf<OpenedRun>(w.deps, call, () => undefined)
     const live = await start(caller, { once })
     const held = await heldBy(caller)
     expect(await refusedAs(start(caller, { once }))).toBe('idempotency_in_progress')

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { onceOf } from '../../src/ledger/once.ts'
 import { finish } from '../../src/runs/finish.ts'
-import type { Begun } from '../../src/runs/opening.ts'
-import type { Ending, Finished } from '../../src/runs/settlement.ts'
+import type { OpenedRun } from '../../src/runs/opening.ts'
+import type { Ending, FinishedRun } from '../../src/runs/settlement.ts'
 import { type World, world } from '../support/world.ts'
 import { type Beginner, beginnerOf, beginnerToml, endingOf } from './beginner.ts'
 
@@ -67,9 +67,9 @@ describe('the call that a run was', () => {
   const end = async (ending: Ending, model = by.modelOf('stub/any')) => {
     const caller = await by.callerOf()
     const scope = `call of ${caller.account}`
-    const once = onceOf<Begun>(w.deps, { scope, fingerprint: 'f' }, () => undefined)
+    const once = onceOf<OpenedRun>(w.deps, { scope, fingerprint: 'f' }, () => undefined)
     const live = await by.start(caller, { once, model })
-    const reply = ({ receiptId }: Finished) => new TextEncoder().encode(receiptId)
+    const reply = ({ receiptId }: FinishedRun) => new TextEncoder().encode(receiptId)
     await finish(w.deps, live, ending, { reply })
     const row = await w.deps.calls.find(scope)
     return row && new TextDecoder().decode(row.reply ?? undefined)
@@ -99,7 +99,7 @@ describe('the call that a run was', () => {
     const scope = `answered ${caller.account}`
     const accepted = { status: 202, headers: {}, body: '{}' }
     const call = { scope, fingerprint: 'f' }
-    const once = onceOf<Begun>(w.deps, call, () => accepted)
+    const once = onceOf<OpenedRun>(w.deps, call, () => accepted)
     const live = await by.start(caller, { once })
     await finish(w.deps, live, endingOf())
     const row = await w.deps.calls.find(scope)

@@ -8,7 +8,7 @@ import {
 } from '../../src/models/upstream/upstream.ts'
 import { begin } from '../../src/runs/begin.ts'
 import { complete } from '../../src/runs/complete.ts'
-import type { Begun } from '../../src/runs/opening.ts'
+import type { OpenedRun } from '../../src/runs/opening.ts'
 import { stream } from '../../src/runs/stream.ts'
 import { outcomeOf, rejectionOf } from '../support/rejection.ts'
 import { modelToml, upstreamToml } from '../support/runs.ts'
@@ -34,7 +34,7 @@ async function start(isCall = false) {
   const rest = { background: false, tags: {}, metadata: {} }
   const scope = `call ${++made}`
   const once = isCall
-    ? onceOf<Begun>(w.deps, { scope, fingerprint: '' }, () => undefined)
+    ? onceOf<OpenedRun>(w.deps, { scope, fingerprint: '' }, () => undefined)
     : undefined
   const live = await begin(w.deps, { caller, model, body, received: body, once, ...rest })
   return { live, scope }

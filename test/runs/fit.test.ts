@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Bound } from '../../src/models/bound.ts'
 import type { Model } from '../../src/models/model.ts'
-import { makePrices, type Rates } from '../../src/models/rate-card.ts'
+import { makePrices, type Rates } from '../../src/models/rates.ts'
 import { affordableTokens, fitBound, holdOf, withTokens } from '../../src/runs/fit.ts'
 import { prng } from '../ledger/prng.ts'
 import { promise } from '../support/promise.ts'

@@ -251,7 +251,7 @@ describe('an answer with unknown members', () => {
   })
 
   test('of a vector they are not relayed', async () => {
-    const { readEmbeddings } = await import('../../src/runs/embeddings.ts')
+    const { readEmbeddings } = await import('../../src/runs/complete.ts')
     const item = { object: 'embedding', index: 0, embedding: [1] }
     expect(readEmbeddings({ data: [{ ...item, text: 'a whole chat' }] }).choices).toEqual([item])
   })

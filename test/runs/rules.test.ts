@@ -3,9 +3,10 @@ import { Refusal } from '../../src/kernel/refusal.ts'
 import { messagesErrors } from '../../src/models/protocols/messages/write-error.ts'
 import { type FailureReason, UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 import { decideUsage } from '../../src/models/usage.ts'
-import { circuitOpenRefusal, refusalOf } from '../../src/runs/failure.ts'
+import { circuitOpenRefusal } from '../../src/runs/circuit.ts'
+import { refusalOf } from '../../src/runs/ending.ts'
 import type { StopReason } from '../../src/runs/live-run.ts'
-import { outcomeOf, statusOf } from '../../src/runs/run.ts'
+import { outcomeOf, statusOf } from '../../src/runs/settlement.ts'
 
 describe('a run that broke off', () => {
   test.each([

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { ServerResponse } from 'node:http'
-import { onEnd } from '../../src/models/upstream/ends.ts'
 import { defaultHttpLimits, type Wire } from '../../src/models/upstream/http.ts'
+import { onEnd } from '../../src/models/upstream/served.ts'
 import { type Chunks, type JsonObject, takeEach } from '../../src/models/upstream/upstream.ts'
 import { openDirect } from '../../src/models/upstream/wire/wire.ts'
 import { until } from '../support/runs.ts'

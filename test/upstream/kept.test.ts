@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { defaultHttpLimits, type Wire } from '../../src/models/upstream/http.ts'
 import { UpstreamFailure } from '../../src/models/upstream/upstream.ts'
-import { openFetched } from '../../src/models/upstream/wire/fetched.ts'
-import { openDirect } from '../../src/models/upstream/wire/wire.ts'
+import { openDirect, openFetched } from '../../src/models/upstream/wire/wire.ts'
 import { promise } from '../support/promise.ts'
 import {
   type RawAnswer,

@@ -11,7 +11,7 @@ import {
 } from '../../src/models/upstream/upstream.ts'
 import { commitOutput } from '../../src/proof/receipts/receipt.ts'
 import { ChunkSorter, frameWriter } from '../../src/runs/chunks.ts'
-import { chunkWriter } from '../../src/runs/openai-chunks.ts'
+import { chunkWriter } from '../../src/runs/openai.ts'
 import { prng } from '../ledger/prng.ts'
 import { nightly } from '../support/nightly.ts'
 import { startStubUpstream } from '../support/stub-upstream.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { errorIn, failureOf } from '../../src/models/upstream/refused.ts'
+import { cleanWords, errorIn, failureOf } from '../../src/models/upstream/refused.ts'
 import { retryAfterIn } from '../../src/models/upstream/retry-after.ts'
-import { cleanWords } from '../../src/models/upstream/server-words.ts'
 import { stopwatch } from '../fuzz/run.ts'
 
 const secrets = [

@@ -83,4 +83,3 @@ export const settingsBody = t.body('SettingsChange', 'A setting to change.', {
 })
 
 export type SessionAnswer = t.Static<typeof sessionShape>
-export type SettingsAnswer = t.Static<typeof settingsShape>

@@ -94,4 +94,3 @@ export type PlanAnswer = t.Static<typeof planShape>
 export type SubscriptionAnswer = t.Static<typeof subscriptionShape>
 export type PlansAnswer = t.Static<typeof plansShape>
 export type PlanPreviewAnswer = t.Static<typeof planPreviewShape>
-export type StandingAnswer = t.Static<typeof standingShape>

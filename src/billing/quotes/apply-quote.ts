@@ -2,14 +2,14 @@
 import type { Caller } from '../../access/keys/key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { isId } from '../../kernel/ids.ts'
+import { isSet, type JsonObject } from '../../kernel/json-object.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { toCount } from '../../kernel/status-safe.ts'
 import { quoteHeader, refuseExpired } from '../../ledger/quoted.ts'
-import { type Body, isSet } from '../../models/body.ts'
 import type { Bound } from '../../models/bound.ts'
 import type { Model } from '../../models/model.ts'
 import { pricesFrom } from '../../models/quoted-rates.ts'
-import type { Prices } from '../../models/rate-card.ts'
+import type { Prices } from '../../models/rates.ts'
 import type { QuoteRow } from '../../storage/db/schema.ts'
 import { quotePrefix } from '../../verify/checks.ts'
 import { anyAccount } from '../../verify/quote.ts'
@@ -22,7 +22,7 @@ type Asked = {
   id: string
   caller: Caller
   model: Model
-  body: Body
+  body: JsonObject
   /** Whether the limit of output may be lowered although the request names a higher one. */
   fit: boolean
 }

@@ -6,9 +6,9 @@ import { Refusal } from '../../kernel/refusal.ts'
 import { inputUnitsOf, outputUnitsOf } from '../../models/meter.ts'
 import type { Model } from '../../models/model.ts'
 import { type Chunk, plainChunks } from '../../models/upstream/upstream.ts'
-import type { Keep } from '../../runs/ending.ts'
+import type { ReplyKeeper } from '../../runs/ending.ts'
 import type { LiveRun } from '../../runs/live-run.ts'
-import { type Sink, type Streamed, stream } from '../../runs/stream.ts'
+import { type Sink, type StreamedAnswer, stream } from '../../runs/stream.ts'
 import type { RunRow } from '../../storage/db/schema.ts'
 
 /** Enabled chat models, in catalogue order. */
@@ -24,8 +24,8 @@ export async function askModel(
   deps: Deps,
   live: LiveRun,
   sink: Sink,
-  keep?: Keep<Streamed>,
-): Promise<Streamed> {
+  keep?: ReplyKeeper<StreamedAnswer>,
+): Promise<StreamedAnswer> {
   try {
     return await stream(deps, live, sink, keep)
   } catch (error) {

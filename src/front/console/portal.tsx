@@ -13,7 +13,7 @@ import { Refusal } from '../../kernel/refusal.ts'
 import { onceOf } from '../../ledger/once.ts'
 import { windowStart } from '../../ledger/window.ts'
 import { toModelView } from '../../models/catalogue.ts'
-import type { Begun } from '../../runs/opening.ts'
+import type { OpenedRun } from '../../runs/opening.ts'
 import { answerOnce, callOf } from '../../storage/idempotency/api/answer-once.ts'
 import type { Call } from '../../storage/idempotency/call.ts'
 import { checkBody } from '../../web/http/check-body.ts'
@@ -101,7 +101,7 @@ export const consolePortal = (deps: Deps, frame: Frame, runCommand: RunCommand) 
         const asked = await readAsked(request, settings.bodyBytes)
         const wish = { asked, acting, session: session.id, address: visitor.clientAddress }
         const begin = (call?: Call) => {
-          const once = call && onceOf<Begun>(deps, call, () => undefined)
+          const once = call && onceOf<OpenedRun>(deps, call, () => undefined)
           return beginAsked(deps, requests, { ...wish, once })
         }
         if (wantsJson(request)) {

@@ -2,8 +2,7 @@
 import type { Json } from '../../kernel/canonical.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { cachedUnitsOf, costOf, inputUnitsOf } from '../../models/meter.ts'
-import type { Prices } from '../../models/rate-card.ts'
-import { holdLines } from '../../models/rates.ts'
+import { holdLines, type Prices } from '../../models/rates.ts'
 import { charsOf, type FileTokens, partOf, type SentFile, tokensOf } from './files.ts'
 import { answerMessages } from './said.ts'
 

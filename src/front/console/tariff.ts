@@ -2,7 +2,7 @@
 import { contextOf } from '../../models/bound.ts'
 import { defaultPdfPages } from '../../models/media.ts'
 import type { Model } from '../../models/model.ts'
-import { stepFor } from '../../models/rate-card.ts'
+import { stepFor } from '../../models/rates.ts'
 import type { FileTokens } from './files.ts'
 import type { Tariff, WrittenTariff } from './talk.ts'
 

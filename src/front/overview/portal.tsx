@@ -8,7 +8,7 @@ import { toJsonInteger } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { anchorStatus } from '../../proof/anchors/anchor-status.ts'
 import { isDiverged } from '../../proof/log/divergence.ts'
-import { followAccount, type Look } from '../../runs/api/live.ts'
+import { followAccount, type PartState } from '../../runs/api/live.ts'
 import { markOf, receiptPath } from '../../runs/portal/run-state.tsx'
 import { readReceiptStates } from '../../runs/receipt-state.ts'
 import { toRunView } from '../../runs/run-view.ts'
@@ -137,7 +137,7 @@ async function findAccount({ accounts }: Deps, id: string): Promise<AccountRow> 
   return found
 }
 
-async function lookAt(deps: Deps, accountId: string): Promise<Look> {
+async function lookAt(deps: Deps, accountId: string): Promise<PartState> {
   const view = await readLive(deps, accountId)
   return { mark: markOfAll(view), html: renderChild(<LiveMessage view={view} />) }
 }

@@ -1,9 +1,11 @@
 /** Counts the asks of keyless clients per day. */
+
 import type { Deps } from '../../app/deps-port.ts'
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { hmacSha256 } from '../../kernel/hash.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import { retryHeaders } from '../../kernel/retry-headers.ts'
 import { windowEnd, windowStart } from '../../ledger/window.ts'
 
 /** The asks a client has left today, and the beginning of the next day (UTC). */
@@ -53,10 +55,8 @@ export const dropAllowances = ({ terminal, clock }: Needs): Promise<void> =>
 export const nextDay = (now: Millis): Millis => windowEnd('day', now) ?? now
 
 /** Retry headers until the next day, in whole seconds and in ms. */
-export function untilNextDay(now: Millis): Record<string, string> {
-  const ms = nextDay(now) - now
-  return { 'retry-after': String(Math.ceil(ms / 1000)), 'retry-after-ms': String(ms) }
-}
+export const untilNextDay = (now: Millis): Record<string, string> =>
+  retryHeaders(nextDay(now) - now)
 
 const leftOf = ({ settings }: Needs, used: number, now: Millis): Allowance => ({
   remaining: Math.max(0, settings.terminal.asksPerDay - used),

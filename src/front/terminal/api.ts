@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import type { Json } from '../../kernel/canonical.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import { stopWithClient } from '../../runs/api/client-gone.ts'
+import { stopWithClient } from '../../runs/live-run.ts'
 import { readJson } from '../../web/http/body.ts'
 import { checkBody } from '../../web/http/check-body.ts'
 import { keylessGuard } from '../../web/http/keyless.ts'

@@ -7,7 +7,7 @@ import type { Model } from '../../models/model.ts'
 import { shareReceipt } from '../../proof/receipts/share.ts'
 import { begin } from '../../runs/begin.ts'
 import type { LiveRun } from '../../runs/live-run.ts'
-import type { Sink, Streamed } from '../../runs/stream.ts'
+import type { Sink, StreamedAnswer } from '../../runs/stream.ts'
 import type { SectionName } from '../../verify/receipt.ts'
 import { askModel } from '../console/ask.ts'
 import { type Allowance, allowanceOf, giveBack, type Taken, takeAsk } from './allowance.ts'
@@ -43,7 +43,7 @@ export type OpenAsk = {
   answer(sink: Sink): Promise<Answered>
 }
 
-export type Answered = Streamed & { allowance: Allowance }
+export type Answered = StreamedAnswer & { allowance: Allowance }
 
 /**
  * Begins a question that the sponsor pays. Counts it against the client first, and returns the ask

@@ -1,5 +1,7 @@
 /** Limits concurrent asks, per client and in total. */
+
 import { refuse } from '../../kernel/refusal.ts'
+import { retryHeaders } from '../../kernel/retry-headers.ts'
 
 /** Concurrent asks of one client, and of all. */
 export const slotsOfClient = 2
@@ -27,7 +29,7 @@ export function makeSlots(): Slots {
       if (taken >= slotsOfAll) {
         refuse('unavailable', {
           message: 'The terminal is at capacity. Try again in a few seconds.',
-          headers: { 'retry-after': '2', 'retry-after-ms': '2000' },
+          headers: retryHeaders(2000),
         })
       }
       taken++

@@ -1,4 +1,5 @@
 /** The operator's account that pays for the terminal; the cap of its key is the daily budget. */
+
 import { sponsorAccount } from '../../access/accounts/account.ts'
 import { changeKey } from '../../access/keys/change.ts'
 import { issueKey } from '../../access/keys/issue.ts'
@@ -9,8 +10,9 @@ import type { Deps } from '../../app/deps-port.ts'
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { max, min, type Nusd } from '../../kernel/money.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
+import { retryHeaders } from '../../kernel/retry-headers.ts'
 import type { Model } from '../../models/model.ts'
-import { isFree } from '../../models/rate-card.ts'
+import { isFree } from '../../models/rates.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
 import { nextDay, untilNextDay } from './allowance.ts'
 
@@ -48,7 +50,7 @@ export async function asVisitorReads(deps: Deps, error: unknown): Promise<unknow
   if (found && isOnlyHeld(found, error)) {
     return new Refusal('unavailable', {
       message: "Other asks hold the rest of today's budget. Try again in a few seconds.",
-      headers: { 'retry-after': '2', 'retry-after-ms': '2000' },
+      headers: retryHeaders(2000),
     })
   }
   const resetsAt = toRfc3339(nextDay(now))

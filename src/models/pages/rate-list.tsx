@@ -37,7 +37,7 @@ export function RatesPanel({ models }: { models: readonly Model[] }) {
   )
 }
 
-/** Where a model's rates are on the page. */
+/** The place of a model's rates on the page. */
 export const rateId = ({ id }: Model): string => `rates-${id.replace(/[^\w-]/g, '-')}`
 
 const footWords =

@@ -3,18 +3,18 @@ import { isCall } from '../../verify/meter-words.ts'
 import { amountText } from '../../web/ui/amount.tsx'
 import { type Meter, meters } from '../meter.ts'
 import type { Model } from '../model.ts'
-import { isFree, type Rates } from '../rate-card.ts'
+import { isFree, type Rates } from '../rates.ts'
 
-/** What one unit of a meter costs, in pico-USD. */
+/** The price of one unit of a meter, in pico-USD. */
 export type ShownRate = { meter: Meter; pusd: bigint }
 
 /** Rates that hold together: a model's own, or those that a band or a tier changes. */
 export type RateSection = { when: string | undefined; rates: readonly ShownRate[] }
 
-type Priced = Pick<Model, 'prices' | 'kind'>
+type PricedModel = Pick<Model, 'prices' | 'kind'>
 
 /** All rates of a model: its own first, then bands by rising input, then tiers. */
-export function rateSections({ prices, kind }: Priced): RateSection[] {
+export function rateSections({ prices, kind }: PricedModel): RateSection[] {
   const { inputPusd, outputPusd, requestNusd, card } = prices
   const output = kind === 'chat' ? { output: outputPusd } : {}
   const own = shown({ input: inputPusd, ...output, ...card?.classes })
@@ -47,7 +47,7 @@ export function rateText({ meter, pusd }: ShownRate): string {
 }
 
 /** A model's price in a line: "$3.00 in, $0.30 cached, $15.00 out per 1M, $0.01 a run". */
-export function priceText({ prices, kind }: Priced, per: string): string {
+export function priceText({ prices, kind }: PricedModel, per: string): string {
   const { inputPusd, outputPusd, requestNusd, card } = prices
   const perRun = requestNusd === 0n ? [] : [`${amountText(requestNusd)} a run`]
   if (isFree({ ...prices, requestNusd: 0n })) return perRun[0] ?? 'free'

@@ -5,11 +5,11 @@ import type { ModelKind } from '../meter.ts'
 import {
   boundImages,
   collect,
-  type FileWish,
   hasRates,
   ignoredNote,
   type OfferedModel,
   type PriceFile,
+  type PriceFileOptions,
   priceIn,
   type ReadEntry,
   tokensIn,
@@ -19,7 +19,7 @@ import {
 type Entry = { [name: string]: ExactJson }
 type Field = keyof UsdRates
 
-/** What its names of prices are here. */
+/** Our names of its prices. */
 const fields: Record<string, Field> = {
   input_cost_per_token: 'input_pusd',
   output_cost_per_token: 'output_pusd',
@@ -35,7 +35,7 @@ const fields: Record<string, Field> = {
   input_cost_per_request: 'request_nusd',
 }
 
-/** Only these are billed of an embedding. */
+/** The only prices that an embedding is billed by. */
 const ofEmbeddings: ReadonlySet<Field> = new Set(['input_pusd', 'request_nusd'])
 
 /** `_above_200k_tokens`, `_priority`, or both: `…_above_272k_tokens_priority`. */
@@ -82,7 +82,7 @@ const isCost = (name: string): boolean => /cost|price|pricing/.test(name)
 const notes: ReadonlySet<string> = new Set(['sample_spec', 'fallback_generalizations'])
 
 /** @throws Error when it is another file */
-export function readLitellm(json: ExactJson, wish: FileWish): PriceFile {
+export function readLitellm(json: ExactJson, wish: PriceFileOptions): PriceFile {
   if (!isExactObject(json)) throw new Error('it is not an object of models by their ids')
   const entries = Object.entries(json).filter(([id]) => !notes.has(id))
   return collect(
@@ -93,7 +93,7 @@ export function readLitellm(json: ExactJson, wish: FileWish): PriceFile {
   )
 }
 
-function readEntry(id: string, entry: Entry, { without }: FileWish): ReadEntry {
+function readEntry(id: string, entry: Entry, { without }: PriceFileOptions): ReadEntry {
   const { mode } = entry
   const kind = typeof mode === 'string' ? kinds.get(mode) : undefined
   if (kind === undefined) {
@@ -173,10 +173,10 @@ const featuresOf = (entry: Entry): string[] => [
 ]
 
 /** `price` is undefined where the file has something else than a decimal. */
-type Priced = { name: string; price: Decimal | undefined }
+type NamedPrice = { name: string; price: Decimal | undefined }
 
 /** Every number of an entry that is or may be a price, those of inner objects by their path. */
-function* pricesIn(entry: Entry, path = ''): Generator<Priced> {
+function* pricesIn(entry: Entry, path = ''): Generator<NamedPrice> {
   for (const [key, value] of Object.entries(entry)) {
     const name = `${path}${key}`
     if (path === '' && separate.has(key)) continue

@@ -5,8 +5,8 @@ import type { ModelKind } from '../meter.ts'
 import {
   boundImages,
   collect,
-  type FileWish,
   type PriceFile,
+  type PriceFileOptions,
   priceIn,
   type ReadEntry,
   tokensIn,
@@ -16,7 +16,7 @@ import {
 type Entry = { [name: string]: ExactJson }
 type Field = keyof UsdRates
 
-/** What its names of prices are here. All of them are USD a token, a request or a search. */
+/** Our names of its prices. All of them are USD a token, a request or a search. */
 const fields: Record<string, Field> = {
   prompt: 'input_pusd',
   completion: 'output_pusd',
@@ -32,11 +32,11 @@ const fields: Record<string, Field> = {
   web_search: 'web_search_nusd',
 }
 
-/** Only these are billed of an embedding. */
+/** The only prices that an embedding is billed by. */
 const ofEmbeddings: ReadonlySet<Field> = new Set(['input_pusd', 'request_nusd'])
 
 /** @throws Error when it is another file */
-export function readOpenrouter(json: ExactJson, wish: FileWish): PriceFile {
+export function readOpenrouter(json: ExactJson, wish: PriceFileOptions): PriceFile {
   const data = isExactObject(json) ? json['data'] : undefined
   if (!Array.isArray(data)) throw new Error('it has no list "data" of models')
   return collect(
@@ -45,7 +45,7 @@ export function readOpenrouter(json: ExactJson, wish: FileWish): PriceFile {
   )
 }
 
-function readEntry(entry: ExactJson, { without }: FileWish): ReadEntry {
+function readEntry(entry: ExactJson, { without }: PriceFileOptions): ReadEntry {
   const id = isExactObject(entry) && typeof entry['id'] === 'string' ? entry['id'] : ''
   if (!isExactObject(entry)) return { id, leftOut: 'no entry of a model' }
   const kind = kindOf(entry)
@@ -96,16 +96,16 @@ function featuresOf({ architecture, supported_parameters: parameters }: Entry): 
   ]
 }
 
-type Read = { rates: UsdRates; bands: { aboveInputTokens: number; rates: UsdRates }[] }
+type EntryRates = { rates: UsdRates; bands: { aboveInputTokens: number; rates: UsdRates }[] }
 
 /** The rates, or the dimensions that have no meter here. */
 function readPricing(
   pricing: Entry,
   kind: ModelKind,
   without: ReadonlySet<string>,
-): Read | { dimensions: string[] } {
+): EntryRates | { dimensions: string[] } {
   const unknown: string[] = []
-  const read: Read = { rates: {}, bands: [] }
+  const read: EntryRates = { rates: {}, bands: [] }
   const fill = (rates: UsdRates, prices: Entry, path: string): void => {
     for (const [key, value] of Object.entries(prices)) {
       const name = `${path}${key}`

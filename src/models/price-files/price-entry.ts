@@ -16,7 +16,7 @@ export type TomlTable = { readonly [name: string]: TomlValue }
 /** One `[[models]]`. */
 export type ModelEntry = TomlTable & { readonly id: string }
 
-export type EntryWish = {
+export type EntryOptions = {
   /** Routes go there; entries have none without it. */
   upstream: string | undefined
   /** The sale price is the cost times this; undefined to sell at the price of the file. */
@@ -35,7 +35,7 @@ export function readMarkup(text: string): Decimal | undefined {
 }
 
 /** @throws Error when a price is beyond what one can be here */
-export function toEntry(model: OfferedModel, { upstream, factor }: EntryWish): PricedEntry {
+export function toEntry(model: OfferedModel, { upstream, factor }: EntryOptions): PricedEntry {
   const count = { rates: 0, rounded: 0 }
   const sold = pricesOf(model, factor, count)
   const cost = factor ? pricesOf(model, undefined, { rates: 0, rounded: 0 }) : undefined

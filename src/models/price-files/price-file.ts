@@ -1,9 +1,8 @@
-/** What a public price file says, in our meters: exact, in USD a unit. */
+/** The prices of a public price file in our meters: exact, in USD a unit. */
 import { type Decimal, parseDecimal } from '../../kernel/decimal.ts'
 import { type ExactJson, NumberText } from '../../kernel/exact-json.ts'
 import type { ModelKind } from '../meter.ts'
 import type { costFields } from '../rate-fields.ts'
-import { imageTokensOf } from './image-tokens.ts'
 
 /** Rates by the names of the configuration, each in USD a unit. */
 export type UsdRates = { -readonly [Field in keyof typeof costFields]?: Decimal }
@@ -12,12 +11,12 @@ export type UsdRates = { -readonly [Field in keyof typeof costFields]?: Decimal 
 export type OfferedModel = {
   id: string
   name: string | undefined
-  /** What its server calls it. */
+  /** The name that its server has for it. */
   upstreamName: string
   kind: ModelKind
-  /** Of input, or of input and output where `totalTokens` says nothing. */
+  /** The limit of input, or of input and output where `totalTokens` says nothing. */
   contextTokens: number
-  /** Of input and output together, where the file has a limit for each. */
+  /** The limit of input and output together, where the file has a limit for each. */
   totalTokens?: number | undefined
   /** 0 for an embedding. */
   maxOutputTokens: number
@@ -41,7 +40,7 @@ export type PriceFile = {
   leftOut: Map<string, number>
 }
 
-export type FileWish = {
+export type PriceFileOptions = {
   /** Whether a model is wanted at all. */
   wants(id: string): boolean
   /** Dimensions, or tiers, that the operator leaves out knowingly. */
@@ -51,7 +50,7 @@ export type FileWish = {
 /** One entry of a file: a model, what speaks against it, or why it is none. */
 export type ReadEntry = OfferedModel | RefusedModel | { id: string; leftOut: string }
 
-export function collect(entries: Iterable<ReadEntry>, { wants }: FileWish): PriceFile {
+export function collect(entries: Iterable<ReadEntry>, { wants }: PriceFileOptions): PriceFile {
   const file: PriceFile = { models: [], refused: [], leftOut: new Map() }
   for (const entry of entries) {
     if (!wants(entry.id)) continue
@@ -99,4 +98,32 @@ export function tokensIn(value: ExactJson | undefined): number | undefined {
   const text = value instanceof NumberText ? value.text : ''
   const count = /^\d{1,10}(\.0+)?$/.test(text) ? Number(text) : 0
   return count >= 1 && count <= 1_000_000_000 ? count : undefined
+}
+
+/**
+ * The most tokens of one image as its provider publishes them, by the name of a model: first match
+ * first, each the largest image that its rule allows.
+ * Anthropic: width × height / 750 up to about 1,600; since Opus 4.7 up to 4,784 patches.
+ * OpenAI: a base and eight tiles of 512 pixels, or patches of 32 pixels (1,536, since GPT-5.4 up to
+ * 10,000) times at most 2.46. Google: 258 a tile, at most 2,240 (`ultra_high`) or ten tiles.
+ */
+const rules: readonly (readonly [name: RegExp, tokens: number])[] = [
+  [/^claude-(3|instant|2)/, 1_600],
+  [/^claude-/, 4_784],
+  [/^gpt-4o-mini/, 2_833 + 8 * 5_667],
+  [/^(gpt-4\.1-(mini|nano)|o4-mini|gpt-5(\.[0-3])?(?![.\d]))/, 3_779],
+  [/^(chatgpt-4o|gpt-4o|gpt-4\.1|gpt-4\.5|gpt-4-turbo|gpt-4-vision|gpt-4-1106)/, 1_445],
+  [/^(o1|o3|computer-use)/, 1_445],
+  [/^(gpt-|o\d)/, 24_600],
+  [/^gemini-/, 10 * 258],
+]
+
+/**
+ * The most tokens of an image of this model; undefined where its provider publishes no rule. What
+ * stands before the name is left away: the provider, a region, a cloud's own name of the vendor.
+ */
+function imageTokensOf(id: string): number | undefined {
+  const [last = ''] = id.toLowerCase().split('/').slice(-1)
+  const name = last.replace(/^([a-z-]+[.:])*(?=claude-|gpt-|gemini-|o\d)/, '')
+  return rules.find(([pattern]) => pattern.test(name))?.[1]
 }

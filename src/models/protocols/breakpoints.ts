@@ -1,23 +1,18 @@
 /** Cache breakpoints of Messages, in the place of what Chat Completions and Responses cache by. */
 import type { Json } from '../../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../../kernel/json-object.ts'
-import { isSet } from '../body.ts'
+import { isObject, isSet, type JsonObject } from '../../kernel/json-object.ts'
 import { objectsIn } from './reading.ts'
 
 const breakpoint = { type: 'ephemeral' }
 
 /**
- * Whether a request in the shape of Chat Completions has breakpoints before a server of Messages:
- * its own, or those that stand for its `prompt_cache_key`. Only then can such a server write its
- * cache, for five minutes where they stand for a key.
+ * Whether a request in the shape of Chat Completions gets breakpoints in the place of its
+ * `prompt_cache_key`. A request that sets breakpoints of its own gets no others.
  */
-export const hasBreakpoints = (body: JsonObject): boolean => isKeyed(body) || hasOwn(body)
-
-/** Whether breakpoints stand for its key: who sets some is not given others. */
-export const needsBreakpoints = (body: JsonObject): boolean => isKeyed(body) && !hasOwn(body)
-
-const isKeyed = ({ prompt_cache_key: key }: JsonObject): boolean =>
-  typeof key === 'string' && key !== ''
+export function needsBreakpoints(body: JsonObject): boolean {
+  const { prompt_cache_key: key } = body
+  return typeof key === 'string' && key !== '' && !hasOwn(body)
+}
 
 const isSetIn = (of: Json): boolean => isObject(of) && isSet(of['cache_control'])
 

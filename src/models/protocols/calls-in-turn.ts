@@ -4,7 +4,7 @@ import type { JsonObject } from '../../kernel/json-object.ts'
 import { objectOf } from '../../kernel/json-object.ts'
 import { textOf } from './reading.ts'
 
-type Waiting = { key: Json; pieces: JsonObject[] }
+type WaitingCall = { key: Json; pieces: JsonObject[] }
 
 /**
  * Chat Completions may mix the pieces of several calls. Those of a later call wait until the one
@@ -12,7 +12,7 @@ type Waiting = { key: Json; pieces: JsonObject[] }
  */
 export class CallsInTurn {
   private open: { key: Json; said: string; isCustom: boolean } | undefined
-  private waiting: Waiting[] = []
+  private waiting: WaitingCall[] = []
 
   /** The pieces that can be written now, each of the call before it or of the next one. */
   add(piece: JsonObject): JsonObject[] {

@@ -53,14 +53,14 @@ export function takesLimit(protocol: Protocol, { refusedLimits = [] }: Dialect):
   return !(refusedLimits.includes('max_tokens') && refusedLimits.includes('max_completion_tokens'))
 }
 
-export type Adapted = {
+export type AdaptedRequest = {
   body: JsonObject
   /** Members that the server does not get, as `X-Counterfoil-Ignored` names them. */
   dropped: readonly string[]
 }
 
 /** A request as this server takes it. The request itself is not changed. */
-export function adapt(protocol: Protocol, dialect: Dialect, from: JsonObject): Adapted {
+export function adapt(protocol: Protocol, dialect: Dialect, from: JsonObject): AdaptedRequest {
   const body = { ...from }
   const dropped: string[] = []
   if (protocol === 'chat') nameLimit(body, dialect, dropped)
@@ -180,7 +180,7 @@ function withCallIds(one: JsonObject, form: CallIdForm): JsonObject {
   return changed
 }
 
-/** The same id for the same call, in the call and in its result. */
+/** Makes one id for one call, in the call and in its result. */
 function callIdOf(id: string, { most, isExact }: CallIdForm): string {
   if (isExact) return id.length === most && /^[A-Za-z\d]*$/.test(id) ? id : shortened(id, most)
   return id.length <= most ? id : shortened(id, most)

@@ -1,12 +1,11 @@
 /** Translates how much a model is to think: an effort by a word, or a budget in tokens. */
 import type { Json } from '../../kernel/canonical.ts'
-import { isObject, type JsonObject, objectOf } from '../../kernel/json-object.ts'
-import { isSet } from '../body.ts'
+import { isObject, isSet, type JsonObject, objectOf } from '../../kernel/json-object.ts'
 import { objectsIn, textOf } from './reading.ts'
 import { detailsOf, isFor } from './reasoning-details.ts'
 
-/** The least that a model may think, in tokens. */
-const leastBudget = 1024
+/** The least that a model may think where it thinks at all, in tokens, as Messages has it. */
+export const leastBudget = 1024
 
 /** Efforts in the words of Messages; the highest has another name there. */
 const words = new Map([

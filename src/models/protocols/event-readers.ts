@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../kernel/json-object.ts'
 import { NativeEvent } from '../native-event.ts'
 import type { ChunkReader } from './chat/read-chunks.ts'
 import type { EventReader, Outcome, ReadChunk } from './event-reader.ts'
-import type { EventRepair, Repaired } from './repaired.ts'
+import type { EventRepair, RepairedEvent } from './repaired.ts'
 
 /** Reads events, which are in order, in the shape of Chat Completions. */
 type Translator = { read(event: JsonObject): { chunk?: JsonObject; isEnd?: boolean } }
@@ -41,7 +41,7 @@ export class NativeReader implements EventReader {
     return rest !== undefined
   }
 
-  private add(events: readonly Repaired[], out: ReadChunk[]): boolean {
+  private add(events: readonly RepairedEvent[], out: ReadChunk[]): boolean {
     let isEnd = false
     for (const { event, shown = event } of events) {
       const { chunk } = this.translator.read(event)
@@ -75,7 +75,7 @@ export class TranslatingReader implements EventReader {
     return rest !== undefined
   }
 
-  private each(events: readonly Repaired[], out: ReadChunk[]): Outcome {
+  private each(events: readonly RepairedEvent[], out: ReadChunk[]): Outcome {
     let outcome: Outcome
     for (const { event } of events) outcome = this.translate(event, '', out) ?? outcome
     return outcome

@@ -1,16 +1,16 @@
-/** What a model server of a route is sent, in the protocol that it speaks. */
+/** Makes the request that a model server of a route is sent, in the protocol that it speaks. */
 import type { JsonObject } from '../../kernel/json-object.ts'
 import { type Bound, forwardBody } from '../bound.ts'
 import type { Model, RouteStep } from '../model.ts'
-import { type Unformed, withFunctions } from './freeform.ts'
-import { chatToMessages, unsayable as toMessagesFault } from './messages/write-request.ts'
+import { type FunctionRequest, withFunctions } from './freeform.ts'
+import { chatToMessages, unsayable as toMessagesFault } from './messages/chat-to-request.ts'
 import { type Native, nativeRequest } from './native.ts'
 import type { Protocol } from './protocol.ts'
-import { chatToResponses, unsayable as toResponsesFault } from './responses/write-request.ts'
+import { chatToResponses, unsayable as toResponsesFault } from './responses/chat-to-request.ts'
 import type { Translation } from './translation.ts'
 
 /** A request as it came, in the shape of Chat Completions, or in both, as its route needs it. */
-export type Asked = {
+export type RouteRequest = {
   model: Model
   body?: JsonObject | undefined
   bound: Bound
@@ -21,7 +21,7 @@ export type Asked = {
   ignored: readonly string[]
 }
 
-export type Forwarded = {
+export type ForwardedRequest = {
   body: JsonObject
   /** Whether it goes on as it came, and its answer comes back so. */
   isNative: boolean
@@ -32,7 +32,11 @@ export type Forwarded = {
 }
 
 /** The request of a run for one step of its route. */
-export function forward(asked: Asked, step: RouteStep, protocol: Protocol): Forwarded {
+export function forward(
+  asked: RouteRequest,
+  step: RouteStep,
+  protocol: Protocol,
+): ForwardedRequest {
   const { model, body, bound, native, door } = asked
   const { maxTokens: most, limit: maxTokens = most } = bound
   if (native?.protocol === protocol) {
@@ -55,14 +59,14 @@ export function forward(asked: Asked, step: RouteStep, protocol: Protocol): Forw
   }
 }
 
-const taken = (body: JsonObject): Unformed => ({ body, freeform: undefined, ignored: [] })
+const taken = (body: JsonObject): FunctionRequest => ({ body, freeform: undefined, ignored: [] })
 
 function translated(protocol: Protocol, chat: JsonObject): Translation | undefined {
   if (protocol === 'chat') return undefined
   return protocol === 'messages' ? chatToMessages(chat) : chatToResponses(chat)
 }
 
-/** What a door calls the form of an answer. */
+/** The name that a door has for the form of an answer. */
 const forms = { messages: 'output_config.format', responses: 'text.format' } as const
 
 /** A member of Chat Completions as a door has it. */
@@ -75,7 +79,7 @@ function nameAt(door: Protocol, name: string): string {
 
 export type Fault = { param: string; message: string }
 
-/** What a server of this protocol cannot be asked, as its door names it; undefined when nothing. */
+/** The part of a request that a server of this protocol cannot be asked; undefined when none. */
 export function unsayableTo(
   protocol: Protocol,
   body: JsonObject,

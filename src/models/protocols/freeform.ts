@@ -3,15 +3,14 @@
  * function with one text, and so do its calls in the conversation.
  */
 import type { Json } from '../../kernel/canonical.ts'
-import { isObject, type JsonObject, objectOf } from '../../kernel/json-object.ts'
-import { isSet } from '../body.ts'
+import { isObject, isSet, type JsonObject, objectOf } from '../../kernel/json-object.ts'
 import { objectsIn, textOf } from './reading.ts'
 import { noteOthers } from './translation.ts'
 
 /** The one argument. */
 export const argument = 'input'
 
-export type Unformed = {
+export type FunctionRequest = {
   body: JsonObject
   /** The names of the tools that became functions; undefined when there were none. */
   freeform: ReadonlySet<string> | undefined
@@ -20,7 +19,7 @@ export type Unformed = {
 }
 
 /** A request with functions in the place of freeform tools; itself if it has none. */
-export function withFunctions(body: JsonObject): Unformed {
+export function withFunctions(body: JsonObject): FunctionRequest {
   const { tools, messages, tool_choice: choice } = body
   const names = new Set(objectsIn(tools).filter(isCustom).map(nameOf))
   const isSaid = objectsIn(messages).some(hasCustomCall)

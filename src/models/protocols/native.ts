@@ -4,7 +4,8 @@
  */
 import { type JsonObject, objectOf } from '../../kernel/json-object.ts'
 import type { Model } from '../model.ts'
-import type { Gathered } from './gathered.ts'
+import { leastBudget } from './efforts.ts'
+import type { GatheredAnswer } from './gathered-answer.ts'
 import { gatherMessage, MessageCollector } from './messages/collect.ts'
 import { type NativeReading, readNative } from './native/read.ts'
 import type { Protocol } from './protocol.ts'
@@ -73,19 +74,19 @@ export type NativeCollector = {
   drop(event: JsonObject): void
   /** Takes the report of an event whose output is not delivered. */
   noteUsage(event: JsonObject): void
-  answer(): Gathered
+  answer(): GatheredAnswer
 }
 
-type Handling = {
-  /** What the limit of the answer is called. */
+type ProtocolHandler = {
+  /** The name of the limit of the answer. */
   limit: string
-  gather(answer: JsonObject): Gathered
+  gather(answer: JsonObject): GatheredAnswer
   collector(): NativeCollector
   /** Whether an event ends the answer, so that it waits for the COMMIT. */
   isFinishing(event: JsonObject): boolean
 }
 
-const handling: Record<Native['protocol'], Handling> = {
+const handling: Record<Native['protocol'], ProtocolHandler> = {
   messages: {
     limit: 'max_tokens',
     gather: gatherMessage,
@@ -99,9 +100,6 @@ const handling: Record<Native['protocol'], Handling> = {
     isFinishing: ({ type }) => type === 'response.completed' || type === 'response.incomplete',
   },
 }
-
-/** The least that a model may think, as this protocol has it. */
-const leastBudget = 1024
 
 /** Lowers what a model may think where the limit of its answer was lowered below that. */
 function lowerThinking(body: JsonObject, ignored: string[]): void {
@@ -138,7 +136,7 @@ export function countRequest(native: Native, model: string): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([name]) => counted.has(name)))
 }
 
-export const gatherNative = (protocol: Native['protocol'], answer: JsonObject): Gathered =>
+export const gatherNative = (protocol: Native['protocol'], answer: JsonObject): GatheredAnswer =>
   handling[protocol].gather(answer)
 
 export const nativeCollector = (protocol: Native['protocol']): NativeCollector =>

@@ -1,9 +1,8 @@
 /** Finds calls of functions from before there were tools, which no other protocol has. */
-import type { JsonObject } from '../../kernel/json-object.ts'
-import { isSet } from '../body.ts'
+import { isSet, type JsonObject } from '../../kernel/json-object.ts'
 import { objectsIn } from './reading.ts'
 
-/** What of a request cannot be said; undefined when nothing. */
+/** The part of a request that cannot be said; undefined when there is none. */
 export function oldCallIn(body: JsonObject): { param: string; message: string } | undefined {
   const message = 'Send tools in the place of functions.'
   for (const param of ['functions', 'function_call']) {

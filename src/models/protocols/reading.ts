@@ -1,7 +1,7 @@
 /** Reads JSON of which nothing is promised. */
 import type { Json } from '../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../kernel/json-object.ts'
-import { refuseField } from '../body.ts'
+import { refuseField } from '../../kernel/refusal.ts'
 
 /** The objects of a list; none of anything else. */
 export const objectsIn = (list: Json | undefined): JsonObject[] =>

@@ -1,7 +1,6 @@
 /** Joins `reasoning_details`, which servers stream in pieces and clients send back as a list. */
 import type { Json } from '../../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../../kernel/json-object.ts'
-import { isSet } from '../body.ts'
+import { isObject, isSet, type JsonObject } from '../../kernel/json-object.ts'
 import { sealedFormat } from '../free-members.ts'
 import { objectsIn, textOf } from './reading.ts'
 

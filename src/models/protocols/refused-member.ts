@@ -12,7 +12,7 @@ const neverDropped = new Set([
   ...['stop_sequences', 'output_config', 'modalities', 'audio', 'service_tier'],
 ])
 
-/** The same for what stands inside of its lists. */
+/** Members that are never dropped from what stands inside of its lists. */
 const neverDroppedInside = new Set([
   ...['role', 'content', 'type', 'text', 'id', 'name', 'arguments', 'input', 'output', 'source'],
   ...['call_id', 'tool_call_id', 'tool_use_id', 'tool_calls', 'function', 'custom', 'format'],

@@ -1,4 +1,4 @@
-/** What the doors of Messages and Responses take and answer. */
+/** The shapes that the doors of Messages and Responses take and answer. */
 import * as t from '../../web/http/shape.ts'
 import {
   answerBlockShape,

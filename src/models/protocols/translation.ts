@@ -1,4 +1,4 @@
-/** What the translation of a request into another protocol leaves behind. */
+/** Notes what the translation of a request into another protocol leaves behind. */
 import type { Json } from '../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../kernel/json-object.ts'
 

@@ -12,5 +12,5 @@ export type Tokenizer = {
   count(text: string, work?: Work): number
 }
 
-/** What counting has taken so far: squares of the bytes of pieces that were merged. */
+/** The work of counting so far: squares of the bytes of pieces that were merged. */
 export type Work = { squares: number }

@@ -1,6 +1,6 @@
 /** The tokens of an encoding, found by their bytes. */
 
-/** Of the polynomial hash that tokens are found by. Any odd number does. */
+/** The factor of the polynomial hash that tokens are found by. Any odd number does. */
 export const hashFactor = 0x01000193
 
 export type Vocabulary = {

@@ -8,7 +8,7 @@ export type RecentAccounts = {
   note(account: string, verdict: Verdict): void
   /** How many accounts each verdict has now. */
   counts(): Readonly<Record<Verdict, number>>
-  /** Those whose last request failed. */
+  /** The accounts whose last request failed. */
   failing(): string[]
 }
 
@@ -19,7 +19,7 @@ const recentMs = 30_000
 export const mostAccounts = 4096
 
 export function recentAccounts(clock: { monotonic(): number }): RecentAccounts {
-  /** In the order of their last request or answer. */
+  /** The accounts in the order of their last request or answer. */
   const accounts = new Map<string, { verdict: Verdict; at: number }>()
   const counts: Record<Verdict, number> = { asked: 0, answered: 0, failed: 0 }
 

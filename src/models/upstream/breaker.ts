@@ -20,13 +20,13 @@ type Probe = 'none' | 'refused' | 'fresh'
 export type Pass = {
   readonly account: string
   probe: Probe
-  /** Of the circuit; undefined before it passed and after its verdict. */
+  /** The turn of the circuit; undefined before it passed and after its verdict. */
   turn: number | undefined
   /** The count of suspends when it began. */
   suspends: number
 }
 
-/** What {@link Breaker.retryAfterMs} is while a probe is on its way, in ms. */
+/** The value of {@link Breaker.retryAfterMs} while a probe is on its way, in ms. */
 const probeRetryMs = 1000
 
 /**
@@ -53,7 +53,7 @@ export class Breaker {
   private readonly recent: RecentAccounts
   private failures = 0
   private openUntil: number | undefined
-  /** While it is open: the accounts that failed. They wait for the cooldown. */
+  /** The accounts that failed while it is open. They wait for the cooldown. */
   private readonly refused = new Set<string>()
   private isProbing = false
   private freshProbes = 0
@@ -94,7 +94,7 @@ export class Breaker {
     return this.deps.clock.monotonic() < this.openUntil ? 'open' : 'half_open'
   }
 
-  /** Until a request of this account (or of one that failed) may pass, in ms; 0 for now. */
+  /** The time until a request of this account, or of one that failed, may pass, in ms; or 0. */
   retryAfterMs(account?: string): number {
     if (this.openUntil === undefined) return 0
     if (this.isFresh(account)) return this.freshProbes < this.rules.failures ? 0 : probeRetryMs
@@ -175,7 +175,7 @@ export class Breaker {
 }
 
 /**
- * What a failed request says of the server. An answer that refuses the request, or asks for fewer
+ * Judges the server by a failed request. An answer that refuses the request, or asks for fewer
  * of them, comes from one that works; what this side gave up or kept back says nothing.
  */
 export function verdictOf({ reason, status }: UpstreamFailure): Verdict {

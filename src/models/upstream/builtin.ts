@@ -5,7 +5,6 @@ import type { Ids } from '../../kernel/ids.ts'
 import type { StopSignal } from '../../kernel/stop.ts'
 import { builtinUpstreamId, echoMaxOutputTokens, echoModel, embedModel } from '../builtins.ts'
 import { embed, embeddingDimensions } from './embed.ts'
-import { countWords, splitWords } from './split-words.ts'
 import { type JsonObject, type Upstream, UpstreamFailure } from './upstream.ts'
 
 /** Chunks handed out at once; between two batches the event loop turns, so an abort is seen. */
@@ -31,7 +30,7 @@ export function builtinUpstream(deps: { clock: Clock; ids: Ids }): Upstream {
   }
 }
 
-/** What `counterfoil/echo-1` says: the same in each of its `n` choices. */
+/** The answer of `counterfoil/echo-1`: the same in each of its `n` choices. */
 type Echo = { words: string[]; finish: 'stop' | 'length'; n: number; usage: JsonObject }
 
 function echoOf(body: JsonObject): Echo {
@@ -146,4 +145,29 @@ function listOf(list: Json | undefined): JsonObject[] {
 
 function integerOf(value: Json | undefined, otherwise: number): number {
   return typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : otherwise
+}
+
+/**
+ * A text as words, each with the white space before it, the last also with what follows it: joined
+ * they are the text again. White space alone is one word; the empty text has none.
+ * Stops after `most` words; `more` tells whether that left any out.
+ */
+function splitWords(text: string, most: number): { words: string[]; more: boolean } {
+  const words: string[] = []
+  const word = /\s*\S+/y
+  let from = 0
+  while (words.length < most && word.test(text)) {
+    words.push(text.slice(from, word.lastIndex))
+    from = word.lastIndex
+  }
+  const rest = text.slice(from)
+  if (/\S/.test(rest)) return { words, more: true }
+  const last = (words.pop() ?? '') + rest
+  if (last !== '') words.push(last)
+  return { words, more: false }
+}
+
+/** How many words a text has: runs without white space. */
+function countWords(text: string): number {
+  return text.match(/\S+/g)?.length ?? 0
 }

@@ -22,13 +22,13 @@ export type UpstreamCheck = {
     | ReachTrouble
     | 'timeout'
     | 'error'
-  /** Its names of its models; null where it does not tell. */
+  /** The server's names of its models; null where it does not tell. */
   models: string[] | null
   /** The right base URL of one that is misplaced. */
   baseUrl?: string
 }
 
-type Asked = {
+type CheckedServer = {
   kind?: UpstreamKind | undefined
   base_url: string
   api_key: string | undefined
@@ -50,7 +50,7 @@ const limits = {
  * Asks `GET …/models`, which servers of every kind have. Where there is none, or a page for people,
  * it is looked for where base URLs mostly end: in `/v1`, and before the path of a door.
  */
-export async function checkUpstream(asked: Asked): Promise<UpstreamCheck> {
+export async function checkUpstream(asked: CheckedServer): Promise<UpstreamCheck> {
   const found = await checkAt(asked)
   if (found.status !== 'unlisted') return found
   for (const baseUrl of likelierThan(asked.base_url)) {
@@ -68,7 +68,7 @@ function likelierThan(baseUrl: string): string[] {
   return bare === baseUrl ? withVersion : [bare, ...withVersion]
 }
 
-async function checkAt(asked: Asked): Promise<UpstreamCheck> {
+async function checkAt(asked: CheckedServer): Promise<UpstreamCheck> {
   const { kind = 'openai', base_url, api_key, auth, query = {} } = asked
   const url = new URL(base_url)
   url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/models`

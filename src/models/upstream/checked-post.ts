@@ -12,7 +12,7 @@ import { openDirect } from './wire/wire.ts'
 
 /** How long a whole attempt may take, in ms. */
 const totalMs = 10_000
-/** Of an answer this many bytes are read and thrown away. */
+/** The bytes of an answer that are read and thrown away. */
 const answerBytes = 64 * 1024
 
 const limits = {
@@ -37,7 +37,7 @@ export type Reach = {
   isLoopbackAllowed: boolean
 }
 
-export type Posted = { status: number } | { error: PostError }
+export type PostOutcome = { status: number } | { error: PostError }
 
 /** Why there was no answer, in words that do not describe the network around this server. */
 export type PostError =
@@ -55,7 +55,7 @@ export type Post = (message: {
   headers: Readonly<Record<string, string>>
   body: string
   signal: StopSignal
-}) => Promise<Posted>
+}) => Promise<PostOutcome>
 
 /** The addresses of a name, from the system's resolver. */
 export type Resolve = (name: string) => Promise<string[]>
@@ -86,7 +86,7 @@ export function makeCheckedPost(
   const post = async (
     { from, url, headers, body }: Parameters<Post>[0],
     signal: StopSignal,
-  ): Promise<Posted> => {
+  ): Promise<PostOutcome> => {
     const target = readTarget(url, reach())
     if (!target) return { error: 'forbidden_url' }
     const addresses = await resolveWithin(resolve, target.name, withinMs / 2)
@@ -126,7 +126,7 @@ export function makeCheckedPost(
   }
 }
 
-async function askOnce(way: Way, asked: WireRequest): Promise<Posted> {
+async function askOnce(way: Way, asked: WireRequest): Promise<PostOutcome> {
   try {
     const answer = await way.wire.ask(asked)
     await throwAway(answer)
@@ -186,7 +186,7 @@ async function throwAway(answer: {
   answer.stop()
 }
 
-function toPosted({ reason, status }: UpstreamFailure): Posted {
+function toPosted({ reason, status }: UpstreamFailure): PostOutcome {
   if (status !== undefined)
     return status >= 300 && status <= 399 ? { error: 'redirect' } : { status }
   return { error: reason === 'timeout' || reason === 'too_long' ? 'timeout' : 'unreachable' }

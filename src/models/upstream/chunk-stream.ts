@@ -1,20 +1,24 @@
 /** Reads the chunks of a stream from the bytes of an answer. */
 import { systemClock } from '../../kernel/clock.ts'
-import { isObject, type JsonObject, parseObject } from '../../kernel/json-object.ts'
+import { isObject, type JsonObject, objectOf, parseObject } from '../../kernel/json-object.ts'
+import { isEmpty } from '../free-members.ts'
+import { NativeEvent } from '../native-event.ts'
 import { ChunkReader } from '../protocols/chat/read-chunks.ts'
 import type { EventReader, Outcome } from '../protocols/event-reader.ts'
+import { objectsIn } from '../protocols/reading.ts'
+import { TextFrames } from '../text-frames.ts'
 import type { WireAnswer } from './http.ts'
 import { errorObjectIn, inBandFailure } from './in-band.ts'
-import { isSilent } from './is-silent.ts'
 import { Recogniser } from './recogniser.ts'
 import type { WordRules } from './refused.ts'
 import { type EventTaker, SseParser } from './sse.ts'
 import {
   type Batch,
+  type Chunk,
   type Chunks,
+  type ChunkTaker,
   type FailureReason,
   isPlain,
-  type Take,
   UpstreamFailure,
 } from './upstream.ts'
 
@@ -48,12 +52,12 @@ type End = UpstreamFailure | FailureReason | 'done' | 'left'
 /** The chunks of a body, one read at a time. Chunks before a fault are returned first. */
 class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
   private readonly parser = new SseParser(this)
-  /** What the read of now gave so far. */
+  /** The chunks that the present read gave so far. */
   private batch: Batch | undefined
-  /** What came before the reader did. */
+  /** The batches that came before the reader did. */
   private first: Batch | undefined
   private end: End | undefined
-  /** Since when reads gave nothing; undefined after one that did. */
+  /** The time since which reads gave nothing; undefined after one that did. */
   private quietSince: number | undefined
   /** No more bytes will come. */
   private isClosed = false
@@ -98,7 +102,7 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
     return { done: true, value: undefined }
   }
 
-  async each(take: Take<Batch>): Promise<void> {
+  async each(take: ChunkTaker<Batch>): Promise<void> {
     const first = this.takeFirst()
     try {
       const more = first ? take(first) : true
@@ -114,8 +118,8 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
     }
   }
 
-  /** What had come when it was stopped is passed on too: it may hold what the run used. */
-  private passLeft(error: unknown, take: Take<Batch>): void {
+  /** Bytes that had come when it was stopped are passed on too: they may hold the usage. */
+  private passLeft(error: unknown, take: ChunkTaker<Batch>): void {
     const isStopped = error instanceof UpstreamFailure && error.reason === 'aborted'
     const left = isStopped && !this.end ? this.answer.left?.() : undefined
     if (!left) return
@@ -142,7 +146,7 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
     return undefined
   }
 
-  private pass(bytes: Uint8Array | undefined, take: Take<Batch>): boolean | Promise<boolean> {
+  private pass(bytes: Uint8Array | undefined, take: ChunkTaker<Batch>): boolean | Promise<boolean> {
     const batch = this.read(bytes)
     if (batch.length === 0) return !this.end
     const more = take(batch)
@@ -212,7 +216,7 @@ class ChunkStream implements Chunks, AsyncIterator<Batch>, EventTaker {
     else if (outcome) this.end = outcome === 'end' ? 'done' : 'error'
     const last = batch.at(-1)
     if (isLearned && last && last !== event && isPlain(last)) this.recogniser?.relearn(last)
-    // What follows may have to wait for the end, choice by choice.
+    // The chunks that follow may have to wait for the end, choice by choice.
     if (reader instanceof ChunkReader && reader.hasFinished) this.recogniser = undefined
   }
 
@@ -243,3 +247,21 @@ function toEnd(error: unknown): undefined {
 
 const isCut = (error: unknown): boolean =>
   error instanceof UpstreamFailure && error.reason === 'cut'
+
+/** Events that only begin an answer. */
+const openings = new Set<unknown>([
+  'message_start',
+  'ping',
+  'response.created',
+  'response.in_progress',
+])
+
+/** Whether a chunk says nothing yet: it has a role, or is the start of a message. */
+function isSilent(chunk: Chunk): boolean {
+  if (chunk instanceof TextFrames) return false
+  if (chunk instanceof NativeEvent) return openings.has(chunk.data['type'])
+  return objectsIn(chunk['choices']).every(({ delta }) => {
+    const { role: _, ...said } = isObject(delta) ? delta : objectOf(null)
+    return Object.values(said).every(isEmpty)
+  })
+}

@@ -9,9 +9,9 @@ const patienceMs = 3000
 const most = 32
 const ofAccountMost = 4
 
-type Asked = { wire: Wire; headers: Readonly<Record<string, string>>; limits: HttpLimits }
+type CountTarget = { wire: Wire; headers: Readonly<Record<string, string>>; limits: HttpLimits }
 
-export function tokenCounter(asked: Asked): NonNullable<Upstream['countTokens']> {
+export function tokenCounter(asked: CountTarget): NonNullable<Upstream['countTokens']> {
   const { wire, headers, limits } = asked
   const brief = { firstByteMs: patienceMs, idleMs: patienceMs, totalMs: patienceMs }
   let open = 0

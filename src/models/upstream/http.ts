@@ -2,11 +2,11 @@
 import { type Deadline, deadlineIn } from '../../kernel/deadline.ts'
 import type { StopSignal } from '../../kernel/stop.ts'
 import { reachTroubleOf } from './reach-trouble.ts'
-import { type FailureReason, type SentMark, type Take, UpstreamFailure } from './upstream.ts'
+import { type ChunkTaker, type FailureReason, type SentMark, UpstreamFailure } from './upstream.ts'
 
 /** How long and how much one exchange may take. Times in milliseconds, sizes in decoded bytes. */
 export type HttpLimits = {
-  /** From the call to the answer's headers, connecting included. */
+  /** The time from the call to the answer's headers, connecting included. */
   firstByteMs: number
   /** The longest silence of the other side while we wait for more of its body. */
   idleMs: number
@@ -57,20 +57,20 @@ export type HttpAnswer = {
 
 /** An answer that can also be pushed to its reader. */
 export type WireAnswer = Omit<HttpAnswer, 'headers'> & {
-  /** When its server may be asked again, in ms, where it says so. */
+  /** The time until its server may be asked again, in ms, where it says so. */
   retryAfterMs?: number | undefined
   /**
    * Passes each piece to `take` until the body ends or `take` returns false; waits for its promise.
    * @throws UpstreamFailure as `read` does, or the error of `take`
    */
-  flow(take: Take<Uint8Array>): Promise<void>
-  /** What had come and was not read when it was stopped, where that can be told. */
+  flow(take: ChunkTaker<Uint8Array>): Promise<void>
+  /** The bytes that had come and were not read when it was stopped, where that can be told. */
   left?(): Uint8Array | undefined
 }
 
 /** One request to a {@link Wire}. */
 export type WireRequest = {
-  /** Whose request it is. Connections are never shared between accounts. */
+  /** The account of the request. Connections are never shared between accounts. */
   account: string
   headers: Readonly<Record<string, string>>
   body: string
@@ -188,7 +188,7 @@ function toAnswer(response: Response, watch: Watch, limits: HttpLimits): HttpAns
     if (over === 'ended') return undefined
     if (over) throw over
     try {
-      // What already arrived must not go out after the caller gave up.
+      // Bytes that already arrived must not go out after the caller gave up.
       watch.signal.throwIfAborted()
       reader ??= readerOf(response)
       watch.listen()

@@ -4,7 +4,7 @@ import type { Upstream } from './upstream.ts'
 /** The servers that models run on, by the name that routes give them. */
 export type Upstreams = {
   get(id: string): Upstream | undefined
-  /** Those of the configuration of now. */
+  /** The upstreams of the present configuration. */
   list(): readonly Upstream[]
 }
 

@@ -1,19 +1,26 @@
-/** A model server that is asked over HTTP, in the protocol that it speaks. */
+/**
+ * A model server that is asked over HTTP, in the protocol that it speaks. An answer that was asked
+ * for whole is read also where it comes as a stream.
+ */
 import { systemClock } from '../../kernel/clock.ts'
+import { type JsonObject, parseObject } from '../../kernel/json-object.ts'
 import { traceHeaders } from '../../kernel/trace.ts'
+import { NativeEvent } from '../native-event.ts'
+import { joinChunks } from '../protocols/chat/whole.ts'
+import type { EventReader } from '../protocols/event-reader.ts'
 import { openChunks } from './chunk-stream.ts'
 import { tokenCounter } from './count-tokens.ts'
 import type { Attest } from './exchange.ts'
-import { defaultHttpLimits, type HttpLimits, type Wire } from './http.ts'
+import { defaultHttpLimits, type HttpLimits, type Wire, type WireAnswer } from './http.ts'
+import { errorObjectIn, inBandFailure } from './in-band.ts'
 import { noteExchange } from './noted-answer.ts'
-import { readerFor, readWhole } from './read-whole.ts'
-import { refusalIn } from './refused.ts'
+import { refusalIn, type WordRules } from './refused.ts'
 import { endpoint, headersFor, type ModelServer } from './server-address.ts'
 import { ServerDialects } from './server-dialects.ts'
-import { type JsonObject, type Upstream, type UpstreamCall, UpstreamFailure } from './upstream.ts'
+import { plainChunks, type Upstream, type UpstreamCall, UpstreamFailure } from './upstream.ts'
 import { evidenceSource } from './upstream-evidence.ts'
 import { openWire } from './wire/wire.ts'
-import { wireProtocols } from './wire-protocol.ts'
+import { type RepairRules, type WireProtocol, wireProtocols } from './wire-protocol.ts'
 
 /**
  * A model server. Its words never leave it: an error body can hold its URL or key, so only the
@@ -115,3 +122,84 @@ export function modelServer(options: ModelServer): Upstream {
 }
 
 const isGood = ({ status }: { status: number }): boolean => status >= 200 && status < 300
+
+type Reading = { call: UpstreamCall; wireProtocol: WireProtocol; rules: WordRules }
+
+/** The reader for the stream of a call. */
+function readerFor(call: UpstreamCall, wireProtocol: WireProtocol): EventReader {
+  const repairing = repairingOf(call)
+  return call.isNative ? wireProtocol.nativeReader(repairing) : wireProtocol.reader(repairing)
+}
+
+/** Ids that an answer lacks are made of the id of its run: distinct in all answers. */
+function repairingOf({ run = '', body, mark }: UpstreamCall): RepairRules {
+  let count = 0
+  return {
+    newId: (prefix) => `${prefix}_${run}${run && '_'}${count++}`,
+    hasFunctions: body['functions'] !== undefined,
+    onUnknown(word) {
+      if (mark) mark.unknownFinish = word
+    },
+  }
+}
+
+/**
+ * The answer that a body has, native or in the shape of Chat Completions.
+ * @throws UpstreamFailure
+ */
+export async function readWhole(text: string, reading: Reading): Promise<JsonObject> {
+  const { call, wireProtocol, rules } = reading
+  const body = parseObject(text)
+  if (!body) return await readStreamed(text, reading)
+  const told = errorObjectIn(body)
+  if (told) throw inBandFailure(told, rules)
+  const repaired = wireProtocol.repair(call.kind, body, repairingOf(call))
+  if (repaired && 'failure' in repaired) throw inBandFailure(objectFrom(repaired), rules)
+  const read = repaired && (call.isNative ? repaired : wireProtocol.toChat(repaired))
+  return read ?? (await readStreamed(text, reading))
+}
+
+const objectFrom = ({ failure }: JsonObject | { failure: JsonObject }): JsonObject =>
+  failure as JsonObject
+
+/** Reads events in the place of one answer. One that is cut was not used, so it is an error. */
+async function readStreamed(text: string, reading: Reading): Promise<JsonObject> {
+  const { call, wireProtocol, rules } = reading
+  // Half an answer, or a page.
+  if (call.kind !== 'chat' || !beginsLikeEvents.test(text)) throw new UpstreamFailure('error')
+  const reader = readerFor(call, wireProtocol)
+  const chunks: JsonObject[] = []
+  const events: JsonObject[] = []
+  try {
+    for await (const batch of await openChunks(answerOf(text), { reader, rules, parseAll: true })) {
+      chunks.push(...plainChunks(batch))
+      for (const one of batch) if (one instanceof NativeEvent) events.push(one.data)
+    }
+  } catch (error) {
+    const isCut = error instanceof UpstreamFailure && error.reason === 'cut'
+    throw isCut ? new UpstreamFailure('error') : error
+  }
+  return call.isNative ? wireProtocol.join(events) : joinChunks(chunks)
+}
+
+const beginsLikeEvents = /^\s*(?:(?:data|event|id|retry|error)?:|\{|null\s)/
+
+/** An answer whose body has come. */
+function answerOf(text: string): WireAnswer {
+  let left: Uint8Array | undefined = new TextEncoder().encode(text)
+  return {
+    status: 200,
+    text: async () => text,
+    async read() {
+      const bytes = left
+      left = undefined
+      return bytes
+    },
+    async flow(take) {
+      const bytes = await this.read()
+      if (bytes) await take(bytes)
+    },
+    end: () => {},
+    stop: () => {},
+  }
+}

@@ -4,7 +4,7 @@ import { sha256 } from '../../kernel/hash.ts'
 import { parseObject } from '../../kernel/json-object.ts'
 import type { Exchange } from './exchange.ts'
 import type { WireAnswer } from './http.ts'
-import { type Take, UpstreamFailure } from './upstream.ts'
+import { type ChunkTaker, UpstreamFailure } from './upstream.ts'
 
 /** How long an answer that said all may take to end its body, in ms. */
 const endWithinMs = 1000
@@ -13,14 +13,14 @@ const endBytes = 4096
 /** The first event of a stream names its answer, in its first bytes. */
 const headBytes = 64 * 1024
 
-type Asked = Pick<Exchange, 'upstream' | 'model' | 'scheme'> & {
+type SignedRequest = Pick<Exchange, 'upstream' | 'model' | 'scheme'> & {
   request: string
-  /** Of an answer that is read whole. */
+  /** The most bytes of an answer that is read whole. */
   answerBytes: number
 }
 
-/** The same answer, and the exchange that it is part of. */
-export function noteExchange(answer: WireAnswer, asked: Asked) {
+/** An answer, and the exchange that it is part of. */
+export function noteExchange(answer: WireAnswer, asked: SignedRequest) {
   const { request, answerBytes, ...about } = asked
   const over = Promise.withResolvers<void>()
   const exchange: Exchange = {
@@ -86,7 +86,7 @@ class NotedAnswer implements WireAnswer {
     return text
   }
 
-  async flow(take: Take<Uint8Array>): Promise<void> {
+  async flow(take: ChunkTaker<Uint8Array>): Promise<void> {
     let isLeft = false
     const goesOn = (more: boolean): boolean => {
       isLeft = !more

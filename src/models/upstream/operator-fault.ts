@@ -7,7 +7,7 @@ const leastMs = 60_000
 /** The status of its answers (401, 402 or 403), and for how long they come, in ms. */
 export type Fault = { status: number | undefined; forMs: number }
 
-/** From the first `denied` of a server until it answers well again. */
+/** A fault that lasts from the first `denied` of a server until it answers well again. */
 export class OperatorFault {
   private since: number | undefined
   private status: number | undefined

@@ -10,7 +10,7 @@ const longestFrame = 16 * 1024
 const mostFutile = 8
 
 const member = '"content":'
-/** What ends a string of JSON, or may not stand in one as it is. */
+/** The characters that end a string of JSON, or may not stand in one as they are. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them
 const notPlain = /["\\\u0000-\u001f]/
 
@@ -84,7 +84,7 @@ export class Recogniser {
   }
 }
 
-/** Where a chunk has the slot for its text, if it says and changes nothing else. */
+/** The slot for the text of a chunk, if the chunk says and changes nothing else. */
 function textParts({ choices, usage }: JsonObject): Pick<TextKind, 'choice' | 'delta'> | undefined {
   if (usage || !Array.isArray(choices) || choices.length !== 1) return undefined
   const [choice] = choices

@@ -1,9 +1,12 @@
-/** Reads why a model server refused a request. Its words never leave this file. */
+/**
+ * Reads why a model server refused a request. Its words leave this file without addresses and
+ * secrets, and only where its operator lets them pass.
+ */
 import type { Json } from '../../kernel/canonical.ts'
 import { deadlineIn } from '../../kernel/deadline.ts'
 import { isObject, parseObject } from '../../kernel/json-object.ts'
+import { redact } from '../../kernel/redact.ts'
 import type { WireAnswer } from './http.ts'
-import { cleanWords } from './server-words.ts'
 import { type FailureReason, type ServerWords, UpstreamFailure } from './upstream.ts'
 
 /** How much of an error body is read, in bytes, and how long it may take, in ms. */
@@ -13,7 +16,7 @@ const withinMs = 1000
 /** Statuses whose error can be about the length of the request. Some servers say 500. */
 const lengthStatuses = new Set([400, 413, 422, 500])
 
-/** What may not leave this process of what a server says, and whether the rest may. */
+/** The secrets that are cut from the words of a server, and whether the rest may leave us. */
 export type WordRules = { secrets: readonly string[]; isRelayed: boolean }
 
 /** The failure that an answer with an error status is. */
@@ -25,7 +28,7 @@ export async function refusalIn(answer: WireAnswer, rules: WordRules): Promise<U
 
 /** The failure that a server names, by a status or inside of an answer that began well. */
 export function failureOf(
-  error: ErrorSaid,
+  error: ServerError,
   { status, retryAfterMs }: { status?: number | undefined; retryAfterMs?: number | undefined },
   { secrets, isRelayed }: WordRules,
 ): UpstreamFailure {
@@ -46,7 +49,7 @@ export function failureOf(
 }
 
 /** An overloaded server says so by its name of the error where its status is another one. */
-function reasonOf(status: number | undefined, { names, message }: ErrorSaid): FailureReason {
+function reasonOf(status: number | undefined, { names, message }: ServerError): FailureReason {
   // 529 is what Anthropic answers when it is overloaded.
   if (status === 429 || status === 503 || status === 529) return 'busy'
   if (status === 403 && moderated.test(message)) return 'rejected'
@@ -82,11 +85,11 @@ async function beginningOf(answer: WireAnswer): Promise<string> {
   return Buffer.concat(pieces).subarray(0, mostBytes).toString()
 }
 
-/** What is read of an error; `names` are its code and its type where they are texts. */
-export type ErrorSaid = { names: string[]; message: string; code?: string; param?: string }
+/** The parts of an error that are read; `names` are its code and its type where they are texts. */
+export type ServerError = { names: string[]; message: string; code?: string; param?: string }
 
 /** The error of an answer, in the forms of OpenAI, Anthropic, vLLM, llama.cpp, Ollama, FastAPI. */
-export function errorIn(body: Json | undefined): ErrorSaid {
+export function errorIn(body: Json | undefined): ServerError {
   if (!isObject(body)) return { names: [], message: '' }
   const { error = body } = body
   if (typeof error === 'string') return { names: [], message: startOf(error) }
@@ -134,7 +137,7 @@ const lengthNames = new Set([
   'request_too_large',
 ])
 
-/** What servers write when a request does not fit into the context of their model. */
+/** The words of servers for a request that does not fit into the context of their model. */
 const lengthWords = [
   /context[ _-]?(length|window|size|limit).*(exceed|too |only|maximum|reduce)/i,
   /(exceed|too |longer|larger|greater|maximum|beyond).*context[ _-]?(length|window|size|limit)/i,
@@ -146,12 +149,47 @@ const lengthWords = [
   /max_new_tokens.* must be <=/i,
 ]
 
-export const isTooLong = ({ names, message }: ErrorSaid): boolean =>
+export const isTooLong = ({ names, message }: ServerError): boolean =>
   names.some((name) => lengthNames.has(name)) || lengthWords.some((words) => words.test(message))
 
 /** The name of an error, as far as it is one: no digits, so that no key or address passes. */
-function codeOf({ names }: ErrorSaid, secrets: readonly string[]): string | undefined {
+function codeOf({ names }: ServerError, secrets: readonly string[]): string | undefined {
   const isSecret = (name: string): boolean =>
     secrets.some((secret) => secret.includes(name) || name.includes(secret))
   return names.find((name) => /^[A-Za-z][A-Za-z_]{2,47}$/.test(name) && !isSecret(name))
+}
+
+/** The longest message that is passed on, in characters. */
+const mostLength = 500
+
+/** Each takes linear time on a text of bounded length. */
+const places = 'internal|local|lan|svc|intra|corp|com|net|org|io|ai|dev|cloud|app|co'
+
+const removed: [RegExp, string][] = [
+  [/\b[a-z][a-z\d+.-]{1,15}:\/\/[^\s"'<>)\]}]+/gi, '[address]'],
+  [/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b/g, '[address]'],
+  [/\[?\b(?:[\da-f]{1,4}:){3,7}(?::?[\da-f]{1,4})?\b\]?(?::\d{1,5})?/gi, '[address]'],
+  [/\blocalhost(?::\d{1,5})?\b/gi, '[address]'],
+  // Names of a network, or with a port: a path of members such as messages.0.content has neither.
+  [
+    new RegExp(`\\b[a-z\\d](?:[\\w-]*\\.)+(?:${places})(?::\\d{1,5})?\\b(?![.[\\w-])`, 'gi'),
+    '[address]',
+  ],
+  [/(?<![\w.-])(?=[\w.-]{1,253}:\d{2,5}\b)(?=[\d._-]*[a-z])[\w.-]{1,253}:\d{2,5}\b/gi, '[address]'],
+  [/\b(?:org|proj|acct|user)[-_][\w-]{8,}/gi, '[account]'],
+]
+
+/**
+ * The message in one line of printable text, without secrets, addresses and names of hosts.
+ * `secrets` are texts of the configuration that must not be shown.
+ */
+export function cleanWords(message: string, secrets: readonly string[]): string {
+  let text = message.slice(0, 4 * mostLength).toWellFormed()
+  for (const secret of secrets) {
+    if (secret.length >= 4) text = text.replaceAll(secret, '[redacted]')
+  }
+  text = redact(text)
+  for (const [pattern, instead] of removed) text = text.replace(pattern, instead)
+  const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
+  return line.length > mostLength ? `${line.slice(0, mostLength - 1).toWellFormed()}…` : line
 }

@@ -1,17 +1,20 @@
 /** An upstream as runs use it: counted, with a limited number of places, behind a breaker. */
 import { type Breaker, type Pass, verdictOf } from './breaker.ts'
-import { type End, onEnd } from './ends.ts'
 import { OperatorFault } from './operator-fault.ts'
 import type { ReachTrouble } from './reach-trouble.ts'
-import type { Placed, Slots } from './slots.ts'
+import type { PlaceHolder, Slots } from './slots.ts'
 import {
+  type Batch,
+  type Chunks,
+  type ChunkTaker,
   type FailureReason,
+  takeEach,
   type Upstream,
   type UpstreamCall,
   UpstreamFailure,
 } from './upstream.ts'
 
-/** Who counts what upstreams do. */
+/** The meters that count what upstreams do. */
 export type Meter = {
   upstreamAsked(id: string): void
   /** The first of its answer came. */
@@ -28,7 +31,7 @@ type Rules = {
   breaker?: Breaker | undefined
 }
 
-/** The same upstream under these rules. */
+/** An upstream that keeps these rules. */
 export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
   const { id, protocol, countTokens, dialects, evidence } = upstream
   const { slots, breaker } = rules
@@ -82,7 +85,7 @@ export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
 }
 
 /** One request from its start to its end, with its state in the slots and the circuit. */
-class Turn implements Placed, Pass {
+class Turn implements PlaceHolder, Pass {
   hasPlace = false
   probe: Pass['probe'] = 'none'
   turn: number | undefined
@@ -135,4 +138,72 @@ class Turn implements Placed, Pass {
     if (reason !== 'aborted') meters.upstreamFailed(this.id, failure?.trouble ?? reason)
     breaker?.end(this, failure ? verdictOf(failure) : 'left')
   }
+}
+
+/** How a stream ended: whole, by what it threw, or because its reader stopped. */
+type End = { how: 'whole' | 'left' } | { how: 'failed'; error: unknown }
+
+/** Passes chunks on, and tells `listener` once how they ended. */
+export function onEnd(chunks: Chunks, listener: (end: End) => void): Chunks {
+  let isTold = false
+  const tell = (end: End): void => {
+    if (isTold) return
+    isTold = true
+    listener(end)
+  }
+  const iterate = (): AsyncIterableIterator<Batch> => {
+    const inner = chunks[Symbol.asyncIterator]()
+    const see = (result: IteratorResult<Batch>) => {
+      if (result.done) tell({ how: 'whole' })
+      return result
+    }
+    const fail = (error: unknown): never => {
+      tell({ how: 'failed', error })
+      throw error
+    }
+    return {
+      [Symbol.asyncIterator]() {
+        return this
+      },
+      next: () => inner.next().then(see, fail),
+      async return() {
+        try {
+          await inner.return?.()
+        } finally {
+          tell({ how: 'left' })
+        }
+        return { done: true, value: undefined }
+      },
+    }
+  }
+  return {
+    [Symbol.asyncIterator]: iterate,
+    each: (take) => tellEach(chunks, take, tell),
+  }
+}
+
+/** Hands on all batches, and tells how that ended. */
+async function tellEach(
+  chunks: Chunks,
+  take: ChunkTaker<Batch>,
+  tell: (end: End) => void,
+): Promise<void> {
+  let isLeft = false
+  const goesOn = (more: boolean): boolean => {
+    isLeft = !more
+    return more
+  }
+  const takeOn = (batch: Batch): boolean | Promise<boolean> => {
+    // Until it returns true: an error of `take` is not a failure of the stream.
+    isLeft = true
+    const more = take(batch)
+    return typeof more === 'boolean' ? goesOn(more) : more.then(goesOn)
+  }
+  try {
+    await takeEach(chunks, takeOn)
+  } catch (error) {
+    tell(isLeft ? { how: 'left' } : { how: 'failed', error })
+    throw error
+  }
+  tell({ how: isLeft ? 'left' : 'whole' })
 }

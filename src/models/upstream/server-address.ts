@@ -1,4 +1,4 @@
-/** Where a model server is and what every request to it carries, from its configuration. */
+/** The address of a model server and what every request to it carries, from its configuration. */
 import type { Clock } from '../../kernel/clock.ts'
 
 import type { Dialect } from '../protocols/dialect.ts'
@@ -8,9 +8,9 @@ import type { UpstreamKind, WireProtocol } from './wire-protocol.ts'
 
 export type ModelServer = {
   id: string
-  /** Which protocol it speaks. */
+  /** The protocol that it speaks. */
   kind?: UpstreamKind
-  /** With or without a slash at its end; a query stays. */
+  /** The base URL, with or without a slash at its end; a query stays. */
   baseUrl: string
   apiKey?: string
   /** How the key is sent; what is usual for the protocol when absent. */

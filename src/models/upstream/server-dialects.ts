@@ -8,14 +8,14 @@ const rememberedMs = 24 * 60 * 60 * 1000
 /** The most models of a server whose facts are remembered. */
 const mostModels = 1000
 
-type Learned = { facts: Dialect; dialect: Dialect; at: Millis }
+type DialectEntry = { facts: Dialect; dialect: Dialect; at: Millis }
 
 /** Facts that a process learned about one model of a server. */
 export type LearnedDialect = { model: string; facts: Dialect; at: Millis }
 
 /** The dialects of the models of one server: what the operator declared, and what was learned. */
 export class ServerDialects {
-  private readonly learned = new Map<string, Learned>()
+  private readonly learned = new Map<string, DialectEntry>()
 
   constructor(
     private readonly clock: Pick<Clock, 'now'>,

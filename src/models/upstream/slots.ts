@@ -4,9 +4,9 @@ import type { StopSignal } from '../../kernel/stop.ts'
 import { UpstreamFailure } from './upstream.ts'
 
 /** The state of a request here, in the one object that the request has. */
-export type Placed = { readonly account: string; hasPlace: boolean }
+export type PlaceHolder = { readonly account: string; hasPlace: boolean }
 
-/** What one account has here; forgotten when that is nothing. */
+/** The places and the waiters of one account; forgotten when it has none. */
 type Owner = { taken: number; waiting: Set<Waiter> }
 
 type Waiter = { since: number; grant(): void }
@@ -37,7 +37,7 @@ export class Slots {
    * @throws UpstreamFailure `share` or `busy` when none came free in time or too many wait already,
    * `aborted` when `signal` did.
    */
-  take(request: Placed, signal: StopSignal): Promise<void> | void {
+  take(request: PlaceHolder, signal: StopSignal): Promise<void> | void {
     if (signal.aborted) throw new UpstreamFailure('aborted')
     const { account } = request
     const owner = this.owners.get(account) ?? { taken: 0, waiting: new Set() }
@@ -50,7 +50,7 @@ export class Slots {
   }
 
   /** Gives the place of a request back, if it has one. */
-  release(request: Placed): void {
+  release(request: PlaceHolder): void {
     const owner = this.owners.get(request.account)
     if (!owner || !request.hasPlace) return
     request.hasPlace = false
@@ -64,7 +64,7 @@ export class Slots {
     }
   }
 
-  private occupy(request: Placed, owner: Owner): void {
+  private occupy(request: PlaceHolder, owner: Owner): void {
     this.taken++
     owner.taken++
     request.hasPlace = true
@@ -78,7 +78,7 @@ export class Slots {
     return new UpstreamFailure(this.taken < this.most ? 'share' : 'busy')
   }
 
-  private wait(request: Placed, owner: Owner, signal: StopSignal): Promise<void> {
+  private wait(request: PlaceHolder, owner: Owner, signal: StopSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const leave = (): void => {
       clearTimeout(tooLong)
@@ -107,7 +107,7 @@ export class Slots {
   }
 }
 
-/** Of those who may have a place, who has the fewest; of them, who waits longest. */
+/** The owner with the fewest places that may have one more; of several, the longest waiting. */
 function nextOf(owners: Iterable<Owner>, free: number): Waiter | undefined {
   let least = Number.POSITIVE_INFINITY
   let next: Waiter | undefined

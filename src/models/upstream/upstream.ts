@@ -26,7 +26,7 @@ export type SentMark = {
 /** One request to a place where models run. */
 export type UpstreamCall = {
   kind: ModelKind
-  /** In the upstream's own protocol; `model` is its own name there. */
+  /** The request in the upstream's own protocol; `model` is its own name there. */
   body: JsonObject
   /** Whether the answer comes back as it is, and not in the shape of Chat Completions. */
   isNative?: boolean
@@ -45,7 +45,7 @@ export type UpstreamCall = {
   signal: StopSignal
 }
 
-/** What a {@link Upstream.countTokens} is asked. */
+/** The question of {@link Upstream.countTokens}. */
 export type CountCall = Pick<UpstreamCall, 'account' | 'body' | 'passed' | 'signal'>
 
 /**
@@ -54,7 +54,7 @@ export type CountCall = Pick<UpstreamCall, 'account' | 'body' | 'passed' | 'sign
  */
 export type Upstream = {
   id: string
-  /** What it speaks; the usage that it reports is in this protocol's shape. */
+  /** The protocol that it speaks, and that the shape of its reported usage belongs to. */
   protocol: Protocol
   /** The whole answer: a `chat.completion` or an embedding list, parsed, within the size limit. */
   complete(call: UpstreamCall): Promise<JsonObject>
@@ -71,9 +71,9 @@ export type Upstream = {
    * takes no place of a run, and neither fails nor heals the circuit. Never rejects.
    */
   countTokens?(call: CountCall): Promise<number | undefined>
-  /** What its models take of the protocol. */
+  /** The parts of the protocol that its models take. */
   dialects?: ServerDialects | undefined
-  /** Where its signatures are, if it signs its answers. */
+  /** The place of its signatures, if it signs its answers. */
   evidence?: EvidenceSource | undefined
   /** Its slots, if they are limited: taken, waited for, and in all. */
   load?(): { taken: number; waiting: number; most: number }
@@ -93,7 +93,7 @@ export type Upstream = {
 export type BreakerState = 'closed' | 'open' | 'half_open'
 
 /** Takes a piece; false stops the stream. One that was stopped may pass on what had come. */
-export type Take<T> = (piece: T) => boolean | Promise<boolean>
+export type ChunkTaker<T> = (piece: T) => boolean | Promise<boolean>
 
 /** A `chat.completion.chunk`, several of them that differ only in their text, or a native event. */
 export type Chunk = JsonObject | TextFrames | NativeEvent
@@ -105,7 +105,7 @@ export type Batch = Chunk[] & { isLast?: boolean }
 export const isPlain = (chunk: Chunk): chunk is JsonObject =>
   !(chunk instanceof TextFrames) && !(chunk instanceof NativeEvent)
 
-/** The same chunks, one by one, in the shape of Chat Completions. */
+/** Lists chunks one by one, in the shape of Chat Completions. */
 export const plainChunks = (chunks: readonly Chunk[]): JsonObject[] =>
   chunks.flatMap((chunk) => {
     if (chunk instanceof TextFrames) return chunk.chunks()
@@ -114,15 +114,15 @@ export const plainChunks = (chunks: readonly Chunk[]): JsonObject[] =>
   })
 
 export type Chunks = AsyncIterable<Batch> & {
-  /** As {@link takeEach}, where nothing has to be made that waits for the next batch. */
-  each?(take: Take<Batch>): Promise<void>
+  /** Does as {@link takeEach}, without an object that waits for the next batch. */
+  each?(take: ChunkTaker<Batch>): Promise<void>
 }
 
 /** Hands on each batch of a stream, until it ends or `take` says false, which leaves it. */
-export const takeEach = (chunks: Chunks, take: Take<Batch>): Promise<void> =>
+export const takeEach = (chunks: Chunks, take: ChunkTaker<Batch>): Promise<void> =>
   chunks.each ? chunks.each(take) : iterate(chunks, take)
 
-async function iterate(chunks: Chunks, take: Take<Batch>): Promise<void> {
+async function iterate(chunks: Chunks, take: ChunkTaker<Batch>): Promise<void> {
   for await (const batch of chunks) {
     const more = take(batch)
     if (typeof more === 'boolean' ? !more : !(await more)) return
@@ -154,9 +154,9 @@ export type FailureReason =
   | 'cut'
   | 'aborted'
 
-/** What a model server says of a request that it refuses. Never holds a secret, address or host. */
+/** The words of a model server that refuses a request, without a secret, address or host. */
 export type ServerWords = {
-  /** At most 500 printable characters. */
+  /** The message, at most 500 printable characters. */
   message: string
   code?: string | undefined
   /** The member of the request that it names. */
@@ -168,9 +168,9 @@ export type ServerWords = {
 type FailureDetail = {
   /** The HTTP status it answered, if it answered. */
   status?: number | undefined
-  /** When it may be asked again, in ms. */
+  /** The time until it may be asked again, in ms. */
   retryAfterMs?: number | undefined
-  /** Its own name for the error, for the operator's log. */
+  /** The server's name for the error, for the operator's log. */
   code?: string | undefined
   words?: ServerWords | undefined
   /** Why it was not reached, where that can be told. */
@@ -181,7 +181,7 @@ export class UpstreamFailure extends Error {
   readonly status: number | undefined
   readonly retryAfterMs: number | undefined
   readonly code: string | undefined
-  /** What its server said, where that is the client's to mend. */
+  /** The words of its server, where the client can mend the cause. */
   readonly words: ServerWords | undefined
   readonly trouble: ReachTrouble | undefined
 

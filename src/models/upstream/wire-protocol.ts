@@ -1,5 +1,6 @@
 /** How each protocol of model servers is spoken: paths, credentials, requests, answers, events. */
-import type { JsonObject } from '../../kernel/json-object.ts'
+import type { Json } from '../../kernel/canonical.ts'
+import { isObject, type JsonObject } from '../../kernel/json-object.ts'
 import type { ModelKind } from '../meter.ts'
 import { ChunkReader } from '../protocols/chat/read-chunks.ts'
 import { joinChunks, repairWhole } from '../protocols/chat/whole.ts'
@@ -10,18 +11,17 @@ import {
   responseEnds,
   TranslatingReader,
 } from '../protocols/event-readers.ts'
-import { MessageReader, messageToChat } from '../protocols/messages/read-answer.ts'
+import { MessageReader, messageToChat } from '../protocols/messages/answer-to-chat.ts'
 import { MessageRepair } from '../protocols/messages/repair-events.ts'
 import { joinMessage, repairMessage } from '../protocols/messages/whole.ts'
 import type { Protocol } from '../protocols/protocol.ts'
 import type { NewItemId } from '../protocols/repaired.ts'
-import { ResponseReader, responseToChat } from '../protocols/responses/read-answer.ts'
+import { ResponseReader, responseToChat } from '../protocols/responses/answer-to-chat.ts'
 import { ResponseRepair } from '../protocols/responses/repair-events.ts'
 import { joinResponse, repairResponse } from '../protocols/responses/whole.ts'
-import { isAnswer } from './is-answer.ts'
 
 /** Rules for repairing the answers of one request. */
-export type Repairing = {
+export type RepairRules = {
   newId: NewItemId
   /** Whether functions were asked for as they were before there were tools. */
   hasFunctions: boolean
@@ -30,29 +30,29 @@ export type Repairing = {
 }
 
 /** A whole answer as its protocol has it, or what tells of a failure in its place. */
-export type Repaired = JsonObject | { failure: JsonObject } | undefined
+export type RepairedAnswer = JsonObject | { failure: JsonObject } | undefined
 
 export type WireProtocol = {
   protocol: Protocol
   /** Below the base URL; undefined where it has no models of that kind. */
   paths: { [Kind in ModelKind]: string | undefined }
-  /** Where it counts what a request would read; undefined where it does not. */
+  /** The path of its count of a request's input; undefined where it has none. */
   counting?: string
   /** How it takes a key unless the operator says otherwise. */
   auth: 'bearer' | 'x-api-key'
   headers: Readonly<Record<string, string>>
-  /** What asks for a stream. */
+  /** The members that ask for a stream. */
   streaming: JsonObject
   /** A whole answer of its own as it has to be; undefined for anything else. */
-  repair(kind: ModelKind, answer: JsonObject, repairing: Repairing): Repaired
+  repair(kind: ModelKind, answer: JsonObject, repairing: RepairRules): RepairedAnswer
   /** A repaired answer in the shape of Chat Completions. */
   toChat(answer: JsonObject): JsonObject | undefined
   /** The whole answer that native events come to. */
   join(events: readonly JsonObject[]): JsonObject
   /** Reads events in the shape of Chat Completions. */
-  reader(repairing: Repairing): EventReader
+  reader(repairing: RepairRules): EventReader
   /** Reads events as they are. */
-  nativeReader(repairing: Repairing): EventReader
+  nativeReader(repairing: RepairRules): EventReader
 }
 
 const chat: WireProtocol = {
@@ -110,13 +110,27 @@ const responses: WireProtocol = {
     new NativeReader(new ResponseRepair(newId), new ResponseReader(), responseEnds),
 }
 
-const chunkRules = ({ newId, hasFunctions, onUnknown }: Repairing) => ({
+const chunkRules = ({ newId, hasFunctions, onUnknown }: RepairRules) => ({
   newId: () => newId('call'),
   hasFunctions,
   onUnknown,
 })
 
-/** By the `kind` of an upstream in the configuration. */
+/** The protocols by the `kind` of an upstream in the configuration. */
 export const wireProtocols = { openai: chat, anthropic: messages, responses } as const
 
 export type UpstreamKind = keyof typeof wireProtocols
+
+/** Whether JSON is an answer in the shape of Chat Completions or of embeddings. */
+function isAnswer(kind: ModelKind, body: JsonObject): boolean {
+  if (kind === 'chat') return isListOf(body['choices'], (item) => isObject(item['message']))
+  return isListOf(body['data'], ({ embedding }) => {
+    return Array.isArray(embedding) || typeof embedding === 'string'
+  })
+}
+
+function isListOf(list: Json | undefined, fits: (item: JsonObject) => boolean): boolean {
+  return (
+    Array.isArray(list) && list.length > 0 && list.every((item) => isObject(item) && fits(item))
+  )
+}

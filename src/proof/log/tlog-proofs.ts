@@ -35,13 +35,6 @@ export async function witnessedProofOf(
   return head ? { ...proof, version: '2', tlog: await write(deps, receipt, head) } : proof
 }
 
-/** The witnesses that signed the head under which a leaf is proven. */
-export async function witnessesOver(deps: TlogDeps, leaf: Leaf): Promise<string[]> {
-  const head = await witnessedOver(deps, leaf)
-  if (!head) return []
-  return (await deps.cosignatures.at(head.issuer, head.size)).map(({ witness }) => witness)
-}
-
 async function witnessedOver(
   { witnesses, cosignatures, checkpoints }: TlogDeps,
   { issuer, index }: Leaf,

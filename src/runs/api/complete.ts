@@ -1,18 +1,16 @@
-/** Answers a run with its whole output at once. */
+/** Answers a run with its whole output at once, and says in any answer what it could not do. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { type ErrorForm, ourErrors } from '../../kernel/refusal.ts'
+import type { Bound } from '../../models/bound.ts'
 import { jsonReply } from '../../storage/idempotency/api/answer-once.ts'
 import type { BodyRoom } from '../../web/http/body-budget.ts'
 import { answerText } from '../../web/http/json-text.ts'
 import { refusalHeaders } from '../../web/http/refusal-headers.ts'
-import { type Completed, complete } from '../complete.ts'
-import type { Keep } from '../ending.ts'
-import type { LiveRun } from '../live-run.ts'
-import type { Finished } from '../settlement.ts'
-import { stopWithWaiting } from './client-gone.ts'
-import { ignoredHeader } from './ignored.ts'
-import { loweredHeader } from './lowered.ts'
+import { type CompletedAnswer, complete } from '../complete.ts'
+import type { ReplyKeeper } from '../ending.ts'
+import { type LiveRun, stopWithWaiting } from '../live-run.ts'
+import type { FinishedRun } from '../settlement.ts'
 
 type Context = {
   request: Request
@@ -25,8 +23,11 @@ export async function answerWhole(
   deps: Deps,
   { request, set, room }: Context,
   live: LiveRun,
-  toAnswer: (done: Completed) => object,
-  { errors = ourErrors, items }: { errors?: ErrorForm; items?: Keep<Completed>['items'] } = {},
+  toAnswer: (done: CompletedAnswer) => object,
+  {
+    errors = ourErrors,
+    items,
+  }: { errors?: ErrorForm; items?: ReplyKeeper<CompletedAnswer>['items'] } = {},
 ): Promise<Response> {
   live.takeRoom(room)
   const listening = stopWithWaiting(live, request)
@@ -41,8 +42,8 @@ export async function answerWhole(
   }
 }
 
-type Writing = {
-  toAnswer: (done: Completed) => object
+type AnswerWriter = {
+  toAnswer: (done: CompletedAnswer) => object
   errors: ErrorForm
 }
 
@@ -51,8 +52,8 @@ const keepOf = (
   { replies }: Deps,
   set: Context['set'],
   live: LiveRun,
-  { toAnswer, errors }: Writing,
-): Keep<Completed> => {
+  { toAnswer, errors }: AnswerWriter,
+): ReplyKeeper<CompletedAnswer> => {
   const scope = live.call ?? ''
   return {
     done: (done) => replies.seal(scope, jsonReply(200, headersOf(done, live), toAnswer(done))),
@@ -63,9 +64,27 @@ const keepOf = (
   }
 }
 
-const headersOf = ({ receiptId, run }: Finished, live: LiveRun) => ({
+const headersOf = ({ receiptId, run }: FinishedRun, live: LiveRun) => ({
   'x-receipt-id': receiptId,
   'x-cost-nusd': String(toJsonInteger(run.cost)),
-  ...(live.bound.isLowered ? loweredHeader(live.bound) : {}),
-  ...ignoredHeader(live),
+  ...limitHeaders(live),
 })
+
+/**
+ * The headers that say how an answer falls short of its request: the most tokens, where that was
+ * lowered to the model's limit or to fit, and the members without effect. Ask after the model
+ * server was asked: before, these are not known.
+ */
+export function limitHeaders({ bound, ignored }: LiveRun): Record<string, string> {
+  const headers: Record<string, string> = {}
+  if (bound.isLowered) headers['x-counterfoil-max-tokens'] = String(bound.maxTokens)
+  if (ignored.length === 0) return headers
+  // Names come from the request: only what a header may hold goes into one.
+  const names = [...new Set(ignored)].filter((name) => /^[\w .-]{1,80}$/.test(name)).slice(0, 32)
+  if (names.length > 0) headers['x-counterfoil-ignored'] = names.join(', ')
+  return headers
+}
+
+/** The most tokens of an answer in its body, for a client that asked to lower it. */
+export const fittedOf = ({ maxTokens }: Bound, fit: boolean): { max_output_tokens?: number } =>
+  fit && maxTokens > 0 ? { max_output_tokens: maxTokens } : {}

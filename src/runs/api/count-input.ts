@@ -4,13 +4,13 @@ import { canPay } from '../../access/keys/self.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { boundOf } from '../../models/bound.ts'
 import { tokensOfBytes } from '../../models/count.ts'
-import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
+import { messagesToChat } from '../../models/protocols/messages/request-to-chat.ts'
 import { boundOfNative } from '../../models/protocols/native/bound.ts'
 import { countRequest } from '../../models/protocols/native.ts'
 import { loadTokenizer } from '../../models/tokenizers/load.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import { readHeldJson } from '../../web/http/body.ts'
-import { asBody, findModelOf, type Routed, routed } from './asked.ts'
+import { asBody, findModelOf, type RoutedRequest, routed } from './run-request.ts'
 
 type Context = { caller: Caller; request: Request }
 
@@ -53,7 +53,7 @@ async function countBody(deps: Deps, { caller, request }: Context, value: JsonOb
   return { input_tokens: theirs ?? own }
 }
 
-async function ownCount({ model, native, body = {} }: Routed): Promise<number> {
+async function ownCount({ model, native, body = {} }: RoutedRequest): Promise<number> {
   const tokenizer = model.tokenizer && (await loadTokenizer(model.tokenizer))
   const bound = native ? boundOfNative(model, native, tokenizer) : boundOf(model, body, tokenizer)
   const { inputBytes, countedText, countedMedia = 0 } = bound

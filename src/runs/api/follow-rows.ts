@@ -4,7 +4,7 @@ import { isId } from '../../kernel/ids.ts'
 import type { SessionRow } from '../../storage/db/schema.ts'
 import { readText } from '../../web/http/query.ts'
 import type { SseContext } from '../../web/http/sse.ts'
-import { followAccount, type Look } from './live.ts'
+import { followAccount, type PartState } from './live.ts'
 
 /** How a list reads and draws its rows. */
 export type Rows<Row> = {
@@ -22,11 +22,11 @@ export type Rows<Row> = {
 /** The account of the list, and the session that follows it. */
 export type Follower = { session: SessionRow; account: string }
 
-/** What the page shows: its newest row, and those that may change. */
-export type Shown = { since: string; open: readonly string[] }
+/** The rows that the page shows: its newest one, and those that may change. */
+export type ShownRange = { since: string; open: readonly string[] }
 
 /** Reads it from the address of the stream. */
-export function shownIn(query: URLSearchParams, kind: 'run' | 'rcpt'): Shown {
+export function shownIn(query: URLSearchParams, kind: 'run' | 'rcpt'): ShownRange {
   const open = (readText(query, 'open') ?? '').split(',').filter((id) => isId(kind, id))
   return { since: readText(query, 'since') ?? '', open }
 }
@@ -48,7 +48,7 @@ export function followRows<Row>(
   context: SseContext,
   { session, account }: Follower,
   rows: Rows<Row>,
-  shown: Shown,
+  shown: ShownRange,
 ): Response {
   const marks = new Map<string, string>()
   let { since } = shown
@@ -56,7 +56,7 @@ export function followRows<Row>(
   // A client that comes back must not take another stream's count for this one's.
   const name = deps.clock.now()
   let count = 0
-  const look = async (): Promise<Look> => {
+  const look = async (): Promise<PartState> => {
     const fresh = (await rows.newer(since)).filter((id) => !open.includes(id))
     const isCut = fresh.length > drawnMax
     const read = await rows.read([...(isCut ? [] : fresh), ...open].slice(0, openMax))

@@ -5,7 +5,7 @@ import { refuse } from '../../kernel/refusal.ts'
 import { readIds, readTimes } from '../../web/http/list-filter.ts'
 import { readChoice, readText, withoutEmpty } from '../../web/http/query.ts'
 import { runStatuses } from '../run.ts'
-import { readTag, type ShownFilter, tagText } from '../shown-run.ts'
+import { readTag, type ShownFilter } from '../shown-run.ts'
 
 /** The fields of the filter form, as they stand in an address. */
 const filterNames = [
@@ -41,6 +41,3 @@ export function filterQuery(query: URLSearchParams): URLSearchParams {
   })
   return new URLSearchParams(kept)
 }
-
-/** How the filter reads in its form again. */
-export const tagValue = ({ tag }: ShownFilter): string => (tag ? tagText(tag) : '')

@@ -3,24 +3,24 @@ import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { htmlFrame, type SseClient, type SseContext, sseResponse } from '../../web/http/sse.ts'
 
-/** What a page would show now, and a mark of that: the same mark says that nothing changed. */
-export type Look = { mark: string; html: string }
+/** A part of a page as it would show now, and a mark of it: an equal mark means no change. */
+export type PartState = { mark: string; html: string }
 
-/** Without a notice it is looked this often: another process may have written, in ms. */
+/** The time between looks without a notice, in ms: another process may have written. */
 const pollMs = 2000
-/** What follows what was shown within this time is shown together, in ms. */
+/** Changes within this time are shown together, in ms. */
 const gatherMs = 250
 /** Pages of one account that follow at a time. */
 const followersMax = 50
 
-type Following = {
+type FollowedPart = {
   context: SseContext
   session: { id: string; accountId: string }
   /** The account whose runs wake it. */
   account: string
   /** The mark of what the page shows already; a client that comes back names a later one. */
   mark: string | undefined
-  look: () => Promise<Look>
+  look: () => Promise<PartState>
 }
 
 /**
@@ -28,19 +28,19 @@ type Following = {
  * some misses nothing. Ends with the session.
  * @throws Refusal 'rate_limited' when too many pages of the account follow already.
  */
-export function followAccount(deps: Deps, following: Following): Response {
+export function followAccount(deps: Deps, following: FollowedPart): Response {
   const { context, account } = following
   if (deps.live.notices.count(account) >= followersMax) {
     refuse('rate_limited', 'Too many pages of this account are open. Close some and try again.')
   }
   const onBug = (error: unknown) => deps.log.error('page.follow_failed', error)
-  // What is thrown ends the stream without a word: the page would take it for its content.
+  // An error ends the stream without a word: the page would take it for its content.
   return sseResponse(context, (client) => follow(deps, following, client).catch(onBug), { onBug })
 }
 
 async function follow(
   deps: Deps,
-  { context, session, account, mark, look }: Following,
+  { context, session, account, mark, look }: FollowedPart,
   client: SseClient,
 ): Promise<void> {
   // Nothing may have changed for long, and a server sends its headers with the first bytes.
@@ -69,5 +69,5 @@ async function follow(
 
 const isSignedIn = async (
   { sessions, clock }: Deps,
-  { accountId, id }: Following['session'],
+  { accountId, id }: FollowedPart['session'],
 ): Promise<boolean> => (await sessions.get(accountId, id, clock.now())) !== undefined

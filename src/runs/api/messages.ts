@@ -3,38 +3,38 @@ import { Elysia } from 'elysia'
 import { apiKeyHeader, keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
+import { isSet } from '../../kernel/json-object.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { onceOf } from '../../ledger/once.ts'
-import { isSet } from '../../models/body.ts'
 import { NativeEvent, withModel } from '../../models/native-event.ts'
-import { messagesToChat } from '../../models/protocols/messages/read-request.ts'
 import {
   MessageEvents,
   messageUsage,
-  type Paid,
+  type PaidUsage,
   toMessage,
-} from '../../models/protocols/messages/write-answer.ts'
+} from '../../models/protocols/messages/chat-to-answer.ts'
+import { messagesToChat } from '../../models/protocols/messages/request-to-chat.ts'
 import { messagesError, messagesErrors } from '../../models/protocols/messages/write-error.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import { objects } from '../answer.ts'
 import { begin } from '../begin.ts'
-import type { Completed } from '../complete.ts'
+import type { CompletedAnswer } from '../complete.ts'
 import type { LiveRun } from '../live-run.ts'
-import type { Begun } from '../opening.ts'
-import type { Streamed } from '../stream.ts'
+import type { OpenedRun } from '../opening.ts'
+import type { StreamedAnswer } from '../stream.ts'
 import { checkSwitches, isToFit } from '../switches.ts'
+import { answerWhole } from './complete.ts'
+import { countInput } from './count-input.ts'
+import { paidOf } from './paid.ts'
 import {
   answer,
   findModelOf,
   quoteIn,
   type RunContext,
-  type Running,
+  type RunHandler,
   routed,
   traceOf,
-} from './asked.ts'
-import { answerWhole } from './complete.ts'
-import { countInput } from './count-input.ts'
-import { paidOf } from './paid.ts'
+} from './run-request.ts'
 import { type Shape, streamRun } from './stream.ts'
 import { readTags } from './tags.ts'
 import { eventWriter, once } from './write-events.ts'
@@ -66,7 +66,7 @@ const nameRequest = ({ headers }: Pick<RunContext['set'], 'headers'>): void => {
   headers['request-id'] = headers['x-request-id'] ?? ''
 }
 
-const messages: Running = async (deps, context, received, call) => {
+const messages: RunHandler = async (deps, context, received, call) => {
   checkSwitches(received)
   refuseThread(received)
   const { headers } = context.request
@@ -82,13 +82,13 @@ const messages: Running = async (deps, context, received, call) => {
     background: false,
     tags: readTags(context.request, undefined),
     metadata: {},
-    once: call && onceOf<Begun>(deps, call, () => undefined),
+    once: call && onceOf<OpenedRun>(deps, call, () => undefined),
     trace: traceOf(context.request),
     client: context.request,
     quote: quoteIn(context.request),
   })
   if (received['stream'] === true) return streamRun(deps, live, context, shapeOf(deps, live))
-  const toAnswer = (done: Completed): JsonObject => {
+  const toAnswer = (done: CompletedAnswer): JsonObject => {
     const paid = paidOf(done, deps.settings)
     if (live.isNative) {
       const usage = done.body['usage'] ?? messageUsage(paid.usage)
@@ -106,7 +106,7 @@ const baseOf = (live: LiveRun) => ({
 
 function shapeOf(deps: Deps, live: LiveRun): Shape {
   const events = new MessageEvents(baseOf(live))
-  const end = (done: Streamed): string => {
+  const end = (done: StreamedAnswer): string => {
     const paid = paidOf(done, deps.settings)
     if (done.events) return done.events.map((event) => withReceipt(event, paid)).join('')
     return done.tail.map((chunk) => events.write(chunk)).join('') + events.end(paid)
@@ -120,7 +120,7 @@ function shapeOf(deps: Deps, live: LiveRun): Shape {
 }
 
 /** The receipt goes beside the usage; everything else passes as it came. */
-function withReceipt(event: NativeEvent, paid: Paid): string {
+function withReceipt(event: NativeEvent, paid: PaidUsage): string {
   if (event.data['type'] !== 'message_delta') return event.frame
   // Clients need the member, also where the server left it out.
   const { usage = messageUsage(paid.usage) } = event.data

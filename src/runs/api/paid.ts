@@ -1,13 +1,13 @@
-/** What an answer says of its cost, in protocols that have no place for it themselves. */
+/** Adds its cost to an answer, in protocols that have no place for it themselves. */
 import type { Json } from '../../kernel/canonical.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import type { Usage } from '../../models/meter.ts'
 import { toReceiptLink } from '../openai.ts'
-import type { Finished } from '../settlement.ts'
+import type { FinishedRun } from '../settlement.ts'
 
 /** The usage, and the member `counterfoil`: the receipt and the cost. */
 export function paidOf(
-  done: Finished & { usage: Usage },
+  done: FinishedRun & { usage: Usage },
   links: { baseUrl: string },
 ): { usage: Usage; counterfoil: Json } {
   const receipt = toReceiptLink(done, links)

@@ -4,34 +4,33 @@ import { keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { toUnixSeconds } from '../../kernel/clock.ts'
-import { objectOf } from '../../kernel/json-object.ts'
+import { isSet, objectOf } from '../../kernel/json-object.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { onceOf } from '../../ledger/once.ts'
-import { isSet } from '../../models/body.ts'
 import { NativeEvent, withModel } from '../../models/native-event.ts'
 import { textOf } from '../../models/protocols/reading.ts'
-import { responsesToChat } from '../../models/protocols/responses/read-request.ts'
 import {
-  type Paid,
+  type PaidUsage,
   type ResponseBase,
   responseUsage,
   toWholeResponse,
-} from '../../models/protocols/responses/write-answer.ts'
+} from '../../models/protocols/responses/chat-to-answer.ts'
+import { responsesToChat } from '../../models/protocols/responses/request-to-chat.ts'
 import { ResponseEvents } from '../../models/protocols/responses/write-events.ts'
 import type { Chunk, JsonObject } from '../../models/upstream/upstream.ts'
 import { objects } from '../answer.ts'
 import { begin } from '../begin.ts'
-import type { Completed } from '../complete.ts'
+import type { CompletedAnswer } from '../complete.ts'
 import type { LiveRun } from '../live-run.ts'
-import type { Begun } from '../opening.ts'
-import type { Streamed } from '../stream.ts'
+import type { OpenedRun } from '../opening.ts'
+import type { StreamedAnswer } from '../stream.ts'
 import { checkSwitches, isToFit } from '../switches.ts'
 import { expandItems } from '../turns/expand-items.ts'
 import { isToKeep } from '../turns/is-to-keep.ts'
 import { KeptTurn, withSealedReasoning } from '../turns/kept-turn.ts'
-import { answer, findModelOf, quoteIn, type Running, routed, traceOf } from './asked.ts'
 import { answerWhole } from './complete.ts'
 import { paidOf } from './paid.ts'
+import { answer, findModelOf, quoteIn, type RunHandler, routed, traceOf } from './run-request.ts'
 import { type Shape, streamRun } from './stream.ts'
 import { readTags } from './tags.ts'
 import { eventWriter, once } from './write-events.ts'
@@ -57,7 +56,7 @@ export const responsesApi = (deps: Deps) =>
       { needsKey: 'runs:read' },
     )
 
-const responses: Running = async (deps, context, received, call) => {
+const responses: RunHandler = async (deps, context, received, call) => {
   checkSwitches(received)
   const { caller } = context
   const { headers } = context.request
@@ -81,7 +80,7 @@ const responses: Running = async (deps, context, received, call) => {
     background: false,
     tags: readTags(context.request, received['metadata']),
     metadata: {},
-    once: call && onceOf<Begun>(deps, call, () => undefined),
+    once: call && onceOf<OpenedRun>(deps, call, () => undefined),
     trace: traceOf(context.request),
     client: context.request,
     quote: quoteIn(context.request),
@@ -89,7 +88,7 @@ const responses: Running = async (deps, context, received, call) => {
   const turn = isKept ? new KeptTurn(deps, { caller, runId: live.id, asked }) : undefined
   const base = baseOf(live, received, turn)
   if (received['stream'] === true) return streamRun(deps, live, context, shapeOf(deps, base, turn))
-  const toAnswer = once((done: Completed): JsonObject => {
+  const toAnswer = once((done: CompletedAnswer): JsonObject => {
     const { usage, counterfoil } = paidOf(done, deps.settings)
     if (live.isNative) {
       const names = namesOf(base, turn, done)
@@ -137,7 +136,7 @@ function namesOf(
 
 function shapeOf(deps: Deps, base: ResponseBase, turn: KeptTurn | undefined): Shape {
   const events = new ResponseEvents(base)
-  const end = (done: Streamed): string => {
+  const end = (done: StreamedAnswer): string => {
     const { usage, counterfoil } = paidOf(done, deps.settings)
     const { output } = done
     if (!done.events) {
@@ -187,7 +186,7 @@ function withEnd(
 }
 
 /** Clients need the usage, also where the server left it out. */
-const withPaid = (answer: JsonObject, { usage, counterfoil }: Paid): JsonObject => ({
+const withPaid = (answer: JsonObject, { usage, counterfoil }: PaidUsage): JsonObject => ({
   ...answer,
   usage: answer['usage'] ?? responseUsage(usage),
   counterfoil,

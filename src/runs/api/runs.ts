@@ -19,17 +19,16 @@ import { begin } from '../begin.ts'
 import { cancelRun } from '../cancel.ts'
 import { frameWriter } from '../chunks.ts'
 import { findModel, toReceiptLink } from '../openai.ts'
-import type { Begun } from '../opening.ts'
+import type { OpenedRun } from '../opening.ts'
 import { runStatuses } from '../run.ts'
 import { toRunView } from '../run-view.ts'
 import { isToFit } from '../switches.ts'
 import { assertServed } from '../unserved.ts'
-import { answer, quoteIn, type Running, traceOf, withSayable } from './asked.ts'
-import { answerWhole } from './complete.ts'
+import { answerWhole, fittedOf } from './complete.ts'
 import { followRun } from './events.ts'
-import { fittedOf } from './lowered.ts'
 import { toOpenAi } from './native.ts'
 import { runBody } from './run-body.ts'
+import { answer, quoteIn, type RunHandler, traceOf, withSayable } from './run-request.ts'
 import { streamRun } from './stream.ts'
 import { tagsBeside } from './tags.ts'
 
@@ -85,7 +84,7 @@ export const nativeRunsApi = (deps: Deps) => {
     )
 }
 
-const native: Running = async (deps, context, received, call) => {
+const native: RunHandler = async (deps, context, received, call) => {
   const body = checkBody(runBody, received)
   const named = findModel(deps, received, context.caller.chain)
   const fit = isToFit(context.request, body.fit, context.caller.key)
@@ -93,9 +92,9 @@ const native: Running = async (deps, context, received, call) => {
   assertServed(named, openAi)
   const model = withSayable(deps, named, openAi)
   const isBackground = body.background === true
-  const toView = ({ run, bound }: Begun) => ({ ...toRunView(run), ...fittedOf(bound, fit) })
-  // What runs in the background is answered when it begins.
-  const begunReply = (begun: Begun) =>
+  const toView = ({ run, bound }: OpenedRun) => ({ ...toRunView(run), ...fittedOf(bound, fit) })
+  // A background run is answered when it begins.
+  const begunReply = (begun: OpenedRun) =>
     isBackground ? jsonReply(202, {}, toView(begun)) : undefined
   const live = await begin(deps, {
     caller: context.caller,

@@ -15,22 +15,20 @@ import {
   sseAnswer,
   sseResponse,
 } from '../../web/http/sse.ts'
-import type { Keep } from '../ending.ts'
-import type { LiveRun } from '../live-run.ts'
-import { type Sink, type Streamed, stream } from '../stream.ts'
-import { stopWithClient, stopWithWaiting } from './client-gone.ts'
-import { ignoredHeader } from './ignored.ts'
-import { loweredHeader } from './lowered.ts'
+import type { ReplyKeeper } from '../ending.ts'
+import { type LiveRun, stopWithClient, stopWithWaiting } from '../live-run.ts'
+import { type Sink, type StreamedAnswer, stream } from '../stream.ts'
+import { limitHeaders } from './complete.ts'
 
 /** How a run is written to a client: its chunks, and what follows the settle's COMMIT. */
 export type Shape = {
   /** The frames of some chunks, in order. */
   write(chunks: readonly Chunk[]): string
-  last(done: Streamed): string
+  last(done: StreamedAnswer): string
   /** The last frame of a run that broke off; our error body when absent. */
   toError?: (refusal: Refusal, requestId: string) => string
   /** The items that a next turn can name. */
-  items?: Keep<Streamed>['items']
+  items?: ReplyKeeper<StreamedAnswer>['items']
 }
 
 /**
@@ -64,8 +62,7 @@ export async function streamRun(
     listening.clear()
   }
   context.set.headers['x-receipt-id'] = receiptIdOf(live.id)
-  if (live.bound.isLowered) Object.assign(context.set.headers, loweredHeader(live.bound))
-  Object.assign(context.set.headers, ignoredHeader(live))
+  Object.assign(context.set.headers, limitHeaders(live))
   if (!sink.isOpen) return sseAnswer(context, sink.early + shape.last(await ended))
   // From here the stream listens.
   live.client = undefined
@@ -104,7 +101,7 @@ class ClientSink implements Sink {
     this.told?.add(frames)
     if (this.client) return this.client.send(frames)
     this.early += frames
-    // Where the end came before anything went out, the answer needs no stream.
+    // An answer that ends before anything went out needs no stream.
     if (isLast && !this.isOpen) return undefined
     this.handleDeadline()
     this.connecting ??= Promise.withResolvers()
@@ -142,7 +139,6 @@ export function openTranscript(
   const headers = {
     'content-type': 'text/event-stream; charset=utf-8',
     'x-receipt-id': receiptIdOf(live.id),
-    ...(live.bound.isLowered ? loweredHeader(live.bound) : {}),
   }
   const frames: string[] = []
   let length = 0
@@ -153,10 +149,9 @@ export function openTranscript(
   }
   const endWith = (text: string): Uint8Array => {
     add(text)
-    const all = { ...headers, ...ignoredHeader(live) }
     const reply: Reply = {
       status: 200,
-      headers: all,
+      headers: { ...headers, ...limitHeaders(live) },
       body: length > replyMax ? null : frames.join(''),
     }
     return replies.seal(scope, reply)
@@ -164,10 +159,10 @@ export function openTranscript(
   return {
     add,
     keep: (
-      last: (done: Streamed) => string,
+      last: (done: StreamedAnswer) => string,
       toRefusal: (refusal: Refusal, run: RunRow) => Refusal = (refusal) => refusal,
       toError = errorFrame,
-    ): Keep<Streamed> => ({
+    ): ReplyKeeper<StreamedAnswer> => ({
       done: (done) => endWith(last(done)),
       failed: (refusal, run) => endWith(toError(toRefusal(refusal, run), requestId)),
     }),

@@ -1,4 +1,4 @@
-/** Beside a run: its slip, and the texts that are kept of it. */
+/** The column beside a run: its slip, and the texts that are kept of it. */
 import { toHex } from '../../kernel/hex.ts'
 import { inputUnitsOf, outputUnitsOf } from '../../models/meter.ts'
 import { isEnded, receiptIdOf } from '../../proof/receipts/receipt.ts'
@@ -42,7 +42,7 @@ export function SmallSlip({ run }: { run: Run }) {
 /** The most characters of a text that the page shows; the receipt's file has all of it. */
 const shownMax = 20_000
 
-/** What was asked and answered, where the account keeps its texts. */
+/** The request and the answer, where the account keeps its texts. */
 export const TextsPanel = ({ texts }: { texts: Texts | undefined }) => (
   <Panel id="texts" title="Texts">
     <Pad>

@@ -150,7 +150,7 @@ function Charge({ run }: { run: ShownRun['run'] }) {
   )
 }
 
-/** On a phone quantity and price stand below their meter. */
+/** The columns of its lines; on a phone quantity and price stand below their meter. */
 const lineColumns = (lines: readonly StoredLine[]): Column<StoredLine>[] => [
   {
     head: 'Meter',
@@ -186,7 +186,7 @@ function priceText({ meter, price }: StoredLine): string {
   return `${amountText(BigInt(price) * 1000n)} per 1M`
 }
 
-/** In pico-USD: a line can be finer than the nano-USD that are charged. */
+/** The price of a line in pico-USD: it can be finer than the nano-USD that are charged. */
 const exact = ({ quantity, price }: StoredLine): bigint => BigInt(quantity) * BigInt(price)
 
 function exactText(pusd: bigint, places = 2): string {

@@ -90,7 +90,7 @@ function Bar({ phases }: { phases: readonly Phase[] }) {
   )
 }
 
-/** What the hold was for, what of it was charged, and what came back. */
+/** The hold, the part of it that was charged, and the part that came back. */
 export const Held = ({ run }: { run: Run }) => {
   if (isInFlight(run)) {
     return (

@@ -52,7 +52,7 @@ export function shownRuns(db: Db, mark = ''): ShownRuns {
       .leftJoin(keys, eq(keys.id, runs.keyId))
 
   const scopeOf = (q: Query, whose: Whose) => scopeIn(q, db.tables, whose, mark)
-  const running = (q: Query, scope: Scope, filter: ShownFilter, ends: Ends) =>
+  const running = (q: Query, scope: Scope, filter: ShownFilter, ends: PageEnds) =>
     runningOf(q, db.tables, open, { scope, filter, ends })
 
   return {
@@ -111,22 +111,22 @@ export function shownRuns(db: Db, mark = ''): ShownRuns {
   }
 }
 
-type Listed = { scope: Scope; filter: ShownFilter; ends: Ends }
+type ListRequest = { scope: Scope; filter: ShownFilter; ends: PageEnds }
 
 /** The open runs of a list, with the names of their keys. */
 function* runningOf(
   q: Query,
   { openRuns, keys }: Tables,
   open: ReturnType<typeof openRunReads>,
-  { scope, filter, ends }: Listed,
-): Work<Found[]> {
+  { scope, filter, ends }: ListRequest,
+): Work<FoundRun[]> {
   const isOwn = eq(openRuns.accountId, scope.account)
   const fits = (run: RunRow) => isListed(run, scope, filter, ends)
   return yield* namedOf(q, keys, yield* open.matching(q, isOwn, fits))
 }
 
 /** Open runs with the names of their keys. */
-function* namedOf(q: Query, keys: Tables['keys'], found: (RunRow | undefined)[]): Work<Found[]> {
+function* namedOf(q: Query, keys: Tables['keys'], found: (RunRow | undefined)[]): Work<FoundRun[]> {
   const opened = found.filter((run) => run !== undefined)
   if (opened.length === 0) return []
   const { id, name, branch } = keys
@@ -165,7 +165,7 @@ const keysOf = (q: Query, keys: Tables['keys'], whose: Whose) =>
     .orderBy(desc(keys.id))
 
 /** Runs with an id below `after` and from `stop` on. */
-type Ends = { after?: string | undefined; stop?: string | undefined }
+type PageEnds = { after?: string | undefined; stop?: string | undefined }
 
 /** An account, of a branch the ids of its keys, and what ids of this shard begin with. */
 type Scope = { account: string; keyIds: ReadonlySet<string> | undefined; mark: string }
@@ -182,7 +182,7 @@ function within(
   runs: Runs,
   { account, keyIds, mark }: Scope,
   filter: ShownFilter,
-  { after, stop = '', most }: Ends & { most: number },
+  { after, stop = '', most }: PageEnds & { most: number },
 ) {
   const { keyId, from, to, ids } = filter
   const begin = from === undefined ? '' : firstIdAt('run', Math.max(0, from - idSlackMs), mark)
@@ -214,12 +214,12 @@ function matching(runs: Runs, { status, model, tag, from, to, ids }: ShownFilter
   )
 }
 
-/** What `within` and `matching` say, of an open run. */
+/** Applies `within` and `matching` to an open run. */
 function isListed(
   run: RunRow,
   { account, keyIds }: Scope,
   filter: ShownFilter,
-  { after, stop }: Ends,
+  { after, stop }: PageEnds,
 ): boolean {
   const { keyId, status, model, tag, from, to, ids } = filter
   return (
@@ -251,14 +251,14 @@ function tagLike(tags: AnyColumn, { name, value }: TagFilter): SQL {
   return sql`${tags} like ${`%${part.replace(/[%_|]/g, '|$&')}%`} escape '|'`
 }
 
-type Found = { run: Omit<RunRow, 'output'>; keyName: string | null; branch: string | null }
+type FoundRun = { run: Omit<RunRow, 'output'>; keyName: string | null; branch: string | null }
 
-const isFound = ({ run, branch: branchOf }: Found, { account, branch }: Whose): boolean =>
+const isFound = ({ run, branch: branchOf }: FoundRun, { account, branch }: Whose): boolean =>
   run.accountId === account && (branch === undefined || branchOf === branch)
 
-const byId = (found: Found): Found & { id: string } => ({ ...found, id: found.run.id })
+const byId = (found: FoundRun): FoundRun & { id: string } => ({ ...found, id: found.run.id })
 
-const shownOf = ({ run, keyName }: Found): ShownRun => toShown(run, keyName)
+const shownOf = ({ run, keyName }: FoundRun): ShownRun => toShown(run, keyName)
 
 const toShown = <R extends { keyId: string }>(run: R, keyName: string | null) => ({
   run: { ...run, output: null },

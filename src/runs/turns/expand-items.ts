@@ -6,22 +6,20 @@ import type { Caller } from '../../access/keys/key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import type { Millis } from '../../kernel/clock.ts'
-import { isObject, type JsonObject } from '../../kernel/json-object.ts'
+import { isObject, isSet, type JsonObject } from '../../kernel/json-object.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { toCount } from '../../kernel/status-safe.ts'
-import { isSet } from '../../models/body.ts'
 import { quoted, textOf } from '../../models/protocols/reading.ts'
 import { isReasoningReference } from '../../models/protocols/responses/unstored.ts'
 import { isKeeping, keptMs } from '../../storage/responses/keeping.ts'
-import type { Turn } from '../../storage/responses/kept.ts'
-import { openKept } from '../../storage/responses/kept.ts'
+import { openKept, type Turn } from '../../storage/responses/kept.ts'
 import type { KeptMark } from '../../storage/responses/store.ts'
 
 type ExpandDeps = Pick<Deps, 'keptItems' | 'sealer' | 'settings' | 'clock' | 'texts'>
 
 /** A request with everything that it named. */
-export type Expanded = {
-  /** As the model reads it: without references. */
+export type ExpandedRequest = {
+  /** The request as the model reads it: without references. */
   body: JsonObject
   /** The new input alone, its references with the runs of their items, as a turn keeps it. */
   input: readonly Json[]
@@ -40,7 +38,7 @@ export async function expandItems(
   deps: ExpandDeps,
   caller: Caller,
   received: JsonObject,
-): Promise<Expanded> {
+): Promise<ExpandedRequest> {
   const { previous_response_id: previous, ...rest } = received
   const own = itemsOf(received['input'])
   const ids = referencesIn(own).map(({ id }) => textOf(id))

@@ -1,8 +1,8 @@
 /** Decides whether the answer to a request is kept. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
+import { isSet } from '../../kernel/json-object.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import { isSet } from '../../models/body.ts'
 import { isKeeping } from '../../storage/responses/keeping.ts'
 
 /**

@@ -2,13 +2,13 @@
 import type { Caller } from '../../access/keys/key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
-import type { JsonObject } from '../../kernel/json-object.ts'
-import { isSet } from '../../models/body.ts'
+import { isSet, type JsonObject } from '../../kernel/json-object.ts'
 import type { Model } from '../../models/model.ts'
+import { sealedReasoning } from '../../models/protocols/responses/unstored.ts'
 import type { KeptItemRow } from '../../storage/db/schema.ts'
 import { keptMs } from '../../storage/responses/keeping.ts'
 import { sealTurn } from '../../storage/responses/kept.ts'
-import type { Expanded } from './expand-items.ts'
+import type { ExpandedRequest } from './expand-items.ts'
 
 type TurnDeps = Pick<Deps, 'sealer' | 'settings' | 'clock'>
 
@@ -18,7 +18,7 @@ export class KeptTurn {
 
   constructor(
     private readonly deps: TurnDeps,
-    private readonly of: { caller: Caller; runId: string; asked: Expanded },
+    private readonly of: { caller: Caller; runId: string; asked: ExpandedRequest },
   ) {}
 
   /** Whether the answer is kept under this id. */
@@ -44,8 +44,6 @@ export class KeptTurn {
     return sealTurn(sealer, owner, { id, output, before: asked.before, input: asked.input })
   }
 }
-
-const sealedReasoning = 'reasoning.encrypted_content'
 
 /**
  * Asks a server that stores nothing for the sealed form of its reasoning, without which a next turn

@@ -1,5 +1,7 @@
 /** Says in headers what a refusal means to a client that may try again. */
+
 import type { Refusal } from '../../kernel/refusal.ts'
+import { retryHeaders } from '../../kernel/retry-headers.ts'
 
 /** Waiting helps: the run or the rate limit that stands in the way ends by itself. */
 const passing = new Set([408, 409, 429])
@@ -15,7 +17,7 @@ export function refusalHeaders({ type, status, detail }: Refusal): Record<string
   return {
     ...(type === 'invalid_key' ? { 'www-authenticate': 'Bearer' } : {}),
     ...retryAdvice(status),
-    ...(status === 429 ? { 'retry-after': '1', 'retry-after-ms': '1000' } : {}),
+    ...(status === 429 ? retryHeaders(1000) : {}),
     ...(type === 'idempotency_in_progress' ? { 'retry-after': '1' } : {}),
     ...detail.headers,
   }

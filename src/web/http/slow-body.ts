@@ -1,6 +1,8 @@
 /** Limits bodies that arrive slowly. */
+
 import { type Deadline, deadlineIn } from '../../kernel/deadline.ts'
 import { Refusal } from '../../kernel/refusal.ts'
+import { retryHeaders } from '../../kernel/retry-headers.ts'
 import { type ExpectedBody, expectedBody } from './expected-body.ts'
 
 /** A body that is not there after this is slow, in ms. */
@@ -95,5 +97,5 @@ const headers = { connection: 'close' }
 const tooLate = { message: 'The body took too long to arrive. Send it again, faster.', headers }
 const tooMany = {
   message: 'Too many bodies from your network address arrive slowly. Wait for them to end.',
-  headers: { ...headers, 'retry-after': '2', 'retry-after-ms': '2000' },
+  headers: { ...headers, ...retryHeaders(2000) },
 }

@@ -1,7 +1,9 @@
 /** Draws the pictures of links one after the other, keeps the newest, and refuses a crowd. */
+
 import { LRUCache } from 'lru-cache'
 import { sha256Hex } from '../../kernel/hash.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import { retryHeaders } from '../../kernel/retry-headers.ts'
 import type { Png, Renderer } from './renderer.ts'
 
 /** The most bytes of cached pictures. */
@@ -91,7 +93,7 @@ export function makePictures(start = startThread): Pictures {
 
 const tooMany = {
   message: 'Too many pictures are being drawn. Try again in a few seconds.',
-  headers: { 'retry-after': '3', 'retry-after-ms': '3000' },
+  headers: retryHeaders(3000),
 }
 
 async function startThread(): Promise<Renderer> {

@@ -1,10 +1,9 @@
 /** Answers the console without script: waits for the run, then shows the page. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
-import { stopWithClient } from '../../../runs/api/client-gone.ts'
-import type { Keep } from '../../../runs/ending.ts'
-import type { LiveRun } from '../../../runs/live-run.ts'
-import type { Sink, Streamed } from '../../../runs/stream.ts'
+import type { ReplyKeeper } from '../../../runs/ending.ts'
+import { type LiveRun, stopWithClient } from '../../../runs/live-run.ts'
+import type { Sink, StreamedAnswer } from '../../../runs/stream.ts'
 import type { RunRow } from '../../../storage/db/schema.ts'
 import { askModel, deltasOf, withCharge } from '../ask.ts'
 import { type FaultWords, wordsOf } from '../fault-words.ts'
@@ -49,7 +48,7 @@ export async function answerByPage(
     const { input, files } = draft
     return { ...faultOf(draft, error), said: { input, files, answer: sofar, run } }
   }
-  const keep: Keep<Streamed> | undefined = seal && {
+  const keep: ReplyKeeper<StreamedAnswer> | undefined = seal && {
     done: (done) => seal(wholeOf(deps, live, draft, done)),
     failed: (refusal, run) => seal(brokenOff(withCharge(refusal, run), run)),
   }
@@ -66,7 +65,7 @@ export async function answerByPage(
 }
 
 /** A question that was answered: it is a turn of the conversation now. */
-function wholeOf({ settings }: Deps, live: LiveRun, draft: Draft, done: Streamed): Answered {
+function wholeOf({ settings }: Deps, live: LiveRun, draft: Draft, done: StreamedAnswer): Answered {
   const { input, files } = draft
   // The end of a stream is held back: some models say their last words in it.
   const message = done.choices[0]?.message ?? {}

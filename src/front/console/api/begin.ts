@@ -5,7 +5,7 @@ import type { Acting } from '../../../kernel/acting.ts'
 import type { Once } from '../../../ledger/once.ts'
 import { begin } from '../../../runs/begin.ts'
 import type { LiveRun } from '../../../runs/live-run.ts'
-import type { Begun } from '../../../runs/opening.ts'
+import type { OpenedRun } from '../../../runs/opening.ts'
 import { type Limiter, tooMany } from '../../../web/http/limits.ts'
 import { payerOf } from '../console-key.ts'
 import { type Asked, toAsk, toRequest } from './asked.ts'
@@ -16,7 +16,7 @@ type Wish = {
   /** The id of the session that asks: the run stops with it. */
   session: string
   address: string
-  once?: Once<Begun> | undefined
+  once?: Once<OpenedRun> | undefined
 }
 
 /**

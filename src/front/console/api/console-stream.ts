@@ -3,12 +3,11 @@ import type { Deps } from '../../../app/deps-port.ts'
 import { toJsonInteger } from '../../../kernel/money.ts'
 import type { Chunk } from '../../../models/upstream/upstream.ts'
 import { receiptIdOf } from '../../../proof/receipts/receipt.ts'
-import { stopWithClient } from '../../../runs/api/client-gone.ts'
 import { openTranscript } from '../../../runs/api/stream.ts'
-import type { LiveRun } from '../../../runs/live-run.ts'
+import { type LiveRun, stopWithClient } from '../../../runs/live-run.ts'
 import { toReceiptLink } from '../../../runs/openai.ts'
 import { toRunView } from '../../../runs/run-view.ts'
-import type { Sink, Streamed } from '../../../runs/stream.ts'
+import type { Sink, StreamedAnswer } from '../../../runs/stream.ts'
 import { dataFrame, type SseContext, sseResponse } from '../../../web/http/sse.ts'
 import { askModel, deltasOf, withCharge } from '../ask.ts'
 import { readPiece } from '../said.ts'
@@ -21,7 +20,7 @@ import { readPiece } from '../said.ts'
 export function streamAnswer(deps: Deps, live: LiveRun, context: SseContext): Response {
   context.set.headers['x-receipt-id'] = receiptIdOf(live.id)
   const told = live.call === undefined ? undefined : openTranscript(deps, live, context)
-  const ended = (done: Streamed): string => {
+  const ended = (done: StreamedAnswer): string => {
     const run = toRunView(done.run, done.choices)
     return event('run.completed', { run, receipt: toReceiptLink(done, deps.settings) })
   }

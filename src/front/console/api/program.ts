@@ -1,12 +1,11 @@
 /** Answers a question to the console with JSON. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { toErrorBody } from '../../../kernel/refusal.ts'
-import { stopWithClient } from '../../../runs/api/client-gone.ts'
-import type { Keep } from '../../../runs/ending.ts'
-import type { LiveRun } from '../../../runs/live-run.ts'
+import type { ReplyKeeper } from '../../../runs/ending.ts'
+import { type LiveRun, stopWithClient } from '../../../runs/live-run.ts'
 import { toReceiptLink } from '../../../runs/openai.ts'
 import { toRunView } from '../../../runs/run-view.ts'
-import type { Streamed } from '../../../runs/stream.ts'
+import type { StreamedAnswer } from '../../../runs/stream.ts'
 import { jsonReply } from '../../../storage/idempotency/api/answer-once.ts'
 import { refusalHeaders } from '../../../web/http/refusal-headers.ts'
 import { askModel, withCharge } from '../ask.ts'
@@ -22,12 +21,12 @@ export async function answerProgram(deps: Deps, live: LiveRun, { request, set }:
   return toAnswer(deps, await askModel(deps, live, { send: () => undefined }, keep))
 }
 
-const toAnswer = ({ settings }: Deps, done: Streamed) => ({
+const toAnswer = ({ settings }: Deps, done: StreamedAnswer) => ({
   ...toRunView(done.run, done.choices),
   receipt: toReceiptLink(done, settings),
 })
 
-const keepOf = (deps: Deps, scope: string, requestId: string): Keep<Streamed> => ({
+const keepOf = (deps: Deps, scope: string, requestId: string): ReplyKeeper<StreamedAnswer> => ({
   done: (done) => deps.replies.seal(scope, jsonReply(200, {}, toAnswer(deps, done))),
   failed: (refusal, run) => {
     const charged = withCharge(refusal, run)

@@ -1,7 +1,7 @@
 /** Streams the answer of a model to the terminal. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { receiptIdOf } from '../../../proof/receipts/receipt.ts'
-import { stopWithClient } from '../../../runs/api/client-gone.ts'
+import { stopWithClient } from '../../../runs/live-run.ts'
 import { dataFrame, type SseContext, sseResponse } from '../../../web/http/sse.ts'
 import { textOf } from '../../console/ask.ts'
 import type { OpenAsk } from '../ask.ts'

@@ -2,6 +2,7 @@
 import { and, asc, eq, inArray, isNull, lte, notInArray } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Ids } from '../../../kernel/ids.ts'
+import { isFunded } from '../../../ledger/free-writes.ts'
 import type { Db } from '../../../storage/db/db.ts'
 import { assertLease, type Lease, type LeaseTime, takeLease } from '../../../storage/db/lease.ts'
 import { leaseMs } from '../../../storage/db/lease-clock.ts'
@@ -215,9 +216,9 @@ export function dueReads(db: Db) {
           const event = told.get(delivery.eventId)
           const webhook = hooks.get(delivery.webhookId)
           if (!event || webhook?.disabledAt !== null) return []
-          const isFunded =
-            webhook.accountId === '' || (known.get(webhook.accountId)?.moves ?? 0) > 0
-          return [{ delivery, event, webhook, isFunded }]
+          const owner = known.get(webhook.accountId)
+          const pays = webhook.accountId === '' || (owner !== undefined && isFunded(owner))
+          return [{ delivery, event, webhook, isFunded: pays }]
         })
       }),
     /** The endpoints of these ids as they are now. */

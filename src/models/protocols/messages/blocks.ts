@@ -17,7 +17,7 @@ export function isBlock(block: Json | undefined): block is JsonObject {
   return typeof id === 'string' && id !== '' && typeof name === 'string' && isObject(input)
 }
 
-/** The same block with every member that its type needs. */
+/** A block with every member that its type needs. */
 export function repairBlock(block: Json | undefined, newId: NewItemId): JsonObject {
   if (typeof block === 'string') return { type: 'text', text: block }
   const from = objectOf(block)
@@ -80,7 +80,7 @@ export function isDelta(delta: Json | undefined): delta is JsonObject {
     : typeof delta[member] === 'string'
 }
 
-/** The same delta as its type has it; undefined for one that adds nothing. */
+/** A delta as its type has it; undefined for one that adds nothing. */
 export function repairDelta(delta: Json | undefined): JsonObject | undefined {
   const from = typeof delta === 'string' ? { type: 'text_delta', text: delta } : objectOf(delta)
   for (const [type, member] of added) {

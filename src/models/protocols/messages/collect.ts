@@ -3,9 +3,9 @@ import { hasCanonicalForm, type Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
 import { isEmpty } from '../../free-members.ts'
 import { mergeUsage } from '../../usage-merge.ts'
-import type { Gathered } from '../gathered.ts'
+import type { GatheredAnswer } from '../gathered-answer.ts'
+import { bytesOfAll, MemberBytes } from '../member-bytes.ts'
 import { objectsIn, textOf } from '../reading.ts'
-import { bytesOfAll, SaidBytes } from '../said-bytes.ts'
 
 /** A block as far as it came; arguments of a tool come as pieces of JSON. */
 type Block = {
@@ -26,7 +26,7 @@ const messageOf = (content: Json, from: JsonObject): Json => [
 ]
 
 /** Reads a whole message. */
-export function gatherMessage(answer: JsonObject): Gathered {
+export function gatherMessage(answer: JsonObject): GatheredAnswer {
   const content = objectsIn(answer['content'])
   const usage = objectOf(answer['usage'])
   const { said, sealed } = bytesOfAll(content)
@@ -51,7 +51,7 @@ export class MessageCollector {
   private readonly blocks = new Map<Json | undefined, Block>()
   private end: JsonObject = {}
   private usage: Json | undefined
-  private readonly bytes = new SaidBytes()
+  private readonly bytes = new MemberBytes()
   private bytesAtUsage = 0
   /** Bytes that had been said when the client left. */
   private heard: number | undefined
@@ -83,7 +83,7 @@ export class MessageCollector {
     this.bytesAtUsage = this.bytes.all
   }
 
-  answer(): Gathered {
+  answer(): GatheredAnswer {
     const { usage, bytes, bytesAtUsage, end } = this
     const outputBytes = this.heard ?? bytes.said
     const content = [...this.blocks.values()].map(wholeBlock)

@@ -3,8 +3,8 @@
  * counterpart become text, so that no conversation ends by what it holds.
  */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
-import { isSet, refuseField } from '../../body.ts'
+import { isObject, isSet, type JsonObject } from '../../../kernel/json-object.ts'
+import { refuseField } from '../../../kernel/refusal.ts'
 import { textIn, textOf } from '../reading.ts'
 import { RestoredTurn } from '../restored-turn.ts'
 import { noteOthers } from '../translation.ts'

@@ -1,7 +1,7 @@
 /** Reads the tools of a Messages request as those of Chat Completions. */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
-import { isSet, refuseField } from '../../body.ts'
+import { isObject, isSet, type JsonObject } from '../../../kernel/json-object.ts'
+import { refuseField } from '../../../kernel/refusal.ts'
 import { textIn, textOf } from '../reading.ts'
 import { noteOthers } from '../translation.ts'
 

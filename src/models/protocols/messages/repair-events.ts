@@ -4,7 +4,7 @@ import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object
 import { isEmpty } from '../../free-members.ts'
 import { finishOf } from '../chat/finish-word.ts'
 import { indexOf } from '../chat/repair-calls.ts'
-import type { EventRepair, NewItemId, Repaired } from '../repaired.ts'
+import type { EventRepair, NewItemId, RepairedEvent } from '../repaired.ts'
 import { blockOf, isBlock, isDelta, repairBlock, repairDelta } from './blocks.ts'
 import { eventsOfMessage } from './whole.ts'
 
@@ -19,13 +19,13 @@ export class MessageRepair implements EventRepair {
   private hasStarted = false
   private hasReason = false
   private hasCalls = false
-  /** By the index that their server gives them: the last one of an index counts. */
+  /** The blocks by the index that their server gives them: the last one of an index counts. */
   private readonly blocks = new Map<number, Block>()
   private readonly all: Block[] = []
 
   constructor(private readonly newId: NewItemId) {}
 
-  repair(event: JsonObject): JsonObject | Repaired[] {
+  repair(event: JsonObject): JsonObject | RepairedEvent[] {
     const { type } = event
     if (type === 'content_block_delta') {
       const block = this.blockAt(event['index'])
@@ -43,7 +43,7 @@ export class MessageRepair implements EventRepair {
     return isWhole ? this.each(eventsOfMessage(event, this.newId)) : event
   }
 
-  close(isDone: boolean): Repaired[] | undefined {
+  close(isDone: boolean): RepairedEvent[] | undefined {
     if (!this.hasStarted || !(this.hasReason || isDone)) return undefined
     const events = this.stops()
     if (!this.hasReason) {
@@ -57,20 +57,20 @@ export class MessageRepair implements EventRepair {
   }
 
   /** A message that stops before it said anything is none. */
-  private stopped(): Repaired[] {
+  private stopped(): RepairedEvent[] {
     const events = this.close(true)
     this.hasFailed = events === undefined
     return events ?? []
   }
 
-  private each(events: readonly JsonObject[]): Repaired[] {
+  private each(events: readonly JsonObject[]): RepairedEvent[] {
     return events.flatMap((event) => {
       const repaired = this.repair(event)
       return Array.isArray(repaired) ? repaired : [{ event: repaired }]
     })
   }
 
-  private start(event: JsonObject): JsonObject | Repaired[] {
+  private start(event: JsonObject): JsonObject | RepairedEvent[] {
     if (this.hasStarted) return []
     this.hasStarted = true
     const { message } = event
@@ -81,7 +81,7 @@ export class MessageRepair implements EventRepair {
     return [this.opening(objectOf(message))]
   }
 
-  private opening(message: JsonObject): Repaired {
+  private opening(message: JsonObject): RepairedEvent {
     const { usage, ...others } = message
     const told: JsonObject = isObject(usage) ? { usage } : {}
     const whole = {
@@ -102,13 +102,13 @@ export class MessageRepair implements EventRepair {
   }
 
   /** The events that have to come before a block. */
-  private before(): Repaired[] {
+  private before(): RepairedEvent[] {
     if (this.hasStarted) return []
     this.hasStarted = true
     return [this.opening({})]
   }
 
-  private begin(event: JsonObject): JsonObject | Repaired[] {
+  private begin(event: JsonObject): JsonObject | RepairedEvent[] {
     const { index, content_block: given } = event
     const events = this.before()
     const isInOrder = isBlock(given) && index === this.all.length && events.length === 0
@@ -134,7 +134,7 @@ export class MessageRepair implements EventRepair {
     return given === undefined ? this.all.findLast(({ isOpen }) => isOpen) : this.blocks.get(given)
   }
 
-  private addDelta(event: JsonObject): Repaired[] {
+  private addDelta(event: JsonObject): RepairedEvent[] {
     const delta = repairDelta(event['delta'])
     if (!delta) return []
     const known = this.blockAt(event['index'])
@@ -151,7 +151,7 @@ export class MessageRepair implements EventRepair {
     return [...events, { event: begin }, { event: { ...event, index: place, delta } }]
   }
 
-  private stop(event: JsonObject): JsonObject | Repaired[] {
+  private stop(event: JsonObject): JsonObject | RepairedEvent[] {
     const block = this.blockAt(event['index'])
     if (!block?.isOpen) return []
     if (block.place === event['index'] && block.input === undefined) {
@@ -161,11 +161,11 @@ export class MessageRepair implements EventRepair {
     return stopOf(block)
   }
 
-  private stops(): Repaired[] {
+  private stops(): RepairedEvent[] {
     return this.all.filter(({ isOpen }) => isOpen).flatMap(stopOf)
   }
 
-  private end(event: JsonObject): JsonObject | Repaired[] {
+  private end(event: JsonObject): JsonObject | RepairedEvent[] {
     const { delta, usage } = event
     const { stop_reason: told } = objectOf(delta)
     const reason = this.reasonOf(told)
@@ -190,7 +190,7 @@ export class MessageRepair implements EventRepair {
   }
 }
 
-function stopOf(block: Block): Repaired[] {
+function stopOf(block: Block): RepairedEvent[] {
   const { place: index, input } = block
   block.isOpen = false
   block.input = undefined

@@ -72,7 +72,7 @@ const redactedBlock = t.answer('RedactedThinkingBlock', 'Reasoning that is seale
   data: t.text('Sealed.', '…'),
 })
 
-/** What a model says. A server that speaks this protocol may send more types, as they came. */
+/** Output of a model. A server that speaks this protocol may send more types, as they came. */
 export const answerBlockShape = t.choice('AnswerBlock', 'A block of an answer.', [
   textBlock,
   toolUseBlock,

@@ -19,7 +19,7 @@ const byStatus: Readonly<Record<number, string>> = {
   504: 'timeout_error',
 }
 
-/** What clients of this protocol read; our own type and what it tells stand beside it. */
+/** The error as clients of this protocol read it; our own type and its details stand beside it. */
 export function messagesError(refusal: Refusal, requestId: string): JsonObject {
   const { isOverloaded } = refusal.detail
   const type = isOverloaded ? 'overloaded_error' : (byStatus[refusal.status] ?? 'api_error')

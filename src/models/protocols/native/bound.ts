@@ -25,7 +25,7 @@ export function boundOfNative(model: Model, native: NativeReading, tokenizer?: T
   })
 }
 
-/** The same without the data that is bounded by rules. */
+/** The members without the data that is bounded by rules. */
 function withoutEncoded(members: JsonObject, encoded: NativeReading['encoded']): JsonObject {
   const blank = new Map(encoded.map(({ of, member }) => [of, member]))
   const copy = (value: Json): Json => {

@@ -4,8 +4,8 @@
  * many tokens as its JSON has bytes.
  */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
-import { isSet, refuseField } from '../../body.ts'
+import { isObject, isSet, type JsonObject } from '../../../kernel/json-object.ts'
+import { refuseField } from '../../../kernel/refusal.ts'
 import {
   checkBase64,
   checkDataUrl,
@@ -43,12 +43,12 @@ const texts = new Set(['text', 'input_text', 'output_text', 'thinking', 'tool_us
 const inside = ['content', 'output', 'source', 'tool_references'] as const
 
 /** Base64 that is bounded as an image or a file, and the object whose member it is. */
-export type Encoded = { of: JsonObject; member: string; length: number }
+export type EncodedMember = { of: JsonObject; member: string; length: number }
 
 /** The images, files and tools that stand in a request beside its text. */
 export class Content {
   media: MediaTokens | undefined
-  readonly encoded: Encoded[] = []
+  readonly encoded: EncodedMember[] = []
   /** How often the definition of a tool is named, by its name: the model reads it each time. */
   references: Map<string, number> | undefined
 

@@ -3,8 +3,8 @@
  * that the model server would run and bill by itself go on only with a rate and a bound.
  */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
-import { isSet, refuseField } from '../../body.ts'
+import { isObject, isSet, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
+import { refuseField } from '../../../kernel/refusal.ts'
 import type { Model } from '../../model.ts'
 import type { Protocol } from '../protocol.ts'
 import { objectsIn, quoted, textOf } from '../reading.ts'
@@ -62,7 +62,7 @@ export class ToolRules {
   /** How often the model server may search, and how often it may read everything once more. */
   searches = 0
   readings = 0
-  /** Of tools that their vendor describes. */
+  /** The tokens of tools that their vendor describes. */
   tokens = 0
   /** How many go on; undefined as long as there was no list. */
   private kept: number | undefined

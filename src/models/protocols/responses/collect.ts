@@ -2,13 +2,13 @@
 import type { Json } from '../../../kernel/canonical.ts'
 import type { JsonObject } from '../../../kernel/json-object.ts'
 import { objectOf } from '../../../kernel/json-object.ts'
-import type { Gathered } from '../gathered.ts'
+import type { GatheredAnswer } from '../gathered-answer.ts'
+import { bytesOfAll, MemberBytes } from '../member-bytes.ts'
 import { objectsIn, textOf } from '../reading.ts'
-import { bytesOfAll, SaidBytes } from '../said-bytes.ts'
 import { ItemBytes } from './item-bytes.ts'
 
 /** Reads a whole response. */
-export function gatherResponse(answer: JsonObject): Gathered {
+export function gatherResponse(answer: JsonObject): GatheredAnswer {
   const output = objectsIn(answer['output'])
   const { said, sealed } = bytesOfAll(output)
   return {
@@ -40,7 +40,7 @@ export class ResponseCollector {
   private tier: Json | undefined
   private isEnded = false
   /** Bytes that had been said when the client left. */
-  private heard: SaidBytes | undefined
+  private heard: MemberBytes | undefined
 
   add(event: JsonObject): void {
     this.drop(event)
@@ -79,7 +79,7 @@ export class ResponseCollector {
     this.isEnded = true
   }
 
-  answer(): Gathered {
+  answer(): GatheredAnswer {
     const all = [...this.items.values()]
     const { said, sealed } = this.sum()
     const outputBytes = this.heard?.said ?? said
@@ -95,8 +95,8 @@ export class ResponseCollector {
     }
   }
 
-  private sum(): SaidBytes {
-    const sum = new SaidBytes()
+  private sum(): MemberBytes {
+    const sum = new MemberBytes()
     for (const one of this.bytes.values()) one.addTo(sum)
     return sum
   }

@@ -1,6 +1,6 @@
 /** Numbers the events of a streamed response. */
 import type { JsonObject } from '../../../kernel/json-object.ts'
-import type { Repaired } from '../repaired.ts'
+import type { RepairedEvent } from '../repaired.ts'
 
 export class EventNumbers {
   private last = -1
@@ -15,7 +15,7 @@ export class EventNumbers {
   }
 
   /** The events that take the place of one, numbered. */
-  write(events: readonly Repaired[]): Repaired[] {
+  write(events: readonly RepairedEvent[]): RepairedEvent[] {
     if (events.length !== 1) this.isShifted = true
     return events.map(({ event }) => {
       const { type = '', sequence_number: given, ...fields } = event

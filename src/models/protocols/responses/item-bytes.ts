@@ -1,8 +1,8 @@
 /** Counts what the events of one item say: whole, in pieces, or both, but each text once. */
 import type { Json } from '../../../kernel/canonical.ts'
 import { type JsonObject, objectOf } from '../../../kernel/json-object.ts'
+import { MemberBytes } from '../member-bytes.ts'
 import { textOf } from '../reading.ts'
-import { SaidBytes } from '../said-bytes.ts'
 
 /** The texts of an item that it repeats when it is done, by the names of their events. */
 const repeated = new Set([
@@ -39,12 +39,12 @@ const echoed = new Set([
 
 export class ItemBytes {
   /** The item as it was added, and as it was done. */
-  private begun: SaidBytes | undefined
-  private done: SaidBytes | undefined
+  private begun: MemberBytes | undefined
+  private done: MemberBytes | undefined
   /** Bytes of each text. */
   private readonly texts = new Map<string, number>()
-  /** Of all that nothing repeats. */
-  private readonly others = new SaidBytes()
+  /** The bytes of all that nothing repeats. */
+  private readonly others = new MemberBytes()
 
   add(event: JsonObject): void {
     const type = textOf(event['type'])
@@ -65,12 +65,12 @@ export class ItemBytes {
 
   /** Takes an item of an answer that tells all of its items. */
   addWhole(item: JsonObject): void {
-    const whole = new SaidBytes()
+    const whole = new MemberBytes()
     whole.addMembers(item)
     this.done = larger(this.done, whole)
   }
 
-  addTo(sum: SaidBytes): void {
+  addTo(sum: MemberBytes): void {
     const { begun, done, others } = this
     let again = 0
     let alone = 0
@@ -83,9 +83,9 @@ export class ItemBytes {
     sum.sealed += others.sealed + Math.max(begun?.sealed ?? 0, done?.sealed ?? 0)
   }
 
-  private itemOf(event: JsonObject): SaidBytes {
+  private itemOf(event: JsonObject): MemberBytes {
     this.others.addMembers(event, 'item')
-    const bytes = new SaidBytes()
+    const bytes = new MemberBytes()
     bytes.addMembers(objectOf(event['item']))
     return bytes
   }
@@ -96,7 +96,7 @@ export class ItemBytes {
       return
     }
     const { part } = event
-    const bytes = new SaidBytes()
+    const bytes = new MemberBytes()
     bytes.addMembers(event)
     const type = textOf(objectOf(part)['type'])
     const key = keyOf(part === undefined ? name : (texts.get(type) ?? 'part'), event)
@@ -124,5 +124,5 @@ const isLater = (place: Json | undefined): boolean => typeof place === 'number' 
 
 const nameOf = (key: string): string => key.split(' ', 1)[0] ?? ''
 
-const larger = (known: SaidBytes | undefined, other: SaidBytes): SaidBytes =>
+const larger = (known: MemberBytes | undefined, other: MemberBytes): MemberBytes =>
   known && known.all > other.all ? known : other

@@ -50,7 +50,7 @@ const prefixes = new Map<unknown, string>([
   ['custom_tool_call', 'ctc'],
 ])
 
-/** The same item with every member that its type needs. */
+/** An item with every member that its type needs. */
 export function repairItem(
   item: Json | undefined,
   newId: NewItemId,

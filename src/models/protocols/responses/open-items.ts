@@ -14,7 +14,7 @@ export class OpenItem {
 
   constructor(
     readonly place: number,
-    /** As it began. */
+    /** The item as it began. */
     readonly item: JsonObject,
   ) {}
 
@@ -68,7 +68,7 @@ export class OpenItem {
 
 export class OpenItems {
   readonly all: OpenItem[] = []
-  /** By the index that their server gives them: the last one of an index counts. */
+  /** The items by the index that their server gives them: the last one of an index counts. */
   private readonly byIndex = new Map<number, OpenItem>()
 
   /** Adds an item at its index, or at the next place where that is missing or taken. */

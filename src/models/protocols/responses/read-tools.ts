@@ -1,14 +1,14 @@
 /** Reads the tools of a Responses request, wherever they stand, as those of Chat Completions. */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
-import { isSet, refuseField } from '../../body.ts'
+import { isObject, isSet, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
+import { refuseField } from '../../../kernel/refusal.ts'
 import { objectsIn, textIn, textOf } from '../reading.ts'
 import { noteOthers } from '../translation.ts'
 
 /** The place of a tool: its name there, in a namespace or in none. */
 export type ToolPlace = { name: string; namespace: string | undefined }
 
-type Declared = { tool: JsonObject; namespace: string | undefined; path: string }
+type ToolDeclaration = { tool: JsonObject; namespace: string | undefined; path: string }
 
 /** Items that bring tools along: what they declare, the model may call. */
 const bringing = new Set(['additional_tools', 'tool_search_output'])
@@ -16,7 +16,7 @@ const bringing = new Set(['additional_tools', 'tool_search_output'])
 export const bringsTools = ({ type }: JsonObject): boolean => bringing.has(textOf(type))
 
 /** All tools of a request, those of namespaces one by one. @throws Refusal `invalid_request` */
-function declaredIn(from: JsonObject): Declared[] {
+function declaredIn(from: JsonObject): ToolDeclaration[] {
   const { tools, input } = from
   if (isSet(tools) && !Array.isArray(tools)) refuseField('tools', 'Send tools as a list.')
   const declared = Array.isArray(tools) ? flat(tools, 'tools') : []
@@ -28,8 +28,8 @@ function declaredIn(from: JsonObject): Declared[] {
   return declared
 }
 
-const flat = (tools: Json[], place: string, namespace?: string): Declared[] =>
-  tools.flatMap((tool, at): Declared[] => {
+const flat = (tools: Json[], place: string, namespace?: string): ToolDeclaration[] =>
+  tools.flatMap((tool, at): ToolDeclaration[] => {
     const path = `${place}[${at}]`
     if (!isObject(tool)) refuseField(path, 'A tool is an object with a type.')
     if (tool['type'] !== 'namespace' || namespace !== undefined) return [{ tool, namespace, path }]
@@ -42,7 +42,7 @@ export class ToolNames {
   private readonly owners = new Map<string, Set<string>>()
   private readonly places = new Map<string, ToolPlace>()
 
-  constructor(declared: readonly Declared[]) {
+  constructor(declared: readonly ToolDeclaration[]) {
     for (const { tool, namespace = '' } of declared) {
       const name = textOf(tool['name'])
       this.owners.set(name, (this.owners.get(name) ?? new Set()).add(namespace))
@@ -101,14 +101,14 @@ export function addTools(from: JsonObject, body: JsonObject, ignored: Set<string
 const ofFunction = new Set(['type', 'name', 'description', 'parameters', 'strict'])
 const ofCustom = new Set(['type', 'name', 'description', 'format'])
 
-type Read = { name: string; tool: JsonObject }
+type NamedTool = { name: string; tool: JsonObject }
 
 /** Tools that a server or client runs itself are ignored by name: agents offer them unasked. */
 function toolOf(
-  { tool, namespace, path }: Declared,
+  { tool, namespace, path }: ToolDeclaration,
   names: ToolNames,
   ignored: Set<string>,
-): Read | undefined {
+): NamedTool | undefined {
   const { type, description, parameters, strict, format } = tool
   if (type !== 'function' && type !== 'custom') {
     ignored.add(`tools.${typeof type === 'string' ? type.slice(0, 64) : 'unnamed'}`)

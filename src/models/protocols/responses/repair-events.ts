@@ -4,7 +4,7 @@ import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object
 import { finishOf } from '../chat/finish-word.ts'
 import { argumentsOf, indexOf } from '../chat/repair-calls.ts'
 import { objectsIn, textOf } from '../reading.ts'
-import type { EventRepair, NewItemId, Repaired } from '../repaired.ts'
+import type { EventRepair, NewItemId, RepairedEvent } from '../repaired.ts'
 import { EventNumbers } from './event-numbers.ts'
 import {
   emptied,
@@ -28,7 +28,7 @@ export class ResponseRepair implements EventRepair {
   private isEnded = false
   private readonly items = new OpenItems()
   private readonly numbers = new EventNumbers()
-  private out: Repaired[] = []
+  private out: RepairedEvent[] = []
   /** The text that the last piece was added to. */
   private last:
     | { of: TextEvent; item: OpenItem; index: number; text: { value: string } }
@@ -36,7 +36,7 @@ export class ResponseRepair implements EventRepair {
 
   constructor(private readonly newId: NewItemId) {}
 
-  repair(event: JsonObject): JsonObject | Repaired[] {
+  repair(event: JsonObject): JsonObject | RepairedEvent[] {
     if (this.out.length > 0) this.out = []
     const same = this.take(event)
     if (same && this.out.length === 0 && this.numbers.passes(event)) return event
@@ -44,7 +44,7 @@ export class ResponseRepair implements EventRepair {
     return this.numbers.write(this.out)
   }
 
-  close(isDone: boolean): Repaired[] | undefined {
+  close(isDone: boolean): RepairedEvent[] | undefined {
     if (this.isEnded) return []
     if (!isDone || this.items.all.length === 0) return undefined
     this.out = []

@@ -99,7 +99,7 @@ const outputPart = t.either('', [
   }),
 ])
 
-/** What a model says. A server that speaks this protocol may send more types, as they came. */
+/** Output of a model. A server that speaks this protocol may send more types, as they came. */
 export const outputItemShape = t.choice('OutputItem', 'An item of an answer.', [
   t.object('A message.', {
     type: t.only('message'),

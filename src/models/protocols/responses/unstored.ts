@@ -1,10 +1,13 @@
 /** Items of a Responses request that mean something only where answers are stored. */
 import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
-import { refuseField } from '../../body.ts'
+import { refuseField } from '../../../kernel/refusal.ts'
 import { textOf } from '../reading.ts'
 
-/** What `X-Counterfoil-Ignored` calls reasoning that does not go on. */
+/** A member of `include` that asks a server which stores nothing to seal its reasoning. */
+export const sealedReasoning = 'reasoning.encrypted_content'
+
+/** The name in `X-Counterfoil-Ignored` for reasoning that does not go on. */
 export const reasoningItems = 'reasoning items'
 
 /** Whether an item names reasoning by its id alone, as clients do that expect it to be stored. */

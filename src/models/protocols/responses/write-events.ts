@@ -10,13 +10,13 @@ import {
   type Item,
   ItemList,
   messageItem,
-  type Paid,
+  type PaidUsage,
   partOf,
   type ResponseBase,
   readCall,
   reasoningItem,
   toResponse,
-} from './write-answer.ts'
+} from './chat-to-answer.ts'
 
 /** Writes the events of one answer, each with its number. */
 export class ResponseEvents {
@@ -54,7 +54,7 @@ export class ResponseEvents {
   }
 
   /** The events that end the answer, with what it cost. */
-  end(paid: Paid): string {
+  end(paid: PaidUsage): string {
     const open = this.start() + this.rest() + this.waited()
     const events = open + this.sealed() + this.close()
     const response = finished(this.base, this.items.done(), this.finish, paid)
@@ -93,7 +93,7 @@ export class ResponseEvents {
     )
   }
 
-  /** What waited for its turn. */
+  /** The calls that waited for their turn. */
   private rest(): string {
     let events = ''
     for (const call of this.calls.rest()) events += this.call(call)

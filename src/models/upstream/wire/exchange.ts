@@ -4,12 +4,12 @@ import { type Deadline, deadlineIn } from '../../../kernel/deadline.ts'
 import type { StopSignal } from '../../../kernel/stop.ts'
 import type { HttpLimits, WireAnswer } from '../http.ts'
 import { reachTroubleOf } from '../reach-trouble.ts'
-import { type FailureReason, type SentMark, type Take, UpstreamFailure } from '../upstream.ts'
-import { Inlet } from './inlet.ts'
+import { type ChunkTaker, type FailureReason, type SentMark, UpstreamFailure } from '../upstream.ts'
+import { BodyPipe } from './body-pipe.ts'
 import type { Line, Lines, LineUser } from './lines.ts'
 import { type Body, openBody, takeBody } from './message-body.ts'
 import { type Head, maxHeadBytes, readHead } from './message-head.ts'
-import { unpack } from './packed.ts'
+import { unpack } from './unpack.ts'
 
 const headEnd = '\r\n\r\n'
 const mostLookedAt = maxHeadBytes + headEnd.length
@@ -22,13 +22,13 @@ export class Exchange implements WireAnswer, LineUser {
   status = 0
   retryAfterMs: number | undefined
   private isKept = false
-  /** What is sent; kept until its answer begins. */
+  /** The request that is sent; kept until its answer begins. */
   private request: string | undefined
   private opened: PromiseWithResolvers<WireAnswer> | undefined
   private line: Line | undefined
   private headBytes: Buffer | undefined
   private body: Body | undefined
-  private readonly inlet = new Inlet(this)
+  private readonly inlet = new BodyPipe(this)
   private packed: (() => Promise<Uint8Array | undefined>) | undefined
   private unpackedBytes = 0
   /** All that was wanted came. */
@@ -221,7 +221,7 @@ export class Exchange implements WireAnswer, LineUser {
     throw new UpstreamFailure('too_large')
   }
 
-  async flow(take: Take<Uint8Array>): Promise<void> {
+  async flow(take: ChunkTaker<Uint8Array>): Promise<void> {
     this.refuseLate()
     if (!this.packed) return this.inlet.flow(take, this.limits.streamBytes)
     for (;;) {
@@ -230,7 +230,7 @@ export class Exchange implements WireAnswer, LineUser {
     }
   }
 
-  /** What already arrived must not go out after the caller gave up. */
+  /** Bytes that already arrived must not go out after the caller gave up. */
   private refuseLate(): void {
     const isRead = this.inlet.isWhole && !this.inlet.hasUnread
     if (this.signal.aborted && !isRead) this.fail('aborted')

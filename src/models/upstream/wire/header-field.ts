@@ -3,7 +3,7 @@
 /** Token characters (RFC 9110 §5.6.2), for use inside of a regular expression's brackets. */
 export const tchar = "!#-'*+\\-.^-`|~\\w"
 
-/** What a field value or a reason phrase may hold: VCHAR, obs-text, SP and HTAB. */
+/** The characters of a field value or a reason phrase: VCHAR, obs-text, SP and HTAB. */
 export const textChar = '\\t -~\\x80-\\xff'
 
 export type Field = { /** In lower case. */ name: string; value: string }

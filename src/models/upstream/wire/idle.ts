@@ -1,6 +1,6 @@
 /** The pool of idle connections to one server. */
 
-/** What the pool of idle connections needs to know of one. */
+/** A connection as the pool of idle ones needs to know it. */
 type Idle = { readonly account: string }
 
 /** The most idle connections that one server keeps in all, and of one account. */

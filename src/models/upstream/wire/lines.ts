@@ -13,9 +13,9 @@ export type Line = {
   /** Whether any byte of the current request was handed to the system. */
   isWritten: boolean
   isClosed: boolean
-  /** When it became idle, in ms of the monotonic clock; undefined before its first answer. */
+  /** The time it became idle, in ms of the monotonic clock; undefined before its first answer. */
   idleSince: number | undefined
-  /** What the system's buffers did not take yet. */
+  /** The bytes that the system's buffers did not take yet. */
   unsent: Buffer | undefined
 }
 

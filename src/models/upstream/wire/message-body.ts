@@ -7,9 +7,9 @@ export type Body = {
   isChunked: boolean
   /** Bytes that are to come, of the body or of its chunk; infinite where its connection ends it. */
   left: number
-  /** Which line of a chunked body comes next, where {@link left} is 0. */
+  /** The line of a chunked body that comes next, where {@link left} is 0. */
   next: 'size' | 'end of chunk' | 'trailer'
-  /** What came of that line. */
+  /** The part of that line that came. */
   line: string
   trailerBytes: number
   state: 'open' | 'over' | 'broken'
@@ -26,7 +26,7 @@ export function openBody({ length, isChunked }: Head): Body {
   return { isChunked, left, next: 'size', line: '', trailerBytes: 0, state, hasMore: false }
 }
 
-/** What of these bytes of a connection is its body's, which begin at `from`; undefined for none. */
+/** The bytes of a connection from `from` on that belong to the body; undefined for none. */
 export function takeBody(body: Body, bytes: Buffer, from = 0): Buffer | undefined {
   let at = from
   let first: Buffer | undefined
@@ -80,7 +80,7 @@ function isTrailer(line: string): boolean {
   return field !== undefined && !framingFields.includes(field.name)
 }
 
-/** What follows from a line that ended with a LF; false when it is none that may stand there. */
+/** Reads a line that ended with a LF; false when it is not one that may stand there. */
 function endLine(body: Body, text: string): boolean {
   if (!text.endsWith('\r')) return false
   const line = text.slice(0, -1)

@@ -2,7 +2,7 @@
 import { retryAfterIn } from '../retry-after.ts'
 import { framingFields, tchar, textChar, withoutSpace } from './header-field.ts'
 
-/** What the head of an answer says of the body that follows it. */
+/** The facts in the head of an answer about the body that follows it. */
 export type Head = {
   status: number
   /** Bytes of the body; undefined where it comes in chunks or ends with its connection. */
@@ -12,7 +12,7 @@ export type Head = {
   isKept: boolean
   /** How the body is packed; undefined where it is not. */
   encoding: string | undefined
-  /** When a server that refuses may be asked again, in ms. */
+  /** The time until a server that refuses may be asked again, in ms. */
   retryAfterMs?: number | undefined
 }
 

@@ -1,8 +1,11 @@
-/** The HTTP client for model servers: the only file of this folder to import from outside. */
-import type { Wire } from '../http.ts'
+/**
+ * The HTTP client for model servers, over sockets of our own or, through a proxy, by `fetch`: the
+ * only file of this folder to import from outside.
+ */
+import { request, type Wire } from '../http.ts'
+import { retryAfterIn } from '../retry-after.ts'
 import { UpstreamFailure } from '../upstream.ts'
 import { Exchange } from './exchange.ts'
-import { openFetched } from './fetched.ts'
 import { makeLines } from './lines.ts'
 
 /** Proxies that the environment names are known to `fetch` alone. */
@@ -56,4 +59,25 @@ function linesOf(headers: Readonly<Record<string, string>>): string | undefined 
     text += `${name}: ${value}\r\n`
   }
   return text
+}
+
+/** A wire by `fetch`, whose connections serve one request each: its pool knows no accounts. */
+export function openFetched(url: string): Wire {
+  return {
+    async ask({ headers, body, signal, mark, limits }) {
+      // `fetch` does not tell when it connected.
+      if (mark && !signal.aborted) mark.isSent = true
+      const answer = await request({ url, headers, body, signal, limits, keepalive: false })
+      return {
+        ...answer,
+        retryAfterMs: retryAfterIn((name) => answer.headers.get(name)),
+        async flow(take) {
+          for (;;) {
+            const bytes = await answer.read()
+            if (!bytes || !(await take(bytes))) return
+          }
+        },
+      }
+    },
+  }
 }

@@ -10,7 +10,7 @@ const most = 10_000
  * Refuses runs of accounts without money before their bodies are read, once the ledger refused one
  * for the budget of the day: nothing but free runs is open to them.
  */
-export class UsedUp {
+export class SpentBudgets {
   private day = 0
   private readonly accounts = new Set<string>()
 

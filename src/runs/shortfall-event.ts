@@ -12,15 +12,19 @@ const nearlyAll = 80
  * The shortage that a refused hold proves. Read in its command, which itself writes nothing.
  * Undefined if it was told before, or if runs in flight may leave enough.
  */
-export function lackOf(unit: UnitOfWork, account: string, shortage: Shortage): Lack | undefined {
+export function shortfallOf(
+  unit: UnitOfWork,
+  account: string,
+  shortage: Shortage,
+): Shortfall | undefined {
   const { room, key, required } = shortage
   if (room.limitedBy === 'max_cost_per_run') return undefined
   if (!key) return endsBalance(unit, account, required) ? { account, required } : undefined
-  const lack = { account, required, keyId: key.id, lineage: key.lineage }
-  return endsCap(unit.window(key), required) ? lack : undefined
+  const shortfall = { account, required, keyId: key.id, lineage: key.lineage }
+  return endsCap(unit.window(key), required) ? shortfall : undefined
 }
 
-export type Lack = { account: string; required: bigint; keyId?: string; lineage?: string[] }
+export type Shortfall = { account: string; required: bigint; keyId?: string; lineage?: string[] }
 
 const endsBalance = (unit: UnitOfWork, id: string, required: bigint): boolean => {
   const account = unit.account(id)
@@ -31,9 +35,9 @@ const endsCap = ({ told, limit, spent }: WindowRow, required: bigint): boolean =
   told !== null && told >= nearlyAll && told < 100 && limit - spent < required
 
 /** Writes the event, once however many runs are refused. Their refusals do not fail with it. */
-export async function tellLack(
+export async function recordShortfall(
   { ledger, log }: Pick<Deps, 'ledger' | 'log'>,
-  { account, required, keyId, lineage = [] }: Lack,
+  { account, required, keyId, lineage = [] }: Shortfall,
 ): Promise<void> {
   const told = ledger.post({
     isExempt: true,

@@ -65,7 +65,7 @@ const redactedDetail = ({ data }: JsonObject): JsonObject => ({
   format,
 })
 
-/** What an event of a stream comes to in the shape of Chat Completions. */
+/** An event of a stream in the shape of Chat Completions. */
 export type ReadEvent = { chunk?: JsonObject; isEnd?: boolean; isError?: boolean }
 
 /** Reads the events of one stream, in order. */

@@ -3,7 +3,7 @@
  * is output, except those that are named here.
  */
 import type { Json } from '../../kernel/canonical.ts'
-import { isEmpty } from '../free-members.ts'
+import { isEmpty, longestLabel } from '../free-members.ts'
 
 /**
  * `label`: a name or a place, up to the length of a name. `fact`: counts and settings, whose texts
@@ -37,10 +37,8 @@ function each(kind: Kind, names: readonly string[]): [string, Kind][] {
   return names.map((name) => [name, kind])
 }
 
-const longestLabel = 64
-
 /** A running sum of UTF-8 bytes. */
-export class SaidBytes {
+export class MemberBytes {
   said = 0
   sealed = 0
 
@@ -85,8 +83,8 @@ export class SaidBytes {
 }
 
 /** The bytes of some objects: blocks or items. */
-export function bytesOfAll(objects: readonly { [member: string]: Json }[]): SaidBytes {
-  const bytes = new SaidBytes()
+export function bytesOfAll(objects: readonly { [member: string]: Json }[]): MemberBytes {
+  const bytes = new MemberBytes()
   for (const one of objects) bytes.addMembers(one)
   return bytes
 }

@@ -1,13 +1,13 @@
 /** Passes the bytes of a body to its reader, with back-pressure. */
 import { systemClock } from '../../../kernel/clock.ts'
-import { type FailureReason, type Take, UpstreamFailure } from '../upstream.ts'
+import { type ChunkTaker, type FailureReason, UpstreamFailure } from '../upstream.ts'
 
-/** Where the bytes come from. */
+/** The sender of the bytes. */
 type Source = { pause(): void; resume(): void; fail(reason: FailureReason): void }
 
 type Waiter = PromiseWithResolvers<Uint8Array | undefined>
 type Flow = {
-  take: Take<Uint8Array>
+  take: ChunkTaker<Uint8Array>
   limit: number
   done: PromiseWithResolvers<void>
   /** Whether it still takes its time with a piece. */
@@ -21,14 +21,14 @@ const mostUnread = 256 * 1024
  * Between an arriving body and its reader, in one of two ways: each read asks for a piece,
  * or all flow into one function.
  */
-export class Inlet {
+export class BodyPipe {
   failure: UpstreamFailure | undefined
   isWhole = false
-  /** Since when the reader waits for more; undefined while it does not. */
+  /** The time since which the reader waits for more; undefined while it does not. */
   waitsSince: number | undefined
-  /** What came and was not read. */
+  /** The bytes that came and were not read. */
   private unread: Buffer | undefined
-  /** The same of a body that was stopped. */
+  /** The unread bytes of a body that was stopped. */
   left: Buffer | undefined
   private isPaused = false
   private bytesRead = 0
@@ -110,7 +110,7 @@ export class Inlet {
    * Hands each piece to `take` as it comes. Nothing is made that waits for the next one: the
    * collector would find it a thousand times where a thousand streams wait.
    */
-  flow(take: Take<Uint8Array>, limit: number): Promise<void> {
+  flow(take: ChunkTaker<Uint8Array>, limit: number): Promise<void> {
     const flowing: Flow = { take, limit, done: Promise.withResolvers(), isBusy: false }
     this.flowing = flowing
     this.waitsSince = systemClock.monotonic()

@@ -1,11 +1,11 @@
 /** Writes a request of Chat Completions as one of OpenAI's Responses API. */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
-import { isSet } from '../../body.ts'
+import { isObject, isSet, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
 import { oldCallIn } from '../old-calls.ts'
 import { objectsIn, textOf } from '../reading.ts'
 import { detailsOf, isFor } from '../reasoning-details.ts'
 import { noteOthers, type Translation, unknownMembers } from '../translation.ts'
+import { sealedReasoning } from './unstored.ts'
 
 const known = new Set([
   'model',
@@ -34,9 +34,6 @@ const same = [
   'prompt_cache_key',
 ]
 
-/** Asks a server that stores nothing to seal its reasoning. */
-const sealed = 'reasoning.encrypted_content'
-
 const ofMessage = [
   ...['role', 'content', 'tool_call_id', 'tool_calls', 'refusal'],
   'reasoning_details',
@@ -54,7 +51,7 @@ const inside = {
   format: new Set(['type', 'json_schema']),
 }
 
-/** What of a request this protocol cannot say and must not leave out; undefined when nothing. */
+/** Finds a part that this protocol cannot say and must not leave out; undefined if none. */
 export function unsayable(body: JsonObject): { param: string; message: string } | undefined {
   const { n, logprobs, stop } = body
   if (typeof n === 'number' && n > 1) {
@@ -84,7 +81,7 @@ export function chatToResponses(from: JsonObject): Translation {
   for (const name of same) if (isSet(from[name])) body[name] = from[name]
   const { reasoning_effort: effort } = from
   if (isSet(effort)) body['reasoning'] = { effort }
-  if (isReasoning(from)) body['include'] = [sealed]
+  if (isReasoning(from)) body['include'] = [sealedReasoning]
   const tools = objectsIn(from['tools'])
   if (tools.length > 0) {
     for (const tool of tools) noteOthers(ignored, 'tools', tool, inside.tool)

@@ -3,8 +3,8 @@
  * responses stands in it. What else would need stored answers is refused by name.
  */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../../../kernel/json-object.ts'
-import { isSet, refuseField } from '../../body.ts'
+import { isObject, isSet, type JsonObject } from '../../../kernel/json-object.ts'
+import { refuseField } from '../../../kernel/refusal.ts'
 import { textOf } from '../reading.ts'
 import { noteOthers, type Translation, unknownMembers } from '../translation.ts'
 import { messagesOf, settingsIn } from './read-items.ts'

@@ -1,7 +1,6 @@
 /** Writes a request of Chat Completions as one of Anthropic's Messages API. */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
-import { isSet } from '../../body.ts'
+import { isObject, isSet, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
 import { ordinaryTiers } from '../../tiers.ts'
 import { addBreakpoints, needsBreakpoints } from '../breakpoints.ts'
 import { thinkingFor } from '../efforts.ts'
@@ -50,7 +49,7 @@ const inside = {
   schema: new Set(['schema', 'strict']),
 }
 
-/** What of a request this protocol cannot say and must not leave out; undefined when nothing. */
+/** Finds a part that this protocol cannot say and must not leave out; undefined if none. */
 export function unsayable(body: JsonObject): { param: string; message: string } | undefined {
   const { n, logprobs } = body
   if (typeof n === 'number' && n > 1) {

@@ -1,12 +1,12 @@
-/** What an answer came to, in the protocol it was relayed in. */
+/** The content of an answer, in the protocol it was relayed in. */
 import type { Json } from '../../kernel/canonical.ts'
 
-export type Gathered = {
-  /** What the receipt commits to: everything that was relayed of it. */
+export type GatheredAnswer = {
+  /** The value that the receipt commits to: everything that was relayed of it. */
   choices: Json
   /** UTF-8 bytes of all that was said. */
   outputBytes: number
-  /** The same of what is sealed: output that only its server can read. */
+  /** UTF-8 bytes of what is sealed: output that only its server can read. */
   sealedBytes?: number | undefined
   /** Bytes that were said after its client had left, and are kept nowhere. */
   droppedBytes?: number | undefined

@@ -3,8 +3,8 @@
  * is ignored by name; what would change the bill, or run something elsewhere, is refused.
  */
 import type { Json } from '../../../kernel/canonical.ts'
-import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
-import { isSet, refuseField } from '../../body.ts'
+import { isObject, isSet, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
+import { refuseField } from '../../../kernel/refusal.ts'
 import { effortOf } from '../efforts.ts'
 import { textOf } from '../reading.ts'
 import { noteOthers, type Translation, unknownMembers } from '../translation.ts'
@@ -39,7 +39,7 @@ const inside = {
   format: new Set(['type', 'schema']),
 }
 
-/** What a server of this protocol would run by itself, or keep. */
+/** Members that a server of this protocol would run by itself, or keep. */
 const refused = ['container', 'mcp_servers'] as const
 
 /**

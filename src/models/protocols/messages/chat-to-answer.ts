@@ -9,16 +9,16 @@ import type { Usage } from '../../meter.ts'
 import { CallsInTurn } from '../calls-in-turn.ts'
 import { objectsIn, textOf } from '../reading.ts'
 import { TurnReasoning } from '../turn-reasoning.ts'
-import { inputOf } from './write-request.ts'
+import { inputOf } from './chat-to-request.ts'
 
-/** What all answers of one run share. */
+/** The members that all answers of one run share. */
 export type MessageBase = { id: string; model: string }
 
-/** What is told with the end: the receipt and the cost, beside the usage. */
-export type Paid = { usage: Usage; counterfoil: Json }
+/** The facts that come with the end: the receipt and the cost, beside the usage. */
+export type PaidUsage = { usage: Usage; counterfoil: Json }
 
 /** An answer of one choice. Other choices have no place here. */
-export function toMessage(base: MessageBase, choice: JsonObject, paid: Paid): JsonObject {
+export function toMessage(base: MessageBase, choice: JsonObject, paid: PaidUsage): JsonObject {
   const message = objectOf(choice['message'])
   const content: Json[] = []
   const calls = objectsIn(message['tool_calls'])
@@ -148,7 +148,7 @@ export class MessageEvents {
   }
 
   /** The events that end the answer, with what it cost. */
-  end({ usage, counterfoil }: Paid): string {
+  end({ usage, counterfoil }: PaidUsage): string {
     const rest = this.start() + this.rest() + this.say()
     const { finish, hasCalls } = this
     const delta = {
@@ -172,7 +172,7 @@ export class MessageEvents {
     return event('message_start', { message: { ...emptyMessage(this.base), usage } })
   }
 
-  /** What waited for its turn. */
+  /** The calls that waited for their turn. */
   private rest(): string {
     let events = ''
     for (const call of this.calls.rest()) events += this.call(call)

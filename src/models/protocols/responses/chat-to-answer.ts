@@ -6,7 +6,7 @@ import { objectsIn, textOf } from '../reading.ts'
 import { TurnReasoning } from '../turn-reasoning.ts'
 import { type ToolNames, toolNames } from './read-tools.ts'
 
-/** What all answers of one run share: `run_…`'s counterpart as id, and what was asked for. */
+/** The members that all answers of one run share: their id, made of `run_…`, and the request's. */
 export type ResponseBase = {
   /** `resp_` and what follows `run_` in the run's id. */
   id: string
@@ -18,8 +18,8 @@ export type ResponseBase = {
   stores?: ((output?: readonly Json[]) => boolean) | undefined
 }
 
-/** What is told with the end: the receipt and the cost, beside the usage. */
-export type Paid = { usage: Usage; counterfoil: Json }
+/** The facts that come with the end: the receipt and the cost, beside the usage. */
+export type PaidUsage = { usage: Usage; counterfoil: Json }
 
 type Status = 'in_progress' | 'completed' | 'incomplete' | 'failed'
 
@@ -75,7 +75,11 @@ export function responseUsage({ inputTokens, outputTokens, classes = {} }: Usage
 }
 
 /** A whole answer, from one choice. */
-export function toWholeResponse(base: ResponseBase, choice: JsonObject, paid: Paid): JsonObject {
+export function toWholeResponse(
+  base: ResponseBase,
+  choice: JsonObject,
+  paid: PaidUsage,
+): JsonObject {
   const items = new ItemList(base)
   const message = objectOf(choice['message'])
   const calls = objectsIn(message['tool_calls'])
@@ -99,7 +103,7 @@ export function finished(
   base: ResponseBase,
   output: readonly Json[],
   finish: Json | undefined,
-  { usage, counterfoil }: Paid,
+  { usage, counterfoil }: PaidUsage,
 ): JsonObject {
   const why = shortfalls.get(textOf(finish))
   const more = { usage: responseUsage(usage), counterfoil }

@@ -27,8 +27,8 @@ export type RunContext = SseContext & {
   room?: BodyRoom | undefined
 }
 
-/** What a door does with the body of a request. */
-export type Running = (
+/** Handles the body of a request at a door. */
+export type RunHandler = (
   deps: Deps,
   context: RunContext,
   body: JsonObject,
@@ -36,7 +36,7 @@ export type Running = (
 ) => Promise<object>
 
 /** Answers a request as its body says, once for each Idempotency-Key. */
-export async function answer(deps: Deps, context: RunContext, route: string, run: Running) {
+export async function answer(deps: Deps, context: RunContext, route: string, run: RunHandler) {
   const { caller, request } = context
   const limits = { limitBytes: deps.settings.bodyBytes }
   const isUnfunded = caller.isEmpty === true && deps.settings.unfundedRuns > 0
@@ -71,7 +71,7 @@ const answerCall = (
   deps: Deps,
   context: RunContext,
   body: JsonObject,
-  { call, run }: { call: Call; run: Running },
+  { call, run }: { call: Call; run: RunHandler },
 ) => answerOnce(deps, context, call, () => run(deps, context, body, call))
 
 /** @throws Refusal `invalid_request` for a body that is not an object */
@@ -109,13 +109,14 @@ export function findModelOf(
 type ReceivedRequest = { received: JsonObject; headers: Headers; native?: JsonObject }
 
 /** A request in the forms that the steps of its route are sent. */
-export type Routed = {
-  /** With the steps that can be asked for it. */
+export type RoutedRequest = {
+  /** The model, with the steps that can be asked for it. */
   model: Model
-  /** In the shape of Chat Completions, if a step needs it; its members without effect. */
+  /** The request in the shape of Chat Completions, if a step needs it. */
   body?: JsonObject | undefined
+  /** Members without effect. */
   ignored: readonly string[]
-  /** As it came, if a step takes it so. */
+  /** The request as it came, if a step takes it so. */
   native?: Native | undefined
   door: Native['protocol']
 }
@@ -147,7 +148,7 @@ export function routed(
   model: Model,
   { received, headers, native: own = received }: ReceivedRequest,
   { protocol, translate }: Reader,
-): Routed {
+): RoutedRequest {
   const spoken = model.route.filter(
     ({ upstream }) => deps.upstreams.get(upstream)?.protocol === protocol,
   )

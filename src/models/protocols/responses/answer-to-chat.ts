@@ -2,7 +2,7 @@
 import type { Json } from '../../../kernel/canonical.ts'
 import type { JsonObject } from '../../../kernel/json-object.ts'
 import { objectOf } from '../../../kernel/json-object.ts'
-import type { ReadEvent } from '../messages/read-answer.ts'
+import type { ReadEvent } from '../messages/answer-to-chat.ts'
 import { objectsIn, textOf } from '../reading.ts'
 import { formats } from '../reasoning-details.ts'
 
@@ -97,7 +97,7 @@ export class ResponseReader {
       case 'error':
         return { isError: true }
       default:
-        // What repeats the deltas, and events that do not exist yet.
+        // Events that repeat the deltas, and events that do not exist yet.
         return {}
     }
   }

@@ -8,10 +8,10 @@ const formats = new Map<string, CompressionFormat>([
 ])
 
 /** The next bytes, undefined at the end. */
-type Read = () => Promise<Uint8Array | undefined>
+type PieceSource = () => Promise<Uint8Array | undefined>
 
 /** Servers may compress without being asked. */
-export function unpack(encoding: string, read: Read): Read {
+export function unpack(encoding: string, read: PieceSource): PieceSource {
   const format = formats.get(encoding)
   if (!format) return () => Promise.reject(new UpstreamFailure('error'))
   const packed = new ReadableStream<BufferSource>({
