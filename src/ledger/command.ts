@@ -1,5 +1,6 @@
 /** What a change of money names and decides, before it is posted. */
 import type { HoldWindow } from '../storage/db/schema.ts'
+import type { PartId } from './part.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
 /**
@@ -49,5 +50,7 @@ export type Command<T> = {
   subscribes?: boolean
   /** Loads the members and the invitations of the account. */
   people?: boolean | undefined
+  /** Rows that the ledger does not know, which `decide` finds by `unit.part`. */
+  parts?: readonly PartId[] | undefined
   decide(unit: UnitOfWork): T
 }

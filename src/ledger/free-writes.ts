@@ -4,6 +4,7 @@ import { nusdPerUsd } from '../kernel/money.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import type { AccountRow } from '../storage/db/schema.ts'
 import type { Command } from './command.ts'
+import type { PartRows } from './part.ts'
 import type { TrackedRows } from './unit-of-work.ts'
 
 /**
@@ -109,7 +110,12 @@ export class FreeCount {
 const rowBytes = 256
 
 /** Rows that stay of a command, `transfers` first. Rows of open runs go when they end. */
-const storedIn = ({ added, calledBack, quotes }: TrackedRows): readonly (readonly unknown[])[] => [
+const storedIn = ({
+  added,
+  calledBack,
+  quotes,
+  parts,
+}: TrackedRows): readonly (readonly unknown[])[] => [
   added.transfers,
   added.keys,
   added.secrets,
@@ -117,7 +123,6 @@ const storedIn = ({ added, calledBack, quotes }: TrackedRows): readonly (readonl
   added.subscriptions,
   added.audits,
   added.events,
-  added.webhooks,
   added.texts,
   added.kept,
   added.costs,
@@ -126,7 +131,12 @@ const storedIn = ({ added, calledBack, quotes }: TrackedRows): readonly (readonl
   added.beside,
   calledBack.answered,
   quotes?.added ?? none,
+  // Last: a command may be the first of its batch that adds to a part.
+  ...(parts ? keptIn(parts) : []),
 ]
+
+const keptIn = (parts: PartRows): (readonly unknown[])[] =>
+  [...parts].map(([part, rows]) => part.kept?.(rows as never) ?? [])
 
 const none: readonly unknown[] = []
 

@@ -103,7 +103,7 @@ export function openLedger(
       const { ended, texts, kept } = tracked.added
       if (numbering && ended.length > 0) yield* numbering.number(q, ended)
       if (!numbering) yield* assertTakesNothing(q, db, tracked, unit.now)
-      yield* writeBack(q, db, tracked)
+      yield* writeBack(q, db, tracked, unit.now)
       yield* keepTexts(q, db.tables, texts, unit.now)
       yield* keepItems(db.tables, kept)
       return outcomes

@@ -34,7 +34,6 @@ export const trackedRows = (purses?: Purses): TrackedRows => ({
     subscriptions: [],
     audits: [],
     events: [],
-    webhooks: [],
     texts: [],
     kept: [],
     costs: [],

@@ -16,7 +16,6 @@ import type {
   SubscriptionRow,
   TransferRow,
   UpstreamEvidenceRow,
-  WebhookRow,
   WindowRow,
 } from '../storage/db/schema.ts'
 import { windowId } from '../storage/holds/open-runs.ts'
@@ -25,6 +24,7 @@ import type { RunText } from '../storage/texts/store.ts'
 import type { Brake } from './brake.ts'
 import { orFresh } from './fresh-window.ts'
 import { loaded } from './loaded.ts'
+import { type Part, type PartRows, rowsOf } from './part.ts'
 import { loadedPeople, type People, type TrackedPeople } from './people.ts'
 import type { QuoteRows } from './quote-rows.ts'
 import type { SellingRows } from './selling-rows.ts'
@@ -93,10 +93,11 @@ export type UnitOfWork = {
   answerCall(scope: string, reply: Uint8Array): void
   /** Deletes the call that began a run, so that it can be repeated. */
   freeCall(runId: string): void
+  /** The rows of a part that the command names, or of one that loads nothing. */
+  part<Rows, Id>(part: Part<Rows, Id>): Rows
   addAudit(row: AuditRow): void
   /** Tells what this command makes true; the account is one that it names. */
   addEvent(event: NewEvent): void
-  addWebhook(row: WebhookRow): void
   /** Stores the texts of an ended run if its account keeps texts at the time of the write. */
   keepText(text: RunText): void
   /** Keeps what a run answered for its next turn, under the same condition. */
@@ -135,6 +136,8 @@ export type TrackedRows = {
   /** Loaded for the seldom command that needs them. */
   selling?: SellingRows
   quotes?: QuoteRows
+  /** Undefined until a command names or adds some. */
+  parts?: PartRows
   /** By account; undefined unless a command names them. */
   people?: Map<string, TrackedPeople>
   written: {
@@ -160,7 +163,6 @@ export type TrackedRows = {
     subscriptions: SubscriptionRow[]
     audits: AuditRow[]
     events: EventRow[]
-    webhooks: WebhookRow[]
     texts: RunText[]
     kept: KeptItemRow[]
     costs: RunCostRow[]
@@ -272,9 +274,9 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
     },
     answerCall: (scope, reply) => void tracked.calledBack.answered.push({ scope, reply }),
     freeCall: (runId) => void tracked.calledBack.freed.push(runId),
+    part: (part) => rowsOf(tracked, part),
     addAudit: (row) => void added.audits.push(row),
     addEvent: (event) => addEvent(tracked, event, unit.now),
-    addWebhook: (row) => void added.webhooks.push(row),
     keepText: (text) => void added.texts.push(text),
     addBeside: (rows) => void added.beside.push(...rows),
     keepItems: (items) => void added.kept.push(...items),

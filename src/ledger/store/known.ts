@@ -24,6 +24,7 @@ const more = Object.keys({
   quote: true,
   subscribes: true,
   people: true,
+  parts: true,
 } satisfies Record<More, true>) as More[]
 
 function namesMore(command: Command<unknown>): boolean {

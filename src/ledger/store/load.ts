@@ -24,6 +24,7 @@ import type { Command } from '../command.ts'
 import type { TrackedRows } from '../unit-of-work.ts'
 import { capWindows, windowStart } from '../window.ts'
 import { countActiveKeys } from './active.ts'
+import { loadParts, namedParts } from './load-parts.ts'
 import { loadPeople } from './people.ts'
 import { loadQuotes } from './quotes.ts'
 import { loadSelling } from './selling.ts'
@@ -71,6 +72,8 @@ export function* load(
   if (owners.length > 0) tracked.people = yield* loadPeople(q, tables, [...new Set(owners)])
   const about = commands.filter((command) => command.subscribes).map(({ account }) => account)
   if (about.length > 0) yield* loadSubscriptions(q, tables, tracked, [...new Set(about)])
+  const parts = namedParts(commands)
+  if (parts) yield* loadParts({ q, tables, now }, tracked, parts)
 }
 
 /** The ids that the commands of a batch name. */

@@ -1,4 +1,5 @@
 /** Writes what a batch of commands changed, one statement a table. */
+import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import type { Db } from '../../storage/db/db.ts'
 import {
@@ -26,6 +27,7 @@ import { type OpenRuns, windowId } from '../../storage/holds/open-runs.ts'
 import { freeCalls } from '../../storage/idempotency/store.ts'
 import { numberTransfers } from '../number-transfers.ts'
 import type { TrackedRows } from '../unit-of-work.ts'
+import { writeParts } from './load-parts.ts'
 import { writePeople } from './people.ts'
 import { writeQuotes } from './quotes.ts'
 import { writeSelling } from './selling.ts'
@@ -34,6 +36,7 @@ export function* writeBack(
   q: Query,
   { tables, open }: Pick<Db, 'tables' | 'open'>,
   tracked: TrackedRows,
+  now: Millis,
 ): Work<void> {
   const { written, added } = tracked
   const moved = numberTransfers(tracked)
@@ -59,8 +62,8 @@ export function* writeBack(
   yield* insert(tables.events, added.events)
   if (tracked.selling) yield* writeSelling(tables, tracked.selling)
   if (tracked.quotes) yield* writeQuotes(tables, tracked.quotes)
-  yield* insert(tables.webhooks, added.webhooks)
   if (tracked.people) yield* writePeople(q, tables, tracked.people)
+  if (tracked.parts) yield* writeParts({ q, tables, now }, tracked.parts)
   yield* writeCalls(q, tables, open, tracked)
 }
 
