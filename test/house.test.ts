@@ -23,7 +23,7 @@ describe('the outside world enters through its own files', () => {
     [
       'SQL',
       /from '(drizzle-orm|bun:sqlite)|\bsql`/,
-      /^src\/(storage\/db\/.+|.+\/store(\/.+)?\.ts)$/,
+      /^src\/(storage\/db\/.+|.+\/store(\/.+)?\.ts|.+-rows\.ts)$/,
     ],
     // Time comes from the process, but for the time by which leases are judged.
     [

@@ -48,8 +48,6 @@ export type Command<T> = {
   isRepair?: boolean
   /** Loads the live subscription of the account. */
   subscribes?: boolean
-  /** Loads the members and the invitations of the account. */
-  people?: boolean | undefined
   /** Rows that the ledger does not know, which `decide` finds by `unit.part`. */
   parts?: readonly PartId[] | undefined
   decide(unit: UnitOfWork): T

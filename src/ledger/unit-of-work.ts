@@ -25,7 +25,6 @@ import type { Brake } from './brake.ts'
 import { orFresh } from './fresh-window.ts'
 import { loaded } from './loaded.ts'
 import { type Part, type PartRows, rowsOf } from './part.ts'
-import { loadedPeople, type People, type TrackedPeople } from './people.ts'
 import type { QuoteRows } from './quote-rows.ts'
 import type { SellingRows } from './selling-rows.ts'
 import { addEvent } from './tell.ts'
@@ -59,8 +58,6 @@ export type UnitOfWork = {
   /** The live subscription of an account, for a command with `subscribes`. */
   subscription(account: string): SubscriptionRow | undefined
   deposit(id: string): DepositRow | undefined
-  /** The members of an account and its invitations, for a command with `people`. */
-  people(account: string): People
   /** The call that a command named, if it was made in the last 24 hours. */
   call(scope: string): IdempotentRow | undefined
   /** The amounts spent and held by `key` in the window that contains `now`, in nano-USD. */
@@ -138,8 +135,6 @@ export type TrackedRows = {
   quotes?: QuoteRows
   /** Undefined until a command names or adds some. */
   parts?: PartRows
-  /** By account; undefined unless a command names them. */
-  people?: Map<string, TrackedPeople>
   written: {
     accounts: Set<AccountRow>
     keys: Set<KeyRow>
@@ -189,7 +184,6 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
     secrets: (id) => [...tracked.secrets.values()].filter((secret) => secret.keyId === id),
     run: (id) => tracked.runs.get(id),
     deposit: (id) => tracked.deposits.get(id),
-    people: (account) => loadedPeople(tracked.people, account),
     call: (scope) => {
       const row = tracked.calls.get(scope)
       return row && row.until > unit.now ? row : undefined

@@ -5,7 +5,7 @@ import type { WebhookRow } from '../../storage/db/schema.ts'
 
 export const webhookRows = definePart({
   name: 'webhooks',
-  rank: 30,
+  rank: 60,
   empty: (): WebhookRow[] => [],
   write: ({ tables }, rows) => insert(tables.webhooks, rows),
   kept: (rows) => rows,

@@ -23,7 +23,6 @@ const more = Object.keys({
   refundsOf: true,
   quote: true,
   subscribes: true,
-  people: true,
   parts: true,
 } satisfies Record<More, true>) as More[]
 
