@@ -43,8 +43,8 @@ export const promised: readonly Row[] = [
       ],
     ],
     guards: [
-      ['src/ledger/quoted.ts', 'usableQuote'],
-      ['src/ledger/quoted.ts', 'returnUse'],
+      ['src/billing/quotes/quoted.ts', 'usableQuote'],
+      ['src/billing/quotes/quoted.ts', 'returnUse'],
     ],
   },
   {

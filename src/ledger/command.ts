@@ -37,8 +37,6 @@ export type Command<T> = {
   voucher?: string
   /** A run or a deposit of the account, whose earlier refunds are loaded. */
   refundsOf?: string
-  /** The digest of a quote that is made, used or given back. */
-  quote?: string | undefined
   /**
    * Taken also where the budget of free writes is used up: it pays, takes rights away, is the
    * service's or the operator's own, or asks itself, as a run does that may be free.

@@ -110,12 +110,7 @@ export class FreeCount {
 const rowBytes = 256
 
 /** Rows that stay of a command, `transfers` first. Rows of open runs go when they end. */
-const storedIn = ({
-  added,
-  calledBack,
-  quotes,
-  parts,
-}: TrackedRows): readonly (readonly unknown[])[] => [
+const storedIn = ({ added, calledBack, parts }: TrackedRows): readonly (readonly unknown[])[] => [
   added.transfers,
   added.keys,
   added.secrets,
@@ -130,15 +125,12 @@ const storedIn = ({
   added.calls,
   added.beside,
   calledBack.answered,
-  quotes?.added ?? none,
   // Last: a command may be the first of its batch that adds to a part.
   ...(parts ? keptIn(parts) : []),
 ]
 
 const keptIn = (parts: PartRows): (readonly unknown[])[] =>
   [...parts].map(([part, rows]) => part.kept?.(rows as never) ?? [])
-
-const none: readonly unknown[] = []
 
 const lengthsOf = (tracked: TrackedRows): number[] => storedIn(tracked).map(({ length }) => length)
 

@@ -25,7 +25,6 @@ import type { Brake } from './brake.ts'
 import { orFresh } from './fresh-window.ts'
 import { loaded } from './loaded.ts'
 import { type Part, type PartRows, rowsOf } from './part.ts'
-import type { QuoteRows } from './quote-rows.ts'
 import type { SellingRows } from './selling-rows.ts'
 import { addEvent } from './tell.ts'
 import { windowStart } from './window.ts'
@@ -84,8 +83,6 @@ export type UnitOfWork = {
   addCall(row: IdempotentRow): void
   /** Of a command that names a `voucher` or `refundsOf`. */
   selling(): SellingRows
-  /** Of a command that names a `quote`. */
-  quotes(): QuoteRows
   /** Keeps the answer of a call whose run ends. */
   answerCall(scope: string, reply: Uint8Array): void
   /** Deletes the call that began a run, so that it can be repeated. */
@@ -132,7 +129,6 @@ export type TrackedRows = {
   calls: Map<string, IdempotentRow>
   /** Loaded for the seldom command that needs them. */
   selling?: SellingRows
-  quotes?: QuoteRows
   /** Undefined until a command names or adds some. */
   parts?: PartRows
   written: {
@@ -261,7 +257,6 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
       added.subscriptions.push(row)
     },
     selling: () => loaded(tracked.selling, 'vouchers and refunds'),
-    quotes: () => loaded(tracked.quotes, 'quotes'),
     addCall(row) {
       tracked.calls.set(row.scope, row)
       added.calls.push(row)

@@ -1,13 +1,15 @@
 /** The command that ends a run: its charge, its row and the digest of its receipt. */
 import type { Deps } from '../app/deps-port.ts'
 import { quoteDigestOf } from '../billing/quotes/apply-quote.ts'
+import { quoteRows } from '../billing/quotes/quote-rows.ts'
+import { returnUse } from '../billing/quotes/quoted.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Hex, toHex } from '../kernel/hex.ts'
 import type { Nusd } from '../kernel/money.ts'
 import type { Command } from '../ledger/command.ts'
 import { endHold } from '../ledger/hold.ts'
-import { returnUse } from '../ledger/quoted.ts'
+import type { PartId } from '../ledger/part.ts'
 import type { UnitOfWork } from '../ledger/unit-of-work.ts'
 import { costOf, type MeterLine, type Usage } from '../models/meter.ts'
 import type { Prices } from '../models/rate-card.ts'
@@ -86,7 +88,7 @@ export async function settle(deps: SettleDeps, of: Settled): Promise<Finished> {
 /** One object for the command and what it stores. */
 export class Settlement implements Command<void> {
   readonly account: string
-  readonly quote: string | undefined
+  readonly parts: readonly PartId[] | undefined
   readonly keys = noKeys
   readonly windows: readonly HoldWindow[]
   readonly run: string
@@ -94,6 +96,7 @@ export class Settlement implements Command<void> {
   private readonly done: Finished
   /** Whether the call keeps its answer: one that failed without a charge may be made again. */
   private readonly isKept: boolean
+  private readonly quote: string | undefined
   private readonly reply: Uint8Array | undefined
   /** The items that are kept of the answer. */
   readonly items: readonly KeptItemRow[] | undefined
@@ -118,6 +121,7 @@ export class Settlement implements Command<void> {
     this.items = ending.outcome === 'complete' ? items?.(this.done) : undefined
     // A run that failed without a charge does not use up its quote.
     this.quote = this.isKept ? undefined : quoteDigestOf(open)
+    this.parts = this.quote === undefined ? undefined : [quoteRows.of(this.quote)]
   }
 
   decide(unit: UnitOfWork): void {

@@ -21,7 +21,6 @@ const more = Object.keys({
   call: true,
   voucher: true,
   refundsOf: true,
-  quote: true,
   subscribes: true,
   parts: true,
 } satisfies Record<More, true>) as More[]
