@@ -22,7 +22,7 @@ export const selling: readonly Row[] = [
       ],
     ],
     guards: [
-      ['src/ledger/selling.ts', 'redeem'],
+      ['src/billing/vouchers/redeem-voucher.ts', 'redeem'],
       ['src/billing/vouchers/api/guesses.ts', 'guessesOf'],
     ],
   },
@@ -36,7 +36,7 @@ export const selling: readonly Row[] = [
         'All refunds of a run together give back at most what it cost, at once too.',
       ],
     ],
-    guards: [['src/ledger/selling.ts', 'refundRun']],
+    guards: [['src/billing/refunds/refund.ts', 'refundRun']],
   },
   {
     id: 'D45',
@@ -51,7 +51,7 @@ export const selling: readonly Row[] = [
       ],
     ],
     guards: [
-      ['src/ledger/selling.ts', 'refundDeposit'],
+      ['src/billing/refunds/refund.ts', 'refundDeposit'],
       ['src/ledger/credit-deposit.ts', 'moveDeposit'],
     ],
   },

@@ -33,10 +33,6 @@ export type Command<T> = {
   deposit?: string
   /** The scope of an idempotent call. */
   call?: string | undefined
-  /** The hash of a voucher to redeem for the account. */
-  voucher?: string
-  /** A run or a deposit of the account, whose earlier refunds are loaded. */
-  refundsOf?: string
   /**
    * Taken also where the budget of free writes is used up: it pays, takes rights away, is the
    * service's or the operator's own, or asks itself, as a run does that may be free.

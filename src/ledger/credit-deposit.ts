@@ -5,7 +5,7 @@ import { refuse } from '../kernel/refusal.ts'
 import type { DepositRow } from '../storage/db/schema.ts'
 import type { EventType, NewEvent } from '../storage/outbox/event.ts'
 import { creditRef, depositRef } from './deposit-ref.ts'
-import { refundedOf } from './selling-rows.ts'
+import { refundedOf } from './refund-rows.ts'
 import type { NewTransfer, UnitOfWork } from './unit-of-work.ts'
 
 /** The block that a deposit was seen in right before its state changes. */
@@ -87,7 +87,7 @@ export function moveDeposit(unit: UnitOfWork, id: string, to: string): DepositRo
   if ((row.status !== 'credited' && row.status !== 'finalized') || row.amount === null) {
     refuse('conflict', { message: `This deposit is ${row.status}, so there is nothing to move.` })
   }
-  const left = row.amount - refundedOf(unit, row.from, row.id).total
+  const left = row.amount - refundedOf(unit, { account: row.from, ref: row.id }).total
   const moved = min(left, source.balance - source.held)
   if (moved === 0n) refuse('conflict', 'All of this deposit is spent, held or refunded.')
   if (target.balance + moved > maxNusd) {

@@ -23,9 +23,7 @@ import type { NewEvent } from '../storage/outbox/event.ts'
 import type { RunText } from '../storage/texts/store.ts'
 import type { Brake } from './brake.ts'
 import { orFresh } from './fresh-window.ts'
-import { loaded } from './loaded.ts'
 import { type Part, type PartRows, rowsOf } from './part.ts'
-import type { SellingRows } from './selling-rows.ts'
 import { addEvent } from './tell.ts'
 import { windowStart } from './window.ts'
 
@@ -81,8 +79,6 @@ export type UnitOfWork = {
   addTransfer(row: NewTransfer): void
   addSubscription(row: SubscriptionRow): void
   addCall(row: IdempotentRow): void
-  /** Of a command that names a `voucher` or `refundsOf`. */
-  selling(): SellingRows
   /** Keeps the answer of a call whose run ends. */
   answerCall(scope: string, reply: Uint8Array): void
   /** Deletes the call that began a run, so that it can be repeated. */
@@ -127,8 +123,6 @@ export type TrackedRows = {
   subscriptions: Map<string, SubscriptionRow>
   /** By scope. */
   calls: Map<string, IdempotentRow>
-  /** Loaded for the seldom command that needs them. */
-  selling?: SellingRows
   /** Undefined until a command names or adds some. */
   parts?: PartRows
   written: {
@@ -256,7 +250,6 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
       tracked.subscriptions.set(row.accountId, row)
       added.subscriptions.push(row)
     },
-    selling: () => loaded(tracked.selling, 'vouchers and refunds'),
     addCall(row) {
       tracked.calls.set(row.scope, row)
       added.calls.push(row)

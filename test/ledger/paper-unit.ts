@@ -1,4 +1,4 @@
-import { sellingRows } from '../../src/ledger/selling-rows.ts'
+import type { Part } from '../../src/ledger/part.ts'
 import { trackedRows } from '../../src/ledger/tracked-rows.ts'
 import { makeUnitOfWork } from '../../src/ledger/unit-of-work.ts'
 import type {
@@ -19,9 +19,12 @@ export function paperUnit(rows: {
   accounts?: AccountRow[]
   windows?: WindowRow[]
   deposits?: DepositRow[]
+  /** Parts of which nothing is stored. */
+  parts?: Part[]
 }) {
   const tracked = trackedRows()
-  tracked.selling = sellingRows()
+  tracked.parts = new Map()
+  for (const part of rows.parts ?? []) tracked.parts.set(part, part.empty())
   for (const row of rows.accounts ?? []) tracked.accounts.set(row.id, row)
   for (const row of rows.windows ?? []) {
     tracked.windows.set(windowId(row.keyId, row.windowStart), row)

@@ -5,6 +5,7 @@ import { auditOf, isSignatureOf } from '../../access/accounts/sign-in.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
 import { moveDeposit } from '../../ledger/credit-deposit.ts'
+import { refundRows } from '../../ledger/refund-rows.ts'
 import type { AuditRow, DepositRow } from '../../storage/db/schema.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 
@@ -114,7 +115,7 @@ function giveDeposit(
     opens: true,
     keys: [],
     deposit: row.id,
-    refundsOf: row.id,
+    parts: [refundRows.of({ account: row.from, ref: row.id })],
     decide(unit) {
       const moved = { ...moveDeposit(unit, row.id, account) }
       unit.addAudit({ ...audit, detail: { ...audit.detail, moved_nusd: String(moved.moved) } })

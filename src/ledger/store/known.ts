@@ -19,8 +19,6 @@ const more = Object.keys({
   secretsOf: true,
   deposit: true,
   call: true,
-  voucher: true,
-  refundsOf: true,
   subscribes: true,
   parts: true,
 } satisfies Record<More, true>) as More[]

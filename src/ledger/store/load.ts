@@ -25,7 +25,6 @@ import type { TrackedRows } from '../unit-of-work.ts'
 import { capWindows, windowStart } from '../window.ts'
 import { countActiveKeys } from './active.ts'
 import { loadParts, namedParts } from './load-parts.ts'
-import { loadSelling } from './selling.ts'
 
 /**
  * Locks accounts by id, then keys, open runs, windows, deposits and calls. Rows that are known are
@@ -64,7 +63,6 @@ export function* load(
     }
   }
   yield* loadWindows(tables, open, tracked, named, now, asked)
-  yield* loadSelling(q, tables, tracked, commands)
   const about = commands.filter((command) => command.subscribes).map(({ account }) => account)
   if (about.length > 0) yield* loadSubscriptions(q, tables, tracked, [...new Set(about)])
   const parts = namedParts(commands)

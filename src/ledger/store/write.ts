@@ -28,7 +28,6 @@ import { freeCalls } from '../../storage/idempotency/store.ts'
 import { numberTransfers } from '../number-transfers.ts'
 import type { TrackedRows } from '../unit-of-work.ts'
 import { writeParts } from './load-parts.ts'
-import { writeSelling } from './selling.ts'
 
 export function* writeBack(
   q: Query,
@@ -58,7 +57,6 @@ export function* writeBack(
   yield* insert(tables.subscriptions, added.subscriptions)
   yield* insert(tables.auditEntries, added.audits)
   yield* insert(tables.events, added.events)
-  if (tracked.selling) yield* writeSelling(tables, tracked.selling)
   if (tracked.parts) yield* writeParts({ q, tables, now }, tracked.parts)
   yield* writeCalls(q, tables, open, tracked)
 }
