@@ -19,7 +19,7 @@ export const deposits: Group = {
           'what came while it was killed again and again is credited once',
         ],
       ],
-      guards: [['src/ledger/credit-deposit.ts', 'creditDeposit']],
+      guards: [['src/billing/deposits/credit-deposit.ts', 'creditDeposit']],
     },
     {
       id: 'F16',
@@ -63,7 +63,7 @@ export const deposits: Group = {
         ],
       ],
       guards: [
-        ['src/ledger/credit-deposit.ts', 'creditDeposit'],
+        ['src/billing/deposits/credit-deposit.ts', 'creditDeposit'],
         ['src/ledger/deposit-ref.ts', 'depositRef'],
         ['src/billing/deposits/match-transfers.ts', 'matchTransfers'],
         ['src/billing/deposits/reorg.ts', 'applyReorg'],
@@ -121,7 +121,7 @@ export const deposits: Group = {
       ],
       guards: [
         ['src/billing/deposits/reorg.ts', 'applyReorg'],
-        ['src/ledger/credit-deposit.ts', 'reverseDeposit'],
+        ['src/billing/deposits/credit-deposit.ts', 'reverseDeposit'],
       ],
     },
     {

@@ -88,7 +88,7 @@ export const money: Group = {
         ],
       ],
       guards: [
-        ['src/ledger/credit-deposit.ts', 'creditDeposit'],
+        ['src/billing/deposits/credit-deposit.ts', 'creditDeposit'],
         ['src/ledger/grant.ts', 'grant'],
       ],
     },

@@ -52,7 +52,7 @@ export const selling: readonly Row[] = [
     ],
     guards: [
       ['src/billing/refunds/refund.ts', 'refundDeposit'],
-      ['src/ledger/credit-deposit.ts', 'moveDeposit'],
+      ['src/billing/deposits/credit-deposit.ts', 'moveDeposit'],
     ],
   },
 ]

@@ -30,7 +30,6 @@ export type Command<T> = {
    * ended or is older than a moment; a crash frees the hold.
    */
   isHold?: boolean
-  deposit?: string
   /** The scope of an idempotent call. */
   call?: string | undefined
   /**
@@ -40,8 +39,6 @@ export type Command<T> = {
   isExempt?: boolean
   /** What an owner needs to repair an account: it has twice the budget of free writes. */
   isRepair?: boolean
-  /** Loads the live subscription of the account. */
-  subscribes?: boolean
   /** Rows that the ledger does not know, which `decide` finds by `unit.part`. */
   parts?: readonly PartId[] | undefined
   decide(unit: UnitOfWork): T

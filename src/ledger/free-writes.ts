@@ -115,7 +115,6 @@ const storedIn = ({ added, calledBack, parts }: TrackedRows): readonly (readonly
   added.keys,
   added.secrets,
   added.ended,
-  added.subscriptions,
   added.audits,
   added.events,
   added.texts,

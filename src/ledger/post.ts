@@ -76,11 +76,11 @@ export function openLedger(
   }
 
   const whyUnpaid = (
-    { account, run, below, deposit, isExempt, isRepair }: Command<unknown>,
+    { account, run, below, isExempt, isRepair }: Command<unknown>,
     { accounts }: TrackedRows,
     { now }: UnitOfWork,
   ): Refusal | undefined => {
-    if (!free || isExempt || (run ?? below ?? deposit) !== undefined) return undefined
+    if (!free || isExempt || (run ?? below) !== undefined) return undefined
     return whyNoFreeWrites(free, accounts.get(account), now, isRepair ? 2 : 1)
   }
 

@@ -5,7 +5,6 @@ import type { Rows } from '../storage/db/memory.ts'
 import type {
   AccountRow,
   AuditRow,
-  DepositRow,
   EventRow,
   IdempotentRow,
   KeptItemRow,
@@ -13,7 +12,6 @@ import type {
   RunCostRow,
   RunRow,
   SecretRow,
-  SubscriptionRow,
   TransferRow,
   UpstreamEvidenceRow,
   WindowRow,
@@ -52,9 +50,6 @@ export type UnitOfWork = {
   secrets(keyId: string): SecretRow[]
   /** The run, if it is still open. */
   run(id: string): OpenRun | undefined
-  /** The live subscription of an account, for a command with `subscribes`. */
-  subscription(account: string): SubscriptionRow | undefined
-  deposit(id: string): DepositRow | undefined
   /** The call that a command named, if it was made in the last 24 hours. */
   call(scope: string): IdempotentRow | undefined
   /** The amounts spent and held by `key` in the window that contains `now`, in nano-USD. */
@@ -77,7 +72,6 @@ export type UnitOfWork = {
   endRun(row: RunRow, wholesale?: Nusd, exchange?: UpstreamEvidenceRow): void
   /** Its `seq` and `balance` are derived from the account when the batch is written. */
   addTransfer(row: NewTransfer): void
-  addSubscription(row: SubscriptionRow): void
   addCall(row: IdempotentRow): void
   /** Keeps the answer of a call whose run ends. */
   answerCall(scope: string, reply: Uint8Array): void
@@ -97,15 +91,7 @@ export type UnitOfWork = {
   changed(what: Changed, row: object): void
 }
 
-type Changed =
-  | 'account'
-  | 'alerts'
-  | 'key'
-  | 'secret'
-  | 'window'
-  | 'run'
-  | 'deposit'
-  | 'subscription'
+type Changed = 'account' | 'alerts' | 'key' | 'secret' | 'window' | 'run'
 
 export type NewTransfer = Omit<TransferRow, 'seq' | 'balance'>
 
@@ -118,9 +104,6 @@ export type TrackedRows = {
   windows: Rows<WindowRow>
   /** Open runs. */
   runs: Map<string, OpenRun>
-  deposits: Map<string, DepositRow>
-  /** By account. */
-  subscriptions: Map<string, SubscriptionRow>
   /** By scope. */
   calls: Map<string, IdempotentRow>
   /** Undefined until a command names or adds some. */
@@ -131,8 +114,6 @@ export type TrackedRows = {
     secrets: Set<SecretRow>
     windows: Set<WindowRow>
     runs: Set<OpenRun>
-    deposits: Set<DepositRow>
-    subscriptions: Set<SubscriptionRow>
     /** Accounts whose settings or last event changed. */
     alerts: Set<AccountRow>
     /** Accounts with more unpaid writes. */
@@ -145,7 +126,6 @@ export type TrackedRows = {
     runs: RunRow[]
     ended: RunRow[]
     transfers: NewTransfer[]
-    subscriptions: SubscriptionRow[]
     audits: AuditRow[]
     events: EventRow[]
     texts: RunText[]
@@ -173,14 +153,9 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
     below: (id) => [...tracked.keys.values()].filter((key) => key.lineage.includes(id)),
     secrets: (id) => [...tracked.secrets.values()].filter((secret) => secret.keyId === id),
     run: (id) => tracked.runs.get(id),
-    deposit: (id) => tracked.deposits.get(id),
     call: (scope) => {
       const row = tracked.calls.get(scope)
       return row && row.until > unit.now ? row : undefined
-    },
-    subscription: (account) => {
-      const row = tracked.subscriptions.get(account)
-      return row?.endedAt === null ? row : undefined
     },
     window: (key) =>
       orFresh(tracked.windows, key, windowStart(key.capWindow, unit.now), key.capLimit),
@@ -246,10 +221,6 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
       if (exchange) added.exchanges.push(exchange)
     },
     addTransfer: (row) => void added.transfers.push(row),
-    addSubscription(row) {
-      tracked.subscriptions.set(row.accountId, row)
-      added.subscriptions.push(row)
-    },
     addCall(row) {
       tracked.calls.set(row.scope, row)
       added.calls.push(row)
@@ -265,15 +236,11 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
     changed(what, row) {
       if (what === 'account') written.accounts.add(row as AccountRow)
       else if (what === 'alerts') written.alerts.add(row as AccountRow)
-      else if (what === 'deposit') written.deposits.add(row as DepositRow)
       else if (what === 'window') written.windows.add(row as WindowRow)
       else if (what === 'secret') {
         if (!added.secrets.includes(row as SecretRow)) written.secrets.add(row as SecretRow)
       } else if (what === 'key') {
         if (!added.keys.includes(row as KeyRow)) written.keys.add(row as KeyRow)
-      } else if (what === 'subscription') {
-        const isNew = added.subscriptions.includes(row as SubscriptionRow)
-        if (!isNew) written.subscriptions.add(row as SubscriptionRow)
       } else if (!added.runs.includes(row as RunRow)) written.runs.add(row as OpenRun)
     },
   }

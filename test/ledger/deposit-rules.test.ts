@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'bun:test'
+import {
+  creditDeposit,
+  moveDeposit,
+  reverseDeposit,
+} from '../../src/billing/deposits/credit-deposit.ts'
+import { depositRows } from '../../src/billing/deposits/deposit-rows.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
-import { creditDeposit, moveDeposit, reverseDeposit } from '../../src/ledger/credit-deposit.ts'
 import { noteRefunded, refundRows } from '../../src/ledger/refund-rows.ts'
 import type { DepositRow } from '../../src/storage/db/schema.ts'
 import { account, deposit, now, paperUnit } from './paper-unit.ts'
@@ -24,7 +29,7 @@ function desk(row: Partial<DepositRow> = {}, own = {}, other = {}) {
     tracked.added.transfers.map(({ accountId, ref, kind, source, target, amount }) =>
       [accountId, ref, kind, `${source} to ${target}`, amount].join(' '),
     )
-  const written = () => [...tracked.written.accounts, ...tracked.written.deposits]
+  const written = () => [...tracked.written.accounts, ...unit.part(depositRows).written]
   return { unit, tracked, alice, bob, dep, journal, written }
 }
 

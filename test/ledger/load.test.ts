@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { rotateKey } from '../../src/access/keys/rotate.ts'
+import { depositRows } from '../../src/billing/deposits/deposit-rows.ts'
+import { subscriptionOf, subscriptionRows } from '../../src/billing/plans/subscription-rows.ts'
 import { openLedger } from '../../src/ledger/post.ts'
 import type { UnitOfWork } from '../../src/ledger/unit-of-work.ts'
 import { insert, rows } from '../../src/storage/db/query-steps.ts'
@@ -95,8 +97,8 @@ describe.each(engines)('a command on %s', (engine) => {
     await office.grant(account, 1n)
     await office.db.write(() => insert(office.db.tables.subscriptions, all))
     const seen = await fresh().post({
-      ...{ account, keys: [], subscribes: true },
-      decide: (unit) => unit.subscription(account)?.id,
+      ...{ account, keys: [], parts: [subscriptionRows.of(account)] },
+      decide: (unit) => subscriptionOf(unit, account)?.id,
     })
     expect(seen).toBe(`sub_${account}_b`)
   })
@@ -160,8 +162,11 @@ describe.each(engines)('a command on %s', (engine) => {
         },
       ]),
     )
-    const decide = (unit: UnitOfWork) => unit.deposit(id)?.amount
-    expect(await fresh().post({ account, keys: [], deposit: id, decide })).toBe(5n)
+    const seen = await fresh().post({
+      ...{ account, keys: [], parts: [depositRows.of(id)] },
+      decide: (unit) => unit.part(depositRows).byId.get(id)?.amount,
+    })
+    expect(seen).toBe(5n)
   })
 
   test('keeps the text of a run where its account asked for that', async () => {

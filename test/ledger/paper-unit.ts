@@ -1,3 +1,4 @@
+import { depositRows } from '../../src/billing/deposits/deposit-rows.ts'
 import type { Part } from '../../src/ledger/part.ts'
 import { trackedRows } from '../../src/ledger/tracked-rows.ts'
 import { makeUnitOfWork } from '../../src/ledger/unit-of-work.ts'
@@ -29,7 +30,9 @@ export function paperUnit(rows: {
   for (const row of rows.windows ?? []) {
     tracked.windows.set(windowId(row.keyId, row.windowStart), row)
   }
-  for (const row of rows.deposits ?? []) tracked.deposits.set(row.id, row)
+  const deposits = depositRows.empty()
+  for (const row of rows.deposits ?? []) deposits.byId.set(row.id, row)
+  tracked.parts.set(depositRows, deposits)
   return { tracked, unit: makeUnitOfWork(tracked, now) }
 }
 

@@ -10,6 +10,7 @@ import { creditedBalance } from '../../ledger/grant.ts'
 import type { Once } from '../../ledger/once.ts'
 import { noteRefunded, type Refunded, refundedOf, refundRows } from '../../ledger/refund-rows.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
+import { depositRows } from '../deposits/deposit-rows.ts'
 
 type Needs = Pick<Deps, 'deposits' | 'ids' | 'ledger' | 'runs'>
 
@@ -36,8 +37,7 @@ export async function refund(deps: Needs, wish: Refunding): Promise<RefundMade> 
     isExempt: true,
     account,
     keys: [],
-    parts: [refundRows.of({ account, ref })],
-    ...(cost === undefined ? { deposit: ref } : {}),
+    parts: [refundRows.of({ account, ref }), ...(cost === undefined ? [depositRows.of(ref)] : [])],
     call: once?.scope,
     decide(unit) {
       once?.assertFirst(unit)
@@ -95,7 +95,7 @@ export function refundRun(unit: UnitOfWork, wish: RefundWish, cost: Nusd): Refun
  * balance; `invalid_request`, `not_found`
  */
 export function refundDeposit(unit: UnitOfWork, wish: RefundWish): RefundMade {
-  const row = unit.deposit(wish.ref)
+  const row = unit.part(depositRows).byId.get(wish.ref)
   const account = unit.account(wish.account)
   if (!row || !account || row.account !== wish.account) return refuse('not_found')
   if (row.status !== 'finalized' || row.amount === null) {

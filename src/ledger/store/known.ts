@@ -17,9 +17,7 @@ const more = Object.keys({
   mints: true,
   below: true,
   secretsOf: true,
-  deposit: true,
   call: true,
-  subscribes: true,
   parts: true,
 } satisfies Record<More, true>) as More[]
 

@@ -12,12 +12,10 @@ import {
 } from '../../storage/db/query-steps.ts'
 import type {
   AccountRow,
-  DepositRow,
   IdempotentRow,
   KeyRow,
   RunRow,
   StoredRun,
-  SubscriptionRow,
   Tables,
   TransferRow,
   UnnumberedRow,
@@ -47,14 +45,10 @@ export function* writeBack(
   yield* update(tables.keySecrets, [...written.secrets], ['validUntil', 'selfRotated'])
   yield* upsert(tables.keyWindows, purses.windows, ['limit', 'spent', 'held', 'told'])
   yield* writeRuns(tables, open, tracked, moved)
-  yield* update(tables.deposits, [...written.deposits], depositChanges)
   yield* insert(
     tables.transfers,
     moved.filter(({ kind }) => kind !== 'run'),
   )
-  // Updates first: a unique index allows one live subscription an account.
-  yield* update(tables.subscriptions, [...written.subscriptions], subscriptionChanges)
-  yield* insert(tables.subscriptions, added.subscriptions)
   yield* insert(tables.auditEntries, added.audits)
   yield* insert(tables.events, added.events)
   if (tracked.parts) yield* writeParts({ q, tables, now }, tracked.parts)
@@ -193,16 +187,6 @@ const alertChanges: (keyof AccountRow)[] = ['lowBalance', 'exhaustedAt', 'tellsR
 /** Never written for a paid run. */
 const budgetChanges: (keyof AccountRow)[] = ['freeDay', 'freeWrites', 'freeBytes']
 
-const subscriptionChanges: (keyof SubscriptionRow)[] = [
-  'plan',
-  'status',
-  'price',
-  'periodStart',
-  'periodEnd',
-  'nextPlan',
-  'endedAt',
-]
-
 const keyChanges: (keyof KeyRow)[] = [
   'name',
   'fingerprint',
@@ -227,16 +211,4 @@ const keyChanges: (keyof KeyRow)[] = [
   'leakAnsweredAt',
   'revokedAt',
   'revokedBy',
-]
-
-const depositChanges: (keyof DepositRow)[] = [
-  'blockTime',
-  'account',
-  'status',
-  'reason',
-  'creditedAt',
-  'credits',
-  'reversals',
-  'loss',
-  'moved',
 ]
