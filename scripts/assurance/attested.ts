@@ -33,7 +33,7 @@ export const attested: readonly Row[] = [
       ['test/attested/restart.test.ts', 'Of two nodes on %s one asks, and each run is logged'],
     ],
     guards: [
-      ['src/proof/attested/exchange-row.ts', 'exchangeRow'],
+      ['src/proof/attested/exchange-rows.ts', 'exchangeRow'],
       ['src/proof/attested/store.ts', 'upstreamEvidenceStore'],
     ],
   },

@@ -240,7 +240,7 @@ export const storage: Group = {
         ['test/terminal/ask.test.ts', 'nothing that is stored says who asked, or what'],
       ],
       guards: [
-        ['src/storage/texts/store.ts', 'keepTexts'],
+        ['src/runs/kept-rows.ts', 'textRows'],
         ['src/storage/texts/store.ts', 'forgetTexts'],
       ],
     },

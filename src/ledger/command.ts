@@ -26,8 +26,8 @@ export type Command<T> = {
   /** An open run to end. */
   run?: string
   /**
-   * Only opens a run with its hold. Where one process writes, both stay in memory until the run has
-   * ended or is older than a moment; a crash frees the hold.
+   * Only opens a run with its hold, and brings no parts. Where one process writes, both stay in
+   * memory until the run has ended or is older than a moment; a crash frees the hold.
    */
   isHold?: boolean
   /** The scope of an idempotent call. */

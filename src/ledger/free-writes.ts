@@ -117,12 +117,8 @@ const storedIn = ({ added, calledBack, parts }: TrackedRows): readonly (readonly
   added.ended,
   added.audits,
   added.events,
-  added.texts,
-  added.kept,
   added.costs,
-  added.exchanges,
   added.calls,
-  added.beside,
   calledBack.answered,
   // Last: a command may be the first of its batch that adds to a part.
   ...(parts ? keptIn(parts) : []),

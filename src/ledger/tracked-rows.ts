@@ -29,12 +29,8 @@ export const trackedRows = (purses?: Purses): TrackedRows => ({
     transfers: [],
     audits: [],
     events: [],
-    texts: [],
-    kept: [],
     costs: [],
-    exchanges: [],
     calls: [],
-    beside: [],
   },
   calledBack: { answered: [], freed: [] },
 })

@@ -7,18 +7,15 @@ import type {
   AuditRow,
   EventRow,
   IdempotentRow,
-  KeptItemRow,
   KeyRow,
   RunCostRow,
   RunRow,
   SecretRow,
   TransferRow,
-  UpstreamEvidenceRow,
   WindowRow,
 } from '../storage/db/schema.ts'
 import { windowId } from '../storage/holds/open-runs.ts'
 import type { NewEvent } from '../storage/outbox/event.ts'
-import type { RunText } from '../storage/texts/store.ts'
 import type { Brake } from './brake.ts'
 import { orFresh } from './fresh-window.ts'
 import { type Part, type PartRows, rowsOf } from './part.ts'
@@ -68,8 +65,8 @@ export type UnitOfWork = {
    * @param open the run as its process has it
    */
   setHold(run: OpenRun, open: RunRow, hold: Nusd): void
-  /** Ends an open run: its final row is written once, with its cost and its upstream's exchange. */
-  endRun(row: RunRow, wholesale?: Nusd, exchange?: UpstreamEvidenceRow): void
+  /** Ends an open run: its final row is written once, with its cost. */
+  endRun(row: RunRow, wholesale?: Nusd): void
   /** Its `seq` and `balance` are derived from the account when the batch is written. */
   addTransfer(row: NewTransfer): void
   addCall(row: IdempotentRow): void
@@ -82,12 +79,6 @@ export type UnitOfWork = {
   addAudit(row: AuditRow): void
   /** Tells what this command makes true; the account is one that it names. */
   addEvent(event: NewEvent): void
-  /** Stores the texts of an ended run if its account keeps texts at the time of the write. */
-  keepText(text: RunText): void
-  /** Keeps what a run answered for its next turn, under the same condition. */
-  keepItems(items: readonly KeptItemRow[]): void
-  /** Counts rows that are stored past the ledger. */
-  addBeside(rows: readonly unknown[]): void
   changed(what: Changed, row: object): void
 }
 
@@ -128,13 +119,8 @@ export type TrackedRows = {
     transfers: NewTransfer[]
     audits: AuditRow[]
     events: EventRow[]
-    texts: RunText[]
-    kept: KeptItemRow[]
     costs: RunCostRow[]
-    exchanges: UpstreamEvidenceRow[]
     calls: IdempotentRow[]
-    /** Stored elsewhere, and only counted here. */
-    beside: unknown[]
   }
   /** Calls whose runs ended. */
   calledBack: { answered: { scope: string; reply: Uint8Array }[]; freed: string[] }
@@ -210,7 +196,7 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
       added.runs = added.runs.filter(({ id }) => id !== row.id)
       unit.storeRun(row)
     },
-    endRun(row, wholesale, exchange) {
+    endRun(row, wholesale) {
       // Later commands of this batch must not find it, nor does it get a row of an open one.
       const open = tracked.runs.get(row.id)
       if (open) written.runs.delete(open)
@@ -218,7 +204,6 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
       if (added.runs.length > 0) added.runs = added.runs.filter(({ id }) => id !== row.id)
       added.ended.push(row)
       if (wholesale !== undefined) added.costs.push({ runId: row.id, cost: wholesale })
-      if (exchange) added.exchanges.push(exchange)
     },
     addTransfer: (row) => void added.transfers.push(row),
     addCall(row) {
@@ -230,9 +215,6 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
     part: (part) => rowsOf(tracked, part),
     addAudit: (row) => void added.audits.push(row),
     addEvent: (event) => addEvent(tracked, event, unit.now),
-    keepText: (text) => void added.texts.push(text),
-    addBeside: (rows) => void added.beside.push(...rows),
-    keepItems: (items) => void added.kept.push(...items),
     changed(what, row) {
       if (what === 'account') written.accounts.add(row as AccountRow)
       else if (what === 'alerts') written.alerts.add(row as AccountRow)

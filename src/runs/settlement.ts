@@ -16,10 +16,11 @@ import type { Prices } from '../models/rate-card.ts'
 import { chargedLines, linesOf } from '../models/rates.ts'
 import type { Exchange } from '../models/upstream/exchange.ts'
 import type { Side } from '../models/usage.ts'
-import { exchangeRow } from '../proof/attested/exchange-row.ts'
+import { addExchange } from '../proof/attested/exchange-rows.ts'
 import { commitOutput, digestOf, factsOf, receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { HoldWindow, KeptItemRow, RunRow } from '../storage/db/schema.ts'
 import { endEvent } from './end-event.ts'
+import { itemRows, textRows } from './kept-rows.ts'
 import { type RunError, statusOf } from './run.ts'
 
 /** How a run ended. Without `usage` it delivered nothing and is not charged. */
@@ -131,14 +132,15 @@ export class Settlement implements Command<void> {
     if (!held) throw new RunNotOpen(open.id)
     endHold(unit, held, ended.cost)
     // The whole row: the digest covers it, and the stored start may differ.
-    unit.endRun(ended, ending.wholesale, exchange && exchangeRow(ended, exchange))
+    unit.endRun(ended, ending.wholesale)
+    if (exchange) addExchange(unit, ended, exchange)
     const isTold = unit.account(open.accountId)?.tellsRuns || this.deps.settings.tellsRuns
     if (isTold) unit.addEvent(endEvent(ended))
     if (received !== undefined) {
       const { id, accountId } = open
-      unit.keepText({ runId: id, accountId, input: received, output: ending.output })
+      unit.part(textRows).push({ runId: id, accountId, input: received, output: ending.output })
     }
-    if (this.items) unit.keepItems(this.items)
+    if (this.items) unit.part(itemRows).push(...this.items)
     if (reply && call?.scope !== undefined) unit.answerCall(call.scope, reply)
     if (call && !this.isKept) unit.freeCall(open.id)
     if (quote !== undefined) returnUse(unit, quote)

@@ -4,6 +4,7 @@ import { depositRows } from '../../src/billing/deposits/deposit-rows.ts'
 import { subscriptionOf, subscriptionRows } from '../../src/billing/plans/subscription-rows.ts'
 import { openLedger } from '../../src/ledger/post.ts'
 import type { UnitOfWork } from '../../src/ledger/unit-of-work.ts'
+import { textRows } from '../../src/runs/kept-rows.ts'
 import { insert, rows } from '../../src/storage/db/query-steps.ts'
 import type { IdempotentRow, SubscriptionRow } from '../../src/storage/db/schema.ts'
 import { textStore } from '../../src/storage/texts/store.ts'
@@ -181,7 +182,8 @@ describe.each(engines)('a command on %s', (engine) => {
       await office.grant(account, 1n)
       const run = await office.hold(await office.key({ account }), 0n)
       const text = { runId: run.id, accountId: account, input: 'in', output: 'out' }
-      await office.ledger.post({ account, keys: [], decide: (unit) => unit.keepText(text) })
+      const decide = (unit: UnitOfWork) => void unit.part(textRows).push(text)
+      await office.ledger.post({ account, keys: [], decide })
       const kept = account === keeps ? { input: 'in', output: 'out' } : undefined
       expect(await texts.find(run.id)).toEqual(kept)
     }

@@ -59,7 +59,7 @@ export function* writeBack(
 function* writeRuns(
   tables: Tables,
   open: OpenRuns,
-  { written, added: { runs, ended, costs, exchanges } }: TrackedRows,
+  { written, added: { runs, ended, costs } }: TrackedRows,
   moved: readonly TransferRow[],
 ): Work<void> {
   yield* insert(tables.openRuns, runs)
@@ -76,7 +76,6 @@ function* writeRuns(
     ended.map((run) => toStored(run, charges.get(run.id))),
   )
   yield* insert(tables.runCosts, costs)
-  yield* insert(tables.upstreamEvidence, exchanges)
   yield* insert(tables.unnumberedBatches, waitingOf(ended))
 }
 
