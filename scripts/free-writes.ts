@@ -82,7 +82,7 @@ function treatOf(lines: readonly string[], at: number, line: string): Place['tre
   const rest = lines.slice(Math.max(0, from), at + 12).join('\n')
   const members = /decide/.test(rest) ? rest.slice(0, rest.indexOf('decide')) : rest
   if (/\bisRepair\b/.test(members)) return 'refused above twice of it'
-  return /\b(isExempt|run|below|deposit)\b/.test(members) ? 'taken' : 'refused'
+  return /\b(isExempt|run|below)\b/.test(members) ? 'taken' : 'refused'
 }
 
 /** @throws Error for a command that is not described. */

@@ -27,7 +27,7 @@ describe('the outside world enters through its own files', () => {
     [
       'SQL',
       /from '(drizzle-orm|bun:sqlite)|\bsql`/,
-      /^src\/(storage\/db\/.+|.+\/store(\/.+)?\.ts)$/,
+      /^src\/(storage\/db\/.+|.+\/store(\/.+)?\.ts|.+-rows\.ts)$/,
     ],
     ['signed transactions', /\bserializeTransaction\b/, /^src\/proof\/anchors\/sender\.ts$/],
     // Time comes from the process, but for the time by which leases are judged.

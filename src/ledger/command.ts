@@ -1,5 +1,6 @@
 /** What a change of money names and decides, before it is posted. */
 import type { HoldWindow } from '../storage/db/schema.ts'
+import type { PartId } from './part.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
 /**
@@ -25,19 +26,12 @@ export type Command<T> = {
   /** An open run to end. */
   run?: string
   /**
-   * Only opens a run with its hold. Where one process writes, both stay in memory until the run has
-   * ended or is older than a moment; a crash frees the hold.
+   * Only opens a run with its hold, and brings no parts. Where one process writes, both stay in
+   * memory until the run has ended or is older than a moment; a crash frees the hold.
    */
   isHold?: boolean
-  deposit?: string
   /** The scope of an idempotent call. */
   call?: string | undefined
-  /** The hash of a voucher to redeem for the account. */
-  voucher?: string
-  /** A run or a deposit of the account, whose earlier refunds are loaded. */
-  refundsOf?: string
-  /** The digest of a quote that is made, used or given back. */
-  quote?: string | undefined
   /**
    * Taken also where the budget of free writes is used up: it pays, takes rights away, is the
    * service's or the operator's own, or asks itself, as a run does that may be free.
@@ -45,9 +39,7 @@ export type Command<T> = {
   isExempt?: boolean
   /** What an owner needs to repair an account: it has twice the budget of free writes. */
   isRepair?: boolean
-  /** Loads the live subscription of the account. */
-  subscribes?: boolean
-  /** Loads the members and the invitations of the account. */
-  people?: boolean | undefined
+  /** Rows that the ledger does not know, which `decide` finds by `unit.part`. */
+  parts?: readonly PartId[] | undefined
   decide(unit: UnitOfWork): T
 }

@@ -4,6 +4,7 @@ import { nusdPerUsd } from '../kernel/money.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import type { AccountRow } from '../storage/db/schema.ts'
 import type { Command } from './command.ts'
+import type { PartRows } from './part.ts'
 import type { TrackedRows } from './unit-of-work.ts'
 
 /**
@@ -109,26 +110,22 @@ export class FreeCount {
 const rowBytes = 256
 
 /** Rows that stay of a command, `transfers` first. Rows of open runs go when they end. */
-const storedIn = ({ added, calledBack, quotes }: TrackedRows): readonly (readonly unknown[])[] => [
+const storedIn = ({ added, calledBack, parts }: TrackedRows): readonly (readonly unknown[])[] => [
   added.transfers,
   added.keys,
   added.secrets,
   added.ended,
-  added.subscriptions,
   added.audits,
   added.events,
-  added.webhooks,
-  added.texts,
-  added.kept,
   added.costs,
-  added.exchanges,
   added.calls,
-  added.beside,
   calledBack.answered,
-  quotes?.added ?? none,
+  // Last: a command may be the first of its batch that adds to a part.
+  ...(parts ? keptIn(parts) : []),
 ]
 
-const none: readonly unknown[] = []
+const keptIn = (parts: PartRows): (readonly unknown[])[] =>
+  [...parts].map(([part, rows]) => part.kept?.(rows as never) ?? [])
 
 const lengthsOf = (tracked: TrackedRows): number[] => storedIn(tracked).map(({ length }) => length)
 

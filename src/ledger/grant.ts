@@ -58,10 +58,7 @@ export function grant(unit: UnitOfWork, accountId: string, amount: Nusd, ref: st
   const account = unit.account(accountId)
   if (!account) throw new Error('a grant to an account that was not opened')
   if (amount < 1n) refuse('invalid_request', 'Grant at least 0.000000001 USD.')
-  if (account.balance + amount > maxNusd) {
-    refuse('conflict', 'The balance would exceed 9,000,000 USD, the most an account can hold.')
-  }
-  account.balance += amount
+  account.balance = creditedBalance(account.balance, amount)
   unit.changed('account', account)
   unit.addTransfer({
     accountId,
@@ -73,4 +70,10 @@ export function grant(unit: UnitOfWork, accountId: string, amount: Nusd, ref: st
     at: unit.now,
   })
   return account.balance
+}
+
+/** A balance with more money in it. @throws Refusal `conflict` above the largest one */
+export function creditedBalance(balance: Nusd, amount: Nusd): Nusd {
+  if (balance + amount <= maxNusd) return balance + amount
+  return refuse('conflict', 'The balance would exceed 9,000,000 USD, the most an account can hold.')
 }

@@ -6,8 +6,6 @@ import type { Db } from '../storage/db/db.ts'
 import { remember } from '../storage/db/memory.ts'
 import type { Query, Work } from '../storage/db/query-steps.ts'
 import type { EndedRun } from '../storage/db/schema.ts'
-import { keepItems } from '../storage/responses/store.ts'
-import { keepTexts } from '../storage/texts/store.ts'
 import { type BatchLimits, makeBatchQueue } from './batch-queue.ts'
 import type { Command } from './command.ts'
 import { isOneCommandsFault } from './fault.ts'
@@ -76,11 +74,11 @@ export function openLedger(
   }
 
   const whyUnpaid = (
-    { account, run, below, deposit, isExempt, isRepair }: Command<unknown>,
+    { account, run, below, isExempt, isRepair }: Command<unknown>,
     { accounts }: TrackedRows,
     { now }: UnitOfWork,
   ): Refusal | undefined => {
-    if (!free || isExempt || (run ?? below ?? deposit) !== undefined) return undefined
+    if (!free || isExempt || (run ?? below) !== undefined) return undefined
     return whyNoFreeWrites(free, accounts.get(account), now, isRepair ? 2 : 1)
   }
 
@@ -100,12 +98,10 @@ export function openLedger(
           why(command) ?? whyStopped(command, tracked.accounts) ?? whyUnpaid(command, tracked, unit)
         return refusal ? { refusal } : decide(command, unit, free && FreeCount.of(tracked, command))
       })
-      const { ended, texts, kept } = tracked.added
+      const { ended } = tracked.added
       if (numbering && ended.length > 0) yield* numbering.number(q, ended)
       if (!numbering) yield* assertTakesNothing(q, db, tracked, unit.now)
-      yield* writeBack(q, db, tracked)
-      yield* keepTexts(q, db.tables, texts, unit.now)
-      yield* keepItems(db.tables, kept)
+      yield* writeBack(q, db, tracked, unit.now)
       return outcomes
     } catch (error) {
       // At once: another write of this transaction may use the same rows or the log.

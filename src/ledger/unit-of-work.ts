@@ -5,30 +5,21 @@ import type { Rows } from '../storage/db/memory.ts'
 import type {
   AccountRow,
   AuditRow,
-  DepositRow,
   EndedRun,
   EventRow,
   IdempotentRow,
-  KeptItemRow,
   KeyRow,
   RunCostRow,
   RunRow,
   SecretRow,
-  SubscriptionRow,
   TransferRow,
-  UpstreamEvidenceRow,
-  WebhookRow,
   WindowRow,
 } from '../storage/db/schema.ts'
 import { windowId } from '../storage/holds/open-runs.ts'
 import type { NewEvent } from '../storage/outbox/event.ts'
-import type { RunText } from '../storage/texts/store.ts'
 import type { Brake } from './brake.ts'
 import { orFresh } from './fresh-window.ts'
-import { loaded } from './loaded.ts'
-import { loadedPeople, type People, type TrackedPeople } from './people.ts'
-import type { QuoteRows } from './quote-rows.ts'
-import type { SellingRows } from './selling-rows.ts'
+import { type Part, type PartRows, rowsOf } from './part.ts'
 import { addEvent } from './tell.ts'
 import { windowStart } from './window.ts'
 
@@ -57,11 +48,6 @@ export type UnitOfWork = {
   secrets(keyId: string): SecretRow[]
   /** The run, if it is still open. */
   run(id: string): OpenRun | undefined
-  /** The live subscription of an account, for a command with `subscribes`. */
-  subscription(account: string): SubscriptionRow | undefined
-  deposit(id: string): DepositRow | undefined
-  /** The members of an account and its invitations, for a command with `people`. */
-  people(account: string): People
   /** The call that a command named, if it was made in the last 24 hours. */
   call(scope: string): IdempotentRow | undefined
   /** The amounts spent and held by `key` in the window that contains `now`, in nano-USD. */
@@ -80,42 +66,24 @@ export type UnitOfWork = {
    * @param open the run as its process has it
    */
   setHold(run: OpenRun, open: RunRow, hold: Nusd): void
-  /** Ends an open run: its final row is written once, with its cost and its upstream's exchange. */
-  endRun(row: EndedRun, wholesale?: Nusd, exchange?: UpstreamEvidenceRow): void
+  /** Ends an open run: its final row is written once, with its cost. */
+  endRun(row: EndedRun, wholesale?: Nusd): void
   /** Its `seq` and `balance` are derived from the account when the batch is written. */
   addTransfer(row: NewTransfer): void
-  addSubscription(row: SubscriptionRow): void
   addCall(row: IdempotentRow): void
-  /** Of a command that names a `voucher` or `refundsOf`. */
-  selling(): SellingRows
-  /** Of a command that names a `quote`. */
-  quotes(): QuoteRows
   /** Keeps the answer of a call whose run ends. */
   answerCall(scope: string, reply: Uint8Array): void
   /** Deletes the call that began a run, so that it can be repeated. */
   freeCall(runId: string): void
+  /** The rows of a part that the command names, or of one that loads nothing. */
+  part<Rows, Id>(part: Part<Rows, Id>): Rows
   addAudit(row: AuditRow): void
   /** Tells what this command makes true; the account is one that it names. */
   addEvent(event: NewEvent): void
-  addWebhook(row: WebhookRow): void
-  /** Stores the texts of an ended run if its account keeps texts at the time of the write. */
-  keepText(text: RunText): void
-  /** Keeps what a run answered for its next turn, under the same condition. */
-  keepItems(items: readonly KeptItemRow[]): void
-  /** Counts rows that are stored past the ledger. */
-  addBeside(rows: readonly unknown[]): void
   changed(what: Changed, row: object): void
 }
 
-type Changed =
-  | 'account'
-  | 'alerts'
-  | 'key'
-  | 'secret'
-  | 'window'
-  | 'run'
-  | 'deposit'
-  | 'subscription'
+type Changed = 'account' | 'alerts' | 'key' | 'secret' | 'window' | 'run'
 
 export type NewTransfer = Omit<TransferRow, 'seq' | 'balance'>
 
@@ -128,24 +96,16 @@ export type TrackedRows = {
   windows: Rows<WindowRow>
   /** Open runs. */
   runs: Map<string, OpenRun>
-  deposits: Map<string, DepositRow>
-  /** By account. */
-  subscriptions: Map<string, SubscriptionRow>
   /** By scope. */
   calls: Map<string, IdempotentRow>
-  /** Loaded for the seldom command that needs them. */
-  selling?: SellingRows
-  quotes?: QuoteRows
-  /** By account; undefined unless a command names them. */
-  people?: Map<string, TrackedPeople>
+  /** Undefined until a command names or adds some. */
+  parts?: PartRows
   written: {
     accounts: Set<AccountRow>
     keys: Set<KeyRow>
     secrets: Set<SecretRow>
     windows: Set<WindowRow>
     runs: Set<OpenRun>
-    deposits: Set<DepositRow>
-    subscriptions: Set<SubscriptionRow>
     /** Accounts whose settings or last event changed. */
     alerts: Set<AccountRow>
     /** Accounts with more unpaid writes. */
@@ -158,17 +118,10 @@ export type TrackedRows = {
     runs: RunRow[]
     ended: EndedRun[]
     transfers: NewTransfer[]
-    subscriptions: SubscriptionRow[]
     audits: AuditRow[]
     events: EventRow[]
-    webhooks: WebhookRow[]
-    texts: RunText[]
-    kept: KeptItemRow[]
     costs: RunCostRow[]
-    exchanges: UpstreamEvidenceRow[]
     calls: IdempotentRow[]
-    /** Stored elsewhere, and only counted here. */
-    beside: unknown[]
   }
   /** Calls whose runs ended. */
   calledBack: { answered: { scope: string; reply: Uint8Array }[]; freed: string[] }
@@ -187,15 +140,9 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
     below: (id) => [...tracked.keys.values()].filter((key) => key.lineage.includes(id)),
     secrets: (id) => [...tracked.secrets.values()].filter((secret) => secret.keyId === id),
     run: (id) => tracked.runs.get(id),
-    deposit: (id) => tracked.deposits.get(id),
-    people: (account) => loadedPeople(tracked.people, account),
     call: (scope) => {
       const row = tracked.calls.get(scope)
       return row && row.until > unit.now ? row : undefined
-    },
-    subscription: (account) => {
-      const row = tracked.subscriptions.get(account)
-      return row?.endedAt === null ? row : undefined
     },
     window: (key) =>
       orFresh(tracked.windows, key, windowStart(key.capWindow, unit.now), key.capLimit),
@@ -250,7 +197,7 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
       added.runs = added.runs.filter(({ id }) => id !== row.id)
       unit.storeRun(row)
     },
-    endRun(row, wholesale, exchange) {
+    endRun(row, wholesale) {
       // Later commands of this batch must not find it, nor does it get a row of an open one.
       const open = tracked.runs.get(row.id)
       if (open) written.runs.delete(open)
@@ -258,39 +205,25 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
       if (added.runs.length > 0) added.runs = added.runs.filter(({ id }) => id !== row.id)
       added.ended.push(row)
       if (wholesale !== undefined) added.costs.push({ runId: row.id, cost: wholesale })
-      if (exchange) added.exchanges.push(exchange)
     },
     addTransfer: (row) => void added.transfers.push(row),
-    addSubscription(row) {
-      tracked.subscriptions.set(row.accountId, row)
-      added.subscriptions.push(row)
-    },
-    selling: () => loaded(tracked.selling, 'vouchers and refunds'),
-    quotes: () => loaded(tracked.quotes, 'quotes'),
     addCall(row) {
       tracked.calls.set(row.scope, row)
       added.calls.push(row)
     },
     answerCall: (scope, reply) => void tracked.calledBack.answered.push({ scope, reply }),
     freeCall: (runId) => void tracked.calledBack.freed.push(runId),
+    part: (part) => rowsOf(tracked, part),
     addAudit: (row) => void added.audits.push(row),
     addEvent: (event) => addEvent(tracked, event, unit.now),
-    addWebhook: (row) => void added.webhooks.push(row),
-    keepText: (text) => void added.texts.push(text),
-    addBeside: (rows) => void added.beside.push(...rows),
-    keepItems: (items) => void added.kept.push(...items),
     changed(what, row) {
       if (what === 'account') written.accounts.add(row as AccountRow)
       else if (what === 'alerts') written.alerts.add(row as AccountRow)
-      else if (what === 'deposit') written.deposits.add(row as DepositRow)
       else if (what === 'window') written.windows.add(row as WindowRow)
       else if (what === 'secret') {
         if (!added.secrets.includes(row as SecretRow)) written.secrets.add(row as SecretRow)
       } else if (what === 'key') {
         if (!added.keys.includes(row as KeyRow)) written.keys.add(row as KeyRow)
-      } else if (what === 'subscription') {
-        const isNew = added.subscriptions.includes(row as SubscriptionRow)
-        if (!isNew) written.subscriptions.add(row as SubscriptionRow)
       } else if (!added.runs.includes(row as RunRow)) written.runs.add(row as OpenRun)
     },
   }

@@ -2,6 +2,8 @@
 import { assertModelInPlan, assertUsable, type Caller } from '../access/keys/key.ts'
 import type { Plan } from '../access/plan.ts'
 import type { Deps } from '../app/deps-port.ts'
+import { quoteRows } from '../billing/quotes/quote-rows.ts'
+import { takeUse, usableQuote } from '../billing/quotes/quoted.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { isSet } from '../kernel/json-object.ts'
@@ -12,7 +14,7 @@ import type { Command } from '../ledger/command.ts'
 import { isFunded, whyNoFreeWrites } from '../ledger/free-writes.ts'
 import { mostFor, type Passed, type Shortage, takeHold } from '../ledger/hold.ts'
 import type { Once } from '../ledger/once.ts'
-import { takeUse, usableQuote } from '../ledger/quoted.ts'
+import type { PartId } from '../ledger/part.ts'
 import type { UnitOfWork } from '../ledger/unit-of-work.ts'
 import type { Bound } from '../models/bound.ts'
 import { builtinUpstreamId } from '../models/builtins.ts'
@@ -78,7 +80,7 @@ export class Opening implements Command<OpenedRun> {
   readonly account: string
   readonly keys: readonly string[]
   readonly call: string | undefined
-  readonly quote: string | undefined
+  readonly parts: readonly PartId[] | undefined
   /** A background run is answered before it ends, and a use of a quote outlives a crash. */
   readonly isHold: boolean
   /** It asks the budget itself, if it turns out to be free. */
@@ -97,7 +99,7 @@ export class Opening implements Command<OpenedRun> {
     this.account = wish.caller.account
     this.keys = wish.caller.key.lineage
     this.call = wish.once?.scope
-    this.quote = quote?.digest
+    this.parts = quote && [quoteRows.of(quote.digest)]
     this.isHold = !wish.background && !quote
     // Before the command, which is to be short.
     this.seed = deps.random.bytes(32)

@@ -1,22 +1,25 @@
 /** The command that ends a run: its charge, its row and the digest of its receipt. */
 import type { Deps } from '../app/deps-port.ts'
 import { quoteDigestOf } from '../billing/quotes/apply-quote.ts'
+import { quoteRows } from '../billing/quotes/quote-rows.ts'
+import { returnUse } from '../billing/quotes/quoted.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Millis } from '../kernel/clock.ts'
 import { type Hex, toHex } from '../kernel/hex.ts'
 import { type Nusd, toJsonInteger } from '../kernel/money.ts'
 import type { Command } from '../ledger/command.ts'
 import { endHold } from '../ledger/hold.ts'
-import { returnUse } from '../ledger/quoted.ts'
+import type { PartId } from '../ledger/part.ts'
 import type { UnitOfWork } from '../ledger/unit-of-work.ts'
 import { costOf, type MeterLine, type Usage } from '../models/meter.ts'
 import { chargedLines, linesOf, type Prices } from '../models/rates.ts'
 import type { Exchange } from '../models/upstream/exchange.ts'
 import type { Side } from '../models/usage.ts'
-import { exchangeRow } from '../proof/attested/exchange-row.ts'
+import { addExchange } from '../proof/attested/exchange-rows.ts'
 import { commitOutput, digestOf, factsOf, receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { EndedRun, HoldWindow, KeptItemRow, RunRow } from '../storage/db/schema.ts'
 import type { NewEvent } from '../storage/outbox/event.ts'
+import { itemRows, textRows } from './kept-rows.ts'
 import type { StopReason } from './live-run.ts'
 import type { Outcome, RunError, RunStatus } from './run.ts'
 
@@ -86,7 +89,7 @@ export async function settle(deps: SettleDeps, of: RunEnd): Promise<FinishedRun>
 /** One object for the command and what it stores. */
 export class Settlement implements Command<void> {
   readonly account: string
-  readonly quote: string | undefined
+  readonly parts: readonly PartId[] | undefined
   readonly keys = noKeys
   readonly windows: readonly HoldWindow[]
   readonly run: string
@@ -94,6 +97,7 @@ export class Settlement implements Command<void> {
   private readonly done: FinishedRun
   /** Whether the call keeps its answer: one that failed without a charge may be made again. */
   private readonly isKept: boolean
+  private readonly quote: string | undefined
   private readonly reply: Uint8Array | undefined
   /** The items that are kept of the answer. */
   readonly items: readonly KeptItemRow[] | undefined
@@ -120,6 +124,7 @@ export class Settlement implements Command<void> {
     this.items = ending.outcome === 'complete' ? items?.(this.done) : undefined
     // A run that failed without a charge does not use up its quote.
     this.quote = this.isKept ? undefined : quoteDigestOf(open)
+    this.parts = this.quote === undefined ? undefined : [quoteRows.of(this.quote)]
   }
 
   decide(unit: UnitOfWork): void {
@@ -129,14 +134,15 @@ export class Settlement implements Command<void> {
     if (!held) throw new RunNotOpen(open.id)
     endHold(unit, held, ended.cost)
     // The whole row: the digest covers it, and the stored start may differ.
-    unit.endRun(ended, ending.wholesale, exchange && exchangeRow(ended, exchange))
+    unit.endRun(ended, ending.wholesale)
+    if (exchange) addExchange(unit, ended, exchange)
     const isTold = unit.account(open.accountId)?.tellsRuns || this.deps.settings.tellsRuns
     if (isTold) unit.addEvent(endEvent(ended))
     if (received !== undefined) {
       const { id, accountId } = open
-      unit.keepText({ runId: id, accountId, input: received, output: ending.output })
+      unit.part(textRows).push({ runId: id, accountId, input: received, output: ending.output })
     }
-    if (this.items) unit.keepItems(this.items)
+    if (this.items) unit.part(itemRows).push(...this.items)
     if (reply && call?.scope !== undefined) unit.answerCall(call.scope, reply)
     if (call && !this.isKept) unit.freeCall(open.id)
     if (quote !== undefined) returnUse(unit, quote)

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { eq } from 'drizzle-orm'
 import { LostLease } from '../../src/kernel/lost-lease.ts'
 import { evidenceCollector } from '../../src/proof/attested/collect-evidence.ts'
-import { answeredRow } from '../../src/proof/attested/exchange-row.ts'
+import { answeredRow } from '../../src/proof/attested/exchange-rows.ts'
 import { upstreamEvidenceStore } from '../../src/proof/attested/store.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { rejectionOf } from '../support/rejection.ts'

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'bun:test'
+import {
+  creditDeposit,
+  moveDeposit,
+  reverseDeposit,
+} from '../../src/billing/deposits/credit-deposit.ts'
+import { depositRows } from '../../src/billing/deposits/deposit-rows.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
-import { creditDeposit, moveDeposit, reverseDeposit } from '../../src/ledger/credit-deposit.ts'
+import { noteRefunded, refundRows } from '../../src/ledger/refund-rows.ts'
 import type { DepositRow } from '../../src/storage/db/schema.ts'
 import { account, deposit, now, paperUnit } from './paper-unit.ts'
 
@@ -13,12 +19,17 @@ function desk(row: Partial<DepositRow> = {}, own = {}, other = {}) {
   const alice = account(own)
   const bob = account({ id: 'bob', balance: 0n, ...other })
   const dep = deposit(row)
-  const { unit, tracked } = paperUnit({ accounts: [alice, bob], deposits: [dep] })
+  const { unit, tracked } = paperUnit({
+    accounts: [alice, bob],
+    deposits: [dep],
+    parts: [refundRows],
+  })
+  noteRefunded(unit, { account: 'alice', ref: dep.id }, { total: 0n, count: 0 })
   const journal = () =>
     tracked.added.transfers.map(({ accountId, ref, kind, source, target, amount }) =>
       [accountId, ref, kind, `${source} to ${target}`, amount].join(' '),
     )
-  const written = () => [...tracked.written.accounts, ...tracked.written.deposits]
+  const written = () => [...tracked.written.accounts, ...unit.part(depositRows).written]
   return { unit, tracked, alice, bob, dep, journal, written }
 }
 

@@ -1,7 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { rotateKey } from '../../src/access/keys/rotate.ts'
+import { depositRows } from '../../src/billing/deposits/deposit-rows.ts'
+import { subscriptionOf, subscriptionRows } from '../../src/billing/plans/subscription-rows.ts'
 import { openLedger } from '../../src/ledger/post.ts'
 import type { UnitOfWork } from '../../src/ledger/unit-of-work.ts'
+import { textRows } from '../../src/runs/kept-rows.ts'
 import { insert, rows } from '../../src/storage/db/query-steps.ts'
 import type { IdempotentRow, SubscriptionRow } from '../../src/storage/db/schema.ts'
 import { textStore } from '../../src/storage/texts/store.ts'
@@ -95,8 +98,8 @@ describe.each(engines)('a command on %s', (engine) => {
     await office.grant(account, 1n)
     await office.db.write(() => insert(office.db.tables.subscriptions, all))
     const seen = await fresh().post({
-      ...{ account, keys: [], subscribes: true },
-      decide: (unit) => unit.subscription(account)?.id,
+      ...{ account, keys: [], parts: [subscriptionRows.of(account)] },
+      decide: (unit) => subscriptionOf(unit, account)?.id,
     })
     expect(seen).toBe(`sub_${account}_b`)
   })
@@ -160,8 +163,11 @@ describe.each(engines)('a command on %s', (engine) => {
         },
       ]),
     )
-    const decide = (unit: UnitOfWork) => unit.deposit(id)?.amount
-    expect(await fresh().post({ account, keys: [], deposit: id, decide })).toBe(5n)
+    const seen = await fresh().post({
+      ...{ account, keys: [], parts: [depositRows.of(id)] },
+      decide: (unit) => unit.part(depositRows).byId.get(id)?.amount,
+    })
+    expect(seen).toBe(5n)
   })
 
   test('keeps the text of a run where its account asked for that', async () => {
@@ -176,7 +182,8 @@ describe.each(engines)('a command on %s', (engine) => {
       await office.grant(account, 1n)
       const run = await office.hold(await office.key({ account }), 0n)
       const text = { runId: run.id, accountId: account, input: 'in', output: 'out' }
-      await office.ledger.post({ account, keys: [], decide: (unit) => unit.keepText(text) })
+      const decide = (unit: UnitOfWork) => void unit.part(textRows).push(text)
+      await office.ledger.post({ account, keys: [], decide })
       const kept = account === keeps ? { input: 'in', output: 'out' } : undefined
       expect(await texts.find(run.id)).toEqual(kept)
     }

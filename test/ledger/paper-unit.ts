@@ -1,4 +1,5 @@
-import { sellingRows } from '../../src/ledger/selling-rows.ts'
+import { depositRows } from '../../src/billing/deposits/deposit-rows.ts'
+import type { Part } from '../../src/ledger/part.ts'
 import { trackedRows } from '../../src/ledger/tracked-rows.ts'
 import { makeUnitOfWork } from '../../src/ledger/unit-of-work.ts'
 import type {
@@ -19,14 +20,19 @@ export function paperUnit(rows: {
   accounts?: AccountRow[]
   windows?: WindowRow[]
   deposits?: DepositRow[]
+  /** Parts of which nothing is stored. */
+  parts?: Part[]
 }) {
   const tracked = trackedRows()
-  tracked.selling = sellingRows()
+  tracked.parts = new Map()
+  for (const part of rows.parts ?? []) tracked.parts.set(part, part.empty())
   for (const row of rows.accounts ?? []) tracked.accounts.set(row.id, row)
   for (const row of rows.windows ?? []) {
     tracked.windows.set(windowId(row.keyId, row.windowStart), row)
   }
-  for (const row of rows.deposits ?? []) tracked.deposits.set(row.id, row)
+  const deposits = depositRows.empty()
+  for (const row of rows.deposits ?? []) deposits.byId.set(row.id, row)
+  tracked.parts.set(depositRows, deposits)
   return { tracked, unit: makeUnitOfWork(tracked, now) }
 }
 

@@ -1,47 +1,28 @@
 import { describe, expect, test } from 'bun:test'
-import type {
-  IdempotentRow,
-  KeyRow,
-  SecretRow,
-  SubscriptionRow,
-} from '../../src/storage/db/schema.ts'
+import type { IdempotentRow, KeyRow, SecretRow } from '../../src/storage/db/schema.ts'
 import { endedAs } from './office.ts'
-import { account, deposit, key, now, openRun, paperUnit, window } from './paper-unit.ts'
+import { account, key, now, openRun, paperUnit, window } from './paper-unit.ts'
 
 const secret = (state: Partial<SecretRow> = {}): SecretRow => ({
   ...{ hash: 'h1', keyId: 'leaf', validUntil: null, selfRotated: false },
   ...state,
 })
-const subscription = (endedAt: number | null = null) =>
-  ({ id: 'sub_1', accountId: 'alice', endedAt }) as SubscriptionRow
 const call = (until: number) => ({ scope: 'POST /x', until }) as IdempotentRow
 
 describe('what a command adds', () => {
   test('is in the unit of work at once for those behind it, and is written as new', () => {
     const { unit, tracked } = paperUnit({})
-    const [made, shown, run, plan, kept] = [
-      key(),
-      secret(),
-      openRun(),
-      subscription(),
-      call(now + 1),
-    ]
+    const [made, shown, run, kept] = [key(), secret(), openRun(), call(now + 1)]
     unit.addKey(made, shown)
     unit.addKey(key({ id: 'second' }), secret({ hash: 'h2', keyId: 'second' }))
     unit.addRun(run)
-    unit.addSubscription(plan)
     unit.addCall(kept)
-    expect([unit.key('leaf'), unit.run('run_1'), unit.subscription('alice')]).toEqual([
-      made,
-      run,
-      plan,
-    ])
+    expect([unit.key('leaf'), unit.run('run_1')]).toEqual([made, run])
     expect([unit.call('POST /x'), unit.secrets('leaf')]).toEqual([kept, [shown]])
     expect([unit.activeKeys('alice'), unit.activeKeys('bob')]).toEqual([2, 0])
     expect(tracked.added.keys.map(({ id }) => id)).toEqual(['leaf', 'second'])
     expect(tracked.added.secrets.map(({ hash }) => hash)).toEqual(['h1', 'h2'])
     expect(tracked.added.runs).toEqual([run])
-    expect(tracked.added.subscriptions).toEqual([plan])
     expect(tracked.added.calls).toEqual([kept])
   })
 
@@ -86,8 +67,6 @@ describe('what a command changes', () => {
       secret: secret(),
       window: window(),
       run: openRun(),
-      deposit: deposit(),
-      subscription: subscription(),
     }
     for (const [what, row] of Object.entries(rows)) {
       unit.changed(what as keyof typeof rows, row)
@@ -99,8 +78,6 @@ describe('what a command changes', () => {
       secrets: new Set([rows.secret]),
       windows: new Set([rows.window]),
       runs: new Set([rows.run]),
-      deposits: new Set([rows.deposit]),
-      subscriptions: new Set([rows.subscription]),
       alerts: new Set([rows.alerts]),
       budgets: new Set(),
     })
@@ -108,16 +85,14 @@ describe('what a command changes', () => {
 
   test('is not written beside what is new: it is written with it', () => {
     const { unit, tracked } = paperUnit({})
-    const [made, shown, run, plan] = [key(), secret(), openRun(), subscription()]
+    const [made, shown, run] = [key(), secret(), openRun()]
     unit.addKey(made, shown)
     unit.addRun(run)
-    unit.addSubscription(plan)
     unit.changed('key', made)
     unit.changed('secret', shown)
     unit.changed('run', run)
-    unit.changed('subscription', plan)
-    const { keys, secrets, runs, subscriptions } = tracked.written
-    expect(keys.size + secrets.size + runs.size + subscriptions.size).toBe(0)
+    const { keys, secrets, runs } = tracked.written
+    expect(keys.size + secrets.size + runs.size).toBe(0)
   })
 })
 
@@ -144,13 +119,6 @@ describe('a key that is revoked', () => {
 })
 
 describe('a unit of work gives', () => {
-  test('a subscription only while it goes on', () => {
-    const { unit, tracked } = paperUnit({})
-    tracked.subscriptions.set('alice', subscription(now - 1))
-    expect(unit.subscription('alice')).toBeUndefined()
-    expect(unit.subscription('bob')).toBeUndefined()
-  })
-
   test.each([
     [now + 1, true],
     [now, false],

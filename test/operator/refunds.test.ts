@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { issueToken } from '../../src/access/operators/issue-token.ts'
 import { operatorScopes } from '../../src/access/operators/token.ts'
-import { refundDeposit } from '../../src/ledger/selling.ts'
+import { refundDeposit } from '../../src/billing/refunds/refund.ts'
+import { noteRefunded, refundRows } from '../../src/ledger/refund-rows.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { errorType } from '../docs/answers.ts'
 import { account as accountRow, deposit, paperUnit } from '../ledger/paper-unit.ts'
@@ -78,7 +79,9 @@ describe.each(engines)('refunds on %s', (engine) => {
 describe('a refund of a deposit', () => {
   const paper = (state: object, held = 0n) => {
     const row = deposit({ account: 'alice', status: 'finalized', amount: 60n, ...state })
-    const made = paperUnit({ accounts: [accountRow({ held })], deposits: [row] })
+    const accounts = [accountRow({ held })]
+    const made = paperUnit({ accounts, deposits: [row], parts: [refundRows] })
+    noteRefunded(made.unit, { account: 'alice', ref: row.id }, { total: 0n, count: 0 })
     const refund = (amount: bigint) =>
       refundDeposit(made.unit, { account: 'alice', ref: row.id, amount })
     return { ...made, refund }

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { codeHash, makeCode } from '../../src/billing/vouchers/code.ts'
 import { issueVouchers, revokeVouchers } from '../../src/billing/vouchers/issue-vouchers.ts'
+import { redeem } from '../../src/billing/vouchers/redeem-voucher.ts'
+import { voucherRows } from '../../src/billing/vouchers/voucher-rows.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
-import { redeem } from '../../src/ledger/selling.ts'
-import { sellingRows } from '../../src/ledger/selling-rows.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { rows } from '../../src/storage/db/query-steps.ts'
 import { browser, signInWith } from '../accounts/wallet.ts'
@@ -42,11 +42,11 @@ describe('the code of a voucher', () => {
 
 test('A voucher works up to the millisecond before its end, not at it.', () => {
   const atPaper = (expiresAt: number) => {
-    const { unit, tracked } = paperUnit({ accounts: [accountRow()] })
+    const { unit } = paperUnit({ accounts: [accountRow()], parts: [voucherRows] })
     const batch = { id: 'vou_1', amount: 5n, count: 1, perAccount: null, createdAt: 0 }
-    const selling = tracked.selling ?? sellingRows()
-    selling.codes.set('hash', { hash: 'hash', batchId: 'vou_1', serial: 1 })
-    selling.batches.set('vou_1', { ...batch, expiresAt, revokedAt: null, redeemed: 0 })
+    const { codes, batches } = unit.part(voucherRows)
+    codes.set('hash', { hash: 'hash', batchId: 'vou_1', serial: 1 })
+    batches.set('vou_1', { ...batch, expiresAt, revokedAt: null, redeemed: 0 })
     return () => redeem(unit, 'alice', 'hash')
   }
   expect(atPaper(now + 1)()).toMatchObject({ amount: 5n, balance: 105n, ref: 'vou_1/1' })

@@ -6,7 +6,7 @@ import { max, type Nusd, toJsonInteger } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
-import { assertStillMember, peopleOf } from '../membership.ts'
+import { assertStillMember, membershipOf } from '../membership.ts'
 import {
   boundCap,
   boundExpiry,
@@ -46,7 +46,7 @@ export async function changeKey(
     isRepair: true,
     account: found.accountId,
     keys: found.lineage,
-    people: peopleOf(acting),
+    parts: membershipOf(acting),
     decide(unit) {
       assertStillMember(unit, acting)
       const [key, ...above] = chainOf(unit, found.lineage)

@@ -8,7 +8,7 @@ import { accountMark } from '../../kernel/shard.ts'
 import type { Once } from '../../ledger/once.ts'
 import type { CapWindow } from '../../ledger/window.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
-import { assertStillMember, peopleOf } from '../membership.ts'
+import { assertStillMember, membershipOf } from '../membership.ts'
 import type { Plan } from '../plan.ts'
 import {
   boundCap,
@@ -75,7 +75,7 @@ export async function issueKey(
     mints: true,
     keys: wish.id === undefined ? lineage : [wish.id, ...lineage],
     call: wish.once?.scope,
-    people: peopleOf(wish.acting),
+    parts: membershipOf(wish.acting),
     decide(unit) {
       assertStillMember(unit, wish.acting)
       wish.once?.assertFirst(unit)

@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
-import { assertStillMember, peopleOf } from '../membership.ts'
+import { assertStillMember, membershipOf } from '../membership.ts'
 import { assertActs, assertNotRevoked, chainOf, type KeyCommand } from './key.ts'
 import { noteKey } from './note.ts'
 
@@ -19,7 +19,7 @@ export async function pauseKey(
     isExempt: true,
     account: found.accountId,
     keys: found.lineage,
-    people: peopleOf(acting),
+    parts: membershipOf(acting),
     decide(unit) {
       assertStillMember(unit, acting)
       const chain = chainOf(unit, found.lineage)

@@ -1,7 +1,7 @@
 /** Revokes a key and all keys below it for good. */
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import { assertStillMember, peopleOf } from '../membership.ts'
+import { assertStillMember, membershipOf } from '../membership.ts'
 import type { KeyCommand } from './key.ts'
 import { noteKey, tellKey } from './note.ts'
 
@@ -20,7 +20,7 @@ export async function revokeKey(
     account: found.accountId,
     keys: [keyId],
     below: keyId,
-    people: peopleOf(acting),
+    parts: membershipOf(acting),
     decide(unit) {
       assertStillMember(unit, acting)
       const all = unit.below(keyId)

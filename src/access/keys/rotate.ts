@@ -6,7 +6,7 @@ import { refuse } from '../../kernel/refusal.ts'
 import { accountMark } from '../../kernel/shard.ts'
 import type { Once } from '../../ledger/once.ts'
 import type { KeyRow } from '../../storage/db/schema.ts'
-import { assertStillMember, peopleOf } from '../membership.ts'
+import { assertStillMember, membershipOf } from '../membership.ts'
 import { assertActs, assertNotRevoked, chainOf } from './key.ts'
 import { noteKey } from './note.ts'
 import { fingerprintOf, hashSecret, makeSecret, secretPrefix } from './secret.ts'
@@ -53,7 +53,7 @@ export async function rotateKey(
     keys: found.lineage,
     secretsOf: keyId,
     call: once?.scope,
-    people: peopleOf(acting),
+    parts: membershipOf(acting),
     decide(unit) {
       assertStillMember(unit, acting)
       once?.assertFirst(unit)

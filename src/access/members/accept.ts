@@ -10,6 +10,7 @@ import { maxLifeMs, scopes } from '../keys/key.ts'
 import { noLimits } from '../keys/key-limits.ts'
 import { noteKey, toDetail } from '../keys/note.ts'
 import { fingerprintOf, hashSecret, makeSecret } from '../keys/secret.ts'
+import { peopleOf, peopleRows } from '../people-rows.ts'
 import { membershipsMax } from './member.ts'
 
 type Needs = Pick<Deps, 'ledger' | 'members' | 'plans' | 'random' | 'ids' | 'clock'>
@@ -46,9 +47,9 @@ export async function accept(
     account,
     mints: true,
     keys: [],
-    people: true,
+    parts: [peopleRows.of(account)],
     decide(unit) {
-      const people = unit.people(account)
+      const people = peopleOf(unit, account)
       const row = people.invitations.find(({ id }) => id === invitation.id)
       if (!row || row.expiresAt <= unit.now) return refuseInvitation()
       if (wallet === account) {

@@ -8,6 +8,7 @@ import type { InvitationRow } from '../../storage/db/schema.ts'
 import { hashToken, newToken } from '../accounts/session.ts'
 import { boundCap, boundModels } from '../keys/bounds.ts'
 import { assertStillMember } from '../membership.ts'
+import { peopleOf, peopleRows } from '../people-rows.ts'
 import { invitationLifeMs, peopleMax } from './member.ts'
 
 /** `cap` and `models` are the limits of a developer's branch. */
@@ -32,10 +33,10 @@ export async function invite(
   const row = await ledger.post({
     account,
     keys: [],
-    people: true,
+    parts: [peopleRows.of(account)],
     decide(unit) {
       assertStillMember(unit, acting)
-      const people = unit.people(account)
+      const people = peopleOf(unit, account)
       for (const late of people.invitations.filter(({ expiresAt }) => expiresAt <= unit.now)) {
         people.removeInvitation(late)
       }
@@ -82,10 +83,10 @@ export async function takeBack(
     isExempt: true,
     account,
     keys: [],
-    people: true,
+    parts: [peopleRows.of(account)],
     decide(unit) {
       assertStillMember(unit, acting)
-      const people = unit.people(account)
+      const people = peopleOf(unit, account)
       const row = people.invitations.find((one) => one.id === id)
       if (!row) return refuse('not_found', 'There is no such invitation, or it was used.')
       people.removeInvitation(row)

@@ -5,6 +5,7 @@ import { refuse } from '../../kernel/refusal.ts'
 import type { MemberRow } from '../../storage/db/schema.ts'
 import { noteKey } from '../keys/note.ts'
 import { assertStillMember } from '../membership.ts'
+import { peopleOf, peopleRows } from '../people-rows.ts'
 
 type Needs = Pick<Deps, 'ledger' | 'keys' | 'ids' | 'members'>
 
@@ -29,10 +30,10 @@ export async function removeMember(deps: Needs, acting: Acting, wallet: string):
     account,
     keys: branch === undefined ? [] : [branch],
     ...(branch === undefined ? {} : { below: branch }),
-    people: true,
+    parts: [peopleRows.of(account)],
     decide(unit) {
       assertStillMember(unit, acting)
-      const people = unit.people(account)
+      const people = peopleOf(unit, account)
       const member = people.members.find((one) => one.wallet === wallet)
       if (!member) return refuse('not_found', 'This wallet is not a member of the account.')
       // The member was removed and invited again meanwhile, so the loaded branch is another one.

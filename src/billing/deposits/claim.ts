@@ -1,12 +1,15 @@
 /** Gives deposits to other accounts: by a signed claim, or by the operator. */
+
 import { toAccountId } from '../../access/accounts/account.ts'
 import type { Visitor } from '../../access/accounts/session.ts'
 import { auditOf, isSignatureOf } from '../../access/accounts/sign-in.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
-import { moveDeposit } from '../../ledger/credit-deposit.ts'
+import { refundRows } from '../../ledger/refund-rows.ts'
 import type { AuditRow, DepositRow } from '../../storage/db/schema.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
+import { moveDeposit } from './credit-deposit.ts'
+import { depositRows } from './deposit-rows.ts'
 
 /** Claims the transfers of a transaction from another wallet. */
 export type Claim = {
@@ -113,8 +116,8 @@ function giveDeposit(
     to: account,
     opens: true,
     keys: [],
-    deposit: row.id,
-    refundsOf: row.id,
+    isExempt: true,
+    parts: [depositRows.of(row.id), refundRows.of({ account: row.from, ref: row.id })],
     decide(unit) {
       const moved = { ...moveDeposit(unit, row.id, account) }
       unit.addAudit({ ...audit, detail: { ...audit.detail, moved_nusd: String(moved.moved) } })

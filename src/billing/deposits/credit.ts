@@ -1,15 +1,17 @@
 /** Credits deposits that are deep enough, and finalizes old ones. */
+
 import type { Deps } from '../../app/deps-port.ts'
 import type { Doubt } from '../../front/status/health-port.ts'
 import type { Chain } from '../../kernel/chain.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { isSlotMoving } from '../../kernel/shard.ts'
-import { creditDeposit } from '../../ledger/credit-deposit.ts'
 import { isRepeat } from '../../ledger/fault.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'
+import { creditDeposit } from './credit-deposit.ts'
 import { dayOf, type Heads, isDeepEnough, softDepth } from './deposit.ts'
+import { depositRows } from './deposit-rows.ts'
 import { applyReorg, type ChainView, type Inclusion, inclusionOf, isUnmoved } from './reorg.ts'
 import { holdBack, type Second, secondServer } from './second.ts'
 
@@ -164,7 +166,8 @@ async function credit(
     account,
     opens: true,
     keys: [],
-    deposit: id,
+    isExempt: true,
+    parts: [depositRows.of(id)],
     decide: (unit: UnitOfWork) => creditDeposit(unit, id, { blockHash, blockTime }),
   }
   const isCredited = await ledger.post(command).catch((error: unknown) => {

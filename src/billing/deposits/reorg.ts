@@ -1,12 +1,14 @@
 /** Follows a transaction through reorgs: moves its deposits, or takes their credit back. */
+
 import type { Deps } from '../../app/deps-port.ts'
 import type { Chain } from '../../kernel/chain.ts'
 import { isSlotMoving } from '../../kernel/shard.ts'
-import { reverseDeposit } from '../../ledger/credit-deposit.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { Lease } from '../../storage/db/lease.ts'
 import type { DepositRow } from '../../storage/db/schema.ts'
+import { reverseDeposit } from './credit-deposit.ts'
 import type { DepositPolicy } from './deposit.ts'
+import { depositRows } from './deposit-rows.ts'
 import { isAt, isLost, matchTransfers, toRow, transferOf } from './match-transfers.ts'
 import { readTransfers, type Transfer } from './transfer.ts'
 
@@ -94,7 +96,8 @@ async function reverseOrOrphan(
     const command = {
       account: row.account,
       keys: [],
-      deposit: row.id,
+      isExempt: true,
+      parts: [depositRows.of(row.id)],
       decide: (unit: UnitOfWork) => reverseDeposit(unit, row.id, row.blockHash),
     }
     const loss = await ledger.post(command).catch((error: unknown) => {

@@ -1,9 +1,9 @@
 /** SQL of {@link Deposits}. */
+
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, not, or, sql } from 'drizzle-orm'
 import { chainId } from '../../kernel/chain.ts'
 import { toPage } from '../../kernel/pagination.ts'
 import type { Shard } from '../../kernel/shard.ts'
-import { depositEvent } from '../../ledger/credit-deposit.ts'
 import type { Db } from '../../storage/db/db.ts'
 import { ensureFact, findFact, lockFact, writeFact } from '../../storage/db/facts.ts'
 import { assertLease, type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
@@ -11,6 +11,7 @@ import { first, insert, type Query, rows, type Work } from '../../storage/db/que
 import type { DepositRow } from '../../storage/db/schema.ts'
 import { addEvents } from '../../storage/outbox/store.ts'
 import { misplaced } from '../../storage/slots/store/owners.ts'
+import { depositEvent } from './credit-deposit.ts'
 import type {
   DepositChanges,
   DepositProgress,

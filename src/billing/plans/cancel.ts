@@ -1,9 +1,11 @@
 /** Cancels a subscription at the end of its paid period. */
+
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { SubscriptionRow } from '../../storage/db/schema.ts'
 import { currentOf } from './quote.ts'
 import { cancelSubscription, notePlan } from './subscription.ts'
+import { subscriptionOf, subscriptionRows } from './subscription-rows.ts'
 
 /**
  * Lets a subscription end with its period, which is paid; cancelled twice is once.
@@ -18,9 +20,9 @@ export async function cancelPlan(
     isExempt: true,
     account,
     keys: [],
-    subscribes: true,
+    parts: [subscriptionRows.of(account)],
     decide(unit) {
-      const current = currentOf(unit.subscription(account), unit.now)
+      const current = currentOf(subscriptionOf(unit, account), unit.now)
       if (!current)
         return refuse('conflict', 'There is no plan to cancel: you are on the free plan.')
       if (current.status === 'canceling') return { ...current }

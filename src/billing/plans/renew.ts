@@ -1,4 +1,5 @@
 /** The job that renews subscriptions whose period ended. */
+
 import { freeId, type Plan } from '../../access/plan.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
@@ -15,6 +16,7 @@ import {
   setPlan,
   tellPlan,
 } from './subscription.ts'
+import { subscriptionChanged, subscriptionOf, subscriptionRows } from './subscription-rows.ts'
 
 type Needs = Pick<Deps, 'ledger' | 'ids' | 'keys' | 'plans'>
 
@@ -58,9 +60,9 @@ export async function renew(deps: Needs, due: Due): Promise<void> {
     isExempt: true,
     account: accountId,
     keys: [],
-    subscribes: true,
+    parts: [subscriptionRows.of(accountId)],
     decide(unit) {
-      const row = unit.subscription(accountId)
+      const row = subscriptionOf(unit, accountId)
       if (row?.id !== due.id || row.periodStart !== due.periodStart) return
       if (row.periodEnd === null || row.periodEnd > unit.now) return
       const follows = row.status === 'canceling' ? freeId : (row.nextPlan ?? row.plan)
@@ -94,7 +96,7 @@ function goOn(unit: UnitOfWork, row: SubscriptionRow, ended: Millis, plan: Plan)
       ? { periodStart: month.start, periodEnd: month.end }
       : { periodStart: ended, periodEnd: null }
   Object.assign(row, { plan: plan.id, price: plan.price, nextPlan: null, ...period })
-  unit.changed('subscription', row)
+  subscriptionChanged(unit, row)
   payPeriod(unit, row, plan.price)
   setPlan(unit, row.accountId, plan.id, null)
   return true

@@ -1,9 +1,11 @@
 /** Takes back a cancellation or a planned change of plan. */
+
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { SubscriptionRow } from '../../storage/db/schema.ts'
 import { currentOf } from './quote.ts'
 import { keepSubscription, notePlan } from './subscription.ts'
+import { subscriptionOf, subscriptionRows } from './subscription-rows.ts'
 
 /**
  * Takes back what was to happen at the end of the period: a cancellation or a change of plan.
@@ -17,9 +19,9 @@ export async function resumePlan(
   const row = await ledger.post({
     account,
     keys: [],
-    subscribes: true,
+    parts: [subscriptionRows.of(account)],
     decide(unit) {
-      const current = currentOf(unit.subscription(account), unit.now)
+      const current = currentOf(subscriptionOf(unit, account), unit.now)
       if (!current) return refuse('conflict', 'No plan is active. Choose one to start again.')
       if (current.status === 'active' && current.nextPlan === null) return { ...current }
       keepSubscription(unit, current)

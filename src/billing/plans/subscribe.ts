@@ -1,4 +1,5 @@
 /** Subscribes an account to a plan, or changes its plan. */
+
 import { freeId, type Plan } from '../../access/plan.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
@@ -17,6 +18,7 @@ import {
   payPeriod,
   setPlan,
 } from './subscription.ts'
+import { addSubscription, subscriptionOf, subscriptionRows } from './subscription-rows.ts'
 
 /** How long what was shown may be taken at its price, in ms. */
 const quotedMs = 600_000
@@ -51,11 +53,11 @@ export async function subscribe(
     isExempt: true,
     account,
     keys: [],
-    subscribes: true,
+    parts: [subscriptionRows.of(account)],
     call: once?.scope,
     decide(unit) {
       once?.assertFirst(unit)
-      const known = unit.subscription(account)
+      const known = subscriptionOf(unit, account)
       const at = quotedAt ?? unit.now
       assertFresh(at, unit.now, deps.plans.since)
       const current = currentOf(known, at)
@@ -66,7 +68,7 @@ export async function subscribe(
         if (known) endSubscription(unit, known, 'ended')
         begin(unit, deps, { id, account, actor }, quote)
       } else if (current) change(unit, deps, current, { quote, actor })
-      const now = unit.subscription(account)
+      const now = subscriptionOf(unit, account)
       const stands = { account: { ...accountOf(unit, account) }, current: now && { ...now } }
       once?.note(unit, stands)
       return { quote, stands, at: unit.now }
@@ -107,7 +109,7 @@ function begin(
     endedAt: null,
   }
   payPeriod(unit, row, charge)
-  unit.addSubscription(row)
+  addSubscription(unit, row)
   setPlan(unit, account, plan.id, null)
   const detail = {
     plan: plan.id,

@@ -1,4 +1,5 @@
 /** Changes a subscription, its account and the balance together. */
+
 import { freeId } from '../../access/plan.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
@@ -7,6 +8,7 @@ import { type Nusd, toJsonInteger, toUsd } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { AccountRow, SubscriptionRow } from '../../storage/db/schema.ts'
+import { subscriptionChanged } from './subscription-rows.ts'
 
 /**
  * What commands do to a subscription, its account and the balance, always together: the plan that
@@ -76,14 +78,14 @@ export function endSubscription(
   status: 'ended' | 'lapsed',
 ): void {
   Object.assign(row, { status, endedAt: unit.now, nextPlan: null })
-  unit.changed('subscription', row)
+  subscriptionChanged(unit, row)
   setPlan(unit, row.accountId, freeId, null)
 }
 
 /** Keeps its plan and drops the change planned for the end of the period. */
 export function keepSubscription(unit: UnitOfWork, row: SubscriptionRow): void {
   Object.assign(row, { status: 'active', nextPlan: null })
-  unit.changed('subscription', row)
+  subscriptionChanged(unit, row)
   setPlan(unit, row.accountId, row.plan, null)
 }
 
@@ -94,7 +96,7 @@ export function cancelSubscription(unit: UnitOfWork, row: SubscriptionRow): void
     return
   }
   Object.assign(row, { status: 'canceling', nextPlan: null })
-  unit.changed('subscription', row)
+  subscriptionChanged(unit, row)
   setPlan(unit, row.accountId, row.plan, row.periodEnd)
 }
 

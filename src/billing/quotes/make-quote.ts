@@ -19,6 +19,7 @@ import { isDiverged } from '../../proof/log/divergence.ts'
 import type { QuoteRow } from '../../storage/db/schema.ts'
 import { anyAccount, type Quote, quoteDigest } from '../../verify/quote.ts'
 import type { QuoteWish } from './api/quote-body.ts'
+import { quoteRows } from './quote-rows.ts'
 import { toQuotedRate } from './quotes.ts'
 
 /** The most quotes of an account that have not expired. */
@@ -81,14 +82,14 @@ export async function makeQuote(deps: Needs, asked: Asked): Promise<QuoteRow> {
     account: caller.account,
     keys: caller.key.lineage,
     call: once?.scope,
-    quote: row.digest,
+    parts: [quoteRows.of(row.digest)],
     decide(unit) {
       deps.heads.assertOpen()
       once?.assertFirst(unit)
       const chain = caller.key.lineage.map((id) => unit.key(id) ?? refuse('invalid_key'))
       assertUsable(chain, unit.now)
       if (unit.account(caller.account)?.status !== 'active') refuse('account_suspended')
-      unit.quotes().added.push(row)
+      unit.part(quoteRows).added.push(row)
       once?.note(unit, row)
       return row
     },

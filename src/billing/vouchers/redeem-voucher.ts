@@ -1,12 +1,18 @@
-/** Redeems a voucher for an account, with its audit entry; limits guesses. */
+/** Redeems vouchers: a code credits once, with an audit entry; limits guesses. */
 import type { Deps } from '../../app/deps-port.ts'
-import { toJsonInteger } from '../../kernel/money.ts'
-import { Refusal } from '../../kernel/refusal.ts'
+import { type Nusd, toJsonInteger } from '../../kernel/money.ts'
+import { Refusal, refuse } from '../../kernel/refusal.ts'
+import { creditedBalance } from '../../ledger/grant.ts'
 import type { Once } from '../../ledger/once.ts'
-import { type Redeemed, redeem, refuseVoucher } from '../../ledger/selling.ts'
+import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
+import type { VoucherBatchRow } from '../../storage/db/schema.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 import { codeHash } from './code.ts'
 import type { RedemptionAnswer } from './shapes.ts'
+import { redeemerOf, voucherRows } from './voucher-rows.ts'
+
+/** A redeemed voucher. `ref` names it in the journal without revealing its code. */
+export type Redeemed = { ref: string; batch: string; amount: Nusd; balance: Nusd }
 
 type Needs = Pick<Deps, 'ids' | 'ledger'>
 
@@ -46,7 +52,7 @@ export async function redeemVoucher(deps: Needs, wish: RedeemWish): Promise<Rede
       account,
       opens: true,
       keys: [],
-      voucher: hash,
+      parts: [voucherRows.of({ account, hash })],
       call: wish.once?.scope,
       decide(unit) {
         wish.once?.assertFirst(unit)
@@ -62,6 +68,50 @@ export async function redeemVoucher(deps: Needs, wish: RedeemWish): Promise<Rede
     if (error instanceof Refusal && error.type === 'not_found') guesses.count()
     throw error
   }
+}
+
+/**
+ * Credits a voucher to an account.
+ * @throws Refusal `not_found` for an unknown code, `gone` for one that expired or was revoked,
+ * `conflict` for one that was redeemed, past the limit per account, or above the largest balance
+ */
+export function redeem(unit: UnitOfWork, accountId: string, hash: string): Redeemed {
+  const { codes, batches, redemptions, redeemed, added, written } = unit.part(voucherRows)
+  const code = codes.get(hash)
+  const batch = code && batches.get(code.batchId)
+  const account = unit.account(accountId)
+  if (!code || !batch || !account) return refuseVoucher()
+  assertRedeemable(batch, unit.now)
+  if (redemptions.has(hash)) refuse('conflict', 'This voucher was redeemed already.')
+  const redeemer = redeemerOf(accountId, batch.id)
+  const count = redeemed.get(redeemer) ?? 0
+  if (batch.perAccount !== null && count >= batch.perAccount) {
+    const each = batch.perAccount === 1 ? 'one voucher' : `${batch.perAccount} vouchers`
+    refuse('conflict', `An account redeems at most ${each} of this batch.`)
+  }
+  const balance = creditedBalance(account.balance, batch.amount)
+  const row = { hash, batchId: batch.id, accountId, at: unit.now }
+  redemptions.set(hash, row)
+  redeemed.set(redeemer, count + 1)
+  added.push(row)
+  batch.redeemed += 1
+  written.add(batch)
+  account.balance = balance
+  unit.changed('account', account)
+  const ref = `${batch.id}/${code.serial}`
+  const move = { kind: 'voucher', source: 'vouchers', target: 'user' } as const
+  unit.addTransfer({ accountId, ref, ...move, amount: batch.amount, at: unit.now })
+  return { ref, batch: batch.id, amount: batch.amount, balance }
+}
+
+/** @throws Refusal `not_found` */
+function refuseVoucher(): never {
+  refuse('not_found', { message: 'There is no such voucher. Check the code.', param: 'code' })
+}
+
+function assertRedeemable({ revokedAt, expiresAt }: VoucherBatchRow, now: number): void {
+  if (revokedAt !== null) refuse('gone', 'This voucher was withdrawn.')
+  if (expiresAt <= now) refuse('gone', 'This voucher has expired.')
 }
 
 /** `isRoot`: whether who redeems may know what the account has. */

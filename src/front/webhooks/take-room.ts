@@ -1,6 +1,7 @@
 /** Takes room for what a change of a webhook stores, and checks once more who asks for it. */
 import { assertUsable, chainOf } from '../../access/keys/key.ts'
 import type { Deps } from '../../app/deps-port.ts'
+import { rowsBeside } from '../../ledger/stored-beside.ts'
 
 /** The account, the wallet or key that the audit names, and the lineage of a key. */
 export type Asker = { account: string; actor: string; lineage?: readonly string[] | undefined }
@@ -19,6 +20,6 @@ export const takeRoom = (
     keys: lineage,
     decide(unit) {
       assertUsable(chainOf(unit, lineage), unit.now)
-      unit.addBeside(stored)
+      unit.part(rowsBeside).push(...stored)
     },
   })

@@ -17,6 +17,7 @@ import {
   maxWaiting,
   maxWebhooks,
 } from './webhook.ts'
+import { webhookRows } from './webhook-rows.ts'
 
 type Needs = Pick<
   Deps,
@@ -85,7 +86,7 @@ export async function createWebhook(
       // The key may have been paused since its request came.
       assertUsable(chainOf(unit, lineage), unit.now)
       once?.assertFirst(unit)
-      unit.addWebhook(row)
+      unit.part(webhookRows).push(row)
       unit.addAudit(auditOf(deps, asker, row, 'webhook.create'))
       unit.addEvent(createdEvent(asker, row))
       once?.note(unit, row)

@@ -17,13 +17,8 @@ const more = Object.keys({
   mints: true,
   below: true,
   secretsOf: true,
-  deposit: true,
   call: true,
-  voucher: true,
-  refundsOf: true,
-  quote: true,
-  subscribes: true,
-  people: true,
+  parts: true,
 } satisfies Record<More, true>) as More[]
 
 function namesMore(command: Command<unknown>): boolean {

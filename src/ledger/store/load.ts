@@ -1,5 +1,5 @@
 /** Loads and locks the rows that a batch of commands names. */
-import { and, eq, gt, inArray, isNull, or } from 'drizzle-orm'
+import { and, eq, gt, isNull, or } from 'drizzle-orm'
 import type { Db } from '../../storage/db/db.ts'
 import { isUnder } from '../../storage/db/lineage.ts'
 import type { Rows } from '../../storage/db/memory.ts'
@@ -24,13 +24,11 @@ import type { Command } from '../command.ts'
 import type { TrackedRows } from '../unit-of-work.ts'
 import { capWindows, windowStart } from '../window.ts'
 import { countActiveKeys } from './active.ts'
-import { loadPeople } from './people.ts'
-import { loadQuotes } from './quotes.ts'
-import { loadSelling } from './selling.ts'
+import { loadParts, namedParts } from './load-parts.ts'
 
 /**
- * Locks accounts by id, then keys, open runs, windows, deposits and calls. Rows that are known are
- * not read again. What runs hold in memory alone is added to what is stored.
+ * Locks accounts by id, then keys, open runs, windows and calls, then the rows of parts. Rows that
+ * are known are not read again. What runs hold in memory alone is added to what is stored.
  */
 export function* load(
   q: Query,
@@ -49,7 +47,6 @@ export function* load(
     loadKeys(tables, tracked, named),
     loadRuns(tables, open, tracked, named),
     loadAsked(tables, open, tracked, asked),
-    loadDeposits(tables, tracked, named),
     loadCalls(tables, open, tracked, named),
   ])
   const minting = commands.filter((command) => command.mints).map(({ account }) => account)
@@ -65,16 +62,12 @@ export function* load(
     }
   }
   yield* loadWindows(tables, open, tracked, named, now, asked)
-  yield* loadSelling(q, tables, tracked, commands)
-  yield* loadQuotes(tables, tracked, commands)
-  const owners = commands.filter((command) => command.people).map(({ account }) => account)
-  if (owners.length > 0) tracked.people = yield* loadPeople(q, tables, [...new Set(owners)])
-  const about = commands.filter((command) => command.subscribes).map(({ account }) => account)
-  if (about.length > 0) yield* loadSubscriptions(q, tables, tracked, [...new Set(about)])
+  const parts = namedParts(commands)
+  if (parts) yield* loadParts({ q, tables, now }, tracked, parts)
 }
 
 /** The ids that the commands of a batch name. */
-type Named = Record<'accounts' | 'opened' | 'keys' | 'runs' | 'deposits' | 'calls', Set<string>> & {
+type Named = Record<'accounts' | 'opened' | 'keys' | 'runs' | 'calls', Set<string>> & {
   windows: HoldWindow[]
 }
 
@@ -84,11 +77,10 @@ function namedBy(commands: Command<unknown>[]): Named {
     opened: new Set(),
     keys: new Set(),
     runs: new Set(),
-    deposits: new Set(),
     calls: new Set(),
     windows: [],
   }
-  for (const { account, to, opens, keys, windows, run, deposit, call } of commands) {
+  for (const { account, to, opens, keys, windows, run, call } of commands) {
     named.accounts.add(account)
     if (opens) named.opened.add(account)
     if (to !== undefined) named.accounts.add(to)
@@ -96,7 +88,6 @@ function namedBy(commands: Command<unknown>[]): Named {
     for (const key of keys) named.keys.add(key)
     if (windows) named.windows.push(...windows)
     if (run !== undefined) named.runs.add(run)
-    if (deposit !== undefined) named.deposits.add(deposit)
     if (call !== undefined) named.calls.add(call)
   }
   return named
@@ -182,12 +173,6 @@ function* loadSecrets(
   }
 }
 
-/** Deposits are never remembered: they change outside the ledger too. */
-function* loadDeposits({ deposits }: Tables, tracked: TrackedRows, named: Named): Work<void> {
-  const id = sorted(named.deposits)
-  for (const row of yield* lockFound(deposits, { id })) tracked.deposits.set(row.id, row)
-}
-
 function* loadCalls(
   { idempotentCalls }: Tables,
   open: OpenRuns,
@@ -200,21 +185,6 @@ function* loadCalls(
     const begun = open.call(name)
     if (begun) tracked.calls.set(name, begun)
   }
-}
-
-/** Live subscriptions; never remembered, because they seldom change. */
-function* loadSubscriptions(
-  q: Query,
-  { subscriptions }: Tables,
-  tracked: TrackedRows,
-  accounts: string[],
-): Work<void> {
-  const goingOn = inArray(subscriptions.status, ['active', 'canceling'])
-  const found = q
-    .select()
-    .from(subscriptions)
-    .where(and(inArray(subscriptions.accountId, accounts), goingOn))
-  for (const row of yield* lockedRows(found)) tracked.subscriptions.set(row.accountId, row)
 }
 
 /** Windows that are read before the keys tell which kind caps them. */

@@ -1,4 +1,5 @@
 /** Writes what a batch of commands changed, one statement a table. */
+import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import type { Db } from '../../storage/db/db.ts'
 import {
@@ -11,12 +12,10 @@ import {
 } from '../../storage/db/query-steps.ts'
 import type {
   AccountRow,
-  DepositRow,
   EndedRun,
   IdempotentRow,
   KeyRow,
   StoredRun,
-  SubscriptionRow,
   Tables,
   TransferRow,
   UnnumberedRow,
@@ -26,14 +25,13 @@ import { type OpenRuns, windowId } from '../../storage/holds/open-runs.ts'
 import { freeCalls } from '../../storage/idempotency/store.ts'
 import { numberTransfers } from '../number-transfers.ts'
 import type { TrackedRows } from '../unit-of-work.ts'
-import { writePeople } from './people.ts'
-import { writeQuotes } from './quotes.ts'
-import { writeSelling } from './selling.ts'
+import { writeParts } from './load-parts.ts'
 
 export function* writeBack(
   q: Query,
   { tables, open }: Pick<Db, 'tables' | 'open'>,
   tracked: TrackedRows,
+  now: Millis,
 ): Work<void> {
   const { written, added } = tracked
   const moved = numberTransfers(tracked)
@@ -47,20 +45,13 @@ export function* writeBack(
   yield* update(tables.keySecrets, [...written.secrets], ['validUntil', 'selfRotated'])
   yield* upsert(tables.keyWindows, purses.windows, ['limit', 'spent', 'held', 'told'])
   yield* writeRuns(tables, open, tracked, moved)
-  yield* update(tables.deposits, [...written.deposits], depositChanges)
   yield* insert(
     tables.transfers,
     moved.filter(({ kind }) => kind !== 'run'),
   )
-  // Updates first: a unique index allows one live subscription an account.
-  yield* update(tables.subscriptions, [...written.subscriptions], subscriptionChanges)
-  yield* insert(tables.subscriptions, added.subscriptions)
   yield* insert(tables.auditEntries, added.audits)
   yield* insert(tables.events, added.events)
-  if (tracked.selling) yield* writeSelling(tables, tracked.selling)
-  if (tracked.quotes) yield* writeQuotes(tables, tracked.quotes)
-  yield* insert(tables.webhooks, added.webhooks)
-  if (tracked.people) yield* writePeople(q, tables, tracked.people)
+  if (tracked.parts) yield* writeParts({ q, tables, now }, tracked.parts)
   yield* writeCalls(q, tables, open, tracked)
 }
 
@@ -68,7 +59,7 @@ export function* writeBack(
 function* writeRuns(
   tables: Tables,
   open: OpenRuns,
-  { written, added: { runs, ended, costs, exchanges } }: TrackedRows,
+  { written, added: { runs, ended, costs } }: TrackedRows,
   moved: readonly TransferRow[],
 ): Work<void> {
   yield* insert(tables.openRuns, runs)
@@ -85,7 +76,6 @@ function* writeRuns(
     ended.map((run) => toStored(run, charges.get(run.id))),
   )
   yield* insert(tables.runCosts, costs)
-  yield* insert(tables.upstreamEvidence, exchanges)
   yield* insert(tables.unnumberedBatches, waitingOf(ended))
 }
 
@@ -197,16 +187,6 @@ const alertChanges: (keyof AccountRow)[] = ['lowBalance', 'exhaustedAt', 'tellsR
 /** Never written for a paid run. */
 const budgetChanges: (keyof AccountRow)[] = ['freeDay', 'freeWrites', 'freeBytes']
 
-const subscriptionChanges: (keyof SubscriptionRow)[] = [
-  'plan',
-  'status',
-  'price',
-  'periodStart',
-  'periodEnd',
-  'nextPlan',
-  'endedAt',
-]
-
 const keyChanges: (keyof KeyRow)[] = [
   'name',
   'fingerprint',
@@ -231,16 +211,4 @@ const keyChanges: (keyof KeyRow)[] = [
   'leakAnsweredAt',
   'revokedAt',
   'revokedBy',
-]
-
-const depositChanges: (keyof DepositRow)[] = [
-  'blockTime',
-  'account',
-  'status',
-  'reason',
-  'creditedAt',
-  'credits',
-  'reversals',
-  'loss',
-  'moved',
 ]

@@ -4,15 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock, Millis } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Db } from '../db/db.ts'
-import {
-  findFields,
-  findRows,
-  first,
-  insert,
-  type Query,
-  rows,
-  type Work,
-} from '../db/query-steps.ts'
+import { findFields, findRows, first, type Query, rows, type Work } from '../db/query-steps.ts'
 import type { KeptItemRow, Tables } from '../db/schema.ts'
 
 /** A kept row without what it holds. */
@@ -143,22 +135,6 @@ async function drop(db: Db, condition: Condition | ((q: Query) => Condition)): P
     })
     if (count < dropBatch) return
   }
-}
-
-/** Keeps what runs answered in the transaction that ends them, unless their account forbids it. */
-export function* keepItems(
-  { accountSettings, keptItems }: Tables,
-  items: readonly KeptItemRow[],
-): Work<void> {
-  if (items.length === 0) return
-  const accountId = [...new Set(items.map((item) => item.accountId))]
-  const known = yield* findFields(accountSettings, ['accountId', 'keepsResponses'], { accountId })
-  const silent = new Set<string>()
-  for (const row of known) if (row.keepsResponses === false) silent.add(row.accountId)
-  yield* insert(
-    keptItems,
-    items.filter((item) => !silent.has(item.accountId)),
-  )
 }
 
 /** Deletes what is kept of these runs, in the caller's transaction. */

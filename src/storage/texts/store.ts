@@ -1,5 +1,5 @@
 /** Stores the texts of runs and the retention of accounts. */
-import { and, asc, eq, gt, inArray, lte } from 'drizzle-orm'
+import { and, eq, gt, inArray, lte } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import type { Json } from '../../kernel/canonical.ts'
 import type { Clock, Millis } from '../../kernel/clock.ts'
@@ -155,33 +155,6 @@ export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>): Text
         return first(q.select(shown).from(runTexts).where(kept))
       }),
   }
-}
-
-/**
- * Stores the texts of runs in the transaction that ends them, by the retention of this moment: a
- * retention that was shortened meanwhile applies to runs in flight too.
- */
-export function* keepTexts(
-  q: Query,
-  { accountSettings, runTexts }: Tables,
-  texts: readonly RunText[],
-  now: Millis,
-): Work<void> {
-  if (texts.length === 0) return
-  const accounts = [...new Set(texts.map(({ accountId }) => accountId))]
-  const named = inArray(accountSettings.accountId, accounts)
-  const ordered = q
-    .select()
-    .from(accountSettings)
-    .where(named)
-    .orderBy(asc(accountSettings.accountId))
-  const retentionOf = new Map<string, Retention>()
-  for (const row of yield* lockedRows(ordered)) retentionOf.set(row.accountId, row.retention)
-  const kept = texts.flatMap((text) => {
-    const retention = retentionOf.get(text.accountId) ?? 'none'
-    return retention === 'none' ? [] : [{ ...text, until: now + retentionMs[retention] }]
-  })
-  yield* insert(runTexts, kept)
 }
 
 /** Deletes the texts of runs in the caller's transaction. */

@@ -1,10 +1,11 @@
 /** The page on which a voucher is redeemed. */
-import type { Redeemed } from '../../../ledger/selling.ts'
+
 import { Amount } from '../../../web/ui/amount.tsx'
 import { Button } from '../../../web/ui/button.tsx'
 import { ActionForm, TextField } from '../../../web/ui/form.tsx'
 import { Notice } from '../../../web/ui/notice.tsx'
 import { Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
+import type { Redeemed } from '../redeem-voucher.ts'
 
 export const vouchersPath = '/dashboard/vouchers'
 

@@ -1,12 +1,29 @@
 /** Stores the exchange of a run with an upstream that signs its answers. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
+import { definePart } from '../../ledger/part.ts'
+import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { Exchange } from '../../models/upstream/exchange.ts'
+import { insert } from '../../storage/db/query-steps.ts'
 import type { EndedRun, UpstreamEvidenceRow } from '../../storage/db/schema.ts'
 import type { AnsweredRow } from './store.ts'
 
 /** How long the last bytes of an answer may take before their hash counts as lost, in ms. */
 const lostMs = 60_000
+
+const exchangeRows = definePart({
+  name: 'exchanges',
+  rank: 65,
+  empty: (): UpstreamEvidenceRow[] => [],
+  write: ({ tables }, rows) => insert(tables.upstreamEvidence, rows),
+  kept: (rows) => rows,
+})
+
+/** Stores an exchange with the end of its run, unless the answer broke off. */
+export function addExchange(unit: UnitOfWork, run: EndedRun, exchange: Exchange): void {
+  const row = exchangeRow(run, exchange)
+  if (row) unit.part(exchangeRows).push(row)
+}
 
 /** The row of an exchange, to store with the end of its run; undefined if the answer broke off. */
 export function exchangeRow(

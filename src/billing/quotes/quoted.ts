@@ -1,13 +1,14 @@
 /** The rules of quotes: a run takes a use, and gives it back if it ends without a charge. */
-import { refuse } from '../kernel/refusal.ts'
-import type { QuoteRow } from '../storage/db/schema.ts'
-import type { UnitOfWork } from './unit-of-work.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
+import type { QuoteRow } from '../../storage/db/schema.ts'
+import { quoteRows } from './quote-rows.ts'
 
 export const quoteHeader = 'X-Counterfoil-Quote'
 
 /** The quote of a run that may begin with it; changes nothing. @throws Refusal `gone` */
 export function usableQuote(unit: UnitOfWork, digest: string): QuoteRow {
-  const row = unit.quotes().byDigest.get(digest)
+  const row = unit.part(quoteRows).byDigest.get(digest)
   if (!row || row.expiresAt <= unit.now) return refuseExpired()
   if (row.used >= row.uses) refuseUsed(row)
   return row
@@ -16,12 +17,12 @@ export function usableQuote(unit: UnitOfWork, digest: string): QuoteRow {
 /** Takes a use of a {@link usableQuote} for a run that begins. */
 export function takeUse(unit: UnitOfWork, row: QuoteRow): void {
   row.used += 1
-  unit.quotes().written.add(row)
+  unit.part(quoteRows).written.add(row)
 }
 
 /** Gives a use back; a quote that was deleted meanwhile needs none. */
 export function returnUse(unit: UnitOfWork, digest: string): void {
-  const { byDigest, written } = unit.quotes()
+  const { byDigest, written } = unit.part(quoteRows)
   const row = byDigest.get(digest)
   if (!row) return
   row.used -= 1

@@ -1,12 +1,13 @@
 /** The rules of deposits: credit once, take back after a reorg, move to another account. */
-import type { Millis } from '../kernel/clock.ts'
-import { maxNusd, min, type Nusd, toJsonInteger } from '../kernel/money.ts'
-import { refuse } from '../kernel/refusal.ts'
-import type { DepositRow } from '../storage/db/schema.ts'
-import type { EventType, NewEvent } from '../storage/outbox/event.ts'
-import { creditRef, depositRef } from './deposit-ref.ts'
-import { refundedOf } from './selling-rows.ts'
-import type { NewTransfer, UnitOfWork } from './unit-of-work.ts'
+import type { Millis } from '../../kernel/clock.ts'
+import { maxNusd, min, type Nusd, toJsonInteger } from '../../kernel/money.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { creditRef, depositRef } from '../../ledger/deposit-ref.ts'
+import { refundedOf } from '../../ledger/refund-rows.ts'
+import type { NewTransfer, UnitOfWork } from '../../ledger/unit-of-work.ts'
+import type { DepositRow } from '../../storage/db/schema.ts'
+import type { EventType, NewEvent } from '../../storage/outbox/event.ts'
+import { depositRows } from './deposit-rows.ts'
 
 /** The block that a deposit was seen in right before its state changes. */
 export type SeenIn = { blockHash: string; blockTime: Millis }
@@ -16,7 +17,8 @@ export type SeenIn = { blockHash: string; blockTime: Millis }
  * exceed the most an account can hold: then the deposit waits.
  */
 export function creditDeposit(unit: UnitOfWork, id: string, seen: SeenIn): boolean {
-  const row = unit.deposit(id)
+  const { byId, written } = unit.part(depositRows)
+  const row = byId.get(id)
   const account = row && unit.account(row.account)
   if (!row || !account || row.amount === null || row.blockHash !== seen.blockHash) return false
   if (row.status !== 'detected' && row.status !== 'confirming') return false
@@ -26,7 +28,7 @@ export function creditDeposit(unit: UnitOfWork, id: string, seen: SeenIn): boole
   const gain = row.amount - row.loss
   if (account.balance + gain > maxNusd) {
     Object.assign(row, { status: 'confirming', reason: 'balance_full' })
-    unit.changed('deposit', row)
+    written.add(row)
     return false
   }
   row.credits++
@@ -38,7 +40,7 @@ export function creditDeposit(unit: UnitOfWork, id: string, seen: SeenIn): boole
   move(unit, row, { ref: back, kind: 'loss', source: 'deposits', target: 'loss', amount: row.loss })
   const { blockTime } = seen
   const credited = { status: 'credited', reason: null, loss: 0n, creditedAt: unit.now, blockTime }
-  unit.changed('deposit', Object.assign(row, credited))
+  written.add(Object.assign(row, credited))
   unit.addEvent(depositEvent('deposit.credited', row))
   return true
 }
@@ -48,7 +50,8 @@ export function creditDeposit(unit: UnitOfWork, id: string, seen: SeenIn): boole
  * the rest is the operator's loss. Returns the loss, or undefined if the deposit changed meanwhile.
  */
 export function reverseDeposit(unit: UnitOfWork, id: string, blockHash: string): Nusd | undefined {
-  const row = unit.deposit(id)
+  const { byId, written } = unit.part(depositRows)
+  const row = byId.get(id)
   const account = row && unit.account(row.account)
   if (!row || !account || row.amount === null) return undefined
   if (row.status !== 'credited' || row.blockHash !== blockHash) return undefined
@@ -61,7 +64,7 @@ export function reverseDeposit(unit: UnitOfWork, id: string, blockHash: string):
   move(unit, row, { ref, kind: 'reversal', source: 'user', target: 'deposits', amount: taken })
   move(unit, row, { ref, kind: 'loss', source: 'loss', target: 'deposits', amount: loss })
   row.reversals++
-  unit.changed('deposit', Object.assign(row, { status: 'reversed', loss, creditedAt: null }))
+  written.add(Object.assign(row, { status: 'reversed', loss, creditedAt: null }))
   unit.addEvent(depositEvent('deposit.reversed', row))
   return loss
 }
@@ -71,7 +74,8 @@ export function reverseDeposit(unit: UnitOfWork, id: string, blockHash: string):
  * afterwards what is still available and was not refunded. @throws Refusal 'not_found', 'conflict'
  */
 export function moveDeposit(unit: UnitOfWork, id: string, to: string): DepositRow {
-  const row = unit.deposit(id)
+  const { byId, written } = unit.part(depositRows)
+  const row = byId.get(id)
   if (!row) return refuse('not_found', { message: 'There is no such deposit.' })
   const source = unit.account(row.from)
   const target = unit.account(to)
@@ -81,13 +85,13 @@ export function moveDeposit(unit: UnitOfWork, id: string, to: string): DepositRo
     refuse('conflict', { message: 'This deposit was claimed or assigned before.' })
   }
   if (row.status === 'detected' || row.status === 'confirming') {
-    unit.changed('deposit', Object.assign(row, { account: to }))
+    written.add(Object.assign(row, { account: to }))
     return row
   }
   if ((row.status !== 'credited' && row.status !== 'finalized') || row.amount === null) {
     refuse('conflict', { message: `This deposit is ${row.status}, so there is nothing to move.` })
   }
-  const left = row.amount - refundedOf(unit, row.from, row.id).total
+  const left = row.amount - refundedOf(unit, { account: row.from, ref: row.id }).total
   const moved = min(left, source.balance - source.held)
   if (moved === 0n) refuse('conflict', 'All of this deposit is spent, held or refunded.')
   if (target.balance + moved > maxNusd) {
@@ -101,7 +105,7 @@ export function moveDeposit(unit: UnitOfWork, id: string, to: string): DepositRo
   unit.changed('account', target)
   const claim = { ref: depositRef(row), kind: 'claim', amount: moved } as const
   move(unit, row, { ...claim, source: 'user', target: 'deposits' })
-  unit.changed('deposit', Object.assign(row, { account: to, moved }))
+  written.add(Object.assign(row, { account: to, moved }))
   move(unit, row, { ...claim, source: 'deposits', target: 'user' })
   return row
 }
