@@ -1,9 +1,9 @@
 import type { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app/routes.ts'
-import { operations } from '../../src/front/reference/areas/areas.ts'
-import { isKeyed } from '../../src/front/reference/operation.ts'
+import { operations } from '../../src/front/reference/areas.ts'
 import { wholeApp } from '../../src/web/http/lazy-mount.ts'
+import { isKeyed } from '../../src/web/reference/operation.ts'
 import { usd, type World, world } from '../support/world.ts'
 import { askNonce, browser, cookieHeader, type Jar, signInWith, wallet } from './wallet.ts'
 

@@ -1,9 +1,7 @@
-/** What the reference says of one route. */
-import type { Scope } from '../../access/keys/key.ts'
-import type { OperatorScope } from '../../access/operators/token.ts'
+/** Types of the entries of the reference, and the refusals that follow from them. */
 import type { Json } from '../../kernel/canonical.ts'
 import type { RefusalType } from '../../kernel/refusal.ts'
-import type { Schema } from '../../web/http/json-schema.ts'
+import type { Schema } from '../http/json-schema.ts'
 
 /** One route as the reference describes it, to programs and to people. */
 export type Operation<S = Schema> = {
@@ -23,14 +21,14 @@ export type Operation<S = Schema> = {
   /** Requests that work as they stand, once the sample ids are one's own. */
   examples: readonly Example[]
   answers: readonly Answer<S>[]
-  /** What it refuses beyond what follows from its key, its query and its body. */
+  /** Refusals beyond those that follow from its key, its query and its body. */
   refuses?: readonly RefusalType[]
 }
 
 /**
- * What a caller needs. `none`: nothing. `optional`: an owner's key shows more. `any`: every usable
- * key. `session`: the cookie of a signed-in wallet. `admin`: that of an operator's wallet.
- * `operator …`: a token of the operator API with that scope.
+ * The access that a caller needs. `none`: nothing. `optional`: an owner's key shows more. `any`:
+ * every usable key. `session`: the cookie of a signed-in wallet. `admin`: that of an operator's
+ * wallet. Others name a scope of keys, or, after `operator `, one of the operator API.
  */
 export type Access =
   | 'none'
@@ -39,8 +37,7 @@ export type Access =
   | 'also-paused'
   | 'session'
   | 'admin'
-  | Scope
-  | `operator ${OperatorScope}`
+  | `${string}:${string}`
 
 const accessTexts: Readonly<Record<string, string>> = {
   none: 'No key',
@@ -51,7 +48,7 @@ const accessTexts: Readonly<Record<string, string>> = {
   admin: 'Operator’s session',
 }
 
-/** What a caller needs, in words; of a scope its name. */
+/** The access in words; of a scope its name. */
 export const accessOf = ({ access }: Operation): string =>
   accessTexts[access] ?? access.replace(/^operator /, 'Operator token, ')
 
@@ -104,7 +101,7 @@ export const hasSession = ({ access }: Operation): boolean =>
 export const isForBrowsers = (operation: Operation): boolean =>
   pathOf(operation).startsWith('/api/')
 
-/** What a route may refuse with, beside what every route may: see {@link anywhere}. */
+/** Refusals of a route beside those of every route: see {@link anywhere}. */
 export function refusalsOf(operation: Operation): RefusalType[] {
   const { query, body, isIdempotent, refuses = [] } = operation
   const found: RefusalType[] = []
@@ -117,7 +114,7 @@ export function refusalsOf(operation: Operation): RefusalType[] {
   return [...new Set([...found, ...refuses])]
 }
 
-/** What a caller without the right access is refused with. */
+/** Refusals of a caller without the right access. */
 function accessRefusals(operation: Operation): RefusalType[] {
   const { access } = operation
   const found: RefusalType[] = []
@@ -133,7 +130,7 @@ function accessRefusals(operation: Operation): RefusalType[] {
 }
 
 /**
- * What every route may refuse with: a Host that is not ours, storage that takes or gives nothing,
+ * Refusals of every route: a Host that is not ours, storage that takes or gives nothing,
  * and a fault of ours.
  */
 export const anywhere = [

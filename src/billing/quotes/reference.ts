@@ -1,8 +1,8 @@
 /** Reference entries of quotes. */
-import { quoteBody } from '../../../billing/quotes/api/quote-body.ts'
-import { quoteShape } from '../../../billing/quotes/shapes.ts'
-import * as t from '../../../web/http/shape.ts'
-import { area, ok, operation } from '../entry.ts'
+import * as t from '../../web/http/shape.ts'
+import * as r from '../../web/reference/entry.ts'
+import { quoteBody } from './api/quote-body.ts'
+import { quoteShape } from './shapes.ts'
 
 const wish = {
   model: 'counterfoil/echo-1',
@@ -11,7 +11,11 @@ const wish = {
   valid_s: 600,
 }
 
-export const quotesArea = area('quotes', 'programs', 'Quotes', {
+const { get, post } = r.entriesUnder('/v1/quotes', {
+  path: { id: t.id('quote', 'Id of a quote.') },
+})
+
+export const quotesArea = r.area('quotes', 'programs', 'Quotes', {
   about:
     'A quote promises the prices of now for up to an hour, signed. A run that sends its id as ' +
     '`X-Counterfoil-Quote` is held and charged at the quoted rates, also if prices changed; its ' +
@@ -19,26 +23,24 @@ export const quotesArea = area('quotes', 'programs', 'Quotes', {
     'ends without a charge gives its use back. Without a limit of its own, or with `fit`, a run ' +
     'gets the limit of the quote.',
   operations: [
-    operation('createQuote', 'POST /v1/quotes', 'Ask for a quote', {
+    post('createQuote', '', 'Ask for a quote', {
       about:
         'Signs what such a run can cost at most. Keep the answer: with it, `POST ' +
         '/v1/receipts/verify` and `counterfoil verify --quote` check that the receipt kept it.',
       access: 'runs:write',
       isIdempotent: true,
-      body: { schema: quoteBody },
-      examples: [{ name: 'For ten minutes', body: wish, status: 200 }],
-      answers: [ok('The quote.', quoteShape)],
+      body: quoteBody,
+      examples: [{ name: 'For ten minutes', body: wish }],
+      answers: r.ok('The quote.', quoteShape),
       refuses: [
         ...(['invalid_request', 'model_not_allowed', 'model_not_found'] as const),
         ...(['conflict', 'unavailable', 'log_diverged'] as const),
       ],
     }),
-    operation('showQuote', 'GET /v1/quotes/:id', 'One quote', {
+    get('showQuote', '/:id', 'One quote', {
       about: 'Of the key, or of a key below it; until a month after its end.',
       access: 'runs:read',
-      path: { id: t.id('quote', 'Id of a quote.') },
-      answers: [ok('The quote.', quoteShape)],
-      refuses: ['not_found'],
+      answers: r.ok('The quote.', quoteShape),
     }),
   ],
 })
