@@ -44,7 +44,8 @@ function floorOf(file: string): Floor {
   if (file.startsWith('src/browser/')) return 'browser'
   if (/^src\/(web|front\/reference)\//.test(file)) return 'door'
   if (/^src\/((app|config|cli)\/|main\.ts$)/.test(file)) return 'house'
-  if (/\/(api|portal|pages)(\/|\.tsx?$)|\/(needs-|shapes\.ts$)/.test(file)) return 'door'
+  if (/\/(api|portal|pages)(\/|\.tsx?$)|\/(needs-|shapes\.ts$)|[/-]reference\.ts$/.test(file))
+    return 'door'
   if (/-rows\.ts$|\/db\/query-steps\.ts$/.test(file)) return 'rows'
   if (/^src\/\w+\/(db|chain|upstream|signer)\/|\/store(\/|\.ts$)|\/ledger\/post/.test(file))
     return 'outside'
@@ -125,7 +126,7 @@ describe('wings', () => {
 })
 
 /** Files that every room may have, named for their floor. */
-const floorNames = new Set(['api', 'pages', 'portal', 'shapes', 'store'])
+const floorNames = new Set(['api', 'pages', 'portal', 'reference', 'shapes', 'store'])
 
 describe('floors', () => {
   test('a file imports only what its floor may', () => {

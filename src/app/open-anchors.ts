@@ -47,9 +47,9 @@ export async function openAnchorOffice(config: Config) {
     const made = await makeAnchoring(config, opened)
     const health = newHealth(clock)
     const ids = makeIds(clock, random, config.shard.id)
-    const close = () => db.close()
     const isOpened = found !== undefined
-    return { ...made, isOpened, logs, checkpoints, logStore, health, ids, clock, log, close }
+    const parts = { ...made, isOpened, logs, checkpoints, logStore, health, ids, clock, log }
+    return { ...parts, [Symbol.asyncDispose]: () => db.close() }
   } catch (error) {
     await db.close()
     throw error

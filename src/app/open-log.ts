@@ -59,7 +59,8 @@ export async function openLogOffice(config: Config, log: Log) {
     const opened = { db, clock, leaseClock, log, logs, logStore, checkpoints }
     const beside = { health: newHealth(clock), settings: { nodes: 1 }, distrust: () => {} }
     const heads = makeHeads({ ...opened, ...beside, store, file })
-    return { ...opened, random, ids, signers, heads, headStore: store, headFile: file, close }
+    const parts = { ...opened, random, ids, signers, heads, headStore: store, headFile: file }
+    return { ...parts, close, [Symbol.asyncDispose]: close }
   } catch (error) {
     await close()
     throw error
@@ -87,7 +88,7 @@ export async function openExportOffice(config: Config, envKey: string | undefine
       cosignatures: cosignatureStore(db, time),
       witnesses: witnessesOf(config),
       noteSigner: logNoteSigner(signer),
-      close: () => db.close(),
+      [Symbol.asyncDispose]: () => db.close(),
     }
   } catch (error) {
     await db.close()

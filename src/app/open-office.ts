@@ -42,5 +42,6 @@ export async function openOffice(config: Config) {
     shares: shareStore(db),
     texts: textStore(db, clock),
     close: () => db.close(),
+    [Symbol.asyncDispose]: () => db.close(),
   }
 }

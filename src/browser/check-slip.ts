@@ -21,7 +21,7 @@ export function slipOf(verifier: Verifier, file: unknown, verdict: Verdict): Nod
     element('p', { class: 'quiet' }, element('small', {}, 'Receipt')),
     element('h2', { id: 'slip-id' }, receipt.id),
     element('p', { class: 'quiet' }, element('time', {}, timeOf(receipt.issuedAt))),
-    element('dl', {}, ...slipLines(receipt, verdict).flatMap(rowOf(hiddenWords))),
+    element('dl', {}, ...rowsOf(slipLines(receipt, verdict), hiddenWords)),
     element('div', { class: 'total' }, element('span', {}, 'Total'), totalRow(total, hiddenWords)),
     element('p', { class: 'print quiet' }, note),
     element('div', { class: 'stampplace', id: 'stamp' }, ...(stamp ? [stampOf(stamp)] : [])),
@@ -40,12 +40,12 @@ const note =
 
 const digestOf = ({ digest }: Verdict, claimed: string): string => digest ?? claimed
 
-const rowOf =
-  (hiddenWords: string) =>
-  ([name, value]: readonly [string, string | undefined]): Node[] => [
+/** The lines of a slip: a value that is not there is hidden. */
+export const rowsOf = (lines: ReturnType<Verifier['slipLines']>, hiddenWords: string): Node[] =>
+  lines.flatMap(([name, value]) => [
     element('dt', {}, name),
     value === undefined ? element('dd', { class: 'hid' }, hiddenWords) : element('dd', {}, value),
-  ]
+  ])
 
 function totalRow(total: [whole: string, small: string] | undefined, hiddenWords: string): Node {
   if (!total) return element('small', { class: 'hid' }, hiddenWords)

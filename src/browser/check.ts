@@ -9,6 +9,7 @@ import type { Trust, Verdict } from '../verify/verify.ts'
 import { checkItem } from './check-parts.ts'
 import { slipOf } from './check-slip.ts'
 import { byId, element } from './dom.ts'
+import { takeFiles } from './given-files.ts'
 import { askChain, findLog, type Log } from './own-logs.ts'
 
 /**
@@ -19,12 +20,10 @@ import { askChain, findLog, type Log } from './own-logs.ts'
 
 const form = byId('check', HTMLFormElement)
 const text = byId('text', HTMLTextAreaElement)
-const file = byId('file', HTMLInputElement)
 const signers = byId('signers', HTMLInputElement)
 const quote = byId('quote', HTMLTextAreaElement)
 const evidence = byId('evidence', HTMLTextAreaElement)
 const policy = byId('policy', HTMLTextAreaElement)
-const drop = byId('drop', HTMLElement)
 const here = byId('here', HTMLElement).dataset
 
 type Verifier = typeof import('./verify.ts')
@@ -44,27 +43,11 @@ form.addEventListener('submit', (event) => {
   void check()
 })
 text.addEventListener('paste', () => void setTimeout(() => form.requestSubmit()))
-file.addEventListener('change', () => void take(file.files?.[0]))
-
-// Also beside the field: a browser would leave this page and show the file.
-document.addEventListener('dragover', (event) => {
-  event.preventDefault()
-  drop.classList.add('over')
-})
-document.addEventListener('dragleave', () => drop.classList.remove('over'))
-document.addEventListener('drop', (event) => {
-  event.preventDefault()
-  drop.classList.remove('over')
-  void take(event.dataTransfer?.files[0])
-})
-
-async function take(chosen: File | undefined): Promise<void> {
-  if (!chosen) return
-  text.value = await chosen.text()
+takeFiles(() => {
   // What is checked is what stands in the field; the file is not sent beside it.
-  file.value = ''
-  await check()
-}
+  byId('file', HTMLInputElement).value = ''
+  void check()
+})
 
 async function check(): Promise<void> {
   const given = readGiven(text.value, here['base'] ?? location.origin)

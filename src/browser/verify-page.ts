@@ -2,6 +2,7 @@
 import { checkLiabilities } from '../verify/liabilities.ts'
 import { liabilityVerdict } from '../verify/shown-liabilities.ts'
 import { byId } from './dom.ts'
+import { takeFiles } from './given-files.ts'
 import { headlineOf, verify } from './verify.ts'
 import { hasOwed, readEntries, readOwedEntries } from './verify-entries.ts'
 import { owedSlipOf, owedVerdictOf } from './verify-owed.ts'
@@ -12,8 +13,6 @@ import { verdictOf } from './verify-verdict.ts'
 
 const form = byId('form', HTMLFormElement)
 const text = byId('text', HTMLTextAreaElement)
-const file = byId('file', HTMLInputElement)
-const drop = byId('drop', HTMLElement)
 const verdictPart = byId('verdict', HTMLElement)
 const slipPart = byId('slip', HTMLElement)
 const help = byId('help', HTMLElement)
@@ -24,26 +23,8 @@ form.addEventListener('submit', (event) => {
   check()
 })
 form.addEventListener('reset', clear)
-file.addEventListener('change', () => void take(file.files?.[0]))
+takeFiles(check)
 text.addEventListener('paste', () => void setTimeout(check))
-
-// Also beside the field: a browser would leave this page and show the file.
-document.addEventListener('dragover', (event) => {
-  event.preventDefault()
-  drop.classList.add('over')
-})
-document.addEventListener('dragleave', () => drop.classList.remove('over'))
-document.addEventListener('drop', (event) => {
-  event.preventDefault()
-  drop.classList.remove('over')
-  void take(event.dataTransfer?.files[0])
-})
-
-async function take(chosen: File | undefined): Promise<void> {
-  if (!chosen) return
-  text.value = await chosen.text()
-  check()
-}
 
 function check(): void {
   const judged = hasOwed() ? judgeOwed() : judgeReceipt()

@@ -4,6 +4,7 @@ import { hueDegrees, rosetteHues, rosettePaths } from '../kernel/rosette.ts'
 import { isHidden, parseReceiptFile, type Receipt } from '../verify/receipt.ts'
 import { hiddenWords, slipLines, totalOf } from '../verify/slip-lines.ts'
 import type { Verdict } from '../verify/verify.ts'
+import { rowsOf } from './check-slip.ts'
 import { drawing, element } from './dom.ts'
 import { kindOf, levelWords } from './verify.ts'
 
@@ -29,19 +30,13 @@ export function slipOf(file: unknown, verdict: Verdict): Node[] {
     { class: 'slip' },
     figureOf(verdict.digest ?? digest),
     head,
-    element('dl', {}, ...rowsOf(receipt, verdict)),
+    element('dl', {}, ...rowsOf(slipLines(receipt, verdict), hiddenWords)),
     totalRow(receipt),
     ...(texts.length > 0 ? [element('div', { class: 'texts' }, ...texts)] : []),
     footOf(verdict),
   )
   return [paper]
 }
-
-const rowsOf = (receipt: Receipt, { signer, digest }: Verdict): Node[] =>
-  slipLines(receipt, { signer, digest }).flatMap(([name, value]) => [
-    element('dt', {}, name),
-    value === undefined ? element('dd', { class: 'hid' }, hiddenWords) : element('dd', {}, value),
-  ])
 
 function totalRow(receipt: Receipt): Node {
   const label = element('span', {}, 'Total')

@@ -50,54 +50,38 @@ async function openDesk(options: Options) {
 }
 
 async function create(options: CreateOptions): Promise<void> {
-  const desk = await openDesk(options)
-  try {
-    const lifeMs = options.expires ?? defaultLifeMs
-    const wish = { name: options.name, scopes: options.scopes, lifeMs }
-    const { token, secret } = await issueToken(desk, wish)
-    if (options.json) return printJson({ ...toTokenView(token, desk.clock.now()), secret })
-    say(`Created ${token.id}. The secret is shown only once:`)
-    print(secret)
-  } finally {
-    await desk.close()
-  }
+  await using desk = await openDesk(options)
+  const lifeMs = options.expires ?? defaultLifeMs
+  const wish = { name: options.name, scopes: options.scopes, lifeMs }
+  const { token, secret } = await issueToken(desk, wish)
+  if (options.json) return printJson({ ...toTokenView(token, desk.clock.now()), secret })
+  say(`Created ${token.id}. The secret is shown only once:`)
+  print(secret)
 }
 
 async function list(options: Options): Promise<void> {
-  const desk = await openDesk(options)
-  try {
-    const now = desk.clock.now()
-    const views = (await desk.operatorTokens.list()).map((one) => toTokenView(one, now))
-    if (options.json) return printJson({ object: 'list', data: views })
-    for (const { id, status, expires_at, scopes, name } of views) {
-      print(`${id}  ${status.padEnd(7)}  until ${expires_at}  ${scopes.join(',')}  ${name}`)
-    }
-    if (views.length === 0) say('No tokens. Create one with: counterfoil admin token create')
-  } finally {
-    await desk.close()
+  await using desk = await openDesk(options)
+  const now = desk.clock.now()
+  const views = (await desk.operatorTokens.list()).map((one) => toTokenView(one, now))
+  if (options.json) return printJson({ object: 'list', data: views })
+  for (const { id, status, expires_at, scopes, name } of views) {
+    print(`${id}  ${status.padEnd(7)}  until ${expires_at}  ${scopes.join(',')}  ${name}`)
   }
+  if (views.length === 0) say('No tokens. Create one with: counterfoil admin token create')
 }
 
 async function rotate(id: string, options: Options & { overlap?: number }): Promise<void> {
-  const desk = await openDesk(options)
-  try {
-    const { token, secret } = await rotateToken(desk, id, options.overlap ?? 0)
-    if (options.json) return printJson({ ...toTokenView(token, desk.clock.now()), secret })
-    say(`Rotated ${id}. The new secret is shown only once:`)
-    print(secret)
-  } finally {
-    await desk.close()
-  }
+  await using desk = await openDesk(options)
+  const { token, secret } = await rotateToken(desk, id, options.overlap ?? 0)
+  if (options.json) return printJson({ ...toTokenView(token, desk.clock.now()), secret })
+  say(`Rotated ${id}. The new secret is shown only once:`)
+  print(secret)
 }
 
 async function revoke(id: string, options: Options): Promise<void> {
-  const desk = await openDesk(options)
-  try {
-    await revokeToken(desk, id)
-    const found = await desk.operatorTokens.find(id)
-    if (options.json) return printJson(toTokenView(found as OperatorToken, desk.clock.now()))
-    say(`Revoked ${id}.`)
-  } finally {
-    await desk.close()
-  }
+  await using desk = await openDesk(options)
+  await revokeToken(desk, id)
+  const found = await desk.operatorTokens.find(id)
+  if (options.json) return printJson(toTokenView(found as OperatorToken, desk.clock.now()))
+  say(`Revoked ${id}.`)
 }

@@ -38,91 +38,75 @@ export function anchorCommands(program: Command): void {
 type Options = { json?: boolean }
 
 async function deploy(options: Options): Promise<void> {
-  const office = await openAnchorOffice(configOf(options))
-  try {
-    const known = await office.anchoring.registry()
-    if (known !== undefined) {
-      throw new Exit(exitCodes.failed, `A registry already exists: ${known}`)
-    }
-    const { chain, sender } = needed(office)
-    say(`Deploying an anchor registry on chain 4663, paid by ${sender.address} …`)
-    let deployed: Awaited<ReturnType<typeof deployStep>>
-    while (!deployed) {
-      deployed = await deployStep(office, { chain, sender }, artefact.bytecode as Hex)
-      if (!deployed) await Bun.sleep(lookMs)
-    }
-    const address = await office.anchors.ensureRegistry(deployed.address)
-    const { txHash, gasUsed } = deployed
-    if (options.json) return printJson({ address, tx_hash: txHash, gas_used: Number(gasUsed) })
-    print(address)
-    say(`It cost ${gasUsed} gas. The address is saved; a running server anchors there from now on.`)
-  } finally {
-    await office.close()
+  await using office = await openAnchorOffice(configOf(options))
+  const known = await office.anchoring.registry()
+  if (known !== undefined) {
+    throw new Exit(exitCodes.failed, `A registry already exists: ${known}`)
   }
+  const { chain, sender } = needed(office)
+  say(`Deploying an anchor registry on chain 4663, paid by ${sender.address} …`)
+  let deployed: Awaited<ReturnType<typeof deployStep>>
+  while (!deployed) {
+    deployed = await deployStep(office, { chain, sender }, artefact.bytecode as Hex)
+    if (!deployed) await Bun.sleep(lookMs)
+  }
+  const address = await office.anchors.ensureRegistry(deployed.address)
+  const { txHash, gasUsed } = deployed
+  if (options.json) return printJson({ address, tx_hash: txHash, gas_used: Number(gasUsed) })
+  print(address)
+  say(`It cost ${gasUsed} gas. The address is saved; a running server anchors there from now on.`)
 }
 
 async function now(options: Options): Promise<void> {
-  const office = await openAnchorOffice(configOf(options))
-  try {
-    needed(office)
-    if (!(await office.anchoring.isOn())) throw new Exit(exitCodes.failed, noRegistry)
-    await office.anchors.want()
-    if (options.json) printJson({ asked: true })
-    else say('The server will anchor new leaves within seconds.')
-  } finally {
-    await office.close()
-  }
+  await using office = await openAnchorOffice(configOf(options))
+  needed(office)
+  if (!(await office.anchoring.isOn())) throw new Exit(exitCodes.failed, noRegistry)
+  await office.anchors.want()
+  if (options.json) printJson({ asked: true })
+  else say('The server will anchor new leaves within seconds.')
 }
 
 async function status(options: Options): Promise<void> {
-  const office = await openAnchorOffice(configOf(options))
-  try {
-    assertOpened(office)
-    const { origin } = office.logs.current
-    const page = await office.anchors.list(origin, { limit: maxPageLimit, after: undefined })
-    const data = (page?.items ?? []).map(toAnchorView)
-    const size = await office.logStore.size()
-    const place = await office.anchoring.placeOf(origin)
-    const { log: reach } = await anchorStatus(office)
-    const where = { registry: place?.registry ?? null, log_owner: place?.owner ?? null }
-    if (options.json)
-      return printJson({ object: 'list', ...where, log: { origin, size, ...reach }, data })
-    for (const { status, prev_size, size, block_number, tx_hash, created_at } of data) {
-      const at = block_number === null ? '' : `block ${block_number}`
-      print(`${created_at}  ${status.padEnd(10)}  ${prev_size}…${size}  ${at}  ${tx_hash ?? ''}`)
-    }
-    say(`${origin}: ${reach.anchored_size} of ${size} leaves are anchored.`)
-    if (reach.oldest_unanchored_s !== null)
-      say(`The oldest other leaf has waited ${reach.oldest_unanchored_s} s.`)
-    say(place ? `Registry ${place.registry}, owner ${place.owner}.` : noRegistry)
-  } finally {
-    await office.close()
+  await using office = await openAnchorOffice(configOf(options))
+  assertOpened(office)
+  const { origin } = office.logs.current
+  const page = await office.anchors.list(origin, { limit: maxPageLimit, after: undefined })
+  const data = (page?.items ?? []).map(toAnchorView)
+  const size = await office.logStore.size()
+  const place = await office.anchoring.placeOf(origin)
+  const { log: reach } = await anchorStatus(office)
+  const where = { registry: place?.registry ?? null, log_owner: place?.owner ?? null }
+  if (options.json)
+    return printJson({ object: 'list', ...where, log: { origin, size, ...reach }, data })
+  for (const { status, prev_size, size, block_number, tx_hash, created_at } of data) {
+    const at = block_number === null ? '' : `block ${block_number}`
+    print(`${created_at}  ${status.padEnd(10)}  ${prev_size}…${size}  ${at}  ${tx_hash ?? ''}`)
   }
+  say(`${origin}: ${reach.anchored_size} of ${size} leaves are anchored.`)
+  if (reach.oldest_unanchored_s !== null)
+    say(`The oldest other leaf has waited ${reach.oldest_unanchored_s} s.`)
+  say(place ? `Registry ${place.registry}, owner ${place.owner}.` : noRegistry)
 }
 
 async function sync(options: Options & { fromBlock: number }): Promise<void> {
-  const office = await openAnchorOffice(configOf(options))
-  try {
-    assertOpened(office)
-    const seen = await watchChain(office)
-    if (!seen) throw new Exit(exitCodes.unavailable, unseen(office))
-    const lease = await office.anchors.takeLease()
-    if (!lease)
-      throw new Exit(exitCodes.failed, 'A running server holds the anchoring lease; stop it first.')
-    const { fromBlock } = options
-    const { found, repaired, diverged } = await syncAnchors(office, seen, { lease, fromBlock })
-    if (options.json) printJson({ found, repaired, diverged })
-    else say(`${found} anchors found on the chain, ${repaired} repaired in the database.`)
-    if (diverged.length === 0) return
-    const sizes = diverged.join(', ')
-    throw new Exit(
-      exitCodes.failed,
-      `The log differs from its anchors at sizes ${sizes}: this database is an old copy. ` +
-        'Restore the newest one, or abandon this log: counterfoil log reopen --reason "…"',
-    )
-  } finally {
-    await office.close()
-  }
+  await using office = await openAnchorOffice(configOf(options))
+  assertOpened(office)
+  const seen = await watchChain(office)
+  if (!seen) throw new Exit(exitCodes.unavailable, unseen(office))
+  const lease = await office.anchors.takeLease()
+  if (!lease)
+    throw new Exit(exitCodes.failed, 'A running server holds the anchoring lease; stop it first.')
+  const { fromBlock } = options
+  const { found, repaired, diverged } = await syncAnchors(office, seen, { lease, fromBlock })
+  if (options.json) printJson({ found, repaired, diverged })
+  else say(`${found} anchors found on the chain, ${repaired} repaired in the database.`)
+  if (diverged.length === 0) return
+  const sizes = diverged.join(', ')
+  throw new Exit(
+    exitCodes.failed,
+    `The log differs from its anchors at sizes ${sizes}: this database is an old copy. ` +
+      'Restore the newest one, or abandon this log: counterfoil log reopen --reason "…"',
+  )
 }
 
 type Office = Awaited<ReturnType<typeof openAnchorOffice>>

@@ -43,48 +43,38 @@ async function openDesk(options: Options) {
 }
 
 async function status(options: Options): Promise<void> {
-  const desk = await openDesk(options)
-  try {
-    const { deposits } = desk
-    const block = (await deposits.cursor()) ?? null
-    const rescan = (await deposits.rescanFrom()) ?? null
-    const totals = await deposits.totals()
-    const data = (await deposits.newest(listed)).map(toDepositView)
-    if (options.json) {
-      const states = Object.fromEntries(
-        totals.map(({ status, count, total }) => [
-          status,
-          { count, amount_usd: toUsd(BigInt(total)) },
-        ]),
-      )
-      return printJson({ object: 'list', block, rescan_from: rescan, states, data })
-    }
-    for (const { id, status, amount_nusd, from, account, tx_hash, log_index } of data) {
-      const amount = amount_nusd === null ? 'too much' : `${toUsd(BigInt(amount_nusd))} USD`
-      const whose = account === from ? from : `${from} for ${account}`
-      print(
-        `${id}  ${status.padEnd(10)}  ${amount.padStart(14)}  ${whose}  ${tx_hash}:${log_index}`,
-      )
-    }
-    for (const { status, count, total } of totals) {
-      say(`${count} ${status}, ${toUsd(BigInt(total))} USD.`)
-    }
-    say(block === null ? 'No block has been read yet.' : `Read up to block ${block}.`)
-    if (rescan !== null) say(`Blocks from ${rescan} are being read again.`)
-  } finally {
-    await desk.close()
+  await using desk = await openDesk(options)
+  const { deposits } = desk
+  const block = (await deposits.cursor()) ?? null
+  const rescan = (await deposits.rescanFrom()) ?? null
+  const totals = await deposits.totals()
+  const data = (await deposits.newest(listed)).map(toDepositView)
+  if (options.json) {
+    const states = Object.fromEntries(
+      totals.map(({ status, count, total }) => [
+        status,
+        { count, amount_usd: toUsd(BigInt(total)) },
+      ]),
+    )
+    return printJson({ object: 'list', block, rescan_from: rescan, states, data })
   }
+  for (const { id, status, amount_nusd, from, account, tx_hash, log_index } of data) {
+    const amount = amount_nusd === null ? 'too much' : `${toUsd(BigInt(amount_nusd))} USD`
+    const whose = account === from ? from : `${from} for ${account}`
+    print(`${id}  ${status.padEnd(10)}  ${amount.padStart(14)}  ${whose}  ${tx_hash}:${log_index}`)
+  }
+  for (const { status, count, total } of totals) {
+    say(`${count} ${status}, ${toUsd(BigInt(total))} USD.`)
+  }
+  say(block === null ? 'No block has been read yet.' : `Read up to block ${block}.`)
+  if (rescan !== null) say(`Blocks from ${rescan} are being read again.`)
 }
 
 async function rescan(options: Options & { fromBlock: number }): Promise<void> {
-  const desk = await openDesk(options)
-  try {
-    await desk.deposits.wantRescan(options.fromBlock)
-    if (options.json) printJson({ rescan_from: options.fromBlock })
-    else say(`The server will read again from block ${options.fromBlock} at its next poll.`)
-  } finally {
-    await desk.close()
-  }
+  await using desk = await openDesk(options)
+  await desk.deposits.wantRescan(options.fromBlock)
+  if (options.json) printJson({ rescan_from: options.fromBlock })
+  else say(`The server will read again from block ${options.fromBlock} at its next poll.`)
 }
 
 async function assign(
@@ -93,17 +83,13 @@ async function assign(
   options: Options & { reason: string },
 ): Promise<void> {
   const reason = reasonFor(id, options)
-  const desk = await openDesk(options)
-  try {
-    const row = await assignDeposit(desk, { id, account, reason, actor: 'operator' })
-    if (options.json) return printJson(toDepositView(row))
-    const what =
-      row.moved === null ? 'It will be credited there' : `${toUsd(row.moved)} USD moved there`
-    const when = row.moved === null ? ' once it has enough confirmations' : ''
-    say(`${id} now belongs to ${toChecksumAddress(account)}. ${what}${when}.`)
-  } finally {
-    await desk.close()
-  }
+  await using desk = await openDesk(options)
+  const row = await assignDeposit(desk, { id, account, reason, actor: 'operator' })
+  if (options.json) return printJson(toDepositView(row))
+  const what =
+    row.moved === null ? 'It will be credited there' : `${toUsd(row.moved)} USD moved there`
+  const when = row.moved === null ? ' once it has enough confirmations' : ''
+  say(`${id} now belongs to ${toChecksumAddress(account)}. ${what}${when}.`)
 }
 
 /** @throws Exit 2 if the id is not a deposit's, or the reason is empty */

@@ -18,20 +18,16 @@ export function grantCommand(program: Command): void {
       const reason = options.reason.trim()
       if (reason === '') throw new Exit(exitCodes.usage, 'Say why: --reason "…"')
       const shown = toChecksumAddress(account)
-      const office = await openNamedOffice(options)
-      try {
-        const wish = { account, amount, reason, actor: 'operator' }
-        const balance = await grantCredit(office, wish)
-        if (options.json) {
-          const balance_nusd = toJsonInteger(balance)
-          const { database } = office
-          printJson({ account: shown, granted_nusd: toJsonInteger(amount), balance_nusd, database })
-        } else {
-          say(`Granted ${toUsd(amount)} USD to ${shown}. Its balance is ${toUsd(balance)} USD.`)
-          office.tell()
-        }
-      } finally {
-        await office.close()
+      await using office = await openNamedOffice(options)
+      const wish = { account, amount, reason, actor: 'operator' }
+      const balance = await grantCredit(office, wish)
+      if (options.json) {
+        const balance_nusd = toJsonInteger(balance)
+        const { database } = office
+        printJson({ account: shown, granted_nusd: toJsonInteger(amount), balance_nusd, database })
+      } else {
+        say(`Granted ${toUsd(amount)} USD to ${shown}. Its balance is ${toUsd(balance)} USD.`)
+        office.tell()
       }
     })
 }

@@ -80,112 +80,88 @@ type CreateOptions = Record<string, unknown> & {
 }
 
 async function create(options: CreateOptions): Promise<void> {
-  const office = await openNamedOffice(options)
-  try {
-    const { key, secret } = await issueKey(office, {
-      account: options.account,
-      parentId: options.parent,
-      name: options.name,
-      capLimit: options.cap,
-      capWindow: options.window,
-      expiresAt: options.expires && office.clock.now() + options.expires,
-      scopes: options.scopes,
-      models: options.models,
-      maxCostPerRun: options.maxCostPerRun,
-      fit: options.fit,
-      actor: 'operator',
+  await using office = await openNamedOffice(options)
+  const { key, secret } = await issueKey(office, {
+    account: options.account,
+    parentId: options.parent,
+    name: options.name,
+    capLimit: options.cap,
+    capWindow: options.window,
+    expiresAt: options.expires && office.clock.now() + options.expires,
+    scopes: options.scopes,
+    models: options.models,
+    maxCostPerRun: options.maxCostPerRun,
+    fit: options.fit,
+    actor: 'operator',
+  })
+  const account = toChecksumAddress(key.accountId)
+  if (options.json) {
+    printJson({
+      id: key.id,
+      secret,
+      fingerprint: key.fingerprint,
+      account,
+      cap: { limit_nusd: toJsonInteger(key.capLimit), window: key.capWindow },
+      expires_at: toRfc3339(key.expiresAt),
+      database: office.database,
     })
-    const account = toChecksumAddress(key.accountId)
-    if (options.json) {
-      printJson({
-        id: key.id,
-        secret,
-        fingerprint: key.fingerprint,
-        account,
-        cap: { limit_nusd: toJsonInteger(key.capLimit), window: key.capWindow },
-        expires_at: toRfc3339(key.expiresAt),
-        database: office.database,
-      })
-      return
-    }
-    office.tell()
-    say(`Created ${key.id} for ${account}. The secret is shown only once:`)
-    print(secret)
-  } finally {
-    await office.close()
+    return
   }
+  office.tell()
+  say(`Created ${key.id} for ${account}. The secret is shown only once:`)
+  print(secret)
 }
 
 async function list(options: { account?: string; json?: boolean }): Promise<void> {
-  const office = await openOffice(configOf(options))
-  try {
-    const now = office.clock.now()
-    const keys = await office.keys.list(options.account, now)
-    const views = keys.map((shown) => toKeyView(shown, now))
-    if (options.json) return printJson({ object: 'list', data: views })
-    for (const view of views) {
-      const { limit_nusd, remaining_nusd, window } = view.cap
-      const left = `${toUsd(BigInt(remaining_nusd))} of ${toUsd(BigInt(limit_nusd))} USD left`
-      print(`${view.id}  ${view.status.padEnd(7)}  ${left} (${window})  ${view.name}`)
-    }
-    if (views.length === 0) say('No keys. Create one with: counterfoil key create')
-  } finally {
-    await office.close()
+  await using office = await openOffice(configOf(options))
+  const now = office.clock.now()
+  const keys = await office.keys.list(options.account, now)
+  const views = keys.map((shown) => toKeyView(shown, now))
+  if (options.json) return printJson({ object: 'list', data: views })
+  for (const view of views) {
+    const { limit_nusd, remaining_nusd, window } = view.cap
+    const left = `${toUsd(BigInt(remaining_nusd))} of ${toUsd(BigInt(limit_nusd))} USD left`
+    print(`${view.id}  ${view.status.padEnd(7)}  ${left} (${window})  ${view.name}`)
   }
+  if (views.length === 0) say('No keys. Create one with: counterfoil key create')
 }
 
 async function pause(keyId: string, options: { json?: boolean }): Promise<void> {
-  const office = await openOffice(configOf(options))
-  try {
-    const key = await pauseKey(office, { keyId, actor: 'operator' })
-    if (options.json) printJson({ id: key.id, paused: true })
-    else say(`Paused ${key.id} and every key below it until it is resumed.`)
-  } finally {
-    await office.close()
-  }
+  await using office = await openOffice(configOf(options))
+  const key = await pauseKey(office, { keyId, actor: 'operator' })
+  if (options.json) printJson({ id: key.id, paused: true })
+  else say(`Paused ${key.id} and every key below it until it is resumed.`)
 }
 
 async function resume(keyId: string, options: { json?: boolean }): Promise<void> {
-  const office = await openOffice(configOf(options))
-  try {
-    const key = await resumeKey(office, { keyId, actor: 'operator' })
-    const left = await office.keys.leftPaused(key)
-    if (options.json) return printJson({ id: key.id, paused: false, left_paused: left })
-    say(`Resumed ${key.id}.`)
-    if (left.length > 0) say('Still stopped, because it was made with a leaked secret:')
-    for (const { object, id, name } of left) print(`${id}  ${object}  ${name}`)
-  } finally {
-    await office.close()
-  }
+  await using office = await openOffice(configOf(options))
+  const key = await resumeKey(office, { keyId, actor: 'operator' })
+  const left = await office.keys.leftPaused(key)
+  if (options.json) return printJson({ id: key.id, paused: false, left_paused: left })
+  say(`Resumed ${key.id}.`)
+  if (left.length > 0) say('Still stopped, because it was made with a leaked secret:')
+  for (const { object, id, name } of left) print(`${id}  ${object}  ${name}`)
 }
 
 async function rotate(keyId: string, options: { overlap?: number; json?: boolean }): Promise<void> {
-  const office = await openOffice(configOf(options))
-  try {
-    const overlapSeconds = (options.overlap ?? 0) / 1000
-    const { key, secret } = await rotateKey(office, { keyId, actor: 'operator', overlapSeconds })
-    const { overlapUntil } = await office.keys.show(key.id, office.clock.now())
-    const until = overlapUntil === null ? null : toRfc3339(overlapUntil)
-    if (options.json) {
-      const { id, fingerprint } = key
-      return printJson({ id, secret, fingerprint, overlap_until: until })
-    }
-    const old =
-      until === null ? 'The old secret no longer works' : `The old secret works until ${until}`
-    say(`Rotated ${key.id}. ${old}. The new one is shown only once:`)
-    print(secret)
-  } finally {
-    await office.close()
+  await using office = await openOffice(configOf(options))
+  const overlapSeconds = (options.overlap ?? 0) / 1000
+  const { key, secret } = await rotateKey(office, { keyId, actor: 'operator', overlapSeconds })
+  const { overlapUntil } = await office.keys.show(key.id, office.clock.now())
+  const until = overlapUntil === null ? null : toRfc3339(overlapUntil)
+  if (options.json) {
+    const { id, fingerprint } = key
+    return printJson({ id, secret, fingerprint, overlap_until: until })
   }
+  const old =
+    until === null ? 'The old secret no longer works' : `The old secret works until ${until}`
+  say(`Rotated ${key.id}. ${old}. The new one is shown only once:`)
+  print(secret)
 }
 
 async function revoke(keyId: string, options: { json?: boolean }): Promise<void> {
-  const office = await openOffice(configOf(options))
-  try {
-    const { stopped } = await revokeKey(office, { keyId, actor: 'operator' })
-    if (options.json) printJson({ id: keyId, revoked: true, stopped })
-    else say(`Revoked ${keyId}. ${stopped} key${stopped === 1 ? '' : 's'} stopped working at once.`)
-  } finally {
-    await office.close()
-  }
+  await using office = await openOffice(configOf(options))
+  const { stopped } = await revokeKey(office, { keyId, actor: 'operator' })
+  if (options.json) printJson({ id: keyId, revoked: true, stopped })
+  else say(`Revoked ${keyId}. ${stopped} key${stopped === 1 ? '' : 's'} stopped working at once.`)
 }

@@ -43,26 +43,22 @@ export function logCommands(program: Command): void {
 
 async function exportFiles(folder: string, options: { json?: boolean }): Promise<void> {
   const config = configOf(options)
-  const office = await openExportOffice(config, takeSignerKey())
+  await using office = await openExportOffice(config, takeSignerKey())
   const done: Exported[] = []
-  try {
-    for (const log of office.logs.all) {
-      // The same path below the folder as the service has below /log.
-      const place = join(folder, prefixOf(log.origin).slice('/log'.length))
-      const files = logFolder(place, `${process.pid}.new`)
-      const exported = await exportLog(office, log, files).catch((error: unknown) => {
-        if (!(error instanceof ExportRefusal)) throw error
-        throw new Exit(exitCodes.failed, `${place}: ${error.message}`)
-      })
-      if (!exported) continue
-      done.push(exported)
-      const { origin, size, written } = exported
-      if (options.json) continue
-      say(`${place}: ${size} leaves of ${origin}, ${written} new files; all were read again and`)
-      say('have the root that was signed.')
-    }
-  } finally {
-    await office.close()
+  for (const log of office.logs.all) {
+    // The same path below the folder as the service has below /log.
+    const place = join(folder, prefixOf(log.origin).slice('/log'.length))
+    const files = logFolder(place, `${process.pid}.new`)
+    const exported = await exportLog(office, log, files).catch((error: unknown) => {
+      if (!(error instanceof ExportRefusal)) throw error
+      throw new Exit(exitCodes.failed, `${place}: ${error.message}`)
+    })
+    if (!exported) continue
+    done.push(exported)
+    const { origin, size, written } = exported
+    if (options.json) continue
+    say(`${place}: ${size} leaves of ${origin}, ${written} new files; all were read again and`)
+    say('have the root that was signed.')
   }
   if (done.length === 0) {
     const next = 'a running server stores one within seconds of the first receipt. Run this again.'
@@ -76,30 +72,26 @@ async function reopen(options: { reason: string; json?: boolean }): Promise<void
   if (reason === '') throw new Exit(exitCodes.usage, 'Say why: --reason "…"')
   const config = configOf(options)
   const log = openLog({ level: 'error', format: 'pretty' })
-  const office = await openLogOffice(config, log)
-  try {
-    const { address } = office.signers.current
-    const signer = openSource(keySourceOf(config, takeSignerKey()), address, office.random)
-    assertSame(address, signer)
-    const stores = { reopenings: reopenings(office.db, office.logStore), reissue: reissued }
-    const onChain = await askChain(config, office)
-    const reopened = await reopenLog({ ...office, ...stores, signer }, { reason, head: onChain })
-    const { origin, previous, head, last, lost } = reopened
-    const listed = countLost(config.data)
-    if (options.json) {
-      const sizes = { previous_size: head.size, proven_size: last.size }
-      const missing = { forgotten_size: lost?.size ?? null, lost_receipts: listed ?? null }
-      return printJson({ origin, previous: previous.origin, ...sizes, ...missing })
-    }
-    say(`Receipts are now issued as ${origin}.`)
-    say(`The log of ${previous.origin} was abandoned at ${head.size} leaves; the new log names it.`)
-    say(`Its receipts with an index below ${last.size} keep their proofs.`)
-    if (lost) say(`A head of ${lost.size} leaves had been signed: the leaves above are lost.`)
-    if (listed) say(`${listed} lost receipts are listed in ${lostPathOf(config.data)}.`)
-    if (lost) say('Other nodes list the ones that they acknowledged in their own data folders.')
-  } finally {
-    await office.close()
+  await using office = await openLogOffice(config, log)
+  const { address } = office.signers.current
+  const signer = openSource(keySourceOf(config, takeSignerKey()), address, office.random)
+  assertSame(address, signer)
+  const stores = { reopenings: reopenings(office.db, office.logStore), reissue: reissued }
+  const onChain = await askChain(config, office)
+  const reopened = await reopenLog({ ...office, ...stores, signer }, { reason, head: onChain })
+  const { origin, previous, head, last, lost } = reopened
+  const listed = countLost(config.data)
+  if (options.json) {
+    const sizes = { previous_size: head.size, proven_size: last.size }
+    const missing = { forgotten_size: lost?.size ?? null, lost_receipts: listed ?? null }
+    return printJson({ origin, previous: previous.origin, ...sizes, ...missing })
   }
+  say(`Receipts are now issued as ${origin}.`)
+  say(`The log of ${previous.origin} was abandoned at ${head.size} leaves; the new log names it.`)
+  say(`Its receipts with an index below ${last.size} keep their proofs.`)
+  if (lost) say(`A head of ${lost.size} leaves had been signed: the leaves above are lost.`)
+  if (listed) say(`${listed} lost receipts are listed in ${lostPathOf(config.data)}.`)
+  if (lost) say('Other nodes list the ones that they acknowledged in their own data folders.')
 }
 
 /**

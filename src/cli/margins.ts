@@ -42,21 +42,17 @@ const readGroup = (text: string): MarginGroup => readWord('group', text, marginG
 async function show(options: Options): Promise<void> {
   if (options.csv && options.json) throw new Exit(exitCodes.usage, 'Ask for --csv or for --json.')
   const config = configOf(options)
-  const office = await openOffice(config)
-  try {
-    const days = readMarginDays(options, office.clock.now())
-    const margins = marginStore(office.db)
-    const found = await marginsOf({ margins }, { ...days, by: options.by })
-    if (options.json) printJson(toMarginsView(found))
-    else if (options.csv) await writeOut(toMarginsCsv(found))
-    else showTable(found)
-    if (found.uncounted > 0) {
-      say(`${found.uncounted} newer leaves of the log are not counted yet; a server counts them.`)
-    }
-    if (!options.json && !options.csv) for (const loss of lossesIn(config)) say(`${loss}.`)
-  } finally {
-    await office.close()
+  await using office = await openOffice(config)
+  const days = readMarginDays(options, office.clock.now())
+  const margins = marginStore(office.db)
+  const found = await marginsOf({ margins }, { ...days, by: options.by })
+  if (options.json) printJson(toMarginsView(found))
+  else if (options.csv) await writeOut(toMarginsCsv(found))
+  else showTable(found)
+  if (found.uncounted > 0) {
+    say(`${found.uncounted} newer leaves of the log are not counted yet; a server counts them.`)
   }
+  if (!options.json && !options.csv) for (const loss of lossesIn(config)) say(`${loss}.`)
 }
 
 function showTable({ from, to, by, rows, totals }: Margins): void {

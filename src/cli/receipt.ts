@@ -74,30 +74,26 @@ const readSections = (text: string) => readWords('section', text, sectionNames)
 const readTexts = (text: string) => readWords('text', text, textNames)
 
 async function show(id: string, options: Options): Promise<void> {
-  const office = await openOffice(configOf(options))
-  try {
-    const run = await find(office, id)
-    const { signature } = run
-    if (!signature) {
-      throw new Exit(
-        exitCodes.failed,
-        `${id} is not signed yet; a running server signs it within seconds`,
-      )
-    }
-    const [share, texts] = await Promise.all([office.shares.find(id), office.texts.find(run.id)])
-    const file = toOwnFile({ ...run, signature }, texts)
-    const visibility = share?.visibility ?? 'private'
-    if (options.json) return printJson({ ...file, visibility })
-    const revealed = revealedNames(share).join(' and ')
-    print(`${id}  ${visibility}${revealed ? `, shows its ${revealed}` : ''}`)
-    print(`${toRfc3339(run.finishedAt)}  ${run.model}  ${run.outcome}  ${toUsd(run.cost)} USD`)
-    print(`account ${toChecksumAddress(run.accountId)}, key ${run.keyId}`)
-    print(`digest ${file.digest}`)
-    if (isErased(run)) print('erased: nothing left identifies its texts')
-    else if (texts) print(JSON.stringify(texts))
-  } finally {
-    await office.close()
+  await using office = await openOffice(configOf(options))
+  const run = await find(office, id)
+  const { signature } = run
+  if (!signature) {
+    throw new Exit(
+      exitCodes.failed,
+      `${id} is not signed yet; a running server signs it within seconds`,
+    )
   }
+  const [share, texts] = await Promise.all([office.shares.find(id), office.texts.find(run.id)])
+  const file = toOwnFile({ ...run, signature }, texts)
+  const visibility = share?.visibility ?? 'private'
+  if (options.json) return printJson({ ...file, visibility })
+  const revealed = revealedNames(share).join(' and ')
+  print(`${id}  ${visibility}${revealed ? `, shows its ${revealed}` : ''}`)
+  print(`${toRfc3339(run.finishedAt)}  ${run.model}  ${run.outcome}  ${toUsd(run.cost)} USD`)
+  print(`account ${toChecksumAddress(run.accountId)}, key ${run.keyId}`)
+  print(`digest ${file.digest}`)
+  if (isErased(run)) print('erased: nothing left identifies its texts')
+  else if (texts) print(JSON.stringify(texts))
 }
 
 async function share(id: string, options: ShareOptions): Promise<void> {
@@ -108,46 +104,34 @@ async function share(id: string, options: ShareOptions): Promise<void> {
     ...(options.output === undefined ? {} : { output: readText(options.output) }),
   }
   const reveal = textNames.filter((name) => options.reveal?.includes(name) || name in texts)
-  const office = await openOffice(config)
-  try {
-    const { accountId: account } = await find(office, id)
-    const wish = { account, receiptId: id, visibility, sections, reveal, texts }
-    const shared = await shareReceipt(office, { ...wish, actor: 'operator' })
-    const view = toShareView(id, shared, { baseUrl: config.base_url })
-    if (options.json) return printJson(view)
-    if (!shared) return say(`${id} is private. Copies made earlier cannot be recalled.`)
-    const shown = [...view.sections, ...view.reveal.map((name) => `its ${name}`)].join(', ')
-    say(`${id} is ${view.visibility} and shows ${shown || 'only its date'}.`)
-    print(String(view.url))
-  } finally {
-    await office.close()
-  }
+  await using office = await openOffice(config)
+  const { accountId: account } = await find(office, id)
+  const wish = { account, receiptId: id, visibility, sections, reveal, texts }
+  const shared = await shareReceipt(office, { ...wish, actor: 'operator' })
+  const view = toShareView(id, shared, { baseUrl: config.base_url })
+  if (options.json) return printJson(view)
+  if (!shared) return say(`${id} is private. Copies made earlier cannot be recalled.`)
+  const shown = [...view.sections, ...view.reveal.map((name) => `its ${name}`)].join(', ')
+  say(`${id} is ${view.visibility} and shows ${shown || 'only its date'}.`)
+  print(String(view.url))
 }
 
 async function erase(id: string, options: Options): Promise<void> {
-  const office = await openOffice(configOf(options))
-  try {
-    const { accountId: account } = await find(office, id)
-    const erasedAt = await eraseReceipt(office, { account, receiptId: id, actor: 'operator' })
-    const erased_at = toRfc3339(erasedAt)
-    if (options.json) printJson({ object: 'erasure', receipt_id: id, erased_at })
-    else say(`Erased ${id} at ${erased_at}. Its signature and proof remain valid.`)
-  } finally {
-    await office.close()
-  }
+  await using office = await openOffice(configOf(options))
+  const { accountId: account } = await find(office, id)
+  const erasedAt = await eraseReceipt(office, { account, receiptId: id, actor: 'operator' })
+  const erased_at = toRfc3339(erasedAt)
+  if (options.json) printJson({ object: 'erasure', receipt_id: id, erased_at })
+  else say(`Erased ${id} at ${erased_at}. Its signature and proof remain valid.`)
 }
 
 async function retain(account: string, retention: Retention, options: Options): Promise<void> {
-  const office = await openOffice(configOf(options))
-  try {
-    await setRetention(office, { account, retention, actor: 'operator' })
-    const shown = toChecksumAddress(account)
-    if (options.json) printJson({ account: shown, retention })
-    else if (retention === 'none') say(`Texts of ${shown} are not kept; stored ones were deleted.`)
-    else say(`New texts of ${shown} are kept for ${retention}.`)
-  } finally {
-    await office.close()
-  }
+  await using office = await openOffice(configOf(options))
+  await setRetention(office, { account, retention, actor: 'operator' })
+  const shown = toChecksumAddress(account)
+  if (options.json) printJson({ account: shown, retention })
+  else if (retention === 'none') say(`Texts of ${shown} are not kept; stored ones were deleted.`)
+  else say(`New texts of ${shown} are kept for ${retention}.`)
 }
 
 /** @throws Refusal `receipt_not_found` */

@@ -127,12 +127,8 @@ type Office = Awaited<ReturnType<typeof openLogOffice>>
 
 async function inOffice(config: Config, work: (office: Office) => Promise<void>): Promise<void> {
   const log = openLog({ level: 'error', format: 'pretty' })
-  const office = await openLogOffice(config, log)
-  try {
-    await work(office)
-  } finally {
-    await office.close()
-  }
+  await using office = await openLogOffice(config, log)
+  await work(office)
 }
 
 function wishOf(config: Config, { reason, keyFile }: Options): Wish {

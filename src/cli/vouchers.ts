@@ -44,45 +44,33 @@ async function openDesk(options: Options) {
 }
 
 async function create(options: CreateOptions): Promise<void> {
-  const desk = await openDesk(options)
-  try {
-    const { amount, count, expires: lifeMs, perAccount = null } = options
-    const wish = { amount, count, lifeMs, perAccount, actor: 'operator' }
-    const { batch, codes } = await issueVouchers(desk, wish)
-    const rest = `${toUsd(amount)},${toRfc3339(batch.expiresAt)},${batch.id}`
-    const lines = codes.map((code) => `${code},${rest}\n`)
-    await writeOut(['code,amount_usd,expires_at,batch\n', ...lines].join(''))
-    say(`Created ${batch.id}: ${count} of ${toUsd(amount)} USD. The codes are shown only once.`)
-    desk.tell()
-  } finally {
-    await desk.close()
-  }
+  await using desk = await openDesk(options)
+  const { amount, count, expires: lifeMs, perAccount = null } = options
+  const wish = { amount, count, lifeMs, perAccount, actor: 'operator' }
+  const { batch, codes } = await issueVouchers(desk, wish)
+  const rest = `${toUsd(amount)},${toRfc3339(batch.expiresAt)},${batch.id}`
+  const lines = codes.map((code) => `${code},${rest}\n`)
+  await writeOut(['code,amount_usd,expires_at,batch\n', ...lines].join(''))
+  say(`Created ${batch.id}: ${count} of ${toUsd(amount)} USD. The codes are shown only once.`)
+  desk.tell()
 }
 
 async function list(options: Options): Promise<void> {
-  const desk = await openDesk(options)
-  try {
-    const views = (await desk.vouchers.list()).map(toBatchView)
-    if (options.json) return printJson({ object: 'list', data: views })
-    for (const { id, amount_nusd, count, redeemed, expires_at, revoked_at } of views) {
-      const state = revoked_at === null ? `until ${expires_at}` : `revoked ${revoked_at}`
-      print(`${id}  ${toUsd(BigInt(amount_nusd))} USD  ${redeemed} of ${count} redeemed  ${state}`)
-    }
-    if (views.length === 0) say('No vouchers. Make some with: counterfoil vouchers create')
-  } finally {
-    await desk.close()
+  await using desk = await openDesk(options)
+  const views = (await desk.vouchers.list()).map(toBatchView)
+  if (options.json) return printJson({ object: 'list', data: views })
+  for (const { id, amount_nusd, count, redeemed, expires_at, revoked_at } of views) {
+    const state = revoked_at === null ? `until ${expires_at}` : `revoked ${revoked_at}`
+    print(`${id}  ${toUsd(BigInt(amount_nusd))} USD  ${redeemed} of ${count} redeemed  ${state}`)
   }
+  if (views.length === 0) say('No vouchers. Make some with: counterfoil vouchers create')
 }
 
 async function revoke(id: string, options: Options): Promise<void> {
-  const desk = await openDesk(options)
-  try {
-    const batch = await revokeVouchers(desk, id, 'operator')
-    if (options.json) return printJson(toBatchView(batch))
-    say(`Revoked ${id}. ${batch.redeemed} of ${batch.count} were redeemed; their money stays.`)
-  } finally {
-    await desk.close()
-  }
+  await using desk = await openDesk(options)
+  const batch = await revokeVouchers(desk, id, 'operator')
+  if (options.json) return printJson(toBatchView(batch))
+  say(`Revoked ${id}. ${batch.redeemed} of ${batch.count} were redeemed; their money stays.`)
 }
 
 function readCount(text: string): number {

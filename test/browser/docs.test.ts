@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
-import { areas } from '../../src/front/reference/areas/areas.ts'
+import { areas } from '../../src/front/reference/areas.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { isNightly } from '../support/nightly.ts'
 import { promise } from '../support/promise.ts'

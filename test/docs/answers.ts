@@ -1,6 +1,6 @@
 import { openApiOf } from '../../src/front/reference/document.ts'
-import { methodOf, type Operation, pathOf } from '../../src/front/reference/operation.ts'
 import type { Schema } from '../../src/web/http/json-schema.ts'
+import { methodOf, type Operation, pathOf } from '../../src/web/reference/operation.ts'
 import { makeChecker } from './checker.ts'
 
 const check = makeChecker()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import Ajv from 'ajv/dist/2020'
-import { areas } from '../../src/front/reference/areas/areas.ts'
+import { areas } from '../../src/front/reference/areas.ts'
 import { openApiOf, openApiOfArea } from '../../src/front/reference/document.ts'
 import { refusals } from '../../src/kernel/refusal.ts'
 import type { Schema } from '../../src/web/http/json-schema.ts'

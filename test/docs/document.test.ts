@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { changeBody, mintBody, rotateBody } from '../../src/access/keys/api/key-body.ts'
+import { scopes } from '../../src/access/keys/key.ts'
+import { operatorScopes } from '../../src/access/operators/token.ts'
 import { createApp } from '../../src/app/routes.ts'
-import { operations, schemas } from '../../src/front/reference/areas/areas.ts'
+import { operations, schemas } from '../../src/front/reference/areas.ts'
 import { openApiOf } from '../../src/front/reference/document.ts'
-import { anywhere, refusalsOf } from '../../src/front/reference/operation.ts'
 import { sampleOf } from '../../src/front/reference/sample.ts'
 import { refusals } from '../../src/kernel/refusal.ts'
 import { runBody } from '../../src/runs/api/run-body.ts'
 import { wholeApp } from '../../src/web/http/lazy-mount.ts'
+import { anywhere, refusalsOf } from '../../src/web/reference/operation.ts'
 import { promise } from '../support/promise.ts'
 import { type World, world } from '../support/world.ts'
 import { makeChecker } from './checker.ts'
@@ -99,7 +101,7 @@ describe('GET /openapi.json', () => {
     })
     const loaded = stdout.toString().split('\n')
     expect(loaded.filter((file) => file.includes('/src/web/http/'))).not.toEqual([])
-    expect(loaded.filter((file) => file.includes('/src/front/reference/'))).toEqual([])
+    expect(loaded.filter((file) => /\/src\/.*reference(\/|\.ts$)/.test(file))).toEqual([])
     // Bodies are loaded, shapes of answers are not: views name them in types alone.
     const shapes = loaded.filter((file) => file.endsWith('/shapes.ts'))
     expect(shapes.map((file) => file.split('/src/')[1])).toEqual(['front/terminal/shapes.ts'])
@@ -160,6 +162,12 @@ describe('the document', () => {
     }
   })
 
+  test('names no scope but those that a key or a token can have', () => {
+    const known: string[] = [...scopes, ...operatorScopes.map((scope) => `operator ${scope}`)]
+    const named = operations.map(({ access }) => access).filter((access) => access.includes(':'))
+    expect(named.filter((access) => !known.includes(access))).toEqual([])
+  })
+
   test('has keyless routes that the contract names, and no other', () => {
     const keyless = operations
       .filter((one) => ['none', 'optional'].includes(one.access) && one.route.includes(' /v1/'))
@@ -199,14 +207,18 @@ describe('the document', () => {
   })
 
   test('takes each shape from the room that answers with it, and writes none of its own', async () => {
-    const folder = `${import.meta.dir}/../../src/front/reference`
+    const folder = `${import.meta.dir}/../../src`
     const own: string[] = []
     for await (const file of new Bun.Glob('**/*.{ts,tsx}').scan(folder)) {
+      if (!/reference(\/|\.ts$)/.test(file)) continue
       const text = await Bun.file(`${folder}/${file}`).text()
       if (/\bt\.(object|closed|answer|body|page)\(|properties:/.test(text)) own.push(file)
     }
     // The error body is the same on every route, so the reference holds it.
-    expect(own.toSorted()).toEqual(['document-errors.ts', 'error-shapes.ts'])
+    expect(own.toSorted()).toEqual([
+      'front/reference/document-errors.ts',
+      'front/reference/error-shapes.ts',
+    ])
   })
 
   promise`A13`

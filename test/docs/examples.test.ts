@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { issueToken } from '../../src/access/operators/issue-token.ts'
 import { operatorScopes } from '../../src/access/operators/token.ts'
-import { operations as everyOperation } from '../../src/front/reference/areas/areas.ts'
+import { operations as everyOperation } from '../../src/front/reference/areas.ts'
+import { systemRandom } from '../../src/kernel/random.ts'
 import {
   anywhere,
   type Example,
@@ -12,8 +13,7 @@ import {
   type Operation,
   pathOf,
   refusalsOf,
-} from '../../src/front/reference/operation.ts'
-import { systemRandom } from '../../src/kernel/random.ts'
+} from '../../src/web/reference/operation.ts'
 import { promise } from '../support/promise.ts'
 import { usd, type World, world } from '../support/world.ts'
 import { errorType, faultsIn, refusalFaults } from './answers.ts'

@@ -4,11 +4,11 @@ import { operatorScopes } from '../../src/access/operators/token.ts'
 import { sampleCode } from '../../src/billing/vouchers/api/voucher-body.ts'
 import { issueVouchers } from '../../src/billing/vouchers/issue-vouchers.ts'
 import { operatedWallet } from '../../src/front/operator/shapes.ts'
-import { type Example, isOperated, type Operation } from '../../src/front/reference/operation.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { createPassport } from '../../src/proof/passports/create.ts'
 import { publishPassport } from '../../src/proof/passports/publish.ts'
 import { sampleIds } from '../../src/web/http/shape.ts'
+import { type Example, isOperated, type Operation } from '../../src/web/reference/operation.ts'
 import { usd, type World } from '../support/world.ts'
 
 /** What the examples of the reference act on: their sample ids, and what stands for them here. */

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { scopes } from '../../src/access/keys/key.ts'
-import { areas } from '../../src/front/reference/areas/areas.ts'
+import { areas } from '../../src/front/reference/areas.ts'
 import { usd, type World, world } from '../support/world.ts'
 
 let w: World

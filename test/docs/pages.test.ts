@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { areas, operations, schemas } from '../../src/front/reference/areas/areas.ts'
-import { pathOf } from '../../src/front/reference/operation.ts'
+import { areas, operations, schemas } from '../../src/front/reference/areas.ts'
 import { refusals } from '../../src/kernel/refusal.ts'
+import { pathOf } from '../../src/web/reference/operation.ts'
 import { type World, world } from '../support/world.ts'
 
 let w: World

@@ -1,13 +1,13 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { memberSample, tokenSample } from '../../src/front/reference/areas/members-area.ts'
-import { signedSample } from '../../src/front/reference/areas/sign-in-area.ts'
+import { signedSample } from '../../src/access/accounts/reference.ts'
+import { memberSample, tokenSample } from '../../src/access/members/reference.ts'
+import { sampleIds, sampleWallet } from '../../src/web/http/shape.ts'
 import {
   type Example,
   methodOf,
   type Operation,
   pathOf,
-} from '../../src/front/reference/operation.ts'
-import { sampleIds, sampleWallet } from '../../src/web/http/shape.ts'
+} from '../../src/web/reference/operation.ts'
 import { askNonce, type Browser, browser, signInWith } from '../accounts/wallet.ts'
 import { type Depositing, units } from '../deposits/depositing.ts'
 import { type StubChain, transferLog } from '../deposits/stub-chain.ts'

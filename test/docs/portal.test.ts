@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { suspendAccount } from '../../src/front/admin/suspend.ts'
-import { operations as everyOperation } from '../../src/front/reference/areas/areas.ts'
+import { operations as everyOperation } from '../../src/front/reference/areas.ts'
 import {
   type Example,
   hasSession,
@@ -8,7 +8,7 @@ import {
   methodOf,
   type Operation,
   refusalsOf,
-} from '../../src/front/reference/operation.ts'
+} from '../../src/web/reference/operation.ts'
 import { browser, signInWith } from '../accounts/wallet.ts'
 import { type Depositing, depositingWorld, tomlOf } from '../deposits/depositing.ts'
 import { type StubChain, stubChain } from '../deposits/stub-chain.ts'

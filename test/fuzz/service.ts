@@ -1,6 +1,6 @@
 import { scopes } from '../../src/access/keys/key.ts'
 import { createApp } from '../../src/app/routes.ts'
-import { operations } from '../../src/front/reference/areas/areas.ts'
+import { operations } from '../../src/front/reference/areas.ts'
 import type { Json } from '../../src/kernel/canonical.ts'
 import { createPassport } from '../../src/proof/passports/create.ts'
 import { wholeApp } from '../../src/web/http/lazy-mount.ts'

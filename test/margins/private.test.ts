@@ -3,18 +3,18 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { createApp } from '../../src/app/routes.ts'
 import { metricsReader } from '../../src/front/metrics/collect.ts'
 import { metricsStore } from '../../src/front/metrics/store.ts'
-import { operations } from '../../src/front/reference/areas/areas.ts'
+import { operations } from '../../src/front/reference/areas.ts'
+import { toUsd } from '../../src/kernel/money.ts'
+import { rows } from '../../src/storage/db/query-steps.ts'
+import { wholeApp } from '../../src/web/http/lazy-mount.ts'
+import { sampleIds } from '../../src/web/http/shape.ts'
 import {
   type Example,
   isOperated,
   methodOf,
   type Operation,
   pathOf,
-} from '../../src/front/reference/operation.ts'
-import { toUsd } from '../../src/kernel/money.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
-import { wholeApp } from '../../src/web/http/lazy-mount.ts'
-import { sampleIds } from '../../src/web/http/shape.ts'
+} from '../../src/web/reference/operation.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
 import { bodyOf, type Fixtures, makeFixtures, urlOf } from '../docs/fixtures.ts'
 import { isApiRoute } from '../docs/served.ts'

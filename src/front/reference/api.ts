@@ -4,7 +4,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
 import { answerText } from './answer-text.ts'
-import { areas } from './areas/areas.ts'
+import { areas } from './areas.ts'
 import { openApiOf, openApiOfArea } from './document.ts'
 import { llmsOf } from './llms.ts'
 

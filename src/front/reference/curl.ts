@@ -7,7 +7,7 @@ import {
   methodOf,
   type Operation,
   pathOf,
-} from './operation.ts'
+} from '../../web/reference/operation.ts'
 
 /**
  * An example as a command for a POSIX shell. The key is in the environment and the session's cookie

@@ -5,10 +5,16 @@ import { messagesError } from '../../models/protocols/messages/write-error.ts'
 import type { Schema, Schemas } from '../../web/http/json-schema.ts'
 import { retryAdvice } from '../../web/http/refusal-headers.ts'
 import * as t from '../../web/http/shape.ts'
+import {
+  anywhere,
+  isForBrowsers,
+  type Operation,
+  pathOf,
+  refusalsOf,
+} from '../../web/reference/operation.ts'
 import { type Found, refer, spelled } from './components.ts'
 import { headersOf, noRetry } from './document-headers.ts'
 import { errorShape, messagesErrorShape, metadataShapes, requestIdShape } from './error-shapes.ts'
-import { anywhere, isForBrowsers, type Operation, pathOf, refusalsOf } from './operation.ts'
 import { sampleOf } from './sample.ts'
 
 /** Every status that the route may refuse with, and which types of errors it then is. */

@@ -2,10 +2,6 @@
 import type { Json } from '../../kernel/canonical.ts'
 import { cookieName } from '../../web/http/cookies.ts'
 import type { Schema } from '../../web/http/json-schema.ts'
-import { areas, schemas } from './areas/areas.ts'
-import { type Found, partOf, refer } from './components.ts'
-import { errorsOf } from './document-errors.ts'
-import { headersOf } from './document-headers.ts'
 import {
   type Access,
   type Answer,
@@ -15,7 +11,11 @@ import {
   methodOf,
   type Operation,
   pathOf,
-} from './operation.ts'
+} from '../../web/reference/operation.ts'
+import { areas, schemas } from './areas.ts'
+import { type Found, partOf, refer } from './components.ts'
+import { errorsOf } from './document-errors.ts'
+import { headersOf } from './document-headers.ts'
 import { sampleOf } from './sample.ts'
 
 /** The OpenAPI 3.1 document of a service at that origin. */

@@ -1,9 +1,9 @@
 /** Finds routes, schemas, errors and rules of the reference by words. */
 import { refusals } from '../../kernel/refusal.ts'
 import type { Schemas } from '../../web/http/json-schema.ts'
-import { areas } from './areas/areas.ts'
+import { methodOf, pathOf } from '../../web/reference/operation.ts'
+import { areas } from './areas.ts'
 import { fieldsOf } from './field.ts'
-import { methodOf, pathOf } from './operation.ts'
 import {
   clientText,
   environmentText,

@@ -1,7 +1,8 @@
 /** The commands that an agent begins with. */
-import { operations } from './areas/areas.ts'
+
+import type { Operation } from '../../web/reference/operation.ts'
+import { operations } from './areas.ts'
 import { curlOf } from './curl.ts'
-import type { Operation } from './operation.ts'
 
 /** A command, with a line on what it needs where that is more than a key. */
 export type FirstStep = { title: string; about?: string; command: string }

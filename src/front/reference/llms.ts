@@ -1,7 +1,8 @@
 /** Writes /llms.txt. */
-import { areas } from './areas/areas.ts'
+
+import { type Group, methodOf, pathOf } from '../../web/reference/operation.ts'
+import { areas } from './areas.ts'
 import { type FirstStep, firstSteps } from './first-steps.ts'
-import { type Group, methodOf, pathOf } from './operation.ts'
 
 /** What an agent reads first: enough to run, to check its budget and to verify a receipt. */
 export const llmsOf = ({ baseUrl }: { baseUrl: string }): string => `# Counterfoil at ${baseUrl}

@@ -1,10 +1,6 @@
 /** Writes the pages of the reference as Markdown. */
 import { refusals } from '../../kernel/refusal.ts'
 import type { Schema, Schemas } from '../../web/http/json-schema.ts'
-import { areas, schemas } from './areas/areas.ts'
-import { curlOf } from './curl.ts'
-import { type Field, fieldsOf, typeOf } from './field.ts'
-import { firstSteps } from './first-steps.ts'
 import {
   type Answer,
   type Area,
@@ -14,7 +10,11 @@ import {
   type Operation,
   pathOf,
   refusalsOf,
-} from './operation.ts'
+} from '../../web/reference/operation.ts'
+import { areas, schemas } from './areas.ts'
+import { curlOf } from './curl.ts'
+import { type Field, fieldsOf, typeOf } from './field.ts'
+import { firstSteps } from './first-steps.ts'
 import { sampleOf } from './sample.ts'
 import {
   clientText,

@@ -1,7 +1,8 @@
 /** The search and the index beside every page of the reference. */
-import { areas } from '../areas/areas.ts'
+
+import type { Area, Group } from '../../../web/reference/operation.ts'
+import { areas } from '../areas.ts'
 import { findInReference, type Hit, questionMax } from '../find.ts'
-import type { Area, Group } from '../operation.ts'
 import { Marked } from './parts.tsx'
 
 export const searchPath = '/docs/search'

@@ -1,11 +1,11 @@
 /** The first page of the reference. */
 import { refusals } from '../../../kernel/refusal.ts'
+import { type Area, methodOf, pathOf } from '../../../web/reference/operation.ts'
 import { CopyButton } from '../../../web/ui/button.tsx'
 import { Code } from '../../../web/ui/copy-box.tsx'
 import { Pad, Panel } from '../../../web/ui/panel.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 import { firstSteps } from '../first-steps.ts'
-import { type Area, methodOf, pathOf } from '../operation.ts'
 import {
   clientText,
   environmentText,

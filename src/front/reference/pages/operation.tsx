@@ -1,11 +1,5 @@
 /** One route on a page of the reference. */
 import { refusals } from '../../../kernel/refusal.ts'
-import { CopyButton } from '../../../web/ui/button.tsx'
-import { Code } from '../../../web/ui/copy-box.tsx'
-import { Pad, Panel } from '../../../web/ui/panel.tsx'
-import { Badge } from '../../../web/ui/status.tsx'
-import { curlOf } from '../curl.ts'
-import type { Field } from '../field.ts'
 import {
   type Answer,
   accessOf,
@@ -14,7 +8,13 @@ import {
   type Operation,
   pathOf,
   refusalsOf,
-} from '../operation.ts'
+} from '../../../web/reference/operation.ts'
+import { CopyButton } from '../../../web/ui/button.tsx'
+import { Code } from '../../../web/ui/copy-box.tsx'
+import { Pad, Panel } from '../../../web/ui/panel.tsx'
+import { Badge } from '../../../web/ui/status.tsx'
+import { curlOf } from '../curl.ts'
+import type { Field } from '../field.ts'
 import { Fields, Prose, parameterFields, SchemaLink } from './parts.tsx'
 
 type Props = { operation: Operation; baseUrl: string }

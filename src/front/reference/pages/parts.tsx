@@ -2,7 +2,7 @@
 import type { Schema, Schemas } from '../../../web/http/json-schema.ts'
 import { Code } from '../../../web/ui/copy-box.tsx'
 import type { Markup } from '../../../web/ui/jsx-runtime.ts'
-import { areas, schemas } from '../areas/areas.ts'
+import { areas, schemas } from '../areas.ts'
 import { type Field, fieldsOf, typeOf } from '../field.ts'
 import { wordsOf } from '../find.ts'
 import { sampleOf } from '../sample.ts'

@@ -1,0 +1,159 @@
+/** Reference entries of the operator's pages. */
+import { depositPageShape, depositShape } from '../../billing/deposits/shapes.ts'
+import * as t from '../../web/http/shape.ts'
+import * as r from '../../web/reference/entry.ts'
+import {
+  accountDetailShape,
+  accountPageShape,
+  accountShape,
+  anchorAskedShape,
+  assignBody,
+  auditPageShape,
+  findingsShape,
+  grantBody,
+  ledgerAuditShape,
+  marginsShape,
+  operatedAnchorsShape,
+  operatedModelsShape,
+  reasonBody,
+  reloadedShape,
+} from './shapes.ts'
+
+const wallet = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+const other = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const reason = { reason: 'for the reference' }
+const { get, post } = r.entriesUnder('/api/portal/admin')
+const ofAccounts = r.entriesUnder('/api/portal/admin/accounts', {
+  path: { id: t.text('Address of an account.', wallet) },
+  samples: { id: other },
+})
+const asItIs = r.done('The account as it is now.', accountShape)
+
+export const depositQuery = {
+  ...r.pageQuery(t.sampleIds.dep),
+  state: t.oneOf('Default: all.', ['all', 'waiting', 'unassigned', 'ignored']),
+}
+
+export const marginQuery = {
+  by: t.oneOf('Default: model.', ['model', 'account', 'day']),
+  days: t.oneOf('The last days, in place of `from` and `to`.', ['7', '30', '90']),
+  from: t.text('First day (UTC). Default: 29 days ago.', '2026-11-01'),
+  to: t.text('Last day (UTC). Default: today.', '2026-11-21'),
+}
+
+/** One look at a part, as JSON and as a fragment. */
+const look = (
+  id: string,
+  path: string,
+  title: string,
+  { schema, ...rest }: Pick<r.Entry, 'about' | 'query'> & { schema: t.TSchema },
+) => get(id, path, title, { ...rest, examples: [title], answers: r.shown(`${title}.`, schema) })
+
+const act = (verb: 'suspend' | 'resume', title: string, about: string) =>
+  ofAccounts.post(`${verb}Account`, `/:id/${verb}`, title, {
+    about,
+    body: reasonBody,
+    examples: r.bothWays('An account', reason),
+    answers: asItIs,
+    refuses: ['conflict'],
+  })
+
+export const operatorArea = r.area('operator', 'dashboard', 'Operator', {
+  about: 'For the wallets in `admins` of the configuration. Every other wallet gets a 404.',
+  operations: [
+    look('showFindings', '', 'How the service is', {
+      schema: findingsShape,
+      about: 'Each part, and what to do about it.',
+    }),
+    look('listAccounts', '/accounts', 'Accounts', {
+      schema: accountPageShape,
+      about: 'All accounts, newest first.',
+      query: {
+        ...r.pageQuery(other),
+        q: t.text('Only those whose address begins so.', '0xf39f'),
+      },
+    }),
+    look('listAllDeposits', '/deposits', 'Deposits of all accounts', {
+      schema: depositPageShape,
+      about: 'All of them, those that wait, those without an account, or those never credited.',
+      query: depositQuery,
+    }),
+    look('listAuditLog', '/audit-log', 'The audit log', {
+      schema: auditPageShape,
+      about: 'Who did what, newest first.',
+      query: {
+        ...r.pageQuery(t.sampleIds.req),
+        account: t.text('Only what was done to an account.', wallet),
+      },
+    }),
+    ofAccounts.get('showAccount', '/:id', 'One account', {
+      about: 'Also for an address without an account: a grant opens one.',
+      examples: ['An account'],
+      answers: r.ok('The account.', accountDetailShape),
+    }),
+    act(
+      'suspend',
+      'Suspend an account',
+      'Stops its runs in flight, its keys and its sessions. One’s own is a 409.',
+    ),
+    act('resume', 'Resume an account', 'Its keys and its money work as before.'),
+    ofAccounts.post('grantAccount', '/:id/grant', 'Grant credit', {
+      about: 'Once for each `once`, however often it is sent; with another body it is a 422.',
+      body: grantBody,
+      examples: r.bothWays('Five dollars', {
+        amount: '5.00',
+        ...reason,
+        once: '1785585600000.0123456789abcdef',
+      }),
+      answers: asItIs,
+      refuses: ['conflict', 'idempotency_mismatch'],
+    }),
+    post('assignDeposit', '/deposits/:id/assign', 'Assign a deposit', {
+      about: 'Gives a deposit to another account than that of its sender: what is still available.',
+      path: { id: t.id('dep', 'Id of a deposit.') },
+      body: assignBody,
+      examples: [{ name: 'A deposit', body: { account: wallet, ...reason } }],
+      answers: r.done('The deposit as it is now.', depositShape),
+      refuses: ['conflict'],
+    }),
+  ],
+})
+
+export const operatedArea = r.area('operated', 'dashboard', 'Service of an operator', {
+  about: 'Models, margins, anchors and the ledger, for the wallets in `admins`. Others get a 404.',
+  operations: [
+    look('showOperatedModels', '/models', 'Models and upstreams', {
+      schema: operatedModelsShape,
+      about: 'Prices, and how upstreams do.',
+    }),
+    look('showMargins', '/margins', 'Margins', {
+      schema: marginsShape,
+      about: 'Revenue, cost and margin by model, account or day. Only for the operator.',
+      query: marginQuery,
+    }),
+    look('listOperatedAnchors', '/anchors', 'Anchors', {
+      schema: operatedAnchorsShape,
+      about: 'Heads of the log on their way to the chain.',
+      query: r.pageQuery(t.sampleIds.anc),
+    }),
+    look('showLedgerAudit', '/ledger', 'The last audit of the ledger', {
+      schema: ledgerAuditShape,
+      about: 'The newest one that an operator asked for.',
+    }),
+    post('reloadConfiguration', '/reload', 'Read the configuration again', {
+      about: 'As SIGHUP does. A file with problems is refused as a whole, with 200 and `problems`.',
+      answers: r.done('What came of it.', reloadedShape),
+      refuses: ['conflict'],
+    }),
+    post('anchorNow', '/anchors/now', 'Anchor now', {
+      about: 'Asks for an anchor without waiting for the next one. Without a chain it is a 409.',
+      examples: [{ name: 'Without a chain', status: 409 }],
+      answers: r.done('It is asked for.', anchorAskedShape),
+      refuses: ['conflict'],
+    }),
+    post('auditLedger', '/ledger/audit', 'Audit the ledger now', {
+      about: 'Compares all money with its journal, on one unmoving picture.',
+      answers: r.done('The audit.', ledgerAuditShape),
+    }),
+  ],
+})
