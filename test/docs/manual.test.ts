@@ -6,7 +6,7 @@ import { operatorScopes } from '../../src/access/operators/token.ts'
 import { roles } from '../../src/kernel/acting.ts'
 import { accountEvents, operatorEvents } from '../../src/storage/outbox/event.ts'
 
-const pages = ['*.md', '{docs,reports,bench}/*.md'].flatMap((pattern) => [
+const pages = ['*.md', '{docs,reports,bench,mutation}/*.md'].flatMap((pattern) => [
   ...new Glob(pattern).scanSync('.'),
 ])
 const texts = new Map(

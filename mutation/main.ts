@@ -1,5 +1,5 @@
 /**
- * `bun scripts/mutate.ts [group…]`: changes the code of money, keys, sign-in, log and verify a
+ * `bun mutation/main.ts [group…]`: changes the code of money, keys, sign-in, log and verify a
  * little, thousands of times, in a copy of the checkout, and sees whether a test fails. What was
  * found is kept in node_modules/.cache/mutation; what was noticed is not tried again.
  *
@@ -8,12 +8,12 @@
  * `--report` writes reports/mutation.md of what was found so far.
  */
 import { Glob } from 'bun'
-import { explanationOf } from './mutate/explained.ts'
-import { groups } from './mutate/groups.ts'
-import { mutantsOf } from './mutate/mutants.ts'
-import { reportOf } from './mutate/report.ts'
-import { openResults } from './mutate/results.ts'
-import { tryMutants } from './mutate/work.ts'
+import { explanationOf } from './explained.ts'
+import { groups } from './groups.ts'
+import { mutantsOf } from './mutants.ts'
+import { reportOf } from './report.ts'
+import { openResults } from './results.ts'
+import { tryMutants } from './work.ts'
 
 const checkout = process.cwd()
 const state = `${checkout}/node_modules/.cache/mutation`
