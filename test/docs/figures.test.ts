@@ -46,7 +46,8 @@ test('Every figure that a page quotes from a report stands there, rounded as the
     const found = await numbersOf(report, source)
     const shown = numberOf(figure)
     const isThere = found.some((one) => Number(one.toFixed(digitsOf(figure))) === shown)
-    if (!isThere) wrong.push(`${page}: ${figure}, where ${report} has ${found.join(', ')}: ${source}`)
+    if (!isThere)
+      wrong.push(`${page}: ${figure}, where ${report} has ${found.join(', ')}: ${source}`)
   }
   expect(wrong).toEqual([])
 })
