@@ -24,9 +24,9 @@ const heading = `# Drills
 **Question.** What happens to money, receipts and clients when processes, disks, clocks and
 databases fail?
 
-**Method.** \`bun run drill <name>\` starts the executable, breaks something under load, and compares
-what clients hold with the ledger and the log. A drill replaces its own section here, with its date
-and build.
+**Method.** \`bun run drill <name>\` starts the executable, breaks something under load, and
+compares what clients hold with the ledger and the log. A drill replaces its own section here,
+with its date and build.
 `
 
 const split = (text: string): string[] => text.split(/^(?=## )/m)

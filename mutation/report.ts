@@ -31,18 +31,20 @@ const sum = (a: Tally, b: Tally): Tally => ({
   untried: a.untried + b.untried,
 })
 
+const today = new Date().toISOString().slice(0, 10)
+
 const intro = (all: Tally): string => `# Mutation
 
-**Question.** Does a test fail when the code of money, keys, sign-in, log or verifier changes a little?
+**Question.** Does a test fail when the code of money, keys, sign-in, log or verifier changes?
 
-**Method.** [\`bun mutation/main.ts\`](../mutation/README.md) changes one expression at a time in a copy
-of the checkout: it removes a guard, moves a comparison by one, turns plus into minus, drops a
-statement. Then it runs the tests that reach that line, on SQLite and in one process. A change counts
+**Method.** [\`bun mutation/main.ts\`](../mutation/README.md) changes one expression at a time in a
+copy of the checkout: it removes a guard, moves a comparison by one, turns plus into minus, drops
+a statement. Then it runs the tests that reach it, on SQLite and in one process. A change counts
 as noticed when a test fails or never ends.
 
-**Result of ${new Date().toISOString().slice(0, 10)}.** ${all.tried} changes were tried and ${all.noticed} noticed: ${scoreOf(all)}. Of the others
-${all.explained} are explained and ${all.open} are open; ${all.untried} were not tried. Explained changes
-lower the score too. Guards are tried first.
+**Result of ${today}.** ${all.tried} changes were tried and ${all.noticed} noticed:
+${scoreOf(all)}. Of the others ${all.explained} are explained and ${all.open} are open;
+${all.untried} were not tried. Explained changes lower the score too. Guards are tried first.
 `
 
 function tallyOf(mutants: readonly Mutant[], results: Results): Tally {
