@@ -7,8 +7,9 @@
  * `--again` tries only what survived, `--all` everything, `--minutes=n` for so long;
  * `--report` writes reports/mutation.md of what was found so far.
  */
+import { existsSync } from 'node:fs'
 import { Glob } from 'bun'
-import { explanationOf } from './explained.ts'
+import { explanationOf, staleRows } from './explained.ts'
 import { groups } from './groups.ts'
 import { mutantsOf } from './mutants.ts'
 import { reportOf } from './report.ts'
@@ -26,12 +27,16 @@ const minutes = Number(textOf('--minutes=') ?? 1e6)
 const tests = textOf('--tests=')
 
 const filesOf = (places: readonly string[]): string[] =>
-  places.flatMap((place) =>
-    place.endsWith('.ts') ? place : [...new Glob(`${place}/*.ts`).scanSync(checkout)].sort(),
-  )
+  places.flatMap((place) => {
+    if (!place.endsWith('.ts')) return [...new Glob(`${place}/*.ts`).scanSync(checkout)].sort()
+    if (existsSync(`${checkout}/${place}`)) return place
+    console.error(`left out: ${place} of groups.ts does not exist`)
+    return []
+  })
 
 if (flags.has('--report')) await report()
 else {
+  for (const row of await staleRows(checkout)) console.error(`not found any more: ${row}`)
   for (const name of names.length > 0 ? names : Object.keys(groups)) await tryGroup(name)
 }
 
