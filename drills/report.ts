@@ -21,8 +21,12 @@ export const stampOf = (build: string): string =>
 
 const heading = `# Drills
 
-What the drills found the last time they were written down:
-\`bun run drill <name>\`, of \`drills/main.ts\`.
+**Question.** What happens to money, receipts and clients when processes, disks, clocks and
+databases fail?
+
+**Method.** \`bun run drill <name>\` starts the executable, breaks something under load, and
+compares what clients hold with the ledger and the log. A drill replaces its own section here,
+with its date and build.
 `
 
 const split = (text: string): string[] => text.split(/^(?=## )/m)

@@ -24,7 +24,7 @@ const budget = { read: 0, comments: 6, tests: 590 }
 
 type Kind = keyof typeof budget
 
-const folders = 'src,public,packaging,contracts,docs,scripts,test,drills,bench'
+const folders = 'src,public,packaging,contracts,docs,scripts,test,drills,bench,mutation'
 const files = ['*.md', 'Dockerfile', `{${folders}}/**/*`]
   .flatMap((pattern) => [...new Glob(pattern).scanSync('.')])
   .filter((file) => /\.(tsx?|html|css|sh|md|sol|service)$|^Dockerfile$|^packaging\//.test(file))
@@ -93,5 +93,5 @@ function commentStart(file: string, line: string): number {
 }
 
 function kindOf(file: string, kind: Kind): Kind {
-  return /^(test|drills|scripts|bench)\/.*(?<!\.md)$/.test(file) ? 'tests' : kind
+  return /^(test|drills|scripts|bench|mutation)\/.*(?<!\.md)$/.test(file) ? 'tests' : kind
 }

@@ -96,23 +96,31 @@ describe.skipIf(noBinary)('docs/tutorial.md', () => {
   )
 })
 
-describe.skipIf(noBinary)('docs/service.md', () => {
-  test(
-    'install, back up, restore, upgrade and rotation go through as they stand there',
-    async () => {
-      const root = await emptyFolder()
-      const blocks = await blocksOf('docs/service.md', 'service')
-      const { env, project } = makeMachine(root, binary)
-      env['COUNTERFOIL_LISTEN'] = `127.0.0.1:${freePort()}`
-      const text = onMachine(root, blocks.join('\n'))
-      const { code, said, words } = await type(text, project, env, 'systemctl stop counterfoil')
-      expect([code, words]).toEqual([0, expect.stringContaining('0 to repair')])
-      // What `signer show` prints last: the first key to an index, and its successor from there.
-      expect(said.slice(-2)).toEqual([
-        expect.stringMatching(/^0x\w{40} {2}0…\d+ .*$/),
-        expect.stringMatching(/^0x\w{40} {2}\d+… .*yearly$/),
-      ])
-    },
-    withinMs * 2,
-  )
-})
+describe.skipIf(noBinary)(
+  'the life of a service in docs/install.md, backup.md and operate.md',
+  () => {
+    test(
+      'Install, backup, restore, upgrade and rotation go through as the pages say.',
+      async () => {
+        const root = await emptyFolder()
+        const blocks = [
+          ...(await blocksOf('docs/install.md', 'service')),
+          ...(await blocksOf('docs/backup.md', 'service backup')),
+          ...(await blocksOf('docs/install.md', 'service upgrade')),
+          ...(await blocksOf('docs/operate.md', 'service keys')),
+        ]
+        const { env, project } = makeMachine(root, binary)
+        env['COUNTERFOIL_LISTEN'] = `127.0.0.1:${freePort()}`
+        const text = onMachine(root, blocks.join('\n'))
+        const { code, said, words } = await type(text, project, env, 'systemctl stop counterfoil')
+        expect([code, words]).toEqual([0, expect.stringContaining('0 to repair')])
+        // What `signer show` prints last: the first key to an index, and its successor from there.
+        expect(said.slice(-2)).toEqual([
+          expect.stringMatching(/^0x\w{40} {2}0…\d+ .*$/),
+          expect.stringMatching(/^0x\w{40} {2}\d+… .*yearly$/),
+        ])
+      },
+      withinMs * 2,
+    )
+  },
+)

@@ -6,9 +6,9 @@ import { operatorScopes } from '../../src/access/operators/token.ts'
 import { roles } from '../../src/kernel/acting.ts'
 import { accountEvents, operatorEvents } from '../../src/storage/outbox/event.ts'
 
-const pages = ['*.md', '{docs,reports,bench}/*.md'].flatMap((pattern) => [
-  ...new Glob(pattern).scanSync('.'),
-])
+const pages = ['*.md', '{docs,reports,bench,mutation,test}/*.md', 'src/*/*.md'].flatMap(
+  (pattern) => [...new Glob(pattern).scanSync('.')],
+)
 const texts = new Map(
   await Promise.all(pages.map(async (page) => [page, await Bun.file(page).text()] as const)),
 )
@@ -55,7 +55,9 @@ describe('the manual', () => {
     for (const [page, text] of texts) {
       for (const [path] of text
         .replaceAll(/https?:\S+/g, '')
-        .matchAll(/\b(src|test|scripts|docs|drizzle)\/[\w./-]*\w(?=[`)\s,;:]|$)/gm)) {
+        .matchAll(
+          /\b(src|test|scripts|docs|drizzle|drills|bench|mutation)\/[\w./-]*\w(?=[`)\s,;:]|$)/gm,
+        )) {
         if (!existsSync(path) && !isExample(path)) lost.push(`${page}: ${path}`)
       }
     }

@@ -17,7 +17,7 @@ const beginnings = [
 describe('clients that stop in the middle of a request', () => {
   promise`J7 H: Clients that send their head or body slowly do not keep others out. Missing: a bound
     on connections of one address before they send the head of a request: Bun does not tell of them,
-    so that is for a proxy or a firewall, as service.md says.`
+    so that is for a proxy or a firewall, as install.md says.`
   fault`33: clients send their head or body slowly, or stop in it → they are given up after a time,
     and keep nobody else out`
   test('600 of them keep nobody else out', async () => {

@@ -38,7 +38,7 @@ describe('the alarm rules for Prometheus', () => {
   })
 
   test('say who is woken and what is wrong, and stand in the documentation', () => {
-    const docs = readFileSync(resolve('docs/service.md'), 'utf8')
+    const docs = readFileSync(resolve('docs/operate.md'), 'utf8')
     for (const { alert, expr, labels, annotations } of rules) {
       expect([alert, labels.severity]).toEqual([alert, expect.stringMatching(/^(page|ticket)$/)])
       expect(annotations).toMatchObject({ summary: expect.stringMatching(/\w{3}/) })

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { lists } from '../../src/config/entries.ts'
 import { table } from '../../src/config/table.ts'
 
-const docs = readFileSync('docs/service.md', 'utf8')
+const docs = readFileSync('docs/install.md', 'utf8')
 const files = ['packaging/nginx-tls.conf', 'packaging/Caddyfile']
 const mib = 1024 * 1024
 const bodyBytes = Number(table.limits.body_bytes.initial.replaceAll('_', ''))

@@ -15,7 +15,7 @@ function listTracked(): string[] {
   const files = listed.split('\0').filter((file) => file !== '')
   if (files.length > 0) return files.filter((file) => Bun.file(file).size > 0)
   // Outside of git, for instance in an unpacked archive: what a checkout would hold.
-  const folders = 'src,test,scripts,bench,drills,docs,reports,drizzle,public,contracts'
+  const folders = 'src,test,scripts,bench,drills,mutation,docs,reports,drizzle,public,contracts'
   const globs = ['*.*', `{${folders}}/**/*`].map((pattern) => new Glob(pattern))
   return globs.flatMap((glob) => [...glob.scanSync('.')]).sort()
 }

@@ -1,5 +1,5 @@
 /**
- * `bun scripts/mutate.ts [group…]`: changes the code of money, keys, sign-in, log and verify a
+ * `bun mutation/main.ts [group…]`: changes the code of money, keys, sign-in, log and verify a
  * little, thousands of times, in a copy of the checkout, and sees whether a test fails. What was
  * found is kept in node_modules/.cache/mutation; what was noticed is not tried again.
  *
@@ -7,13 +7,14 @@
  * `--again` tries only what survived, `--all` everything, `--minutes=n` for so long;
  * `--report` writes reports/mutation.md of what was found so far.
  */
+import { existsSync } from 'node:fs'
 import { Glob } from 'bun'
-import { explanationOf } from './mutate/explained.ts'
-import { groups } from './mutate/groups.ts'
-import { mutantsOf } from './mutate/mutants.ts'
-import { reportOf } from './mutate/report.ts'
-import { openResults } from './mutate/results.ts'
-import { tryMutants } from './mutate/work.ts'
+import { explanationOf, staleRows } from './explained.ts'
+import { groups } from './groups.ts'
+import { mutantsOf } from './mutants.ts'
+import { reportOf } from './report.ts'
+import { openResults } from './results.ts'
+import { tryMutants } from './work.ts'
 
 const checkout = process.cwd()
 const state = `${checkout}/node_modules/.cache/mutation`
@@ -26,12 +27,16 @@ const minutes = Number(textOf('--minutes=') ?? 1e6)
 const tests = textOf('--tests=')
 
 const filesOf = (places: readonly string[]): string[] =>
-  places.flatMap((place) =>
-    place.endsWith('.ts') ? place : [...new Glob(`${place}/*.ts`).scanSync(checkout)].sort(),
-  )
+  places.flatMap((place) => {
+    if (!place.endsWith('.ts')) return [...new Glob(`${place}/*.ts`).scanSync(checkout)].sort()
+    if (existsSync(`${checkout}/${place}`)) return place
+    console.error(`left out: ${place} of groups.ts does not exist`)
+    return []
+  })
 
 if (flags.has('--report')) await report()
 else {
+  for (const row of await staleRows(checkout)) console.error(`not found any more: ${row}`)
   for (const name of names.length > 0 ? names : Object.keys(groups)) await tryGroup(name)
 }
 

@@ -89,7 +89,7 @@ export const groups: Record<string, Group> = {
   deposits: {
     places: named(
       'src/billing/deposits',
-      'claim credit deposit found payment reorg scan token transfer watch',
+      'claim credit deposit match-transfers payment reorg scan token transfer watch',
     ),
     near: /^test\/deposits\/(?!anvil)/,
     wide: /^test\/(deposits\/(?!anvil)|audit|statement|admin)/,
@@ -97,7 +97,7 @@ export const groups: Record<string, Group> = {
   plans: {
     places: [
       ...named('src/access', 'plan plan-history'),
-      ...named('src/billing/plans', 'cancel period plan-standing quote renew resume'),
+      ...named('src/billing/plans', 'account-plan cancel period quote renew resume'),
       ...named('src/billing/plans', 'subscribe subscription'),
     ],
     near: /^test\/plans\//,

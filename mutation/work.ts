@@ -176,8 +176,8 @@ async function drive(job: Job): Promise<Line[]> {
   await Bun.write(path, JSON.stringify(job))
   await Bun.write(job.said, '')
   // All tests are one there, so that what one process wrote of them is none of the next one's.
-  rmSync(`${job.root}/scripts/mutate/__snapshots__`, { recursive: true, force: true })
-  const command = ['test', '--timeout', '100000000', './scripts/mutate/driver.ts']
+  rmSync(`${job.root}/mutation/__snapshots__`, { recursive: true, force: true })
+  const command = ['test', '--timeout', '100000000', './mutation/driver.ts']
   const child = Bun.spawn(['nice', '-n', '10', process.execPath, ...command], {
     cwd: job.root,
     env: {

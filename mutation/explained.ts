@@ -29,14 +29,6 @@ const explained: Record<string, Row[]> = {
   'src/billing/deposits/payment.ts': [
     ['if (decimals >= 9)', />= to >/, 'Of nine decimals a unit is a nano-dollar either way.'],
   ],
-  'src/billing/deposits/scan.ts': [
-    [
-      'for (let at = 0; at < transfers.length',
-      /< to <=/,
-      'What was read is written a step earlier.',
-    ],
-    ['if (rows.length > 0) await deposits.record', />/, nothing],
-  ],
   'src/billing/deposits/reorg.ts': [
     [
       'if (loss === undefined) return',
@@ -48,7 +40,6 @@ const explained: Record<string, Row[]> = {
     ['if (blocks.length === 0)', /false/, 'Speed only: none of none is one.'],
   ],
   'src/web/http/body.ts': [
-    ['const { depth, parts } = jsonSizeOf', /one more/, 'A short text is judged by what walks it.'],
     [
       'if (Array.isArray(node))',
       /false/,
@@ -73,7 +64,6 @@ const explained: Record<string, Row[]> = {
     ['if (known) return known', /false/, faster],
     ['compiled.set(schema, check)', any, faster],
   ],
-  'src/web/http/root.ts': [['answerReady(app, reads', any, faster]],
   'src/web/http/host.ts': [['let port = -1', any, 'No port is less than nothing.']],
   'src/storage/idempotency/store.ts': [
     ['const dropBatch = 500', any, 'How many go at once is no promise.'],
@@ -85,7 +75,7 @@ const explained: Record<string, Row[]> = {
   ],
   'src/ledger/store/audit.ts': [
     ['const later = and(', any, 'What is read beside it is of the time before, and not added.'],
-    ['for (const run of page) if (run.finishedAt', /true/, 'An open run costs nothing yet.'],
+
     ['const point: AuditPoint = ', /one more/, 'Before the first moment is before it.'],
     ['audit.checkTotal(', /one more/, 'The sum of none is said to be 0 by the query itself.'],
     ['if (faults.length === 0)', /false/, 'Speed only: the next start looks at everything again.'],
@@ -110,7 +100,6 @@ const explained: Record<string, Row[]> = {
     ['if (!busy.has(waiting', /true/, 'Speed only: next() asks the same of all that wait.'],
   ],
   'src/ledger/store/load.ts': [
-    ['const asked = memory', /reversed/, faster],
     [
       'const under = and(',
       any,
@@ -123,13 +112,10 @@ const explained: Record<string, Row[]> = {
     ['if (run !== undefined)', /true/, nothing],
     ['if (deposit !== undefined)', /true/, nothing],
     ['if (call !== undefined)', /true/, nothing],
-    ['if (keyIds.length > 0)', />/, nothing],
-    ['if (runIds.length > 0)', />/, nothing],
+
     ['if (about.length > 0)', />|true/, nothing],
     ['if (!tracked.', /true/, 'What is read here was not changed yet: it is set to the same.'],
-    ['if (ids.length === 0) return', /false/, nothing],
-    ['if (tracked.has(id)) continue', /false/, 'What is there already is set to the same.'],
-    ['if (row) tracked.set(id, row)', /false/, 'Speed only: what is remembered is read once more.'],
+
     [
       '.where(and(eq(keySecrets.keyId',
       /without eq/,
@@ -140,12 +126,6 @@ const explained: Record<string, Row[]> = {
       /without inArray/,
       'Rows of other accounts as well: taken by their own account, for no use.',
     ],
-    [
-      'const named = and(',
-      any,
-      'Rows of other windows as well: taken by their own id, for no use.',
-    ],
-    ['if (scopes.length === 0) return', /false/, nothing],
   ],
   'src/ledger/post.ts': [
     [
@@ -163,43 +143,17 @@ const explained: Record<string, Row[]> = {
       any,
       'Speed only: each batch is right alone, however many fly.',
     ],
-    ['memory?.keep(tracked)', any, faster],
-    ['if (lately >= companyMin', any, 'Speed only: how long commands wait for company.'],
-    ['if (count === 1) return 0', any, 'Speed only: which of several queues an account is in.'],
-    ['for (let i = 0; i < account.length', any, 'Speed only: which queue an account is in.'],
   ],
   'src/ledger/store/sums.ts': [
     ['return { balance: ', /one more/, 'There is always a row: the other value is for the type.'],
   ],
   'src/proof/log/store/checkpoint.ts': [['.limit(1)', any, 'One row more is read, for no use.']],
-  'src/proof/log/store/logs.ts': [
-    ['const leaf = yield* first(', /one more/, 'One row more is read, for no use.'],
-    ['if (leaf || (yield* first(', /one more/, 'One row more is read, for no use.'],
-  ],
-  'src/proof/log/store/reopen.ts': [
-    ['yield* update(runs, signed.slice(', /one more/, 'One is written twice, with what it has.'],
-    ['return [yield* first(anchored', /one more/, 'One row more is read, for no use.'],
-    ['for (let i = 0; i < signed.length', /< to <=/, nothing],
-    ['return anchor && anchor.size >=', /one more/, 'Every anchor has a leaf: 1 is the least.'],
-  ],
-  'src/proof/log/sequence.ts': [
-    ['const gatherMs = 5', any, 'Speed only: how long is waited for more of them.'],
-    [
-      'if (!lease || clock.monotonic() - renewedAt',
-      /- to \+/,
-      'Speed only: the lease is renewed each time.',
-    ],
-  ],
   'src/proof/log/store.ts': [
     ['if (db.exclusive) remembered = frontier', /false/, 'Speed only: the edge is read again.'],
     ['if (lists.length === 0) return before', /false/, nothing],
     ["if (!digest) throw new Error('a run ended without", /false/, bug],
-    ['if (waiting.length === 0) return 0', /false/, nothing],
-    ['const sharedBytes', any, 'Which rows are remembered is no promise.'],
-    ['const sharedRoom', any, 'Which rows are remembered is no promise.'],
-    ['for (const leaf of read) if (leaf.hashes.length', any, faster],
+
     ['forget()', any, 'Whatever goes wrong behind it is forgotten all the same.'],
-    ['shared.clear()', any, 'Leaves never change: what is remembered of them stays true.'],
   ],
   'src/proof/log/store/whole.ts': [
     ['const pageRows', any, 'Speed only: how many rows are read at once.'],
@@ -244,24 +198,12 @@ const explained: Record<string, Row[]> = {
     ['const batch', any, 'How many are asked about at once is no promise.'],
     ['if (asked.length === 0) continue', /false/, nothing],
   ],
-  'src/runs/stream.ts': [
-    ['if (!sent) return true', /false/, 'Speed only: it waits for nothing then.'],
-  ],
-  'src/runs/complete.ts': [
-    ['return { data, outputBytes: 0', /one more/, 'An embedding has no output to be counted.'],
-  ],
   'src/runs/chunks.ts': [
-    ['if (finished.size === 0)', /false/, faster],
     [
       'if (ending.length === choices.length)',
       /false/,
       'What goes on has no choices: it is not sent.',
     ],
-    ['if (choices.every((choice) => greeted', /false/, faster],
-  ],
-  'src/runs/fit.ts': [
-    ['if (rest <= 0n) return 0', /<= to </, 'Of no money the division makes no token either.'],
-    ['if (affordable === null ||', />= to >/, 'A bound of just as many tokens is that bound.'],
   ],
   'src/runs/ending.ts': [
     ["if (error.reason === 'open')", /one more/, 'A second is the least that is told either way.'],
@@ -277,3 +219,16 @@ const explained: Record<string, Row[]> = {
 /** Why a mutant may survive; undefined where a test is missing. */
 export const explanationOf = ({ file, text, change }: Mutant): string | undefined =>
   explained[file]?.find(([line, changes]) => text.startsWith(line) && changes.test(change))?.[2]
+
+/** Rows whose file or line is not there any more. */
+export async function staleRows(root: string): Promise<string[]> {
+  const found: string[] = []
+  for (const [path, rows] of Object.entries(explained)) {
+    const file = Bun.file(`${root}/${path}`)
+    const lines = (await file.exists()) ? (await file.text()).split('\n') : []
+    for (const [start] of rows) {
+      if (!lines.some((line) => line.trim().startsWith(start))) found.push(`${path}: ${start}`)
+    }
+  }
+  return found
+}

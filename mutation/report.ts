@@ -31,21 +31,20 @@ const sum = (a: Tally, b: Tally): Tally => ({
   untried: a.untried + b.untried,
 })
 
+const today = new Date().toISOString().slice(0, 10)
+
 const intro = (all: Tally): string => `# Mutation
 
-A test that never fails proves nothing. \`bun scripts/mutate.ts\` changes the code of money, keys,
-sign-in, log and verify a little, each time in a copy of the checkout: a guard is left out, a
-comparison moves by one, plus becomes minus, a statement is dropped. Then it runs tests that reach
-that line, on SQLite and in one process. A change is noticed when one fails or never ends.
+**Question.** Does a test fail when the code of money, keys, sign-in, log or verifier changes?
 
-${all.tried} changes were tried and ${all.noticed} noticed: ${scoreOf(all)}. Of the others
-${all.explained} are explained and ${all.open} are open; ${all.untried} were not tried.
-The score is what was noticed of what was tried: what is explained counts against it. Guards are
-tried first; a file of which nothing was tried is not measured, and its tests may be good or bad.
+**Method.** [\`bun mutation/main.ts\`](../mutation/README.md) changes one expression at a time in a
+copy of the checkout: it removes a guard, moves a comparison by one, turns plus into minus, drops
+a statement. Then it runs the tests that reach it, on SQLite and in one process. A change counts
+as noticed when a test fails or never ends.
 
-This page is made by \`bun scripts/mutate.ts --report\`; why a change need not be noticed stands
-in \`scripts/mutate/explained.ts\`. \`bun scripts/mutate.ts keys --wide\` tries what is open in one
-group again, with more and slower tests.
+**Result of ${today}.** ${all.tried} changes were tried and ${all.noticed} noticed:
+${scoreOf(all)}. Of the others ${all.explained} are explained and ${all.open} are open;
+${all.untried} were not tried. Explained changes lower the score too. Guards are tried first.
 `
 
 function tallyOf(mutants: readonly Mutant[], results: Results): Tally {

@@ -25,11 +25,11 @@ export const ofVerify: Record<string, Row[]> = {
     ['const added = ', /one more/, 'There are five columns: no sixth is asked for.'],
     ['code.push(op.get, lane(0, i), op.get, at', /one more/, hint],
     ['code.push(op.get, out, op.get, lane(0, i)', /one more/, hint],
-    ['code.push(...(rounds[i & 1]', /[+] to -/, 'Of two halves the one before is the next.'],
+
     ['code.push(...chi(x, y)', /[+] to -/, 'Of two halves the one before is the next.'],
     ['return Array.from({ length: 24 }', any, 'A 25th round writes where nobody reads.'],
     ['const last = low & 64', /one more/, 'A byte longer, of the same value.'],
-    ['const localCount', any, 'A local more that nobody uses.'],
+
     ['code.push(op.const64, ...signed(BigInt(offsets', /one more/, 'There are always 25 of them.'],
   ],
   'src/verify/fast/keccak-wasm.ts': [
@@ -82,10 +82,6 @@ export const ofVerify: Record<string, Row[]> = {
       'All three are one: a hidden charge is skipped, and has no total.',
     ],
     ['if (anchor && final', /&& to/, 'There are always both; it is there for the type.'],
-    ["hex === null ? 'nobody'", />=|one more/, 'No hash or address is of that length.'],
-  ],
-  'src/verify/slip-lines.ts': [
-    ['const digits = pusd.padStart(', any, 'A nought more in front is taken away again.'],
   ],
   'src/verify/typed-data.ts': [
     ['if (made?.by !== by)', any, 'Both memories hash alike; a new one has the same bytes.'],
@@ -93,7 +89,7 @@ export const ofVerify: Record<string, Row[]> = {
     ['if (text.length * 3 > keccakMemoryBytes', any, 'Both ways give one text one hash.'],
     ['const mostTexts', any, 'How many hashes are remembered is no promise.'],
     ['const scratchAt', any, 'Between two parts of a memory some room is left over.'],
-    ['if (member === undefined) throw', /false/, throws],
+
     ['if (!Array.isArray(value)) throw', /false/, throws],
     ["if (typeof value !== 'string') throw", /false/, throws],
     ['if (known) return known', /false/, faster],

@@ -32,9 +32,8 @@ export const ofAccess: Record<string, Row[]> = {
     ['const wanted = typeof value', any, 'What a form holds is always an object.'],
   ],
   'src/access/keys/needs-key.ts': [
-    ['const caller = secret === undefined', /=== to/, 'Speed only: the guard asks again.'],
     ['if (mayAtOnce(caller, need, now)) return', /false/, faster],
-    ['if (error instanceof Refusal)', /true/, bug],
+
     ['throw error', any, bug],
   ],
   'src/access/keys/change.ts': [
@@ -47,7 +46,6 @@ export const ofAccess: Record<string, Row[]> = {
     ["if (!account) throw new Error('a key for an account", /false/, bug],
   ],
   'src/access/keys/key.ts': [
-    ['if (!model.startsWith(head)', /\+ to -/, 'The last line of it says the same.'],
     ["if (need === 'also-paused') return isPlain", /false/, faster],
     ['return isPlain && !isPaused', /\|\| to &&/, faster],
     ['const bitOf', /one more/, 'Any bit does, if each need has its own.'],

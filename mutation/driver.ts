@@ -1,5 +1,5 @@
 /**
- * Runs within a copy, as `bun test ./scripts/mutate/driver.ts`: loads the tests of a job once,
+ * Runs in a copy, as `bun test ./mutation/driver.ts`: loads the tests of a job once,
  * learns which of them reach which mutant, and then switches on one mutant after the other.
  */
 

@@ -8,7 +8,7 @@ import { type Numbered, schemaOf } from './schema.ts'
 export type Copy = { root: string; remove(): void }
 
 const parts = [
-  ...['src', 'test', 'scripts', 'drills', 'bench'],
+  ...['src', 'test', 'scripts', 'drills', 'bench', 'mutation'],
   ...['drizzle', 'public', 'docs', 'reports', 'contracts', 'packaging'],
 ]
 const files = ['package.json', 'tsconfig.json', 'bunfig.toml', 'README.md']
@@ -38,7 +38,7 @@ export async function plant(root: string, mutants: readonly Numbered[]): Promise
     const path = join(root, file)
     await Bun.write(path, schemaOf(await Bun.file(path).text(), here))
   }
-  const shim = join(root, 'scripts/mutate/shim.ts')
+  const shim = join(root, 'mutation/shim.ts')
   for (const file of new Glob('test/**/*.{ts,tsx}').scanSync(root)) {
     const path = join(root, file)
     const text = await Bun.file(path).text()
