@@ -25,6 +25,12 @@ export function toListView<T extends { id: string }>(page: Page<T>) {
   }
 }
 
+/** {@link toListView} of a list with a filter: a page may end before its last match does. */
+export function toFilteredView<T extends { id: string }>(items: T[], next: string | undefined) {
+  const list = toListView({ items, hasMore: next !== undefined })
+  return { ...list, last_id: next ?? list.last_id }
+}
+
 /** Cuts a result that was asked for with `limit + 1` rows down to a page. */
 export function toPage<T>(rows: T[], limit: number): Page<T> {
   return { items: rows.slice(0, limit), hasMore: rows.length > limit }

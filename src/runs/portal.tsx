@@ -1,48 +1,33 @@
 /** An account's runs in the browser: their list, each of them, and the way to cancel one. */
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../access/accounts/needs-session.ts'
+import { fileRoute, viewRoutes } from '../access/accounts/portal/view-routes.tsx'
 import { isKeyOf } from '../access/keys/owns.ts'
 import { accountListedSince } from '../access/plan-history.ts'
 import type { Deps } from '../app/deps-port.ts'
 import type { Acting, Whose } from '../kernel/acting.ts'
 import { wholeRunId } from '../kernel/id-part.ts'
 import { isId } from '../kernel/ids.ts'
-import { toListView } from '../kernel/pagination.ts'
+import { toFilteredView } from '../kernel/pagination.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import type { SessionRow } from '../storage/db/schema.ts'
 import { csvStep } from '../web/http/csv-download.ts'
-import { downloadResponse } from '../web/http/download.ts'
-import {
-  addressOf,
-  queryOf,
-  readPage,
-  readsByCost,
-  readText,
-  tidyAddress,
-  withoutEmpty,
-} from '../web/http/query.ts'
+import { queryOf, readPage, readsByCost, readText, withoutEmpty } from '../web/http/query.ts'
 import type { SseContext } from '../web/http/sse.ts'
 import type { Frame } from '../web/ui/frame.ts'
 import { shortId } from '../web/ui/hash.tsx'
 import { type Markup, renderChild } from '../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../web/ui/layout.tsx'
-import { pushAddress, reply } from '../web/ui/reply.ts'
+import { freshRow, isFollowed, ListPage, ListPanel, readListed } from '../web/ui/list-page.tsx'
+import { isHtmx, reply } from '../web/ui/reply.ts'
 import { followRows, newsMax, type Rows, shownIn } from './api/follow-rows.ts'
-import { filterQuery, readFilter } from './api/list-query.ts'
+import { readFilter, runFilterNames } from './api/list-query.ts'
 import { followAccount, type PartState } from './api/live.ts'
 import { cancelRun } from './cancel.ts'
 import { followReceipts } from './portal/receipts-live.ts'
-import { runsAsCsv } from './portal/run-csv.ts'
+import { runFields } from './portal/run-csv.ts'
 import { RunPage } from './portal/run-detail.tsx'
-import {
-  csvPath,
-  isFollowed,
-  RunsPage,
-  RunsPanel,
-  type RunsView,
-  rowOf,
-  runsPath,
-} from './portal/run-list.tsx'
+import { type RunsView, runsLook, runsPath } from './portal/run-list.tsx'
 import { markOf, runPath } from './portal/run-state.tsx'
 import { readReceiptStates } from './receipt-state.ts'
 import { toRunView } from './run-view.ts'
@@ -53,37 +38,35 @@ const keysMax = 100
 
 export const runsPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'runs-portal' })
+    .use(
+      viewRoutes(deps, frame, {
+        name: 'runs',
+        title: 'Runs',
+        right: 'runs:read',
+        isFiltered: true,
+        read: ({ acting, query }) => viewOf(deps, acting, query),
+        page: (view) => <ListPage view={view} look={runsLook(view)} />,
+        panel: (view) => <ListPanel view={view} look={runsLook(view)} />,
+        scripts: (view) => (isFollowed(view) ? ['live-list'] : []),
+        refusalOf: ({ refusal }) => refusal,
+        json: async ({ acting, query }) => {
+          const { items, next } = await readList(deps, acting, query)
+          return toFilteredView(
+            items.map(({ run }) => toRunView(run)),
+            next,
+          )
+        },
+      }),
+    )
+    .use(
+      fileRoute(deps, {
+        name: 'runs',
+        right: 'runs:read',
+        fields: runFields,
+        read: ({ acting, query }) => readAll(deps, acting, query),
+      }),
+    )
     .use(sessionAuth(deps))
-    .get(
-      runsPath,
-      async ({ request, set, acting }) => {
-        const query = queryOf(request)
-        const tidy = tidyAddress(runsPath, query)
-        if (tidy !== undefined && !isHtmx(request)) {
-          set.status = 303
-          set.headers['location'] = tidy
-          return ''
-        }
-        const view = await viewOf(deps, acting, query)
-        if (isHtmx(request)) pushAddress({ request, set }, tidy ?? addressOf(runsPath, query))
-        const main = <RunsPage view={view} />
-        const shown = { frame, title: 'Runs', here: runsPath, acting, main }
-        const page = dashboardPage({ ...shown, scripts: isFollowed(view) ? ['live-list'] : [] })
-        const status = view.refusal ? { status: view.refusal.status } : {}
-        return reply({ request, set }, { page, fragment: <RunsPanel view={view} />, ...status })
-      },
-      { needsSession: { page: 'runs:read' } },
-    )
-    .get(
-      csvPath,
-      async ({ request, server, set, acting }) => {
-        const read = await readAll(deps, acting, queryOf(request))
-        const file = runsAsCsv(deps, acting, read)
-        const onBug = (error: unknown) => deps.log.error('runs.export_failed', error)
-        return downloadResponse({ request, server, set }, file, { onBug })
-      },
-      { needsSession: { page: 'runs:read' } },
-    )
     .get(
       `${runsPath}/:id`,
       async ({ request, set, acting, params }) => {
@@ -92,27 +75,6 @@ export const runsPortal = (deps: Deps, frame: Frame) =>
         return reply({ request, set }, { page })
       },
       { needsSession: { page: 'runs:read' } },
-    )
-    .get(
-      '/api/portal/runs',
-      async ({ request, set, acting }) => {
-        if (isHtmx(request)) {
-          const view = await viewOf(deps, acting, queryOf(request))
-          if (view.refusal) throw view.refusal
-          return reply(
-            { request, set },
-            { fragment: <RunsPanel view={view} />, seeOther: runsPath },
-          )
-        }
-        const { items, next } = await readList(deps, acting, queryOf(request))
-        const list = toListView({
-          items: items.map(({ run }) => toRunView(run)),
-          hasMore: next !== undefined,
-        })
-        // A filtered page may end before the last match: the next one continues there.
-        return { ...list, last_id: next ?? list.last_id }
-      },
-      { needsSession: { action: 'runs:read' } },
     )
     .get(
       '/api/portal/runs/live',
@@ -168,8 +130,6 @@ export const runsPortal = (deps: Deps, frame: Frame) =>
       },
       { needsSession: { action: 'runs:write' }, parse: 'none' },
     )
-
-const isHtmx = ({ headers }: Request): boolean => headers.get('hx-request') === 'true'
 
 function runPage(frame: Frame, acting: Acting, shown: ShownRun, main: Markup) {
   const title = `Run ${shortId(shown.run.id)}`
@@ -229,21 +189,12 @@ async function ownFilter(deps: Deps, whose: Whose, query: URLSearchParams): Prom
 
 async function viewOf(deps: Deps, whose: Whose, query: URLSearchParams): Promise<RunsView> {
   const keys = await deps.runs.keysToChoose(whose, keysMax + 1)
-  const view = {
-    account: whose.account,
-    now: deps.clock.now(),
-    query: filterQuery(query),
+  const asked = { account: whose.account, now: deps.clock.now(), query, names: runFilterNames }
+  return {
+    ...(await readListed(asked, () => readList(deps, whose, query))),
     models: deps.catalogue.list().map(({ id }) => id),
     keys: keys.length > keysMax ? undefined : keys,
-    isFirst: !query.get('after'),
     receiptStateOf: await readReceiptStates(deps),
-  }
-  try {
-    return { ...view, page: await readList(deps, whose, query) }
-  } catch (error) {
-    // The form keeps the input and shows what is wrong with it.
-    if (!(error instanceof Refusal) || error.type !== 'invalid_request') throw error
-    return { ...view, page: { items: [], next: undefined }, refusal: error }
   }
 }
 
@@ -285,7 +236,11 @@ async function followList(
     idOf: ({ run }) => run.id,
     markOf: (shown) => markOf(shown, receiptStateOf),
     isSettled: ({ run }) => !isInFlight(run) && receiptStateOf(run) === 'final',
-    draw: (shown) => rowOf(shown, receiptStateOf, deps.clock.now()),
+    draw: (shown) =>
+      freshRow(
+        shown,
+        runsLook({ now: deps.clock.now(), receiptStateOf, models: [], keys: undefined }),
+      ),
   }
   return followRows(deps, context, { session, account }, rows, shownIn(query, 'run'))
 }

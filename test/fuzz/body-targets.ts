@@ -1,5 +1,5 @@
 import { changeBody, mintBody, rotateBody } from '../../src/access/keys/api/key-body.ts'
-import { draftOf, readNewKey } from '../../src/access/keys/portal/key-form.ts'
+import { readNewKey } from '../../src/access/keys/portal/key-form.ts'
 import { toChange, toWish } from '../../src/access/keys/wish.ts'
 import { toAsk } from '../../src/front/console/api/asked.ts'
 import type { Json } from '../../src/kernel/canonical.ts'
@@ -19,6 +19,7 @@ import { toOpenAi } from '../../src/runs/api/native.ts'
 import { runBody } from '../../src/runs/api/run-body.ts'
 import { parseSound } from '../../src/web/http/body.ts'
 import { checkBody } from '../../src/web/http/check-body.ts'
+import { draftOf } from '../../src/web/http/fields.ts'
 import { isRefusal, must, type Target } from './run.ts'
 
 const now = Date.UTC(2026, 10, 21)

@@ -20,6 +20,7 @@ import type { Markup } from '../../src/web/ui/jsx-runtime.ts'
 import { Ladder } from '../../src/web/ui/ladder.tsx'
 import { dashboardPage, publicPage } from '../../src/web/ui/layout.tsx'
 import { ErrorNote, Notice } from '../../src/web/ui/notice.tsx'
+import { List } from '../../src/web/ui/paged-list.tsx'
 import { Facts, Figures, PageHead, Panel } from '../../src/web/ui/panel.tsx'
 import { Qr } from '../../src/web/ui/qr.tsx'
 import { refusalPages } from '../../src/web/ui/refusal.tsx'
@@ -83,6 +84,34 @@ const parts: Record<string, (x: string) => Markup> = {
   ladder: (x) => <Ladder rungs={[{ hash: x, sibling: x, side: 'left' }]} root={x} rootIs={x} />,
   line: (x) => <LineChart id="c" finding={x} points={points(x)} head={[x, x]} tick={() => x} />,
   link: (x) => <ButtonLink href={x}>{x}</ButtonLink>,
+  list: (x) => (
+    <List
+      id={x}
+      title={x}
+      noun={x}
+      items={[x]}
+      columns={[{ head: x, cell: (row) => row }]}
+      href={x}
+      next={x}
+      isFirst={false}
+      hash="ab"
+      aside={x}
+      words={x}
+      csv={x}
+    />
+  ),
+  listEmpty: (x) => (
+    <List
+      id={x}
+      title={x}
+      noun={x}
+      items={[]}
+      columns={[]}
+      href={x}
+      hash="ab"
+      empty={{ title: x, text: x, action: x }}
+    />
+  ),
   live: (x) => <Live>{x}</Live>,
   loading: (x) => <Loading what={x} />,
   notice: (x) => (

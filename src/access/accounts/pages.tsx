@@ -16,7 +16,7 @@ import type { Child } from '../../web/ui/jsx-runtime.ts'
 import { type Page, publicPage } from '../../web/ui/layout.tsx'
 import { ErrorNote, Notice } from '../../web/ui/notice.tsx'
 import { Pad, Panel, Split } from '../../web/ui/panel.tsx'
-import { reply } from '../../web/ui/reply.ts'
+import { reply, sendOn } from '../../web/ui/reply.ts'
 import { Hour } from '../../web/ui/when.tsx'
 import { peerOf, testAccountFor, testAccountPath } from './api/test-account.ts'
 import type { Demo } from './demo-port.ts'
@@ -33,11 +33,7 @@ export const signInPages = (deps: Deps, frame: Frame) =>
     const found = await currentSession(deps, request)
     const elsewhere =
       found?.status === 'active' ? nextPage(next) : underBaseUrl(request, settings.baseUrl)
-    if (elsewhere !== undefined) {
-      set.status = 303
-      set.headers['location'] = elsewhere
-      return ''
-    }
+    if (elsewhere !== undefined) return sendOn({ set }, elsewhere)
     const nonce = readText(query, 'nonce')
     const browser = readCookie(request.headers, 'signin', settings.baseUrl)
     const asked =

@@ -7,19 +7,21 @@ import { maxPageLimit, type Page, toListView } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { SessionRow } from '../../storage/db/schema.ts'
 import { deleteCookie } from '../../web/http/cookies.ts'
-import { queryOf, readPage } from '../../web/http/query.ts'
+import { readPage } from '../../web/http/query.ts'
 import { Button, ButtonLink } from '../../web/ui/button.tsx'
-import { Confirm } from '../../web/ui/confirm.tsx'
+import { ConfirmPage } from '../../web/ui/confirm.tsx'
 import { ActionForm } from '../../web/ui/form.tsx'
 import type { Frame } from '../../web/ui/frame.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
-import { PageHead, Panel } from '../../web/ui/panel.tsx'
-import { reply } from '../../web/ui/reply.ts'
+import { List, nextOf } from '../../web/ui/paged-list.tsx'
+import { PageHead } from '../../web/ui/panel.tsx'
+import { reply, sendOn } from '../../web/ui/reply.ts'
 import { Badge } from '../../web/ui/status.tsx'
-import { type Column, Pager, Table } from '../../web/ui/table.tsx'
+import type { Column } from '../../web/ui/table.tsx'
 import { When } from '../../web/ui/when.tsx'
 import { browserName } from './browser-name.ts'
 import { sessionAuth, wantsJson } from './needs-session.ts'
+import { type Asked, viewRoutes } from './portal/view-routes.tsx'
 import { endOf, toSessionView } from './session.ts'
 import { auditOf } from './sign-in.ts'
 
@@ -32,7 +34,10 @@ const namedMax = 5
 export const sessionsPortal = (deps: Deps, frame: Frame) => {
   const { sessions, clock, settings } = deps
 
-  const read = async (own: SessionRow, query: URLSearchParams): Promise<Listed> => {
+  const read = async ({
+    session: own,
+    query,
+  }: Pick<Asked, 'session' | 'query'>): Promise<Listed> => {
     const page = readPage(query)
     const { accountId } = own
     if (page.after !== undefined && !(await findOwn(deps, accountId, page.after))) {
@@ -42,27 +47,32 @@ export const sessionsPortal = (deps: Deps, frame: Frame) => {
     const found = await sessions.list(accountId, page, now)
     return { own, now, found, isFirst: page.after === undefined }
   }
-  const panel = async (own: SessionRow) => (
-    <SessionsPanel of={await read(own, new URLSearchParams())} />
+  const panel = async (session: SessionRow) => (
+    <SessionsPanel of={await read({ session, query: new URLSearchParams() })} />
   )
 
   return new Elysia({ name: 'sessions-portal' })
-    .use(sessionAuth(deps))
-    .get(
-      path,
-      async ({ request, set, acting, session }) => {
-        const listed = await read(session, queryOf(request))
-        const main = (
+    .use(
+      viewRoutes(deps, frame, {
+        name: 'sessions',
+        title: 'Sessions',
+        right: 'self',
+        read,
+        page: (listed) => (
           <>
             <PageHead title="Sessions" />
             <SessionsPanel of={listed} />
           </>
-        )
-        const page = dashboardPage({ frame, title: 'Sessions', here: path, acting, main })
-        return reply({ request, set }, { page })
-      },
-      { needsSession: { page: 'self' } },
+        ),
+        panel: (listed) => <SessionsPanel of={listed} />,
+        json: async (asked) => {
+          const { found } = await read(asked)
+          const items = found.items.map((row) => toSessionView(row, asked.session))
+          return toListView({ items, hasMore: found.hasMore })
+        },
+      }),
     )
+    .use(sessionAuth(deps))
     .get(
       othersPath,
       async ({ request, set, acting, session }) => {
@@ -72,30 +82,12 @@ export const sessionsPortal = (deps: Deps, frame: Frame) => {
           clock.now(),
         )
         const others = found.items.filter(({ id }) => id !== session.id)
-        if (others.length === 0) {
-          set.status = 303
-          set.headers['location'] = path
-          return ''
-        }
+        if (others.length === 0) return sendOn({ set }, path)
         const main = <ConfirmOthers others={others} hasMore={found.hasMore} />
         const page = dashboardPage({ frame, title: 'Sessions', here: path, acting, main })
         return reply({ request, set }, { page })
       },
       { needsSession: { page: 'self' } },
-    )
-    .get(
-      '/api/portal/sessions',
-      async ({ request, set, session }) => {
-        const listed = await read(session, queryOf(request))
-        if (request.headers.get('hx-request') === 'true') {
-          const fragment = <SessionsPanel of={listed} />
-          return reply({ request, set }, { fragment, seeOther: path })
-        }
-        const { found } = listed
-        const items = found.items.map((row) => toSessionView(row, session))
-        return toListView({ items, hasMore: found.hasMore })
-      },
-      { needsSession: { action: 'self' } },
     )
     .post(
       '/api/portal/sessions/others/revoke',
@@ -137,23 +129,19 @@ type Listed = { own: SessionRow; now: Millis; found: Page<SessionRow>; isFirst: 
 
 function SessionsPanel({ of: { own, now, found, isFirst } }: { of: Listed }) {
   const others = found.items.filter(({ id }) => id !== own.id).length
-  const last = found.items.at(-1)
   return (
-    <Panel
+    <List
       id="sessions"
       title="Where you are signed in"
+      noun="sessions"
+      items={found.items}
+      columns={columnsFor(own, now)}
+      href={path}
+      next={nextOf(found)}
+      isFirst={isFirst}
+      hash={own.accountId}
       aside={others > 0 ? <SignOutOthers /> : null}
-      foot={
-        <Pager
-          older={found.hasMore && last ? `${path}?after=${last.id}` : undefined}
-          newest={isFirst ? undefined : path}
-        >
-          {found.hasMore ? 'Older sessions follow.' : 'End of list.'}
-        </Pager>
-      }
-    >
-      <Table caption="Sessions" columns={columnsFor(own, now)} rows={found.items} />
-    </Panel>
+    />
   )
 }
 
@@ -170,31 +158,29 @@ function ConfirmOthers({ others, hasMore }: OthersProps) {
   const unnamed = others.length - namedMax
   const noun = unnamed === 1 && !hasMore ? 'other' : 'others'
   return (
-    <>
-      <PageHead title="Sessions" />
-      <Confirm
-        id="others"
-        title="Sign out everywhere else?"
-        consequence={
+    <ConfirmPage
+      head="Sessions"
+      id="others"
+      title="Sign out everywhere else?"
+      consequence={
+        <>
+          This ends <strong>{what} at once</strong>. Those browsers must sign in with your wallet
+          again. This browser stays signed in, and keys keep working.
+        </>
+      }
+      affected={[
+        ...others.slice(0, namedMax).map(({ userAgent, clientAddress }) => (
           <>
-            This ends <strong>{what} at once</strong>. Those browsers must sign in with your wallet
-            again. This browser stays signed in, and keys keep working.
+            {browserName(userAgent)}, <code>{clientAddress}</code>
           </>
-        }
-        affected={[
-          ...others.slice(0, namedMax).map(({ userAgent, clientAddress }) => (
-            <>
-              {browserName(userAgent)}, <code>{clientAddress}</code>
-            </>
-          )),
-          ...(unnamed > 0 ? [`and ${unnamed}${hasMore ? ' or more' : ''} ${noun}`] : []),
-        ]}
-        action="/api/portal/sessions/others/revoke"
-        button={`Sign out ${what}`}
-        keep="Cancel"
-        keepHref={path}
-      />
-    </>
+        )),
+        ...(unnamed > 0 ? [`and ${unnamed}${hasMore ? ' or more' : ''} ${noun}`] : []),
+      ]}
+      action="/api/portal/sessions/others/revoke"
+      button={`Sign out ${what}`}
+      keep="Cancel"
+      keepHref={path}
+    />
   )
 }
 

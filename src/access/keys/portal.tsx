@@ -6,20 +6,20 @@ import { defaultPageLimit, toListView } from '../../kernel/pagination.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import type { SessionRow } from '../../storage/db/schema.ts'
 import { answerOnce, callOf } from '../../storage/idempotency/api/answer-once.ts'
-import { type Fields, readFields } from '../../web/http/fields.ts'
+import { type Draft, draftOf, type Fields, readFields } from '../../web/http/fields.ts'
 import { queryOf, readChoice, readPage, readText } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
-import { dashboardPage } from '../../web/ui/layout.tsx'
+import { dashboardPage, shownAt } from '../../web/ui/layout.tsx'
 import { navigates, type ReplyContext, reply } from '../../web/ui/reply.ts'
 import { sessionAuth, wantsJson, wantsPage } from '../accounts/needs-session.ts'
+import { viewRoutes } from '../accounts/portal/view-routes.tsx'
 import { onceShown } from './api/once-shown.ts'
 import { browseKeys, listKeys, type Wanted } from './browse.ts'
 import { makeFormToken } from './form-token.ts'
 import { toKeyView } from './key-view.ts'
 import { NewKeyPage } from './portal/create-form.tsx'
 import { createKey, findMade } from './portal/create-key.ts'
-import { keyPortal, shownAt } from './portal/key.tsx'
-import { type Draft, draftOf } from './portal/key-form.ts'
+import { keyPortal } from './portal/key.tsx'
 import { KeysPage, KeysPanel, type ListView } from './portal/key-list.tsx'
 import { keyPath, keysPath, newKeyPath } from './portal/key-state.tsx'
 import { secretPage, secretPath, showSecret } from './portal/secret.tsx'
@@ -28,17 +28,19 @@ type Context = ReplyContext & { acting: Acting; session: Pick<SessionRow, 'id'> 
 
 export const keysPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'keys-portal' })
-    .use(sessionAuth(deps))
-    .get(
-      keysPath,
-      async ({ request, set, acting }) => {
-        const list = await readList(deps, acting, queryOf(request))
-        const main = <KeysPage list={list} />
-        const page = dashboardPage({ frame, title: 'Keys', here: keysPath, acting, main })
-        return reply({ request, set }, { page, fragment: <KeysPanel list={list} /> })
-      },
-      { needsSession: { page: 'keys:read' } },
+    .use(
+      viewRoutes(deps, frame, {
+        name: 'keys',
+        title: 'Keys',
+        right: 'keys:read',
+        read: ({ acting, query }) => readList(deps, acting, query),
+        page: (list) => <KeysPage list={list} />,
+        panel: (list) => <KeysPanel list={list} />,
+        sendsOn: true,
+        json: ({ acting, query }) => listView(deps, acting, query),
+      }),
     )
+    .use(sessionAuth(deps))
     .get(
       newKeyPath,
       async ({ request, set, acting, session }) => {
@@ -47,17 +49,6 @@ export const keysPortal = (deps: Deps, frame: Frame) =>
         return showForm(deps, frame, { request, set, acting, session }, { draft })
       },
       { needsSession: { page: 'keys:write' } },
-    )
-    .get(
-      '/api/portal/keys',
-      async ({ request, set, acting }) => {
-        const query = queryOf(request)
-        if (wantsJson(request)) return listView(deps, acting, query)
-        const fragment = <KeysPanel list={await readList(deps, acting, query)} />
-        const seeOther = query.size === 0 ? keysPath : `${keysPath}?${query}`
-        return reply({ request, set }, { fragment, seeOther })
-      },
-      { needsSession: { action: 'keys:read' } },
     )
     .post(
       '/api/portal/keys',

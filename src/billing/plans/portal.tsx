@@ -17,7 +17,7 @@ import { readFields } from '../../web/http/fields.ts'
 import { queryOf, readText } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
-import { type ReplyContext, reply } from '../../web/ui/reply.ts'
+import { isHtmx, type ReplyContext, reply } from '../../web/ui/reply.ts'
 import type { DoneWhat } from '../../web/ui/toast.tsx'
 import { readAccountPlan } from './account-plan.ts'
 import { cancelPlan } from './cancel.ts'
@@ -217,5 +217,3 @@ async function readBody<T extends typeof subscribeBody | typeof emptyBody>(
   const { value } = await readFields(request, { limitBytes: settings.bodyBytes })
   return checkBody(schema, value)
 }
-
-const isHtmx = ({ headers }: Request): boolean => headers.get('hx-request') === 'true'

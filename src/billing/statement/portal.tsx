@@ -1,62 +1,36 @@
 /** The statement of an account: page, JSON and file. */
 import { Elysia } from 'elysia'
 import { sessionAuth } from '../../access/accounts/needs-session.ts'
+import { viewRoutes } from '../../access/accounts/portal/view-routes.tsx'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { type PageRequest, toListView } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { parseDate } from '../../kernel/time-text.ts'
 import { downloadResponse } from '../../web/http/download.ts'
-import { queryOf, readChoice, readPage } from '../../web/http/query.ts'
+import { readChoice, readPage } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
-import { dashboardPage } from '../../web/ui/layout.tsx'
-import { reply } from '../../web/ui/reply.ts'
 import { readDays } from './days.ts'
 import { exportStatement } from './export.ts'
 import { type Place, readPlace } from './movement.ts'
-import {
-  StatementPage,
-  StatementPanel,
-  type StatementView,
-  statementPath,
-} from './portal/statement.tsx'
+import { StatementPage, StatementPanel, type StatementView } from './portal/statement.tsx'
 import { toDayView, toMovementView } from './statement-view.ts'
 
 /** Everything that moved the money of an account: the page, the same as JSON, and as a file. */
 export const statementPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'statement-portal' })
+    .use(
+      viewRoutes(deps, frame, {
+        name: 'statement',
+        title: 'Statement',
+        right: 'statement:read',
+        read: ({ acting, query }) => viewOf(deps, acting.account, query),
+        page: (view) => <StatementPage view={view} />,
+        panel: (view) => <StatementPanel view={view} />,
+        json: ({ acting, query }) => jsonOf(deps, acting.account, query),
+      }),
+    )
     .use(sessionAuth(deps))
-    .get(
-      statementPath,
-      async ({ request, set, account, acting }) => {
-        const view = await viewOf(deps, account, queryOf(request))
-        const main = <StatementPage view={view} />
-        const shown = { frame, title: 'Statement', here: statementPath, acting, main }
-        const fragment = <StatementPanel view={view} />
-        return reply({ request, set }, { page: dashboardPage(shown), fragment })
-      },
-      { needsSession: { page: 'statement:read' } },
-    )
-    .get(
-      '/api/portal/statement',
-      async ({ request, set, account }) => {
-        const query = queryOf(request)
-        if (request.headers.get('hx-request') === 'true') {
-          const fragment = <StatementPanel view={await viewOf(deps, account, query)} />
-          return reply({ request, set }, { fragment, seeOther: statementPath })
-        }
-        const page = readPage(query)
-        if (readChoice(query, 'by', ['movement', 'day']) === 'day') {
-          const before = readDay(page)
-          const { days, hasMore } = await readDays(deps, account, { before, limit: page.limit })
-          return toListView({ items: days.map(toDayView), hasMore })
-        }
-        const after = await readAfter(deps, account, page)
-        const { items, hasMore } = await deps.statements.list(account, { ...page, after })
-        return toListView({ items: items.map(toMovementView), hasMore })
-      },
-      { needsSession: { action: 'statement:read' } },
-    )
     .get(
       '/api/portal/statement/export',
       async ({ request, server, set, account }) => {
@@ -68,6 +42,18 @@ export const statementPortal = (deps: Deps, frame: Frame) =>
       },
       { needsSession: { action: 'statement:read' } },
     )
+
+async function jsonOf(deps: Deps, account: string, query: URLSearchParams) {
+  const page = readPage(query)
+  if (readChoice(query, 'by', ['movement', 'day']) === 'day') {
+    const before = readDay(page)
+    const { days, hasMore } = await readDays(deps, account, { before, limit: page.limit })
+    return toListView({ items: days.map(toDayView), hasMore })
+  }
+  const after = await readAfter(deps, account, page)
+  const { items, hasMore } = await deps.statements.list(account, { ...page, after })
+  return toListView({ items: items.map(toMovementView), hasMore })
+}
 
 async function viewOf(
   deps: Deps,

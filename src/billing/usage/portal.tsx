@@ -8,7 +8,7 @@ import { downloadResponse } from '../../web/http/download.ts'
 import { queryOf } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
-import { reply } from '../../web/ui/reply.ts'
+import { isHtmx, reply } from '../../web/ui/reply.ts'
 import { readExportQuery, readReportQuery } from './api/usage-query.ts'
 import { exportUsage, manifestOf } from './export.ts'
 import { exportTally } from './manifest.ts'
@@ -72,8 +72,6 @@ export const usagePortal = (deps: Deps, frame: Frame) =>
       },
       { needsSession: { action: 'usage:read' } },
     )
-
-const isHtmx = ({ headers }: Request): boolean => headers.get('hx-request') === 'true'
 
 /** A developer's usage is that of the keys of the branch. */
 async function whoseOf({ keys }: Deps, { account, branch }: Acting) {

@@ -6,7 +6,7 @@ import { isId } from '../../kernel/ids.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import { queryOf, readPage, readText } from '../../web/http/query.ts'
+import { readPage, readText } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { statusOf } from '../status/api.ts'
 import { readAddress } from './api/operator-lists.ts'
@@ -17,7 +17,7 @@ import { noteAction } from './note.ts'
 import { readOperatedModels, toOperatedModels } from './operated-models.ts'
 import { adminAccountsPortal } from './portal/accounts.tsx'
 import { adminPath, paths } from './portal/admin-frame.tsx'
-import { answer, show } from './portal/answer.tsx'
+import { adminView, answer } from './portal/answer.tsx'
 import { type AuditListView, AuditPanel, toAuditView } from './portal/audits.tsx'
 import { adminAnchorsPortal, adminDepositsPortal } from './portal/chain.tsx'
 import { LedgerPanel } from './portal/ledger.tsx'
@@ -36,29 +36,14 @@ export const adminPortal = (deps: Deps, frame: Frame) =>
     .use(ledgerPortal(deps, frame))
     .use(auditPortal(deps, frame))
 
-const statusPortal = (deps: Deps, frame: Frame) => {
-  const read = async () => findingsOf(await statusOf(deps), deps.health.ledgerFaults)
-  return new Elysia({ name: 'admin-status-portal' })
-    .use(adminAuth(deps))
-    .get(
-      adminPath,
-      async ({ request, set, acting }) => {
-        const main = <StatusPanel findings={await read()} />
-        return show(frame, { request, set, acting }, { title: 'Status', tab: adminPath, main })
-      },
-      { needsAdmin: 'page' },
-    )
-    .get(
-      '/api/portal/admin',
-      async ({ request, set }) => {
-        const findings = await read()
-        const json = () => ({ object: 'list', data: findings })
-        const fragment = <StatusPanel findings={findings} />
-        return answer({ request, set }, { json, fragment, seeOther: adminPath })
-      },
-      { needsAdmin: 'action' },
-    )
-}
+const statusPortal = (deps: Deps, frame: Frame) =>
+  adminView(deps, frame, {
+    title: 'Status',
+    tab: adminPath,
+    read: async () => findingsOf(await statusOf(deps), deps.health.ledgerFaults),
+    panel: (findings) => <StatusPanel findings={findings} />,
+    json: (data) => ({ object: 'list', data }),
+  })
 
 const modelsPortal = (deps: Deps, frame: Frame) => {
   let reloaded: Reloaded | undefined
@@ -68,26 +53,11 @@ const modelsPortal = (deps: Deps, frame: Frame) => {
     reloaded,
     now: deps.clock.now(),
   })
+  const panel = (view: ModelsView) => <ModelPanels view={view} />
+  const here = { title: 'Models', tab: paths.models }
   return new Elysia({ name: 'admin-models-portal' })
+    .use(adminView(deps, frame, { ...here, read, panel, json: toOperatedModels }))
     .use(adminAuth(deps))
-    .get(
-      paths.models,
-      async ({ request, set, acting }) => {
-        const main = <ModelPanels view={await read()} />
-        return show(frame, { request, set, acting }, { title: 'Models', tab: paths.models, main })
-      },
-      { needsAdmin: 'page' },
-    )
-    .get(
-      '/api/portal/admin/models',
-      async ({ request, set }) => {
-        const view = await read()
-        const json = () => toOperatedModels(view)
-        const fragment = <ModelPanels view={view} />
-        return answer({ request, set }, { json, fragment, seeOther: paths.models })
-      },
-      { needsAdmin: 'action' },
-    )
     .post(
       '/api/portal/admin/reload',
       async ({ request, set, account: actor }) => {
@@ -97,7 +67,7 @@ const modelsPortal = (deps: Deps, frame: Frame) => {
         reloaded = result
         const detail = 'problems' in result ? { refused: result.problems.length } : result
         await noteAction(deps, { actor, action: 'config.reload', subject: 'configuration', detail })
-        const fragment = <ModelPanels view={await read()} />
+        const fragment = panel(await read())
         return answer({ request, set }, { json: () => result, fragment, seeOther: paths.models })
       },
       { needsAdmin: 'action', parse: 'none' },
@@ -106,31 +76,20 @@ const modelsPortal = (deps: Deps, frame: Frame) => {
 
 const ledgerPortal = (deps: Deps, frame: Frame) => {
   const auditor = ledgerAuditor(deps)
-  const panel = () => <LedgerPanel view={{ audited: auditor.last(), now: deps.clock.now() }} />
+  const panel = (audited: Audited | undefined) => (
+    <LedgerPanel view={{ audited, now: deps.clock.now() }} />
+  )
+  const read = () => Promise.resolve(auditor.last())
+  const here = { title: 'Ledger', tab: paths.ledger }
   return new Elysia({ name: 'admin-ledger-portal' })
+    .use(adminView(deps, frame, { ...here, read, panel, json: toAuditedView }))
     .use(adminAuth(deps))
-    .get(
-      paths.ledger,
-      ({ request, set, acting }) => {
-        const here = { title: 'Ledger', tab: paths.ledger }
-        return show(frame, { request, set, acting }, { ...here, main: panel() })
-      },
-      { needsAdmin: 'page' },
-    )
-    .get(
-      '/api/portal/admin/ledger',
-      ({ request, set }) => {
-        const json = () => toAuditedView(auditor.last())
-        return answer({ request, set }, { json, fragment: panel(), seeOther: paths.ledger })
-      },
-      { needsAdmin: 'action' },
-    )
     .post(
       '/api/portal/admin/ledger/audit',
       async ({ request, set, account }) => {
         const audited = await auditor.now(account)
         const json = () => toAuditedView(audited)
-        return answer({ request, set }, { json, fragment: panel(), seeOther: paths.ledger })
+        return answer({ request, set }, { json, fragment: panel(audited), seeOther: paths.ledger })
       },
       { needsAdmin: 'action', parse: 'none' },
     )
@@ -147,31 +106,15 @@ const toAuditedView = (audited: Audited | undefined) => ({
 })
 
 const auditPortal = (deps: Deps, frame: Frame) =>
-  new Elysia({ name: 'admin-audit-portal' })
-    .use(adminAuth(deps))
-    .get(
-      paths.auditLog,
-      async ({ request, set, acting }) => {
-        const main = <AuditPanel view={await readAudit(deps, request)} />
-        const here = { title: 'Audit log', tab: paths.auditLog }
-        return show(frame, { request, set, acting }, { ...here, main })
-      },
-      { needsAdmin: 'page' },
-    )
-    .get(
-      '/api/portal/admin/audit-log',
-      async ({ request, set }) => {
-        const view = await readAudit(deps, request)
-        const items = view.found.items.map(toAuditView)
-        const json = () => toListView({ ...view.found, items })
-        const fragment = <AuditPanel view={view} />
-        return answer({ request, set }, { json, fragment, seeOther: paths.auditLog })
-      },
-      { needsAdmin: 'action' },
-    )
+  adminView(deps, frame, {
+    title: 'Audit log',
+    tab: paths.auditLog,
+    read: (query) => readAudit(deps, query),
+    panel: (view) => <AuditPanel view={view} />,
+    json: ({ found }) => toListView({ ...found, items: found.items.map(toAuditView) }),
+  })
 
-async function readAudit(deps: Deps, request: Request): Promise<AuditListView> {
-  const query = queryOf(request)
+async function readAudit(deps: Deps, query: URLSearchParams): Promise<AuditListView> {
   const typed = readText(query, 'account')?.trim() ?? ''
   const account = typed === '' ? undefined : readAddress(typed)
   const page = readPage(query)

@@ -22,7 +22,7 @@ import { makeLimiter } from '../../web/http/limits.ts'
 import { queryOf, readText } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
-import { type ReplyContext, reply } from '../../web/ui/reply.ts'
+import { type ReplyContext, reply, sendOn } from '../../web/ui/reply.ts'
 import { answerCommand } from './api/answer-page.ts'
 import { type Draft, readAsked } from './api/asked.ts'
 import { beginAsked } from './api/begin.ts'
@@ -119,11 +119,7 @@ export const consolePortal = (deps: Deps, frame: Frame, runCommand: RunCommand) 
           ? answerForm(deps, { request, acting, asked }, begin)
           : answerCommand(asked.draft, () => runCommand(command, acting)))
         // The session may have ended meanwhile, and only its account may see this page.
-        if (!(await currentSession(deps, request))) {
-          set.status = 303
-          set.headers['location'] = signInPath(consolePath)
-          return ''
-        }
+        if (!(await currentSession(deps, request))) return sendOn({ set }, signInPath(consolePath))
         if ('talk' in answered) {
           const seeOther = `${consolePath}?talk=${answered.talk}`
           return reply({ request, set }, { fragment: <></>, seeOther })

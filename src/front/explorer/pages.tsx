@@ -13,7 +13,7 @@ import type { Frame } from '../../web/ui/frame.ts'
 import { renderChild } from '../../web/ui/jsx-runtime.ts'
 import { publicPage } from '../../web/ui/layout.tsx'
 import { PageHead, Split } from '../../web/ui/panel.tsx'
-import { reply } from '../../web/ui/reply.ts'
+import { reply, sendOn } from '../../web/ui/reply.ts'
 import { followers, type Scene } from './api/followers.ts'
 import { type Found, findPublic } from './find.ts'
 import { type AnchorTape, readHeads, readPublic, readSeen, readTape } from './overview.ts'
@@ -58,11 +58,7 @@ export const explorerPages = (deps: PublicDeps, frame: Frame) => {
       const asked = readText(query, 'q')?.trim() ?? ''
       const found = asked === '' ? [] : await findPublic(deps, asked)
       const only = found.length === 1 ? pathOf(found[0]) : undefined
-      if (only !== undefined) {
-        set.status = 303
-        set.headers['location'] = only
-        return ''
-      }
+      if (only !== undefined) return sendOn({ set }, only)
       const place = readPlace(query)
       const after = readAfter(query, place)
       const search = asked === '' ? undefined : { asked, found }

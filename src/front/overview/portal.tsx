@@ -19,7 +19,7 @@ import { queryOf, readText } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { renderChild } from '../../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
-import { reply } from '../../web/ui/reply.ts'
+import { reply, sendOn } from '../../web/ui/reply.ts'
 import { alertsOf } from './alerts.ts'
 import { readOnboarding, stepsDone, verifyOwn } from './onboarding.ts'
 import {
@@ -80,9 +80,7 @@ export const overviewPortal = (deps: Deps, frame: Frame) => {
         }
         await verifyOwn(deps, { account, runId, digest, actor: acting.wallet })
         if (wantsJson(request)) return { verified: true }
-        set.headers['location'] = receiptPath(runId)
-        set.status = 303
-        return ''
+        return sendOn({ set }, receiptPath(runId))
       },
       { needsSession: { action: 'settings:write' }, parse: 'none' },
     )

@@ -1,22 +1,23 @@
 /** The webhooks of an account: the pages under `/dashboard/webhooks` and `/api/portal/webhooks`. */
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
-import { draftOf } from '../../access/keys/portal/key-form.ts'
+import { viewRoutes } from '../../access/accounts/portal/view-routes.tsx'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Acting, whoOf } from '../../kernel/acting.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { answerOnce, callOf } from '../../storage/idempotency/api/answer-once.ts'
 import { checkBody } from '../../web/http/check-body.ts'
-import { type Fields, readFields } from '../../web/http/fields.ts'
+import { draftOf, type Fields, readFields } from '../../web/http/fields.ts'
+import type { SentForm } from '../../web/ui/form.tsx'
 import type { Frame } from '../../web/ui/frame.ts'
-import { dashboardPage, type Page } from '../../web/ui/layout.tsx'
+import { dashboardPage, shownAt } from '../../web/ui/layout.tsx'
 import { type ReplyContext, reply } from '../../web/ui/reply.ts'
 import { onceShown } from './api/once-shown.ts'
 import { webhookBody } from './api/webhook-body.ts'
 import { webhookPortal } from './portal/webhook.tsx'
 import { newDraft, readWebhookForm } from './portal/webhook-fields.ts'
-import { type FormView, NewWebhookPage } from './portal/webhook-form.tsx'
+import { NewWebhookPage } from './portal/webhook-form.tsx'
 import { type ListView, WebhooksPage, WebhooksPanel } from './portal/webhook-list.tsx'
 import { type SignedIn, showSecret, webhookSecretPage } from './portal/webhook-secret.tsx'
 import { newWebhookPath, webhooksPath } from './portal/webhook-state.tsx'
@@ -27,34 +28,26 @@ type Context = ReplyContext & { acting: Acting }
 
 export const webhooksPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'webhooks-portal' })
-    .use(sessionAuth(deps))
-    .get(
-      webhooksPath,
-      async ({ request, set, acting }) => {
-        const view = await readList(deps, acting)
-        const main = <WebhooksPage view={view} />
-        const page = dashboardPage({ frame, title: 'Webhooks', here: webhooksPath, acting, main })
-        return reply({ request, set }, { page, fragment: <WebhooksPanel view={view} /> })
-      },
-      { needsSession: { page: 'webhooks:write' } },
+    .use(
+      viewRoutes(deps, frame, {
+        name: 'webhooks',
+        title: 'Webhooks',
+        right: 'webhooks:write',
+        read: ({ acting }) => readList(deps, acting),
+        page: (view) => <WebhooksPage view={view} />,
+        panel: (view) => <WebhooksPanel view={view} />,
+        sendsOn: true,
+        json: async ({ acting }) => {
+          const { found, now } = await readList(deps, acting)
+          return toListView({ items: found.map((row) => toWebhookView(row, now)), hasMore: false })
+        },
+      }),
     )
+    .use(sessionAuth(deps))
     .get(
       newWebhookPath,
       ({ request, set, acting }) => showForm(frame, { request, set, acting }, { draft: newDraft }),
       { needsSession: { page: 'webhooks:write' } },
-    )
-    .get(
-      '/api/portal/webhooks',
-      async ({ request, set, acting }) => {
-        const view = await readList(deps, acting)
-        if (wantsJson(request)) {
-          const items = view.found.map((row) => toWebhookView(row, view.now))
-          return toListView({ items, hasMore: false })
-        }
-        const fragment = <WebhooksPanel view={view} />
-        return reply({ request, set }, { fragment, seeOther: webhooksPath })
-      },
-      { needsSession: { action: 'webhooks:write' } },
     )
     .post(
       '/api/portal/webhooks',
@@ -97,16 +90,12 @@ async function createForPage(deps: Deps, frame: Frame, context: SignedIn, sent: 
   }
 }
 
-function showForm(frame: Frame, context: Context, view: FormView) {
+function showForm(frame: Frame, context: Context, view: SentForm) {
   const { acting } = context
   const main = <NewWebhookPage view={view} />
   const page = dashboardPage({ frame, title: 'New webhook', here: webhooksPath, acting, main })
-  const html: Page['html'] = (reader) => page.html({ ...reader, path: newWebhookPath })
-  const { refusal } = view
-  return reply(context, {
-    page: { ...page, html },
-    ...(refusal ? { status: refusal.status } : {}),
-  })
+  const status = view.refusal ? { status: view.refusal.status } : {}
+  return reply(context, { page: shownAt(page, newWebhookPath), ...status })
 }
 
 async function readList({ webhooks, clock }: Deps, { account }: Acting): Promise<ListView> {

@@ -1,14 +1,15 @@
 /** An account's passports in the browser and as JSON: the list and creating one. */
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
+import { viewRoutes } from '../../access/accounts/portal/view-routes.tsx'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Acting, whoOf } from '../../kernel/acting.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import type { PassportRow } from '../../storage/db/schema.ts'
 import { answerOnce, callOf, jsonReply } from '../../storage/idempotency/api/answer-once.ts'
-import { readFields } from '../../web/http/fields.ts'
-import { queryOf, readPage } from '../../web/http/query.ts'
+import { type Draft, draftOf, readFields } from '../../web/http/fields.ts'
+import { readPage } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
 import { type ReplyContext, reply } from '../../web/ui/reply.ts'
@@ -19,7 +20,7 @@ import { toOwnView } from './passport-view.ts'
 import { passportPortal } from './portal/passport.tsx'
 import { OwnListPage, OwnListPanel, type OwnListView } from './portal/passport-list.tsx'
 import { ownPassportPath, ownPassportsPath, passportsAction } from './portal/passport-state.tsx'
-import { type Draft, draftOf, readNewPassport } from './portal/read-body.ts'
+import { readNewPassport } from './portal/read-body.ts'
 import type { Standing } from './store/standing.ts'
 
 type Context = ReplyContext & { account: string; acting: Acting }
@@ -27,25 +28,19 @@ type Context = ReplyContext & { account: string; acting: Acting }
 /** An account's own passports: `/dashboard/passports` and `/api/portal/passports`. */
 export const passportsPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'passports-portal' })
+    .use(
+      viewRoutes(deps, frame, {
+        name: 'passports',
+        title: 'Your passports',
+        right: 'passports:read',
+        read: ({ acting, query }) => viewOf(deps, acting.account, query),
+        page: (view) => <OwnListPage view={view} />,
+        panel: (view) => <OwnListPanel view={view} />,
+        sendsOn: true,
+        json: ({ acting, query }) => listJson(deps, acting.account, query),
+      }),
+    )
     .use(sessionAuth(deps))
-    .get(
-      ownPassportsPath,
-      async ({ request, set, account, acting }) => {
-        const view = await viewOf(deps, account, request)
-        const fragment = <OwnListPanel view={view} />
-        return reply({ request, set }, { page: pageOf(frame, acting, view), fragment })
-      },
-      { needsSession: { page: 'passports:read' } },
-    )
-    .get(
-      passportsAction,
-      async ({ request, set, account }) => {
-        if (wantsJson(request)) return listJson(deps, account, request)
-        const fragment = <OwnListPanel view={await viewOf(deps, account, request)} />
-        return reply({ request, set }, { fragment, seeOther: ownPassportsPath })
-      },
-      { needsSession: { action: 'passports:read' } },
-    )
     .post(
       passportsAction,
       async ({ request, set, account, acting }) =>
@@ -97,8 +92,8 @@ const pageOf = (frame: Frame, acting: Acting, view: OwnListView) =>
     main: <OwnListPage view={view} />,
   })
 
-async function listJson(deps: Deps, account: string, request: Request) {
-  const { items, hasMore } = await listPassports(deps, account, readPage(queryOf(request)))
+async function listJson(deps: Deps, account: string, query: URLSearchParams) {
+  const { items, hasMore } = await listPassports(deps, account, readPage(query))
   const keyIds = await boundTo(deps, account)
   const views = items.map((one) => toOwnView(deps, one, keyIds(one)))
   return toListView({ items: views, hasMore })
@@ -107,10 +102,10 @@ async function listJson(deps: Deps, account: string, request: Request) {
 async function viewOf(
   deps: Deps,
   account: string,
-  request?: Request,
+  query = new URLSearchParams(),
   failed?: { draft: Draft; error: Refusal },
 ): Promise<OwnListView> {
-  const page = readPage(request ? queryOf(request) : new URLSearchParams())
+  const page = readPage(query)
   const { items, hasMore } = await listPassports(deps, account, page)
   const keyIds = await boundTo(deps, account)
   const listed = items.map((standing) => {

@@ -13,7 +13,7 @@ import type { Frame } from '../../web/ui/frame.ts'
 import { shortId } from '../../web/ui/hash.tsx'
 import { publicPage } from '../../web/ui/layout.tsx'
 import { Notice } from '../../web/ui/notice.tsx'
-import { reply } from '../../web/ui/reply.ts'
+import { reply, sendOn } from '../../web/ui/reply.ts'
 import { sharedEvidence } from '../attested/known-evidence.ts'
 import { witnessedProofOf } from '../log/tlog-proofs.ts'
 import { receiptPicturePath } from './api/receipt-picture.ts'
@@ -28,9 +28,7 @@ import { numbered } from './sign.ts'
 export const receiptPages = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'receipt-pages' })
     .get('/r/:id', ({ params, set }) => {
-      set.status = 303
-      set.headers['location'] = `/receipts/${encodeURIComponent(params.id)}`
-      return ''
+      return sendOn({ set }, `/receipts/${encodeURIComponent(params.id)}`)
     })
     .get('/receipts/:id', async ({ params, request, set }) => {
       const { id } = params
@@ -39,11 +37,7 @@ export const receiptPages = (deps: Deps, frame: Frame) =>
       const acting = found?.status === 'active' ? found.acting : undefined
       const isOwn =
         stored && acting && may(acting, 'receipts:read') && (await isOf(deps, stored, acting))
-      if (stored && isOwn && !share) {
-        set.status = 303
-        set.headers['location'] = ownPath(id)
-        return ''
-      }
+      if (stored && isOwn && !share) return sendOn({ set }, ownPath(id))
       if (!stored || !share) refuse('receipt_not_found')
       const known = await sharedEvidence(deps, stored, share)
       const shared = await sharedFileOf(deps, stored, share)

@@ -1,48 +1,34 @@
 /** An account's receipts in the browser: the list, each one, its share and its erasure. */
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
+import { fileRoute, viewRoutes } from '../../access/accounts/portal/view-routes.tsx'
 import { accountListedSince } from '../../access/plan-history.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Acting, may, type Whose } from '../../kernel/acting.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { firstIdAt, isId } from '../../kernel/ids.ts'
-import { toListView } from '../../kernel/pagination.ts'
+import { toFilteredView } from '../../kernel/pagination.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
 import type { ReceiptFile } from '../../verify/receipt.ts'
 import { csvStep } from '../../web/http/csv-download.ts'
-import { downloadResponse } from '../../web/http/download.ts'
 import { readFields } from '../../web/http/fields.ts'
-import {
-  addressOf,
-  queryOf,
-  readPage,
-  readsByCost,
-  tidyAddress,
-  withoutEmpty,
-} from '../../web/http/query.ts'
+import { readPage, readsByCost, withoutEmpty } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { shortId } from '../../web/ui/hash.tsx'
 import type { Markup } from '../../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
-import { pushAddress, reply } from '../../web/ui/reply.ts'
+import { isFollowed, ListPage, ListPanel, readListed } from '../../web/ui/list-page.tsx'
+import { reply } from '../../web/ui/reply.ts'
 import { ownEvidence } from '../attested/known-evidence.ts'
-import { readReceiptFilter, receiptQuery } from './api/receipt-query.ts'
+import { readReceiptFilter, receiptFilterNames } from './api/receipt-query.ts'
 import { readShareBody } from './api/share.ts'
 import { awaitedRun } from './awaited.ts'
 import { eraseReceipt } from './erase.ts'
 import { judgeStored } from './judge.ts'
 import { ReceiptPage } from './pages/receipt.tsx'
 import { findOwn, ownFiles } from './portal/own-files.ts'
-import { receiptsAsCsv } from './portal/receipt-csv.ts'
-import {
-  csvPath,
-  isFollowed,
-  listPath,
-  ownPath,
-  ReceiptsPage,
-  ReceiptsPanel,
-  type ReceiptsView,
-} from './portal/receipt-list.tsx'
+import { receiptFields } from './portal/receipt-csv.ts'
+import { listPath, ownPath, type ReceiptsView, receiptsLook } from './portal/receipt-list.tsx'
 import { type ShareForm, shareBodyOf } from './portal/share-form.ts'
 import { ErasePage, OwnPanels, type OwnView } from './portal/share-panel.tsx'
 import type { Ended } from './receipt.ts'
@@ -54,37 +40,32 @@ import { toShown, toShownView } from './shown-receipt.ts'
 /** An account's receipts: their list, each of them whole, and who else may see it. */
 export const receiptsPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'receipts-portal' })
+    .use(
+      viewRoutes(deps, frame, {
+        name: 'receipts',
+        title: 'Receipts',
+        right: 'receipts:read',
+        isFiltered: true,
+        read: ({ acting, query }) => viewOf(deps, acting, query),
+        page: (view) => <ListPage view={view} look={receiptsLook(view)} />,
+        panel: (view) => <ListPanel view={view} look={receiptsLook(view)} />,
+        scripts: (view) => (isFollowed(view) ? ['live-list'] : []),
+        refusalOf: ({ refusal }) => refusal,
+        json: async ({ acting, query }) => {
+          const { items, next } = await readList(deps, acting, query)
+          return toFilteredView(items.map(toShownView), next)
+        },
+      }),
+    )
+    .use(
+      fileRoute(deps, {
+        name: 'receipts',
+        right: 'receipts:read',
+        fields: receiptFields,
+        read: ({ acting, query }) => readAll(deps, acting, query),
+      }),
+    )
     .use(sessionAuth(deps))
-    .get(
-      listPath,
-      async ({ request, set, acting }) => {
-        const query = queryOf(request)
-        const tidy = tidyAddress(listPath, query)
-        if (tidy !== undefined && !isHtmx(request)) {
-          set.status = 303
-          set.headers['location'] = tidy
-          return ''
-        }
-        const view = await viewOf(deps, acting, query)
-        if (isHtmx(request)) pushAddress({ request, set }, tidy ?? addressOf(listPath, query))
-        const main = <ReceiptsPage view={view} />
-        const shown = { frame, title: 'Receipts', here: listPath, acting, main }
-        const page = dashboardPage({ ...shown, scripts: isFollowed(view) ? ['live-list'] : [] })
-        const status = view.refusal ? { status: view.refusal.status } : {}
-        return reply({ request, set }, { page, fragment: <ReceiptsPanel view={view} />, ...status })
-      },
-      { needsSession: { page: 'receipts:read' } },
-    )
-    .get(
-      csvPath,
-      async ({ request, server, set, acting }) => {
-        const read = await readAll(deps, acting, queryOf(request))
-        const file = receiptsAsCsv(deps, acting, read)
-        const onBug = (error: unknown) => deps.log.error('receipts.export_failed', error)
-        return downloadResponse({ request, server, set }, file, { onBug })
-      },
-      { needsSession: { page: 'receipts:read' } },
-    )
     .get(
       `${listPath}/:id`,
       async ({ request, set, acting, params }) => {
@@ -110,22 +91,6 @@ const receiptActions = (deps: Deps, frame: Frame) => {
   return new Elysia({ name: 'receipt-actions' })
     .use(sessionAuth(deps))
     .use(ownFiles(deps))
-    .get(
-      '/api/portal/receipts',
-      async ({ request, set, acting }) => {
-        if (isHtmx(request)) {
-          const view = await viewOf(deps, acting, queryOf(request))
-          if (view.refusal) throw view.refusal
-          const fragment = <ReceiptsPanel view={view} />
-          return reply({ request, set }, { fragment, seeOther: listPath })
-        }
-        const { items, next } = await readList(deps, acting, queryOf(request))
-        const list = toListView({ items: items.map(toShownView), hasMore: next !== undefined })
-        // With a filter a page may end before its last match does: it goes on from there.
-        return { ...list, last_id: next ?? list.last_id }
-      },
-      { needsSession: { action: 'receipts:read' } },
-    )
     .get(
       '/api/portal/receipts/:id',
       async ({ acting, params }) => {
@@ -188,8 +153,6 @@ const receiptActions = (deps: Deps, frame: Frame) => {
     )
 }
 
-const isHtmx = ({ headers }: Request): boolean => headers.get('hx-request') === 'true'
-
 async function readList(deps: Deps, whose: Whose, asked: URLSearchParams) {
   const query = withoutEmpty(asked)
   const page = readPage(query)
@@ -200,11 +163,7 @@ async function readList(deps: Deps, whose: Whose, asked: URLSearchParams) {
   const { items, next } = readsByCost(query)
     ? await deps.receipts.listCostliest(whose, filter, page.limit)
     : await deps.receipts.listShown(whose, filter, page)
-  return {
-    items: await toShown(deps, whose.account, items),
-    next,
-    isFirst: page.after === undefined,
-  }
+  return { items: await toShown(deps, whose.account, items), next }
 }
 
 /** Reads all that match page by page, whatever the page of the list and its order. */
@@ -226,15 +185,11 @@ async function listedFilter(deps: Deps, whose: Whose, query: URLSearchParams) {
 }
 
 /** The list as its page shows it; a filter that cannot be read is said there. */
-async function viewOf(deps: Deps, whose: Whose, asked: URLSearchParams): Promise<ReceiptsView> {
-  const { account } = whose
-  const models = deps.catalogue.list().map(({ id }) => id)
-  const base = { account, now: deps.clock.now(), query: receiptQuery(asked), models }
-  try {
-    return { ...base, ...(await readList(deps, whose, asked)) }
-  } catch (refusal) {
-    if (!(refusal instanceof Refusal)) throw refusal
-    return { ...base, items: [], next: undefined, isFirst: true, refusal }
+async function viewOf(deps: Deps, whose: Whose, query: URLSearchParams): Promise<ReceiptsView> {
+  const asked = { account: whose.account, now: deps.clock.now(), query, names: receiptFilterNames }
+  return {
+    ...(await readListed(asked, () => readList(deps, whose, query))),
+    models: deps.catalogue.list().map(({ id }) => id),
   }
 }
 

@@ -7,10 +7,8 @@ import { readChoice, readText, withoutEmpty } from '../../web/http/query.ts'
 import { runStatuses } from '../run.ts'
 import { readTag, type ShownFilter } from '../shown-run.ts'
 
-/** The fields of the filter form, as they stand in an address. */
-const filterNames = [
-  ...['status', 'model', 'key', 'tag', 'from', 'to', 'last', 'id', 'sort', 'limit'],
-]
+/** The fields of the filter form that other lists do not have. */
+export const runFilterNames = ['status', 'model', 'key', 'tag']
 
 /**
  * Reads what a list of runs is narrowed by; a field that was left empty narrows nothing.
@@ -31,13 +29,4 @@ export function readFilter(query: URLSearchParams, now: Millis): ShownFilter {
     ids: readIds(filled),
     ...readTimes(filled, now),
   }
-}
-
-/** The filter of an address as the query of another one: what was filled in, and nothing else. */
-export function filterQuery(query: URLSearchParams): URLSearchParams {
-  const kept = filterNames.flatMap((name) => {
-    const value = query.get(name)
-    return value ? [[name, value] as [string, string]] : []
-  })
-  return new URLSearchParams(kept)
 }

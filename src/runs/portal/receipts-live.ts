@@ -2,12 +2,13 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Acting } from '../../kernel/acting.ts'
 import { readReceiptFilter } from '../../proof/receipts/api/receipt-query.ts'
-import { receiptRow } from '../../proof/receipts/portal/receipt-list.tsx'
+import { receiptsLook } from '../../proof/receipts/portal/receipt-list.tsx'
 import { receiptIdOf, runIdOf } from '../../proof/receipts/receipt.ts'
 import { type ShownReceipt, toShown } from '../../proof/receipts/shown-receipt.ts'
 import type { SessionRow } from '../../storage/db/schema.ts'
 import { queryOf } from '../../web/http/query.ts'
 import type { SseContext } from '../../web/http/sse.ts'
+import { freshRow } from '../../web/ui/list-page.tsx'
 import { followRows, newsMax, type Rows, shownIn } from '../api/follow-rows.ts'
 
 /** New receipts, and how far those that the page shows have come. */
@@ -38,7 +39,7 @@ export function followReceipts(
     idOf: ({ run }) => receiptIdOf(run.id),
     markOf: ({ stage, visibility }) => `${stage} ${visibility}`,
     isSettled: ({ stage }) => stage === 'final',
-    draw: (shown) => receiptRow(shown, deps.clock.now()),
+    draw: (shown) => freshRow(shown, receiptsLook({ now: deps.clock.now(), models: [] })),
   }
   return followRows(deps, context, { session, account }, rows, shownIn(query, 'rcpt'))
 }

@@ -1,48 +1,23 @@
-/** The rows of a list of runs as a CSV file. */
-
-import type { Deps } from '../../app/deps-port.ts'
-import type { Whose } from '../../kernel/acting.ts'
+/** The columns of the file of runs. A run in flight has no receipt and no cost yet. */
 import { toRfc3339 } from '../../kernel/clock.ts'
-import { plainField, textField, toLine } from '../../kernel/csv.ts'
+import { plainField, textField } from '../../kernel/csv.ts'
 import { toUsd } from '../../kernel/money.ts'
 import { inputUnitsOf, outputUnitsOf } from '../../models/meter.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
-import { type CsvRead, listAsCsv } from '../../web/http/csv-download.ts'
-import type { Download } from '../../web/http/download.ts'
+import type { CsvFields } from '../../web/http/csv-download.ts'
 import { isInFlight, type ShownRun } from '../shown-run.ts'
 
-const columns = [
-  ...['run', 'receipt', 'created_at', 'status', 'model', 'key', 'key_name'],
-  ...['input_units', 'output_units', 'cost_usd', 'cost_nusd', 'duration_ms'],
-]
-
-export const runsAsCsv = (
-  { exportSlots }: Pick<Deps, 'exportSlots'>,
-  { account }: Whose,
-  read: CsvRead<ShownRun>,
-): Download =>
-  listAsCsv(read, {
-    fileName: 'counterfoil-runs.csv',
-    columns,
-    lineOf,
-    take: () => exportSlots.take(account),
-  })
-
-/** A run in flight has no receipt and no cost yet. */
-const lineOf = ({ run, keyName }: ShownRun): string => {
-  const isOpen = isInFlight(run)
-  return toLine([
-    plainField(run.id),
-    isOpen ? '' : plainField(receiptIdOf(run.id)),
-    plainField(toRfc3339(run.createdAt)),
-    plainField(run.status),
-    textField(run.model),
-    plainField(run.keyId),
-    textField(keyName),
-    plainField(inputUnitsOf(run.lines)),
-    plainField(outputUnitsOf(run.lines)),
-    isOpen ? '' : plainField(toUsd(run.cost)),
-    isOpen ? '' : plainField(run.cost),
-    run.durationMs === null ? '' : plainField(run.durationMs),
-  ])
+export const runFields: CsvFields<ShownRun> = {
+  run: ({ run }) => plainField(run.id),
+  receipt: ({ run }) => (isInFlight(run) ? '' : plainField(receiptIdOf(run.id))),
+  created_at: ({ run }) => plainField(toRfc3339(run.createdAt)),
+  status: ({ run }) => plainField(run.status),
+  model: ({ run }) => textField(run.model),
+  key: ({ run }) => plainField(run.keyId),
+  key_name: ({ keyName }) => textField(keyName),
+  input_units: ({ run }) => plainField(inputUnitsOf(run.lines)),
+  output_units: ({ run }) => plainField(outputUnitsOf(run.lines)),
+  cost_usd: ({ run }) => (isInFlight(run) ? '' : plainField(toUsd(run.cost))),
+  cost_nusd: ({ run }) => (isInFlight(run) ? '' : plainField(run.cost)),
+  duration_ms: ({ run }) => plainField(run.durationMs ?? ''),
 }

@@ -13,10 +13,12 @@ export type CsvRead<Row> = (
   after: string | undefined,
 ) => Promise<{ items: readonly Row[]; next: string | undefined }>
 
+/** The columns by their names, each with how it is written. */
+export type CsvFields<Row> = Readonly<Record<string, (row: Row) => string>>
+
 export type CsvFile<Row> = {
   fileName: string
-  columns: readonly string[]
-  lineOf(row: Row): string
+  fields: CsvFields<Row>
   /**
    * Takes a place among the exports that run, and gives back what frees it.
    * @throws Refusal 'concurrency_limited'
@@ -38,10 +40,11 @@ export const listAsCsv = <Row>(read: CsvRead<Row>, file: CsvFile<Row>): Download
 
 async function* write<Row>(
   read: CsvRead<Row>,
-  { columns, lineOf }: CsvFile<Row>,
+  { fields }: CsvFile<Row>,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  yield toLine(columns)
+  const lineOf = (row: Row) => toLine(Object.values(fields).map((field) => field(row)))
+  yield toLine(Object.keys(fields))
   let left = csvMax
   let after: string | undefined
   do {

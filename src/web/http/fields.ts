@@ -9,6 +9,19 @@ const formType = 'application/x-www-form-urlencoded'
 /** The fields of a form or the members of a JSON body; a form's values are all text. */
 export type Fields = { value: Json; isForm: boolean }
 
+/** The fields of a form as typed, to show them again with an error. */
+export type Draft = Readonly<Record<string, string>>
+
+/** The text fields of a body; none if it is not an object. */
+export function draftOf(value: Json): Draft {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return {}
+  return Object.fromEntries(
+    Object.entries(value).filter(
+      (field): field is [string, string] => typeof field[1] === 'string',
+    ),
+  )
+}
+
 /**
  * Reads what a dashboard route takes: a form or JSON, or nothing at all. Call it after the guards.
  * @throws Refusal 'payload_too_large', 'unsupported_media_type', 'invalid_request'

@@ -1,9 +1,18 @@
-/** Reads what lists of runs and of receipts have in common: a time and an id. */
+/** Reads what lists of runs and of receipts have in common: a time, an id, and their address. */
 import type { Millis } from '../../kernel/clock.ts'
 import { type IdPart, readIdPart } from '../../kernel/id-part.ts'
 import { readPeriod } from '../../kernel/period.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import { readChoice, readText } from './query.ts'
+import { readChoice, readText, withoutEmpty } from './query.ts'
+
+/** The fields that the filter of each of these lists has. */
+const sharedNames = ['last', 'from', 'to', 'id', 'sort', 'limit']
+
+/** The filter of an address as the query of another one: its filled fields, and nothing else. */
+export const filterQuery = (asked: URLSearchParams, own: readonly string[]): URLSearchParams =>
+  new URLSearchParams(
+    [...withoutEmpty(asked)].filter(([name]) => own.includes(name) || sharedNames.includes(name)),
+  )
 
 const spans = ['24h', '7d', '30d'] as const
 const spanHours = { '24h': 24, '7d': 7 * 24, '30d': 30 * 24 } as const

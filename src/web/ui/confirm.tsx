@@ -1,10 +1,12 @@
 /** Asks before something that cannot be undone. */
+import type { Refusal } from '../../kernel/refusal.ts'
 import { Button, ButtonLink } from './button.tsx'
 import { ActionForm } from './form.tsx'
 import type { Child } from './jsx-runtime.ts'
-import { Panel } from './panel.tsx'
+import { ErrorNote } from './notice.tsx'
+import { PageHead, Panel } from './panel.tsx'
 
-type ConfirmProps = {
+export type ConfirmProps = {
   id: string
   /** "Revoke research-fleet?" */
   title: Child
@@ -23,11 +25,24 @@ type ConfirmProps = {
   keepHref: string
   /** Goes along with the form. */
   fields?: Child
+  /** Why it was not done when the form was sent. */
+  refusal?: Refusal | undefined
 }
+
+/** A page that asks: its title above the panel, which htmx shows beside a list. */
+export const ConfirmPage = ({ head, ...panel }: ConfirmProps & { head: string }) => (
+  <>
+    <PageHead title={head} />
+    <Confirm {...panel} />
+  </>
+)
 
 export const Confirm = (props: ConfirmProps) => (
   <Panel id={props.id} title={props.title}>
-    <div class="pad stack">
+    <ActionForm action={props.action} target={props.target} look="stack">
+      {props.refusal ? (
+        <ErrorNote what="Nothing was changed." charged={props.refusal.message} />
+      ) : null}
       <p>{props.consequence}</p>
       {props.affected ? (
         <ul class="affected quiet">
@@ -36,13 +51,13 @@ export const Confirm = (props: ConfirmProps) => (
           ))}
         </ul>
       ) : null}
-      <ActionForm action={props.action} target={props.target}>
-        {props.fields}
+      {props.fields}
+      <div class="row">
         <Button look={props.look ?? 'bad'}>{props.button}</Button>
         <ButtonLink look="plain" href={props.keepHref} keeps>
           {props.keep}
         </ButtonLink>
-      </ActionForm>
-    </div>
+      </div>
+    </ActionForm>
   </Panel>
 )

@@ -41,12 +41,15 @@ type SearchProps = {
   value?: string
   placeholder?: string
   button?: string
+  /** Goes along: what else narrows the list. */
+  children?: Child
 }
 
 /** Asks a list for what fits; the answer has an address, so it works without script. */
-export const Search = ({ action, name, label, value, placeholder, button }: SearchProps) => (
+export const Search = ({ action, name, label, value, placeholder, ...more }: SearchProps) => (
   <search>
     <form class="row" method="get" action={action}>
+      {more.children}
       <label class="vh" for={`search-${name}`}>
         {label}
       </label>
@@ -58,163 +61,149 @@ export const Search = ({ action, name, label, value, placeholder, button }: Sear
         value={value}
         placeholder={placeholder}
       />
-      <Button>{button ?? 'Find'}</Button>
+      <Button>{more.button ?? 'Find'}</Button>
     </form>
   </search>
 )
+
+/** One thing that a list is narrowed by: a choice where it has options, else a text. */
+export type Filter = {
+  name: string
+  label: string
+  /** Behind "Any". */
+  options?: readonly Option[]
+  placeholder?: string
+  isDay?: boolean
+  /** Seldom used, behind "More". */
+  isMore?: boolean
+}
+
+/** Options whose label is their value. */
+export const sameOptions = (values: readonly string[]): Option[] =>
+  values.map((value) => ({ value, label: value }))
+
+/** Options by their values, each with its words. */
+export const namedOptions = (words: Readonly<Record<string, string>>): Option[] =>
+  Object.entries(words).map(([value, label]) => ({ value, label }))
+
+/** Options of which the first narrows nothing. */
+const optionsOf = (first: string, words: Readonly<Record<string, string>>): Option[] => [
+  { value: '', label: first },
+  ...namedOptions(words),
+]
+
+const times = { '24h': 'Last 24 h', '7d': 'Last 7 days', '30d': 'Last 30 days' }
+
+/** What every list of runs or receipts is narrowed and sorted by. */
+const shared: readonly Filter[] = [
+  { name: 'last', label: 'When', options: optionsOf('Any time', times) },
+  { name: 'id', label: 'Id', placeholder: 'run_… or rcpt_…' },
+  {
+    name: 'sort',
+    label: 'Sort',
+    options: optionsOf('Newest first', { costliest: 'Costliest first' }),
+  },
+  { name: 'from', label: 'From', isDay: true, isMore: true },
+  { name: 'to', label: 'To', isDay: true, isMore: true },
+  {
+    name: 'limit',
+    label: 'Show',
+    options: optionsOf('20', { 50: '50', 100: '100' }),
+    isMore: true,
+  },
+]
 
 type BarProps = {
   /** The page that lists. It takes empty fields out of its address by itself. */
   action: string
   /** The panel that changes in place, so that a field that is chosen by keys keeps the focus. */
   target: string
-  children: Child
-  /** Seldom used, behind "More". */
-  more?: Child
-  /** Whether one of those narrows the list. */
-  isMoreOpen?: boolean
+  query: URLSearchParams
+  filters: readonly Filter[]
 }
 
 /** One row of chips that narrow a list as they change; without script a button sends them. */
-export const FilterBar = ({ action, target, children, more, isMoreOpen }: BarProps) => (
-  <search class="filterbar">
-    <div class="row">
-      <button class="btn small" type="button" popovertarget="filters">
-        <Icon name="search" />
-        Filters
-      </button>
-      <a class="btn small plain clear" href={action}>
-        Clear
-      </a>
-    </div>
-    <form
-      class="chips"
-      id="filters"
-      popover
-      method="get"
-      action={action}
-      hx-get={action}
-      hx-trigger="change"
-      hx-target={target}
-      hx-swap="outerHTML"
-    >
-      {children}
-      <span class="row">
-        {more ? (
-          <details open={isMoreOpen === true}>
-            <summary>More</summary>
-            <div class="chips">{more}</div>
-          </details>
-        ) : null}
-        <button class="btn small apply" type="submit">
-          Filter
+export const FilterBar = ({ action, target, query, filters }: BarProps) => {
+  const all = [...filters, ...shared]
+  const more = all.filter(({ isMore }) => isMore)
+  const chip = (of: Filter) => <Chip of={of} value={query.get(of.name) ?? ''} />
+  return (
+    <search class="filterbar">
+      <div class="row">
+        <button class="btn small" type="button" popovertarget="filters">
+          <Icon name="search" />
+          Filters
         </button>
         <a class="btn small plain clear" href={action}>
           Clear
         </a>
-      </span>
-    </form>
-  </search>
-)
+      </div>
+      <form
+        class="chips"
+        id="filters"
+        popover
+        method="get"
+        action={action}
+        hx-get={action}
+        hx-trigger="change"
+        hx-target={target}
+        hx-swap="outerHTML"
+      >
+        {all.filter(({ isMore }) => !isMore).map(chip)}
+        <span class="row">
+          <details open={more.some(({ name }) => query.has(name))}>
+            <summary>More</summary>
+            <div class="chips">{more.map(chip)}</div>
+          </details>
+          <button class="btn small apply" type="submit">
+            Filter
+          </button>
+          <a class="btn small plain clear" href={action}>
+            Clear
+          </a>
+        </span>
+      </form>
+    </search>
+  )
+}
 
-type ChipProps = { name: string; label: string; value: string }
+type ChipProps = { of: Filter; value: string }
 
-/** One of several; the first option narrows nothing. */
-export const SelectChip = ({ options, ...chip }: ChipProps & { options: readonly Option[] }) => (
+const Chip = ({ of, value }: ChipProps) =>
+  of.options ? <SelectChip of={of} value={value} /> : <TextChip of={of} value={value} />
+
+const SelectChip = ({ of: { name, label, options = [] }, value }: ChipProps) => (
   <label class="chip">
-    <span>{chip.label}</span>
-    <select name={chip.name}>
-      {options.map(({ value, label }) => (
-        <option value={value} selected={value === chip.value}>
-          {label}
+    <span>{label}</span>
+    <select name={name}>
+      {withValue(options, value).map((one) => (
+        <option value={one.value} selected={one.value === value}>
+          {one.label}
         </option>
       ))}
     </select>
   </label>
 )
 
-/** A text or a date. */
-export const TextChip = (chip: ChipProps & { type?: 'search' | 'date'; placeholder?: string }) => (
-  <label class={['chip', chip.value !== '' && 'set']}>
-    <span>{chip.label}</span>
+const dayText = /^(\d{4}-\d{2}-\d{2})?$/
+
+/** A date field cannot show other values, so anything but a date gets a text field. */
+const TextChip = ({ of: { name, label, placeholder, isDay }, value }: ChipProps) => (
+  <label class={['chip', value !== '' && 'set']}>
+    <span>{label}</span>
     <input
-      name={chip.name}
-      type={chip.type ?? 'search'}
-      value={chip.value}
-      placeholder={chip.placeholder}
+      name={name}
+      type={isDay && dayText.test(value) ? 'date' : 'search'}
+      value={value}
+      placeholder={placeholder}
       autocomplete="off"
       maxlength="400"
     />
   </label>
 )
 
-/** The sort order. */
-export const SortChip = ({ value }: { value: string }) => (
-  <SelectChip
-    name="sort"
-    label="Sort"
-    value={value}
-    options={[
-      { value: '', label: 'Newest first' },
-      { value: 'costliest', label: 'Costliest first' },
-    ]}
-  />
-)
-
-/** Whether a list with this address is sorted by cost. */
-export const isByCost = (query: URLSearchParams): boolean => query.get('sort') === 'costliest'
-
-/** Below a list that is sorted by cost: among how many. */
-export const sortedText = (what: string, most: number): string =>
-  `Among the ${most.toLocaleString('en-US')} newest ${what}.`
-
-/** How many a page shows. */
-export const SizeChip = ({ value }: { value: string }) => (
-  <SelectChip
-    name="limit"
-    label="Show"
-    value={value}
-    options={[
-      { value: '', label: '20' },
-      { value: '50', label: '50' },
-      { value: '100', label: '100' },
-    ]}
-  />
-)
-
 /** The options behind "Any", and a chosen value that is not among them: an old model, say. */
-export function orAny(options: readonly Option[], chosen: string | null): Option[] {
-  const isKnown = !chosen || options.some(({ value }) => value === chosen)
-  const others = isKnown ? [] : [{ value: chosen, label: chosen }]
-  return [{ value: '', label: 'Any' }, ...options, ...others]
+function withValue(options: readonly Option[], value: string): readonly Option[] {
+  const known = options[0]?.value === '' ? options : [{ value: '', label: 'Any' }, ...options]
+  return known.some((one) => one.value === value) ? known : [...known, { value, label: value }]
 }
-
-const times = [
-  { value: '', label: 'Any time' },
-  { value: '24h', label: 'Last 24 h' },
-  { value: '7d', label: 'Last 7 days' },
-  { value: '30d', label: 'Last 30 days' },
-]
-
-/** The time up to now. */
-export const TimeChip = ({ query }: { query: URLSearchParams }) => (
-  <SelectChip name="last" label="When" value={query.get('last') ?? ''} options={times} />
-)
-
-/** The first and the last day. */
-export const RangeChips = ({ query }: { query: URLSearchParams }) => (
-  <>
-    <DayChip name="from" label="From" value={query.get('from') ?? ''} />
-    <DayChip name="to" label="To" value={query.get('to') ?? ''} />
-  </>
-)
-
-/** A date field cannot show other values, so anything but a date gets a text field. */
-const DayChip = (chip: ChipProps) => (
-  <TextChip {...chip} type={/^(\d{4}-\d{2}-\d{2})?$/.test(chip.value) ? 'date' : 'search'} />
-)
-
-/** A run or its receipt, whole or in part. */
-export const IdChip = ({ query }: { query: URLSearchParams }) => (
-  <TextChip name="id" label="Id" value={query.get('id') ?? ''} placeholder="run_… or rcpt_…" />
-)

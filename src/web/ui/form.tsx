@@ -1,5 +1,8 @@
 /** Forms and their fields. */
+import type { Refusal } from '../../kernel/refusal.ts'
+import type { Draft } from '../http/fields.ts'
 import type { Child, Markup } from './jsx-runtime.ts'
+import { ErrorNote } from './notice.tsx'
 
 type ActionProps = {
   /** The portal route that does it. */
@@ -41,6 +44,36 @@ export const ActionForm = ({
     {children}
   </form>
 )
+
+/** A form as it was sent, and why it was refused. */
+export type SentForm = { draft: Draft; refusal?: Refusal | undefined }
+
+export type ErrorOf = (refusal: Refusal | undefined, name: string) => string | undefined
+
+/** The error of the field that a refusal names. */
+export const errorOf: ErrorOf = (refusal, name) =>
+  refusal?.detail.param?.split('.')[0] === name ? refusal.message : undefined
+
+/** Fills the fields of a form as it was sent, each with its error. */
+export const fieldsOf =
+  (form: string, { draft, refusal }: SentForm, of = errorOf) =>
+  (name: string) => ({ form, name, value: draft[name] ?? '', error: of(refusal, name) })
+
+type RefusedProps = {
+  refusal: Refusal | undefined
+  /** "Nothing was created." */
+  what: string
+  /** Whether a field of the form shows what is wrong. */
+  isMarked: boolean
+}
+
+/** The error above the form; it takes the focus, so that screen readers announce it. */
+export const Refused = ({ refusal, what, isMarked }: RefusedProps) =>
+  refusal ? (
+    <div tabindex="-1" autofocus>
+      <ErrorNote what={what} charged={isMarked ? 'See the marked field below.' : refusal.message} />
+    </div>
+  ) : null
 
 type FieldProps = {
   /** What the form sends it as. */

@@ -43,6 +43,12 @@ export type Page = {
   trim?: (part: string) => string
 }
 
+/** A page that answers a form. The theme switch on it returns to `path`. */
+export const shownAt = (page: Page, path: string): Page => ({
+  ...page,
+  html: (reader) => page.html({ ...reader, path }),
+})
+
 export type DashboardParts = Omit<PageParts, 'account'> & { acting: Acting }
 
 /** A page of a signed-in person: the rail beside it, at the bottom on a phone. */

@@ -36,9 +36,7 @@ export function reply({ request, set }: ReplyContext, view: View): HtmlAnswer | 
     if (view.done && navigates(request)) {
       addCookie(set.headers, writeBrief('done', doneText(view.done), { ...brief, maxAgeS: 60 }))
     }
-    set.headers['location'] = view.seeOther
-    set.status = 303
-    return ''
+    return sendOn({ set }, view.seeOther)
   }
   if (view.status !== undefined) set.status = view.status
   const { page, fragment } = view
@@ -49,6 +47,13 @@ export function reply({ request, set }: ReplyContext, view: View): HtmlAnswer | 
   const done = readDone(readCookie(request.headers, 'done', ''))
   if (done) addCookie(set.headers, deleteBrief('done', brief))
   return new HtmlAnswer(page.html({ ...readerOf(request), done }))
+}
+
+/** Sends a reader on to another page. */
+export function sendOn({ set }: Pick<ReplyContext, 'set'>, path: string): '' {
+  set.headers['location'] = path
+  set.status = 303
+  return ''
 }
 
 /** The main part of a page for htmx, which takes the title out of it. */
@@ -72,8 +77,8 @@ function fragmentOf(context: ReplyContext, { fragment, seeOther, done }: Acted):
  * Whether a browser will show the answer under the address it asked. After a post it is sent on
  * then, so that a reload repeats nothing. Programs do not say so.
  */
-export const navigates = ({ headers }: Request): boolean =>
-  headers.get('sec-fetch-mode') === 'navigate' && headers.get('hx-request') !== 'true'
+export const navigates = (request: Request): boolean =>
+  request.headers.get('sec-fetch-mode') === 'navigate' && !isHtmx(request)
 
 /** Tells htmx which address a list now has that it changed in place. */
 export function pushAddress({ request, set }: ReplyContext, address: string): void {
@@ -87,9 +92,12 @@ export const readerOf = (request: Request): Reader => ({
   path: request.url.slice(request.url.indexOf('/', 8)),
 })
 
+/** Whether htmx asks, for a part or for a whole page. */
+export const isHtmx = ({ headers }: Request): boolean => headers.get('hx-request') === 'true'
+
 /** htmx asks for a part unless it fills the body or selects from a whole page. */
-const wantsFragment = ({ headers }: Request): boolean =>
-  headers.get('hx-request') === 'true' && headers.get('hx-request-type') !== 'full'
+const wantsFragment = (request: Request): boolean =>
+  isHtmx(request) && request.headers.get('hx-request-type') !== 'full'
 
 /** Of every answer in HTML, beside the headers that every answer has. */
 export const pageHeaders = {

@@ -12,7 +12,7 @@ import { readFields } from '../../../web/http/fields.ts'
 import { type Limiter, makeLimiter, tooMany } from '../../../web/http/limits.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
 import { HtmlAnswer } from '../../../web/ui/html-answer.ts'
-import { pageHeaders } from '../../../web/ui/reply.ts'
+import { pageHeaders, sendOn } from '../../../web/ui/reply.ts'
 import { themeOf } from '../../../web/ui/theme.ts'
 import { currentSession, sessionAuth, wantsPage } from '../needs-session.ts'
 import { nextPage, signInPath, visitorPath } from '../next-page.ts'
@@ -50,7 +50,7 @@ export const signInApi = (deps: Deps, frame: Frame) => {
     if (!isForm || !wantsPage(request)) return (await work(value)).json
     try {
       const { seeOther } = await work(value)
-      return goOn(set, seeOther)
+      return sendOn({ set }, seeOther)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       const page = signInPage(frame, {
@@ -89,7 +89,7 @@ export const signInApi = (deps: Deps, frame: Frame) => {
         const { value } = await readFields(request, { limitBytes })
         const { token } = await signInAsTest(deps, account, { replaces, visitor })
         set.headers['set-cookie'] = sessionCookies(token, settings.baseUrl)
-        return goOn(set, nextPage(wantedNext(value)))
+        return sendOn({ set }, nextPage(wantedNext(value)))
       },
       { sameOrigin: true, parse: 'none' },
     )
@@ -101,7 +101,7 @@ export const signInApi = (deps: Deps, frame: Frame) => {
         const { value } = await readFields(request, { limitBytes })
         const { token } = await signInAsVisitor(deps, { replaces, visitor })
         set.headers['set-cookie'] = sessionCookies(token, settings.baseUrl)
-        return goOn(set, nextPage(wantedNext(value)))
+        return sendOn({ set }, nextPage(wantedNext(value)))
       },
       { sameOrigin: true, parse: 'none' },
     )
@@ -117,7 +117,7 @@ export const signInApi = (deps: Deps, frame: Frame) => {
         }
         set.headers['set-cookie'] = [deleteCookie('sid', baseUrl), deleteCookie('signin', baseUrl)]
         set.headers['clear-site-data'] = '"cache", "cookies", "storage"'
-        return wantsPage(request) ? goOn(set, '/signin') : { account: null }
+        return wantsPage(request) ? sendOn({ set }, '/signin') : { account: null }
       },
       { sameOrigin: true, parse: 'none' },
     )
@@ -174,12 +174,6 @@ const sessionCookies = (token: string, baseUrl: string): string[] => [
   writeCookie('sid', token, { baseUrl, maxAgeS: lifeMs / 1000 }),
   deleteCookie('signin', baseUrl),
 ]
-
-function goOn(set: Asked['set'], path: string): string {
-  set.status = 303
-  set.headers['location'] = path
-  return ''
-}
 
 const wantedNext = (value: Json): string | undefined => {
   const wanted = typeof value === 'object' && value && 'next' in value ? value['next'] : undefined

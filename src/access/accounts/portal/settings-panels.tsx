@@ -3,7 +3,7 @@ import type { AccountRow } from '../../../storage/db/schema.ts'
 import { isShorter, type Retention, retentions } from '../../../storage/texts/retention.ts'
 import { toChecksumAddress } from '../../../verify/address.ts'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
-import { Confirm } from '../../../web/ui/confirm.tsx'
+import { ConfirmPage } from '../../../web/ui/confirm.tsx'
 import { CopyBox } from '../../../web/ui/copy-box.tsx'
 import { ActionForm, ChoiceField } from '../../../web/ui/form.tsx'
 import { Facts, Pad, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
@@ -137,24 +137,22 @@ const countText = (count: number): string =>
 
 /** The confirmation before texts are deleted: how many, and what stays. */
 export const ConfirmRetention = ({ to, affectedCount }: ConfirmProps) => (
-  <>
-    <PageHead title="Settings" />
-    <Confirm
-      id="shorter"
-      title={to === 'none' ? 'Keep no texts?' : `Keep texts for ${choices[to].name} only?`}
-      consequence={<Consequence to={to} affectedCount={affectedCount} />}
-      affected={['Texts shown by a shared receipt stay until you stop sharing it.']}
-      action="/api/portal/settings"
-      fields={<input type="hidden" name="retention" value={to} />}
-      button={
-        to === 'none' && affectedCount > 0
-          ? `Delete the texts of ${countText(affectedCount)}`
-          : choices[to].button
-      }
-      keep="Cancel"
-      keepHref={settingsPath}
-    />
-  </>
+  <ConfirmPage
+    head="Settings"
+    id="shorter"
+    title={to === 'none' ? 'Keep no texts?' : `Keep texts for ${choices[to].name} only?`}
+    consequence={<Consequence to={to} affectedCount={affectedCount} />}
+    affected={['Texts shown by a shared receipt stay until you stop sharing it.']}
+    action="/api/portal/settings"
+    fields={<input type="hidden" name="retention" value={to} />}
+    button={
+      to === 'none' && affectedCount > 0
+        ? `Delete the texts of ${countText(affectedCount)}`
+        : choices[to].button
+    }
+    keep="Cancel"
+    keepHref={settingsPath}
+  />
 )
 
 function Consequence({ to, affectedCount }: ConfirmProps) {

@@ -21,7 +21,7 @@ import { queryOf, readChoice } from '../../../web/http/query.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
 import type { Markup } from '../../../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../../../web/ui/layout.tsx'
-import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
+import { type ReplyContext, reply, sendOn } from '../../../web/ui/reply.ts'
 import { themeOf } from '../../../web/ui/theme.ts'
 import { sessionAuth, wantsJson } from '../needs-session.ts'
 import { settingsBody } from '../shapes.ts'
@@ -80,11 +80,8 @@ export const settingsPortal = (deps: Deps, frame: Frame) => {
       retentionPath,
       async ({ request, set, account, acting }) => {
         const to = readChoice(queryOf(request), 'to', retentions)
-        if (!to || !isShorter(to, await deps.texts.retentionOf(account))) {
-          set.status = 303
-          set.headers['location'] = settingsPath
-          return ''
-        }
+        if (!to || !isShorter(to, await deps.texts.retentionOf(account)))
+          return sendOn({ set }, settingsPath)
         const affectedCount = await keptBeyond(deps, account, retentionMs[to])
         const main = <ConfirmRetention to={to} affectedCount={affectedCount} />
         return reply({ request, set }, { page: page(acting, main) })

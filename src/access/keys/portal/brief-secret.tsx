@@ -3,7 +3,7 @@ import type { Deps } from '../../../app/deps-port.ts'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { SessionRow } from '../../../storage/db/schema.ts'
 import { addCookie, deleteBrief, readCookie, writeBrief } from '../../../web/http/cookies.ts'
-import type { Page } from '../../../web/ui/layout.tsx'
+import { type Page, shownAt } from '../../../web/ui/layout.tsx'
 import { navigates, pushAddress, type ReplyContext, reply } from '../../../web/ui/reply.ts'
 
 /** How long a sealed secret can be shown on its page, in s. */
@@ -50,8 +50,7 @@ export async function passSecret(
   }
   const page = await makePage()
   pushAddress(context, path)
-  const html: Page['html'] = (reader) => page.html({ ...reader, path })
-  return reply(context, { page: { ...page, html }, status })
+  return reply(context, { page: shownAt(page, path), status })
 }
 
 /** Binds the sealed secret to this session and this key or webhook. */

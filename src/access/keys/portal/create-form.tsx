@@ -1,14 +1,21 @@
 /** The form of a new key. */
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
+import type { Draft } from '../../../web/http/fields.ts'
 import { amountText } from '../../../web/ui/amount.tsx'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
-import { ActionForm, ChoiceField, SelectField, TextField } from '../../../web/ui/form.tsx'
-import { ErrorNote } from '../../../web/ui/notice.tsx'
+import {
+  ActionForm,
+  ChoiceField,
+  fieldsOf,
+  Refused,
+  SelectField,
+  TextField,
+} from '../../../web/ui/form.tsx'
 import { PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { depthOf, maxDepth, statusOf } from '../key.ts'
 import type { ShownKey } from '../shown-key.ts'
-import { type Draft, errorOf, isOfField } from './key-form.ts'
+import { errorOf, isOfField } from './key-form.ts'
 import { keysPath, usedOf, windowOptions } from './key-state.tsx'
 import { RightsFields } from './rights.tsx'
 
@@ -58,16 +65,11 @@ const Rules = () => (
 
 const CreatePanel = ({ view }: { view: CreateView }) => {
   const { draft, refusal } = view
-  const field = (name: string) => ({
-    form,
-    name,
-    ...(draft[name] === undefined ? {} : { value: draft[name] }),
-    ...(errorOf(refusal, name) ? { error: errorOf(refusal, name) } : {}),
-  })
+  const field = fieldsOf(form, view, errorOf)
   return (
     <Panel id="create" title="Create a key" needs="keys:write">
       <ActionForm action="/api/portal/keys" target="#main" swap="innerHTML" look="stack">
-        {refusal ? <Refused refusal={refusal} what="Nothing was created." /> : null}
+        <Refused refusal={refusal} what="Nothing was created." isMarked={isOfField(refusal)} />
         <input type="hidden" name="once" value={view.once} />
         <div class="grid2">
           <TextField
@@ -123,18 +125,6 @@ const CreatePanel = ({ view }: { view: CreateView }) => {
     </Panel>
   )
 }
-
-type RefusedProps = { refusal: Refusal; what: string }
-
-/** The error above the form; it takes the focus, so that screen readers announce it. */
-export const Refused = ({ refusal, what }: RefusedProps) => (
-  <div tabindex="-1" autofocus>
-    <ErrorNote
-      what={what}
-      charged={isOfField(refusal) ? 'See the marked field below.' : refusal.message}
-    />
-  </div>
-)
 
 function parentOptions({ parents, now, branch }: CreateView) {
   const fit = parents.filter(

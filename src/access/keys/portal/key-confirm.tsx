@@ -2,48 +2,36 @@
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import type { KeyRow } from '../../../storage/db/schema.ts'
-import { Button, ButtonLink } from '../../../web/ui/button.tsx'
-import { Confirm } from '../../../web/ui/confirm.tsx'
-import { ActionForm, ChoiceField } from '../../../web/ui/form.tsx'
-import { ErrorNote } from '../../../web/ui/notice.tsx'
-import { PageHead, Panel } from '../../../web/ui/panel.tsx'
+import type { ConfirmProps } from '../../../web/ui/confirm.tsx'
+import { ChoiceField } from '../../../web/ui/form.tsx'
 import { When } from '../../../web/ui/when.tsx'
 import type { Affected } from '../affected.ts'
 import { actionPath, keyPath } from './key-state.tsx'
 
-type RevokeProps = { keyRow: KeyRow; affected: Affected; below: readonly KeyRow[]; now: Millis }
-
-export const RevokePage = (props: RevokeProps) => (
-  <>
-    <PageHead title="Revoke a key" />
-    <RevokePanel {...props} />
-  </>
-)
+type Revocation = { keyRow: KeyRow; affected: Affected; below: readonly KeyRow[]; now: Millis }
 
 /** Names all that stops with the key. */
-export function RevokePanel({ keyRow: key, affected, below, now }: RevokeProps) {
+export function confirmRevoke({ keyRow: key, affected, below, now }: Revocation): ConfirmProps {
   const count = 1 + affected.keysBelow
   const keys = count === 1 ? '1 key' : `${count} keys`
   const rest = affected.keysBelow - below.length
-  return (
-    <Confirm
-      id="revoke"
-      title={`Revoke ${key.name}?`}
-      consequence={
-        <>
-          This stops <strong>{keys} at once</strong> and cannot be undone. {runWords(affected)}
-        </>
-      }
-      affected={[
-        ...[key, ...below].map((one) => <Used of={one} now={now} />),
-        ...(rest > 0 ? [`and ${rest} more`] : []),
-      ]}
-      action={actionPath(key.id, 'revoke')}
-      button={`Revoke ${keys}`}
-      keep={count === 1 ? 'Keep it' : 'Keep them'}
-      keepHref={keyPath(key.id)}
-    />
-  )
+  return {
+    id: 'revoke',
+    title: `Revoke ${key.name}?`,
+    consequence: (
+      <>
+        This stops <strong>{keys} at once</strong> and cannot be undone. {runWords(affected)}
+      </>
+    ),
+    affected: [
+      ...[key, ...below].map((one) => <Used of={one} now={now} />),
+      ...(rest > 0 ? [`and ${rest} more`] : []),
+    ],
+    action: actionPath(key.id, 'revoke'),
+    button: `Revoke ${keys}`,
+    keep: count === 1 ? 'Keep it' : 'Keep them',
+    keepHref: keyPath(key.id),
+  }
 }
 
 function runWords({ runsInFlight: count }: Affected): string {
@@ -59,30 +47,26 @@ const Used = ({ of: { name, lastUsedAt }, now }: { of: KeyRow; now: Millis }) =>
   </>
 )
 
-const overlaps = [
+/** How long an old secret goes on, in seconds. */
+export const overlaps = [
   { value: '0', label: 'At once' },
   { value: '3600', label: 'In 1 h' },
   { value: '86400', label: 'In 1 day' },
   { value: '604800', label: 'In 7 days' },
 ]
 
-type RotateProps = { keyRow: KeyRow; overlap?: string | undefined; refusal?: Refusal | undefined }
-
-export const RotatePage = (props: RotateProps) => (
-  <>
-    <PageHead title="Rotate a key" />
-    <RotatePanel {...props} />
-  </>
-)
-
-export const RotatePanel = ({ keyRow: key, overlap, refusal }: RotateProps) => (
-  <Panel id="rotate" title={`Give ${key.name} a new secret`}>
-    <ActionForm action={actionPath(key.id, 'rotate')} look="stack">
-      {refusal ? <ErrorNote what="Nothing was changed." charged={refusal.message} /> : null}
-      <p>
-        The key keeps its cap, its limits and the keys below it. It gets a new secret, which you see
-        once. If an earlier secret is still valid beside the current one, it stops working now.
-      </p>
+export const confirmRotate = (
+  key: KeyRow,
+  { overlap, refusal }: { overlap?: string | undefined; refusal?: Refusal } = {},
+): ConfirmProps => ({
+  id: 'rotate',
+  title: `Give ${key.name} a new secret`,
+  consequence:
+    'The key keeps its cap, its limits and the keys below it. It gets a new secret, which you ' +
+    'see once. If an earlier secret is still valid beside the current one, it stops working now.',
+  action: actionPath(key.id, 'rotate'),
+  fields: (
+    <>
       <input type="hidden" name="fingerprint" value={key.fingerprint} />
       <ChoiceField
         name="overlap_seconds"
@@ -90,12 +74,11 @@ export const RotatePanel = ({ keyRow: key, overlap, refusal }: RotateProps) => (
         value={overlap ?? '0'}
         options={overlaps}
       />
-      <div class="row">
-        <Button look="go">Rotate the secret</Button>
-        <ButtonLink look="plain" href={keyPath(key.id)} keeps>
-          Keep it
-        </ButtonLink>
-      </div>
-    </ActionForm>
-  </Panel>
-)
+    </>
+  ),
+  refusal,
+  button: 'Rotate the secret',
+  look: 'go',
+  keep: 'Keep it',
+  keepHref: keyPath(key.id),
+})

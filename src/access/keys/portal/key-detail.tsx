@@ -3,10 +3,10 @@ import type { KeyRow } from '../../../storage/db/schema.ts'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { ActionForm } from '../../../web/ui/form.tsx'
 import { Notice } from '../../../web/ui/notice.tsx'
-import { PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
+import { List } from '../../../web/ui/paged-list.tsx'
+import { PageHead, Split } from '../../../web/ui/panel.tsx'
 import { Rosette } from '../../../web/ui/rosette.tsx'
 import { SideLink, SidePanel } from '../../../web/ui/side-panel.tsx'
-import { Pager, Table } from '../../../web/ui/table.tsx'
 import { depthOf, maxDepth, statusOf } from '../key.ts'
 import { nextBlock } from '../key-view.ts'
 import type { ShownKey } from '../shown-key.ts'
@@ -144,7 +144,6 @@ const blockWords: Readonly<Record<string, string>> = {
 function BelowPanel({ view: { shown, below, isFirst, now } }: { view: DetailView }) {
   const { key, chain } = shown
   const mayHang = depthOf(key) < maxDepth && statusOf(chain, now) === 'usable'
-  const last = below.items.at(-1)?.key.id
   const add = mayHang ? (
     <ButtonLink href={`${newKeyPath}?parent_id=${key.id}`} small icon="plus">
       Create a key below
@@ -154,24 +153,17 @@ function BelowPanel({ view: { shown, below, isFirst, now } }: { view: DetailView
     return mayHang ? <p class="row quiet">No keys below this one. {add}</p> : null
   }
   return (
-    <Panel
+    <List
       id="below"
       title="Keys below"
+      noun="keys"
+      items={below.items}
+      columns={keyColumns(now, 'list')}
+      href={`${keyPath(key.id)}#below`}
+      next={below.hasMore ? below.items.at(-1)?.key.id : undefined}
+      isFirst={isFirst}
+      hash={key.accountId}
       aside={add}
-      foot={
-        <Pager
-          older={below.hasMore && last ? `${keyPath(key.id)}?after=${last}#below` : undefined}
-          newest={isFirst ? undefined : `${keyPath(key.id)}#below`}
-        >
-          {below.hasMore ? 'Older keys follow.' : 'End of list.'}
-        </Pager>
-      }
-    >
-      <Table
-        caption={`Keys below ${key.name}`}
-        columns={keyColumns(now, 'list')}
-        rows={below.items}
-      />
-    </Panel>
+    />
   )
 }

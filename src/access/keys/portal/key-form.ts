@@ -1,11 +1,12 @@
 /** Reads the forms of keys, and fills them with the values of a key. */
-import type { Json } from '../../../kernel/canonical.ts'
 import type { Millis } from '../../../kernel/clock.ts'
 import { max, type Nusd, toUsd } from '../../../kernel/money.ts'
 import { type Refusal, refuse } from '../../../kernel/refusal.ts'
 import { capWindows } from '../../../ledger/window.ts'
 import type { KeyRow } from '../../../storage/db/schema.ts'
+import type { Draft } from '../../../web/http/fields.ts'
 import { amountText } from '../../../web/ui/amount.tsx'
+import type { ErrorOf } from '../../../web/ui/form.tsx'
 import { dateText } from '../../../web/ui/when.tsx'
 import type { KeyChange } from '../change.ts'
 import type { KeyWish } from '../issue.ts'
@@ -14,17 +15,7 @@ import { everyLimit, type LimitsWish, readUsd } from '../key-limits.ts'
 import { readTime } from '../wish.ts'
 import { keyForm } from './key-fields.ts'
 
-/** The fields as typed, to show them again with an error. */
-export type Draft = Readonly<Record<string, string>>
-
 const known = new Set(Object.keys(keyForm.properties))
-
-/** The text fields of a body; none if it is not an object. */
-export function draftOf(value: Json): Draft {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return {}
-  const texts = Object.entries(value).filter(([, text]) => typeof text === 'string')
-  return Object.fromEntries(texts) as Draft
-}
 
 /** @throws Refusal `invalid_request` whose `param` is a field of the form */
 export function readNewKey(
@@ -109,7 +100,7 @@ export const areWritable = (tags: Record<string, string>): boolean =>
   Object.keys(tags).every((name) => !name.includes('=') && name.trim() === name)
 
 /** The error of a field. */
-export function errorOf(refusal: Refusal | undefined, field: string): string | undefined {
+export const errorOf: ErrorOf = (refusal, field) => {
   const { param, metadata } = refusal?.detail ?? {}
   if (!refusal || param === undefined || fieldOf(param) !== field) return undefined
   const least = metadata?.['smallest_nusd']
@@ -118,8 +109,8 @@ export function errorOf(refusal: Refusal | undefined, field: string): string | u
 }
 
 /** Whether the form shows the refusal at a field; others are shown above the form. */
-export const isOfField = (refusal: Refusal): boolean =>
-  refusal.detail.param !== undefined && known.has(fieldOf(refusal.detail.param))
+export const isOfField = (refusal: Refusal | undefined): boolean =>
+  known.has(fieldOf(refusal?.detail.param ?? ''))
 
 const fields: Readonly<Record<string, string>> = {
   'cap.limit_nusd': 'cap',

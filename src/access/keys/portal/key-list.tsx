@@ -1,12 +1,11 @@
 /** The page of all keys. */
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Page } from '../../../kernel/pagination.ts'
-import { Button, ButtonLink } from '../../../web/ui/button.tsx'
-import { Empty } from '../../../web/ui/empty.tsx'
-import { Tabs } from '../../../web/ui/filters.tsx'
-import { PageHead, Panel } from '../../../web/ui/panel.tsx'
+import { ButtonLink } from '../../../web/ui/button.tsx'
+import { Search, Tabs } from '../../../web/ui/filters.tsx'
+import { List } from '../../../web/ui/paged-list.tsx'
+import { PageHead } from '../../../web/ui/panel.tsx'
 import { SidePanel } from '../../../web/ui/side-panel.tsx'
-import { Pager, Table } from '../../../web/ui/table.tsx'
 import type { Wanted } from '../browse.ts'
 import type { KeyStatus } from '../key.ts'
 import type { ShownKey } from '../shown-key.ts'
@@ -43,58 +42,37 @@ const states: readonly (KeyStatus | undefined)[] = [
 
 /** Also the fragment that htmx swaps. */
 export function KeysPanel({ list }: { list: ListView }) {
-  const { wanted, found, isFirst, now } = list
-  const last = found.items.at(-1)?.key.id
-  const isTree = wanted.state === undefined && !wanted.name
+  const { account, wanted, found, isFirst, now } = list
   return (
-    <Panel
+    <List
       id="all-keys"
       title={wanted.state ? `${stateWords[wanted.state]} keys` : 'Keys in use'}
+      noun="keys"
+      items={found.items}
+      columns={keyColumns(now, wanted.state === undefined && !wanted.name ? 'tree' : 'list')}
+      href={hrefOf(wanted)}
+      next={found.hasMore ? found.items.at(-1)?.key.id : undefined}
+      isFirst={isFirst}
+      hash={account}
+      empty={emptyOf(wanted)}
       aside={<Filters wanted={wanted} />}
-      foot={
-        found.items.length === 0 && isFirst ? null : (
-          <Pager
-            older={found.hasMore && last ? hrefOf(wanted, last) : undefined}
-            newest={isFirst ? undefined : hrefOf(wanted)}
-          >
-            {footText(list)}
-          </Pager>
-        )
-      }
-    >
-      {found.items.length === 0 ? (
-        <NoKeys list={list} />
-      ) : (
-        <Table
-          caption="Keys"
-          columns={keyColumns(now, isTree ? 'tree' : 'list')}
-          rows={found.items}
-        />
-      )}
-    </Panel>
+      words={footText(list)}
+    />
   )
 }
 
 const Filters = ({ wanted }: { wanted: Wanted }) => (
   <div class="row">
-    <search>
-      <form class="row" method="get" action={keysPath}>
-        {wanted.state ? <input type="hidden" name="state" value={wanted.state} /> : null}
-        <label class="vh" for="filter-name">
-          Filter by name
-        </label>
-        <input
-          class="in"
-          id="filter-name"
-          type="search"
-          name="name"
-          value={wanted.name}
-          placeholder="Filter by name"
-          maxlength="64"
-        />
-        <Button>Filter</Button>
-      </form>
-    </search>
+    <Search
+      action={keysPath}
+      name="name"
+      label="Filter by name"
+      value={wanted.name ?? ''}
+      placeholder="Filter by name"
+      button="Filter"
+    >
+      {wanted.state ? <input type="hidden" name="state" value={wanted.state} /> : null}
+    </Search>
     <Tabs
       label="State"
       here={hrefOf(wanted)}
@@ -106,42 +84,23 @@ const Filters = ({ wanted }: { wanted: Wanted }) => (
   </div>
 )
 
-function NoKeys({ list: { account, wanted, isFirst } }: { list: ListView }) {
-  if (!isFirst) {
-    return (
-      <Empty
-        hash={account}
-        title="No older keys"
-        action={<ButtonLink href={hrefOf(wanted)}>Show the newest</ButtonLink>}
-      >
-        End of list
-      </Empty>
-    )
+function emptyOf({ name, state }: Wanted) {
+  if (name || state) {
+    return {
+      title: name ? 'No matching keys' : 'No keys',
+      text: name ? `No key has “${name}” in its name.` : 'No key is in this state.',
+      action: <ButtonLink href={keysPath}>Show the keys in use</ButtonLink>,
+    }
   }
-  if (wanted.name || wanted.state) {
-    return (
-      <Empty
-        hash={account}
-        title={wanted.name ? 'No matching keys' : 'No keys'}
-        action={<ButtonLink href={keysPath}>Show the keys in use</ButtonLink>}
-      >
-        {wanted.name ? `No key has “${wanted.name}” in its name.` : 'No key is in this state.'}
-      </Empty>
-    )
+  return {
+    title: 'No keys in use',
+    text: 'Each agent calls with its own key and spends from your balance up to its cap.',
+    action: (
+      <ButtonLink href={newKeyPath} look="go">
+        Create a key
+      </ButtonLink>
+    ),
   }
-  return (
-    <Empty
-      hash={account}
-      title="No keys in use"
-      action={
-        <ButtonLink href={newKeyPath} look="go">
-          Create a key
-        </ButtonLink>
-      }
-    >
-      Each agent calls with its own key and spends from your balance up to its cap.
-    </Empty>
-  )
 }
 
 function footText({ found: { items, hasMore }, wanted, isFirst }: ListView): string {
@@ -150,11 +109,10 @@ function footText({ found: { items, hasMore }, wanted, isFirst }: ListView): str
   return items.length === 1 ? '1 key' : `${items.length} keys`
 }
 
-/** The path of the list with a filter, from `after` on. */
-function hrefOf({ state, name }: Wanted, after?: string): string {
+/** The path of the list with a filter. */
+function hrefOf({ state, name }: Wanted): string {
   const query = new URLSearchParams()
   if (state) query.set('state', state)
   if (name) query.set('name', name)
-  if (after !== undefined) query.set('after', after)
   return query.size === 0 ? keysPath : `${keysPath}?${query}`
 }

@@ -7,11 +7,12 @@ import { Refusal } from '../../../kernel/refusal.ts'
 import type { KeyRow, SessionRow } from '../../../storage/db/schema.ts'
 import { answerOnce, callOf } from '../../../storage/idempotency/api/answer-once.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
-import { type Fields, readFields } from '../../../web/http/fields.ts'
+import { draftOf, type Fields, readFields } from '../../../web/http/fields.ts'
 import { queryOf, readPage } from '../../../web/http/query.ts'
+import { Confirm, ConfirmPage } from '../../../web/ui/confirm.tsx'
 import type { Frame } from '../../../web/ui/frame.ts'
 import type { Markup } from '../../../web/ui/jsx-runtime.ts'
-import { dashboardPage, type Page } from '../../../web/ui/layout.tsx'
+import { dashboardPage, type Page, shownAt } from '../../../web/ui/layout.tsx'
 import { navigates, type ReplyContext, reply } from '../../../web/ui/reply.ts'
 import type { DoneWhat } from '../../../web/ui/toast.tsx'
 import { sessionAuth, wantsJson, wantsPage } from '../../accounts/needs-session.ts'
@@ -30,9 +31,9 @@ import { revokeKey } from '../revoke.ts'
 import { rotateKey } from '../rotate.ts'
 import { toChange } from '../wish.ts'
 import type { Made } from './create-key.ts'
-import { RevokePage, RevokePanel, RotatePage, RotatePanel } from './key-confirm.tsx'
+import { confirmRevoke, confirmRotate } from './key-confirm.tsx'
 import { KeyPage } from './key-detail.tsx'
-import { draftOf, readKeyChange } from './key-form.ts'
+import { readKeyChange } from './key-form.ts'
 import { type DetailView, keyPath, keysPath } from './key-state.tsx'
 import { secretPath, showSecret } from './secret.tsx'
 
@@ -61,9 +62,10 @@ const pages = (deps: Deps, frame: Frame) =>
       `${keysPath}/:id/revoke`,
       async ({ params, request, set, acting }) => {
         const key = await findOwnedKey(deps, acting, params.id)
-        const view = await revokeView(deps, key)
-        const page = pageOf(frame, acting, `Revoke ${key.name}?`, <RevokePage {...view} />)
-        return reply({ request, set }, { page, fragment: <RevokePanel {...view} /> })
+        const asked = confirmRevoke(await revokeView(deps, key))
+        const main = <ConfirmPage head="Revoke a key" {...asked} />
+        const page = pageOf(frame, acting, `Revoke ${key.name}?`, main)
+        return reply({ request, set }, { page, fragment: <Confirm {...asked} /> })
       },
       { needsSession: { page: 'keys:write' } },
     )
@@ -71,8 +73,10 @@ const pages = (deps: Deps, frame: Frame) =>
       `${keysPath}/:id/rotate`,
       async ({ params, request, set, acting }) => {
         const key = await findOwnedKey(deps, acting, params.id)
-        const page = pageOf(frame, acting, `Rotate ${key.name}`, <RotatePage keyRow={key} />)
-        return reply({ request, set }, { page, fragment: <RotatePanel keyRow={key} /> })
+        const asked = confirmRotate(key)
+        const main = <ConfirmPage head="Rotate a key" {...asked} />
+        const page = pageOf(frame, acting, `Rotate ${key.name}`, main)
+        return reply({ request, set }, { page, fragment: <Confirm {...asked} /> })
       },
       { needsSession: { page: 'keys:write' } },
     )
@@ -150,12 +154,6 @@ const firstPage = { limit: defaultPageLimit, after: undefined }
 const pageOf = (frame: Frame, acting: Acting, title: string, main: Markup): Page =>
   dashboardPage({ frame, title, here: keysPath, acting, main })
 
-/** A page that answers a form. The theme switch on it returns to `path`. */
-export const shownAt = (page: Page, path: string): Page => ({
-  ...page,
-  html: (reader) => page.html({ ...reader, path }),
-})
-
 async function revokeView(deps: Deps, key: KeyRow) {
   const now = deps.clock.now()
   const [affected, { items }] = await Promise.all([
@@ -221,7 +219,8 @@ async function rotateIt(
     return await showSecret(deps, frame, context, { made, by: 'rotate', status: 200 })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    const main = <RotatePage keyRow={key} overlap={overlap} refusal={error} />
+    const asked = confirmRotate(key, { overlap, refusal: error })
+    const main = <ConfirmPage head="Rotate a key" {...asked} />
     const page = pageOf(frame, acting, `Rotate ${key.name}`, main)
     return reply(context, { page: shownAt(page, keyPath(key.id)), status: error.status })
   }

@@ -1,11 +1,12 @@
 /** The optional fields of a key's forms: models, networks, scopes, limits, tags. */
 import { toUsd } from '../../../kernel/money.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
-import { AreaField, CheckField, SelectField, TextField } from '../../../web/ui/form.tsx'
+import type { Draft } from '../../../web/http/fields.ts'
+import { AreaField, CheckField, fieldsOf, SelectField, TextField } from '../../../web/ui/form.tsx'
 import type { BrakeProposal } from '../brake-proposal.ts'
 import { defaultScopes, scopes } from '../key.ts'
 import { everyLimit } from '../key-limits.ts'
-import { type Draft, errorOf } from './key-form.ts'
+import { errorOf } from './key-form.ts'
 
 type RightsProps = {
   form: string
@@ -30,12 +31,7 @@ const names = [
 
 /** Folded unless one of the fields has an error. */
 export const RightsFields = ({ form, draft, refusal, brake, withoutTags }: RightsProps) => {
-  const field = (name: string): Field => ({
-    form,
-    name,
-    ...optionally('value', draft[name]),
-    ...optionally('error', errorOf(refusal, name)),
-  })
+  const field = fieldsOf(form, { draft, refusal }, errorOf)
   const isWrong = names.some((name) => errorOf(refusal, name) !== undefined)
   return (
     <details open={isWrong}>
@@ -78,10 +74,7 @@ export const RightsFields = ({ form, draft, refusal, brake, withoutTags }: Right
   )
 }
 
-const optionally = <N extends string>(name: N, text: string | undefined) =>
-  (text === undefined ? {} : { [name]: text }) as { [M in N]?: string }
-
-type Field = { form: string; name: string; value?: string; error?: string }
+type Field = ReturnType<ReturnType<typeof fieldsOf>>
 
 type LimitProps = Field & { of: (typeof everyLimit)[number][1]['field'] }
 
@@ -91,7 +84,7 @@ const LimitField = ({ of: { label, hint, inputmode, options }, ...field }: Limit
   return <TextField {...words} {...(inputmode && { inputmode })} />
 }
 
-type BrakeProps = { field: (name: string) => Field; brake: BrakeProposal | undefined }
+type BrakeProps = { field: ReturnType<typeof fieldsOf>; brake: BrakeProposal | undefined }
 
 const pauses = 'A run that would exceed it pauses the key.'
 

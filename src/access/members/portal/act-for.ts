@@ -8,6 +8,7 @@ import { isAddress, toChecksumAddress } from '../../../verify/address.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { writeCookie } from '../../../web/http/cookies.ts'
 import { readFields } from '../../../web/http/fields.ts'
+import { sendOn } from '../../../web/ui/reply.ts'
 import { toAccountId } from '../../accounts/account.ts'
 import { sessionAuth, sessionHere, wantsJson } from '../../accounts/needs-session.ts'
 import { endOf } from '../../accounts/session.ts'
@@ -33,11 +34,7 @@ export const switchApi = (deps: Deps) =>
       const acting = (await deps.sessions.find(session.tokenHash))?.acting
       // The membership ended during this request.
       if (!acting) return refuse('session_required')
-      if (!wantsJson(request)) {
-        set.status = 303
-        set.headers['location'] = homes[acting.role]
-        return ''
-      }
+      if (!wantsJson(request)) return sendOn({ set }, homes[acting.role])
       return {
         account: toChecksumAddress(acting.account),
         wallet: toChecksumAddress(acting.wallet),

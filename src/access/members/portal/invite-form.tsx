@@ -6,10 +6,12 @@ import {
   ActionForm,
   AreaField,
   ChoiceField,
+  errorOf,
+  fieldsOf,
+  Refused,
   SelectField,
   TextField,
 } from '../../../web/ui/form.tsx'
-import { ErrorNote } from '../../../web/ui/notice.tsx'
 import { Panel } from '../../../web/ui/panel.tsx'
 import { roleWords } from '../../../web/ui/switcher.tsx'
 import { windowOptions } from '../../keys/portal/key-state.tsx'
@@ -19,26 +21,15 @@ type InviteProps = { draft: Readonly<Record<string, string>>; refusal: Refusal |
 const fields = ['role', 'cap', 'window', 'models']
 
 export const InvitePanel = ({ draft, refusal }: InviteProps) => {
-  const param = refusal?.detail.param?.split('.')[0]
-  const field = (name: string) => ({
-    form: 'invite',
-    name,
-    ...(draft[name] === undefined ? {} : { value: draft[name] }),
-    ...(refusal && param === name ? { error: refusal.message } : {}),
-  })
+  const field = fieldsOf('invite', { draft, refusal })
   return (
     <Panel id="invite" title="Invite a member">
       <ActionForm action="/api/portal/members/invite" target="#main" swap="innerHTML" look="stack">
-        {refusal ? (
-          <div tabindex="-1" autofocus>
-            <ErrorNote
-              what="Nothing was created."
-              charged={
-                param && fields.includes(param) ? 'See the marked field below.' : refusal.message
-              }
-            />
-          </div>
-        ) : null}
+        <Refused
+          refusal={refusal}
+          what="Nothing was created."
+          isMarked={fields.some((name) => errorOf(refusal, name) !== undefined)}
+        />
         <ChoiceField
           {...field('role')}
           label="Role"

@@ -8,14 +8,14 @@ import { isAddress } from '../../../verify/address.ts'
 import { queryOf, readText } from '../../../web/http/query.ts'
 import { Address } from '../../../web/ui/address.tsx'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
-import { Confirm } from '../../../web/ui/confirm.tsx'
+import { ConfirmPage } from '../../../web/ui/confirm.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
 import { ActionForm } from '../../../web/ui/form.tsx'
 import type { Frame } from '../../../web/ui/frame.ts'
 import type { Markup } from '../../../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../../../web/ui/layout.tsx'
 import { Facts, Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
-import { reply } from '../../../web/ui/reply.ts'
+import { reply, sendOn } from '../../../web/ui/reply.ts'
 import { roleWords } from '../../../web/ui/switcher.tsx'
 import { dateText } from '../../../web/ui/when.tsx'
 import { toAccountId } from '../../accounts/account.ts'
@@ -70,11 +70,7 @@ export const memberPages = (deps: Deps, frame: Frame) => {
       leavePath,
       async ({ request, set, acting }) => {
         const { own } = await readMembers(deps, acting)
-        if (!own) {
-          set.status = 303
-          set.headers['location'] = membersPath
-          return ''
-        }
+        if (!own) return sendOn({ set }, membersPath)
         const main = <LeavePage acting={acting} affected={await affected(own.branch)} />
         return reply({ request, set }, { page: page(acting, main) })
       },
@@ -165,43 +161,39 @@ const DeadLink = ({ acting, refusal }: { acting: Acting; refusal: Refusal }) => 
 type EndProps = { affected: Affected | undefined }
 
 const RemovePage = ({ wallet, affected }: EndProps & { wallet: string }) => (
-  <>
-    <PageHead title="Members" />
-    <Confirm
-      id="remove"
-      title="Remove this member?"
-      consequence={
-        <>
-          <Address value={wallet} /> can no longer act for this account: <strong>at once</strong>,
-          in every browser. {branchWords(affected)}
-        </>
-      }
-      action={`/api/portal/members/${wallet}/remove`}
-      button="Remove member"
-      keep="Cancel"
-      keepHref={membersPath}
-    />
-  </>
+  <ConfirmPage
+    head="Members"
+    id="remove"
+    title="Remove this member?"
+    consequence={
+      <>
+        <Address value={wallet} /> can no longer act for this account: <strong>at once</strong>, in
+        every browser. {branchWords(affected)}
+      </>
+    }
+    action={`/api/portal/members/${wallet}/remove`}
+    button="Remove member"
+    keep="Cancel"
+    keepHref={membersPath}
+  />
 )
 
 const LeavePage = ({ acting, affected }: EndProps & { acting: Acting }) => (
-  <>
-    <PageHead title="Members" />
-    <Confirm
-      id="leave"
-      title="Leave this account?"
-      consequence={
-        <>
-          You can no longer act for <Address value={acting.account} />, <strong>at once</strong> and
-          in every browser. {branchWords(affected)} Only an owner can invite you again.
-        </>
-      }
-      action="/api/portal/members/leave"
-      button="Leave the account"
-      keep="Cancel"
-      keepHref={membersPath}
-    />
-  </>
+  <ConfirmPage
+    head="Members"
+    id="leave"
+    title="Leave this account?"
+    consequence={
+      <>
+        You can no longer act for <Address value={acting.account} />, <strong>at once</strong> and
+        in every browser. {branchWords(affected)} Only an owner can invite you again.
+      </>
+    }
+    action="/api/portal/members/leave"
+    button="Leave the account"
+    keep="Cancel"
+    keepHref={membersPath}
+  />
 )
 
 function branchWords(affected: Affected | undefined): string {

@@ -4,11 +4,10 @@ import type { Page } from '../../../kernel/pagination.ts'
 import type { DepositRow } from '../../../storage/db/schema.ts'
 import { Address } from '../../../web/ui/address.tsx'
 import { Amount } from '../../../web/ui/amount.tsx'
-import { Empty } from '../../../web/ui/empty.tsx'
 import { Hash } from '../../../web/ui/hash.tsx'
-import { Panel } from '../../../web/ui/panel.tsx'
+import { List, nextOf } from '../../../web/ui/paged-list.tsx'
 import { Badge, Live, type Tone } from '../../../web/ui/status.tsx'
-import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
+import type { Column } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
 import { DepositStages, type StagesView } from './deposit-stages.tsx'
 
@@ -28,63 +27,58 @@ export const HistoryPanel = ({
   view: { account, found, now, isFirst, stages },
 }: {
   view: HistoryView
-}) => {
-  const last = found.items.at(-1)
-  return (
-    <div
-      id="deposits"
-      hx-get={isFirst ? '/api/portal/deposits' : undefined}
-      hx-trigger={isFirst ? 'every 2s' : undefined}
-      hx-swap={isFirst ? 'outerMorph' : undefined}
+}) => (
+  <div
+    id="deposits"
+    hx-get={isFirst ? '/api/portal/deposits' : undefined}
+    hx-trigger={isFirst ? 'every 2s' : undefined}
+    hx-swap={isFirst ? 'outerMorph' : undefined}
+  >
+    <List
+      id="history"
+      title="Your deposits"
+      noun="deposits"
+      items={found.items}
+      columns={columnsFor(now)}
+      href={depositsPath}
+      next={nextOf(found)}
+      isFirst={isFirst}
+      hash={account}
+      empty={{
+        title: 'No deposits yet',
+        text: 'A transfer from your wallet shows here within seconds of its block.',
+      }}
+      aside={isFirst && found.items.length > 0 ? <Live /> : null}
     >
-      <Panel
-        id="history"
-        title="Your deposits"
-        aside={isFirst && found.items.length > 0 ? <Live /> : null}
-        foot={
-          found.items.length === 0 ? null : (
-            <Pager
-              older={found.hasMore && last ? `${depositsPath}?after=${last.id}` : undefined}
-              newest={isFirst ? undefined : depositsPath}
-            >
-              {found.hasMore ? 'Older deposits follow.' : 'End of list.'}
-            </Pager>
-          )
-        }
-      >
-        {isFirst && stages ? <DepositStages view={stages} /> : null}
-        {found.items.length === 0 ? (
-          <Empty hash={account} title="No deposits yet">
-            A transfer from your wallet shows here within seconds of its block.
-          </Empty>
-        ) : (
-          <Table caption="Deposits" columns={columnsFor(now)} rows={found.items} />
-        )}
-      </Panel>
-    </div>
-  )
+      {isFirst && stages ? <DepositStages view={stages} /> : null}
+    </List>
+  </div>
+)
+
+export const stateColumn: Column<DepositRow> = {
+  head: 'State',
+  at: 'state',
+  cell: (row) => {
+    const { tone, label, hint } = wordsFor(row)
+    return (
+      <span title={hint}>
+        <Badge tone={tone}>{label}</Badge>
+      </span>
+    )
+  },
+}
+
+export const amountColumn: Column<DepositRow> = {
+  head: 'Amount',
+  kind: 'number',
+  at: 'cost',
+  cell: ({ amount }) => (amount === null ? 'Above the maximum' : <Amount nusd={amount} />),
 }
 
 const columnsFor = (now: Millis): Column<DepositRow>[] => [
   { head: 'Seen', at: 'when', cell: ({ seenAt }) => <When at={seenAt} now={now} /> },
-  {
-    head: 'State',
-    at: 'state',
-    cell: (row) => {
-      const { tone, label, hint } = wordsFor(row)
-      return (
-        <span title={hint}>
-          <Badge tone={tone}>{label}</Badge>
-        </span>
-      )
-    },
-  },
-  {
-    head: 'Amount',
-    kind: 'number',
-    at: 'cost',
-    cell: ({ amount }) => (amount === null ? 'Above the maximum' : <Amount nusd={amount} />),
-  },
+  stateColumn,
+  amountColumn,
   { head: 'From', kind: 'optional', at: 'who', cell: ({ from }) => <Address value={from} /> },
   { head: 'Transaction', at: 'what', cell: ({ txHash }) => <Hash value={txHash} /> },
 ]

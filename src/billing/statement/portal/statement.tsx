@@ -4,11 +4,11 @@ import { changeOf } from '../../../ledger/number-transfers.ts'
 import type { AccountRow } from '../../../storage/db/schema.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'
-import { Empty } from '../../../web/ui/empty.tsx'
 import { Tabs } from '../../../web/ui/filters.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
+import { List } from '../../../web/ui/paged-list.tsx'
 import { Facts, Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
-import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
+import type { Column } from '../../../web/ui/table.tsx'
 import { dateText, ExactTime } from '../../../web/ui/when.tsx'
 import type { StatementDay } from '../days.ts'
 import { type Movement, placeText } from '../movement.ts'
@@ -46,51 +46,43 @@ export const StatementPage = ({ view }: { view: StatementView }) => (
 /** The list, and the way to the other form of it. */
 export const StatementPanel = ({ view }: { view: StatementView }) => {
   const isByDay = 'days' in view
-  return (
-    <Panel
-      id="statement"
-      title="Balance history"
-      aside={
-        <Tabs
-          label="Lines"
-          here={isByDay ? statementPath : eachPath}
-          tabs={[
-            { href: statementPath, label: 'By day' },
-            { href: eachPath, label: 'Every movement' },
-          ]}
-        />
-      }
-      foot={
-        view.account.moves > 0 ? (
-          <Pager
-            older={view.hasMore ? olderPath(view) : undefined}
-            newest={view.isFirst ? undefined : isByDay ? statementPath : eachPath}
-          >
-            {view.hasMore ? 'Older entries follow.' : 'End of list.'}
-          </Pager>
-        ) : null
-      }
-    >
-      {view.account.moves === 0 ? (
-        <Empty hash={view.account.id} title="No entries yet">
-          Every deposit, run and plan appears here, with the balance after it.
-        </Empty>
-      ) : isByDay ? (
-        <Table caption="Days" columns={dayColumns} rows={view.days.flatMap(linesOf)} />
-      ) : (
-        <Table caption="Movements" columns={movementColumns} rows={view.items} />
-      )}
-    </Panel>
+  const list = {
+    id: 'statement',
+    title: 'Balance history',
+    noun: 'entries',
+    href: isByDay ? statementPath : eachPath,
+    next: view.hasMore ? lastPlace(view) : undefined,
+    isFirst: view.isFirst,
+    hash: view.account.id,
+    empty: {
+      title: 'No entries yet',
+      text: 'Every deposit, run and plan appears here, with the balance after it.',
+    },
+    aside: (
+      <Tabs
+        label="Lines"
+        here={isByDay ? statementPath : eachPath}
+        tabs={[
+          { href: statementPath, label: 'By day' },
+          { href: eachPath, label: 'Every movement' },
+        ]}
+      />
+    ),
+  }
+  return isByDay ? (
+    <List {...list} columns={dayColumns} items={view.days.flatMap(linesOf)} />
+  ) : (
+    <List {...list} columns={movementColumns} items={view.items} />
   )
 }
 
-function olderPath(view: StatementView): string | undefined {
+function lastPlace(view: StatementView): string | undefined {
   if ('items' in view) {
     const last = view.items.at(-1)
-    return last && `${eachPath}&after=${placeText(last)}`
+    return last && placeText(last)
   }
   const last = view.days.at(-1)
-  return last && `${statementPath}?after=${new Date(last.day).toISOString().slice(0, 10)}`
+  return last && new Date(last.day).toISOString().slice(0, 10)
 }
 
 /** A line of the list by day; the first one of a day says what was there at its end. */

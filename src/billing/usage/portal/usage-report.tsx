@@ -2,15 +2,13 @@
 import { toRfc3339 } from '../../../kernel/clock.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
-import { Button, ButtonLink } from '../../../web/ui/button.tsx'
-import { Tabs } from '../../../web/ui/filters.tsx'
-import { TextField } from '../../../web/ui/form.tsx'
+import { ButtonLink } from '../../../web/ui/button.tsx'
 import { ErrorNote, Notice } from '../../../web/ui/notice.tsx'
 import { Facts, Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
-import { type RangeDays, rangeDays } from '../api/usage-query.ts'
 import type { Report } from '../report.ts'
 import { dayMs } from '../usage.ts'
 import { toDate } from '../usage-view.ts'
+import { RangeForm } from './range-form.tsx'
 import { SpendChart } from './spend-chart.tsx'
 import { UsageTable } from './usage-table.tsx'
 
@@ -30,7 +28,7 @@ export const UsagePage = ({ view }: { view: UsageView }) => (
     <PageHead title="Usage">
       <p class="quiet">What your keys ran and what it cost. Days are in UTC.</p>
     </PageHead>
-    <Range view={view} />
+    <RangeForm path={usagePath} query={view.query} keeps="group_by" found={view.found} />
     <UsageBody view={view} />
   </>
 )
@@ -53,41 +51,6 @@ export const UsageBody = ({ view: { account, now, query, found } }: { view: Usag
       {found.totals.runs === 0 ? null : <Exports of={found} />}
     </>
   )
-
-const Range = ({ view: { query, found } }: { view: UsageView }) => (
-  <search class="sheet">
-    <form class="pad range" method="get" action={usagePath}>
-      <Tabs
-        label="Range"
-        tabs={rangeDays.map((days) => ({ href: rangeHref(query, days), label: `${days} days` }))}
-        here={rangeHref(query, daysOf(query))}
-      />
-      <TextField name="from" label="From" type="date" value={edgeOf(query, 'from', found)} />
-      <TextField name="to" label="To" type="date" value={edgeOf(query, 'to', found)} />
-      {query.has('group_by') ? (
-        <input type="hidden" name="group_by" value={query.get('group_by') ?? ''} />
-      ) : null}
-      <Button>Show</Button>
-    </form>
-  </search>
-)
-
-/** What was typed, or where the range that is shown begins or ends. */
-function edgeOf(query: URLSearchParams, edge: 'from' | 'to', found: Report | Refusal): string {
-  const typed = query.get(edge)
-  if (typed || found instanceof Error) return typed ?? ''
-  return toDate(edge === 'from' ? found.from : found.to - 1)
-}
-
-const daysOf = (query: URLSearchParams): string | undefined =>
-  query.get('days') || (query.get('from') || query.get('to') ? undefined : '30')
-
-function rangeHref(query: URLSearchParams, days: RangeDays | string | undefined): string {
-  const groupBy = query.get('group_by')
-  const asked = new URLSearchParams({ ...(days ? { days } : {}) })
-  if (groupBy) asked.set('group_by', groupBy)
-  return `${usagePath}?${asked}`
-}
 
 const Uncounted = ({ of: { asOf, uncounted } }: { of: Report }) =>
   uncounted === 0 ? null : (

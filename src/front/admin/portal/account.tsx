@@ -7,12 +7,12 @@ import { Address } from '../../../web/ui/address.tsx'
 import { Amount, amountText } from '../../../web/ui/amount.tsx'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { Confirm } from '../../../web/ui/confirm.tsx'
-import { Empty } from '../../../web/ui/empty.tsx'
 import { Search } from '../../../web/ui/filters.tsx'
-import { ActionForm, TextField } from '../../../web/ui/form.tsx'
+import { TextField } from '../../../web/ui/form.tsx'
+import { List, nextOf } from '../../../web/ui/paged-list.tsx'
 import { Facts, Pad, Panel, Split } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
-import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
+import type { Column } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
 import type { FoundAccounts } from '../api/operator-lists.ts'
 import { paths } from './admin-frame.tsx'
@@ -21,12 +21,25 @@ import { emptyHash } from './audits.tsx'
 export type AccountsView = FoundAccounts & { now: Millis }
 
 export function AccountsPanel({ view: { found, now, prefix, isFirst } }: { view: AccountsView }) {
-  const last = found.items.at(-1)
-  const sought = prefix === '' ? '' : `q=${encodeURIComponent(prefix)}&`
   return (
-    <Panel
+    <List
       id="accounts"
       title="All accounts"
+      noun="accounts"
+      items={found.items}
+      columns={columnsFor(now)}
+      href={prefix === '' ? paths.accounts : `${paths.accounts}?q=${prefix}`}
+      next={nextOf(found)}
+      isFirst={isFirst}
+      hash={prefix.length === 42 ? prefix : emptyHash}
+      empty={{
+        title: 'No matching account',
+        text: "Enter 0x and the first digits of a wallet's address, or all of it.",
+        action:
+          prefix.length === 42 ? (
+            <ButtonLink href={`${paths.accounts}/${prefix}`}>Open it with a grant</ButtonLink>
+          ) : undefined,
+      }}
       aside={
         <Search
           action={paths.accounts}
@@ -36,35 +49,8 @@ export function AccountsPanel({ view: { found, now, prefix, isFirst } }: { view:
           placeholder="0x…"
         />
       }
-      foot={
-        found.items.length === 0 ? null : (
-          <Pager
-            older={
-              found.hasMore && last ? `${paths.accounts}?${sought}after=${last.id}` : undefined
-            }
-            newest={isFirst ? undefined : `${paths.accounts}?${sought}`}
-          >
-            {found.hasMore ? 'More available.' : 'End of list.'}
-          </Pager>
-        )
-      }
-    >
-      {found.items.length === 0 ? (
-        <Empty
-          hash={prefix.length === 42 ? prefix : emptyHash}
-          title="No matching account"
-          action={
-            prefix.length === 42 ? (
-              <ButtonLink href={`${paths.accounts}/${prefix}`}>Open it with a grant</ButtonLink>
-            ) : undefined
-          }
-        >
-          Enter 0x and the first digits of a wallet's address, or all of it.
-        </Empty>
-      ) : (
-        <Table caption="Accounts" columns={columnsFor(now)} rows={found.items} />
-      )}
-    </Panel>
+      {...(found.hasMore ? { words: 'More accounts follow.' } : {})}
+    />
   )
 }
 
@@ -244,20 +230,20 @@ export const ConfirmStatusPanel = ({ id, keys, isSuspended }: ConfirmStatus) => 
         they delivered, and signing in is refused. Its balance stays.`,
       ]
   return (
-    <Panel id="change" title={`${verb} this account?`}>
-      <ActionForm action={`/api/portal/admin/accounts/${id}/${verb.toLowerCase()}`} look="stack">
-        <p>
-          <code class="wrap">{toChecksumAddress(id)}</code>
-        </p>
-        <p>{what}</p>
-        <ReasonField form="change" />
-        <p class="row">
-          <Button look={isSuspended ? 'go' : 'bad'}>{verb} this account</Button>
-          <ButtonLink look="plain" href={`${paths.accounts}/${id}`}>
-            Cancel
-          </ButtonLink>
-        </p>
-      </ActionForm>
-    </Panel>
+    <Confirm
+      id="change"
+      title={`${verb} this account?`}
+      consequence={
+        <>
+          <code class="wrap">{toChecksumAddress(id)}</code>. {what}
+        </>
+      }
+      action={`/api/portal/admin/accounts/${id}/${verb.toLowerCase()}`}
+      fields={<ReasonField form="change" />}
+      button={`${verb} this account`}
+      look={isSuspended ? 'go' : 'bad'}
+      keep="Cancel"
+      keepHref={`${paths.accounts}/${id}`}
+    />
   )
 }

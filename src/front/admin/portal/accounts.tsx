@@ -27,7 +27,7 @@ import {
   ConfirmStatusPanel,
 } from './account.tsx'
 import { paths } from './admin-frame.tsx'
-import { answer, bodyBytes, show, trimmed } from './answer.tsx'
+import { adminView, answer, bodyBytes, show, trimmed } from './answer.tsx'
 import { mostWriters, WritersPanel } from './writers.tsx'
 
 const here = { title: 'Accounts', tab: paths.accounts }
@@ -36,24 +36,26 @@ const api = '/api/portal/admin/accounts'
 
 export const adminAccountsPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'admin-accounts-portal' })
-    .use(adminAuth(deps))
-    .get(
-      paths.accounts,
-      async ({ request, set, acting }) => {
-        const view = await readList(deps, request)
-        const isWhole = view.isFirst && view.prefix === ''
-        const today = dayOf(deps.clock.now())
-        const writers = isWhole ? await deps.admin.writers(today, mostWriters) : []
-        const main = (
-          <>
-            <AccountsPanel view={view} />
-            {writers.length > 0 && <WritersPanel writers={writers} />}
-          </>
-        )
-        return show(frame, { request, set, acting }, { ...here, main })
-      },
-      { needsAdmin: 'page' },
+    .use(
+      adminView(deps, frame, {
+        ...here,
+        read: (query) => readList(deps, query),
+        panel: (view) => <AccountsPanel view={view} />,
+        page: async (view) => {
+          const isWhole = view.isFirst && view.prefix === ''
+          const today = dayOf(view.now)
+          const writers = isWhole ? await deps.admin.writers(today, mostWriters) : []
+          return (
+            <>
+              <AccountsPanel view={view} />
+              {writers.length > 0 && <WritersPanel writers={writers} />}
+            </>
+          )
+        },
+        json: ({ found }) => toListView({ ...found, items: found.items.map(toAccountView) }),
+      }),
     )
+    .use(adminAuth(deps))
     .get(
       `${paths.accounts}/:id`,
       async ({ params, request, set, account, acting }) => {
@@ -64,22 +66,6 @@ export const adminAccountsPortal = (deps: Deps, frame: Frame) =>
       { needsAdmin: 'page' },
     )
     .use(confirmPages(deps, frame))
-    .get(
-      api,
-      async ({ request, set }) => {
-        const view = await readList(deps, request)
-        const items = view.found.items.map(toAccountView)
-        return answer(
-          { request, set },
-          {
-            json: () => toListView({ ...view.found, items }),
-            fragment: <AccountsPanel view={view} />,
-            seeOther: paths.accounts,
-          },
-        )
-      },
-      { needsAdmin: 'action' },
-    )
     .use(accountActions(deps))
 
 const confirmPages = (deps: Deps, frame: Frame) =>
@@ -201,8 +187,8 @@ async function confirmStatus(deps: Deps, typed: string, from: AccountRow['status
   return <ConfirmStatusPanel id={id} keys={keys} isSuspended={from === 'suspended'} />
 }
 
-async function readList(deps: Deps, request: Request): Promise<AccountsView> {
-  return { ...(await readAccounts(deps, queryOf(request))), now: deps.clock.now() }
+async function readList(deps: Deps, query: URLSearchParams): Promise<AccountsView> {
+  return { ...(await readAccounts(deps, query)), now: deps.clock.now() }
 }
 
 async function readOne(deps: Deps, id: string, admin: string) {

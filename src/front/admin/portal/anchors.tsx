@@ -6,12 +6,12 @@ import type { AnchorStatus } from '../../../proof/anchors/anchor-status.ts'
 import type { AnchorRow } from '../../../storage/db/schema.ts'
 import { Address } from '../../../web/ui/address.tsx'
 import { Button } from '../../../web/ui/button.tsx'
-import { Empty } from '../../../web/ui/empty.tsx'
 import { ActionForm } from '../../../web/ui/form.tsx'
 import { Hash } from '../../../web/ui/hash.tsx'
+import { List, nextOf } from '../../../web/ui/paged-list.tsx'
 import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
 import { Badge, type Tone } from '../../../web/ui/status.tsx'
-import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
+import type { Column } from '../../../web/ui/table.tsx'
 import { durationText, When } from '../../../web/ui/when.tsx'
 import { paths } from './admin-frame.tsx'
 
@@ -29,7 +29,7 @@ export type AnchorsView = {
 export const AnchorPanels = ({ view }: { view: AnchorsView }) => (
   <div id="anchors" class="stack">
     <Reach view={view} />
-    <List view={view} />
+    <Anchors view={view} />
   </div>
 )
 
@@ -83,33 +83,20 @@ function balanceText(wei: string | null): string {
   return `${micros / 1_000_000n}.${String(micros % 1_000_000n).padStart(6, '0')} ETH`
 }
 
-function List({ view: { found, now, isFirst, origin } }: { view: AnchorsView }) {
-  const last = found.items.at(-1)
-  return (
-    <Panel
-      id="heads"
-      title="All anchors"
-      foot={
-        found.items.length === 0 ? null : (
-          <Pager
-            older={found.hasMore && last ? `${paths.anchors}?after=${last.id}` : undefined}
-            newest={isFirst ? undefined : paths.anchors}
-          >
-            {found.hasMore ? 'Older anchors follow.' : 'End of list.'}
-          </Pager>
-        )
-      }
-    >
-      {found.items.length === 0 ? (
-        <Empty hash={hashOf(origin)} title="No anchors yet">
-          The first anchor follows the first receipts.
-        </Empty>
-      ) : (
-        <Table caption="Anchors" columns={columnsFor(now, found.items)} rows={found.items} />
-      )}
-    </Panel>
-  )
-}
+const Anchors = ({ view: { found, now, isFirst, origin } }: { view: AnchorsView }) => (
+  <List
+    id="heads"
+    title="All anchors"
+    noun="anchors"
+    items={found.items}
+    columns={columnsFor(now, found.items)}
+    href={paths.anchors}
+    next={nextOf(found)}
+    isFirst={isFirst}
+    hash={hashOf(origin)}
+    empty={{ title: 'No anchors yet', text: 'The first anchor follows the first receipts.' }}
+  />
+)
 
 /** A different figure for each log. */
 const hashOf = (origin: string): string => toHex(new TextEncoder().encode(origin))

@@ -4,11 +4,10 @@ import type { Page } from '../../../kernel/pagination.ts'
 import type { AuditRow } from '../../../storage/db/schema.ts'
 import { toChecksumAddress } from '../../../verify/address.ts'
 import { Address } from '../../../web/ui/address.tsx'
-import { Empty } from '../../../web/ui/empty.tsx'
 import { Search } from '../../../web/ui/filters.tsx'
 import { Id } from '../../../web/ui/hash.tsx'
-import { Panel } from '../../../web/ui/panel.tsx'
-import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
+import { List, nextOf } from '../../../web/ui/paged-list.tsx'
+import type { Column } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
 import { paths } from './admin-frame.tsx'
 import { actionWords, detailName, detailText } from './audit-words.ts'
@@ -22,13 +21,21 @@ export type AuditListView = {
 }
 
 export function AuditPanel({ view: { found, now, account, isFirst } }: { view: AuditListView }) {
-  const last = found.items.at(-1)
-  const whose = account === undefined ? '' : `account=${account}`
-  const newest = whose === '' ? paths.auditLog : `${paths.auditLog}?${whose}`
   return (
-    <Panel
+    <List
       id="audit-log"
       title={account === undefined ? 'All entries' : `Entries of ${shortened(account)}`}
+      noun="entries"
+      items={found.items}
+      columns={columnsFor(now)}
+      href={account === undefined ? paths.auditLog : `${paths.auditLog}?account=${account}`}
+      next={nextOf(found)}
+      isFirst={isFirst}
+      hash={account ?? emptyHash}
+      empty={{
+        title: 'No entries',
+        text: 'Grants, suspensions, new keys and other actions are listed here.',
+      }}
       aside={
         <Search
           action={paths.auditLog}
@@ -38,29 +45,7 @@ export function AuditPanel({ view: { found, now, account, isFirst } }: { view: A
           placeholder="0x…, in full"
         />
       }
-      foot={
-        found.items.length === 0 ? null : (
-          <Pager
-            older={
-              found.hasMore && last
-                ? `${paths.auditLog}?${whose === '' ? '' : `${whose}&`}after=${last.id}`
-                : undefined
-            }
-            newest={isFirst ? undefined : newest}
-          >
-            {found.hasMore ? 'Older entries follow.' : 'End of list.'}
-          </Pager>
-        )
-      }
-    >
-      {found.items.length === 0 ? (
-        <Empty hash={account ?? emptyHash} title="No entries">
-          Grants, suspensions, new keys and other actions are listed here.
-        </Empty>
-      ) : (
-        <Table caption="Audit log" columns={columnsFor(now)} rows={found.items} />
-      )}
-    </Panel>
+    />
   )
 }
 

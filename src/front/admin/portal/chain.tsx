@@ -11,7 +11,7 @@ import { anchorStatus } from '../../../proof/anchors/anchor-status.ts'
 import { isAddress } from '../../../verify/address.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { readFields } from '../../../web/http/fields.ts'
-import { queryOf, readPage } from '../../../web/http/query.ts'
+import { readPage } from '../../../web/http/query.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
 import { readDeposits as readFound } from '../api/operator-lists.ts'
 import { adminAuth } from '../needs-admin.ts'
@@ -19,38 +19,27 @@ import { noteAction } from '../note.ts'
 import { assignBody } from '../shapes.ts'
 import { paths } from './admin-frame.tsx'
 import { AnchorPanels, type AnchorsView } from './anchors.tsx'
-import { answer, bodyBytes, show, trimmed } from './answer.tsx'
+import { adminView, answer, bodyBytes, show, trimmed } from './answer.tsx'
 import { AssignPanel, DepositsPanel, type DepositsView } from './deposits.tsx'
 
-const anchorsHere = { title: 'Anchors', tab: paths.anchors }
 const depositsHere = { title: 'Deposits', tab: paths.deposits }
 
 export const adminAnchorsPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'admin-anchors-portal' })
+    .use(
+      adminView(deps, frame, {
+        title: 'Anchors',
+        tab: paths.anchors,
+        read: (query) => readAnchors(deps, query),
+        panel: (view) => <AnchorPanels view={view} />,
+        json: ({ found, origin, size, status }) => ({
+          ...toListView({ ...found, items: found.items.map(toAnchorView) }),
+          log: { origin, size, ...status.log },
+          anchors: status.anchors,
+        }),
+      }),
+    )
     .use(adminAuth(deps))
-    .get(
-      paths.anchors,
-      async ({ request, set, acting }) => {
-        const main = <AnchorPanels view={await readAnchors(deps, request)} />
-        return show(frame, { request, set, acting }, { ...anchorsHere, main })
-      },
-      { needsAdmin: 'page' },
-    )
-    .get(
-      '/api/portal/admin/anchors',
-      async ({ request, set }) => {
-        const view = await readAnchors(deps, request)
-        const items = view.found.items.map(toAnchorView)
-        const json = () => ({
-          ...toListView({ ...view.found, items }),
-          log: { origin: view.origin, size: view.size, ...view.status.log },
-          anchors: view.status.anchors,
-        })
-        const fragment = <AnchorPanels view={view} />
-        return answer({ request, set }, { json, fragment, seeOther: paths.anchors })
-      },
-      { needsAdmin: 'action' },
-    )
     .post(
       '/api/portal/admin/anchors/now',
       async ({ request, set, account }) => {
@@ -60,7 +49,7 @@ export const adminAnchorsPortal = (deps: Deps, frame: Frame) =>
         await deps.anchors.want()
         const subject = deps.logs.current.origin
         await noteAction(deps, { actor: account, action: 'anchor.now', subject, detail: {} })
-        const fragment = <AnchorPanels view={await readAnchors(deps, undefined)} />
+        const fragment = <AnchorPanels view={await readAnchors(deps, new URLSearchParams())} />
         return answer(
           { request, set },
           { json: () => ({ asked: true }), fragment, seeOther: paths.anchors },
@@ -72,15 +61,15 @@ export const adminAnchorsPortal = (deps: Deps, frame: Frame) =>
 /** All deposits, and assigning one to another account than its sender's. */
 export const adminDepositsPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'admin-deposits-portal' })
-    .use(adminAuth(deps))
-    .get(
-      paths.deposits,
-      async ({ request, set, acting }) => {
-        const main = <DepositsPanel view={await readDeposits(deps, request)} />
-        return show(frame, { request, set, acting }, { ...depositsHere, main })
-      },
-      { needsAdmin: 'page' },
+    .use(
+      adminView(deps, frame, {
+        ...depositsHere,
+        read: (query) => readDeposits(deps, query),
+        panel: (view) => <DepositsPanel view={view} />,
+        json: ({ found }) => toListView({ ...found, items: found.items.map(toDepositView) }),
+      }),
     )
+    .use(adminAuth(deps))
     .get(
       `${paths.deposits}/:id`,
       async ({ params, request, set, acting }) => {
@@ -89,17 +78,6 @@ export const adminDepositsPortal = (deps: Deps, frame: Frame) =>
         return show(frame, { request, set, acting }, { ...depositsHere, main })
       },
       { needsAdmin: 'page' },
-    )
-    .get(
-      '/api/portal/admin/deposits',
-      async ({ request, set }) => {
-        const view = await readDeposits(deps, request)
-        const items = view.found.items.map(toDepositView)
-        const json = () => toListView({ ...view.found, items })
-        const fragment = <DepositsPanel view={view} />
-        return answer({ request, set }, { json, fragment, seeOther: paths.deposits })
-      },
-      { needsAdmin: 'action' },
     )
     .post(
       '/api/portal/admin/deposits/:id/assign',
@@ -120,8 +98,8 @@ export const adminDepositsPortal = (deps: Deps, frame: Frame) =>
       { needsAdmin: 'action', parse: 'none' },
     )
 
-async function readAnchors(deps: Deps, request: Request | undefined): Promise<AnchorsView> {
-  const page = readPage(request ? queryOf(request) : new URLSearchParams())
+async function readAnchors(deps: Deps, query: URLSearchParams): Promise<AnchorsView> {
+  const page = readPage(query)
   const { origin } = deps.logs.current
   const found =
     (await deps.anchors.list(origin, page)) ??
@@ -137,7 +115,7 @@ async function readAnchors(deps: Deps, request: Request | undefined): Promise<An
   }
 }
 
-async function readDeposits(deps: Deps, request: Request): Promise<DepositsView> {
-  const found = await readFound(deps, queryOf(request))
+async function readDeposits(deps: Deps, query: URLSearchParams): Promise<DepositsView> {
+  const found = await readFound(deps, query)
   return { ...found, now: deps.clock.now(), among: deps.admin.lookedThrough }
 }

@@ -1,18 +1,21 @@
 /** The operator's views of deposits. */
 
-import { wordsFor } from '../../../billing/deposits/portal/deposit-history.tsx'
+import {
+  amountColumn,
+  stateColumn,
+  wordsFor,
+} from '../../../billing/deposits/portal/deposit-history.tsx'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { DepositRow } from '../../../storage/db/schema.ts'
 import { Address } from '../../../web/ui/address.tsx'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
-import { Empty } from '../../../web/ui/empty.tsx'
 import { Tabs } from '../../../web/ui/filters.tsx'
 import { ActionForm, TextField } from '../../../web/ui/form.tsx'
 import { Hash, Whole } from '../../../web/ui/hash.tsx'
+import { List, nextOf } from '../../../web/ui/paged-list.tsx'
 import { Facts, Panel } from '../../../web/ui/panel.tsx'
-import { Badge } from '../../../web/ui/status.tsx'
-import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
+import type { Column } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
 import { type DepositView, depositViews, type FoundDeposits } from '../api/operator-lists.ts'
 import { ReasonField } from './account.tsx'
@@ -36,24 +39,29 @@ const hrefOf = (of: DepositView): string =>
   of === 'all' ? paths.deposits : `${paths.deposits}?state=${of}`
 
 export const DepositsPanel = ({ view }: { view: DepositsView }) => {
-  const tabs = depositViews.map((of) => ({ href: hrefOf(of), label: labels[of] }))
+  const { of, found, isFirst, now } = view
   return (
-    <Panel
+    <List
       id="all-deposits"
       title="All deposits"
-      foot={view.found.items.length === 0 ? null : <Foot view={view} />}
+      noun="deposits"
+      items={found.items}
+      columns={columnsFor(now)}
+      href={hrefOf(of)}
+      next={of === 'all' ? nextOf(found) : undefined}
+      isFirst={isFirst}
+      hash={emptyHash}
+      empty={{ title: 'No deposits', text: emptyWords[of] }}
+      {...(of === 'all' ? {} : { words: wordsBelow(view) })}
     >
       <div class="pad">
-        <Tabs label="Which deposits" tabs={tabs} here={hrefOf(view.of)} />
+        <Tabs
+          label="Which deposits"
+          tabs={depositViews.map((of) => ({ href: hrefOf(of), label: labels[of] }))}
+          here={hrefOf(of)}
+        />
       </div>
-      {view.found.items.length === 0 ? (
-        <Empty hash={emptyHash} title="No deposits">
-          {emptyWords[view.of]}
-        </Empty>
-      ) : (
-        <Table caption="Deposits" columns={columnsFor(view.now)} rows={view.found.items} />
-      )}
-    </Panel>
+    </List>
   )
 }
 
@@ -64,48 +72,16 @@ const emptyWords: Readonly<Record<DepositView, string>> = {
   ignored: 'No deposit was too small or too large.',
 }
 
-function Foot({ view: { of, found, isFirst, among } }: { view: DepositsView }) {
-  const last = found.items.at(-1)
-  const more = found.hasMore ? 'Older deposits follow.' : 'End of list.'
-  if (of === 'all') {
-    return (
-      <Pager
-        older={found.hasMore && last ? `${paths.deposits}?after=${last.id}` : undefined}
-        newest={isFirst ? undefined : paths.deposits}
-      >
-        {more}
-      </Pager>
-    )
-  }
+function wordsBelow({ of, found, among }: DepositsView): string {
   const which =
     of === 'waiting' ? 'Oldest first.' : `Among the newest ${among.toLocaleString('en-US')}.`
-  return (
-    <span>
-      {which} {more}
-    </span>
-  )
+  return `${which} ${found.hasMore ? 'Older deposits follow.' : 'End of list.'}`
 }
 
 const columnsFor = (now: Millis): Column<DepositRow>[] => [
   { head: 'Seen', at: 'when', cell: ({ seenAt }) => <When at={seenAt} now={now} /> },
-  {
-    head: 'State',
-    at: 'state',
-    cell: (row) => {
-      const { tone, label, hint } = wordsFor(row)
-      return (
-        <span title={hint}>
-          <Badge tone={tone}>{label}</Badge>
-        </span>
-      )
-    },
-  },
-  {
-    head: 'Amount',
-    kind: 'number',
-    at: 'cost',
-    cell: ({ amount }) => (amount === null ? 'Above the maximum' : <Amount nusd={amount} />),
-  },
+  stateColumn,
+  amountColumn,
   { head: 'From', at: 'what', cell: ({ from }) => <Address value={from} /> },
   {
     head: 'Account',

@@ -1,5 +1,4 @@
 /** The operator's view of margins: revenue, cost and what is sold below cost. */
-import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
 import { readMarginQuery } from '../../../billing/margins/api/margin-query.ts'
 import { lossWords } from '../../../billing/margins/losses.ts'
@@ -7,50 +6,33 @@ import { type MarginGroup, type MarginRow, marginGroups } from '../../../billing
 import type { Margins } from '../../../billing/margins/margins.ts'
 import { marginOf, marginPercent, marginsOf } from '../../../billing/margins/margins.ts'
 import { toMarginsView } from '../../../billing/margins/margins-view.ts'
-import { rangeDays } from '../../../billing/usage/api/usage-query.ts'
-import { toDate } from '../../../billing/usage/usage-view.ts'
+import { RangeForm } from '../../../billing/usage/portal/range-form.tsx'
 import { Refusal } from '../../../kernel/refusal.ts'
-import { queryOf } from '../../../web/http/query.ts'
 import { Address } from '../../../web/ui/address.tsx'
 import { Amount } from '../../../web/ui/amount.tsx'
-import { Button, ButtonLink } from '../../../web/ui/button.tsx'
+import { ButtonLink } from '../../../web/ui/button.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
 import { Tabs } from '../../../web/ui/filters.tsx'
-import { TextField } from '../../../web/ui/form.tsx'
 import type { Frame } from '../../../web/ui/frame.ts'
 import { ErrorNote, Notice } from '../../../web/ui/notice.tsx'
 import { Figures, Pad, Panel } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 import { dateText } from '../../../web/ui/when.tsx'
-import { adminAuth } from '../needs-admin.ts'
 import { paths } from './admin-frame.tsx'
-import { answer, show } from './answer.tsx'
+import { adminView } from './answer.tsx'
 
 export const adminMarginsPortal = (deps: Deps, frame: Frame) =>
-  new Elysia({ name: 'admin-margins-portal' })
-    .use(adminAuth(deps))
-    .get(
-      paths.margins,
-      async ({ request, set, acting }) => {
-        const main = <MarginsPage view={await viewOf(deps, queryOf(request))} />
-        const here = { title: 'Margins', tab: paths.margins }
-        return show(frame, { request, set, acting }, { ...here, main })
-      },
-      { needsAdmin: 'page' },
-    )
-    .get(
-      '/api/portal/admin/margins',
-      async ({ request, set }) => {
-        const view = await viewOf(deps, queryOf(request))
-        const { found } = view
-        if (found instanceof Refusal) throw found
-        const json = () => toMarginsView(found)
-        const fragment = <MarginsPage view={view} />
-        return answer({ request, set }, { json, fragment, seeOther: paths.margins })
-      },
-      { needsAdmin: 'action' },
-    )
+  adminView(deps, frame, {
+    title: 'Margins',
+    tab: paths.margins,
+    read: (query) => viewOf(deps, query),
+    panel: (view) => <MarginsPage view={view} />,
+    json: ({ found }) => {
+      if (found instanceof Refusal) throw found
+      return toMarginsView(found)
+    },
+  })
 
 type View = {
   /** What the address asks for, which the forms and links keep. */
@@ -81,7 +63,7 @@ async function viewOf(deps: Deps, query: URLSearchParams): Promise<View> {
 
 const MarginsPage = ({ view }: { view: View }) => (
   <section id="margins" class="stack" aria-label="Margins">
-    <Range view={view} />
+    <RangeForm path={paths.margins} query={view.query} keeps="by" found={view.found} />
     <Losses of={view.losses} />
     {view.found instanceof Refusal ? (
       <ErrorNote
@@ -110,39 +92,6 @@ export const Losses = ({ of }: { of: readonly string[] }) =>
   )
 
 const lossesShown = 20
-
-const Range = ({ view: { query, found } }: { view: View }) => (
-  <search class="sheet">
-    <form class="pad range" method="get" action={paths.margins}>
-      <Tabs
-        label="Range"
-        tabs={rangeDays.map((days) => ({ href: rangeHref(query, days), label: `${days} days` }))}
-        here={rangeHref(query, daysOf(query))}
-      />
-      <TextField name="from" label="From" type="date" value={edgeOf(query, 'from', found)} />
-      <TextField name="to" label="To" type="date" value={edgeOf(query, 'to', found)} />
-      {query.has('by') ? <input type="hidden" name="by" value={query.get('by') ?? ''} /> : null}
-      <Button>Show</Button>
-    </form>
-  </search>
-)
-
-const daysOf = (query: URLSearchParams): string | undefined =>
-  query.get('days') || (query.get('from') || query.get('to') ? undefined : '30')
-
-function rangeHref(query: URLSearchParams, days: string | undefined): string {
-  const asked = new URLSearchParams({ ...(days ? { days } : {}) })
-  const by = query.get('by')
-  if (by) asked.set('by', by)
-  return `${paths.margins}?${asked}`
-}
-
-/** Where the range that is shown begins or ends, else the date that was typed. */
-function edgeOf(query: URLSearchParams, edge: 'from' | 'to', found: Margins | Refusal): string {
-  const typed = query.get(edge) ?? ''
-  if (found instanceof Refusal) return /^\d{4}-\d\d-\d\d$/.test(typed) ? typed : ''
-  return toDate(edge === 'from' ? found.from : found.to - 1)
-}
 
 /** Rows of the page; the command line and the JSON have all of them. */
 const rowsShown = 200

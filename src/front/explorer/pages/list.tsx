@@ -2,13 +2,13 @@
 import { inputUnitsOf, outputUnitsOf } from '../../../models/meter.ts'
 import { isHidden } from '../../../verify/receipt.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
-import { Empty } from '../../../web/ui/empty.tsx'
+import { ButtonLink } from '../../../web/ui/button.tsx'
 import { IdLink } from '../../../web/ui/hash.tsx'
 import { renderChild } from '../../../web/ui/jsx-runtime.ts'
 import { LiveList } from '../../../web/ui/live-list.tsx'
-import { Panel } from '../../../web/ui/panel.tsx'
+import { List } from '../../../web/ui/paged-list.tsx'
 import { RosetteMark } from '../../../web/ui/rosette.tsx'
-import { type Column, Pager, Table, TableRow, WideRow } from '../../../web/ui/table.tsx'
+import { type Column, Table, TableRow, WideRow } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
 import type { Line } from '../fold.ts'
 import { foldWords } from '../fold-words.ts'
@@ -34,28 +34,14 @@ export type ListView = {
 export function RecentPanel({ view }: { view: ListView }) {
   const { seen, isFirst, place } = view
   const last = seen.items.at(-1)
-  const older = seen.hasMore && last ? hrefOf(place, lastPlaceOf(last)) : undefined
   return (
-    <Panel
+    <List
       id="recent"
       title={isFirst ? 'Recent receipts' : 'Older receipts'}
-      aside={
-        <span class="row">
-          <PublicSwitch place={place} />
-          {isFirst ? <LiveState view={view} /> : null}
-        </span>
-      }
-      foot={
-        seen.items.length === 0 && isFirst ? null : (
-          <Pager older={older} newest={isFirst ? undefined : hrefOf(place)}>
-            Private receipts show only their minute, model and outcome, never the account.
-          </Pager>
-        )
-      }
-    >
-      {seen.items.length === 0 ? (
-        <None view={view} />
-      ) : (
+      noun="receipts"
+      items={seen.items}
+      columns={[]}
+      body={
         <Table
           caption="Receipts"
           columns={columnsAt(view)}
@@ -63,8 +49,24 @@ export function RecentPanel({ view }: { view: ListView }) {
           bodyId="results"
           body={seen.items.map((line) => <LineRow view={view} line={line} />)}
         />
-      )}
-    </Panel>
+      }
+      href={hrefOf(place)}
+      next={seen.hasMore && last ? lastPlaceOf(last)?.toString() : undefined}
+      isFirst={isFirst}
+      hash={view.hash}
+      empty={{
+        title: 'No receipts yet',
+        text: 'Every run that reaches a model leaves a receipt here, moments after it ends.',
+        action: <ButtonLink href="/models">View models</ButtonLink>,
+      }}
+      aside={
+        <span class="row">
+          <PublicSwitch place={place} />
+          {isFirst ? <LiveState view={view} /> : null}
+        </span>
+      }
+      words="Private receipts show only their minute, model and outcome, never the account."
+    />
   )
 }
 
@@ -121,33 +123,6 @@ const LiveState = ({ view: { seen, place } }: { view: ListView }) => {
   const at = newest?.is === 'private' ? newest.runs[0]?.place : newest?.seen.place
   return <LiveList stream={streamOf(place, at ?? -1)} most={rowsMax} href={hrefOf(place)} />
 }
-
-const None = ({ view: { isFirst, hash, place } }: { view: ListView }) =>
-  isFirst ? (
-    <Empty
-      hash={hash}
-      title="No receipts yet"
-      action={
-        <a class="btn" href="/models">
-          View models
-        </a>
-      }
-    >
-      Every run that reaches a model leaves a receipt here, moments after it ends.
-    </Empty>
-  ) : (
-    <Empty
-      hash={hash}
-      title="End of list"
-      action={
-        <a class="btn" href={hrefOf(place)}>
-          Newest
-        </a>
-      }
-    >
-      The log has no older receipts.
-    </Empty>
-  )
 
 type SeenColumn = Column<SeenReceipt>
 

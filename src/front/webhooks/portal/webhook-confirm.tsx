@@ -1,74 +1,55 @@
 /** The confirmations before a webhook is deleted or its secret is rotated. */
+import { overlaps } from '../../../access/keys/portal/key-confirm.tsx'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import type { WebhookRow } from '../../../storage/db/schema.ts'
-import { Button, ButtonLink } from '../../../web/ui/button.tsx'
-import { Confirm } from '../../../web/ui/confirm.tsx'
-import { ActionForm, ChoiceField } from '../../../web/ui/form.tsx'
-import { ErrorNote } from '../../../web/ui/notice.tsx'
-import { PageHead, Panel } from '../../../web/ui/panel.tsx'
+import { ConfirmPage, type ConfirmProps } from '../../../web/ui/confirm.tsx'
+import { ChoiceField } from '../../../web/ui/form.tsx'
 import { defaultOverlapSeconds } from '../webhook.ts'
 import { Path } from './webhook-page.tsx'
 import { nameOf, webhookAction, webhookPath } from './webhook-state.tsx'
 
-type Props = { row: WebhookRow; refusal?: Refusal | undefined }
+/** A confirmation below the way back to its webhook. */
+export const WebhookConfirm = (props: ConfirmProps & { head: string; row: WebhookRow }) => {
+  const { row, ...page } = props
+  return (
+    <>
+      <Path row={row} />
+      <ConfirmPage {...page} />
+    </>
+  )
+}
 
-export const RemovePage = ({ row }: Props) => (
-  <>
-    <Path row={row} />
-    <PageHead title="Delete a webhook" />
-    <RemovePanel row={row} />
-  </>
-)
+export const confirmRemove = (row: WebhookRow): ConfirmProps => ({
+  id: 'remove',
+  title: `Delete ${nameOf(row)}?`,
+  consequence: (
+    <>
+      Events that wait for it are <strong>not sent</strong>, and its deliveries are deleted. This
+      cannot be undone.
+    </>
+  ),
+  action: webhookAction(row.id, 'remove'),
+  button: 'Delete the webhook',
+  keep: 'Keep it',
+  keepHref: webhookPath(row.id),
+})
 
-export const RemovePanel = ({ row }: Props) => (
-  <Confirm
-    id="remove"
-    title={`Delete ${nameOf(row)}?`}
-    consequence={
-      <>
-        Events that wait for it are <strong>not sent</strong>, and its deliveries are deleted. This
-        cannot be undone.
-      </>
-    }
-    action={webhookAction(row.id, 'remove')}
-    button="Delete the webhook"
-    keep="Keep it"
-    keepHref={webhookPath(row.id)}
-  />
-)
-
-const overlaps = [
-  { value: '0', label: 'At once' },
-  { value: '3600', label: 'In 1 h' },
-  { value: String(defaultOverlapSeconds), label: 'In 1 day' },
-  { value: '604800', label: 'In 7 days' },
-]
-
-export const RotatePage = (props: Props) => (
-  <>
-    <Path row={props.row} />
-    <PageHead title="Rotate a secret" />
-    <RotatePanel {...props} />
-  </>
-)
-
-export const RotatePanel = ({ row, refusal }: Props) => (
-  <Panel id="rotate" title={`Give ${nameOf(row)} a new secret`} needs="webhooks:write">
-    <ActionForm action={webhookAction(row.id, 'rotate')} look="stack">
-      {refusal ? <ErrorNote what="Nothing was changed." charged={refusal.message} /> : null}
-      <p>The new secret is shown once. Until the old one expires, both sign each message.</p>
-      <ChoiceField
-        name="overlap_seconds"
-        label="The old secret stops signing"
-        value={String(defaultOverlapSeconds)}
-        options={overlaps}
-      />
-      <div class="row">
-        <Button look="go">Rotate the secret</Button>
-        <ButtonLink look="plain" href={webhookPath(row.id)} keeps>
-          Keep it
-        </ButtonLink>
-      </div>
-    </ActionForm>
-  </Panel>
-)
+export const confirmRotate = (row: WebhookRow, refusal?: Refusal): ConfirmProps => ({
+  id: 'rotate',
+  title: `Give ${nameOf(row)} a new secret`,
+  consequence: 'The new secret is shown once. Until the old one expires, both sign each message.',
+  action: webhookAction(row.id, 'rotate'),
+  fields: (
+    <ChoiceField
+      name="overlap_seconds"
+      label="The old secret stops signing"
+      value={String(defaultOverlapSeconds)}
+      options={overlaps}
+    />
+  ),
+  refusal,
+  button: 'Rotate the secret',
+  look: 'go',
+  keep: 'Keep it',
+  keepHref: webhookPath(row.id),
+})

@@ -1,12 +1,13 @@
 /** The forms of `/api/portal/webhooks`: their fields, all of it text, and how they are read. */
 import { Type } from '@sinclair/typebox'
-import { draftOf } from '../../../access/keys/portal/key-form.ts'
 import type { Json } from '../../../kernel/canonical.ts'
 import { type Refusal, refuse } from '../../../kernel/refusal.ts'
 import type { WebhookRow } from '../../../storage/db/schema.ts'
 import { type AccountEventType, accountEvents } from '../../../storage/outbox/event.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
+import { type Draft, draftOf } from '../../../web/http/fields.ts'
 import * as t from '../../../web/http/shape.ts'
+import { errorOf } from '../../../web/ui/form.tsx'
 import { formats } from '../api/webhook-body.ts'
 import { defaultEvents } from '../webhook.ts'
 import type { WebhookWish } from '../webhooks.ts'
@@ -38,9 +39,6 @@ export const webhookRotateForm = t.answer('WebhookRotationForm', 'A rotation as 
 export const alertsForm = t.body('AlertsForm', 'The threshold as a form.', {
   balance_low: Type.Optional(t.text('Decimal USD; empty: never.', '5.00')),
 })
-
-/** The fields as typed, to show them again with an error. */
-export type Draft = ReturnType<typeof draftOf>
 
 /** @throws Refusal `invalid_request` whose `param` is a field of the form */
 export function readWebhookForm(value: Json): WebhookWish {
@@ -93,11 +91,7 @@ export function readOverlap(value: Json): number | undefined {
 const shown = ['url', 'description', 'format', 'events']
 
 /** Whether the form shows the refusal at a field; others are shown above the form. */
-export const isOfField = ({ detail: { param } }: Refusal): boolean =>
-  param !== undefined && shown.includes(param)
-
-/** The error of a field. */
-export const errorOf = (refusal: Refusal | undefined, name: string): string | undefined =>
-  refusal?.detail.param === name ? refusal.message : undefined
+export const isOfField = (refusal: Refusal | undefined): boolean =>
+  shown.some((name) => errorOf(refusal, name) !== undefined)
 
 const no = (param: string, message: string): never => refuse('invalid_request', { param, message })

@@ -1,17 +1,23 @@
 /** The form of a webhook, new or changed. */
-import type { Refusal } from '../../../kernel/refusal.ts'
 import { accountEvents } from '../../../storage/outbox/event.ts'
+import type { Draft } from '../../../web/http/fields.ts'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
-import { ActionForm, CheckField, SelectField, TextField } from '../../../web/ui/form.tsx'
-import { ErrorNote } from '../../../web/ui/notice.tsx'
+import {
+  ActionForm,
+  CheckField,
+  errorOf,
+  fieldsOf,
+  Refused,
+  SelectField,
+  type SentForm,
+  TextField,
+} from '../../../web/ui/form.tsx'
 import { PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
-import { boxOf, type Draft, errorOf, eventTypes, isOfField } from './webhook-fields.ts'
+import { boxOf, eventTypes, isOfField } from './webhook-fields.ts'
 import { formatWords, webhooksPath } from './webhook-state.tsx'
 
-export type FormView = { draft: Draft; refusal?: Refusal | undefined }
-
 /** The page of a new webhook, with the rules beside it. */
-export const NewWebhookPage = ({ view }: { view: FormView }) => (
+export const NewWebhookPage = ({ view }: { view: SentForm }) => (
   <>
     <nav class="path" aria-label="Above this page">
       <a href={webhooksPath}>Webhooks</a>
@@ -22,7 +28,11 @@ export const NewWebhookPage = ({ view }: { view: FormView }) => (
     <Split>
       <Panel id="create" title="Create a webhook" needs="webhooks:write">
         <ActionForm action="/api/portal/webhooks" look="stack">
-          <Refused view={view} what="Nothing was created." />
+          <Refused
+            refusal={view.refusal}
+            what="Nothing was created."
+            isMarked={isOfField(view.refusal)}
+          />
           <WebhookFields form="create" view={view} />
           <div class="row">
             <Button look="go">Create webhook</Button>
@@ -56,26 +66,11 @@ const Rules = () => (
   </Panel>
 )
 
-/** The error above the form; it takes the focus, so that screen readers announce it. */
-export const Refused = ({ view: { refusal }, what }: { view: FormView; what: string }) =>
-  refusal ? (
-    <div tabindex="-1" autofocus>
-      <ErrorNote
-        what={what}
-        charged={isOfField(refusal) ? 'See the marked field below.' : refusal.message}
-      />
-    </div>
-  ) : null
+type FieldsProps = { form: string; view: SentForm }
 
-type FieldsProps = { form: string; view: FormView }
-
-export function WebhookFields({ form, view: { draft, refusal } }: FieldsProps) {
-  const field = (name: string) => ({
-    form,
-    name,
-    value: draft[name] ?? '',
-    ...(errorOf(refusal, name) ? { error: errorOf(refusal, name) } : {}),
-  })
+export function WebhookFields({ form, view }: FieldsProps) {
+  const { draft, refusal } = view
+  const field = fieldsOf(form, view)
   return (
     <>
       <TextField

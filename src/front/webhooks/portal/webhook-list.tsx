@@ -2,9 +2,9 @@
 import type { Millis } from '../../../kernel/clock.ts'
 import type { WebhookRow } from '../../../storage/db/schema.ts'
 import { ButtonLink } from '../../../web/ui/button.tsx'
-import { Empty } from '../../../web/ui/empty.tsx'
-import { PageHead, Panel } from '../../../web/ui/panel.tsx'
-import { type Column, Table } from '../../../web/ui/table.tsx'
+import { List } from '../../../web/ui/paged-list.tsx'
+import { PageHead } from '../../../web/ui/panel.tsx'
+import type { Column } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
 import {
   formatWords,
@@ -13,6 +13,7 @@ import {
   newWebhookPath,
   StateBadge,
   webhookPath,
+  webhooksPath,
 } from './webhook-state.tsx'
 
 export type ListView = { account: string; found: readonly WebhookRow[]; now: Millis }
@@ -32,27 +33,25 @@ export const WebhooksPage = ({ view }: { view: ListView }) => (
 
 /** The part of the page that htmx swaps. */
 export const WebhooksPanel = ({ view: { account, found, now } }: { view: ListView }) => (
-  <Panel
+  <List
     id="webhooks"
     title="Your webhooks"
-    foot={found.length === 0 ? null : `${found.length} of 20`}
-  >
-    {found.length === 0 ? (
-      <Empty
-        hash={account}
-        title="No webhooks yet"
-        action={
-          <ButtonLink href={newWebhookPath} look="go">
-            Create a webhook
-          </ButtonLink>
-        }
-      >
-        Your server or a chat is told when a balance is low, a cap is reached or a key stops.
-      </Empty>
-    ) : (
-      <Table caption="Webhooks" columns={columns(now)} rows={found} />
-    )}
-  </Panel>
+    noun="webhooks"
+    items={found}
+    columns={columns(now)}
+    href={webhooksPath}
+    hash={account}
+    empty={{
+      title: 'No webhooks yet',
+      text: 'Your server or a chat is told when a balance is low, a cap is reached or a key stops.',
+      action: (
+        <ButtonLink href={newWebhookPath} look="go">
+          Create a webhook
+        </ButtonLink>
+      ),
+    }}
+    words={`${found.length} of 20`}
+  />
 )
 
 const columns = (now: Millis): Column<WebhookRow>[] => [

@@ -3,16 +3,16 @@ import type { Millis } from '../../../kernel/clock.ts'
 import type { Page } from '../../../kernel/pagination.ts'
 import type { DeliveryRow, WebhookRow } from '../../../storage/db/schema.ts'
 import { Button } from '../../../web/ui/button.tsx'
-import { Empty } from '../../../web/ui/empty.tsx'
-import { ActionForm } from '../../../web/ui/form.tsx'
+import { ActionForm, Refused, type SentForm } from '../../../web/ui/form.tsx'
 import { Whole } from '../../../web/ui/hash.tsx'
 import { ErrorNote, Notice } from '../../../web/ui/notice.tsx'
+import { List, nextOf } from '../../../web/ui/paged-list.tsx'
 import { Facts, Pad, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { SideLink, SidePanel } from '../../../web/ui/side-panel.tsx'
-import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
+import type { Column } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
-import { eventTypes, toDraft } from './webhook-fields.ts'
-import { type FormView, Refused, WebhookFields } from './webhook-form.tsx'
+import { eventTypes, isOfField, toDraft } from './webhook-fields.ts'
+import { WebhookFields } from './webhook-form.tsx'
 import {
   DeliveryBadge,
   formatWords,
@@ -32,7 +32,7 @@ export type WebhookView = {
   /** Why the last action was refused. */
   refused?: string
   /** The form as sent with its error. */
-  form?: FormView | undefined
+  form?: SentForm | undefined
 }
 
 export const Path = ({ row }: { row?: WebhookRow }) => (
@@ -67,7 +67,11 @@ export function WebhookPage({ view }: { view: WebhookView }) {
       </Split>
       <Panel id="change" title="Change this webhook" acts={webhookAction(row.id)}>
         <ActionForm action={webhookAction(row.id)} target="#webhook" look="stack">
-          {form ? <Refused view={form} what="Nothing was changed." /> : null}
+          <Refused
+            refusal={form?.refusal}
+            what="Nothing was changed."
+            isMarked={isOfField(form?.refusal)}
+          />
           <WebhookFields form="change" view={form ?? { draft: toDraft(row) }} />
           <div class="row">
             <Button look="go">Save changes</Button>
@@ -143,7 +147,6 @@ const FactsPanel = ({ view: { row, now } }: { view: WebhookView }) => (
 /** The deliveries, newest first; the list reloads itself while one is on its way. */
 export function DeliveriesPanel({ view }: { view: WebhookView }) {
   const { row, deliveries, isFirst, now } = view
-  const last = deliveries.items.at(-1)
   const isMoving = isFirst && deliveries.items.some((one) => isSoon(one, now))
   return (
     <div
@@ -152,30 +155,22 @@ export function DeliveriesPanel({ view }: { view: WebhookView }) {
       hx-trigger={isMoving ? 'every 2s' : undefined}
       hx-swap={isMoving ? 'outerMorph' : undefined}
     >
-      <Panel
+      <List
         id="sent"
         title="Deliveries"
-        foot={
-          deliveries.items.length === 0 ? null : (
-            <Pager
-              older={
-                deliveries.hasMore && last ? `${webhookPath(row.id)}?after=${last.id}` : undefined
-              }
-              newest={isFirst ? undefined : webhookPath(row.id)}
-            >
-              {deliveries.hasMore ? 'Older deliveries follow.' : 'Ended ones are kept for a week.'}
-            </Pager>
-          )
-        }
-      >
-        {deliveries.items.length === 0 ? (
-          <Empty hash={row.accountId} title="Nothing was sent yet">
-            A test shows whether your server takes events.
-          </Empty>
-        ) : (
-          <Table caption="Deliveries" columns={columns(row, now)} rows={deliveries.items} />
-        )}
-      </Panel>
+        noun="deliveries"
+        items={deliveries.items}
+        columns={columns(row, now)}
+        href={webhookPath(row.id)}
+        next={nextOf(deliveries)}
+        isFirst={isFirst}
+        hash={row.accountId}
+        empty={{
+          title: 'Nothing was sent yet',
+          text: 'A test shows whether your server takes events.',
+        }}
+        {...(deliveries.hasMore ? {} : { words: 'Ended ones are kept for a week.' })}
+      />
     </div>
   )
 }

@@ -1,18 +1,18 @@
 /** One webhook of an account: its pages, and `/api/portal/webhooks/:id`. */
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../../access/accounts/needs-session.ts'
-import { draftOf } from '../../../access/keys/portal/key-form.ts'
 import type { Deps } from '../../../app/deps-port.ts'
 import type { Acting } from '../../../kernel/acting.ts'
 import { toListView } from '../../../kernel/pagination.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import type { WebhookRow } from '../../../storage/db/schema.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
-import { readFields } from '../../../web/http/fields.ts'
+import { draftOf, readFields } from '../../../web/http/fields.ts'
 import { queryOf } from '../../../web/http/query.ts'
+import { Confirm } from '../../../web/ui/confirm.tsx'
 import type { Frame } from '../../../web/ui/frame.ts'
 import type { Markup } from '../../../web/ui/jsx-runtime.ts'
-import { dashboardPage, type Page } from '../../../web/ui/layout.tsx'
+import { dashboardPage, type Page, shownAt } from '../../../web/ui/layout.tsx'
 import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
 import type { DoneWhat } from '../../../web/ui/toast.tsx'
 import { readDeliveries } from '../api/delivery-page.ts'
@@ -26,7 +26,7 @@ import {
   sendAgain,
   testWebhook,
 } from '../webhooks.ts'
-import { RemovePage, RemovePanel, RotatePage, RotatePanel } from './webhook-confirm.tsx'
+import { confirmRemove, confirmRotate, WebhookConfirm } from './webhook-confirm.tsx'
 import { readOverlap, readWebhookForm } from './webhook-fields.ts'
 import { DeliveriesPanel, WebhookPage, type WebhookView } from './webhook-page.tsx'
 import { type SignedIn, showSecret } from './webhook-secret.tsx'
@@ -56,8 +56,10 @@ const pages = (deps: Deps, frame: Frame) =>
       `${webhooksPath}/:id/rotate`,
       async ({ params, request, set, acting }) => {
         const row = await findWebhook(deps, acting.account, params.id)
-        const page = pageOf(frame, acting, 'Rotate a secret', <RotatePage row={row} />)
-        return reply({ request, set }, { page, fragment: <RotatePanel row={row} /> })
+        const asked = confirmRotate(row)
+        const main = <WebhookConfirm head="Rotate a secret" row={row} {...asked} />
+        const page = pageOf(frame, acting, 'Rotate a secret', main)
+        return reply({ request, set }, { page, fragment: <Confirm {...asked} /> })
       },
       { needsSession: { page: 'webhooks:write' } },
     )
@@ -65,8 +67,10 @@ const pages = (deps: Deps, frame: Frame) =>
       `${webhooksPath}/:id/remove`,
       async ({ params, request, set, acting }) => {
         const row = await findWebhook(deps, acting.account, params.id)
-        const page = pageOf(frame, acting, 'Delete a webhook', <RemovePage row={row} />)
-        return reply({ request, set }, { page, fragment: <RemovePanel row={row} /> })
+        const asked = confirmRemove(row)
+        const main = <WebhookConfirm head="Delete a webhook" row={row} {...asked} />
+        const page = pageOf(frame, acting, 'Delete a webhook', main)
+        return reply({ request, set }, { page, fragment: <Confirm {...asked} /> })
       },
       { needsSession: { page: 'webhooks:write' } },
     )
@@ -187,9 +191,8 @@ const doneOf = (enabled: boolean | undefined): DoneWhat => {
 function showRefused(frame: Frame, context: Context, view: WebhookView, status: number) {
   const { row } = view
   const main = <WebhookPage view={view} />
-  const page = pageOf(frame, context.acting, nameOf(row), main)
-  const html: Page['html'] = (reader) => page.html({ ...reader, path: webhookPath(row.id) })
-  return reply(context, { page: { ...page, html }, fragment: main, status })
+  const page = shownAt(pageOf(frame, context.acting, nameOf(row), main), webhookPath(row.id))
+  return reply(context, { page, fragment: main, status })
 }
 
 async function remove(deps: Deps, context: Context, id: string) {
@@ -213,7 +216,8 @@ async function rotate(deps: Deps, frame: Frame, context: SignedIn, id: string) {
     return { ...toWebhookView(made.row, deps.clock.now()), secret: made.secret }
   } catch (refusal) {
     if (!(refusal instanceof Refusal) || wantsJson(request)) throw refusal
-    const main = <RotatePage row={row} refusal={refusal} />
+    const asked = confirmRotate(row, refusal)
+    const main = <WebhookConfirm head="Rotate a secret" row={row} {...asked} />
     const page = pageOf(frame, acting, 'Rotate a secret', main)
     return reply(context, { page, status: refusal.status })
   }

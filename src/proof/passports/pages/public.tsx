@@ -9,9 +9,10 @@ import { ButtonLink } from '../../../web/ui/button.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
 import { Tabs } from '../../../web/ui/filters.tsx'
 import { Hash, IdLink } from '../../../web/ui/hash.tsx'
+import { List } from '../../../web/ui/paged-list.tsx'
 import { Facts, Pad, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { RosetteMark } from '../../../web/ui/rosette.tsx'
-import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
+import { type Column, Table } from '../../../web/ui/table.tsx'
 import { dateText, When } from '../../../web/ui/when.tsx'
 import { placeOf, type Sort } from '../browse.ts'
 import { passportPath } from '../passport-view.ts'
@@ -59,41 +60,31 @@ function ListPanel({ view }: { view: PublicListView }) {
   const { found, isFirst, kind } = view
   const last = found.items.at(-1)?.row
   return (
-    <Panel
+    <List
       id="passports"
       title={kind === undefined ? 'All passports' : kindsWords[kind]}
+      noun="passports"
+      items={found.items}
+      columns={columns}
+      href={hrefOf(view)}
+      next={found.hasMore && last ? placeOf(last, view.sort) : undefined}
+      isFirst={isFirst}
+      hash={figureHash('passports')}
+      empty={{
+        title: kind === undefined ? 'No passport yet' : 'No passports of this kind',
+        text: 'Any account can give an agent a public name.',
+        action:
+          kind === undefined ? (
+            <ButtonLink href="/dashboard/passports" look="go">
+              Create a passport
+            </ButtonLink>
+          ) : (
+            <ButtonLink href={publicPath}>Show all</ButtonLink>
+          ),
+      }}
       aside={<Filters view={view} />}
-      foot={
-        found.items.length === 0 && isFirst ? null : (
-          <Pager
-            older={found.hasMore && last ? hrefOf(view, placeOf(last, view.sort)) : undefined}
-            newest={isFirst ? undefined : hrefOf(view)}
-          >
-            {found.hasMore ? `Showing ${found.items.length}. More follow.` : 'End of list.'}
-          </Pager>
-        )
-      }
-    >
-      {found.items.length === 0 ? (
-        <Empty
-          hash={figureHash('passports')}
-          title={kind === undefined ? 'No passport yet' : 'No passports of this kind'}
-          action={
-            kind === undefined ? (
-              <ButtonLink href="/dashboard/passports" look="go">
-                Create a passport
-              </ButtonLink>
-            ) : (
-              <ButtonLink href={publicPath}>Show all</ButtonLink>
-            )
-          }
-        >
-          Any account can give an agent a public name.
-        </Empty>
-      ) : (
-        <Table caption="Passports" columns={columns} rows={found.items} />
-      )}
-    </Panel>
+      {...(found.hasMore ? { words: `Showing ${found.items.length}. More follow.` } : {})}
+    />
   )
 }
 
@@ -142,12 +133,11 @@ const columns: readonly Column<Listed>[] = [
   { head: 'Since', kind: 'optional', at: 'when', cell: ({ row }) => dateText(row.createdAt) },
 ]
 
-/** The list with this filter; `after` is where a page goes on. */
-function hrefOf({ kind, sort }: Pick<PublicListView, 'kind' | 'sort'>, after?: string): string {
+/** The list with this filter. */
+function hrefOf({ kind, sort }: Pick<PublicListView, 'kind' | 'sort'>): string {
   const query = new URLSearchParams()
   if (kind) query.set('kind', kind)
   if (sort !== 'newest') query.set('sort', sort)
-  if (after !== undefined) query.set('after', after)
   return query.size === 0 ? publicPath : `${publicPath}?${query}`
 }
 

@@ -2,9 +2,10 @@
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import type { KeyRow, PassportRow } from '../../../storage/db/schema.ts'
+import type { Draft } from '../../../web/http/fields.ts'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
-import { Confirm } from '../../../web/ui/confirm.tsx'
-import { ActionForm, SelectField } from '../../../web/ui/form.tsx'
+import { ConfirmPage } from '../../../web/ui/confirm.tsx'
+import { ActionForm, errorOf, SelectField } from '../../../web/ui/form.tsx'
 import { ErrorNote, Notice } from '../../../web/ui/notice.tsx'
 import { Pad, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
@@ -20,7 +21,7 @@ import {
   passportAction,
   StatusBadge,
 } from './passport-state.tsx'
-import { type Draft, errorOf, toDraft } from './read-body.ts'
+import { toDraft } from './read-body.ts'
 
 /** All that the page of one's own passport shows. */
 export type OwnView = {
@@ -210,26 +211,24 @@ type RetireProps = { row: PassportRow; bound: readonly KeyRow[] }
 
 /** Asks before a passport is retired, with all that ends with it. */
 export const RetirePage = ({ row, bound }: RetireProps) => (
-  <>
-    <PageHead title="Retire a passport" />
-    <Confirm
-      id="retire"
-      title={`Retire @${row.handle}?`}
-      consequence={
-        <>
-          This ends <strong>@{row.handle} for ever</strong>: {keyWords(bound.length)} Its page says
-          that it is gone, and the handle is never assigned again, not even to you.
-        </>
-      }
-      {...(bound.length === 0
-        ? {}
-        : { affected: bound.slice(0, 20).map(({ name }) => `${name}, keeps working without it`) })}
-      action={passportAction(row.handle, 'retire')}
-      button={`Retire @${row.handle}`}
-      keep="Keep it"
-      keepHref={ownPassportPath(row.handle)}
-    />
-  </>
+  <ConfirmPage
+    head="Retire a passport"
+    id="retire"
+    title={`Retire @${row.handle}?`}
+    consequence={
+      <>
+        This ends <strong>@{row.handle} for ever</strong>: {keyWords(bound.length)} Its page says
+        that it is gone, and the handle is never assigned again, not even to you.
+      </>
+    }
+    {...(bound.length === 0
+      ? {}
+      : { affected: bound.slice(0, 20).map(({ name }) => `${name}, keeps working without it`) })}
+    action={passportAction(row.handle, 'retire')}
+    button={`Retire @${row.handle}`}
+    keep="Keep it"
+    keepHref={ownPassportPath(row.handle)}
+  />
 )
 
 function keyWords(count: number): string {

@@ -1,10 +1,11 @@
 /** The list of an account's passports. */
 import type { Page } from '../../../kernel/pagination.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
+import type { Draft } from '../../../web/http/fields.ts'
 import { ButtonLink } from '../../../web/ui/button.tsx'
-import { Empty } from '../../../web/ui/empty.tsx'
+import { List } from '../../../web/ui/paged-list.tsx'
 import { PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
-import { type Column, Pager, Table } from '../../../web/ui/table.tsx'
+import type { Column } from '../../../web/ui/table.tsx'
 import { maxPassports } from '../passport.ts'
 import type { TrackRecord } from '../record.ts'
 import type { Standing } from '../store/standing.ts'
@@ -19,7 +20,6 @@ import {
   rateText,
   StatusBadge,
 } from './passport-state.tsx'
-import type { Draft } from './read-body.ts'
 
 /** The page of all passports of an account. */
 export type OwnListView = {
@@ -48,42 +48,28 @@ export const OwnListPage = ({ view }: { view: OwnListView }) => (
 )
 
 /** The list alone: what htmx puts in its place. */
-export function OwnListPanel({ view: { account, found, isFirst } }: { view: OwnListView }) {
-  const last = found.items.at(-1)?.standing.row.id
-  const older = found.hasMore && last ? `${ownPassportsPath}?after=${last}` : undefined
-  const isBare = found.items.length === 0 && isFirst
-  return (
-    <Panel
-      id="passports"
-      title="Your passports"
-      foot={
-        isBare ? null : (
-          <Pager older={older} newest={isFirst ? undefined : ownPassportsPath}>
-            {older === undefined ? 'End of list.' : 'Older passports follow.'}
-          </Pager>
-        )
-      }
-    >
-      {found.items.length === 0 ? (
-        <Empty
-          hash={account}
-          title={isFirst ? 'No passport yet' : 'No older passports'}
-          action={
-            <ButtonLink href={isFirst ? '#create' : ownPassportsPath} look="go">
-              {isFirst ? 'Create a passport' : 'Show the newest'}
-            </ButtonLink>
-          }
-        >
-          {isFirst
-            ? 'Give an agent a name, bind its key, and every receipt from then on counts for it.'
-            : 'The list ends here.'}
-        </Empty>
-      ) : (
-        <Table caption="Your passports" columns={columns} rows={found.items} />
-      )}
-    </Panel>
-  )
-}
+export const OwnListPanel = ({ view: { account, found, isFirst } }: { view: OwnListView }) => (
+  <List
+    id="passports"
+    title="Your passports"
+    noun="passports"
+    items={found.items}
+    columns={columns}
+    href={ownPassportsPath}
+    next={found.hasMore ? found.items.at(-1)?.standing.row.id : undefined}
+    isFirst={isFirst}
+    hash={account}
+    empty={{
+      title: 'No passport yet',
+      text: 'Give an agent a name, bind its key, and every receipt from then on counts for it.',
+      action: (
+        <ButtonLink href="#create" look="go">
+          Create a passport
+        </ButtonLink>
+      ),
+    }}
+  />
+)
 
 const columns: readonly Column<Listed>[] = [
   {

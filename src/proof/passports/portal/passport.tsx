@@ -5,7 +5,7 @@ import type { Deps } from '../../../app/deps-port.ts'
 import type { Acting } from '../../../kernel/acting.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import type { PassportRow } from '../../../storage/db/schema.ts'
-import { readFields } from '../../../web/http/fields.ts'
+import { type Draft, draftOf, readFields } from '../../../web/http/fields.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
 import type { Markup } from '../../../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../../../web/ui/layout.tsx'
@@ -22,7 +22,7 @@ import { retirePassport } from '../retire.ts'
 import { toStatementFile } from '../statement-file.ts'
 import { OwnPassportPage, type OwnView, RetirePage } from './passport-detail.tsx'
 import { ownPassportPath, ownPassportsPath } from './passport-state.tsx'
-import { type Draft, draftOf, readEdit, readKeyId, readNamedKey } from './read-body.ts'
+import { readEdit, readKeyId, readNamedKey } from './read-body.ts'
 
 type Context = ReplyContext & { acting: Acting }
 type Asked = { passport: PassportRow; actor: string }

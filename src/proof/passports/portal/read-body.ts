@@ -1,20 +1,10 @@
 /** Reads the bodies and forms of a passport, and writes its form. */
 import type { Json } from '../../../kernel/canonical.ts'
-import { type Refusal, refuse } from '../../../kernel/refusal.ts'
+import { refuse } from '../../../kernel/refusal.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
-import type { Fields } from '../../../web/http/fields.ts'
+import { type Draft, draftOf, type Fields } from '../../../web/http/fields.ts'
 import type { Kind, ProfileWish } from '../profile.ts'
 import { bindBody, createBody, editBody } from '../shapes.ts'
-
-/** The fields of a form of a passport as typed, to be shown again. */
-export type Draft = Readonly<Record<string, string>>
-
-/** What was sent as a form; a body that is none has no fields. */
-export function draftOf(value: Json): Draft {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return {}
-  const texts = Object.entries(value).filter(([, one]) => typeof one === 'string')
-  return Object.fromEntries(texts) as Draft
-}
 
 /** @throws Refusal `invalid_request` with `param`. */
 export function readNewPassport(sent: Fields) {
@@ -76,7 +66,3 @@ export const toDraft = (profile: {
   links: profile.links.join('\n'),
   ...(profile.ownerShown ? { show_owner: 'true' } : {}),
 })
-
-/** What is wrong with a field, in its own words; undefined where nothing is. */
-export const errorOf = (refusal: Refusal | undefined, field: string): string | undefined =>
-  refusal?.detail.param?.split('.')[0] === field ? refusal.message : undefined

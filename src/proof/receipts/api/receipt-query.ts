@@ -6,12 +6,8 @@ import { readIds, readTimes } from '../../../web/http/list-filter.ts'
 import { readChoice, readText, withoutEmpty } from '../../../web/http/query.ts'
 import { type ReceiptFilter, visibilities } from '../receipts.ts'
 
-/** The fields of the filter form, as they stand in an address. */
-const filterNames = ['visibility', 'model', 'last', 'from', 'to', 'id', 'sort', 'limit']
-
-/** The filter of an address as the query of another one: what was filled in, and nothing else. */
-export const receiptQuery = (asked: URLSearchParams): URLSearchParams =>
-  new URLSearchParams([...withoutEmpty(asked)].filter(([name]) => filterNames.includes(name)))
+/** The fields of the filter form that other lists do not have. */
+export const receiptFilterNames = ['visibility', 'model']
 
 /**
  * What a list is narrowed by; a field that was left empty narrows nothing. Its times are those of

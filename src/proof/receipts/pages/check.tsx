@@ -13,7 +13,7 @@ import { readForm } from '../../../web/http/fields.ts'
 import { keylessGuard, takeCheck } from '../../../web/http/keyless.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
 import { publicPage } from '../../../web/ui/layout.tsx'
-import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
+import { type ReplyContext, reply, sendOn } from '../../../web/ui/reply.ts'
 import { verifyBodyBytes } from '../check-receipt.ts'
 import { readGiven } from '../given.ts'
 import { judgeGiven, noReader } from '../judge.ts'
@@ -48,9 +48,7 @@ export const verifyPages = (deps: Deps, frame: Frame) =>
           if (!isElsewhere && !(await deps.shares.find(given.id))) {
             return say({ field: 'text', message: notShared }, 404)
           }
-          set.headers['location'] = `/receipts/${given.id}`
-          set.status = 303
-          return ''
+          return sendOn({ set }, `/receipts/${given.id}`)
         }
         const read = readBeside(typed)
         if (!read.ok) return say(read, 422)

@@ -3,13 +3,13 @@ import type { Refusal } from '../../../kernel/refusal.ts'
 import type { ShareRow } from '../../../storage/db/schema.ts'
 import { type SectionName, sectionNames } from '../../../verify/receipt.ts'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
-import { Confirm } from '../../../web/ui/confirm.tsx'
+import { ConfirmPage } from '../../../web/ui/confirm.tsx'
 import { CopyBox } from '../../../web/ui/copy-box.tsx'
 import { ActionForm, AreaField, CheckField, ChoiceField } from '../../../web/ui/form.tsx'
 import { Id } from '../../../web/ui/hash.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { ErrorNote } from '../../../web/ui/notice.tsx'
-import { Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
+import { Pad, Panel } from '../../../web/ui/panel.tsx'
 import { visibilities } from '../receipts.ts'
 import { defaultSections, revealedNames, type TextName, textNames } from '../share.ts'
 import { ownPath, VisibilityBadge, visibilityWords } from './receipt-list.tsx'
@@ -208,23 +208,21 @@ export function ErasePage({ view }: { view: OwnView }) {
   ]
   const things = lost.length === 1 ? '1 thing' : `${lost.length} things`
   return (
-    <>
-      <PageHead title="Erase the texts" />
-      {refusal ? <ErrorNote what={refusal.message} charged="Nothing was erased." /> : null}
-      <Confirm
-        id="erase"
-        title={
-          <>
-            Erase the texts of <Id value={id} />?
-          </>
-        }
-        consequence={`This deletes ${things} for good and cannot be undone.`}
-        affected={lost}
-        action={`/api/portal/receipts/${id}/erase`}
-        button="Erase the texts"
-        keep="Keep them"
-        keepHref={ownPath(id)}
-      />
-    </>
+    <ConfirmPage
+      head="Erase the texts"
+      id="erase"
+      title={
+        <>
+          Erase the texts of <Id value={id} />?
+        </>
+      }
+      consequence={`This deletes ${things} for good and cannot be undone.`}
+      affected={lost}
+      refusal={refusal}
+      action={`/api/portal/receipts/${id}/erase`}
+      button="Erase the texts"
+      keep="Keep them"
+      keepHref={ownPath(id)}
+    />
   )
 }

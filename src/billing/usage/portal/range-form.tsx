@@ -1,0 +1,53 @@
+/** The form of a range of days: the last few, or from one day to another. */
+import { Refusal } from '../../../kernel/refusal.ts'
+import { Button } from '../../../web/ui/button.tsx'
+import { Tabs } from '../../../web/ui/filters.tsx'
+import { TextField } from '../../../web/ui/form.tsx'
+import { rangeDays } from '../api/usage-query.ts'
+import { toDate } from '../usage-view.ts'
+
+type Range = { from: number; to: number }
+
+type RangeProps = {
+  /** The page that it narrows. */
+  path: string
+  query: URLSearchParams
+  /** The parameter that stays beside the range: how the rows are grouped. */
+  keeps: string
+  /** The range that is shown, or why there is none. */
+  found: Range | Refusal
+}
+
+export const RangeForm = ({ path, query, keeps, found }: RangeProps) => {
+  const href = (days?: string) => `${path}?${rangeQuery(query, keeps, days)}`
+  const isTyped = query.get('from') || query.get('to')
+  return (
+    <search class="sheet">
+      <form class="pad range" method="get" action={path}>
+        <Tabs
+          label="Range"
+          tabs={rangeDays.map((days) => ({ href: href(days), label: `${days} days` }))}
+          here={href(query.get('days') || (isTyped ? undefined : '30'))}
+        />
+        <TextField name="from" label="From" type="date" value={edgeOf(query, 'from', found)} />
+        <TextField name="to" label="To" type="date" value={edgeOf(query, 'to', found)} />
+        {query.has(keeps) ? (
+          <input type="hidden" name={keeps} value={query.get(keeps) ?? ''} />
+        ) : null}
+        <Button>Show</Button>
+      </form>
+    </search>
+  )
+}
+
+function rangeQuery(query: URLSearchParams, keeps: string, days: string | undefined) {
+  const kept = query.get(keeps)
+  return new URLSearchParams({ ...(days ? { days } : {}), ...(kept ? { [keeps]: kept } : {}) })
+}
+
+/** What was typed, or where the range that is shown begins or ends. */
+function edgeOf(query: URLSearchParams, edge: 'from' | 'to', found: Range | Refusal): string {
+  const typed = query.get(edge)
+  if (typed || found instanceof Refusal) return typed ?? ''
+  return toDate(edge === 'from' ? found.from : found.to - 1)
+}
