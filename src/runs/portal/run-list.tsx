@@ -7,7 +7,7 @@ import { runColumns, statusWords } from './run-state.tsx'
 
 export const runsPath = '/dashboard/runs'
 
-/** What the form offers, and what tells the state of a receipt. */
+/** The choices of the form, and the states of receipts. */
 export type RunsView = Listed<ShownRun> & {
   models: readonly string[]
   /** Undefined if there are too many to list: the form then asks for a key's id. */
