@@ -1,4 +1,5 @@
 /** Writes what a batch of commands changed, one statement a table. */
+import { getTableColumns } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import type { Db } from '../../storage/db/db.ts'
@@ -41,7 +42,7 @@ export function* writeBack(
   yield* update(tables.accounts, [...written.budgets], budgetChanges)
   yield* insert(tables.keys, added.keys)
   yield* insert(tables.keySecrets, added.secrets)
-  yield* update(tables.keys, [...written.keys], keyChanges)
+  if (written.keys.size > 0) yield* update(tables.keys, [...written.keys], keyChanges(tables))
   yield* update(tables.keySecrets, [...written.secrets], ['validUntil', 'selfRotated'])
   yield* upsert(tables.keyWindows, purses.windows, ['limit', 'spent', 'held', 'told'])
   yield* writeRuns(tables, open, tracked, moved)
@@ -187,28 +188,17 @@ const alertChanges: (keyof AccountRow)[] = ['lowBalance', 'exhaustedAt', 'tellsR
 /** Never written for a paid run. */
 const budgetChanges: (keyof AccountRow)[] = ['freeDay', 'freeWrites', 'freeBytes']
 
-const keyChanges: (keyof KeyRow)[] = [
-  'name',
-  'fingerprint',
-  'secretBy',
-  'capLimit',
-  'rpm',
-  'concurrency',
-  'maxCostPerRun',
-  'fit',
-  'brakeMinute',
-  'brakeHour',
-  'brakeRunning',
-  'scopes',
-  'models',
-  'ipCidrs',
-  'tags',
-  'passport',
-  'expiresAt',
-  'childrenCount',
-  'pausedAt',
-  'pausedReason',
-  'leakAnsweredAt',
-  'revokedAt',
-  'revokedBy',
-]
+/** A key never changes these, and its last use is noted elsewhere. */
+const keyKeeps = new Set<keyof KeyRow>([
+  'id',
+  'accountId',
+  'parentId',
+  'lineage',
+  'branch',
+  'capWindow',
+  'createdAt',
+  'lastUsedAt',
+])
+
+const keyChanges = ({ keys }: Tables): (keyof KeyRow)[] =>
+  (Object.keys(getTableColumns(keys)) as (keyof KeyRow)[]).filter((name) => !keyKeeps.has(name))
