@@ -5,6 +5,7 @@ import { callAt } from '../../scripts/showcase/people.ts'
 import { type Showcase, startShowcase } from '../../scripts/showcase/start.ts'
 import { noAnvil } from '../contracts/anvil.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { until } from '../support/runs.ts'
 import { injectWallet, signer } from './injected-wallet.ts'
 import { inspectPage } from './support.ts'
 
@@ -164,6 +165,10 @@ function stepsOf(path: string): (name: string) => void {
 
 /** The first steps hide themselves once they are done. */
 async function overviewWithoutSteps(page: Page): Promise<void> {
-  await page.goto(`${new URL(page.url()).origin}/dashboard`)
-  expect(await page.getByText('Get your first receipt').count()).toBe(0)
+  const overview = `${new URL(page.url()).origin}/dashboard`
+  // The page of the receipt tells the server by itself, just after the stamp.
+  await until('the first steps to be gone', async () => {
+    await page.goto(overview)
+    return (await page.getByText('Get your first receipt').count()) === 0
+  })
 }

@@ -118,12 +118,13 @@ describe.each(engines)('the dashboard’s usage on %s', (engine) => {
       ['?from=2020-01-01', 'at most 366 days'],
       ['?group_by=colour', '&quot;group_by&quot; must be one or more of'],
       ['?page=0', '&quot;page&quot; must be an integer'],
-      [`?from=${encodeURIComponent(hostile)}`, `value="${escaped}"`],
+      [`?from=${encodeURIComponent(hostile)}`, '&quot;from&quot; must be a date'],
     ])('400 in place for %s', async (query, words) => {
       const { status, html } = await htmlOf(query)
       expect(status).toBe(400)
       expect(html).toContain(words)
       expect(html).toContain('role="alert"')
+      expect(html).not.toContain(hostile)
       expect(html).toContain('Show the last 30 days')
     })
   })

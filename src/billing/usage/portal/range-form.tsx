@@ -45,9 +45,11 @@ function rangeQuery(query: URLSearchParams, keeps: string, days: string | undefi
   return new URLSearchParams({ ...(days ? { days } : {}), ...(kept ? { [keeps]: kept } : {}) })
 }
 
-/** What was typed, or where the range that is shown begins or ends. */
+/** The day that was typed, or where the range that is shown begins or ends. */
 function edgeOf(query: URLSearchParams, edge: 'from' | 'to', found: Range | Refusal): string {
   const typed = query.get(edge)
-  if (typed || found instanceof Refusal) return typed ?? ''
+  // Browsers complain of any other value in a field of dates.
+  if (typed && /^\d{4}-\d\d-\d\d$/.test(typed)) return typed
+  if (found instanceof Refusal) return ''
   return toDate(edge === 'from' ? found.from : found.to - 1)
 }
