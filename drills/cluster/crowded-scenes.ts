@@ -82,14 +82,15 @@ const deadWithRuns: Scene = {
     }
     const ids = await Promise.all(Array.from({ length: longRuns }, begin))
     const listed = ids.map((id) => `'${id}'`).join(', ')
-    const count = async (where: string): Promise<number> => {
-      const sql = `select count(*) from runs where id in (${listed}) and ${where}`
+    const count = async (from: string): Promise<number> => {
+      const sql = `select count(*) from ${from} and id in (${listed})`
       return Number((await primary.ask<{ count: string }>(sql))[0]?.count)
     }
-    await until('the runs to go on', async () => (await count(`status = 'running'`)) === longRuns)
+    const going = `open_runs where status = 'running'`
+    await until('the runs to go on', async () => (await count(going)) === longRuns, 20_000)
     await dead.server.stop('SIGKILL')
     const deadAt = performance.now()
-    const isOver = `status = 'interrupted'`
+    const isOver = `runs where status = 'interrupted'`
     await until('a run to be freed', async () => (await count(isOver)) > 0, deadAfterMs)
     const firstAt = performance.now()
     await until('all to be freed', async () => (await count(isOver)) === longRuns, 40_000)
