@@ -237,6 +237,17 @@ describe('a client that does not read', () => {
     socket.destroy()
   })
 
+  test('counts as gone where more wait than may, and has waited longest', async () => {
+    const first = await open('flood', { writeDeadlineMs: 20_000, mostWaiting: 1 })
+    const { ended } = seen
+    await sleep(300)
+    const second = await open('flood', { writeDeadlineMs: 20_000, mostWaiting: 1 })
+    expect(await ended.promise).toBe('gone')
+    first.destroy()
+    second.destroy()
+    while (server.pendingRequests > 0) await sleep(20)
+  })
+
   test('is waited for while it reads slowly but does', async () => {
     const socket = await open('flood', { writeDeadlineMs: 2000 })
     let taken = 0

@@ -32,11 +32,21 @@ export type SseOptions = {
   /** The most that is kept of what is sent before there is a socket to write to. */
   bufferBytes?: number
   writeDeadlineMs?: number
+  /** The most streams of the process that wait for their readers at a time. */
+  mostWaiting?: number
 }
 
 type SseRun = (client: SseClient) => Promise<void>
 
 const defaultDeadlineMs = 30_000
+
+/**
+ * Streams that wait for their readers, the longest first. Each keeps some MiB of what its model
+ * wrote; readers that keep up never wait, as the system's own buffers hold whole answers.
+ */
+const waitingStreams = new Set<EventStream>()
+const defaultMostWaiting = 256
+
 const ping = ': ping\n\n'
 
 /** Headers of every stream of events. */
@@ -65,9 +75,10 @@ export const sseAnswer = ({ set }: Pick<SseContext, 'set'>, frames: string): Res
 
 /**
  * Answers with a stream of server-sent events that `run` writes. A silent stream carries a comment
- * every 15 s; a slow client is waited for once the system's own buffers are full, and one that then
- * takes nothing for 30 s counts as gone. What `run` throws becomes a last event `{"error":…}` after
- * which nothing follows: no `[DONE]`, so no client takes the stream for whole.
+ * every 15 s. A slow client is waited for once the system's own buffers are full. One that then
+ * takes nothing for 30 s counts as gone, and so does the one that waited longest of more than 256.
+ * What `run` throws becomes a last event `{"error":…}` after which nothing follows: no `[DONE]`, so
+ * no client takes the stream for whole.
  */
 export function sseResponse(
   { request, set, server }: SseContext,
@@ -187,10 +198,15 @@ class EventStream implements SseClient, Bun.DirectUnderlyingSource<Uint8Array> {
     this.waiting = Promise.withResolvers()
     const deadlineMs = this.options.writeDeadlineMs ?? defaultDeadlineMs
     this.deadline = deadlineIn(deadlineMs, () => this.leave())
+    waitingStreams.add(this)
+    if (waitingStreams.size <= (this.options.mostWaiting ?? defaultMostWaiting)) return
+    const [longest] = waitingStreams
+    longest?.leave()
   }
 
   private wake(): void {
     this.deadline?.clear()
+    waitingStreams.delete(this)
     this.waiting?.resolve()
     this.waiting = undefined
   }
