@@ -21,7 +21,7 @@ import type { Column } from '../../web/ui/table.tsx'
 import { When } from '../../web/ui/when.tsx'
 import { browserName } from './browser-name.ts'
 import { sessionAuth, wantsJson } from './needs-session.ts'
-import { type Asked, viewRoutes } from './portal/view-routes.tsx'
+import { type ViewRequest, viewRoutes } from './portal/view-routes.tsx'
 import { endOf, toSessionView } from './session.ts'
 import { auditOf } from './sign-in.ts'
 
@@ -37,7 +37,7 @@ export const sessionsPortal = (deps: Deps, frame: Frame) => {
   const read = async ({
     session: own,
     query,
-  }: Pick<Asked, 'session' | 'query'>): Promise<Listed> => {
+  }: Pick<ViewRequest, 'session' | 'query'>): Promise<Listed> => {
     const page = readPage(query)
     const { accountId } = own
     if (page.after !== undefined && !(await findOwn(deps, accountId, page.after))) {

@@ -25,7 +25,7 @@ export type Listed<Row> = {
   refusal?: Refusal | undefined
 }
 
-type Asked = {
+type ListRequest = {
   account: string
   now: number
   query: URLSearchParams
@@ -35,7 +35,7 @@ type Asked = {
 
 /** Reads a list; a filter that cannot be read is shown in its place. */
 export async function readListed<Row>(
-  { account, now, query, names }: Asked,
+  { account, now, query, names }: ListRequest,
   read: () => Promise<Pick<Listed<Row>, 'items' | 'next'>>,
 ): Promise<Listed<Row>> {
   const view = { account, now, query: filterQuery(query, names), isFirst: !query.get('after') }

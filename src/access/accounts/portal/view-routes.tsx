@@ -13,8 +13,8 @@ import { dashboardPage } from '../../../web/ui/layout.tsx'
 import { isHtmx, pushAddress, reply, sendOn } from '../../../web/ui/reply.ts'
 import { sessionAuth, wantsPage } from '../needs-session.ts'
 
-/** Who asks for a view, and how it is narrowed. */
-export type Asked = {
+/** The caller of a view, and the query that narrows it. */
+export type ViewRequest = {
   acting: Acting
   session: SessionRow
   query: URLSearchParams
@@ -25,11 +25,11 @@ type ViewParts<View> = {
   name: string
   title: string
   right: Right
-  read: (asked: Asked) => Promise<View>
+  read: (asked: ViewRequest) => Promise<View>
   page: (view: View) => Markup
   /** The part that htmx replaces. */
   panel: (view: View) => Markup
-  json: (asked: Asked) => unknown
+  json: (asked: ViewRequest) => unknown
   scripts?: (view: View) => string[]
   /** Whether a browser that opens the twin is sent on to the page; else it shows the JSON. */
   sendsOn?: boolean
@@ -89,7 +89,7 @@ export const viewRoutes = <View,>(
 type FileParts<Row> = Pick<ViewParts<never>, 'name' | 'right'> & {
   fields: CsvFields<Row>
   /** Reads all that match, independent of the page of the list and its order. */
-  read: (asked: Pick<Asked, 'acting' | 'query'>) => Promise<CsvRead<Row>>
+  read: (asked: Pick<ViewRequest, 'acting' | 'query'>) => Promise<CsvRead<Row>>
 }
 
 /** The rows of a list as a CSV file, beside its page. */
