@@ -1,5 +1,5 @@
 /** A connection to a SQLite file: its settings, and how its log is emptied. */
-import { Database } from 'bun:sqlite'
+import { Database, SQLiteError } from 'bun:sqlite'
 
 /** How long a write waits for another process's lock before a later retry, in ms. */
 const busyTimeoutMs = 100
@@ -22,7 +22,7 @@ export function connect(file: string, options: { readonly?: boolean } = {}): Dat
   // Before the first write: it does not change a file that exists.
   raw.run(`PRAGMA page_size = ${pageBytes}`)
   // A new or restored file is not in this mode.
-  if (!options.readonly) raw.run('PRAGMA journal_mode = WAL')
+  if (!options.readonly) enterWal(raw)
   raw.run('PRAGMA synchronous = FULL')
   raw.run('PRAGMA foreign_keys = ON')
   // Savepoints copy pages; in memory a run takes a third fewer writes.
@@ -36,6 +36,21 @@ export function connect(file: string, options: { readonly?: boolean } = {}): Dat
   raw.run('PRAGMA secure_delete = ON')
   raw.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
   return raw
+}
+
+/**
+ * Turns a file to write-ahead logging. Two processes that create it both read before they write,
+ * where SQLite answers "busy" at once instead of waiting; so this tries again.
+ */
+function enterWal(raw: Database): void {
+  for (const end = Date.now() + openWithinMs; ; Bun.sleepSync(5)) {
+    try {
+      return void raw.run('PRAGMA journal_mode = WAL')
+    } catch (error) {
+      const busy = error instanceof SQLiteError && error.code === 'SQLITE_BUSY'
+      if (!busy || Date.now() > end) throw error
+    }
+  }
 }
 
 /**
