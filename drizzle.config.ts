@@ -4,11 +4,11 @@ import { defineConfig } from 'drizzle-kit'
 export default process.env['DIALECT'] === 'postgresql'
   ? defineConfig({
       dialect: 'postgresql',
-      schema: './src/storage/db/schema.pg.ts',
+      schema: './src/storage/db/schema/schema.pg.ts',
       out: './drizzle/pg',
     })
   : defineConfig({
       dialect: 'sqlite',
-      schema: './src/storage/db/schema.sqlite.ts',
+      schema: './src/storage/db/schema/schema.sqlite.ts',
       out: './drizzle/sqlite',
     })

@@ -1,5 +1,5 @@
 import { costOf } from '../src/models/meter.ts'
-import type { EndedRun } from '../src/storage/db/schema.ts'
+import type { EndedRun } from '../src/storage/db/schema/schema.ts'
 
 type Wish = {
   id: string

@@ -8,8 +8,8 @@ import { grantCredit } from '../src/ledger/grant.ts'
 import { endHold, takeHold } from '../src/ledger/hold.ts'
 import { openLedger } from '../src/ledger/post.ts'
 import { logStore } from '../src/proof/log/store.ts'
-import type { Db } from '../src/storage/db/db.ts'
-import type { RunRow } from '../src/storage/db/schema.ts'
+import type { Db } from '../src/storage/db/engine/db.ts'
+import type { RunRow } from '../src/storage/db/schema/schema.ts'
 import { usageOf } from './processes.ts'
 
 const credit = 1_000_000_000_000_000n

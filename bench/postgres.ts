@@ -5,8 +5,8 @@
  */
 
 import { systemClock } from '../src/kernel/clock.ts'
-import { migratePostgres } from '../src/storage/db/migrate.ts'
-import { openPostgres } from '../src/storage/db/postgres.ts'
+import { openPostgres } from '../src/storage/db/engine/postgres.ts'
+import { migratePostgres } from '../src/storage/db/schema/migrate.ts'
 import { measureTurns, openRuns } from './ledger-runs.ts'
 import { openPlain } from './plain-transactions.ts'
 import { middle } from './table.ts'

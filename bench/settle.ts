@@ -4,8 +4,8 @@
  */
 
 import { systemClock } from '../src/kernel/clock.ts'
-import { migrateSqlite } from '../src/storage/db/migrate.ts'
-import { openSqlite } from '../src/storage/db/sqlite.ts'
+import { openSqlite } from '../src/storage/db/engine/sqlite.ts'
+import { migrateSqlite } from '../src/storage/db/schema/migrate.ts'
 import { measureTurns, openRuns } from './ledger-runs.ts'
 import { middle } from './table.ts'
 

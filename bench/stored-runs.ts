@@ -2,12 +2,12 @@
 import { asc, eq, isNull } from 'drizzle-orm'
 import { toStored, waitingOf } from '../src/ledger/store/write.ts'
 import type { Appending, logStore } from '../src/proof/log/store.ts'
-import type { Db } from '../src/storage/db/db.ts'
-import { numbered, numberedRuns } from '../src/storage/db/numbered-runs.ts'
-import { insert, rows, type Work } from '../src/storage/db/query-steps.ts'
-import { signatureAt } from '../src/storage/db/run-columns.ts'
-import type { EndedRun, TransferRow } from '../src/storage/db/schema.ts'
-import { signatureRows } from '../src/storage/db/signatures.ts'
+import type { Db } from '../src/storage/db/engine/db.ts'
+import { signatureAt } from '../src/storage/db/schema/run-columns.ts'
+import type { EndedRun, TransferRow } from '../src/storage/db/schema/schema.ts'
+import { numbered, numberedRuns } from '../src/storage/db/sql/numbered-runs.ts'
+import { insert, rows, type Work } from '../src/storage/db/sql/query-steps.ts'
+import { signatureRows } from '../src/storage/db/sql/signatures.ts'
 import { leafKinds } from '../src/verify/merkle.ts'
 
 /** The number, the time and the balance of a run's charge. */

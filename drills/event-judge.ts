@@ -1,5 +1,5 @@
 /** Compares what a receiver took with what a server committed. */
-import { openSqlite } from '../src/storage/db/sqlite.ts'
+import { openSqlite } from '../src/storage/db/engine/sqlite.ts'
 import { pictureOf } from '../test/ledger/office.ts'
 import { balanceFaults } from '../test/simulation/balance-told.ts'
 import { causesOf, eventDifferences, nameOf } from '../test/simulation/event-causes.ts'

@@ -1,7 +1,7 @@
 /** Each system call by which one end of a run goes to the disk fails, one after the other. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { pageBytes } from '../src/storage/db/connection.ts'
+import { pageBytes } from '../src/storage/db/engine/connection.ts'
 import type { Server } from '../test/support/binary.ts'
 import { until } from '../test/support/runs.ts'
 import { type Asked, ask } from './asked.ts'

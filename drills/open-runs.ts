@@ -5,16 +5,16 @@ import { sha256 } from '../src/kernel/hash.ts'
 import { makeIds } from '../src/kernel/ids.ts'
 import { systemRandom } from '../src/kernel/random.ts'
 import { auditStore } from '../src/ledger/store/audit.ts'
-import type { Db } from '../src/storage/db/db.ts'
-import { insert } from '../src/storage/db/query-steps.ts'
+import type { Db } from '../src/storage/db/engine/db.ts'
+import { openSqlite } from '../src/storage/db/engine/sqlite.ts'
 import type {
   AccountRow,
   EndedRun,
   IdempotentRow,
   KeyRow,
   RunRow,
-} from '../src/storage/db/schema.ts'
-import { openSqlite } from '../src/storage/db/sqlite.ts'
+} from '../src/storage/db/schema/schema.ts'
+import { insert } from '../src/storage/db/sql/query-steps.ts'
 import { plainKey } from '../test/support/plain-key.ts'
 
 type Wish = {

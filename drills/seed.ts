@@ -7,9 +7,9 @@ import { systemRandom } from '../src/kernel/random.ts'
 import { auditStore } from '../src/ledger/store/audit.ts'
 import { waitingOf } from '../src/ledger/store/write.ts'
 import { logStore } from '../src/proof/log/store.ts'
-import { insert, rows } from '../src/storage/db/query-steps.ts'
-import type { AccountRow, EndedRun, StoredRun } from '../src/storage/db/schema.ts'
-import { openSqlite } from '../src/storage/db/sqlite.ts'
+import { openSqlite } from '../src/storage/db/engine/sqlite.ts'
+import type { AccountRow, EndedRun, StoredRun } from '../src/storage/db/schema/schema.ts'
+import { insert, rows } from '../src/storage/db/sql/query-steps.ts'
 
 export type Seed = {
   /** The folder of a server that is stopped. */

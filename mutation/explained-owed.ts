@@ -20,7 +20,7 @@ export const ofOwed: Record<string, Row[]> = {
   'src/storage/liabilities/sort-leaves.ts': [
     ['for (let at = 0;', /one more/, 'There is always a byte: the other value is for the type.'],
   ],
-  'src/front/audit/check-owed.ts': [
+  'src/proof/audit/check-owed.ts': [
     ['return one && other &&', /&& to/, 'There are always both; it is there for the type.'],
   ],
   'src/proof/liabilities/store.ts': [

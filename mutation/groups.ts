@@ -30,7 +30,7 @@ export const groups: Record<string, Group> = {
         'src/verify',
         'csv-records liabilities log-place manifest shown-liabilities sum-tree',
       ),
-      'src/front/audit/check-owed.ts',
+      'src/proof/audit/check-owed.ts',
       'src/storage/liabilities',
       ...named('src/proof/liabilities', 'liabilities state-owed store treasury'),
     ],
@@ -109,7 +109,7 @@ export const groups: Record<string, Group> = {
     wide: /^test\/(idempotency|keys|runs|plans)\//,
   },
   audit: {
-    places: ['src/front/audit'],
+    places: ['src/proof/audit'],
     near: /^test\/audit\//,
     wide: /^test\/(audit|admin|log|signer)\//,
   },

@@ -36,8 +36,8 @@ const kept: Record<string, readonly string[]> = {
   'src/billing/vouchers/redeem-voucher.ts': ['Money that came in.'],
   'src/front/admin/suspend.ts': ['The operator’s decision.'],
   'src/front/terminal/sponsor.ts': ['The operator’s money for visitors.'],
-  'src/front/webhooks/take-room.ts': ['An audit entry of a webhook, or a test event of one.'],
-  'src/front/webhooks/webhooks.ts': [
+  'src/billing/webhooks/take-room.ts': ['An audit entry of a webhook, or a test event of one.'],
+  'src/billing/webhooks/webhooks.ts': [
     'A webhook and an audit entry.',
     'A threshold and an audit entry.',
     'Nothing: a flag of the account.',

@@ -4,7 +4,7 @@
  * the manifest. Run it after changing the logo.
  */
 import { initWasm, Resvg } from '@resvg/resvg-wasm'
-import { brandHash, rosetteMarkPaths } from '../src/kernel/rosette.ts'
+import { brandHash, rosetteMarkPaths } from '../src/verify/rosette.ts'
 import { colours } from '../src/web/pictures/drawing.ts'
 
 await initWasm(await Bun.file(Bun.resolveSync('@resvg/resvg-wasm/index_bg.wasm', '.')).bytes())

@@ -34,7 +34,7 @@ describe('the outside world enters through its own files', () => {
     [
       "a server's clock",
       /clock_timestamp|statement_timestamp|current_timestamp|\bnow\(\) at time|strftime\(/i,
-      /^src\/storage\/db\/postgres\.ts$/,
+      /^src\/storage\/db\/engine\/postgres\.ts$/,
     ],
     ['raw SQL text', /\bsql\.(raw|identifier)\(/, /^src\/storage\/db\//],
     ['evaluated text', /\beval\(|new Function\(|\bBun\.\$/, /^$/],

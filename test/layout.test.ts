@@ -46,7 +46,7 @@ function floorOf(file: string): Floor {
   if (/^src\/((app|config|cli)\/|main\.ts$)/.test(file)) return 'house'
   if (/\/(api|portal|pages)(\/|\.tsx?$)|\/(needs-|shapes\.ts$)|[/-]reference\.ts$/.test(file))
     return 'door'
-  if (/-rows\.ts$|\/db\/query-steps\.ts$/.test(file)) return 'rows'
+  if (/-rows\.ts$|\/db\/sql\/query-steps\.ts$/.test(file)) return 'rows'
   if (/^src\/\w+\/(db|chain|upstream|signer)\/|\/store(\/|\.ts$)|\/ledger\/post/.test(file))
     return 'outside'
   return 'domain'
@@ -61,7 +61,7 @@ function roomOf(file: string): string {
 
 /** The wings of the house. Each imports only the wings before it, in types too. */
 const wings = [
-  ...['kernel', 'verify', 'web', 'storage', 'ledger', 'access', 'models', 'proof', 'billing'],
+  ...['kernel', 'verify', 'storage', 'web', 'ledger', 'access', 'models', 'proof', 'billing'],
   ...['config', 'runs', 'front', 'app', 'browser', 'cli'],
 ]
 

@@ -2,8 +2,8 @@
 import { inArray } from 'drizzle-orm'
 import { definePart } from '../ledger/part.ts'
 import type { UnitOfWork } from '../ledger/unit-of-work.ts'
-import { insert, remove, rows } from '../storage/db/query-steps.ts'
-import type { InvitationRow, MemberRow } from '../storage/db/schema.ts'
+import type { InvitationRow, MemberRow } from '../storage/db/schema/schema.ts'
+import { insert, remove, rows } from '../storage/db/sql/query-steps.ts'
 
 /** Loaded for a command that names them; the lock of the account keeps others from changes. */
 export type People = {

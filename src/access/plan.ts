@@ -1,7 +1,7 @@
 /** Plans: what a period costs, the discount of every run, and what an account may use. */
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
-import type { AccountRow } from '../storage/db/schema.ts'
+import type { AccountRow } from '../storage/db/schema/schema.ts'
 
 export type Plan = {
   id: string

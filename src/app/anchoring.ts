@@ -4,7 +4,7 @@ import { openAnchoring } from '../proof/anchors/anchoring.ts'
 import type { Sender } from '../proof/anchors/sender.ts'
 import { type AnchorStore, anchorStore } from '../proof/anchors/store.ts'
 import { rpcChain } from '../proof/chain/rpc.ts'
-import type { Db } from '../storage/db/db.ts'
+import type { Db } from '../storage/db/engine/db.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import type { Deps } from './deps-port.ts'
 

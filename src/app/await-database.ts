@@ -2,9 +2,9 @@
 import type { Clock, Millis } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import { skewAdvice, skewOf } from '../kernel/skew.ts'
-import type { Db } from '../storage/db/db.ts'
-import { openLeaseClock } from '../storage/db/lease-clock.ts'
-import { DatabaseAway } from '../storage/db/opening-fault.ts'
+import type { Db } from '../storage/db/engine/db.ts'
+import { openLeaseClock } from '../storage/db/engine/lease-clock.ts'
+import { DatabaseAway } from '../storage/db/engine/opening-fault.ts'
 import type { Waiting } from '../web/http/waiting.ts'
 
 type Needs = { waiting: Pick<Waiting, 'enter'>; log: Log; clock: Clock }

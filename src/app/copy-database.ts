@@ -3,11 +3,11 @@ import type { Millis } from '../kernel/clock.ts'
 import { auditStore } from '../ledger/store/audit.ts'
 import { type LedgerSums, sumLedger } from '../ledger/store/sums.ts'
 import { readWholeLogs, type WholeLog } from '../proof/log/store/whole.ts'
-import { assertNoTables, copyTables, type Tally, tallyTables } from '../storage/db/copy.ts'
-import type { Db } from '../storage/db/db.ts'
-import { migratePostgres } from '../storage/db/migrate.ts'
-import type { PgDirect } from '../storage/db/pg-drizzle.ts'
-import { postgresDb } from '../storage/db/postgres.ts'
+import type { Db } from '../storage/db/engine/db.ts'
+import type { PgDirect } from '../storage/db/engine/pg-drizzle.ts'
+import { postgresDb } from '../storage/db/engine/postgres.ts'
+import { assertNoTables, copyTables, type Tally, tallyTables } from '../storage/db/files/copy.ts'
+import { migratePostgres } from '../storage/db/schema/migrate.ts'
 
 /** What was copied, as the copy has it. */
 export type Copied = { tables: Tally[]; ledger: LedgerSums; logs: WholeLog[] }

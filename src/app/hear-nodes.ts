@@ -2,8 +2,8 @@
 import { isHearing } from '../front/status/health.ts'
 import { stopCancelled } from '../runs/cancel.ts'
 import { stopForbidden } from '../runs/stop-forbidden.ts'
-import type { Db } from '../storage/db/db.ts'
-import type { Notice } from '../storage/db/notices.ts'
+import type { Db } from '../storage/db/engine/db.ts'
+import type { Notice } from '../storage/db/engine/notices.ts'
 import { learnSlots } from './learn-slots.ts'
 import type { Service } from './wiring.ts'
 

@@ -1,5 +1,5 @@
 /** Learns which slots moved to or from this shard. */
-import type { Db } from '../storage/db/db.ts'
+import type { Db } from '../storage/db/engine/db.ts'
 import { learnMoved } from '../storage/slots/store/owners.ts'
 import type { Deps } from './deps-port.ts'
 

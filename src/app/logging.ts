@@ -3,7 +3,7 @@ import pino from 'pino'
 import type Pretty from 'pino-pretty'
 import type { Log } from '../kernel/log.ts'
 import { redact } from '../kernel/redact.ts'
-import { isPoolerFault, poolerAdvice } from '../storage/db/opening-fault.ts'
+import { isPoolerFault, poolerAdvice } from '../storage/db/engine/opening-fault.ts'
 
 export type LogOptions = {
   level: 'debug' | 'info' | 'warn' | 'error'

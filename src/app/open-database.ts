@@ -5,9 +5,14 @@ import type { Config } from '../config/config.ts'
 import { ensureFolder, WrongSetting } from '../config/ensure-folder.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { systemRandom } from '../kernel/random.ts'
-import { connect } from '../storage/db/connection.ts'
-import type { Db } from '../storage/db/db.ts'
-import { lockServer, type ServerLock } from '../storage/db/lock.ts'
+import { connect } from '../storage/db/engine/connection.ts'
+import type { Db } from '../storage/db/engine/db.ts'
+import { DatabaseAway, openingFault } from '../storage/db/engine/opening-fault.ts'
+import type { PgDirect } from '../storage/db/engine/pg-drizzle.ts'
+import { openSqlite } from '../storage/db/engine/sqlite.ts'
+import { lockServer, type ServerLock } from '../storage/db/files/lock.ts'
+import { type Moved, movedTo, unmarkMoved } from '../storage/db/files/moved.ts'
+import { placeNewFile } from '../storage/db/files/new-file.ts'
 import {
   assertOurs,
   ForeignSchema,
@@ -16,12 +21,7 @@ import {
   migrateSqlite,
   postgresState,
   sqliteState,
-} from '../storage/db/migrate.ts'
-import { type Moved, movedTo, unmarkMoved } from '../storage/db/moved.ts'
-import { placeNewFile } from '../storage/db/new-file.ts'
-import { DatabaseAway, openingFault } from '../storage/db/opening-fault.ts'
-import type { PgDirect } from '../storage/db/pg-drizzle.ts'
-import { openSqlite } from '../storage/db/sqlite.ts'
+} from '../storage/db/schema/migrate.ts'
 import { assertFileIsThere, missingDatabase } from './missing-database.ts'
 
 /** The database of a configuration, at this build's schema. */
@@ -113,7 +113,7 @@ export function ensureDatabaseFolder({ data, database_url: url }: Config): void 
 
 /** Loaded by those who use it: Bun's client and its dialect are a good part of a start. */
 async function openPostgres(url: string, connections?: number) {
-  const postgres = await import('../storage/db/postgres.ts')
+  const postgres = await import('../storage/db/engine/postgres.ts')
   return postgres.openPostgres(url, connections)
 }
 
@@ -123,7 +123,7 @@ async function openPostgres(url: string, connections?: number) {
  */
 export async function assertThere({ database_url: url }: Config): Promise<void> {
   if (!/^postgres(ql)?:/.test(url)) return
-  const { probeServer } = await import('../storage/db/server-probe.ts')
+  const { probeServer } = await import('../storage/db/engine/server-probe.ts')
   const fault = openingFault(await probeServer(url), url)
   if (fault instanceof DatabaseAway) throw fault
 }

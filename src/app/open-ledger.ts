@@ -1,7 +1,6 @@
 /** Opens the ledger of a server, and the clock by which it judges leases. */
 
 import { sponsorAccount } from '../access/accounts/account.ts'
-import type { Meters } from '../front/metrics/meters.ts'
 import type { Health } from '../front/status/health-port.ts'
 import { foreignSchema } from '../front/status/schema.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -16,10 +15,11 @@ import type { Logs } from '../proof/log/logs.ts'
 import { nameGuard } from '../proof/log/store/logs.ts'
 import type { LogStore } from '../proof/log/store.ts'
 import type { CountStore } from '../storage/counts/store.ts'
-import type { Db } from '../storage/db/db.ts'
-import { type LeaseClock, openLeaseClock } from '../storage/db/lease-clock.ts'
+import type { Db } from '../storage/db/engine/db.ts'
+import { type LeaseClock, openLeaseClock } from '../storage/db/engine/lease-clock.ts'
 import { misplaced } from '../storage/slots/store/owners.ts'
 import { isAddress } from '../verify/address.ts'
+import type { Meters } from './metrics/meters.ts'
 
 /** @throws Error that names both clocks while that of this machine is wrong. */
 export async function openRightClock(db: Db, clock: Clock): Promise<LeaseClock> {

@@ -10,7 +10,7 @@ import { readSecretFile } from '../proof/signer/key-file.ts'
 import { type Signer, signerFromHex } from '../proof/signer/signer.ts'
 import { type KeySource, openSource } from '../proof/signer/source.ts'
 import { findKnownSigner } from '../proof/signer/store.ts'
-import type { Db } from '../storage/db/db.ts'
+import type { Db } from '../storage/db/engine/db.ts'
 
 /** Who signs receipts: the first there is of keystore, key file, environment and data folder. */
 export async function openDataSigner(

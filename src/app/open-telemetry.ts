@@ -1,12 +1,12 @@
 /** Opens the export of traces, if the configuration names a collector; loads nothing otherwise. */
 import type { Config } from '../config/config.ts'
-import type { Sent } from '../front/telemetry/exporter.ts'
-import type { Span } from '../front/telemetry/spans.ts'
-import type { Telemetry } from '../front/telemetry/telemetry.ts'
 import { parseObject } from '../kernel/json-object.ts'
 import type { StopSignal } from '../kernel/stop.ts'
 import { type HttpLimits, request } from '../models/upstream/http.ts'
 import type { Deps } from './deps-port.ts'
+import type { Sent } from './telemetry/exporter.ts'
+import type { Span } from './telemetry/spans.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
 import { version } from './version.ts'
 
 type Needs = Pick<Deps, 'clock' | 'random' | 'log'> & { node: string }
@@ -25,7 +25,7 @@ export async function openTelemetry(
 ): Promise<Telemetry | undefined> {
   const { endpoint, headers, sample } = telemetry
   if (endpoint === undefined) return undefined
-  const { makeTelemetry } = await import('../front/telemetry/telemetry.ts')
+  const { makeTelemetry } = await import('./telemetry/telemetry.ts')
   const send = await senderTo(endpoint, headers, node)
   return makeTelemetry({ clock, random, log, sample, send })
 }
@@ -36,7 +36,7 @@ export async function senderTo(
   headers: Readonly<Record<string, string>> = {},
   node = '',
 ): Promise<(spans: readonly Span[], signal: StopSignal) => Promise<Sent>> {
-  const { writeTraces } = await import('../front/telemetry/otlp.ts')
+  const { writeTraces } = await import('./telemetry/otlp.ts')
   const url = `${endpoint}/v1/traces`
   const own = { 'content-type': 'application/json', 'user-agent': 'counterfoil', ...headers }
   return async (spans, signal) => {

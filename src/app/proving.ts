@@ -6,8 +6,8 @@ import { cosignatureStore } from '../proof/log/store/cosignatures.ts'
 import type { LogStore } from '../proof/log/store.ts'
 import { logNoteSigner } from '../proof/signer/ed25519.ts'
 import type { Signer } from '../proof/signer/signer.ts'
-import type { Db } from '../storage/db/db.ts'
-import type { LeaseTime } from '../storage/db/lease.ts'
+import type { Db } from '../storage/db/engine/db.ts'
+import type { LeaseTime } from '../storage/db/engine/lease.ts'
 import { witnessesOf } from './open-witnesses.ts'
 
 /** The signers of this process, and the stores of statements and cosignatures. */

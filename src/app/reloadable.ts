@@ -19,7 +19,7 @@ import { Slots } from '../models/upstream/slots.ts'
 import type { Upstream } from '../models/upstream/upstream.ts'
 import { ensurePriceList } from '../proof/log/store/price-list.ts'
 import type { LogStore } from '../proof/log/store.ts'
-import type { Db } from '../storage/db/db.ts'
+import type { Db } from '../storage/db/engine/db.ts'
 import type { Deps } from './deps-port.ts'
 
 type Needs = Pick<Deps, 'clock' | 'ids' | 'log' | 'meters'> & {

@@ -1,10 +1,11 @@
 /** Serves /metrics on the listener that the configuration names. */
-import { metricsDoor } from '../front/metrics/api/listener.ts'
-import { metricsReader } from '../front/metrics/collect.ts'
-import { watchLag } from '../front/metrics/lag.ts'
-import { metricsStore } from '../front/metrics/store.ts'
+
 import { serveRequests } from '../web/http/serve.ts'
 import type { Deps } from './deps-port.ts'
+import { metricsDoor } from './metrics/api/listener.ts'
+import { metricsReader } from './metrics/collect.ts'
+import { watchLag } from './metrics/lag.ts'
+import { metricsStore } from './metrics/store.ts'
 import type { Parts } from './wiring.ts'
 
 /** `/metrics` on the listener of its own that the configuration names; undefined without one. */

@@ -2,9 +2,9 @@
 import { sponsorAccount, toAccountId } from '../access/accounts/account.ts'
 import type { DepositPolicy } from '../billing/deposits/deposit.ts'
 import type { Config } from '../config/config.ts'
-import { operatorSecrets } from '../front/webhooks/configured.ts'
 import { type Block, parseBlock } from '../kernel/network-block.ts'
 import { type Shard, shardAmong } from '../kernel/shard.ts'
+import { operatorSecrets } from './configured-webhooks.ts'
 import { usableMemory } from './usable-memory.ts'
 
 /** Of the memory that this process may use, a body needs its bytes about three times. */

@@ -1,7 +1,6 @@
 /** Starts the service: repairs what a crash left, then listens; and stops it again. */
 import { dirname } from 'node:path'
 import { tellSkew } from '../front/status/clock.ts'
-import { followConfigured } from '../front/webhooks/configured.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
 import { within } from '../kernel/within.ts'
 import { auditStore } from '../ledger/store/audit.ts'
@@ -11,12 +10,17 @@ import { type LostReceipt, listLost } from '../proof/receipts/lost.ts'
 import { writeLost } from '../proof/receipts/store/lost.ts'
 import { useNativeEd25519 } from '../proof/signer/ed25519.ts'
 import { endAbandoned } from '../runs/end-abandoned.ts'
-import type { Db } from '../storage/db/db.ts'
-import { dropLeases, nodeLease, takeLease } from '../storage/db/lease.ts'
-import { readReplication, replicationFault, replicationFix } from '../storage/db/replication.ts'
+import type { Db } from '../storage/db/engine/db.ts'
+import { dropLeases, nodeLease, takeLease } from '../storage/db/engine/lease.ts'
+import {
+  readReplication,
+  replicationFault,
+  replicationFix,
+} from '../storage/db/engine/replication.ts'
 import { useWasmKeccak } from '../verify/fast/keccak-wasm.ts'
 import { serve } from '../web/http/serve.ts'
 import type { Waiting } from '../web/http/waiting.ts'
+import { followConfigured } from './configured-webhooks.ts'
 import type { Deps } from './deps-port.ts'
 import { hearNodes } from './hear-nodes.ts'
 import { startJobs } from './job-runner.ts'

@@ -1,5 +1,5 @@
 /** Finds moves of slots whose command died: their accounts wait until it is run again. */
-import type { Db } from '../storage/db/db.ts'
+import type { Db } from '../storage/db/engine/db.ts'
 import { stalledMoves } from '../storage/slots/store/move-lease.ts'
 import type { Deps } from './deps-port.ts'
 

@@ -1,7 +1,7 @@
 /** Looks whether another node has migrated the database that this one serves. */
-import type { Db } from '../storage/db/db.ts'
-import { schemaSteps } from '../storage/db/migrate.ts'
-import { readSchemaMark, schemaHealthOf } from '../storage/db/schema-needs.ts'
+import type { Db } from '../storage/db/engine/db.ts'
+import { schemaSteps } from '../storage/db/schema/migrate.ts'
+import { readSchemaMark, schemaHealthOf } from '../storage/db/schema/schema-needs.ts'
 import type { Deps } from './deps-port.ts'
 
 /** Notes in the health how the schema compares with this build's, and logs each change once. */

@@ -1,7 +1,7 @@
 /** Watches the storage of a running service, and logs each change once. */
 import type { Log } from '../kernel/log.ts'
-import type { Db } from '../storage/db/db.ts'
-import { withLostConnections } from '../storage/db/lost-connections.ts'
+import type { Db } from '../storage/db/engine/db.ts'
+import { withLostConnections } from '../storage/db/engine/lost-connections.ts'
 import type { Deps } from './deps-port.ts'
 
 /** Logs each trouble of a database once, although jobs and clients meet it a thousand times. */

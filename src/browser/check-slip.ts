@@ -1,5 +1,5 @@
 /** Draws a receipt file as a slip. */
-import { rosetteHues, rosettePaths } from '../kernel/rosette.ts'
+import { rosetteHues, rosettePaths } from '../verify/rosette.ts'
 import type { Verdict } from '../verify/verify.ts'
 import { stampOf } from './check-parts.ts'
 import { drawing, element } from './dom.ts'

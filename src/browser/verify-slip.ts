@@ -1,7 +1,7 @@
 /** Draws the receipt of the offline verifier. */
 import type { Json } from '../kernel/canonical.ts'
-import { hueDegrees, rosetteHues, rosettePaths } from '../kernel/rosette.ts'
 import { isHidden, parseReceiptFile, type Receipt } from '../verify/receipt.ts'
+import { hueDegrees, rosetteHues, rosettePaths } from '../verify/rosette.ts'
 import { hiddenWords, slipLines, totalOf } from '../verify/slip-lines.ts'
 import type { Verdict } from '../verify/verify.ts'
 import { rowsOf } from './check-slip.ts'

@@ -1,20 +1,20 @@
 /** `audit`: checks a whole log from outside: of a service, of all shards, or in a folder. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
-import { WrongAnswer } from '../front/audit/answers.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { shardHeader } from '../kernel/shard.ts'
+import { request } from '../models/upstream/http.ts'
+import { UpstreamFailure } from '../models/upstream/upstream.ts'
+import { WrongAnswer } from '../proof/audit/answers.ts'
 import {
   type AuditReport,
   auditFiles,
   auditService,
   type FileOptions,
-} from '../front/audit/audit.ts'
-import type { OnChain } from '../front/audit/check-chain.ts'
-import { checkMoves, type ToldMove, type ToldMoves } from '../front/audit/check-moves.ts'
-import { confessionIn, type Service, ServiceTrouble } from '../front/audit/service-view.ts'
-import { systemClock } from '../kernel/clock.ts'
-import { shardHeader } from '../kernel/shard.ts'
-import { request } from '../models/upstream/http.ts'
-import { UpstreamFailure } from '../models/upstream/upstream.ts'
+} from '../proof/audit/audit.ts'
+import type { OnChain } from '../proof/audit/check-chain.ts'
+import { checkMoves, type ToldMove, type ToldMoves } from '../proof/audit/check-moves.ts'
+import { confessionIn, type Service, ServiceTrouble } from '../proof/audit/service-view.ts'
 import { told } from '../verify/checks.ts'
 import { type Checkpoint, parseCheckpoint } from '../verify/proof.ts'
 import type { NoteKey } from '../verify/signed-note.ts'

@@ -10,6 +10,8 @@ import { systemClock, toRfc3339 } from '../kernel/clock.ts'
 import { auditStore } from '../ledger/store/audit.ts'
 import { logStore } from '../proof/log/store.ts'
 import { findHistory } from '../proof/signer/store.ts'
+import type { Db } from '../storage/db/engine/db.ts'
+import { openSqlite } from '../storage/db/engine/sqlite.ts'
 import {
   beside,
   copyBackup,
@@ -18,11 +20,9 @@ import {
   noteBackup,
   prepareCopy,
   putInPlace,
-} from '../storage/db/backup.ts'
-import type { Db } from '../storage/db/db.ts'
-import { lockDataFolder } from '../storage/db/lock.ts'
-import { sqliteState } from '../storage/db/migrate.ts'
-import { openSqlite } from '../storage/db/sqlite.ts'
+} from '../storage/db/files/backup.ts'
+import { lockDataFolder } from '../storage/db/files/lock.ts'
+import { sqliteState } from '../storage/db/schema/migrate.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
 import { dump } from './pg-dump.ts'
 import { restoreCommands } from './pg-tools.ts'

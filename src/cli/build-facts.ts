@@ -2,8 +2,8 @@
 
 import { commit, version } from '../app/version.ts'
 import { kindOfCurve } from '../proof/signer/secp256k1.ts'
-import { schemaSteps } from '../storage/db/migrate.ts'
-import { neededStep } from '../storage/db/schema-needs.ts'
+import { schemaSteps } from '../storage/db/schema/migrate.ts'
+import { neededStep } from '../storage/db/schema/schema-needs.ts'
 
 declare const COUNTERFOIL_BUILD_PLATFORM: string | undefined
 

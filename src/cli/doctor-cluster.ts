@@ -1,11 +1,11 @@
 /** The `doctor` checks of what several servers share: moves of slots, and connections. */
 import type { Config } from '../config/config.ts'
 import { systemClock } from '../kernel/clock.ts'
-import { slotsText } from '../kernel/slot-text.ts'
-import { readConnectionRoom } from '../storage/db/connection-room.ts'
-import type { Db } from '../storage/db/db.ts'
-import { liveNodes } from '../storage/db/lease.ts'
-import { openLeaseClock } from '../storage/db/lease-clock.ts'
+import { readConnectionRoom } from '../storage/db/engine/connection-room.ts'
+import type { Db } from '../storage/db/engine/db.ts'
+import { liveNodes } from '../storage/db/engine/lease.ts'
+import { openLeaseClock } from '../storage/db/engine/lease-clock.ts'
+import { slotsText } from '../storage/slots/slot-text.ts'
 import { stalledMoves } from '../storage/slots/store/move-lease.ts'
 import { type Finding, failure, fine, warning } from './finding.ts'
 

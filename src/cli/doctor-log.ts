@@ -7,8 +7,12 @@ import { readWholeLogs } from '../proof/log/store/whole.ts'
 import { logStore } from '../proof/log/store.ts'
 import { countLost, lostPathOf } from '../proof/receipts/store/lost.ts'
 import { findHistory } from '../proof/signer/store.ts'
-import type { Db } from '../storage/db/db.ts'
-import { readReplication, replicationFault, replicationFix } from '../storage/db/replication.ts'
+import type { Db } from '../storage/db/engine/db.ts'
+import {
+  readReplication,
+  replicationFault,
+  replicationFix,
+} from '../storage/db/engine/replication.ts'
 import { type Finding, failure, fine, quote, warning } from './finding.ts'
 
 /** Checks the log against every head known to this data folder or to another node. */

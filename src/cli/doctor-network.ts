@@ -11,7 +11,7 @@ import { systemRandom } from '../kernel/random.ts'
 import { request } from '../models/upstream/http.ts'
 import { anchorStore } from '../proof/anchors/store.ts'
 import { rpcChain } from '../proof/chain/rpc.ts'
-import type { Db } from '../storage/db/db.ts'
+import type { Db } from '../storage/db/engine/db.ts'
 import { type Finding, failure, fine, warning } from './finding.ts'
 import { checkUpstreams, isThere, upstreamWords } from './models.ts'
 

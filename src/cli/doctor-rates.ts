@@ -1,12 +1,12 @@
 /** The `doctor` checks of rates that models lack, and of usage that is not believed. */
 import { classUnits } from '../billing/usage/store/class-lines.ts'
 import { countedRuns } from '../billing/usage/store/counted-runs.ts'
+import { troubleStore } from '../billing/webhooks/store/troubles.ts'
 import type { Config } from '../config/config.ts'
-import { troubleStore } from '../front/webhooks/store/troubles.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { rateFieldOf } from '../models/rate-fields.ts'
-import type { Db } from '../storage/db/db.ts'
-import { openLeaseClock } from '../storage/db/lease-clock.ts'
+import type { Db } from '../storage/db/engine/db.ts'
+import { openLeaseClock } from '../storage/db/engine/lease-clock.ts'
 import { meterInText } from '../verify/meter-words.ts'
 import { type Finding, failure, fine, warning } from './finding.ts'
 

@@ -1,7 +1,7 @@
 /** `gather --shards FILE`: serves the public figures and lists of all shards together. */
 import type { Command } from 'commander'
+import { gatherer } from '../app/gather/api/gather.ts'
 import { hostPort } from '../config/values.ts'
-import { gatherer } from '../front/gather/api/gather.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { makeIds } from '../kernel/ids.ts'
 import { systemRandom } from '../kernel/random.ts'

@@ -8,7 +8,7 @@ import { helpSettings } from '../config/help.ts'
 import { nearest } from '../kernel/nearest.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
-import { storageFaultOf } from '../storage/db/storage.ts'
+import { storageFaultOf } from '../storage/db/engine/storage.ts'
 import { Exit, exitCodes, say } from './context.ts'
 import { surviveLostOutput } from './output.ts'
 

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startDemo } from '../app/demo/demo.ts'
 import { openLog } from '../app/logging.ts'
+import type { ProcessFacts } from '../app/metrics/collect.ts'
 import type { Source } from '../config/config.ts'
 import { readConfig } from '../config/file.ts'
-import type { ProcessFacts } from '../front/metrics/collect.ts'
-import { lockServer } from '../storage/db/lock.ts'
+import { lockServer } from '../storage/db/files/lock.ts'
 import { Exit, exitCodes, say } from './context.ts'
 
 /** Settings that mean the same in a demonstration; all others are refused. */

@@ -4,7 +4,7 @@ import { findMove, giveUp, type Moving, moveSlots } from '../app/move-slots.ts'
 import { openMoving } from '../app/open-moving.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { toUsd } from '../kernel/money.ts'
-import { parseSlots, slotsForm, slotsText } from '../kernel/slot-text.ts'
+import { parseSlots, slotsForm, slotsText } from '../storage/slots/slot-text.ts'
 import { configOf, Exit, exitCodes, printJson, say, withSettings } from './context.ts'
 
 type Options = Record<string, unknown> & {

@@ -1,7 +1,7 @@
 /** `slot of`, `slot prefixes`, `slot move`: where accounts are, and what a balancer routes by. */
 import type { Command } from 'commander'
 import { markOf, shardAmong, slotOf } from '../kernel/shard.ts'
-import { prefixPattern, slotsText } from '../kernel/slot-text.ts'
+import { prefixPattern, slotsText } from '../storage/slots/slot-text.ts'
 import { print, printJson } from './context.ts'
 import { shardsOf } from './shard-file.ts'
 import { slotMoveCommand } from './slot-move.ts'

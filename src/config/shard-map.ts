@@ -1,7 +1,7 @@
 /** Reads the file of all shards: which slots each has, and where it answers. */
 import { parse, TomlError } from 'smol-toml'
 import { isShardId, type ShardEntry, slotCount } from '../kernel/shard.ts'
-import { parseSlots, shardIdForm, slotsForm, slotsText } from '../kernel/slot-text.ts'
+import { parseSlots, shardIdForm, slotsForm, slotsText } from '../storage/slots/slot-text.ts'
 import { isTable, unknownKey } from './setting.ts'
 import { httpUrl } from './values.ts'
 

@@ -1,7 +1,7 @@
 /** Readers of single values: their form, their limits and how they are shown. */
 import { isIP } from 'node:net'
 import { isShardId } from '../kernel/shard.ts'
-import { parseSlots, shardIdForm, slotsForm } from '../kernel/slot-text.ts'
+import { parseSlots, shardIdForm, slotsForm } from '../storage/slots/slot-text.ts'
 import { isAddress } from '../verify/address.ts'
 
 /** How one value of the configuration is written and what it may be. */

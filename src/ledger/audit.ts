@@ -8,8 +8,8 @@ import type {
   StoredRun,
   TransferRow,
   WindowRow,
-} from '../storage/db/schema.ts'
-import type { LedgerSide } from '../storage/db/schema-money.ts'
+} from '../storage/db/schema/schema.ts'
+import type { LedgerSide } from '../storage/db/schema/schema-money.ts'
 import { windowId } from '../storage/holds/open-runs.ts'
 import { isBrakeWindow } from './brake.ts'
 import { depositOfRef, depositRef } from './deposit-ref.ts'

@@ -6,7 +6,7 @@
  */
 import type { Millis } from '../kernel/clock.ts'
 import type { Nusd } from '../kernel/money.ts'
-import type { HoldWindow, KeyRow, WindowRow } from '../storage/db/schema.ts'
+import type { HoldWindow, KeyRow, WindowRow } from '../storage/db/schema/schema.ts'
 
 export type BrakeSpan = 'minute' | 'hour'
 

@@ -1,5 +1,5 @@
 /** What a change of money names and decides, before it is posted. */
-import type { HoldWindow } from '../storage/db/schema.ts'
+import type { HoldWindow } from '../storage/db/schema/schema.ts'
 import type { PartId } from './part.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 

@@ -1,5 +1,5 @@
 /** The reference of a deposit in the journal, derived from its transfer on the chain. */
-import type { DepositRow } from '../storage/db/schema.ts'
+import type { DepositRow } from '../storage/db/schema/schema.ts'
 
 /** The identity of a transfer on the chain. */
 export type TransferIdentity = Pick<

@@ -2,7 +2,7 @@
 import type { Millis } from '../kernel/clock.ts'
 import { nusdPerUsd } from '../kernel/money.ts'
 import { Refusal } from '../kernel/refusal.ts'
-import type { AccountRow } from '../storage/db/schema.ts'
+import type { AccountRow } from '../storage/db/schema/schema.ts'
 import type { Command } from './command.ts'
 import type { PartRows } from './part.ts'
 import type { TrackedRows } from './unit-of-work.ts'

@@ -1,6 +1,6 @@
 /** Numbers the movements of money of a batch. */
 import { max, type Nusd } from '../kernel/money.ts'
-import type { TransferRow } from '../storage/db/schema.ts'
+import type { TransferRow } from '../storage/db/schema/schema.ts'
 import { concernsBalance, tellBalance } from './told-spend.ts'
 import type { NewTransfer, TrackedRows } from './unit-of-work.ts'
 

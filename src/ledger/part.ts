@@ -1,7 +1,7 @@
 /** Rows that the ledger does not know: a command brings how they are loaded and written. */
 import type { Millis } from '../kernel/clock.ts'
-import type { Query, Work } from '../storage/db/query-steps.ts'
-import type { Tables } from '../storage/db/schema.ts'
+import type { Tables } from '../storage/db/schema/schema.ts'
+import type { Query, Work } from '../storage/db/sql/query-steps.ts'
 
 /** The transaction in which the rows of a part are loaded and written. */
 export type PartStore = { q: Query; tables: Tables; now: Millis }

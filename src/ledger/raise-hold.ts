@@ -2,7 +2,7 @@
 import { min, type Nusd, toJsonInteger, toUsd } from '../kernel/money.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { notAStatus } from '../kernel/status-safe.ts'
-import type { KeyRow, RunRow, WindowRow } from '../storage/db/schema.ts'
+import type { KeyRow, RunRow, WindowRow } from '../storage/db/schema/schema.ts'
 import { brakesOf } from './brake.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 

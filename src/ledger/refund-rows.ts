@@ -1,6 +1,6 @@
 /** The refunds of runs and deposits so far, for commands that refund or move more of them. */
 import type { Nusd } from '../kernel/money.ts'
-import { findRows, type Work } from '../storage/db/query-steps.ts'
+import { findRows, type Work } from '../storage/db/sql/query-steps.ts'
 import { definePart, type PartStore } from './part.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 

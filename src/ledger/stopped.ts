@@ -1,7 +1,7 @@
 /** Stops commands for accounts whose slot moves to another shard. */
 import type { Refusal } from '../kernel/refusal.ts'
 import { slotMoving } from '../kernel/shard.ts'
-import type { AccountRow } from '../storage/db/schema.ts'
+import type { AccountRow } from '../storage/db/schema/schema.ts'
 import type { Command } from './command.ts'
 
 /**

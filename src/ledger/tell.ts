@@ -1,7 +1,7 @@
 /** Writes the events of commands in the transaction of the change. */
 import type { Millis } from '../kernel/clock.ts'
-import type { Rows } from '../storage/db/memory.ts'
-import type { AccountRow, EventRow } from '../storage/db/schema.ts'
+import type { Rows } from '../storage/db/engine/memory.ts'
+import type { AccountRow, EventRow } from '../storage/db/schema/schema.ts'
 import type { NewEvent } from '../storage/outbox/event.ts'
 import { placeAfter, toEventRow } from '../storage/outbox/event-row.ts'
 

@@ -1,7 +1,7 @@
 /** Writes the events of spending: percentages of a key's cap, and a balance that runs out. */
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import { type Nusd, toJsonInteger } from '../kernel/money.ts'
-import type { AccountRow, WindowRow } from '../storage/db/schema.ts'
+import type { AccountRow, WindowRow } from '../storage/db/schema/schema.ts'
 import type { NewEvent } from '../storage/outbox/event.ts'
 import { addEvent, type Telling } from './tell.ts'
 import type { UnitOfWork } from './unit-of-work.ts'

@@ -1,7 +1,7 @@
 /** The rows that a batch of commands reads and changes in memory, between load and write. */
 import type { Millis } from '../kernel/clock.ts'
 import { max, type Nusd } from '../kernel/money.ts'
-import type { Rows } from '../storage/db/memory.ts'
+import type { Rows } from '../storage/db/engine/memory.ts'
 import type {
   AccountRow,
   AuditRow,
@@ -14,7 +14,7 @@ import type {
   SecretRow,
   TransferRow,
   WindowRow,
-} from '../storage/db/schema.ts'
+} from '../storage/db/schema/schema.ts'
 import { windowId } from '../storage/holds/open-runs.ts'
 import type { NewEvent } from '../storage/outbox/event.ts'
 import type { Brake } from './brake.ts'

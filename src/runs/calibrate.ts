@@ -5,7 +5,7 @@ import { Refusal } from '../kernel/refusal.ts'
 import { boundOf } from '../models/bound.ts'
 import { inputClasses } from '../models/meter.ts'
 import type { Model } from '../models/model.ts'
-import type { RunRow } from '../storage/db/schema.ts'
+import type { RunRow } from '../storage/db/schema/schema.ts'
 import { readAnswer } from './answer.ts'
 
 /** A run whose upstream reported its usage, with what was sent and said. */

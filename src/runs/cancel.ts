@@ -1,7 +1,7 @@
 /** Cancels runs, on this node or through the node that runs them. */
 import type { Deps } from '../app/deps-port.ts'
 import { refuse } from '../kernel/refusal.ts'
-import type { RunRow } from '../storage/db/schema.ts'
+import type { RunRow } from '../storage/db/schema/schema.ts'
 import type { LiveRun } from './live-run.ts'
 
 /** How long to wait for a cancelled run of this node to settle, in ms. */

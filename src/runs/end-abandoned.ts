@@ -7,7 +7,7 @@
 import type { Deps } from '../app/deps-port.ts'
 import { pricesOfQuote, quoteDigestOf } from '../billing/quotes/apply-quote.ts'
 import type { Prices } from '../models/rates.ts'
-import type { RunRow } from '../storage/db/schema.ts'
+import type { RunRow } from '../storage/db/schema/schema.ts'
 import { settle } from './settlement.ts'
 
 /** Runs ended in one pass over the table. */

@@ -9,7 +9,7 @@ import { keysIn } from '../ledger/brake.ts'
 import { type Prices, unpricedUnits } from '../models/rates.ts'
 import { noteAnswer } from '../proof/attested/exchange-rows.ts'
 import { receiptIdOf } from '../proof/receipts/receipt.ts'
-import type { RunRow } from '../storage/db/schema.ts'
+import type { RunRow } from '../storage/db/schema/schema.ts'
 import { type LiveRun, namesOf } from './live-run.ts'
 import {
   type Ending,

@@ -1,8 +1,8 @@
 /** The texts and answers of runs that the commands which end them keep. */
 import { asc, inArray } from 'drizzle-orm'
 import { definePart } from '../ledger/part.ts'
-import { findFields, insert, lockedRows } from '../storage/db/query-steps.ts'
-import type { KeptItemRow } from '../storage/db/schema.ts'
+import type { KeptItemRow } from '../storage/db/schema/schema.ts'
+import { findFields, insert, lockedRows } from '../storage/db/sql/query-steps.ts'
 import { type Retention, retentionMs } from '../storage/texts/retention.ts'
 import type { RunText } from '../storage/texts/store.ts'
 

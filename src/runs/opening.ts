@@ -23,7 +23,13 @@ import type { Native } from '../models/protocols/native.ts'
 import type { Protocol } from '../models/protocols/protocol.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import { commitInput } from '../proof/receipts/receipt.ts'
-import type { AccountRow, HoldWindow, KeyRow, QuoteRow, RunRow } from '../storage/db/schema.ts'
+import type {
+  AccountRow,
+  HoldWindow,
+  KeyRow,
+  QuoteRow,
+  RunRow,
+} from '../storage/db/schema/schema.ts'
 import { quotePrefix } from '../verify/checks.ts'
 import { BrakePassed } from './brake.ts'
 import { assertCircuitClosed } from './circuit.ts'

@@ -2,7 +2,7 @@
 import type { Deps } from '../app/deps-port.ts'
 import { indexIn } from '../proof/log/logs.ts'
 import { readStages, type Stage } from '../proof/receipts/shown-receipt.ts'
-import type { RunRow } from '../storage/db/schema.ts'
+import type { RunRow } from '../storage/db/schema/schema.ts'
 
 export type ReceiptStateOf = (run: RunRow) => Stage
 

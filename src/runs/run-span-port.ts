@@ -3,7 +3,7 @@ import type { Json } from '../kernel/canonical.ts'
 import type { Trace } from '../kernel/trace.ts'
 import type { Usage } from '../models/meter.ts'
 import type { RouteStep } from '../models/model.ts'
-import type { RunRow } from '../storage/db/schema.ts'
+import type { RunRow } from '../storage/db/schema/schema.ts'
 
 /** The span of a run that is recorded; one that is not sampled has none. */
 export type RunSpan = {

@@ -3,7 +3,7 @@ import type { Json } from '../kernel/canonical.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { toJsonInteger } from '../kernel/money.ts'
 import { receiptIdOf } from '../proof/receipts/receipt.ts'
-import type { RunRow } from '../storage/db/schema.ts'
+import type { RunRow } from '../storage/db/schema/schema.ts'
 import type { RunAnswer } from './shapes.ts'
 
 /** `output` is given only where it is stored or was produced by this request. */

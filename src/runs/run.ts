@@ -1,6 +1,6 @@
 /** The states and outcomes of a run: one request to a model, with a hold until it is settled. */
 import type { RefusalType } from '../kernel/refusal.ts'
-import type { RunRow } from '../storage/db/schema.ts'
+import type { RunRow } from '../storage/db/schema/schema.ts'
 
 /** `running → succeeded | failed | cancelled | interrupted`; a background run starts `queued`. */
 export type RunStatus = RunRow['status']

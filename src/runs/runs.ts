@@ -1,7 +1,7 @@
 /** The stored runs, and the questions that they answer. */
 import type { Millis } from '../kernel/clock.ts'
 import type { Page, PageRequest } from '../kernel/pagination.ts'
-import type { RunRow } from '../storage/db/schema.ts'
+import type { RunRow } from '../storage/db/schema/schema.ts'
 import type { RunFilter } from './run.ts'
 import type { ShownRuns } from './shown-run.ts'
 

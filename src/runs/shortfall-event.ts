@@ -3,7 +3,7 @@ import type { Deps } from '../app/deps-port.ts'
 import type { Shortage } from '../ledger/hold.ts'
 import { exhausted, tellCapUsedUp } from '../ledger/told-spend.ts'
 import type { UnitOfWork } from '../ledger/unit-of-work.ts'
-import type { WindowRow } from '../storage/db/schema.ts'
+import type { WindowRow } from '../storage/db/schema/schema.ts'
 
 /** A cap counts as used up by a refusal only behind the percentage that is told before it. */
 const nearlyAll = 80

@@ -3,7 +3,7 @@ import type { Whose } from '../kernel/acting.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { IdPart } from '../kernel/id-part.ts'
 import type { PageRequest } from '../kernel/pagination.ts'
-import type { EndedRun, RunRow } from '../storage/db/schema.ts'
+import type { EndedRun, RunRow } from '../storage/db/schema/schema.ts'
 import type { RunFilter } from './run.ts'
 
 /** A run with the name of its key. */

@@ -1,7 +1,7 @@
 /** Gives open runs a row when they are no longer new, so that a crash is told as `interrupted`. */
 import type { Deps } from '../app/deps-port.ts'
 import type { Millis } from '../kernel/clock.ts'
-import type { RunRow } from '../storage/db/schema.ts'
+import type { RunRow } from '../storage/db/schema/schema.ts'
 import type { OpenRuns } from '../storage/holds/open-runs.ts'
 
 /** The age in ms at which a run gets its row: most have ended before. */

@@ -2,10 +2,17 @@
 import { and, desc, eq, gte, inArray, lt, ne } from 'drizzle-orm'
 import { toHex } from '../kernel/hex.ts'
 import { toPage } from '../kernel/pagination.ts'
-import type { Db } from '../storage/db/db.ts'
-import { first, lockFound, type Query, rows, update, type Work } from '../storage/db/query-steps.ts'
-import { runColumns } from '../storage/db/run-columns.ts'
-import type { RunRow } from '../storage/db/schema.ts'
+import type { Db } from '../storage/db/engine/db.ts'
+import { runColumns } from '../storage/db/schema/run-columns.ts'
+import type { RunRow } from '../storage/db/schema/schema.ts'
+import {
+  first,
+  lockFound,
+  type Query,
+  rows,
+  update,
+  type Work,
+} from '../storage/db/sql/query-steps.ts'
 import { toRunRow } from '../storage/holds/open-runs.ts'
 import type { RunStore } from './runs.ts'
 import { cancelStore } from './store/cancel.ts'

@@ -2,7 +2,7 @@
 
 import { isObject, isSet, type JsonObject } from '../kernel/json-object.ts'
 import { refuseField } from '../kernel/refusal.ts'
-import type { KeyRow } from '../storage/db/schema.ts'
+import type { KeyRow } from '../storage/db/schema/schema.ts'
 
 const switches = ['stream', 'fit'] as const
 

@@ -3,7 +3,7 @@ import { browserName } from '../../src/access/accounts/browser-name.ts'
 import { isLocalPath, nextPage, signInPath } from '../../src/access/accounts/next-page.ts'
 import { nonceStore } from '../../src/access/accounts/store/nonce.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { parseForm } from '../../src/web/http/fields.ts'
 import { engines, freshDb } from '../support/world.ts'
 

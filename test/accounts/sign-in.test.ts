@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { promise } from '../support/promise.ts'
 import { engines, type World, world } from '../support/world.ts'
 import { askNonce, browser, signInWith, siweText, wallet } from './wallet.ts'

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { idleMs, lifeMs, seenEveryMs } from '../../src/access/accounts/session.ts'
 import { nonceStore } from '../../src/access/accounts/store/nonce.ts'
 import { sessionStore } from '../../src/access/accounts/store/session.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
-import type { AuditRow, NonceRow, SessionRow } from '../../src/storage/db/schema.ts'
+import type { AuditRow, NonceRow, SessionRow } from '../../src/storage/db/schema/schema.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { engines, freshDb } from '../support/world.ts'
 
 const now = Date.UTC(2026, 10, 21, 12)

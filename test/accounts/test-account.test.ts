@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { testAccountFor } from '../../src/access/accounts/api/test-account.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { promise } from '../support/promise.ts'
 import { testAccount, type World, world } from '../support/world.ts'
 import { browser } from './wallet.ts'

@@ -1,6 +1,6 @@
 import { desc } from 'drizzle-orm'
 import { privateKeyToAccount } from 'viem/accounts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
 import { type Engine, testAccount, type World, world } from '../support/world.ts'
 

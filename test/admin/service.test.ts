@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { reloader } from '../../src/app/reload.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
 import { configOf, load } from '../config/load.ts'
 import {

@@ -1,7 +1,7 @@
 import artefact from '../../contracts/AnchorRegistry.json' with { type: 'json' }
 import { keepAnchored } from '../../src/proof/anchors/publish.ts'
 import { keepCheckpoint } from '../../src/proof/log/checkpoint.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { toChecksumAddress } from '../../src/verify/address.ts'
 import { type Chain, openChain } from '../contracts/chain.ts'
 import { pricedBuiltins } from '../support/runs.ts'

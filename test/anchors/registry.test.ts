@@ -10,7 +10,7 @@ import {
   registryErrorOf,
 } from '../../src/proof/anchors/registry.ts'
 import { headOnChain } from '../../src/proof/anchors/watch.ts'
-import type { SignerRow } from '../../src/storage/db/schema.ts'
+import type { SignerRow } from '../../src/storage/db/schema/schema.ts'
 import { noAnvil } from '../contracts/anvil.ts'
 import { outcomeOf, rejectionOf } from '../support/rejection.ts'
 import { world } from '../support/world.ts'

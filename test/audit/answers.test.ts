@@ -5,7 +5,7 @@ import {
   readConsistency,
   readSigners,
   WrongAnswer,
-} from '../../src/front/audit/answers.ts'
+} from '../../src/proof/audit/answers.ts'
 import { owner } from '../verify/anchor-samples.ts'
 import { sampleLog } from '../verify/proof-samples.ts'
 import { facts, testSigner } from '../verify/samples.ts'

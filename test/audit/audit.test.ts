@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { type AuditReport, auditService } from '../../src/front/audit/audit.ts'
-import { type Service, ServiceTrouble } from '../../src/front/audit/service-view.ts'
+import { type AuditReport, auditService } from '../../src/proof/audit/audit.ts'
+import { type Service, ServiceTrouble } from '../../src/proof/audit/service-view.ts'
 import type { Checkpoint } from '../../src/verify/proof.ts'
 import { sampleLog, sign } from '../verify/proof-samples.ts'
 import { testSigner } from '../verify/samples.ts'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type AuditReport, auditService } from '../../src/front/audit/audit.ts'
+import { type AuditReport, auditService } from '../../src/proof/audit/audit.ts'
 import { type Anchored, anchoredWorld, senderAddress } from '../anchors/anchored.ts'
 import { noAnvil } from '../contracts/anvil.ts'
 

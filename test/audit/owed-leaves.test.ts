@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { auditFiles, auditService } from '../../src/front/audit/audit.ts'
-import { type Service, ServiceTrouble } from '../../src/front/audit/service-view.ts'
+import { auditFiles, auditService } from '../../src/proof/audit/audit.ts'
+import { type Service, ServiceTrouble } from '../../src/proof/audit/service-view.ts'
 import { fund, publish } from '../liabilities/publishing.ts'
 import { promise } from '../support/promise.ts'
 import { engines, usd, type World, world } from '../support/world.ts'

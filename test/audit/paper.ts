@@ -1,6 +1,6 @@
-import type { Rotation } from '../../src/front/audit/answers.ts'
-import { type Service, ServiceTrouble } from '../../src/front/audit/service-view.ts'
 import { toHex } from '../../src/kernel/hex.ts'
+import type { Rotation } from '../../src/proof/audit/answers.ts'
+import { type Service, ServiceTrouble } from '../../src/proof/audit/service-view.ts'
 import { type Signer, signerFromHex } from '../../src/proof/signer/signer.ts'
 import { structDigest } from '../../src/verify/eip712.ts'
 import { logIdOf } from '../../src/verify/proof.ts'

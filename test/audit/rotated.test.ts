@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { auditService } from '../../src/front/audit/audit.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
+import { auditService } from '../../src/proof/audit/audit.ts'
 import { revokeSigner, rotateSigner } from '../../src/proof/signer/rotate.ts'
 import { openSigner } from '../../src/proof/signer/signer.ts'
 import { parseNote, parseVkey, verifyNote } from '../../src/verify/signed-note.ts'

@@ -3,8 +3,8 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { version } from '../../package.json'
-import { schemaSteps } from '../../src/storage/db/migrate.ts'
-import { neededStep } from '../../src/storage/db/schema-needs.ts'
+import { schemaSteps } from '../../src/storage/db/schema/migrate.ts'
+import { neededStep } from '../../src/storage/db/schema/schema-needs.ts'
 import {
   expectRefusal,
   grant,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { dayMs, dayOf } from '../../src/billing/usage/usage.ts'
-import { insert } from '../../src/storage/db/query-steps.ts'
+import { insert } from '../../src/storage/db/sql/query-steps.ts'
 import { toChecksumAddress } from '../../src/verify/address.ts'
 import { shortHash } from '../../src/web/ui/hash.tsx'
 import { adminWorld, other } from '../admin/admin.ts'

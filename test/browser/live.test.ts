@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext } from 'playwright-core'
-import { rows as run } from '../../src/storage/db/query-steps.ts'
+import { rows as run } from '../../src/storage/db/sql/query-steps.ts'
 import { browser as caller, signInWith } from '../accounts/wallet.ts'
 import { addAnchors } from '../explorer/world.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
-import { update } from '../../src/storage/db/query-steps.ts'
+import { update } from '../../src/storage/db/sql/query-steps.ts'
 import { browser as caller, signInWith } from '../accounts/wallet.ts'
 import { answerWithUsage, bodyFor, meteredToml } from '../metering/service.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'

@@ -4,7 +4,7 @@ import { explorerCounter, toCounts } from '../../src/front/explorer/store/explor
 import { receiptCounter } from '../../src/storage/counts/count.ts'
 import type { Counter } from '../../src/storage/counts/counter.ts'
 import { countStore } from '../../src/storage/counts/store.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { prng } from '../ledger/prng.ts'
 import { engines, type World, world } from '../support/world.ts'
 import { addReceipts, countAll, countedAndFresh } from '../usage/receipts.ts'

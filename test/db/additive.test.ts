@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { embedMigrations, type Migration } from '../../src/storage/db/migrations.macro.ts'
-import { neededStep } from '../../src/storage/db/schema-needs.ts'
+import { embedMigrations, type Migration } from '../../src/storage/db/schema/migrations.macro.ts'
+import { neededStep } from '../../src/storage/db/schema/schema-needs.ts'
 
 /** What a build that does not know a step can live with, in the dialects of both engines. */
 const additions = [

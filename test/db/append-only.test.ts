@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { insertEnded } from '../../bench/stored-runs.ts'
-import { insert, rows } from '../../src/storage/db/query-steps.ts'
+import { insert, rows } from '../../src/storage/db/sql/query-steps.ts'
 import { endedAs, newAccount, openOffice, pictureOf } from '../ledger/office.ts'
 import { promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'

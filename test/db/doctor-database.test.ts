@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { lookAtDatabase, openForLook } from '../../src/cli/doctor-database.ts'
-import { connect } from '../../src/storage/db/connection.ts'
-import { migrateSqlite } from '../../src/storage/db/migrate.ts'
+import { connect } from '../../src/storage/db/engine/connection.ts'
+import { migrateSqlite } from '../../src/storage/db/schema/migrate.ts'
 import { configOf } from '../support/world.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'counterfoil-doctor-schema-'))

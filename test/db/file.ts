@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { migrateSqlite } from '../../src/storage/db/migrate.ts'
-import { openSqlite } from '../../src/storage/db/sqlite.ts'
+import { openSqlite } from '../../src/storage/db/engine/sqlite.ts'
+import { migrateSqlite } from '../../src/storage/db/schema/migrate.ts'
 import { heldClock, officeOn } from '../ledger/office.ts'
 
 export const opened: (() => Promise<void> | void)[] = []

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { openLeaseClock } from '../../src/storage/db/lease-clock.ts'
+import { openLeaseClock } from '../../src/storage/db/engine/lease-clock.ts'
 import { promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'
 

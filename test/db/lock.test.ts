@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { chmodSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { lockDataFolder } from '../../src/storage/db/lock.ts'
+import { lockDataFolder } from '../../src/storage/db/files/lock.ts'
 import { promise } from '../support/promise.ts'
 import { closeAll, freshFile } from './file.ts'
 
@@ -36,7 +36,7 @@ describe('the lock of a data folder', () => {
 /** What a process says that takes the lock, and is not root, who may write everything. */
 async function lockAsUser(folder: string): Promise<string> {
   const script = `
-    import { lockDataFolder } from ${JSON.stringify(join(import.meta.dir, '../../src/storage/db/lock.ts'))}
+    import { lockDataFolder } from ${JSON.stringify(join(import.meta.dir, '../../src/storage/db/files/lock.ts'))}
     if (process.getuid() === 0) process.setuid(65534)
     try {
       lockDataFolder(${JSON.stringify(folder)})

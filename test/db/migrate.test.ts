@@ -4,16 +4,16 @@ import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { backUp } from '../../src/app/open-database.ts'
-import { connect } from '../../src/storage/db/connection.ts'
-import type { Db } from '../../src/storage/db/db.ts'
+import { connect } from '../../src/storage/db/engine/connection.ts'
+import type { Db } from '../../src/storage/db/engine/db.ts'
+import type { PgDirect } from '../../src/storage/db/engine/pg-drizzle.ts'
 import {
   migratePostgres,
   migrateSqlite,
   pendingOf,
   schemaVersion,
   sqliteState,
-} from '../../src/storage/db/migrate.ts'
-import type { PgDirect } from '../../src/storage/db/pg-drizzle.ts'
+} from '../../src/storage/db/schema/migrate.ts'
 import { fault, promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { engines, freshDb } from '../support/world.ts'

@@ -2,9 +2,9 @@ import type { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { linkSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { connect } from '../../src/storage/db/connection.ts'
-import { migrateSqlite } from '../../src/storage/db/migrate.ts'
-import { dropHalfPlaced, placeNewFile } from '../../src/storage/db/new-file.ts'
+import { connect } from '../../src/storage/db/engine/connection.ts'
+import { dropHalfPlaced, placeNewFile } from '../../src/storage/db/files/new-file.ts'
+import { migrateSqlite } from '../../src/storage/db/schema/migrate.ts'
 import { closeAll, freshFile, opened } from './file.ts'
 
 afterEach(closeAll)
@@ -116,7 +116,7 @@ const root = join(import.meta.dir, '../..')
 /** What a process says that places a file while its second sync, that of the folder, fails. */
 async function placeUnder(error: string, file: string): Promise<string> {
   const script = `
-    import { placeNewFile } from './src/storage/db/new-file.ts'
+    import { placeNewFile } from './src/storage/db/files/new-file.ts'
     try {
       console.log(placeNewFile(${JSON.stringify(file)}, 'new', 5) ? 'placed' : 'stepwise')
     } catch (error) {

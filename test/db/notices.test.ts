@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, test } from 'bun:test'
-import { openPostgres } from '../../src/storage/db/postgres.ts'
+import { openPostgres } from '../../src/storage/db/engine/postgres.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
 import { until } from '../support/runs.ts'
 

@@ -12,7 +12,7 @@ import {
 import { dirname } from 'node:path'
 import { openDatabase } from '../../src/app/open-database.ts'
 import { loadConfig } from '../../src/config/config.ts'
-import { connect } from '../../src/storage/db/connection.ts'
+import { connect } from '../../src/storage/db/engine/connection.ts'
 import { newAccount } from '../ledger/office.ts'
 import { fault, promise } from '../support/promise.ts'
 import { outcomeOf, rejectionOf } from '../support/rejection.ts'

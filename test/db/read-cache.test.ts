@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { makeReadCache } from '../../src/storage/db/read-cache.ts'
-import { openSqlite } from '../../src/storage/db/sqlite.ts'
-import { lookEveryMs } from '../../src/storage/db/version.ts'
+import { makeReadCache } from '../../src/storage/db/engine/read-cache.ts'
+import { openSqlite } from '../../src/storage/db/engine/sqlite.ts'
+import { lookEveryMs } from '../../src/storage/db/engine/version.ts'
 import { outcomeOf } from '../support/rejection.ts'
 
 describe('reads that are kept while nothing is written', () => {

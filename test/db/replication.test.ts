@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { writeFact } from '../../src/storage/db/facts.ts'
 import {
   type Replication,
   readReplication,
   replicationFault,
-} from '../../src/storage/db/replication.ts'
+} from '../../src/storage/db/engine/replication.ts'
+import { writeFact } from '../../src/storage/db/sql/facts.ts'
 import { promise } from '../support/promise.ts'
 import { engines, freshDb } from '../support/world.ts'
 

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
-import { rows, type Work } from '../../src/storage/db/query-steps.ts'
+import { rows, type Work } from '../../src/storage/db/sql/query-steps.ts'
 import { faultsOf, newAccount, pictureOf } from '../ledger/office.ts'
 import { promise } from '../support/promise.ts'
 import { rejectionOf } from '../support/rejection.ts'

@@ -3,7 +3,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StorageFault } from '../../src/kernel/storage-fault.ts'
-import { type Where, watchStorage } from '../../src/storage/db/storage.ts'
+import { type Where, watchStorage } from '../../src/storage/db/engine/storage.ts'
 import { fault, promise } from '../support/promise.ts'
 
 /** As the driver throws it, and as drizzle wraps that. */

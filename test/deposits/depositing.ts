@@ -1,6 +1,6 @@
 import { depositWatcher } from '../../src/billing/deposits/watch.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { type Engine, usd, world } from '../support/world.ts'
 import { type StubChain, token, treasury } from './stub-chain.ts'
 

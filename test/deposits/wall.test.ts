@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { insert } from '../../src/storage/db/query-steps.ts'
-import type { DepositRow } from '../../src/storage/db/schema.ts'
+import type { DepositRow } from '../../src/storage/db/schema/schema.ts'
+import { insert } from '../../src/storage/db/sql/query-steps.ts'
 import { direct } from '../db/direct.ts'
 import { promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'

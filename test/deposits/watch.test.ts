@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { newReach, scan } from '../../src/billing/deposits/scan.ts'
 import { depositWatcher } from '../../src/billing/deposits/watch.ts'
 import { type Chain, type ChainTrouble, ChainUnavailable } from '../../src/kernel/chain.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { result, rpcError } from '../chain/proxy.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { type World, world } from '../support/world.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { scopes } from '../../src/access/keys/key.ts'
 import { toHex } from '../../src/kernel/hex.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { tellsOf } from '../support/sharing.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
 import { addAnchors, json, namedKey, runOnce, shareAs } from './world.ts'

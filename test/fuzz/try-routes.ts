@@ -1,5 +1,5 @@
 import { auditStore } from '../../src/ledger/store/audit.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { prng } from '../ledger/prng.ts'
 import { until } from '../support/runs.ts'
 import { testPrivateKey } from '../support/world.ts'

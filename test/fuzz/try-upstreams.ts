@@ -1,6 +1,6 @@
 import type { Json } from '../../src/kernel/canonical.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { type Prng, prng } from '../ledger/prng.ts'
 import { allPairs, chatBefore, nameOf, type Pair, wiredToml } from '../support/doors.ts'
 import { embeddingToml, modelsToml, until } from '../support/runs.ts'

@@ -1,13 +1,13 @@
 import { eventsOf } from '../../src/browser/event-stream.ts'
 import { readAnnounced } from '../../src/browser/provider.ts'
+import type { Json } from '../../src/kernel/canonical.ts'
 import {
   readAnchors,
   readCheckpoint,
   readConsistency,
   readSigners,
   WrongAnswer,
-} from '../../src/front/audit/answers.ts'
-import type { Json } from '../../src/kernel/canonical.ts'
+} from '../../src/proof/audit/answers.ts'
 import { readGiven } from '../../src/proof/receipts/given.ts'
 import { openKeystore } from '../../src/proof/signer/keystore.ts'
 import { readVerifyRequest } from '../../src/verify/input.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { makeSealer } from '../../src/proof/signer/sealer.ts'
 import { signerFromHex } from '../../src/proof/signer/signer.ts'
-import type { IdempotentRow } from '../../src/storage/db/schema.ts'
+import type { IdempotentRow } from '../../src/storage/db/schema/schema.ts'
 import { makeReplies, type Reply, replyMax } from '../../src/storage/idempotency/call.ts'
 import { testPrivateKey } from '../support/world.ts'
 

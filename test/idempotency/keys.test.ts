@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { type Browser, browser, signInWith, wallet } from '../accounts/wallet.ts'
 import { promise } from '../support/promise.ts'
 import { engines, usd, type World, world } from '../support/world.ts'

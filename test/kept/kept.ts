@@ -1,8 +1,8 @@
 /** A service that keeps responses, before a scripted model server of each kind. */
 import OpenAI from 'openai'
 import type { KeyWish } from '../../src/access/keys/issue.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
-import type { KeptItemRow } from '../../src/storage/db/schema.ts'
+import type { KeptItemRow } from '../../src/storage/db/schema/schema.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { expectSettled, modelToml, upstreamToml } from '../support/runs.ts'
 import { startScripted, type WireName, wireNames } from '../support/scripted-upstream.ts'
 import { type Engine, usd, world } from '../support/world.ts'

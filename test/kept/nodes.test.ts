@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { Db } from '../../src/storage/db/db.ts'
+import type { Db } from '../../src/storage/db/engine/db.ts'
 import { type Scripted, said, startScripted } from '../support/scripted-upstream.ts'
 import { fundedKey, type Node, startNode } from '../support/services.ts'
 import { freshDbWithClock, sharedEngines } from '../support/world.ts'

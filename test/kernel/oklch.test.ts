@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { oklchHex } from '../../src/kernel/oklch.ts'
+import { oklchHex } from '../../src/web/pictures/oklch.ts'
 
 describe('a colour in OKLCH', () => {
   test.each([

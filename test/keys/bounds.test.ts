@@ -12,7 +12,7 @@ import { dayMs } from '../../src/access/keys/key.ts'
 import { noLimits, withLimits } from '../../src/access/keys/key-limits.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
-import type { KeyRow } from '../../src/storage/db/schema.ts'
+import type { KeyRow } from '../../src/storage/db/schema/schema.ts'
 import { plainKey } from '../support/plain-key.ts'
 
 const now = Date.UTC(2026, 5, 1)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { proposeBrake } from '../../src/access/keys/brake-proposal.ts'
 import { keyPath } from '../../src/access/keys/portal/key-state.tsx'
 import { maxNusd } from '../../src/kernel/money.ts'
-import { insert } from '../../src/storage/db/query-steps.ts'
+import { insert } from '../../src/storage/db/sql/query-steps.ts'
 import { browser, signInWith } from '../accounts/wallet.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
 

@@ -10,7 +10,7 @@ import { grantCredit } from '../../src/ledger/grant.ts'
 import { onceOf } from '../../src/ledger/once.ts'
 import { trackedRows } from '../../src/ledger/tracked-rows.ts'
 import { makeUnitOfWork } from '../../src/ledger/unit-of-work.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 
 const toml = `[[plans]]

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { KeyWish } from '../../src/access/keys/issue.ts'
 import { defaultScopes, type Scope, scopes } from '../../src/access/keys/key.ts'
-import type { KeyRow } from '../../src/storage/db/schema.ts'
+import type { KeyRow } from '../../src/storage/db/schema/schema.ts'
 import { takenTogether } from '../ledger/answers.ts'
 import { newAccount, openOffice, pictureOf } from '../ledger/office.ts'
 import { prng } from '../ledger/prng.ts'

@@ -8,7 +8,7 @@ import {
   statusOf,
 } from '../../src/access/keys/key.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
-import type { KeyRow } from '../../src/storage/db/schema.ts'
+import type { KeyRow } from '../../src/storage/db/schema/schema.ts'
 import { prng } from '../ledger/prng.ts'
 import { plainKey } from '../support/plain-key.ts'
 import { promise } from '../support/promise.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fingerprintOf, hashSecret, makeSecret } from '../../src/access/keys/secret.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { noted } from '../admin/admin.ts'
 import { errorType } from '../docs/answers.ts'
 import { promise } from '../support/promise.ts'

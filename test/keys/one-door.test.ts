@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Scope, scopes } from '../../src/access/keys/key.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { promise } from '../support/promise.ts'
 import { everythingWritten } from '../support/runs.ts'
 import { engines, testAccount, type World, world } from '../support/world.ts'

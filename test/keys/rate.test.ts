@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Caller } from '../../src/access/keys/key.ts'
 import { countRequest } from '../../src/access/keys/rate.ts'
-import type { KeyRow } from '../../src/storage/db/schema.ts'
+import type { KeyRow } from '../../src/storage/db/schema/schema.ts'
 import { type Limiter, makeLimiter } from '../../src/web/http/limits.ts'
 
 const still = { monotonic: () => 0 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { rememberCallers } from '../../src/access/keys/caller-cache.ts'
 import type { Caller } from '../../src/access/keys/key.ts'
 import { hashSecret } from '../../src/access/keys/secret.ts'
-import type { KeyRow } from '../../src/storage/db/schema.ts'
+import type { KeyRow } from '../../src/storage/db/schema/schema.ts'
 
 const forEver = Number.POSITIVE_INFINITY
 const times = { now: 0, passed: 0 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { changeKey } from '../../src/access/keys/change.ts'
 import type { KeyWish } from '../../src/access/keys/issue.ts'
 import { liveRuns } from '../../src/runs/live-runs.ts'
-import type { KeyRow } from '../../src/storage/db/schema.ts'
+import type { KeyRow } from '../../src/storage/db/schema/schema.ts'
 import { allRuns, pricedBuiltins } from '../support/runs.ts'
 import { usd, type World, world } from '../support/world.ts'
 

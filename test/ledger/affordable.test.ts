@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../src/kernel/refusal.ts'
-import type { KeyRow, RunRow } from '../../src/storage/db/schema.ts'
+import type { KeyRow, RunRow } from '../../src/storage/db/schema/schema.ts'
 import { promise } from '../support/promise.ts'
 import { engines } from '../support/world.ts'
 import { faultsOf, newAccount, openOffice, pictureOf } from './office.ts'

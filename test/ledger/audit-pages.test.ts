@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { insertEnded } from '../../bench/stored-runs.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
-import { insert } from '../../src/storage/db/query-steps.ts'
+import { insert } from '../../src/storage/db/sql/query-steps.ts'
 import { direct } from '../db/direct.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { endedAs, newAccount, openOffice, pictureOf } from './office.ts'

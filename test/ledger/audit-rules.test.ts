@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { type Audit, makeAudit } from '../../src/ledger/audit.ts'
-import type { TransferRow } from '../../src/storage/db/schema.ts'
+import type { TransferRow } from '../../src/storage/db/schema/schema.ts'
 import { account, now, window } from './paper-unit.ts'
 
 const paid = (amount: bigint, at = now): TransferRow => ({

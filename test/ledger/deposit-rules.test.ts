@@ -8,7 +8,7 @@ import { depositRows } from '../../src/billing/deposits/deposit-rows.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { noteRefunded, refundRows } from '../../src/ledger/refund-rows.ts'
-import type { DepositRow } from '../../src/storage/db/schema.ts'
+import type { DepositRow } from '../../src/storage/db/schema/schema.ts'
 import { account, deposit, now, paperUnit } from './paper-unit.ts'
 
 /** Of the deposit on the paper unit: it names the transfer on the chain, not the row. */

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { changeKey } from '../../src/access/keys/change.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
-import type { KeyRow, RunRow } from '../../src/storage/db/schema.ts'
+import type { KeyRow, RunRow } from '../../src/storage/db/schema/schema.ts'
 import { closeAll, freshFile, openFile } from '../db/file.ts'
 import { engines } from '../support/world.ts'
 import { faultsOf, newAccount, openOffice, pictureOf } from './office.ts'

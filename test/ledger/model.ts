@@ -1,5 +1,5 @@
 import { windowStart } from '../../src/ledger/window.ts'
-import type { KeyRow } from '../../src/storage/db/schema.ts'
+import type { KeyRow } from '../../src/storage/db/schema/schema.ts'
 
 /**
  * What the ledger must do, one command after the other. A purse is an account, or a key in a

@@ -12,9 +12,8 @@ import { grantCredit } from '../../src/ledger/grant.ts'
 import { endHold, takeHold } from '../../src/ledger/hold.ts'
 import { type Ledger, openLedger } from '../../src/ledger/post.ts'
 import { storeOpenRuns } from '../../src/runs/store-open.ts'
-import type { Db } from '../../src/storage/db/db.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
-import { runColumns } from '../../src/storage/db/run-columns.ts'
+import type { Db } from '../../src/storage/db/engine/db.ts'
+import { runColumns } from '../../src/storage/db/schema/run-columns.ts'
 import type {
   AccountRow,
   EndedRun,
@@ -22,7 +21,8 @@ import type {
   RunRow,
   TransferRow,
   WindowRow,
-} from '../../src/storage/db/schema.ts'
+} from '../../src/storage/db/schema/schema.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { toRunRow, windowId } from '../../src/storage/holds/open-runs.ts'
 import { type Engine, freshDb } from '../support/world.ts'
 

@@ -8,7 +8,7 @@ import type {
   KeyRow,
   RunRow,
   WindowRow,
-} from '../../src/storage/db/schema.ts'
+} from '../../src/storage/db/schema/schema.ts'
 import { windowId } from '../../src/storage/holds/open-runs.ts'
 import { plainKey } from '../support/plain-key.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { IdempotentRow, KeyRow, SecretRow } from '../../src/storage/db/schema.ts'
+import type { IdempotentRow, KeyRow, SecretRow } from '../../src/storage/db/schema/schema.ts'
 import { endedAs } from './office.ts'
 import { account, key, now, openRun, paperUnit, window } from './paper-unit.ts'
 

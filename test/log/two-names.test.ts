@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { ensureLogs } from '../../src/proof/log/store/logs.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { pricedBuiltins, until } from '../support/runs.ts'

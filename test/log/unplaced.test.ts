@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { endedRun } from '../../bench/ended-run.ts'
 import { toStored } from '../../src/ledger/store/write.ts'
 import { waitingRuns } from '../../src/proof/log/store/unplaced.ts'
-import type { Db } from '../../src/storage/db/db.ts'
-import { insert, type Step, type Work } from '../../src/storage/db/query-steps.ts'
-import type { EndedRun } from '../../src/storage/db/schema.ts'
+import type { Db } from '../../src/storage/db/engine/db.ts'
+import type { EndedRun } from '../../src/storage/db/schema/schema.ts'
+import { insert, type Step, type Work } from '../../src/storage/db/sql/query-steps.ts'
 import { engines, freshDb } from '../support/world.ts'
 
 const endedAt = (at: number, finishedAt: number): EndedRun => {

@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/app/open-database.ts'
 import { type Running, startServer } from '../../src/app/start.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { signerFromHex } from '../../src/proof/signer/signer.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { promise } from '../support/promise.ts'
 import { testPrivateKey } from '../support/world.ts'
 

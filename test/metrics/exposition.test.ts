@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { gauge, gauges, writeExposition } from '../../src/front/metrics/exposition.ts'
-import { counter, histogram } from '../../src/front/metrics/instrument.ts'
+import { counter, histogram } from '../../src/app/metrics/instrument.ts'
+import { gauge, gauges, writeExposition } from '../../src/kernel/exposition.ts'
 import { readExposition } from './exposition.ts'
 
 describe('the text format', () => {

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { redeemVoucher } from '../../src/billing/vouchers/redeem-voucher.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
-import { insert } from '../../src/storage/db/query-steps.ts'
+import { insert } from '../../src/storage/db/sql/query-steps.ts'
 import { commandHome } from '../support/commands.ts'
 
 setDefaultTimeout(60_000)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { pauseKey } from '../../src/access/keys/pause.ts'
+import { deliverer } from '../../src/billing/webhooks/deliver.ts'
 import { configView, showConfig } from '../../src/config/show.ts'
-import { deliverer } from '../../src/front/webhooks/deliver.ts'
 import { configOf, load, problemsOf } from '../config/load.ts'
 import { newAccount } from '../ledger/office.ts'
 import { promise } from '../support/promise.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createWebhook, testWebhook } from '../../src/front/webhooks/webhooks.ts'
+import { createWebhook, testWebhook } from '../../src/billing/webhooks/webhooks.ts'
 import { newAccount } from '../ledger/office.ts'
 import { engines, type World, world } from '../support/world.ts'
 

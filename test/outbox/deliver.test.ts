@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { and, eq, isNotNull } from 'drizzle-orm'
 import { pauseKey } from '../../src/access/keys/pause.ts'
 import { resumeKey } from '../../src/access/keys/resume.ts'
-import { deliverer } from '../../src/front/webhooks/deliver.ts'
-import { maxKept, maxWaiting } from '../../src/front/webhooks/webhook.ts'
+import { deliverer } from '../../src/billing/webhooks/deliver.ts'
+import { maxKept, maxWaiting } from '../../src/billing/webhooks/webhook.ts'
 import {
   changeWebhook,
   createWebhook,
   rotateWebhook,
   sendAgain,
   testWebhook,
-} from '../../src/front/webhooks/webhooks.ts'
-import { insert, rows } from '../../src/storage/db/query-steps.ts'
+} from '../../src/billing/webhooks/webhooks.ts'
+import { insert, rows } from '../../src/storage/db/sql/query-steps.ts'
 import { addEvents } from '../../src/storage/outbox/store.ts'
 import { newAccount } from '../ledger/office.ts'
 import { promise } from '../support/promise.ts'

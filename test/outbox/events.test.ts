@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asc } from 'drizzle-orm'
 import { refuse } from '../../src/kernel/refusal.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import type { NewEvent } from '../../src/storage/outbox/event.ts'
 import { addEvents } from '../../src/storage/outbox/store.ts'
 import { newAccount, type Office, openOffice } from '../ledger/office.ts'

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { pauseKey } from '../../src/access/keys/pause.ts'
-import { deliverer } from '../../src/front/webhooks/deliver.ts'
-import { maxWebhooks } from '../../src/front/webhooks/webhook.ts'
+import { deliverer } from '../../src/billing/webhooks/deliver.ts'
+import { maxWebhooks } from '../../src/billing/webhooks/webhook.ts'
 import {
   changeWebhook,
   createWebhook,
   sendAgain,
   testWebhook,
-} from '../../src/front/webhooks/webhooks.ts'
+} from '../../src/billing/webhooks/webhooks.ts'
 import { Refusal } from '../../src/kernel/refusal.ts'
 import { addEvents } from '../../src/storage/outbox/store.ts'
 import { newAccount } from '../ledger/office.ts'

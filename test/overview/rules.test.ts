@@ -3,7 +3,7 @@ import type { ShownKey } from '../../src/access/keys/shown-key.ts'
 import { alertsOf } from '../../src/front/overview/alerts.ts'
 import { Alerts } from '../../src/front/overview/portal/alerts.tsx'
 import { lastingOf, spendOf } from '../../src/front/overview/spend.ts'
-import type { KeyRow } from '../../src/storage/db/schema.ts'
+import type { KeyRow } from '../../src/storage/db/schema/schema.ts'
 import { renderChild } from '../../src/web/ui/jsx-runtime.ts'
 
 const usd = 1_000_000_000n

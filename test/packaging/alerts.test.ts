@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { makeInstruments } from '../../src/front/metrics/instruments.ts'
+import { makeInstruments } from '../../src/app/metrics/instruments.ts'
 import { refusals } from '../../src/kernel/refusal.ts'
 import { promise } from '../support/promise.ts'
 
@@ -15,7 +15,7 @@ const rules = groups.flatMap((group) => group.rules)
 
 /** Where metrics are named: one by one here, others beside them. */
 const sources = ['instruments.ts', 'collect.ts'].map((name) =>
-  readFileSync(resolve('src/front/metrics', name), 'utf8'),
+  readFileSync(resolve('src/app/metrics', name), 'utf8'),
 )
 
 describe('the alarm rules for Prometheus', () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { browser } from '../accounts/wallet.ts'
 import { promise } from '../support/promise.ts'
 import { engines, type World, world } from '../support/world.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { engines, type World, world } from '../support/world.ts'
 import { payloads } from '../ui/payloads.ts'
 import { arrive, type Person, shown } from './office.ts'

@@ -9,7 +9,7 @@ import { failuresOf, type StatementFile } from '../../src/proof/passports/statem
 import { revokeSigner, rotateSigner } from '../../src/proof/signer/rotate.ts'
 import { openSigner } from '../../src/proof/signer/signer.ts'
 import { receiptCounter } from '../../src/storage/counts/count.ts'
-import type { Db } from '../../src/storage/db/db.ts'
+import type { Db } from '../../src/storage/db/engine/db.ts'
 import { keyFolder, type Service, serviceOn } from '../signer/service.ts'
 import { freshDb, testAccount } from '../support/world.ts'
 

@@ -6,8 +6,8 @@ import { renew } from '../../src/billing/plans/renew.ts'
 import { resumePlan } from '../../src/billing/plans/resume.ts'
 import { subscribe } from '../../src/billing/plans/subscribe.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
-import type { SubscriptionRow, TransferRow } from '../../src/storage/db/schema.ts'
+import type { SubscriptionRow, TransferRow } from '../../src/storage/db/schema/schema.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { usd, type World } from '../support/world.ts'
 
 let made = 0

@@ -3,7 +3,7 @@ import { makePlans, planFaults } from '../../src/access/plan-config.ts'
 import { paysFrom } from '../../src/billing/plans/plan-words.ts'
 import { currentOf, quoteOf } from '../../src/billing/plans/quote.ts'
 import { costOf, type MeterLine } from '../../src/models/meter.ts'
-import type { SubscriptionRow } from '../../src/storage/db/schema.ts'
+import type { SubscriptionRow } from '../../src/storage/db/schema/schema.ts'
 import { prng } from '../ledger/prng.ts'
 
 const server = { rpm: 6000, concurrency: 1024 }

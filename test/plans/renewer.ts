@@ -7,7 +7,7 @@ import { subscriptionStore } from '../../src/billing/plans/store.ts'
 import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { openLedger } from '../../src/ledger/post.ts'
-import { openSqlite } from '../../src/storage/db/sqlite.ts'
+import { openSqlite } from '../../src/storage/db/engine/sqlite.ts'
 
 const [file = '', now = '0'] = process.argv.slice(2)
 const clock = { now: () => Number(now), monotonic: () => performance.now() }

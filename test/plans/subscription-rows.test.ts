@@ -5,7 +5,7 @@ import {
   subscriptionOf,
   subscriptionRows,
 } from '../../src/billing/plans/subscription-rows.ts'
-import type { SubscriptionRow } from '../../src/storage/db/schema.ts'
+import type { SubscriptionRow } from '../../src/storage/db/schema/schema.ts'
 import { now, paperUnit } from '../ledger/paper-unit.ts'
 
 const subscription = (endedAt: number | null = null) =>

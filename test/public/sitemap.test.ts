@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { insert } from '../../src/storage/db/query-steps.ts'
-import type { PassportRow, ShareRow } from '../../src/storage/db/schema.ts'
+import type { PassportRow, ShareRow } from '../../src/storage/db/schema/schema.ts'
+import { insert } from '../../src/storage/db/sql/query-steps.ts'
 import { engines, testAccount, type World, world } from '../support/world.ts'
 
 const at = Date.UTC(2026, 10, 21)

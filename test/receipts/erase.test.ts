@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { runIdOf } from '../../src/proof/receipts/receipt.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { setRetention } from '../../src/storage/texts/retain.ts'
 import { sectionNames } from '../../src/verify/receipt.ts'
 import { everythingWritten } from '../support/runs.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { scopes } from '../../src/access/keys/key.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { sectionNames } from '../../src/verify/receipt.ts'
 import { promise } from '../support/promise.ts'
 import {

@@ -3,7 +3,7 @@ import { toHex } from '../../src/kernel/hex.ts'
 import { signReceipts } from '../../src/proof/log/store/sign-receipts.ts'
 import { runIdOf } from '../../src/proof/receipts/receipt.ts'
 import { backgroundSigner, signed } from '../../src/proof/receipts/sign.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 
 for (const engine of engines) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { toUsd } from '../../src/kernel/money.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { chatBefore, nameOf, type Pair, pairs, wiredToml } from '../support/doors.ts'
 import { promise } from '../support/promise.ts'
 import { allRuns, expectSettled, moneyOf } from '../support/runs.ts'

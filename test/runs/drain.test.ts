@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/kernel/json-object.ts'
-import type { RunRow } from '../../src/storage/db/schema.ts'
+import type { RunRow } from '../../src/storage/db/schema/schema.ts'
 import { nameOf, type Pair, pairs, runsBefore, wires } from '../support/doors.ts'
 import { promise } from '../support/promise.ts'
 import { expectSettled, lastRun, modelToml, until, upstreamToml } from '../support/runs.ts'

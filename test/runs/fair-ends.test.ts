@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/models/upstream/upstream.ts'
-import type { RunRow } from '../../src/storage/db/schema.ts'
+import type { RunRow } from '../../src/storage/db/schema/schema.ts'
 import { prng } from '../ledger/prng.ts'
 import { allPairs, nameOf, type Pair } from '../support/doors.ts'
 import { promise } from '../support/promise.ts'

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { fault, promise } from '../support/promise.ts'
 import {
   allRuns,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { RunRow } from '../../src/storage/db/schema.ts'
+import type { RunRow } from '../../src/storage/db/schema/schema.ts'
 import { prng } from '../ledger/prng.ts'
 import {
   type Asking,

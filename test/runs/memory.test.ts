@@ -1,11 +1,11 @@
 import type { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { unlinkSync } from 'node:fs'
-import { metricsStore } from '../../src/front/metrics/store.ts'
+import { metricsStore } from '../../src/app/metrics/store.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { endAbandoned } from '../../src/runs/end-abandoned.ts'
 import { storeOpenRuns } from '../../src/runs/store-open.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { nextProcess } from '../support/next-process.ts'
 import {
   allRuns,

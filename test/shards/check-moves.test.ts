@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { checkMoves, type ToldMove } from '../../src/front/audit/check-moves.ts'
+import { checkMoves, type ToldMove } from '../../src/proof/audit/check-moves.ts'
 import { promise } from '../support/promise.ts'
 
 const move = { id: 'mov_1', slots: '300', from: 's3', to: 's4', digest: 'aa' }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { markOf, shardAmong, slotCount } from '../../src/kernel/shard.ts'
-import { parseSlots, prefixPattern, slotsText } from '../../src/kernel/slot-text.ts'
+import { parseSlots, prefixPattern, slotsText } from '../../src/storage/slots/slot-text.ts'
 import { load, problemsOf } from '../config/load.ts'
 import { promise } from '../support/promise.ts'
 import { halves } from './shards.ts'

@@ -1,7 +1,7 @@
 import type { MovingShard } from '../../src/app/move-slots.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
 import { makeSealer } from '../../src/proof/signer/sealer.ts'
-import type { PgDirect } from '../../src/storage/db/pg-drizzle.ts'
+import type { PgDirect } from '../../src/storage/db/engine/pg-drizzle.ts'
 import { usd } from '../support/world.ts'
 import type { ShardWorld } from './shards.ts'
 

@@ -1,4 +1,4 @@
-import type { TransferRow } from '../../src/storage/db/schema.ts'
+import type { TransferRow } from '../../src/storage/db/schema/schema.ts'
 
 /** A `balance.low` or `balance.exhausted`, in the order of their account. */
 export type ToldBalance = { type: string; at: number; data: Record<string, unknown> }

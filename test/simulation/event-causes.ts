@@ -1,6 +1,6 @@
-import type { Db } from '../../src/storage/db/db.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
-import type { AuditRow, EventRow } from '../../src/storage/db/schema.ts'
+import type { Db } from '../../src/storage/db/engine/db.ts'
+import type { AuditRow, EventRow } from '../../src/storage/db/schema/schema.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 
 /** What must have been told of an account: a type, its subject and, of a cap, window and percentage. */
 export type Cause = { account: string; name: string }

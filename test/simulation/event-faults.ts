@@ -1,5 +1,5 @@
-import type { Db } from '../../src/storage/db/db.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import type { Db } from '../../src/storage/db/engine/db.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import type { Picture } from '../ledger/office.ts'
 import { balanceFaults } from './balance-told.ts'
 import { causesOf, eventDifferences, nameOf } from './event-causes.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { changeKey } from '../../src/access/keys/change.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { rejectionOf } from '../support/rejection.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 

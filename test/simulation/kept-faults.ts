@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { hashSecret } from '../../src/access/keys/secret.ts'
-import type { Db } from '../../src/storage/db/db.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import type { Db } from '../../src/storage/db/engine/db.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { toRunRow } from '../../src/storage/holds/open-runs.ts'
 import type { Model } from './model.ts'
 

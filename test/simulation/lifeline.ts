@@ -1,4 +1,4 @@
-import type { Db } from '../../src/storage/db/db.ts'
+import type { Db } from '../../src/storage/db/engine/db.ts'
 
 /**
  * What happens to a write of a process: it is killed before its COMMIT or right after it; or it

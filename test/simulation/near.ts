@@ -1,7 +1,7 @@
 import { eq, inArray, type SQL, sql } from 'drizzle-orm'
-import type { Db } from '../../src/storage/db/db.ts'
-import { prepared, type Query, rows, type Work } from '../../src/storage/db/query-steps.ts'
-import type { WindowRow } from '../../src/storage/db/schema.ts'
+import type { Db } from '../../src/storage/db/engine/db.ts'
+import type { WindowRow } from '../../src/storage/db/schema/schema.ts'
+import { prepared, type Query, rows, type Work } from '../../src/storage/db/sql/query-steps.ts'
 import { chainIn, type Model, unstored } from './model.ts'
 
 /** What runs hold that no row tells of, by account and by window. */

@@ -1,5 +1,5 @@
-import { createWebhook, setLowBalance } from '../../src/front/webhooks/webhooks.ts'
-import { lookEveryMs } from '../../src/storage/db/version.ts'
+import { createWebhook, setLowBalance } from '../../src/billing/webhooks/webhooks.ts'
+import { lookEveryMs } from '../../src/storage/db/engine/version.ts'
 import { prng } from '../ledger/prng.ts'
 import type { Engine } from '../support/world.ts'
 import { type Command, cameOf, findBug, type Sim } from './command.ts'

@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { makeDeps } from '../../src/app/wiring.ts'
 import { signerFromHex } from '../../src/proof/signer/signer.ts'
 import { endAbandoned } from '../../src/runs/end-abandoned.ts'
-import { openSqlite } from '../../src/storage/db/sqlite.ts'
+import { openSqlite } from '../../src/storage/db/engine/sqlite.ts'
 import { configOf, testPrivateKey, type World } from './world.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { noLimits } from '../../src/access/keys/key-limits.ts'
-import type { KeyRow } from '../../src/storage/db/schema.ts'
+import type { KeyRow } from '../../src/storage/db/schema/schema.ts'
 
 /** The columns of a key that limits nothing beside its cap, and works. */
 export const plainKey = {

@@ -1,9 +1,9 @@
 import { expect } from 'bun:test'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { isEnded } from '../../src/proof/receipts/receipt.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
-import { runColumns } from '../../src/storage/db/run-columns.ts'
-import type { EndedRun, RunRow } from '../../src/storage/db/schema.ts'
+import { runColumns } from '../../src/storage/db/schema/run-columns.ts'
+import type { EndedRun, RunRow } from '../../src/storage/db/schema/schema.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { toRunRow } from '../../src/storage/holds/open-runs.ts'
 import type { World } from './world.ts'
 

@@ -3,7 +3,7 @@ import { type Running, startServer } from '../../src/app/start.ts'
 import type { Log } from '../../src/kernel/log.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { signerFromHex } from '../../src/proof/signer/signer.ts'
-import type { Db } from '../../src/storage/db/db.ts'
+import type { Db } from '../../src/storage/db/engine/db.ts'
 import { configOf, testAccount, testPrivateKey, usd } from './world.ts'
 
 /** The public name of the service that all nodes of a test are. */

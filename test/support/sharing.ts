@@ -1,6 +1,6 @@
 import { type Scope, scopes } from '../../src/access/keys/key.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
-import type { AuditRow, ShareRow } from '../../src/storage/db/schema.ts'
+import type { AuditRow, ShareRow } from '../../src/storage/db/schema/schema.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import type { ReceiptFile } from '../../src/verify/receipt.ts'
 import { type Engine, usd, type World, world } from './world.ts'
 

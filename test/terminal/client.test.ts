@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app/routes.ts'
 import { terminalStore } from '../../src/front/terminal/store.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { serve } from '../../src/web/http/serve.ts'
 import { promise } from '../support/promise.ts'
 import { engines, type World, world } from '../support/world.ts'

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
-import { connect } from '../../src/storage/db/connection.ts'
+import { connect } from '../../src/storage/db/engine/connection.ts'
 import { setRetention } from '../../src/storage/texts/retain.ts'
 import { promise } from '../support/promise.ts'
 import { bodyOf, type SharingWorld, sharingWorld } from '../support/sharing.ts'

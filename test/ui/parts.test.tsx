@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { rosetteHues } from '../../src/kernel/rosette.ts'
+import { rosetteHues } from '../../src/verify/rosette.ts'
 import { Address } from '../../src/web/ui/address.tsx'
 import { Amount, amountText } from '../../src/web/ui/amount.tsx'
 import { BarChart } from '../../src/web/ui/chart.tsx'

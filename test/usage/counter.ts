@@ -3,7 +3,7 @@
 import { usageCounter } from '../../src/billing/usage/store/usage-counter.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { countStore } from '../../src/storage/counts/store.ts'
-import { openSqlite } from '../../src/storage/db/sqlite.ts'
+import { openSqlite } from '../../src/storage/db/engine/sqlite.ts'
 
 const db = openSqlite(process.argv[2] ?? '')
 const deps = { clock: systemClock, node: `node_${process.pid}` }

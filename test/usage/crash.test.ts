@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import type { openSqlite } from '../../src/storage/db/sqlite.ts'
+import type { openSqlite } from '../../src/storage/db/engine/sqlite.ts'
 import { prng } from '../ledger/prng.ts'
 import { world } from '../support/world.ts'
 import { addReceipts, countAll, countedAndFresh, linesOf } from './receipts.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { csvColumns } from '../../src/billing/usage/formats.ts'
-import { rows } from '../../src/storage/db/query-steps.ts'
+import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { promise } from '../support/promise.ts'
 import { allRuns, pricedBuiltins, until } from '../support/runs.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'

@@ -4,7 +4,7 @@ import { csv, type ExportedKey, exportFormats, jsonl } from '../../src/billing/u
 import type { ExportedRun } from '../../src/billing/usage/store.ts'
 import { plainField, textField, toLine } from '../../src/kernel/csv.ts'
 import { costOf, type Meter, type MeterLine, meters } from '../../src/models/meter.ts'
-import type { RunRow } from '../../src/storage/db/schema.ts'
+import type { RunRow } from '../../src/storage/db/schema/schema.ts'
 import { prng } from '../ledger/prng.ts'
 import { promise } from '../support/promise.ts'
 import { classLines, parseCsv, picoOf, recordsOf } from './receipts.ts'

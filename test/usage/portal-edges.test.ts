@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cursorFact, markName } from '../../src/billing/usage/store/usage-counter.ts'
 import { readMax } from '../../src/billing/usage/sum.ts'
-import { writeFact } from '../../src/storage/db/facts.ts'
+import { writeFact } from '../../src/storage/db/sql/facts.ts'
 import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
 import { promise } from '../support/promise.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { witnessAsker } from '../../src/proof/log/ask-witnesses.ts'
 import { signCheckpoint } from '../../src/proof/log/checkpoint.ts'
-import { type Query, rows } from '../../src/storage/db/query-steps.ts'
+import { type Query, rows } from '../../src/storage/db/sql/query-steps.ts'
 import { parseHead } from '../../src/verify/checkpoint-note.ts'
 import { verifyInclusion } from '../../src/verify/merkle.ts'
 import { parseNote, parseVkey, verifyNote } from '../../src/verify/signed-note.ts'

@@ -1,5 +1,5 @@
 /** An account is a wallet address: stored in lower case, shown in EIP-55's mixed case. */
-import type { AccountRow } from '../../storage/db/schema.ts'
+import type { AccountRow } from '../../storage/db/schema/schema.ts'
 
 /** Reads accounts; the ledger opens and changes them. */
 export type Accounts = {

@@ -1,6 +1,6 @@
 /** A nonce of a sign-in: one browser may use it once, within five minutes. */
 import type { Millis } from '../../kernel/clock.ts'
-import type { NonceRow } from '../../storage/db/schema.ts'
+import type { NonceRow } from '../../storage/db/schema/schema.ts'
 
 export const nonceLifeMs = 5 * 60_000
 

@@ -4,7 +4,7 @@ import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { sha256Hex } from '../../kernel/hash.ts'
 import type { Page, PageRequest } from '../../kernel/pagination.ts'
 import type { Random } from '../../kernel/random.ts'
-import type { AccountRow, AuditRow, SessionRow } from '../../storage/db/schema.ts'
+import type { AccountRow, AuditRow, SessionRow } from '../../storage/db/schema/schema.ts'
 import type { SessionAnswer } from './shapes.ts'
 
 export const idleMs = 24 * 3_600_000

@@ -1,7 +1,7 @@
 /** SQL of {@link Accounts}. */
 import { and, eq, inArray } from 'drizzle-orm'
-import type { Db } from '../../storage/db/db.ts'
-import { prepared, rows } from '../../storage/db/query-steps.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import { prepared, rows } from '../../storage/db/sql/query-steps.ts'
 import { withHolds } from '../../storage/holds/open-runs.ts'
 import type { Accounts } from './account.ts'
 

@@ -3,7 +3,7 @@ import type { Millis } from '../../kernel/clock.ts'
 import { maxNusd, type Nusd } from '../../kernel/money.ts'
 import { covers, parseBlock } from '../../kernel/network-block.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { KeyRow } from '../../storage/db/schema.ts'
+import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import { defaultLifeMs, defaultScopes, matches, maxLifeMs, type Scope, scopes } from './key.ts'
 
 /** Each rule returns the value to store, or refuses with `invalid_request` and the field's name. */

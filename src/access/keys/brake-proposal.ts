@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { max, maxNusd, min, type Nusd } from '../../kernel/money.ts'
-import type { KeyRow } from '../../storage/db/schema.ts'
+import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import { dayMs } from './key.ts'
 
 /** Amounts for the two fields of the form, in nano-USD. */

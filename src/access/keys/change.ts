@@ -5,7 +5,7 @@ import type { Millis } from '../../kernel/clock.ts'
 import { max, type Nusd, toJsonInteger } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
-import type { KeyRow } from '../../storage/db/schema.ts'
+import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import { assertStillMember, membershipOf } from '../membership.ts'
 import {
   boundCap,

@@ -1,7 +1,7 @@
 /** Pauses the keys that a leaked key made: a thief of its secret may have theirs. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
-import type { KeyRow } from '../../storage/db/schema.ts'
+import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import { depthOf } from './key.ts'
 import { noteKey } from './note.ts'
 

@@ -7,7 +7,7 @@ import { refuse } from '../../kernel/refusal.ts'
 import { accountMark } from '../../kernel/shard.ts'
 import type { Once } from '../../ledger/once.ts'
 import type { CapWindow } from '../../ledger/window.ts'
-import type { KeyRow } from '../../storage/db/schema.ts'
+import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import { assertStillMember, membershipOf } from '../membership.ts'
 import type { Plan } from '../plan.ts'
 import {

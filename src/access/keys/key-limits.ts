@@ -2,7 +2,7 @@
 import type { Json } from '../../kernel/canonical.ts'
 import { maxNusd, type Nusd, parseUsd, toJsonInteger, toUsd } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { KeyRow } from '../../storage/db/schema.ts'
+import type { KeyRow } from '../../storage/db/schema/schema.ts'
 
 /** The columns of a key's limits. Null, or false of a flag: the key sets none itself. */
 export type Limits = Pick<KeyRow, keyof typeof keyLimits | keyof typeof noBrake>

@@ -6,7 +6,7 @@ import { parseAddress } from '../../kernel/network-address.ts'
 import { isWithin, parseBlock } from '../../kernel/network-block.ts'
 import { type RefusalDetail, refuse } from '../../kernel/refusal.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
-import type { KeyRow } from '../../storage/db/schema.ts'
+import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import type { Plan } from '../plan.ts'
 
 /** A key, its parent, … up to the root. A right must be granted by every key of the chain. */

@@ -1,6 +1,6 @@
 /** When keys were last used, as of this moment: for questions that cannot be taken back. */
 import type { Deps } from '../../app/deps-port.ts'
-import type { KeyRow } from '../../storage/db/schema.ts'
+import type { KeyRow } from '../../storage/db/schema/schema.ts'
 
 /**
  * These keys with their true last use. Uses reach the rows within a minute, so the last run of each

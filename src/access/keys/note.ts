@@ -3,7 +3,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
-import type { KeyRow } from '../../storage/db/schema.ts'
+import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import type { EventType } from '../../storage/outbox/event.ts'
 import { everyLimit } from './key-limits.ts'
 

@@ -3,7 +3,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import type { Whose } from '../../kernel/acting.ts'
 import { isId } from '../../kernel/ids.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { KeyRow } from '../../storage/db/schema.ts'
+import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import type { Caller } from './key.ts'
 
 /** Whether a run or receipt belongs to the caller's key or to one below it. */

@@ -1,5 +1,5 @@
 /** Counts requests against the rate limits of a chain of keys. */
-import type { KeyRow } from '../../storage/db/schema.ts'
+import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import type { Limiter, Verdict } from '../../web/http/limits.ts'
 import type { Caller } from './key.ts'
 

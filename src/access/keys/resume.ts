@@ -1,7 +1,7 @@
 /** Ends the pause of a key. */
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { KeyRow } from '../../storage/db/schema.ts'
+import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import { assertStillMember, membershipOf } from '../membership.ts'
 import { assertActs, assertNotRevoked, chainOf, type KeyCommand } from './key.ts'
 import { noteKey } from './note.ts'

@@ -1,6 +1,6 @@
 /** A key with its chain and what its present window counts. */
 import type { Millis } from '../../kernel/clock.ts'
-import type { KeyRow, WindowRow } from '../../storage/db/schema.ts'
+import type { KeyRow, WindowRow } from '../../storage/db/schema/schema.ts'
 import type { Chain } from './key.ts'
 
 export type ShownKey = {

@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { accountMark } from '../../kernel/shard.ts'
-import type { SessionRow } from '../../storage/db/schema.ts'
+import type { SessionRow } from '../../storage/db/schema/schema.ts'
 import { hashToken, newToken, type Visitor } from '../accounts/session.ts'
 import { auditOf } from '../accounts/sign-in.ts'
 

@@ -1,7 +1,7 @@
 /** Members and invitations as the API shows them. */
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
-import type { InvitationRow, MemberRow } from '../../storage/db/schema.ts'
+import type { InvitationRow, MemberRow } from '../../storage/db/schema/schema.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 import type { InvitationAnswer, MemberAnswer } from './shapes.ts'
 

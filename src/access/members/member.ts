@@ -1,6 +1,6 @@
 /** Members: wallets that may act for an account of another wallet. */
 import type { Millis } from '../../kernel/clock.ts'
-import type { InvitationRow, MemberRow } from '../../storage/db/schema.ts'
+import type { InvitationRow, MemberRow } from '../../storage/db/schema/schema.ts'
 
 /** The most members, and the most open invitations, that an account has at a time. */
 export const peopleMax = 100

@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Acting } from '../../kernel/acting.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { MemberRow } from '../../storage/db/schema.ts'
+import type { MemberRow } from '../../storage/db/schema/schema.ts'
 import { noteKey } from '../keys/note.ts'
 import { assertStillMember } from '../membership.ts'
 import { peopleOf, peopleRows } from '../people-rows.ts'

@@ -1,7 +1,7 @@
 /** SQL of {@link Members}. */
 import { and, asc, count, desc, eq, gt } from 'drizzle-orm'
-import type { Db } from '../../storage/db/db.ts'
-import { first, rows } from '../../storage/db/query-steps.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import { first, rows } from '../../storage/db/sql/query-steps.ts'
 import { type Members, peopleMax } from './member.ts'
 
 export function memberStore(db: Db): Members {

@@ -3,7 +3,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { AuditRow } from '../../storage/db/schema.ts'
+import type { AuditRow } from '../../storage/db/schema/schema.ts'
 import { fingerprintOf, hashSecret, makeSecret } from '../keys/secret.ts'
 import { maxLifeMs, type OperatorScope, type OperatorToken, tokenPrefix } from './token.ts'
 

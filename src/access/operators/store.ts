@@ -1,7 +1,7 @@
 /** SQL of {@link OperatorTokens}. */
 import { and, asc, eq, isNull, or } from 'drizzle-orm'
-import type { Db } from '../../storage/db/db.ts'
-import { first, insert, rows } from '../../storage/db/query-steps.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import { first, insert, rows } from '../../storage/db/sql/query-steps.ts'
 import type { OperatorTokens } from './tokens.ts'
 
 export function operatorTokenStore(db: Db): OperatorTokens {

@@ -1,6 +1,6 @@
 /** The store of operator tokens. Each change writes its audit entry. */
 import type { Millis } from '../../kernel/clock.ts'
-import type { AuditRow } from '../../storage/db/schema.ts'
+import type { AuditRow } from '../../storage/db/schema/schema.ts'
 import type { OperatorToken } from './token.ts'
 
 export type OperatorTokens = {

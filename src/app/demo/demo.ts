@@ -1,13 +1,13 @@
 /** A public demonstration: a listener that stays, and behind it a new service every hour. */
 import { join } from 'node:path'
 import type { Config } from '../../config/config.ts'
-import type { ProcessFacts } from '../../front/metrics/collect.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { makeIds } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log.ts'
 import { systemRandom } from '../../kernel/random.ts'
 import { serveRequests } from '../../web/http/serve.ts'
 import { answerWaiting } from '../../web/http/waiting.ts'
+import type { ProcessFacts } from '../metrics/collect.ts'
 import { type Generation, type GenerationWish, makeGeneration } from './generation.ts'
 import { type DemoLimits, demoLimits } from './limits.ts'
 

@@ -5,7 +5,7 @@ import { refuse } from '../../kernel/refusal.ts'
 import { creditRef, depositRef } from '../../ledger/deposit-ref.ts'
 import { refundedOf } from '../../ledger/refund-rows.ts'
 import type { NewTransfer, UnitOfWork } from '../../ledger/unit-of-work.ts'
-import type { DepositRow } from '../../storage/db/schema.ts'
+import type { DepositRow } from '../../storage/db/schema/schema.ts'
 import type { EventType, NewEvent } from '../../storage/outbox/event.ts'
 import { depositRows } from './deposit-rows.ts'
 

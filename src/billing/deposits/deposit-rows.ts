@@ -1,7 +1,7 @@
 /** The deposits that commands of the ledger credit, take back, move and refund. */
 import { definePart } from '../../ledger/part.ts'
-import { lockFound, update } from '../../storage/db/query-steps.ts'
-import type { DepositRow } from '../../storage/db/schema.ts'
+import type { DepositRow } from '../../storage/db/schema/schema.ts'
+import { lockFound, update } from '../../storage/db/sql/query-steps.ts'
 
 const changes: (keyof DepositRow)[] = [
   'blockTime',

@@ -1,7 +1,7 @@
 /** The rules of deposits: amounts, the depth before a credit, and the view. */
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { maxNusd, type Nusd, toJsonInteger } from '../../kernel/money.ts'
-import type { DepositRow } from '../../storage/db/schema.ts'
+import type { DepositRow } from '../../storage/db/schema/schema.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 import type { DepositAnswer } from './shapes.ts'
 

@@ -2,8 +2,8 @@
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import type { Page, PageRequest } from '../../kernel/pagination.ts'
-import type { Lease } from '../../storage/db/lease.ts'
-import type { DepositRow } from '../../storage/db/schema.ts'
+import type { Lease } from '../../storage/db/engine/lease.ts'
+import type { DepositRow } from '../../storage/db/schema/schema.ts'
 
 /** How far a scan came: the last block, and the progress or end of a running rescan. */
 export type Reached = {

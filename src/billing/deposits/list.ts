@@ -3,7 +3,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import { isId } from '../../kernel/ids.ts'
 import type { Page, PageRequest } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { DepositRow } from '../../storage/db/schema.ts'
+import type { DepositRow } from '../../storage/db/schema/schema.ts'
 
 /**
  * Newest first.

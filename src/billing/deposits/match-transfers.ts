@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { chainId } from '../../kernel/chain.ts'
 import { depositRef } from '../../ledger/deposit-ref.ts'
-import type { DepositRow } from '../../storage/db/schema.ts'
+import type { DepositRow } from '../../storage/db/schema/schema.ts'
 import { type DepositPolicy, judgeAmount, toNusd } from './deposit.ts'
 import type { Transfer } from './transfer.ts'
 

@@ -1,7 +1,7 @@
 /** Reads transfers to the treasury, block range by block range. */
 import { type Chain, type ChainTrouble, ChainUnavailable } from '../../kernel/chain.ts'
-import type { Lease } from '../../storage/db/lease.ts'
-import type { DepositRow } from '../../storage/db/schema.ts'
+import type { Lease } from '../../storage/db/engine/lease.ts'
+import type { DepositRow } from '../../storage/db/schema/schema.ts'
 import type { DepositPolicy } from './deposit.ts'
 import type { Reached } from './deposits.ts'
 import { sortTransfers, toRow } from './match-transfers.ts'

@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Doubt } from '../../front/status/health-port.ts'
 import { type Chain, ChainUnavailable } from '../../kernel/chain.ts'
-import type { DepositRow } from '../../storage/db/schema.ts'
+import type { DepositRow } from '../../storage/db/schema/schema.ts'
 import type { DepositPolicy, Heads } from './deposit.ts'
 import { type ChainView, type Inclusion, inclusionOf, isUnmoved } from './reorg.ts'
 

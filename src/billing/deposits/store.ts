@@ -4,11 +4,16 @@ import { and, asc, desc, eq, gt, gte, inArray, lt, lte, not, or, sql } from 'dri
 import { chainId } from '../../kernel/chain.ts'
 import { toPage } from '../../kernel/pagination.ts'
 import type { Shard } from '../../kernel/shard.ts'
-import type { Db } from '../../storage/db/db.ts'
-import { ensureFact, findFact, lockFact, writeFact } from '../../storage/db/facts.ts'
-import { assertLease, type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
-import { first, insert, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
-import type { DepositRow } from '../../storage/db/schema.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import {
+  assertLease,
+  type Lease,
+  type LeaseTime,
+  takeLease,
+} from '../../storage/db/engine/lease.ts'
+import type { DepositRow } from '../../storage/db/schema/schema.ts'
+import { ensureFact, findFact, lockFact, writeFact } from '../../storage/db/sql/facts.ts'
+import { first, insert, type Query, rows, type Work } from '../../storage/db/sql/query-steps.ts'
 import { addEvents } from '../../storage/outbox/store.ts'
 import { misplaced } from '../../storage/slots/store/owners.ts'
 import { depositEvent } from './credit-deposit.ts'

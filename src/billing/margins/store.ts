@@ -1,9 +1,9 @@
 /** Reads the sums of margins, and the runs that are not in them yet. */
 import { and, eq, gte, inArray, lt, max, sql } from 'drizzle-orm'
-import type { Db } from '../../storage/db/db.ts'
-import { numbered, numberedRuns } from '../../storage/db/numbered-runs.ts'
-import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
-import { unnumberedIds } from '../../storage/db/unnumbered.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import { numbered, numberedRuns } from '../../storage/db/sql/numbered-runs.ts'
+import { first, type Query, rows, type Work } from '../../storage/db/sql/query-steps.ts'
+import { unnumberedIds } from '../../storage/db/sql/unnumbered.ts'
 import type { Period } from '../usage/log-range.ts'
 import type { MarginGroup, MarginPicture, MarginRow } from './margin.ts'
 import { cursorFact } from './store/margin-counter.ts'

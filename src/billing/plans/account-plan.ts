@@ -1,7 +1,7 @@
 /** Reads the plan of an account and what its subscription changes next. */
 import type { Plan } from '../../access/plan.ts'
 import type { Deps } from '../../app/deps-port.ts'
-import type { AccountRow, SubscriptionRow } from '../../storage/db/schema.ts'
+import type { AccountRow, SubscriptionRow } from '../../storage/db/schema/schema.ts'
 import { currentOf } from './quote.ts'
 
 /** Where an account stands with its plan. */

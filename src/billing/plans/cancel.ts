@@ -2,7 +2,7 @@
 
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { SubscriptionRow } from '../../storage/db/schema.ts'
+import type { SubscriptionRow } from '../../storage/db/schema/schema.ts'
 import { currentOf } from './quote.ts'
 import { cancelSubscription, notePlan } from './subscription.ts'
 import { subscriptionOf, subscriptionRows } from './subscription-rows.ts'

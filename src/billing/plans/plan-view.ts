@@ -3,7 +3,7 @@ import type { Plan, Plans } from '../../access/plan.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { toListView } from '../../kernel/pagination.ts'
-import type { SubscriptionRow } from '../../storage/db/schema.ts'
+import type { SubscriptionRow } from '../../storage/db/schema/schema.ts'
 import type { Quote } from './quote.ts'
 import type { PlanAnswer, PlanPreviewAnswer, PlansAnswer, SubscriptionAnswer } from './shapes.ts'
 

@@ -2,7 +2,7 @@
 import { freeId, type Plan } from '../../access/plan.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
-import type { SubscriptionRow } from '../../storage/db/schema.ts'
+import type { SubscriptionRow } from '../../storage/db/schema/schema.ts'
 import { addMonths, restOf } from './period.ts'
 
 /** What asking for a plan does at a moment, and what it costs then. */

@@ -4,7 +4,7 @@ import { freeId, type Plan } from '../../access/plan.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
-import type { SubscriptionRow } from '../../storage/db/schema.ts'
+import type { SubscriptionRow } from '../../storage/db/schema/schema.ts'
 import { monthAt } from './period.ts'
 import type { Due } from './store.ts'
 import {

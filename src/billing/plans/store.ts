@@ -1,10 +1,10 @@
 /** Reads and writes subscriptions. */
 import { and, asc, desc, eq, inArray, lte, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
-import type { Db } from '../../storage/db/db.ts'
-import { type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
-import { first, rows } from '../../storage/db/query-steps.ts'
-import type { SubscriptionRow } from '../../storage/db/schema.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import { type Lease, type LeaseTime, takeLease } from '../../storage/db/engine/lease.ts'
+import type { SubscriptionRow } from '../../storage/db/schema/schema.ts'
+import { first, rows } from '../../storage/db/sql/query-steps.ts'
 
 /** A subscription whose period ended. */
 export type Due = Pick<SubscriptionRow, 'id' | 'accountId' | 'periodStart'> & { periodEnd: Millis }

@@ -6,7 +6,7 @@ import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { Once } from '../../ledger/once.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
-import type { AccountRow, SubscriptionRow } from '../../storage/db/schema.ts'
+import type { AccountRow, SubscriptionRow } from '../../storage/db/schema/schema.ts'
 import { currentOf, type Quote, quoteOf } from './quote.ts'
 import {
   accountOf,

@@ -2,8 +2,8 @@
 import { and, inArray } from 'drizzle-orm'
 import { definePart } from '../../ledger/part.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
-import { insert, lockedRows, update } from '../../storage/db/query-steps.ts'
-import type { SubscriptionRow } from '../../storage/db/schema.ts'
+import type { SubscriptionRow } from '../../storage/db/schema/schema.ts'
+import { insert, lockedRows, update } from '../../storage/db/sql/query-steps.ts'
 
 const changes: (keyof SubscriptionRow)[] = [
   'plan',

@@ -7,7 +7,7 @@ import type { Ids } from '../../kernel/ids.ts'
 import { type Nusd, toJsonInteger, toUsd } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
-import type { AccountRow, SubscriptionRow } from '../../storage/db/schema.ts'
+import type { AccountRow, SubscriptionRow } from '../../storage/db/schema/schema.ts'
 import { subscriptionChanged } from './subscription-rows.ts'
 
 /**

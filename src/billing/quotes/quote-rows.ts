@@ -1,7 +1,7 @@
 /** The quotes that commands of the ledger make and use. */
 import { definePart } from '../../ledger/part.ts'
-import { insert, lockFound, update } from '../../storage/db/query-steps.ts'
-import type { QuoteRow } from '../../storage/db/schema.ts'
+import type { QuoteRow } from '../../storage/db/schema/schema.ts'
+import { insert, lockFound, update } from '../../storage/db/sql/query-steps.ts'
 
 /** By digest. Two accounts that use one quote come one after the other. */
 export const quoteRows = definePart({

@@ -1,7 +1,7 @@
 /** The rules of quotes: a run takes a use, and gives it back if it ends without a charge. */
 import { refuse } from '../../kernel/refusal.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
-import type { QuoteRow } from '../../storage/db/schema.ts'
+import type { QuoteRow } from '../../storage/db/schema/schema.ts'
 import { quoteRows } from './quote-rows.ts'
 
 export const quoteHeader = 'X-Counterfoil-Quote'

@@ -2,7 +2,7 @@
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { type Hex, toHex } from '../../kernel/hex.ts'
 import type { RateOf } from '../../models/quoted-rates.ts'
-import type { QuoteRow } from '../../storage/db/schema.ts'
+import type { QuoteRow } from '../../storage/db/schema/schema.ts'
 import type { Quote, QuotedRate } from '../../verify/quote.ts'
 import type { QuoteAnswer } from './shapes.ts'
 

@@ -1,7 +1,7 @@
 /** SQL of {@link QuoteStore}; the ledger adds and uses them. */
 import { and, eq, gt, inArray, lte, type SQL, sql } from 'drizzle-orm'
-import type { Db } from '../../storage/db/db.ts'
-import { first, rows } from '../../storage/db/query-steps.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import { first, rows } from '../../storage/db/sql/query-steps.ts'
 import type { QuoteStore } from './quotes.ts'
 
 /** Quotes deleted in one transaction: runs that end wait for it. */

@@ -1,6 +1,6 @@
 /** A movement: one line that changed the balance of an account. */
 import type { Millis } from '../../kernel/clock.ts'
-import type { TransferRow } from '../../storage/db/schema.ts'
+import type { TransferRow } from '../../storage/db/schema/schema.ts'
 
 /**
  * What changed the balance of an account: a line of the ledger's journal, with what it came to.

@@ -2,9 +2,14 @@
 import { and, asc, desc, eq, getTableColumns, gte, lt, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { type Page, toPage } from '../../kernel/pagination.ts'
-import type { Db } from '../../storage/db/db.ts'
-import { type JournalPage, journalPage, type Line, lineColumns } from '../../storage/db/journal.ts'
-import { type Query, rows, type Work } from '../../storage/db/query-steps.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import {
+  type JournalPage,
+  journalPage,
+  type Line,
+  lineColumns,
+} from '../../storage/db/files/journal.ts'
+import { type Query, rows, type Work } from '../../storage/db/sql/query-steps.ts'
 import { besideMax, dayMs, dayOf, type LedgerDay, type Movement, type Place } from './movement.ts'
 
 /** The journal of one account. Every read goes along an index, from one place on. */

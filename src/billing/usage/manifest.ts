@@ -5,7 +5,7 @@ import { maxNusd, type Nusd } from '../../kernel/money.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { checkpointOver, type SigningDeps, toCheckpointView } from '../../proof/log/checkpoint.ts'
 import type { LogSpan } from '../../proof/log/logs.ts'
-import type { CheckpointRow } from '../../storage/db/schema.ts'
+import type { CheckpointRow } from '../../storage/db/schema/schema.ts'
 import { type ExportManifest, manifestDigest } from '../../verify/manifest.ts'
 import type { Checkpoint } from '../../verify/proof.ts'
 

@@ -8,7 +8,7 @@ import {
   outputUnitsOf,
   reasoningUnitsOf,
 } from '../../models/meter.ts'
-import type { EndedRun, UsageDayRow } from '../../storage/db/schema.ts'
+import type { EndedRun, UsageDayRow } from '../../storage/db/schema/schema.ts'
 
 /**
  * Usage: what an account's keys ran, summed up from its receipts by day, key, model and tag. A run

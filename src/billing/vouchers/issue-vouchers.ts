@@ -3,7 +3,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { maxNusd, type Nusd } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { AuditRow, VoucherBatchRow } from '../../storage/db/schema.ts'
+import type { AuditRow, VoucherBatchRow } from '../../storage/db/schema/schema.ts'
 import { codeHash, makeCode } from './code.ts'
 
 type Needs = Pick<Deps, 'clock' | 'ids' | 'random' | 'vouchers'>

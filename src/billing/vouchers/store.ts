@@ -1,7 +1,7 @@
 /** SQL of {@link VoucherStore}; the ledger redeems. */
 import { and, desc, eq, isNull } from 'drizzle-orm'
-import type { Db } from '../../storage/db/db.ts'
-import { first, insert, rows } from '../../storage/db/query-steps.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import { first, insert, rows } from '../../storage/db/sql/query-steps.ts'
 import type { VoucherStore } from './vouchers.ts'
 
 /** Codes added in one step: SQLite binds a limited number of values. */

@@ -1,6 +1,11 @@
 /** The vouchers that commands of the ledger redeem. */
 import { and, inArray, sql } from 'drizzle-orm'
 import { definePart, type PartStore } from '../../ledger/part.ts'
+import type {
+  RedemptionRow,
+  VoucherBatchRow,
+  VoucherCodeRow,
+} from '../../storage/db/schema/schema.ts'
 import {
   findRows,
   insert,
@@ -8,8 +13,7 @@ import {
   rows,
   update,
   type Work,
-} from '../../storage/db/query-steps.ts'
-import type { RedemptionRow, VoucherBatchRow, VoucherCodeRow } from '../../storage/db/schema.ts'
+} from '../../storage/db/sql/query-steps.ts'
 
 export type VoucherRows = {
   /** By hash. */

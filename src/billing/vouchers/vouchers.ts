@@ -1,7 +1,7 @@
 /** The store of vouchers, and the JSON of a batch. */
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
-import type { AuditRow, VoucherBatchRow } from '../../storage/db/schema.ts'
+import type { AuditRow, VoucherBatchRow } from '../../storage/db/schema/schema.ts'
 
 export type VoucherStore = {
   /** Adds a batch, its codes and the audit entry in one transaction. */

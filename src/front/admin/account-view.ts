@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
-import type { AccountRow } from '../../storage/db/schema.ts'
+import type { AccountRow } from '../../storage/db/schema/schema.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 
 /** Most keys of an account that are counted. */

@@ -1,9 +1,14 @@
 /** The SQL of operator views across accounts, always one page along an index. */
 import { and, asc, desc, eq, exists, gt, gte, inArray, isNull, lt, not, sql } from 'drizzle-orm'
 import { type Page, type PageRequest, toPage } from '../../kernel/pagination.ts'
-import type { Db } from '../../storage/db/db.ts'
-import { first, insert, type Query, rows } from '../../storage/db/query-steps.ts'
-import type { AccountRow, AuditRow, DepositRow, PriceListRow } from '../../storage/db/schema.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import type {
+  AccountRow,
+  AuditRow,
+  DepositRow,
+  PriceListRow,
+} from '../../storage/db/schema/schema.ts'
+import { first, insert, type Query, rows } from '../../storage/db/sql/query-steps.ts'
 import { withHolds } from '../../storage/holds/open-runs.ts'
 
 export type AdminStore = DepositLists & {

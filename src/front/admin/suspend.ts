@@ -1,7 +1,7 @@
 /** Suspends and resumes accounts. */
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { AccountRow } from '../../storage/db/schema.ts'
+import type { AccountRow } from '../../storage/db/schema/schema.ts'
 
 type Needs = Pick<Deps, 'accounts' | 'ids' | 'keys' | 'ledger' | 'live'>
 

@@ -1,8 +1,8 @@
 /** The operator's figures about each upstream. */
 import type { Deps } from '../../app/deps-port.ts'
+import type { Family } from '../../kernel/exposition.ts'
 import type { Fault } from '../../models/upstream/operator-fault.ts'
 import type { BreakerState } from '../../models/upstream/upstream.ts'
-import type { Family } from '../metrics/exposition.ts'
 
 /** Counts of this process since its start. */
 export type UpstreamHealth = {

@@ -9,7 +9,7 @@ import { type Chunk, plainChunks } from '../../models/upstream/upstream.ts'
 import type { ReplyKeeper } from '../../runs/ending.ts'
 import type { LiveRun } from '../../runs/live-run.ts'
 import { type Sink, type StreamedAnswer, stream } from '../../runs/stream.ts'
-import type { RunRow } from '../../storage/db/schema.ts'
+import type { RunRow } from '../../storage/db/schema/schema.ts'
 
 /** Enabled chat models, in catalogue order. */
 export const chatModels = ({ catalogue }: Pick<Deps, 'catalogue'>): Model[] =>

@@ -16,7 +16,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import type { Acting } from '../../kernel/acting.ts'
 import { maxNusd, min, type Nusd, parseUsd } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { KeyRow } from '../../storage/db/schema.ts'
+import type { KeyRow } from '../../storage/db/schema/schema.ts'
 
 /** The default cap a day: $1. */
 export const defaultCap: Nusd = 1_000_000_000n

@@ -1,8 +1,8 @@
 /** The SQL of the console: which key it spends through, by account and by developer. */
 import { and, eq, isNull } from 'drizzle-orm'
 import type { Acting } from '../../kernel/acting.ts'
-import type { Db } from '../../storage/db/db.ts'
-import { first, rows } from '../../storage/db/query-steps.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import { first, rows } from '../../storage/db/sql/query-steps.ts'
 
 type Spender = Pick<Acting, 'account' | 'branch' | 'member'>
 

@@ -4,7 +4,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import { fromHex } from '../../kernel/hex.ts'
 import { isId } from '../../kernel/ids.ts'
 import { isHandle } from '../../proof/passports/handle.ts'
-import type { AnchorRow, CheckpointRow } from '../../storage/db/schema.ts'
+import type { AnchorRow, CheckpointRow } from '../../storage/db/schema/schema.ts'
 import { isAddress, toChecksumAddress } from '../../verify/address.ts'
 import type { NamedPassport, Range } from './store/prefixes.ts'
 

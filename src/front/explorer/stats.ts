@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { type Clock, type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { type Nusd, toUsd } from '../../kernel/money.ts'
-import type { ExplorerCountRow, ExplorerModelRow } from '../../storage/db/schema.ts'
+import type { ExplorerCountRow, ExplorerModelRow } from '../../storage/db/schema/schema.ts'
 import { addHistograms, medianOf, noFirstTokens } from '../../storage/figures/figure.ts'
 import { dayMs, grainStart, hourMs } from '../../storage/figures/grain.ts'
 import type { StatsAnswer } from './shapes.ts'

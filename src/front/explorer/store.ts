@@ -4,10 +4,8 @@ import type { Millis } from '../../kernel/clock.ts'
 import { type Page, toPage } from '../../kernel/pagination.ts'
 import { type Ended, isErased, receiptIdOf } from '../../proof/receipts/receipt.ts'
 import { cursorOf } from '../../storage/counts/counter.ts'
-import type { Db } from '../../storage/db/db.ts'
-import { numbered, numberedRuns } from '../../storage/db/numbered-runs.ts'
-import { first, prepared, rows, type Work } from '../../storage/db/query-steps.ts'
-import { runColumns } from '../../storage/db/run-columns.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import { runColumns } from '../../storage/db/schema/run-columns.ts'
 import type {
   AnchorRow,
   EndedRun,
@@ -15,7 +13,9 @@ import type {
   ExplorerModelRow,
   PassportRow,
   ShareRow,
-} from '../../storage/db/schema.ts'
+} from '../../storage/db/schema/schema.ts'
+import { numbered, numberedRuns } from '../../storage/db/sql/numbered-runs.ts'
+import { first, prepared, rows, type Work } from '../../storage/db/sql/query-steps.ts'
 import type { Grain } from '../../storage/figures/grain.ts'
 import { type PrefixFinds, prefixFinds, rootsMax } from './store/prefixes.ts'
 

@@ -5,7 +5,7 @@ import { dayMs, dayOf } from '../../billing/usage/usage.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { windowEnd } from '../../ledger/window.ts'
-import type { KeyRow } from '../../storage/db/schema.ts'
+import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import type { Lasting } from './spend.ts'
 
 /** A condition that stops runs, or will, and that the reader can act on. */

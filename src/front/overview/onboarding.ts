@@ -6,7 +6,7 @@ import { checkReceipt } from '../../proof/receipts/check-receipt.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import { ownFileOf } from '../../proof/receipts/receipt-file.ts'
 import type { ShownRun } from '../../runs/shown-run.ts'
-import type { AccountRow } from '../../storage/db/schema.ts'
+import type { AccountRow } from '../../storage/db/schema/schema.ts'
 
 /** The steps done besides the first, which is having a wallet. */
 export type Onboarding = {

@@ -1,8 +1,8 @@
 /** The SQL behind onboarding: whether an account has a key and a verified receipt. */
 import { eq } from 'drizzle-orm'
-import type { Db } from '../../storage/db/db.ts'
-import { first, rows } from '../../storage/db/query-steps.ts'
-import type { AuditRow } from '../../storage/db/schema.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import type { AuditRow } from '../../storage/db/schema/schema.ts'
+import { first, rows } from '../../storage/db/sql/query-steps.ts'
 
 export type OnboardingStore = {
   /** Whether an account has a key, usable or not. */

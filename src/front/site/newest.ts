@@ -4,7 +4,7 @@ import type { Millis } from '../../kernel/clock.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { type Judged, judgeStored } from '../../proof/receipts/judge.ts'
 import { sharedFileOf } from '../../proof/receipts/receipt-file.ts'
-import type { ShareRow } from '../../storage/db/schema.ts'
+import type { ShareRow } from '../../storage/db/schema/schema.ts'
 
 /** How long a judgement is repeated, in ms: a receipt moves on from signed to final. */
 const freshMs = 2000

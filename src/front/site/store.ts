@@ -1,9 +1,9 @@
 /** The SQL of public pages: listed receipts and published passports alone. */
 import { and, asc, desc, eq, lt } from 'drizzle-orm'
 import type { PriceList } from '../../models/model.ts'
-import type { Db } from '../../storage/db/db.ts'
-import { first, rows } from '../../storage/db/query-steps.ts'
-import type { ShareRow } from '../../storage/db/schema.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import type { ShareRow } from '../../storage/db/schema/schema.ts'
+import { first, rows } from '../../storage/db/sql/query-steps.ts'
 
 export type SiteStore = {
   /** The share of the newest listed receipt. */

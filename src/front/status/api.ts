@@ -4,7 +4,6 @@ import type { Deps } from '../../app/deps-port.ts'
 import { depositStatus } from '../../billing/deposits/deposit-status.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { wrongClock } from '../../kernel/skew.ts'
-import { slotsText } from '../../kernel/slot-text.ts'
 import { within } from '../../kernel/within.ts'
 import {
   type Anchored,
@@ -19,7 +18,8 @@ import {
   witnessStatus,
 } from '../../proof/log/witness-status.ts'
 import { isFailing, isUnserved } from '../../runs/circuit.ts'
-import type { SlotMoveRow } from '../../storage/db/schema.ts'
+import type { SlotMoveRow } from '../../storage/db/schema/schema.ts'
+import { slotsText } from '../../storage/slots/slot-text.ts'
 import { jsonText } from '../../web/http/json-text.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
 import { clockStatus } from './clock.ts'

@@ -3,7 +3,7 @@ import type { TokenTrouble } from '../../billing/deposits/token.ts'
 import type { ChainTrouble } from '../../kernel/chain.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Skew } from '../../kernel/skew.ts'
-import type { SchemaHealth } from '../../storage/db/schema-needs.ts'
+import type { SchemaHealth } from '../../storage/db/schema/schema-needs.ts'
 
 /** The result of the last ledger audit; `checking` until the first one completes. */
 export type LedgerHealth = 'balanced' | 'checking' | 'unbalanced'

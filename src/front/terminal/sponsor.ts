@@ -13,7 +13,7 @@ import { Refusal, refuse } from '../../kernel/refusal.ts'
 import { retryHeaders } from '../../kernel/retry-headers.ts'
 import type { Model } from '../../models/model.ts'
 import { isFree } from '../../models/rates.ts'
-import type { KeyRow } from '../../storage/db/schema.ts'
+import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import { nextDay, untilNextDay } from './allowance.ts'
 
 /** Smallest cap of a key; without a budget only free models run. */

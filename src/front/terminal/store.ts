@@ -1,8 +1,8 @@
 /** The SQL of the terminal: asks per client and day, and the sponsor's daily grants. */
 import { and, eq, gt, lt, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
-import type { Db } from '../../storage/db/db.ts'
-import { first, rows } from '../../storage/db/query-steps.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import { first, rows } from '../../storage/db/sql/query-steps.ts'
 
 export type TerminalStore = {
   /** Number of asks of a client on a day. */

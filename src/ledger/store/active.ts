@@ -1,8 +1,8 @@
 /** Counts the active keys of accounts. */
 import { and, count, gt, inArray, isNull } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
-import { type Query, rows, type Work } from '../../storage/db/query-steps.ts'
-import type { Tables } from '../../storage/db/schema.ts'
+import type { Tables } from '../../storage/db/schema/schema.ts'
+import { type Query, rows, type Work } from '../../storage/db/sql/query-steps.ts'
 
 /** The number of keys of each account that are neither revoked nor expired. Lock it before. */
 export function* countActiveKeys(

@@ -1,8 +1,8 @@
 /** Deletes past windows of brakes. */
 import { and, eq, lt, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
-import type { Db } from '../../storage/db/db.ts'
-import { rows } from '../../storage/db/query-steps.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import { rows } from '../../storage/db/sql/query-steps.ts'
 
 /** An open run may still hold money from a past window. */
 const keptMs = 2 * 3_600_000

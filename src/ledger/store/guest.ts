@@ -2,9 +2,9 @@
 import { inArray } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { Db } from '../../storage/db/db.ts'
-import { liveNodes } from '../../storage/db/lease.ts'
-import { first, type Query, type Work } from '../../storage/db/query-steps.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import { liveNodes } from '../../storage/db/engine/lease.ts'
+import { first, type Query, type Work } from '../../storage/db/sql/query-steps.ts'
 import type { TrackedRows } from '../unit-of-work.ts'
 
 /**

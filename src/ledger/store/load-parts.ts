@@ -1,5 +1,5 @@
 /** Loads and writes the parts that commands of a batch bring, in the order of their ranks. */
-import type { Work } from '../../storage/db/query-steps.ts'
+import type { Work } from '../../storage/db/sql/query-steps.ts'
 import type { Command } from '../command.ts'
 import { byRank, type Part, type PartRows, type PartStore } from '../part.ts'
 import type { TrackedRows } from '../unit-of-work.ts'

@@ -1,8 +1,9 @@
 /** Loads and locks the rows that a batch of commands names. */
 import { and, eq, gt, isNull, or } from 'drizzle-orm'
-import type { Db } from '../../storage/db/db.ts'
-import { isUnder } from '../../storage/db/lineage.ts'
-import type { Rows } from '../../storage/db/memory.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import type { Rows } from '../../storage/db/engine/memory.ts'
+import type { HoldWindow, Tables } from '../../storage/db/schema/schema.ts'
+import { isUnder } from '../../storage/db/sql/lineage.ts'
 import {
   findFields,
   lockedRows,
@@ -11,8 +12,7 @@ import {
   rows,
   together,
   type Work,
-} from '../../storage/db/query-steps.ts'
-import type { HoldWindow, Tables } from '../../storage/db/schema.ts'
+} from '../../storage/db/sql/query-steps.ts'
 import {
   type OpenRuns,
   windowId,

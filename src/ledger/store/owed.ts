@@ -1,9 +1,9 @@
 /** Reads the newest statement of what is owed, to compare it with the journal. */
 import { and, asc, desc, eq, gt, isNotNull } from 'drizzle-orm'
 import { toHex } from '../../kernel/hex.ts'
-import type { Db } from '../../storage/db/db.ts'
-import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
-import type { LiabilitiesRow } from '../../storage/db/schema.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import type { LiabilitiesRow } from '../../storage/db/schema/schema.ts'
+import { first, type Query, rows, type Work } from '../../storage/db/sql/query-steps.ts'
 import {
   findLeaf,
   idOf,

@@ -1,9 +1,9 @@
 /** Sums the whole ledger: balances, holds and sides. */
 import type { Nusd } from '../../kernel/money.ts'
-import type { Db } from '../../storage/db/db.ts'
-import { rows } from '../../storage/db/query-steps.ts'
-import type { LedgerSide } from '../../storage/db/schema-money.ts'
-import { wideSum } from '../../storage/db/wide-sum.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import type { LedgerSide } from '../../storage/db/schema/schema-money.ts'
+import { rows } from '../../storage/db/sql/query-steps.ts'
+import { wideSum } from '../../storage/db/sql/wide-sum.ts'
 
 /** All balances and holds, and what each side received less what it paid, in nano-USD. */
 export type LedgerSums = { balance: Nusd; held: Nusd; sides: Partial<Record<LedgerSide, Nusd>> }

@@ -2,15 +2,7 @@
 import { getTableColumns } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
-import type { Db } from '../../storage/db/db.ts'
-import {
-  insert,
-  type Query,
-  remove,
-  update,
-  upsert,
-  type Work,
-} from '../../storage/db/query-steps.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
 import type {
   AccountRow,
   EndedRun,
@@ -21,7 +13,15 @@ import type {
   TransferRow,
   UnnumberedRow,
   WindowRow,
-} from '../../storage/db/schema.ts'
+} from '../../storage/db/schema/schema.ts'
+import {
+  insert,
+  type Query,
+  remove,
+  update,
+  upsert,
+  type Work,
+} from '../../storage/db/sql/query-steps.ts'
 import { type OpenRuns, windowId } from '../../storage/holds/open-runs.ts'
 import { freeCalls } from '../../storage/idempotency/store.ts'
 import { numberTransfers } from '../number-transfers.ts'

@@ -1,7 +1,7 @@
 /** An anchor, a head of the log recorded on the chain, and the rule when one is due. */
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { toHex } from '../../kernel/hex.ts'
-import type { AnchorRow } from '../../storage/db/schema.ts'
+import type { AnchorRow } from '../../storage/db/schema/schema.ts'
 import type { AnchorAnswer } from './shapes.ts'
 
 /**

@@ -2,7 +2,7 @@
 import { type Chain, chainId } from '../../kernel/chain.ts'
 import { type Clock, toRfc3339 } from '../../kernel/clock.ts'
 import type { Hex } from '../../kernel/hex.ts'
-import type { AnchorRow } from '../../storage/db/schema.ts'
+import type { AnchorRow } from '../../storage/db/schema/schema.ts'
 import { registryLogId } from '../../verify/check-anchor.ts'
 import type { ProofAnchor } from '../../verify/proof.ts'
 import type { Logs } from '../log/logs.ts'

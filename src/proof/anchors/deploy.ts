@@ -1,7 +1,7 @@
 /** Deploys an anchor registry, one step a call; an interrupted deployment is resumed. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Hex } from '../../kernel/hex.ts'
-import type { ChainTxRow } from '../../storage/db/schema.ts'
+import type { ChainTxRow } from '../../storage/db/schema/schema.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 import { carry, type Desk, place, type SenderDeps } from './transact.ts'
 

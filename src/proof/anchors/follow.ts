@@ -2,8 +2,8 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Chain, TxReceipt } from '../../kernel/chain.ts'
 import { toHex } from '../../kernel/hex.ts'
-import type { Lease } from '../../storage/db/lease.ts'
-import type { AnchorRow, ChainTxRow } from '../../storage/db/schema.ts'
+import type { Lease } from '../../storage/db/engine/lease.ts'
+import type { AnchorRow, ChainTxRow } from '../../storage/db/schema/schema.ts'
 import { readRoot } from './registry.ts'
 
 type FollowDeps = Pick<Deps, 'anchors' | 'anchoring' | 'logs' | 'clock' | 'log'>

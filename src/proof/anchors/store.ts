@@ -2,9 +2,15 @@
 import { and, asc, desc, eq, gt, inArray, lt, or, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { type Page, type PageRequest, toPage } from '../../kernel/pagination.ts'
-import type { Db } from '../../storage/db/db.ts'
-import { ensureFact, findFact, writeFact } from '../../storage/db/facts.ts'
-import { assertLease, type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import {
+  assertLease,
+  type Lease,
+  type LeaseTime,
+  takeLease,
+} from '../../storage/db/engine/lease.ts'
+import type { AnchorRow, ChainTxRow } from '../../storage/db/schema/schema.ts'
+import { ensureFact, findFact, writeFact } from '../../storage/db/sql/facts.ts'
 import {
   first,
   insert,
@@ -13,8 +19,7 @@ import {
   rows,
   update,
   type Work,
-} from '../../storage/db/query-steps.ts'
-import type { AnchorRow, ChainTxRow } from '../../storage/db/schema.ts'
+} from '../../storage/db/sql/query-steps.ts'
 
 /** Every write takes the worker's lease. @throws LostLease */
 export type AnchorStore = RegistryFacts &

@@ -1,6 +1,6 @@
 /** Keeps the registry in line with the log: the log is open there and its signers match. */
 import type { Deps } from '../../app/deps-port.ts'
-import type { SignerRow } from '../../storage/db/schema.ts'
+import type { SignerRow } from '../../storage/db/schema/schema.ts'
 import type { Place } from './anchoring.ts'
 import { addSignerCall, openCall, readOwner, readSigner, retireSignerCall } from './registry.ts'
 import { type Desk, type Order, place } from './transact.ts'

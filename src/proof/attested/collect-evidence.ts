@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { LostLease } from '../../kernel/lost-lease.ts'
 import type { EvidenceSource } from '../../models/upstream/exchange.ts'
-import type { EvidenceReason } from '../../storage/db/schema.ts'
+import type { EvidenceReason } from '../../storage/db/schema/schema.ts'
 import { schemeOf, spellKey } from '../../verify/evidence-schemes.ts'
 import { evidenceDigest } from '../../verify/upstream-evidence.ts'
 import { statementOf } from './known-evidence.ts'

@@ -4,8 +4,8 @@ import type { Millis } from '../../kernel/clock.ts'
 import { definePart } from '../../ledger/part.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { Exchange } from '../../models/upstream/exchange.ts'
-import { insert } from '../../storage/db/query-steps.ts'
-import type { EndedRun, UpstreamEvidenceRow } from '../../storage/db/schema.ts'
+import type { EndedRun, UpstreamEvidenceRow } from '../../storage/db/schema/schema.ts'
+import { insert } from '../../storage/db/sql/query-steps.ts'
 import type { AnsweredRow } from './store.ts'
 
 /** How long the last bytes of an answer may take before their hash counts as lost, in ms. */

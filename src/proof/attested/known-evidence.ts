@@ -4,7 +4,7 @@ import { sha256 } from '../../kernel/hash.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { receiptIdOf } from '../../kernel/ids.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { ShareRow, UpstreamEvidenceRow } from '../../storage/db/schema.ts'
+import type { ShareRow, UpstreamEvidenceRow } from '../../storage/db/schema/schema.ts'
 import { isEqualBytes } from '../../verify/merkle.ts'
 import {
   type EvidenceFile,

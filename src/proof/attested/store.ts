@@ -1,10 +1,15 @@
 /** Stores what upstreams signed of runs, and logs it. */
 import { and, asc, count, eq, isNotNull, isNull, lte } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
-import type { Db } from '../../storage/db/db.ts'
-import { assertLease, type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
-import { first, lockFound, rows, update } from '../../storage/db/query-steps.ts'
-import type { UpstreamEvidenceRow } from '../../storage/db/schema.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import {
+  assertLease,
+  type Lease,
+  type LeaseTime,
+  takeLease,
+} from '../../storage/db/engine/lease.ts'
+import type { UpstreamEvidenceRow } from '../../storage/db/schema/schema.ts'
+import { first, lockFound, rows, update } from '../../storage/db/sql/query-steps.ts'
 import { leafKinds } from '../../verify/merkle.ts'
 import type { LogStore } from '../log/store.ts'
 

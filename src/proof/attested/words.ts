@@ -1,5 +1,5 @@
 /** Words for the state of the evidence of an upstream. */
-import type { EvidenceReason, UpstreamEvidenceRow } from '../../storage/db/schema.ts'
+import type { EvidenceReason, UpstreamEvidenceRow } from '../../storage/db/schema/schema.ts'
 
 type Said = Pick<UpstreamEvidenceRow, 'state' | 'reason'>
 

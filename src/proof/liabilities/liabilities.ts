@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { LiabilitiesRow } from '../../storage/db/schema.ts'
+import type { LiabilitiesRow } from '../../storage/db/schema/schema.ts'
 import {
   findLeaf,
   idOf,

@@ -2,8 +2,8 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { LostLease } from '../../kernel/lost-lease.ts'
-import type { Lease } from '../../storage/db/lease.ts'
-import type { LiabilitiesRow } from '../../storage/db/schema.ts'
+import type { Lease } from '../../storage/db/engine/lease.ts'
+import type { LiabilitiesRow } from '../../storage/db/schema/schema.ts'
 import {
   leafNodes,
   leafWidth,

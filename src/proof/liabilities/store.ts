@@ -3,8 +3,14 @@ import { and, asc, desc, eq, gt, gte, isNotNull, lt, type SQL, sql } from 'drizz
 import type { Millis } from '../../kernel/clock.ts'
 import { fromHex } from '../../kernel/hex.ts'
 import { type Page, toPage } from '../../kernel/pagination.ts'
-import type { Db } from '../../storage/db/db.ts'
-import { assertLease, type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import {
+  assertLease,
+  type Lease,
+  type LeaseTime,
+  takeLease,
+} from '../../storage/db/engine/lease.ts'
+import type { LiabilitiesRow, LiabilityPartRow } from '../../storage/db/schema/schema.ts'
 import {
   first,
   insert,
@@ -13,8 +19,7 @@ import {
   rows,
   update,
   type Work,
-} from '../../storage/db/query-steps.ts'
-import type { LiabilitiesRow, LiabilityPartRow } from '../../storage/db/schema.ts'
+} from '../../storage/db/sql/query-steps.ts'
 import {
   emptyIdOf,
   idOf,

@@ -1,7 +1,7 @@
 /** Asks witnesses to sign the newest head of the log, in the background. */
 import type { Deps } from '../../app/deps-port.ts'
 import { fromHex } from '../../kernel/hex.ts'
-import type { CheckpointRow, CosignatureRow } from '../../storage/db/schema.ts'
+import type { CheckpointRow, CosignatureRow } from '../../storage/db/schema/schema.ts'
 import { toBase64 } from '../../verify/base64.ts'
 import { parseSize } from '../../verify/checkpoint-note.ts'
 import { isLineOf, parseLines, verifyLine } from '../../verify/signed-note.ts'

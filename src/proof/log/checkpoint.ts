@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { CheckpointRow } from '../../storage/db/schema.ts'
+import type { CheckpointRow } from '../../storage/db/schema/schema.ts'
 import { structDigest } from '../../verify/eip712.ts'
 import type { Checkpoint } from '../../verify/proof.ts'
 import type { LogSpan } from './logs.ts'

@@ -1,7 +1,7 @@
 /** Writes checkpoints as signed notes (c2sp.org/tlog-checkpoint), with what witnesses signed. */
 import type { Deps } from '../../app/deps-port.ts'
 import { sha256 } from '../../kernel/hash.ts'
-import type { CheckpointRow } from '../../storage/db/schema.ts'
+import type { CheckpointRow } from '../../storage/db/schema/schema.ts'
 import { headText } from '../../verify/checkpoint-note.ts'
 import { keyTypes, type NoteKey, noteKey, noteOf, signatureLine } from '../../verify/signed-note.ts'
 import { type SigningDeps, signCheckpoint } from './checkpoint.ts'

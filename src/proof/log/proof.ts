@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { type Hex, toHex } from '../../kernel/hex.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { CheckpointRow } from '../../storage/db/schema.ts'
+import type { CheckpointRow } from '../../storage/db/schema/schema.ts'
 import { verifyConsistency, verifyInclusion } from '../../verify/merkle.ts'
 import { type Consistency, logIdOf, type Proof } from '../../verify/proof.ts'
 import { checkpointOver, type SigningDeps, toCheckpointView } from './checkpoint.ts'

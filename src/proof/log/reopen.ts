@@ -1,7 +1,7 @@
 /** Abandons the current log and opens the next, when the log contradicts what was signed. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toHex } from '../../kernel/hex.ts'
-import type { CheckpointRow, EndedRun } from '../../storage/db/schema.ts'
+import type { CheckpointRow, EndedRun } from '../../storage/db/schema/schema.ts'
 import { structDigest } from '../../verify/eip712.ts'
 import type { HeadFile } from './heads.ts'
 import { type LogSpan, nextOrigin } from './logs.ts'

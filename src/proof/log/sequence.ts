@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
 import { LostLease } from '../../kernel/lost-lease.ts'
 import { StorageFault } from '../../kernel/storage-fault.ts'
-import type { Lease } from '../../storage/db/lease.ts'
+import type { Lease } from '../../storage/db/engine/lease.ts'
 import type { LogStore } from './store.ts'
 
 /** Numbers waiting receipts in the order of their ids, without gaps. */

@@ -3,9 +3,15 @@ import { asc, isNull } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { sha256 } from '../../kernel/hash.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
-import type { Db } from '../../storage/db/db.ts'
-import { findFact, writeFact } from '../../storage/db/facts.ts'
-import { assertLease, type Lease, type LeaseTime, takeLease } from '../../storage/db/lease.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import {
+  assertLease,
+  type Lease,
+  type LeaseTime,
+  takeLease,
+} from '../../storage/db/engine/lease.ts'
+import type { EndedRun } from '../../storage/db/schema/schema.ts'
+import { findFact, writeFact } from '../../storage/db/sql/facts.ts'
 import {
   insert,
   type Query,
@@ -13,8 +19,7 @@ import {
   rows,
   update,
   type Work,
-} from '../../storage/db/query-steps.ts'
-import type { EndedRun } from '../../storage/db/schema.ts'
+} from '../../storage/db/sql/query-steps.ts'
 import { structDigest } from '../../verify/eip712.ts'
 import { leafKinds } from '../../verify/merkle.ts'
 import type { LogSpan } from './logs.ts'

@@ -1,7 +1,7 @@
 /** Proves leaves under the heads that witnesses signed, as files of c2sp.org/tlog-proof. */
 import type { Deps } from '../../app/deps-port.ts'
 import { fromHex } from '../../kernel/hex.ts'
-import type { CheckpointRow } from '../../storage/db/schema.ts'
+import type { CheckpointRow } from '../../storage/db/schema/schema.ts'
 import type { Proof } from '../../verify/proof.ts'
 import { tlogProofText } from '../../verify/tlog-proof.ts'
 import { checkpointOver } from './checkpoint.ts'

@@ -1,7 +1,7 @@
 /** Tells which head each witness signed last, for the status. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
-import type { CosignatureRow } from '../../storage/db/schema.ts'
+import type { CosignatureRow } from '../../storage/db/schema/schema.ts'
 import { vkeyOf } from '../../verify/signed-note.ts'
 import { type Witnesses, witnessIdOf } from './witnesses.ts'
 

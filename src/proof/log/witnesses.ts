@@ -1,5 +1,5 @@
 /** Names the witnesses of the log: their keys, their signatures, the trouble of asking them. */
-import type { CosignatureRow } from '../../storage/db/schema.ts'
+import type { CosignatureRow } from '../../storage/db/schema/schema.ts'
 import { type NoteKey, signatureLine } from '../../verify/signed-note.ts'
 
 /** A witness of the configuration. */

@@ -4,7 +4,7 @@ import { noteKey } from '../../access/keys/note.ts'
 import { findAccountKey } from '../../access/keys/owns.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
-import type { KeyRow, PassportRow } from '../../storage/db/schema.ts'
+import type { KeyRow, PassportRow } from '../../storage/db/schema/schema.ts'
 import { assertNotRetired } from './passport.ts'
 
 type Needs = Pick<Deps, 'passports' | 'keys' | 'ledger' | 'ids'>

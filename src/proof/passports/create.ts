@@ -1,7 +1,7 @@
 /** Creates a passport as a draft and takes its handle for ever. */
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { PassportRow } from '../../storage/db/schema.ts'
+import type { PassportRow } from '../../storage/db/schema/schema.ts'
 import { type Call, callRowOf, type Reply } from '../../storage/idempotency/call.ts'
 import { assertHandle, skeletonOf } from './handle.ts'
 import { maxPassports, toAudit } from './passport.ts'

@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { takeFreeWrites } from '../../ledger/stored-beside.ts'
-import type { PassportRow } from '../../storage/db/schema.ts'
+import type { PassportRow } from '../../storage/db/schema/schema.ts'
 import { assertNotRetired, toAudit } from './passport.ts'
 import { type Profile, type ProfileWish, toProfile } from './profile.ts'
 

@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { canonical } from '../../kernel/canonical.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { PassportRow, PassportStatementRow } from '../../storage/db/schema.ts'
+import type { PassportRow, PassportStatementRow } from '../../storage/db/schema/schema.ts'
 import { isDiverged } from '../log/divergence.ts'
 import { assertNotRetired, toAudit } from './passport.ts'
 import { type TrackRecord, toTrackRecord } from './record.ts'

@@ -1,7 +1,7 @@
 /** Reads everything that the owner of a passport sees. */
 import { statusOf } from '../../access/keys/key.ts'
 import type { Deps } from '../../app/deps-port.ts'
-import type { KeyRow, PassportRow, PassportStatementRow } from '../../storage/db/schema.ts'
+import type { KeyRow, PassportRow, PassportStatementRow } from '../../storage/db/schema/schema.ts'
 import { keysOf } from './bind.ts'
 import { recordOf } from './issue.ts'
 import type { TrackRecord } from './record.ts'

@@ -3,7 +3,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { AuditRow, PassportRow } from '../../storage/db/schema.ts'
+import type { AuditRow, PassportRow } from '../../storage/db/schema/schema.ts'
 import { isHandle } from './handle.ts'
 
 export type Status = PassportRow['status']

@@ -1,7 +1,7 @@
 /** Publishes a passport and hides it again. */
 import type { Deps } from '../../app/deps-port.ts'
 import { takeFreeWrites } from '../../ledger/stored-beside.ts'
-import type { PassportRow } from '../../storage/db/schema.ts'
+import type { PassportRow } from '../../storage/db/schema/schema.ts'
 import { assertNotRetired, toAudit } from './passport.ts'
 
 type Needs = Pick<Deps, 'passports' | 'clock' | 'ids' | 'ledger'>

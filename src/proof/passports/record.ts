@@ -1,7 +1,7 @@
 /** The track record of a passport: what the log says of its keys' runs. */
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
-import type { PassportRow } from '../../storage/db/schema.ts'
+import type { PassportRow } from '../../storage/db/schema/schema.ts'
 
 /**
  * Counted from receipts issued after a key was bound. Times are days and money is a band, so that

@@ -1,6 +1,6 @@
 /** The ERC-8004 agent registration file of a passport. */
 import { chainId } from '../../kernel/chain.ts'
-import type { PassportRow } from '../../storage/db/schema.ts'
+import type { PassportRow } from '../../storage/db/schema/schema.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 import { passportPath } from './passport-view.ts'
 

@@ -1,6 +1,6 @@
 /** Retires a passport for ever. */
 import type { Deps } from '../../app/deps-port.ts'
-import type { PassportRow } from '../../storage/db/schema.ts'
+import type { PassportRow } from '../../storage/db/schema/schema.ts'
 import { unbindAll } from './bind.ts'
 import { issueLast, sizeOf } from './issue.ts'
 import { assertNotRetired, toAudit } from './passport.ts'

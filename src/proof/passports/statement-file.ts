@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { sha256 } from '../../kernel/hash.ts'
 import { toHex } from '../../kernel/hex.ts'
-import type { PassportStatementRow } from '../../storage/db/schema.ts'
+import type { PassportStatementRow } from '../../storage/db/schema/schema.ts'
 import { recoverSigner } from '../../verify/signature.ts'
 import { isUnprovable } from '../log/damage.ts'
 import { indexIn } from '../log/logs.ts'

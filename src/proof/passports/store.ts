@@ -1,6 +1,12 @@
 /** Stores passports, claims their handles and writes their changes. */
 import { and, count, eq, isNull, lte, ne } from 'drizzle-orm'
-import type { Db } from '../../storage/db/db.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import type {
+  AuditRow,
+  IdempotentRow,
+  KeyRow,
+  PassportRow,
+} from '../../storage/db/schema/schema.ts'
 import {
   first,
   insert,
@@ -9,8 +15,7 @@ import {
   rows,
   update,
   type Work,
-} from '../../storage/db/query-steps.ts'
-import type { AuditRow, IdempotentRow, KeyRow, PassportRow } from '../../storage/db/schema.ts'
+} from '../../storage/db/sql/query-steps.ts'
 import type { LogStore } from '../log/store.ts'
 import { type PassportLists, passportLists } from './store/passport-list.ts'
 import { type PublicReceipts, publicReceiptsOf } from './store/public.ts'

@@ -1,6 +1,6 @@
 /** Builds receipt files: the owner's, and the one that others see. */
 import type { Deps } from '../../app/deps-port.ts'
-import type { ShareRow } from '../../storage/db/schema.ts'
+import type { ShareRow } from '../../storage/db/schema/schema.ts'
 import type { Texts } from '../../storage/texts/store.ts'
 import type { Proof } from '../../verify/proof.ts'
 import { type ReceiptFile, redact, sectionNames } from '../../verify/receipt.ts'

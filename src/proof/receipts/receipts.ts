@@ -1,7 +1,7 @@
 /** What is stored of receipts, who may see them, and how a list of them is narrowed. */
 import type { Whose } from '../../kernel/acting.ts'
 import type { Page, PageRequest } from '../../kernel/pagination.ts'
-import type { EndedRun, ShareRow } from '../../storage/db/schema.ts'
+import type { EndedRun, ShareRow } from '../../storage/db/schema/schema.ts'
 import type { Ended } from './receipt.ts'
 
 /** Who sees a receipt: its owner; anyone with the link; everyone, in lists too. */

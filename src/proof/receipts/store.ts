@@ -1,9 +1,10 @@
 /** Stores receipts, which are ended runs, and their signatures. */
 import { and, asc, desc, eq, gte, inArray, lt } from 'drizzle-orm'
 import { toPage } from '../../kernel/pagination.ts'
-import type { Db } from '../../storage/db/db.ts'
-import { findFact, writeFact } from '../../storage/db/facts.ts'
-import { numbered, numberedRuns } from '../../storage/db/numbered-runs.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import { runColumns } from '../../storage/db/schema/run-columns.ts'
+import { findFact, writeFact } from '../../storage/db/sql/facts.ts'
+import { numbered, numberedRuns } from '../../storage/db/sql/numbered-runs.ts'
 import {
   first,
   prepared,
@@ -11,9 +12,8 @@ import {
   rows,
   upsert,
   type Work,
-} from '../../storage/db/query-steps.ts'
-import { runColumns } from '../../storage/db/run-columns.ts'
-import { signatureRows } from '../../storage/db/signatures.ts'
+} from '../../storage/db/sql/query-steps.ts'
+import { signatureRows } from '../../storage/db/sql/signatures.ts'
 import { type Ended, isErased, receiptIdOf, runIdOf } from './receipt.ts'
 import type { ReceiptStore } from './receipts.ts'
 import { shownReceipts } from './store/shown-receipt.ts'

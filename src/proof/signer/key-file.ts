@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { userInfo } from 'node:os'
 import { sha256Hex } from '../../kernel/hash.ts'
-import { syncFolder, writeSynced } from '../../storage/db/whole-file.ts'
+import { syncFolder, writeSynced } from '../../storage/db/files/whole-file.ts'
 
 /**
  * Returns the text of a secret file; undefined if the file does not exist.

@@ -1,5 +1,5 @@
 /** The history of keys that may sign each log; it changes only while no server runs. */
-import type { SignerRow } from '../../storage/db/schema.ts'
+import type { SignerRow } from '../../storage/db/schema/schema.ts'
 import { type Logs, logOf } from '../log/logs.ts'
 
 export type Signers = {

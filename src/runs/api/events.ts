@@ -1,6 +1,6 @@
 /** Streams the events of one run until it ends. */
 import type { Deps } from '../../app/deps-port.ts'
-import type { RunRow } from '../../storage/db/schema.ts'
+import type { RunRow } from '../../storage/db/schema/schema.ts'
 import { type SseClient, type SseContext, sseResponse } from '../../web/http/sse.ts'
 import { toRunView } from '../run-view.ts'
 

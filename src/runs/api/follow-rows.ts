@@ -1,7 +1,7 @@
 /** Follows a list of an account: rows that came, and rows that changed. */
 import type { Deps } from '../../app/deps-port.ts'
 import { isId } from '../../kernel/ids.ts'
-import type { SessionRow } from '../../storage/db/schema.ts'
+import type { SessionRow } from '../../storage/db/schema/schema.ts'
 import { readText } from '../../web/http/query.ts'
 import type { SseContext } from '../../web/http/sse.ts'
 import { followAccount, type PartState } from './live.ts'

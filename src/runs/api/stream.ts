@@ -5,7 +5,7 @@ import type { Log } from '../../kernel/log.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
 import type { Chunk } from '../../models/upstream/upstream.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
-import type { RunRow } from '../../storage/db/schema.ts'
+import type { RunRow } from '../../storage/db/schema/schema.ts'
 import { type Reply, replyMax } from '../../storage/idempotency/call.ts'
 import type { BodyRoom } from '../../web/http/body-budget.ts'
 import {

@@ -1,7 +1,7 @@
 /** The page of one run, from its hold to its receipt. */
 import type { Nusd } from '../../kernel/money.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
-import type { StoredLine } from '../../storage/db/schema-money.ts'
+import type { StoredLine } from '../../storage/db/schema/schema-money.ts'
 import type { Texts } from '../../storage/texts/store.ts'
 import { isCall, meterWords } from '../../verify/meter-words.ts'
 import { Amount, amountText } from '../../web/ui/amount.tsx'

@@ -1,8 +1,8 @@
 /** Cancel requests between nodes, stored as facts. */
 import { inArray } from 'drizzle-orm'
-import type { Db } from '../../storage/db/db.ts'
-import { writeFact } from '../../storage/db/facts.ts'
-import { rows } from '../../storage/db/query-steps.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import { writeFact } from '../../storage/db/sql/facts.ts'
+import { rows } from '../../storage/db/sql/query-steps.ts'
 import type { CancelRequests } from '../runs.ts'
 
 const factOf = (id: string): string => `cancel/${id}`

@@ -1,8 +1,8 @@
 /** Reads runs with the texts that their accounts keep, for calibration. */
 import { and, asc, eq, gt } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
-import type { Db } from '../../storage/db/db.ts'
-import { rows } from '../../storage/db/query-steps.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import { rows } from '../../storage/db/sql/query-steps.ts'
 import type { KeptRun } from '../calibrate.ts'
 
 /** Runs read at once: their texts can be megabytes. */

@@ -1,8 +1,8 @@
 /** Reads open runs: those with a row, of all nodes, and those in the memory of this one. */
 import { eq, type SQL } from 'drizzle-orm'
-import type { Db } from '../../storage/db/db.ts'
-import { first, type Query, rows, type Work } from '../../storage/db/query-steps.ts'
-import type { RunRow } from '../../storage/db/schema.ts'
+import type { Db } from '../../storage/db/engine/db.ts'
+import type { RunRow } from '../../storage/db/schema/schema.ts'
+import { first, type Query, rows, type Work } from '../../storage/db/sql/query-steps.ts'
 import { toRunRow } from '../../storage/holds/open-runs.ts'
 
 export function openRunReads({ open, tables: { openRuns } }: Pick<Db, 'open' | 'tables'>) {

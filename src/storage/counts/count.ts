@@ -1,6 +1,6 @@
 /** The job that counts new receipts of the log into all sums. */
 import type { Clock } from '../../kernel/clock.ts'
-import type { Lease } from '../db/lease.ts'
+import type { Lease } from '../db/engine/lease.ts'
 import type { CountStore } from './store.ts'
 
 /** Receipts of one transaction: few, because ending runs wait for it. */

@@ -1,7 +1,7 @@
 /** What a sum over the log is: it gets each logged receipt once, in the order of the log. */
 import type { Nusd } from '../../kernel/money.ts'
-import type { Query, Work } from '../db/query-steps.ts'
-import type { EndedRun } from '../db/schema.ts'
+import type { EndedRun } from '../db/schema/schema.ts'
+import type { Query, Work } from '../db/sql/query-steps.ts'
 
 /** The parts of a logged receipt that counters read. */
 export type CountedReceipt = Pick<

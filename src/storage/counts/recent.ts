@@ -1,5 +1,5 @@
 /** Remembers the receipts that this process logged last, so that counting need not read them. */
-import type { EndedRun, RunCostRow, RunRow } from '../db/schema.ts'
+import type { EndedRun, RunCostRow, RunRow } from '../db/schema/schema.ts'
 import type { CountedReceipt } from './counter.ts'
 
 /** The most that are remembered: who counts them is far behind then, and reads them. */

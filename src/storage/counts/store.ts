@@ -1,11 +1,11 @@
 /** Sums up the log: gives each receipt to each counter once, in the order of the log. */
 import { asc, eq } from 'drizzle-orm'
-import type { Db } from '../db/db.ts'
-import { findFact, lockFacts, writeFacts } from '../db/facts.ts'
-import { assertLease, type Lease, type LeaseTime, takeLease } from '../db/lease.ts'
-import { numbered, numberedRuns } from '../db/numbered-runs.ts'
-import { prepared, type Query, type Work } from '../db/query-steps.ts'
-import type { EndedRun, RunCostRow, RunRow } from '../db/schema.ts'
+import type { Db } from '../db/engine/db.ts'
+import { assertLease, type Lease, type LeaseTime, takeLease } from '../db/engine/lease.ts'
+import type { EndedRun, RunCostRow, RunRow } from '../db/schema/schema.ts'
+import { findFact, lockFacts, writeFacts } from '../db/sql/facts.ts'
+import { numbered, numberedRuns } from '../db/sql/numbered-runs.ts'
+import { prepared, type Query, type Work } from '../db/sql/query-steps.ts'
 import { type CountedReceipt, type Counter, cursorOf } from './counter.ts'
 import { recentReceipts } from './recent.ts'
 

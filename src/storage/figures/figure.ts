@@ -1,5 +1,5 @@
 /** What a public receipt adds to the public figures, and the histogram of first tokens. */
-import type { EndedRun, ExplorerModelRow, ShareRow } from '../db/schema.ts'
+import type { EndedRun, ExplorerModelRow, ShareRow } from '../db/schema/schema.ts'
 import { grainStart } from './grain.ts'
 
 /** What a receipt adds to the public figures: only what its owner makes public. */

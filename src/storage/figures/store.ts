@@ -1,7 +1,7 @@
 /** Keeps the public figures in step with what is shared. */
 import { and, eq } from 'drizzle-orm'
-import { lockedRows, type Query, rows, update, type Work } from '../db/query-steps.ts'
-import type { ExplorerModelRow, ShareRow, Tables } from '../db/schema.ts'
+import type { ExplorerModelRow, ShareRow, Tables } from '../db/schema/schema.ts'
+import { lockedRows, type Query, rows, update, type Work } from '../db/sql/query-steps.ts'
 import { addFigure, type FiguredRun, figureChanges, noFirstTokens } from './figure.ts'
 
 type Shown = Pick<ShareRow, 'visibility' | 'sections'> | undefined

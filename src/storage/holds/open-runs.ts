@@ -4,7 +4,13 @@
  */
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
-import type { AccountRow, IdempotentRow, OpenRunRow, RunRow, WindowRow } from '../db/schema.ts'
+import type {
+  AccountRow,
+  IdempotentRow,
+  OpenRunRow,
+  RunRow,
+  WindowRow,
+} from '../db/schema/schema.ts'
 
 /** A key window by the id that {@link windowId} makes. */
 type WindowId = string

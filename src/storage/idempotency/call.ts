@@ -1,7 +1,7 @@
 /** A call with an Idempotency-Key: its fingerprint, its sealed answer, its row. */
 import type { Millis } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { IdempotentRow } from '../db/schema.ts'
+import type { IdempotentRow } from '../db/schema/schema.ts'
 
 /** Encrypts what the database keeps for a while, under keys outside the database. */
 export type Sealer = {

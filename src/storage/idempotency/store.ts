@@ -1,9 +1,9 @@
 /** Stores the calls that were made with an Idempotency-Key. */
 import { eq, inArray, lte } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
-import type { Db } from '../db/db.ts'
-import { first, type Query, rows, type Work } from '../db/query-steps.ts'
-import type { IdempotentRow, Tables } from '../db/schema.ts'
+import type { Db } from '../db/engine/db.ts'
+import type { IdempotentRow, Tables } from '../db/schema/schema.ts'
+import { first, type Query, rows, type Work } from '../db/sql/query-steps.ts'
 
 /** Calls made with an Idempotency-Key. The ledger writes them, with the money. */
 export type CallStore = {

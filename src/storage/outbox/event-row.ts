@@ -2,7 +2,7 @@
 import type { Millis } from '../../kernel/clock.ts'
 import { sha256 } from '../../kernel/hash.ts'
 import { makeIds } from '../../kernel/ids.ts'
-import type { EventRow } from '../db/schema.ts'
+import type { EventRow } from '../db/schema/schema.ts'
 import type { NewEvent } from './event.ts'
 
 /** Places per millisecond; further events of one account take those of the next. */

@@ -1,7 +1,7 @@
 /** Writes events in the transaction that makes them true. */
 import type { Millis } from '../../kernel/clock.ts'
-import { upsert, type Work } from '../db/query-steps.ts'
-import type { Tables } from '../db/schema.ts'
+import type { Tables } from '../db/schema/schema.ts'
+import { upsert, type Work } from '../db/sql/query-steps.ts'
 import type { NewEvent } from './event.ts'
 import { placesPerMs, toEventRow } from './event-row.ts'
 

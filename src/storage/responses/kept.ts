@@ -1,7 +1,7 @@
 /** Seals the parts of a response that a next turn can name. */
 import type { Json } from '../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../kernel/json-object.ts'
-import type { KeptItemRow } from '../db/schema.ts'
+import type { KeptItemRow } from '../db/schema/schema.ts'
 import type { Sealer } from '../idempotency/call.ts'
 
 /** The most bytes of an answer that is kept; the same holds for the input of its turn. */

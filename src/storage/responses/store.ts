@@ -3,9 +3,9 @@ import { and, asc, eq, inArray, lt, lte, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import type { Clock, Millis } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
-import type { Db } from '../db/db.ts'
-import { findFields, findRows, first, type Query, rows, type Work } from '../db/query-steps.ts'
-import type { KeptItemRow, Tables } from '../db/schema.ts'
+import type { Db } from '../db/engine/db.ts'
+import type { KeptItemRow, Tables } from '../db/schema/schema.ts'
+import { findFields, findRows, first, type Query, rows, type Work } from '../db/sql/query-steps.ts'
 
 /** A kept row without what it holds. */
 export type KeptMark = Pick<KeptItemRow, 'id' | 'runId' | 'keys' | 'bytes' | 'until'>

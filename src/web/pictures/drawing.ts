@@ -1,12 +1,13 @@
 /** Draws the parts of link pictures as SVG: 1200 x 630 px, readable at a quarter of that. */
-import { oklchHex } from '../../kernel/oklch.ts'
+
 import {
   brandHash,
   hueDegrees,
   rosetteHues,
   rosetteMarkPaths,
   rosettePaths,
-} from '../../kernel/rosette.ts'
+} from '../../verify/rosette.ts'
+import { oklchHex } from './oklch.ts'
 
 export const pictureWidth = 1200
 export const pictureHeight = 630

@@ -1,7 +1,7 @@
 /** The documents of all pages: head, navigation, main part. */
 import { type Acting, may } from '../../kernel/acting.ts'
-import { oklchHex } from '../../kernel/oklch.ts'
 import { assetPath } from '../http/assets.ts'
+import { oklchHex } from '../pictures/oklch.ts'
 import type { Frame } from './frame.ts'
 import { type Markup, renderChild } from './jsx-runtime.ts'
 import { Brand, FamilyTabs, FootLines, Rail, ThemeSwitch } from './rail.tsx'

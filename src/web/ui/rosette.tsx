@@ -1,5 +1,5 @@
 /** A hash drawn as a banknote's rosette. */
-import { brandHash, rosetteHues, rosetteMarkPaths, rosettePaths } from '../../kernel/rosette.ts'
+import { brandHash, rosetteHues, rosetteMarkPaths, rosettePaths } from '../../verify/rosette.ts'
 
 type RosetteProps = {
   hash: string

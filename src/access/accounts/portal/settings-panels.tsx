@@ -1,5 +1,5 @@
 /** The panels of the settings page: kept texts, the account, colours. */
-import type { AccountRow } from '../../../storage/db/schema.ts'
+import type { AccountRow } from '../../../storage/db/schema/schema.ts'
 import { isShorter, type Retention, retentions } from '../../../storage/texts/retention.ts'
 import { toChecksumAddress } from '../../../verify/address.ts'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'

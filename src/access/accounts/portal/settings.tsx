@@ -5,7 +5,7 @@ import type { Acting } from '../../../kernel/acting.ts'
 import { maxPageLimit } from '../../../kernel/pagination.ts'
 import { refuse } from '../../../kernel/refusal.ts'
 import { takeFreeWrites } from '../../../ledger/stored-beside.ts'
-import type { AccountRow } from '../../../storage/db/schema.ts'
+import type { AccountRow } from '../../../storage/db/schema/schema.ts'
 import { isKeeping } from '../../../storage/responses/keeping.ts'
 import { setRetention } from '../../../storage/texts/retain.ts'
 import {

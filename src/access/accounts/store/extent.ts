@@ -2,9 +2,9 @@
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import type { Acting } from '../../../kernel/acting.ts'
-import type { Db } from '../../../storage/db/db.ts'
-import { first, prepared } from '../../../storage/db/query-steps.ts'
-import { ofWhose } from '../../../storage/db/whose.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import { first, prepared } from '../../../storage/db/sql/query-steps.ts'
+import { ofWhose } from '../../../storage/db/sql/whose.ts'
 import { type Extent, type Extents, extentMax } from '../extent.ts'
 
 /** The most readers of which the last count is kept. */

@@ -1,9 +1,9 @@
 /** Finds the session of a cookie, and whom it acts for. */
 import { and, eq } from 'drizzle-orm'
 import { type Acting, ownerOf } from '../../../kernel/acting.ts'
-import type { Db } from '../../../storage/db/db.ts'
-import { prepared, type Query, type Work } from '../../../storage/db/query-steps.ts'
-import type { MemberRow } from '../../../storage/db/schema.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import type { MemberRow } from '../../../storage/db/schema/schema.ts'
+import { prepared, type Query, type Work } from '../../../storage/db/sql/query-steps.ts'
 import type { FoundSession } from '../session.ts'
 
 /** A membership is read each time, so that it ends at the commit that removes it, on every node. */

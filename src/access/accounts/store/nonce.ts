@@ -1,8 +1,8 @@
 /** SQL of {@link Nonces}. */
 import { and, asc, count, eq, gt, inArray, lte, type SQL } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
-import type { Db } from '../../../storage/db/db.ts'
-import { first, insert, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import { first, insert, type Query, rows, type Work } from '../../../storage/db/sql/query-steps.ts'
 import type { Nonces } from '../nonce.ts'
 
 /** Rows deleted in one transaction, which other writers wait for. */

@@ -2,9 +2,9 @@
 import { and, desc, eq, gt, inArray, lt, lte, ne, or, type SQL } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import { toPage } from '../../../kernel/pagination.ts'
-import type { Db } from '../../../storage/db/db.ts'
-import { first, insert, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
-import type { SessionRow } from '../../../storage/db/schema.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import type { SessionRow } from '../../../storage/db/schema/schema.ts'
+import { first, insert, type Query, rows, type Work } from '../../../storage/db/sql/query-steps.ts'
 import { idleMs, type Sessions, seenEveryMs } from '../session.ts'
 import { findSession } from './found-session.ts'
 

@@ -1,8 +1,8 @@
 /** Answers a repeated call that made a key: with the key, and without its secret. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { type Once, onceOf } from '../../../ledger/once.ts'
-import { jsonReply } from '../../../storage/idempotency/api/answer-once.ts'
 import type { Call } from '../../../storage/idempotency/call.ts'
+import { jsonReply } from '../../../web/http/answer-once.ts'
 import { toKeyView } from '../key-view.ts'
 import type { ShownKey } from '../shown-key.ts'
 

@@ -1,7 +1,7 @@
 /** Passes a new secret, sealed in a cookie, from an action to the page that shows it once. */
 import type { Deps } from '../../../app/deps-port.ts'
 import type { Millis } from '../../../kernel/clock.ts'
-import type { SessionRow } from '../../../storage/db/schema.ts'
+import type { SessionRow } from '../../../storage/db/schema/schema.ts'
 import { addCookie, deleteBrief, readCookie, writeBrief } from '../../../web/http/cookies.ts'
 import { type Page, shownAt } from '../../../web/ui/layout.tsx'
 import { navigates, pushAddress, type ReplyContext, reply } from '../../../web/ui/reply.ts'

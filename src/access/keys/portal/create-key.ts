@@ -2,7 +2,7 @@
 import type { Deps } from '../../../app/deps-port.ts'
 import { type Acting, whoOf } from '../../../kernel/acting.ts'
 import { isId } from '../../../kernel/ids.ts'
-import type { KeyRow } from '../../../storage/db/schema.ts'
+import type { KeyRow } from '../../../storage/db/schema/schema.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { type Draft, draftOf, type Fields } from '../../../web/http/fields.ts'
 import { mintBody } from '../api/key-body.ts'

@@ -1,7 +1,7 @@
 /** The confirmations before a key is revoked or rotated. */
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
-import type { KeyRow } from '../../../storage/db/schema.ts'
+import type { KeyRow } from '../../../storage/db/schema/schema.ts'
 import type { ConfirmProps } from '../../../web/ui/confirm.tsx'
 import { ChoiceField } from '../../../web/ui/form.tsx'
 import { When } from '../../../web/ui/when.tsx'

@@ -1,5 +1,5 @@
 /** The page of one key. */
-import type { KeyRow } from '../../../storage/db/schema.ts'
+import type { KeyRow } from '../../../storage/db/schema/schema.ts'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { ActionForm } from '../../../web/ui/form.tsx'
 import { Notice } from '../../../web/ui/notice.tsx'

@@ -1,7 +1,7 @@
 /** The panels of a key's properties and of its rights. */
 import type { Json } from '../../../kernel/canonical.ts'
 import { hasBrake } from '../../../ledger/brake.ts'
-import type { KeyRow } from '../../../storage/db/schema.ts'
+import type { KeyRow } from '../../../storage/db/schema/schema.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'

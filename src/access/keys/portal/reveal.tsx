@@ -1,5 +1,5 @@
 /** Shows a new secret once, with code that uses it. */
-import type { KeyRow } from '../../../storage/db/schema.ts'
+import type { KeyRow } from '../../../storage/db/schema/schema.ts'
 import { CopyButton } from '../../../web/ui/button.tsx'
 import { Code, CopyBox } from '../../../web/ui/copy-box.tsx'
 import { Notice } from '../../../web/ui/notice.tsx'

@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
 import type { Acting } from '../../../kernel/acting.ts'
-import type { SessionRow } from '../../../storage/db/schema.ts'
+import type { SessionRow } from '../../../storage/db/schema/schema.ts'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import type { Frame } from '../../../web/ui/frame.ts'
 import { dashboardPage, type Page } from '../../../web/ui/layout.tsx'

@@ -1,9 +1,9 @@
 /** Finds the caller of a secret, and caches callers until they change. */
 import { eq, inArray } from 'drizzle-orm'
 import type { Clock, Millis } from '../../../kernel/clock.ts'
-import type { Db } from '../../../storage/db/db.ts'
-import { prepared, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
-import type { KeyRow } from '../../../storage/db/schema.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import type { KeyRow } from '../../../storage/db/schema/schema.ts'
+import { prepared, type Query, rows, type Work } from '../../../storage/db/sql/query-steps.ts'
 import type { Plans } from '../../plan.ts'
 import { rememberCallers } from '../caller-cache.ts'
 import { type Caller, makeCaller } from '../key.ts'

@@ -1,10 +1,10 @@
 /** Tells that keys expire soon: seven days before, and one. */
 import { and, asc, gt, isNull, lte, sql } from 'drizzle-orm'
 import { type Millis, toRfc3339 } from '../../../kernel/clock.ts'
-import type { Db } from '../../../storage/db/db.ts'
-import { ensureFactIn, lockFact, writeFact } from '../../../storage/db/facts.ts'
-import { type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
-import type { KeyRow } from '../../../storage/db/schema.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import type { KeyRow } from '../../../storage/db/schema/schema.ts'
+import { ensureFactIn, lockFact, writeFact } from '../../../storage/db/sql/facts.ts'
+import { type Query, rows, type Work } from '../../../storage/db/sql/query-steps.ts'
 import type { NewEvent } from '../../../storage/outbox/event.ts'
 import { addEvents } from '../../../storage/outbox/store.ts'
 

@@ -1,7 +1,7 @@
 /** Collects when keys were used, and writes it from time to time. */
 import type { Millis } from '../../../kernel/clock.ts'
-import type { Db } from '../../../storage/db/db.ts'
-import { lockFound, update } from '../../../storage/db/query-steps.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import { lockFound, update } from '../../../storage/db/sql/query-steps.ts'
 import type { KeyUses } from '../keys.ts'
 
 export function keyUses(db: Db): KeyUses {

@@ -1,8 +1,8 @@
 /** Lists the keys and webhooks that a leak stopped, and that still are. */
 import { and, eq, inArray } from 'drizzle-orm'
-import type { Db } from '../../../storage/db/db.ts'
-import { isUnder } from '../../../storage/db/lineage.ts'
-import { rows } from '../../../storage/db/query-steps.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import { isUnder } from '../../../storage/db/sql/lineage.ts'
+import { rows } from '../../../storage/db/sql/query-steps.ts'
 import type { LeftPaused, LeftPausedKeys } from '../keys.ts'
 
 export function leftPausedKeys(db: Db): LeftPausedKeys {

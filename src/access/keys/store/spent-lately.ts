@@ -1,8 +1,8 @@
 /** Sums what a key and those below it spent lately. */
 import { and, eq, gte, inArray, sql } from 'drizzle-orm'
-import type { Db } from '../../../storage/db/db.ts'
-import { isUnder } from '../../../storage/db/lineage.ts'
-import { first } from '../../../storage/db/query-steps.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import { isUnder } from '../../../storage/db/sql/lineage.ts'
+import { first } from '../../../storage/db/sql/query-steps.ts'
 import type { KeySpending } from '../keys.ts'
 
 /** Reads the sums of days, which lag some seconds behind the runs. */

@@ -1,7 +1,7 @@
 /** The panel of deposits that arrived. */
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Page } from '../../../kernel/pagination.ts'
-import type { DepositRow } from '../../../storage/db/schema.ts'
+import type { DepositRow } from '../../../storage/db/schema/schema.ts'
 import { Address } from '../../../web/ui/address.tsx'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { Hash } from '../../../web/ui/hash.tsx'

@@ -1,5 +1,5 @@
 /** How far the newest deposit has come, as steps. */
-import type { DepositRow } from '../../../storage/db/schema.ts'
+import type { DepositRow } from '../../../storage/db/schema/schema.ts'
 import { type DepositPolicy, softDepth } from '../deposit.ts'
 
 export type StagesView = {

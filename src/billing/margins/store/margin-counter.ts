@@ -2,9 +2,9 @@
 import { sql } from 'drizzle-orm'
 import type { CountedReceipt, Counter } from '../../../storage/counts/counter.ts'
 import { cursorOf } from '../../../storage/counts/counter.ts'
-import type { Db } from '../../../storage/db/db.ts'
-import { prepared, type Query, type Work } from '../../../storage/db/query-steps.ts'
-import type { MarginDayRow } from '../../../storage/db/schema.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import type { MarginDayRow } from '../../../storage/db/schema/schema.ts'
+import { prepared, type Query, type Work } from '../../../storage/db/sql/query-steps.ts'
 import { dayOf } from '../../usage/usage.ts'
 
 const name = 'margins'

@@ -1,7 +1,7 @@
 /** The page of a statement. */
 import type { Nusd } from '../../../kernel/money.ts'
 import { changeOf } from '../../../ledger/number-transfers.ts'
-import type { AccountRow } from '../../../storage/db/schema.ts'
+import type { AccountRow } from '../../../storage/db/schema/schema.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import { Tabs } from '../../../web/ui/filters.tsx'

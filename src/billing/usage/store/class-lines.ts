@@ -1,8 +1,8 @@
 /** Reads which classes of tokens the newest runs used. */
 import { and, desc, isNotNull, ne } from 'drizzle-orm'
 import { type InputClass, inputClasses } from '../../../models/meter.ts'
-import type { Db } from '../../../storage/db/db.ts'
-import { rows } from '../../../storage/db/query-steps.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import { rows } from '../../../storage/db/sql/query-steps.ts'
 
 /** Units of a class that the newest runs of a model read. */
 export type ClassUnits = { model: string; meter: InputClass; units: number }

@@ -1,7 +1,7 @@
 /** Reads how many of the newest runs were counted although their whole answer came. */
 import { desc, eq } from 'drizzle-orm'
-import type { Db } from '../../../storage/db/db.ts'
-import { rows } from '../../../storage/db/query-steps.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import { rows } from '../../../storage/db/sql/query-steps.ts'
 
 /** Complete runs of a model, and those of them whose usage was not believed or not reported. */
 export type CountedRuns = { model: string; counted: number; all: number }

@@ -3,7 +3,7 @@ import { toAccountId } from '../../../access/accounts/account.ts'
 import type { Deps } from '../../../app/deps-port.ts'
 import { maxPageLimit, type Page } from '../../../kernel/pagination.ts'
 import { refuse } from '../../../kernel/refusal.ts'
-import type { AccountRow, DepositRow } from '../../../storage/db/schema.ts'
+import type { AccountRow, DepositRow } from '../../../storage/db/schema/schema.ts'
 import { isAddress } from '../../../verify/address.ts'
 import { readChoice, readPage, readText } from '../../../web/http/query.ts'
 

@@ -1,7 +1,7 @@
 /** The operator's views of accounts: the list, one account, and its forms. */
 import type { Millis } from '../../../kernel/clock.ts'
 import { toUsd } from '../../../kernel/money.ts'
-import type { AccountRow } from '../../../storage/db/schema.ts'
+import type { AccountRow } from '../../../storage/db/schema/schema.ts'
 import { toChecksumAddress } from '../../../verify/address.ts'
 import { Address } from '../../../web/ui/address.tsx'
 import { Amount, amountText } from '../../../web/ui/amount.tsx'

@@ -1,7 +1,7 @@
 /** The operator's view of the audit log. */
 import { type Millis, toRfc3339 } from '../../../kernel/clock.ts'
 import type { Page } from '../../../kernel/pagination.ts'
-import type { AuditRow } from '../../../storage/db/schema.ts'
+import type { AuditRow } from '../../../storage/db/schema/schema.ts'
 import { toChecksumAddress } from '../../../verify/address.ts'
 import { Address } from '../../../web/ui/address.tsx'
 import { Search } from '../../../web/ui/filters.tsx'

@@ -6,7 +6,7 @@ import {
   wordsFor,
 } from '../../../billing/deposits/portal/deposit-history.tsx'
 import type { Millis } from '../../../kernel/clock.ts'
-import type { DepositRow } from '../../../storage/db/schema.ts'
+import type { DepositRow } from '../../../storage/db/schema/schema.ts'
 import { Address } from '../../../web/ui/address.tsx'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'

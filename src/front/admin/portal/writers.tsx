@@ -1,6 +1,6 @@
 /** The operator's panel of accounts that stored most today without paying for it. */
 import { toUsd } from '../../../kernel/money.ts'
-import type { AccountRow } from '../../../storage/db/schema.ts'
+import type { AccountRow } from '../../../storage/db/schema/schema.ts'
 import { toChecksumAddress } from '../../../verify/address.ts'
 import { shortHash } from '../../../web/ui/hash.tsx'
 import { Panel } from '../../../web/ui/panel.tsx'

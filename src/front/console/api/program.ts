@@ -6,7 +6,7 @@ import { type LiveRun, stopWithClient } from '../../../runs/live-run.ts'
 import { toReceiptLink } from '../../../runs/openai.ts'
 import { toRunView } from '../../../runs/run-view.ts'
 import type { StreamedAnswer } from '../../../runs/stream.ts'
-import { jsonReply } from '../../../storage/idempotency/api/answer-once.ts'
+import { jsonReply } from '../../../web/http/answer-once.ts'
 import { refusalHeaders } from '../../../web/http/refusal-headers.ts'
 import { askModel, withCharge } from '../ask.ts'
 

@@ -2,9 +2,9 @@
 import { sql } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { CountedReceipt, Counter } from '../../../storage/counts/counter.ts'
-import type { Db } from '../../../storage/db/db.ts'
-import { prepared, type Query, rows } from '../../../storage/db/query-steps.ts'
-import type { ExplorerCountRow } from '../../../storage/db/schema.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import type { ExplorerCountRow } from '../../../storage/db/schema/schema.ts'
+import { prepared, type Query, rows } from '../../../storage/db/sql/query-steps.ts'
 import { grainStart } from '../../../storage/figures/grain.ts'
 
 export function explorerCounter(db: Db): Counter {

@@ -1,9 +1,9 @@
 /** The SQL of searches by the beginning of an id, a hash or a handle: ranges of indexes. */
 import { and, between, desc, eq, type SQL, sql } from 'drizzle-orm'
-import { beginsWith } from '../../../storage/db/begins-with.ts'
-import type { Db } from '../../../storage/db/db.ts'
-import { rows } from '../../../storage/db/query-steps.ts'
-import type { AnchorRow, PassportRow } from '../../../storage/db/schema.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import type { AnchorRow, PassportRow } from '../../../storage/db/schema/schema.ts'
+import { beginsWith } from '../../../storage/db/sql/begins-with.ts'
+import { rows } from '../../../storage/db/sql/query-steps.ts'
 
 /** Number of newest anchors searched for a root; they cover months. */
 export const rootsMax = 4000

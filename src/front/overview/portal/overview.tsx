@@ -13,7 +13,7 @@ import {
 } from '../../../runs/portal/run-state.tsx'
 import type { ReceiptStateOf } from '../../../runs/receipt-state.ts'
 import { isInFlight, type ShownRun } from '../../../runs/shown-run.ts'
-import type { AccountRow } from '../../../storage/db/schema.ts'
+import type { AccountRow } from '../../../storage/db/schema/schema.ts'
 import { Amount, amountText, shortAmountText } from '../../../web/ui/amount.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import { BarChart, dollarTick } from '../../../web/ui/chart.tsx'

@@ -1,7 +1,7 @@
 /** Erases the evidence of a run, whose plain hashes could confirm a guess of a text. */
 import { eq } from 'drizzle-orm'
-import { lockFound, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
-import type { Tables } from '../../../storage/db/schema.ts'
+import type { Tables } from '../../../storage/db/schema/schema.ts'
+import { lockFound, type Query, rows, type Work } from '../../../storage/db/sql/query-steps.ts'
 
 /** Deletes all that a guess could be compared with. The digest of the leaf stays: it is salted. */
 export function* forgetEvidence(

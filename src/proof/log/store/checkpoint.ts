@@ -1,10 +1,16 @@
 /** Stores signed checkpoints, for ever. */
 import { and, asc, desc, eq, gt } from 'drizzle-orm'
 import { fromHex } from '../../../kernel/hex.ts'
-import type { Db } from '../../../storage/db/db.ts'
-import { findFact } from '../../../storage/db/facts.ts'
-import { first, prepared, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
-import type { CheckpointRow } from '../../../storage/db/schema.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import type { CheckpointRow } from '../../../storage/db/schema/schema.ts'
+import { findFact } from '../../../storage/db/sql/facts.ts'
+import {
+  first,
+  prepared,
+  type Query,
+  rows,
+  type Work,
+} from '../../../storage/db/sql/query-steps.ts'
 import type { Signers } from '../../signer/signers.ts'
 
 export type CheckpointStore = {

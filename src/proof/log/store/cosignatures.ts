@@ -1,9 +1,9 @@
 /** Stores what witnesses signed of the log. */
 import { and, asc, countDistinct, desc, eq, gt, gte } from 'drizzle-orm'
-import type { Db } from '../../../storage/db/db.ts'
-import { type Lease, type LeaseTime, takeLease } from '../../../storage/db/lease.ts'
-import { first, rows } from '../../../storage/db/query-steps.ts'
-import type { CosignatureRow } from '../../../storage/db/schema.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import { type Lease, type LeaseTime, takeLease } from '../../../storage/db/engine/lease.ts'
+import type { CosignatureRow } from '../../../storage/db/schema/schema.ts'
+import { first, rows } from '../../../storage/db/sql/query-steps.ts'
 
 export type CosignatureStore = {
   takeLease(): Promise<Lease | undefined>

@@ -1,6 +1,6 @@
 /** Finds which of some stored subtrees is not the hash of its parts. */
-import type { Db } from '../../../storage/db/db.ts'
-import type { Query, Work } from '../../../storage/db/query-steps.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import type { Query, Work } from '../../../storage/db/sql/query-steps.ts'
 import { isEqualBytes } from '../../../verify/merkle.ts'
 import type { LogSpan } from '../logs.ts'
 import { hashNode, homeOf, LeafDamage, type Place } from '../tree.ts'

@@ -1,8 +1,8 @@
 /** Reads stored leaves together with the digests that they are the hashes of. */
 import { and, asc, eq, gte, lt } from 'drizzle-orm'
 import { toHex } from '../../../kernel/hex.ts'
-import type { Db } from '../../../storage/db/db.ts'
-import { prepared, type Query, type Work } from '../../../storage/db/query-steps.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import { prepared, type Query, type Work } from '../../../storage/db/sql/query-steps.ts'
 import { isEqualBytes, type LeafKind } from '../../../verify/merkle.ts'
 import type { LogSpan } from '../logs.ts'
 import { hashLeaf, LeafDamage } from '../tree.ts'

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fromHex, toHex } from '../../../kernel/hex.ts'
 import { StorageFault } from '../../../kernel/storage-fault.ts'
-import type { CheckpointRow } from '../../../storage/db/schema.ts'
-import { replaceFile } from '../../../storage/db/whole-file.ts'
+import { replaceFile } from '../../../storage/db/files/whole-file.ts'
+import type { CheckpointRow } from '../../../storage/db/schema/schema.ts'
 import type { HeadFile } from '../heads.ts'
 
 export const headPathOf = (folder: string): string => join(folder, 'heads.json')

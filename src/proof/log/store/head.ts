@@ -2,10 +2,10 @@
 import { sql } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import { fromHex, toHex } from '../../../kernel/hex.ts'
-import type { Db } from '../../../storage/db/db.ts'
-import { findFact, writeFact } from '../../../storage/db/facts.ts'
-import { liveLeases } from '../../../storage/db/lease.ts'
-import { prepared } from '../../../storage/db/query-steps.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import { liveLeases } from '../../../storage/db/engine/lease.ts'
+import { findFact, writeFact } from '../../../storage/db/sql/facts.ts'
+import { prepared } from '../../../storage/db/sql/query-steps.ts'
 import type { KnownHead } from '../store.ts'
 
 export type HeadStore = {

@@ -1,7 +1,7 @@
 /** Caches the stored leaves that many proofs share. */
 import { LRUCache } from 'lru-cache'
-import type { Db } from '../../../storage/db/db.ts'
-import type { Query, Work } from '../../../storage/db/query-steps.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import type { Query, Work } from '../../../storage/db/sql/query-steps.ts'
 import { type FoundLeaf, findLeaves } from './leaf.ts'
 
 /** At most this many leaves; memory grows as they come. */

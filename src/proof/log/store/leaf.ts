@@ -1,9 +1,9 @@
 /** Reads stored leaves: the frontier of a log, its subtrees, and whether it begins with a head. */
 import { eq } from 'drizzle-orm'
 import { toHex } from '../../../kernel/hex.ts'
-import type { Db } from '../../../storage/db/db.ts'
-import { lockFact, readFact } from '../../../storage/db/facts.ts'
-import { findFields, prepared, type Query, type Work } from '../../../storage/db/query-steps.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import { lockFact, readFact } from '../../../storage/db/sql/facts.ts'
+import { findFields, prepared, type Query, type Work } from '../../../storage/db/sql/query-steps.ts'
 import {
   type Frontier,
   type HashAt,

@@ -1,8 +1,8 @@
 /** Opens the logs of a database and guards the name of the current one. */
 import { asc, desc } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
-import type { Db } from '../../../storage/db/db.ts'
-import { liveNodes } from '../../../storage/db/lease.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import { liveNodes } from '../../../storage/db/engine/lease.ts'
 import {
   first,
   lockedRows,
@@ -10,7 +10,7 @@ import {
   rows,
   update,
   type Work,
-} from '../../../storage/db/query-steps.ts'
+} from '../../../storage/db/sql/query-steps.ts'
 import { type Logs, logsOf } from '../logs.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** Stores the versions of price lists, each in the log before a receipt can name it. */
 import { desc, eq } from 'drizzle-orm'
-import type { Db } from '../../../storage/db/db.ts'
-import { first, rows } from '../../../storage/db/query-steps.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import { first, rows } from '../../../storage/db/sql/query-steps.ts'
 import type { LogStore } from '../store.ts'
 
 /**

@@ -2,7 +2,9 @@
 import { and, asc, desc, eq, inArray } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
 import { toHex } from '../../../kernel/hex.ts'
-import type { Db } from '../../../storage/db/db.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import { runColumns } from '../../../storage/db/schema/run-columns.ts'
+import type { EndedRun } from '../../../storage/db/schema/schema.ts'
 import {
   first,
   insert,
@@ -10,10 +12,8 @@ import {
   rows,
   update,
   type Work,
-} from '../../../storage/db/query-steps.ts'
-import { runColumns } from '../../../storage/db/run-columns.ts'
-import type { EndedRun } from '../../../storage/db/schema.ts'
-import { unnumberedIds } from '../../../storage/db/unnumbered.ts'
+} from '../../../storage/db/sql/query-steps.ts'
+import { unnumberedIds } from '../../../storage/db/sql/unnumbered.ts'
 import { structDigest } from '../../../verify/eip712.ts'
 import { leafKinds } from '../../../verify/merkle.ts'
 import type { LogSpan } from '../logs.ts'

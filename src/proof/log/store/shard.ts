@@ -1,9 +1,9 @@
 /** Remembers which shard a database is, and which slots it has. */
 import type { Shard } from '../../../kernel/shard.ts'
-import { parseSlots, slotsText } from '../../../kernel/slot-text.ts'
-import type { Db } from '../../../storage/db/db.ts'
-import { ensureFactIn, readFact } from '../../../storage/db/facts.ts'
-import { first, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import { ensureFactIn, readFact } from '../../../storage/db/sql/facts.ts'
+import { first, type Query, rows, type Work } from '../../../storage/db/sql/query-steps.ts'
+import { parseSlots, slotsText } from '../../../storage/slots/slot-text.ts'
 import { shardFact } from '../../../storage/slots/store/owners.ts'
 
 /**

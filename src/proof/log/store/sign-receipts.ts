@@ -1,10 +1,10 @@
 /** Signs logged receipts in the transaction that ends the range of a key. */
 import { and, asc, eq, gte, isNull, lt } from 'drizzle-orm'
-import type { Db } from '../../../storage/db/db.ts'
-import { numbered, numberedRuns } from '../../../storage/db/numbered-runs.ts'
-import { type Query, rows, upsert, type Work } from '../../../storage/db/query-steps.ts'
-import { signatureAt } from '../../../storage/db/run-columns.ts'
-import { signatureRows } from '../../../storage/db/signatures.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import { signatureAt } from '../../../storage/db/schema/run-columns.ts'
+import { numbered, numberedRuns } from '../../../storage/db/sql/numbered-runs.ts'
+import { type Query, rows, upsert, type Work } from '../../../storage/db/sql/query-steps.ts'
+import { signatureRows } from '../../../storage/db/sql/signatures.ts'
 
 /** Places of the log: `from` ≤ place < `before`. */
 type Span = { from: number; before: number }

@@ -1,7 +1,7 @@
 /** Reads the hashes and entries of tiles: a range of leaves, or the leaf that ends each subtree. */
 import { and, asc, gte, lt } from 'drizzle-orm'
-import type { Db } from '../../../storage/db/db.ts'
-import { prepared, type Query, type Work } from '../../../storage/db/query-steps.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import { prepared, type Query, type Work } from '../../../storage/db/sql/query-steps.ts'
 import { tileWidth } from '../../../verify/log-tiles.ts'
 import { isEqualBytes, type LeafKind } from '../../../verify/merkle.ts'
 import type { LogSpan } from '../logs.ts'

@@ -1,7 +1,7 @@
 /** Finds the ended runs that wait for their places in the log; remembers those of this process. */
-import type { Db } from '../../../storage/db/db.ts'
-import { findFields, type Work } from '../../../storage/db/query-steps.ts'
-import type { EndedRun, UnnumberedRow } from '../../../storage/db/schema.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import type { EndedRun, UnnumberedRow } from '../../../storage/db/schema/schema.ts'
+import { findFields, type Work } from '../../../storage/db/sql/query-steps.ts'
 
 /** An ended run; its place is set when it has one. */
 export type Waiting = Pick<EndedRun, 'id' | 'digest' | 'logPlace'>

@@ -1,9 +1,9 @@
 /** Recomputes every log of a database from the digests of its leaves. */
 import { and, asc, eq, gt, lte } from 'drizzle-orm'
 import { toHex } from '../../../kernel/hex.ts'
-import type { Db } from '../../../storage/db/db.ts'
-import { findFact } from '../../../storage/db/facts.ts'
-import { rows } from '../../../storage/db/query-steps.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import { findFact } from '../../../storage/db/sql/facts.ts'
+import { rows } from '../../../storage/db/sql/query-steps.ts'
 import { isEqualBytes } from '../../../verify/merkle.ts'
 import { type LogSpan, logsOf } from '../logs.ts'
 import { grow, hashLeaf, LeafDamage, rootOf } from '../tree.ts'

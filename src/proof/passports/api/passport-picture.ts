@@ -1,7 +1,7 @@
 /** GET /passports/:handle/picture.png: what a link to a public passport shows. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
-import type { PassportRow } from '../../../storage/db/schema.ts'
+import type { PassportRow } from '../../../storage/db/schema/schema.ts'
 import { keylessGuard } from '../../../web/http/keyless.ts'
 import { answerPicture } from '../../../web/pictures/answer-picture.ts'
 import * as draw from '../../../web/pictures/drawing.ts'

@@ -1,5 +1,5 @@
 /** A passport as a document: the photo page, the machine-readable line and stamps of its record. */
-import type { PassportRow } from '../../../storage/db/schema.ts'
+import type { PassportRow } from '../../../storage/db/schema/schema.ts'
 import { shortHash } from '../../../web/ui/hash.tsx'
 import { Rosette } from '../../../web/ui/rosette.tsx'
 import { dateText } from '../../../web/ui/when.tsx'

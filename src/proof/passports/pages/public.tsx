@@ -2,7 +2,7 @@
 import type { Millis } from '../../../kernel/clock.ts'
 import { toHex } from '../../../kernel/hex.ts'
 import type { Page } from '../../../kernel/pagination.ts'
-import type { PassportRow } from '../../../storage/db/schema.ts'
+import type { PassportRow } from '../../../storage/db/schema/schema.ts'
 import { Address } from '../../../web/ui/address.tsx'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'

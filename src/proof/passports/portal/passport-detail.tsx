@@ -1,7 +1,7 @@
 /** The page of one's own passport, and the question before it is retired. */
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
-import type { KeyRow, PassportRow } from '../../../storage/db/schema.ts'
+import type { KeyRow, PassportRow } from '../../../storage/db/schema/schema.ts'
 import type { Draft } from '../../../web/http/fields.ts'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { ConfirmPage } from '../../../web/ui/confirm.tsx'

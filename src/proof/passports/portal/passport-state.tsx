@@ -1,6 +1,6 @@
 /** How passports look: names, badges, figures and numbers. */
 import { sha256Hex } from '../../../kernel/hash.ts'
-import type { PassportRow } from '../../../storage/db/schema.ts'
+import type { PassportRow } from '../../../storage/db/schema/schema.ts'
 import { Rosette, RosetteMark } from '../../../web/ui/rosette.tsx'
 import { Badge, type Tone } from '../../../web/ui/status.tsx'
 import { dateText } from '../../../web/ui/when.tsx'

@@ -4,7 +4,7 @@ import { sessionAuth, wantsJson } from '../../../access/accounts/needs-session.t
 import type { Deps } from '../../../app/deps-port.ts'
 import type { Acting } from '../../../kernel/acting.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
-import type { PassportRow } from '../../../storage/db/schema.ts'
+import type { PassportRow } from '../../../storage/db/schema/schema.ts'
 import { type Draft, draftOf, readFields } from '../../../web/http/fields.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
 import type { Markup } from '../../../web/ui/jsx-runtime.ts'

@@ -1,15 +1,15 @@
 /** Counts logged receipts into the records of passports. */
 import { sql } from 'drizzle-orm'
 import { type CountedReceipt, type Counter, cursorOf } from '../../../storage/counts/counter.ts'
-import type { Db } from '../../../storage/db/db.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import type { PassportModelRow, PassportRow } from '../../../storage/db/schema/schema.ts'
 import {
   lockedRows,
   prepared,
   type Query,
   update,
   type Work,
-} from '../../../storage/db/query-steps.ts'
-import type { PassportModelRow, PassportRow } from '../../../storage/db/schema.ts'
+} from '../../../storage/db/sql/query-steps.ts'
 import { dayOf } from '../record.ts'
 
 const name = 'passports'

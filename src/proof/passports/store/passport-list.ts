@@ -1,9 +1,9 @@
 /** Reads passports by page, each with its record. */
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import { type Page, type PageRequest, toPage } from '../../../kernel/pagination.ts'
-import type { Db } from '../../../storage/db/db.ts'
-import { rows, type Work } from '../../../storage/db/query-steps.ts'
-import type { PassportRow } from '../../../storage/db/schema.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import type { PassportRow } from '../../../storage/db/schema/schema.ts'
+import { rows, type Work } from '../../../storage/db/sql/query-steps.ts'
 import type { Kind } from '../profile.ts'
 import { type Standing, standingQueries } from './standing.ts'
 

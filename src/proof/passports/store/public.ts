@@ -1,8 +1,8 @@
 /** The receipts that show a passport publicly: their count and the newest of them. */
 import { and, desc, eq, sql } from 'drizzle-orm'
-import type { Db } from '../../../storage/db/db.ts'
-import { first, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
-import type { EndedRun, PassportRow, ShareRow, Tables } from '../../../storage/db/schema.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import type { EndedRun, PassportRow, ShareRow, Tables } from '../../../storage/db/schema/schema.ts'
+import { first, type Query, rows, type Work } from '../../../storage/db/sql/query-steps.ts'
 
 /** A receipt that everybody sees, with the sections of its run that its owner shows. */
 export type PublicReceipt = {

@@ -1,8 +1,8 @@
 /** Reads passports together with their counts, as of one moment. */
 import { asc, desc, eq, inArray, sql } from 'drizzle-orm'
-import type { Db } from '../../../storage/db/db.ts'
-import { first, type Query, rows, type Work } from '../../../storage/db/query-steps.ts'
-import type { PassportRow } from '../../../storage/db/schema.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import type { PassportRow } from '../../../storage/db/schema/schema.ts'
+import { first, type Query, rows, type Work } from '../../../storage/db/sql/query-steps.ts'
 import { modelsMax } from '../record.ts'
 import { cursorFact } from './passport-counter.ts'
 

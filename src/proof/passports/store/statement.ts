@@ -1,9 +1,19 @@
 /** Stores signed records of passports and logs them. */
 import { and, desc, eq } from 'drizzle-orm'
-import type { Db } from '../../../storage/db/db.ts'
-import { lockFact } from '../../../storage/db/facts.ts'
-import { first, insert, type Query, update, type Work } from '../../../storage/db/query-steps.ts'
-import type { AuditRow, PassportRow, PassportStatementRow } from '../../../storage/db/schema.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import type {
+  AuditRow,
+  PassportRow,
+  PassportStatementRow,
+} from '../../../storage/db/schema/schema.ts'
+import { lockFact } from '../../../storage/db/sql/facts.ts'
+import {
+  first,
+  insert,
+  type Query,
+  update,
+  type Work,
+} from '../../../storage/db/sql/query-steps.ts'
 import { leafKinds } from '../../../verify/merkle.ts'
 import type { LogStore } from '../../log/store.ts'
 import { cursorFact } from './passport-counter.ts'

@@ -1,6 +1,6 @@
 /** The owner's panels beside a receipt: who sees it, and erasing its texts. */
 import type { Refusal } from '../../../kernel/refusal.ts'
-import type { ShareRow } from '../../../storage/db/schema.ts'
+import type { ShareRow } from '../../../storage/db/schema/schema.ts'
 import { type SectionName, sectionNames } from '../../../verify/receipt.ts'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { ConfirmPage } from '../../../web/ui/confirm.tsx'

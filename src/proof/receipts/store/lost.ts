@@ -1,7 +1,7 @@
 /** Keeps the list of lost receipts in the data folder, one JSON object a line. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { replaceFile } from '../../../storage/db/whole-file.ts'
+import { replaceFile } from '../../../storage/db/files/whole-file.ts'
 import type { LostReceipt } from '../lost.ts'
 
 export const lostPathOf = (folder: string): string => join(folder, 'lost-receipts.jsonl')

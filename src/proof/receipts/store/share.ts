@@ -1,7 +1,9 @@
 /** Stores who may see which receipt, and erases texts; receipts' public figures follow. */
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
-import type { Db } from '../../../storage/db/db.ts'
+import type { Db } from '../../../storage/db/engine/db.ts'
+import { runColumns } from '../../../storage/db/schema/run-columns.ts'
+import type { AuditRow, EndedRun, ShareRow } from '../../../storage/db/schema/schema.ts'
 import {
   first,
   insert,
@@ -10,9 +12,7 @@ import {
   rows,
   update,
   type Work,
-} from '../../../storage/db/query-steps.ts'
-import { runColumns } from '../../../storage/db/run-columns.ts'
-import type { AuditRow, EndedRun, ShareRow } from '../../../storage/db/schema.ts'
+} from '../../../storage/db/sql/query-steps.ts'
 import { moveFigures } from '../../../storage/figures/store.ts'
 import { forgetReply } from '../../../storage/idempotency/store.ts'
 import type { NewEvent } from '../../../storage/outbox/event.ts'

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { sha256Hex } from '../../../kernel/hash.ts'
-import { syncFolder, writeSynced } from '../../../storage/db/whole-file.ts'
+import { syncFolder, writeSynced } from '../../../storage/db/files/whole-file.ts'
 import type { Fork } from '../witness.ts'
 
 /** The most files: a log that signs forks without end fills no disk. */

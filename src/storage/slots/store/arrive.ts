@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Nusd } from '../../../kernel/money.ts'
-import type { Tables } from '../../db/schema.ts'
+import type { Tables } from '../../db/schema/schema.ts'
 import {
   type Asked,
   ask,

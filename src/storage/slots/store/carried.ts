@@ -1,7 +1,7 @@
 /** The rows that a move of slots carries, as JSON, and their digest. */
 import { type SQL, sql } from 'drizzle-orm'
-import type { PgDirect } from '../../db/pg-drizzle.ts'
-import type { Tables } from '../../db/schema.ts'
+import type { PgDirect } from '../../db/engine/pg-drizzle.ts'
+import type { Tables } from '../../db/schema/schema.ts'
 
 /** A connection, or a transaction on it. */
 export type Asked = Pick<PgDirect, 'execute'>

@@ -1,10 +1,10 @@
 /** Reads the moves that a database knows. */
 import { sql } from 'drizzle-orm'
 import type { Nusd } from '../../../kernel/money.ts'
-import type { Db } from '../../db/db.ts'
-import { type Query, rows, type Work } from '../../db/query-steps.ts'
-import type { SlotMoveRow } from '../../db/schema.ts'
-import type { SlotState } from '../../db/schema-shards.ts'
+import type { Db } from '../../db/engine/db.ts'
+import type { SlotMoveRow } from '../../db/schema/schema.ts'
+import type { SlotState } from '../../db/schema/schema-shards.ts'
+import { type Query, rows, type Work } from '../../db/sql/query-steps.ts'
 import { ask, list, type Side } from './carried.ts'
 
 /** All moves of a database, the oldest first. */

@@ -1,10 +1,10 @@
 /** The lease of a command that moves slots: without it, a move that is not over has stalled. */
 import { and, eq, gt, isNull, like } from 'drizzle-orm'
 import type { Millis } from '../../../kernel/clock.ts'
-import type { Db } from '../../db/db.ts'
-import { type LeaseTime, takeLease } from '../../db/lease.ts'
-import { type Query, rows, type Work } from '../../db/query-steps.ts'
-import type { SlotMoveRow } from '../../db/schema.ts'
+import type { Db } from '../../db/engine/db.ts'
+import { type LeaseTime, takeLease } from '../../db/engine/lease.ts'
+import type { SlotMoveRow } from '../../db/schema/schema.ts'
+import { type Query, rows, type Work } from '../../db/sql/query-steps.ts'
 
 const nameOf = (move: string): string => `move:${move}`
 

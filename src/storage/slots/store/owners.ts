@@ -2,10 +2,10 @@
 import { eq } from 'drizzle-orm'
 import type { MovedSlot, Shard } from '../../../kernel/shard.ts'
 import { elsewhere, slotOf, slotOfMark } from '../../../kernel/shard.ts'
-import type { Db } from '../../db/db.ts'
-import { lockFact } from '../../db/facts.ts'
-import { prepared, type Query, rows, type Work } from '../../db/query-steps.ts'
-import type { SlotState } from '../../db/schema-shards.ts'
+import type { Db } from '../../db/engine/db.ts'
+import type { SlotState } from '../../db/schema/schema-shards.ts'
+import { lockFact } from '../../db/sql/facts.ts'
+import { prepared, type Query, rows, type Work } from '../../db/sql/query-steps.ts'
 
 /** The fact that says which shard a database is. Its row is locked by what opens an account, and by
  * each step of a move: one of the two sees the other. */

@@ -1,0 +1,46 @@
+/** The state of a delivery and of its endpoint after an attempt. */
+import type { Millis } from '../../kernel/clock.ts'
+import type { DeliveryRow, WebhookRow } from '../../storage/db/schema/schema.ts'
+import { isDelivered, nextTry, type Tried, triedForMs } from './webhook.ts'
+
+/** How long all events of a failing endpoint wait, in ms; then the oldest is tried again. */
+const longestPostponedMs = 300_000
+/** The last attempt comes at most this long before the end of the three days, in ms. */
+const maxPauseMs = 12 * 3_600_000
+
+/** A delivery and its endpoint as they are stored now, and whether it failed before the attempt. */
+export type Attempted = { delivery: DeliveryRow; webhook: WebhookRow; wasFailing: boolean }
+
+/** The state after an attempt, and whether its endpoint is disabled now. */
+export type Outcome = {
+  row: DeliveryRow
+  failingSince: Millis | null
+  isOver: boolean
+  /** When the other events of a failing endpoint are due again. */
+  postponedTo?: Millis | undefined
+}
+
+export function outcomeOf(
+  { delivery, webhook, wasFailing }: Attempted,
+  tried: Tried,
+  now: Millis,
+): Outcome {
+  const row: DeliveryRow = { ...delivery, ...tried, attempts: delivery.attempts + 1, triedAt: now }
+  if (isDelivered(tried)) {
+    const done = { ...row, status: 'delivered' as const, nextAt: null, doneAt: now }
+    return { row: done, failingSince: null, isOver: false }
+  }
+  const failingSince = webhook.failingSince ?? now
+  const nextAt = nextTry(row, now)
+  const hasEnded = tried.httpStatus === 410
+  if (nextAt !== undefined && !hasEnded) {
+    // Another event failed before it: the endpoint is down, and this event is not at fault.
+    const postponedTo = wasFailing ? Math.min(nextAt, now + longestPostponedMs) : undefined
+    const waiting = { ...row, status: 'pending' as const, nextAt }
+    return { row: waiting, failingSince, isOver: false, postponedTo }
+  }
+  const failed = { ...row, status: 'failed' as const, nextAt: null, doneAt: now }
+  // If another event was accepted meanwhile, the endpoint rejects this one alone.
+  const isDead = now - failingSince >= triedForMs - maxPauseMs
+  return { row: failed, failingSince, isOver: hasEnded || isDead }
+}

@@ -1,0 +1,36 @@
+/** Webhooks and their deliveries as they are shown. */
+import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
+import type { DeliveryRow, WebhookRow } from '../../storage/db/schema/schema.ts'
+import type { DeliveryAnswer, WebhookAnswer } from './shapes.ts'
+
+const timeOf = (at: Millis | null): string | null => (at === null ? null : toRfc3339(at))
+
+export const toWebhookView = (row: WebhookRow, now: Millis): WebhookAnswer => ({
+  id: row.id,
+  object: 'webhook',
+  url: row.url,
+  events: row.events,
+  description: row.description,
+  format: row.format,
+  enabled: row.disabledAt === null,
+  disabled_reason: row.disabledReason,
+  failing_since: timeOf(row.failingSince),
+  dropped: row.dropped,
+  created_at: toRfc3339(row.createdAt),
+  old_secret_until: row.oldUntil !== null && row.oldUntil > now ? toRfc3339(row.oldUntil) : null,
+})
+
+export const toDeliveryView = (row: DeliveryRow): DeliveryAnswer => ({
+  id: row.id,
+  object: 'webhook_delivery',
+  event_id: row.eventId,
+  type: row.type,
+  status: row.status,
+  attempts: row.attempts,
+  // Urgent ones are due before they are there.
+  next_attempt_at: timeOf(row.nextAt === null ? null : Math.max(row.nextAt, row.since)),
+  last_attempt_at: timeOf(row.triedAt),
+  http_status: row.httpStatus,
+  duration_ms: row.durationMs,
+  error: row.error,
+})
