@@ -1,5 +1,5 @@
 /** A visitor of a demonstration: signs in, looks around, runs models, and meets resets. */
-import { type Jar, keepCookies } from '../test/accounts/wallet.ts'
+import { type Jar, keepCookies } from '../test/access/accounts/wallet.ts'
 
 /** The state that all visitors of a drill share. */
 export type Crowd = {

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { usageOf } from '../bench/processes.ts'
-import { readExposition } from '../test/metrics/exposition.ts'
+import { readExposition } from '../test/app/metrics/exposition.ts'
 import {
   grant,
   type Home,

@@ -1,5 +1,5 @@
 import { privateKeyToAccount } from 'viem/accounts'
-import { type Browser, browser, cookieHeader, signInWith } from '../test/accounts/wallet.ts'
+import { type Browser, browser, cookieHeader, signInWith } from '../test/access/accounts/wallet.ts'
 import type { Server } from '../test/support/binary.ts'
 
 /** What was asked and answered since the last look. */

@@ -1,7 +1,7 @@
 /**
  * `bun scripts/fixture.ts`: writes what a service of this release leaves behind to
  * test/fixtures/databases/<version>.sql, and beside it as JSON what was told of it. Made once, just
- * before a release, and never again: later builds must open it. test/db/upgrade.test.ts opens all,
+ * before a release, and never again: later builds must open it. test/storage/db/upgrade.test.ts opens all,
  * and one that it makes of the build at hand.
  *
  * A real service on a loopback port, with a clock and a randomness that only count. Its signer is

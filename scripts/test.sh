@@ -78,7 +78,7 @@ awk '
 # Tests that wait for other processes (a browser, executables, a chain) may lose a race that a loaded
 # machine made: a few of those files get a second try, and it is said. Nothing else does: what fails
 # once in a thousand about money has to be seen. A file that ended its worker (✗) gets none either.
-waiting='^test/\(anchors\|binary\|browser\|chain\|clients\|contracts\|deposits\|mcp\)/'
+waiting='^test/\(binary\|browser\|clients\|contracts\|billing/deposits\|front/mcp\|proof/\(anchors\|chain\)\)/'
 if [ "$failed" -gt 0 ] && [ -z "$broken" ] && ! grep -q '^✗ ' "$work/first.results"; then
   files=$(awk '/^test\/.*:$/ { file = substr($0, 1, length($0) - 1) } /^\(fail\)/ { print file }' \
     "$work/first.results" | sort -u)

@@ -4,7 +4,7 @@ import { mnemonicToAccount } from 'viem/accounts'
 import artefact from '../../contracts/AnchorRegistry.json' with { type: 'json' }
 import { toChecksumAddress } from '../../src/verify/address.ts'
 import { openChain } from '../../test/contracts/chain.ts'
-import { ask, deployUsd } from '../../test/deposits/anvil-deposits.ts'
+import { ask, deployUsd } from '../../test/billing/deposits/anvil-deposits.ts'
 
 const words = 'test test test test test test test test test test test junk'
 

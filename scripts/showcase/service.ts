@@ -17,7 +17,7 @@ import { senderOf } from '../../src/proof/anchors/sender.ts'
 import { signerFromHex } from '../../src/proof/signer/signer.ts'
 import { serve } from '../../src/web/http/serve.ts'
 import { listenEarly } from '../../src/web/http/waiting.ts'
-import { senderKey } from '../../test/anchors/anchored.ts'
+import { senderKey } from '../../test/proof/anchors/anchored.ts'
 import type { LocalChain } from './chain.ts'
 import { receivers } from './receivers.ts'
 

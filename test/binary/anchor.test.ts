@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, cpSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { senderAddress } from '../anchors/anchored.ts'
-import { type RpcProxy, rpcProxy } from '../chain/proxy.ts'
 import { type Anvil, noAnvil, startAnvil } from '../contracts/anvil.ts'
+import { senderAddress } from '../proof/anchors/anchored.ts'
+import { type RpcProxy, rpcProxy } from '../proof/chain/proxy.ts'
 import {
   expectRefusal,
   grant,

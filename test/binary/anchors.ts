@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { senderKey } from '../anchors/anchored.ts'
+import { senderKey } from '../proof/anchors/anchored.ts'
 import { type Home, must, type Server } from '../support/binary.ts'
 import { until } from '../support/runs.ts'
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openUsdChain, type UsdChain } from '../billing/deposits/anvil-deposits.ts'
+import { alice, units } from '../billing/deposits/depositing.ts'
+import { treasury } from '../billing/deposits/stub-chain.ts'
 import { noAnvil } from '../contracts/anvil.ts'
-import { openUsdChain, type UsdChain } from '../deposits/anvil-deposits.ts'
-import { alice, units } from '../deposits/depositing.ts'
-import { treasury } from '../deposits/stub-chain.ts'
 import {
   expectRefusal,
   type Home,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { openUsdChain, type UsdChain } from '../billing/deposits/anvil-deposits.ts'
+import { alice, exchange, units } from '../billing/deposits/depositing.ts'
+import { treasury } from '../billing/deposits/stub-chain.ts'
 import { noAnvil } from '../contracts/anvil.ts'
-import { openUsdChain, type UsdChain } from '../deposits/anvil-deposits.ts'
-import { alice, exchange, units } from '../deposits/depositing.ts'
-import { treasury } from '../deposits/stub-chain.ts'
 import {
   type Home,
   makeHome,

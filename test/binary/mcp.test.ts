@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { clients } from '../mcp/clients.ts'
+import { clients } from '../front/mcp/clients.ts'
 import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
 
 describe.skipIf(noBinary)('MCP clients against the executable', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { readExposition } from '../metrics/exposition.ts'
+import { readExposition } from '../app/metrics/exposition.ts'
 import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { until } from '../support/runs.ts'

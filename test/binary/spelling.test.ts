@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { raw } from '../http/service.ts'
 import {
   grant,
   type Home,
@@ -10,6 +9,7 @@ import {
   unknownSecret,
 } from '../support/binary.ts'
 import { promise } from '../support/promise.ts'
+import { raw } from '../web/http/service.ts'
 
 /** Traps T1 and T2: what a Host header can do to a path, on raw sockets, on the binary. */
 describe.skipIf(noBinary)('no spelling of a request reaches a keyed handler without a key', () => {

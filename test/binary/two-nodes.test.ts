@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { affordable, askAll, size } from '../../drills/crowd.ts'
-import { askNonce, type Browser, browser, signInWith, wallet } from '../accounts/wallet.ts'
+import { askNonce, type Browser, browser, signInWith, wallet } from '../access/accounts/wallet.ts'
 import { expectRefusal, grant, noBinary, type Server } from '../support/binary.ts'
 import { flatCost } from '../support/paced-upstream.ts'
 import { postgresServer } from '../support/postgres.ts'

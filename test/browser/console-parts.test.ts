@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { pngBytes, pngUrl, signedIn } from '../console/support.ts'
+import { pngBytes, pngUrl, signedIn } from '../front/console/support.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { promise } from '../support/promise.ts'
 import { lastRun, modelToml, pricedBuiltins, upstreamToml } from '../support/runs.ts'

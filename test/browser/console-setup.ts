@@ -1,9 +1,9 @@
 import { crc32, deflateSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
-import { pngUrl } from '../console/support.ts'
+import { pngUrl } from '../front/console/support.ts'
 import { chunkOf } from '../support/runs.ts'
 import type { StubHandler } from '../support/stub-upstream.ts'
-import { payloads } from '../ui/payloads.ts'
+import { payloads } from '../web/ui/payloads.ts'
 
 export const bad = '</pre></details><img src=x onerror=alert(1)>'
 export const elsewhere = 'https://elsewhere.example/pixel.png'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
-import { type SmallDemo, smallDemo } from '../demo/demo.ts'
+import { type SmallDemo, smallDemo } from '../app/demo/demo.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { inspectPage } from './support.ts'
 

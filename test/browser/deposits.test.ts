@@ -1,11 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { privateKeyToAccount } from 'viem/accounts'
-import { browser as caller, signInWith } from '../accounts/wallet.ts'
+import { browser as caller, signInWith } from '../access/accounts/wallet.ts'
+import { ask, openUsdChain, type UsdChain } from '../billing/deposits/anvil-deposits.ts'
+import {
+  alice,
+  type Depositing,
+  depositingWorld,
+  units,
+  untilSo,
+} from '../billing/deposits/depositing.ts'
+import { treasury } from '../billing/deposits/stub-chain.ts'
 import { noAnvil } from '../contracts/anvil.ts'
-import { ask, openUsdChain, type UsdChain } from '../deposits/anvil-deposits.ts'
-import { alice, type Depositing, depositingWorld, units, untilSo } from '../deposits/depositing.ts'
-import { treasury } from '../deposits/stub-chain.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { promise } from '../support/promise.ts'
 import { type Conduct, injectWallet } from './injected-wallet.ts'

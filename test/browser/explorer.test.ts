@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { scopes } from '../../src/access/keys/key.ts'
-import { addAnchors, namedKey, runOnce, shareAs } from '../explorer/world.ts'
+import { addReceipts, countAll } from '../billing/usage/receipts.ts'
+import { addAnchors, namedKey, runOnce, shareAs } from '../front/explorer/world.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { promise } from '../support/promise.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
-import { addReceipts, countAll } from '../usage/receipts.ts'
 import { fewLooks, inspectPage, lookName, looks } from './support.ts'
 
 const shots = process.env['SHOTS']

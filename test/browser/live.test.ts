@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext } from 'playwright-core'
 import { rows as run } from '../../src/storage/db/sql/query-steps.ts'
-import { browser as caller, signInWith } from '../accounts/wallet.ts'
-import { addAnchors } from '../explorer/world.ts'
+import { browser as caller, signInWith } from '../access/accounts/wallet.ts'
+import { addReceipts } from '../billing/usage/receipts.ts'
+import { addAnchors } from '../front/explorer/world.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { promise } from '../support/promise.ts'
 import { type SharingWorld, sharingWorld } from '../support/sharing.ts'
 import { testAccount } from '../support/world.ts'
-import { addReceipts } from '../usage/receipts.ts'
 
 describe.skipIf(noChromium)('live means live', () => {
   let s: SharingWorld

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { browser as caller, signInWith } from '../accounts/wallet.ts'
+import { browser as caller, signInWith } from '../access/accounts/wallet.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { bodyOf, type SharingWorld, sharingWorld } from '../support/sharing.ts'
 import { inspectPage, lookName, looks } from './support.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { receiptIdOf } from '../../src/proof/receipts/receipt.ts'
-import { browser as caller, signInWith } from '../accounts/wallet.ts'
+import { browser as caller, signInWith } from '../access/accounts/wallet.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { lastRun, modelsToml, pricedBuiltins } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'

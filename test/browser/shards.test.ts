@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
-import { ofS4, type ShardWorld, shardWorld } from '../shards/shards.ts'
+import { ofS4, type ShardWorld, shardWorld } from '../storage/slots/shards.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { promise } from '../support/promise.ts'
 import { usd } from '../support/world.ts'

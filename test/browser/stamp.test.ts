@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { rows } from '../../src/storage/db/sql/query-steps.ts'
-import { browser as caller, signInWith } from '../accounts/wallet.ts'
+import { browser as caller, signInWith } from '../access/accounts/wallet.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { promise } from '../support/promise.ts'
 import { type SharingWorld, sharingWorld } from '../support/sharing.ts'

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { pricedToml } from '../front/terminal/support.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { chunkOf } from '../support/runs.ts'
 import { type StubHandler, type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { type World, world } from '../support/world.ts'
-import { pricedToml } from '../terminal/support.ts'
-import { payloads } from '../ui/payloads.ts'
+import { payloads } from '../web/ui/payloads.ts'
 import { inspectPage, lookName, looks } from './support.ts'
 
 const words = ['A receipt', ' is signed', ' so that', ' you need not trust me.']

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { browser as caller, signInWith } from '../accounts/wallet.ts'
+import { browser as caller, signInWith } from '../access/accounts/wallet.ts'
+import { addReceipts, countAll, linesOf } from '../billing/usage/receipts.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
-import { addReceipts, countAll, linesOf } from '../usage/receipts.ts'
 import { fewLooks, inspectPage, type Look, lookName, looks } from './support.ts'
 
 const path = '/dashboard/usage'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
-import { type Anchored, anchoredWorld } from '../anchors/anchored.ts'
 import { noAnvil } from '../contracts/anvil.ts'
+import { type Anchored, anchoredWorld } from '../proof/anchors/anchored.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 
 describe.skipIf(noAnvil || noChromium)('/verify of a receipt that is on the chain', () => {

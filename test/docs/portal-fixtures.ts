@@ -8,10 +8,10 @@ import {
   type Operation,
   pathOf,
 } from '../../src/web/reference/operation.ts'
-import { askNonce, type Browser, browser, signInWith } from '../accounts/wallet.ts'
-import { type Depositing, units } from '../deposits/depositing.ts'
-import { type StubChain, transferLog } from '../deposits/stub-chain.ts'
-import { countAll } from '../passports/office.ts'
+import { askNonce, type Browser, browser, signInWith } from '../access/accounts/wallet.ts'
+import { type Depositing, units } from '../billing/deposits/depositing.ts'
+import { type StubChain, transferLog } from '../billing/deposits/stub-chain.ts'
+import { countAll } from '../proof/passports/office.ts'
 import { usd, type World } from '../support/world.ts'
 import { bodyOf, makeFixtures, urlOf } from './fixtures.ts'
 

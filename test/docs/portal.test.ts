@@ -9,9 +9,9 @@ import {
   type Operation,
   refusalsOf,
 } from '../../src/web/reference/operation.ts'
-import { browser, signInWith } from '../accounts/wallet.ts'
-import { type Depositing, depositingWorld, tomlOf } from '../deposits/depositing.ts'
-import { type StubChain, stubChain } from '../deposits/stub-chain.ts'
+import { browser, signInWith } from '../access/accounts/wallet.ts'
+import { type Depositing, depositingWorld, tomlOf } from '../billing/deposits/depositing.ts'
+import { type StubChain, stubChain } from '../billing/deposits/stub-chain.ts'
 import { promise } from '../support/promise.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { errorType, faultsIn } from './answers.ts'

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { scopes } from '../../src/access/keys/key.ts'
 import { setRetention } from '../../src/storage/texts/retain.ts'
+import { countAll } from '../billing/usage/receipts.ts'
 import { type Door, nameOf, type Pair, pairs, wiredToml } from '../support/doors.ts'
 import { promise } from '../support/promise.ts'
 import { everythingWritten, expectSettled, lastRun, until } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream, stubWords } from '../support/stub-upstream.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'
-import { countAll } from '../usage/receipts.ts'
 
 const plan = `[[plans]]
 id = "free"

@@ -10,7 +10,7 @@ import { systemRandom } from '../../src/kernel/random.ts'
 import { assertHandle, isHandle, skeletonOf } from '../../src/proof/passports/handle.ts'
 import { readTag, tagText } from '../../src/runs/shown-run.ts'
 import { isAddress, toChecksumAddress } from '../../src/verify/address.ts'
-import { siweText, wallet } from '../accounts/wallet.ts'
+import { siweText, wallet } from '../access/accounts/wallet.ts'
 import { must, type Target } from './run.ts'
 
 const base = 'https://gw.example'

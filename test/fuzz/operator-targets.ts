@@ -15,7 +15,7 @@ import { loadConfig } from '../../src/config/config.ts'
 import { exampleFile } from '../../src/config/example.ts'
 import { rows } from '../../src/config/table.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
-import { parseCsv } from '../usage/receipts.ts'
+import { parseCsv } from '../billing/usage/receipts.ts'
 import { isRefusal, must, type Target } from './run.ts'
 
 const file = `listen = "127.0.0.1:0"

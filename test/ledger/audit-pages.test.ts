@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { insertEnded } from '../../bench/stored-runs.ts'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { insert } from '../../src/storage/db/sql/query-steps.ts'
-import { direct } from '../db/direct.ts'
+import { direct } from '../storage/db/direct.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { endedAs, newAccount, openOffice, pictureOf } from './office.ts'
 

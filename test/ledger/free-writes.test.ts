@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { issueKey } from '../../src/access/keys/issue.ts'
 import { rotateKey } from '../../src/access/keys/rotate.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
-import { pricedToml } from '../quotes/priced.ts'
+import { pricedToml } from '../billing/quotes/priced.ts'
 import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 import { startNode } from '../support/services.ts'

@@ -1,7 +1,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { changeOf } from '../../src/ledger/number-transfers.ts'
 import { nodeLease, takeLease } from '../../src/storage/db/engine/lease.ts'
-import { closeAll, freshFile, openFile } from '../db/file.ts'
+import { closeAll, freshFile, openFile } from '../storage/db/file.ts'
 import { rejectionOf } from '../support/rejection.ts'
 import { newAccount, type Office, pictureOf } from './office.ts'
 

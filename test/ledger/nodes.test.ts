@@ -5,7 +5,7 @@ import { engines } from '../support/world.ts'
 import { takenTogether } from './answers.ts'
 import { faultsOf, newAccount, type Office, officeOn, openOffice, pictureOf } from './office.ts'
 
-// SQLite has one server a file; what its second process does is in test/db/sqlite.test.ts.
+// SQLite has one server a file; what its second process does is in test/storage/db/sqlite.test.ts.
 const shared = engines.filter((engine) => engine !== 'sqlite')
 
 describe.each(shared)('two nodes on one database, %s', (engine) => {

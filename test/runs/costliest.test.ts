@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
+import { type Browser, browser, signInWith } from '../access/accounts/wallet.ts'
 import { modelsToml } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { engines, testAccount, usd, type World, world } from '../support/world.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { type Browser, browser, signInWith } from '../accounts/wallet.ts'
+import { type Browser, browser, signInWith } from '../access/accounts/wallet.ts'
 import { follow } from '../support/live.ts'
 import { allRuns, modelsToml, until } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'

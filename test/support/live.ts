@@ -1,4 +1,4 @@
-import { type Browser, cookieHeader } from '../accounts/wallet.ts'
+import { type Browser, cookieHeader } from '../access/accounts/wallet.ts'
 import type { World } from './world.ts'
 
 export type LiveMessage = { id: string; html: string }

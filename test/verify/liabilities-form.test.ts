@@ -9,7 +9,7 @@ import {
   sumsBelow,
   verifySum,
 } from '../../src/verify/sum-tree.ts'
-import { changed } from '../liabilities/publishing.ts'
+import { changed } from '../proof/liabilities/publishing.ts'
 import { accountFor, leafFor, liabilitiesFileOf, nonceFor, treeOf } from './liabilities-samples.ts'
 import { testSigner } from './samples.ts'
 

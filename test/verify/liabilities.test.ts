@@ -8,7 +8,7 @@ import {
   type LiabilitiesTrust,
 } from '../../src/verify/liabilities.ts'
 import { sumsBelow } from '../../src/verify/sum-tree.ts'
-import { changed } from '../liabilities/publishing.ts'
+import { changed } from '../proof/liabilities/publishing.ts'
 import { promise } from '../support/promise.ts'
 import { accountFor, leafFor, liabilitiesFileOf, nonceFor, signed } from './liabilities-samples.ts'
 import { testSigner } from './samples.ts'

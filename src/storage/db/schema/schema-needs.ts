@@ -5,7 +5,7 @@ import { prepared } from '../sql/query-steps.ts'
 
 /**
  * The oldest step with which a build can serve a database of this build: every later step only adds
- * (test/db/additive.test.ts). A step that changes or removes something names itself here.
+ * (test/storage/db/additive.test.ts). A step that changes or removes something names itself here.
  */
 export const neededStep = '0000_init'
 

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'bun:test'
+import { makePlans } from '../../../src/access/plan-config.ts'
+import { lossWords } from '../../../src/billing/margins/losses.ts'
+import { belowCost } from '../../../src/models/below-cost.ts'
+import { makeCatalogue } from '../../../src/models/catalogue.ts'
+import { faultsOf, type ModelConfig } from '../../../src/models/model-config.ts'
+import type { PricesConfig } from '../../../src/models/rate-fields.ts'
+
+const model = (cost: PricesConfig, more: Partial<ModelConfig> = {}): ModelConfig => ({
+  id: 'acme/large',
+  kind: 'chat',
+  context_tokens: 1000,
+  max_output_tokens: 100,
+  input_pusd: 1000,
+  output_pusd: 2000,
+  route: ['local:own', { to: 'far:large', cost }],
+  ...more,
+})
+const catalogue = (config: ModelConfig) =>
+  makeCatalogue({ models: [config], upstreamIds: ['local', 'far'] }).list()
+const losses = (cost: PricesConfig, more?: Partial<ModelConfig>) =>
+  belowCost(catalogue(model(cost, more))).map(
+    ({ meter, tier, aboveInputTokens }) =>
+      `${meter}${tier ? ` ${tier}` : ''}${aboveInputTokens ? ` >${aboveInputTokens}` : ''}`,
+  )
+const plans = makePlans([], { rpm: 10, concurrency: 10 }).list
+
+describe('a model is sold below cost where a price', () => {
+  const even = { input_pusd: 1000, output_pusd: 2000 }
+  test('is less than what a step of its route costs, of any meter', () => {
+    expect(losses(even)).toEqual([])
+    expect(losses({ ...even, output_pusd: 2001 })).toEqual(['output'])
+    expect(losses({ input_pusd: 1001, output_pusd: 2001 })).toEqual(['input', 'output'])
+    expect(losses({ ...even, request_nusd: 1 })).toEqual(['request'])
+    expect(losses({ ...even, web_search_nusd: 1 })).toEqual(['web_search'])
+    expect(losses({ ...even, reasoning_pusd: 2001 })).toEqual(['reasoning'])
+  })
+  test('of a class falls back to less than the class costs', () => {
+    expect(losses({ ...even, cache_write_pusd: 1001 })).toEqual(['cache_write'])
+    expect(losses({ ...even, cache_read_pusd: 100 })).toEqual([])
+    // Sold cheaper, bought at the dearest of reading.
+    expect(losses(even, { cache_read_pusd: 100 })).toEqual(['cache_read'])
+  })
+  test('of a band or a tier is, on either side', () => {
+    const band = { above_input_tokens: 500, input_pusd: 1001 }
+    expect(losses({ ...even, bands: [band] })).toEqual(['input >500'])
+    expect(losses({ ...even, bands: [band] }, { bands: [band] })).toEqual([])
+    const tier = { name: 'priority', output_pusd: 4000 }
+    expect(losses({ ...even, tiers: [tier] })).toEqual([])
+    const cheap = { tiers: [{ name: 'priority', output_pusd: 3999 }] }
+    expect(losses({ ...even, tiers: [tier] }, cheap)).toEqual(['output priority'])
+  })
+  test('is with the discount of a plan, which is said apart', () => {
+    const cost = { input_pusd: 940, output_pusd: 1000 }
+    expect(lossWords(catalogue(model(cost)), plans)).toEqual([
+      'acme/large sells input at $0.001, far:large costs $0.00094 per 1M tokens, with the 10 % off of plan scale',
+    ])
+    expect(lossWords(catalogue(model({ ...cost, input_pusd: 1001 })), plans)).toEqual([
+      'acme/large sells input at $0.001, far:large costs $0.001001 per 1M tokens',
+    ])
+  })
+  test('is not where the model is disabled or no cost is known', () => {
+    const dear = { input_pusd: 9000, output_pusd: 9000 }
+    expect(losses(dear, { status: 'disabled' })).toEqual([])
+    expect(losses(dear, { route: ['local:own'] })).toEqual([])
+  })
+})
+
+describe('a cost in the configuration', () => {
+  const faults = (cost: PricesConfig) =>
+    faultsOf({ models: [model(cost)], upstreamIds: ['local', 'far'] })
+  test('without a price of reading or writing is refused: it would be too low by accident', () => {
+    expect(faults({ output_pusd: 1 })).toEqual([
+      '"acme/large" route "far:large": cost needs input_pusd (0 when it is free)',
+    ])
+    expect(faults({ input_pusd: 1 })).toHaveLength(1)
+    expect(faults({ input_pusd: 1, output_pusd: 1 })).toEqual([])
+  })
+  test('is checked as prices are, bands and tiers too', () => {
+    expect(faults({ input_pusd: 1.5, output_pusd: 1 })[0]).toContain('is not an integer')
+    const tiers = [{ name: 'auto', input_pusd: 1 }]
+    expect(faults({ input_pusd: 1, output_pusd: 1, tiers })[0]).toContain('ordinary tier')
+  })
+})
