@@ -38,7 +38,8 @@ export const configOf = (options: Record<string, unknown>): Config =>
 export const wholeConfigOf = (options: Record<string, unknown>): Config =>
   toConfig(readConfig(options, options['config'] as string | undefined))
 
-function toConfig(loaded: Loaded): Config {
+/** @throws Exit 78 that lists every problem */
+export function toConfig(loaded: Loaded): Config {
   if ('config' in loaded) return loaded.config
   const list = loaded.problems.map((problem) => `  - ${problem}`).join('\n')
   throw new Exit(exitCodes.configuration, `The configuration is invalid:\n${list}`)

@@ -41,6 +41,7 @@ const commands: Record<string, () => Promise<(to: Command) => void>> = {
   db: async () => (await import('./database.ts')).databaseCommands,
   vouchers: async () => (await import('./vouchers.ts')).voucherCommands,
   margins: async () => (await import('./margins.ts')).marginCommand,
+  provider: async () => (await import('./provider.ts')).providerCommands,
   models: async () => (await import('./models.ts')).modelCommands,
   healthcheck: async () => (await import('./health.ts')).healthCommand,
   migrate: async () => (await import('./upkeep.ts')).upkeepCommands,

@@ -38,12 +38,14 @@ type ServeOptions = Record<string, unknown> & {
   demo?: boolean
   data?: string
   really?: boolean
+  provider?: string
 }
 
 export function serveCommand(program: Command): void {
   withSettings(program.command('serve', { isDefault: true }))
     .description('run the server')
     .option('--dev', 'try it out: temporary data, a funded test account and a key')
+    .option('--provider <id>', 'with --dev: also sell the models of a provider, at what they cost')
     .option('--demo', 'a public demonstration: invented data that resets every hour, no real money')
     .option('--really', 'use a database that db copy has marked as moved')
     .action(run)
@@ -55,7 +57,10 @@ async function run(options: ServeOptions): Promise<void> {
   if (options.dev && options.data === undefined) {
     options.data = mkdtempSync(join(tmpdir(), 'counterfoil-'))
   }
-  const config = wholeConfigOf(options)
+  const config = options.provider
+    ? // Loaded only then, with the data of prices.
+      await (await import('./serve-provider.ts')).configWith(options.provider, options)
+    : wholeConfigOf(options)
   const { level, format } = config.log
   const isPretty = format === 'pretty' || (format === 'auto' && process.stderr.isTTY === true)
   const log = openLog({ level, format: isPretty ? 'pretty' : 'json' })

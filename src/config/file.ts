@@ -6,6 +6,10 @@ import { type FileRead, type Inputs, type Loaded, loadConfig, type ReadFile } fr
 /** Read from the working folder unless `--config` or `COUNTERFOIL_CONFIG` names another file. */
 const defaultPath = 'counterfoil.toml'
 
+/** The configuration of this process with a text in place of its file. */
+export const readConfigText = (flags: Record<string, unknown>, fileText: string): Loaded =>
+  loadConfig({ flags, env: process.env, fileText, filePath: defaultPath, readFile })
+
 /**
  * The configuration of this process. A file named by `--config` (`file`) or `COUNTERFOIL_CONFIG`
  * must exist; the default file may be missing. A file that exists and cannot be read is a problem:

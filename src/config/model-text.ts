@@ -40,6 +40,27 @@ export function withModels(
   }
 }
 
+/** The text with an upstream behind its end; undefined if a person has to add it. */
+export function withUpstream(text: string, entry: TomlTable): string | undefined {
+  const pairs = Object.entries(entry).map(([name, value]) => `${name} = ${inlineText(value)}\n`)
+  const changed = `${text === '' ? '' : `${text.trimEnd()}\n\n`}[[upstreams]]\n${pairs.join('')}`
+  const before = read(text)
+  const upstreams = Array.isArray(before['upstreams']) ? before['upstreams'] : []
+  try {
+    const isRight =
+      stable(read(changed)) === stable({ ...before, upstreams: [...upstreams, entry] })
+    return isRight ? changed : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The upstreams of a file as it writes them. @throws TomlError */
+export function rawUpstreams(text: string): TomlTable[] {
+  const { upstreams } = read(text)
+  return Array.isArray(upstreams) ? (upstreams as TomlTable[]) : []
+}
+
 /** Returns the errors in the models of a file. */
 export function faultsIn(text: string): string[] {
   const { models: raw, upstreams } = read(text)
@@ -187,6 +208,7 @@ const listText = (name: string, list: TomlValue): string =>
 
 export function inlineText(value: TomlValue): string {
   if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'boolean') return String(value)
   if (typeof value === 'bigint') return String(value).replace(/\B(?=(\d{3})+$)/g, '_')
   if (Array.isArray(value)) {
     return `[${(value as readonly TomlValue[]).map(inlineText).join(', ')}]`

@@ -103,3 +103,22 @@ export function rawIn(
   problems.push(`${label} must be ${checked.must}`)
   return { raw: own ?? 0n, label }
 }
+
+/** The same table with each amount in dollars, under its name without a unit. */
+export function inDollars<T extends TomlTable>(table: T): T {
+  const pairs = Object.entries(table).map(([name, value]): [string, TomlValue] => {
+    const readable = readableOf(name)
+    if (readable && typeof value === 'bigint') {
+      return [readable.name, toDollars(value, readable.unit)]
+    }
+    return [name, dollarsInside(value)]
+  })
+  return Object.fromEntries(pairs) as T
+}
+
+function dollarsInside(value: TomlValue): TomlValue {
+  if (typeof value !== 'object') return value
+  return Array.isArray(value)
+    ? (value as readonly TomlValue[]).map(dollarsInside)
+    : inDollars(value as TomlTable)
+}

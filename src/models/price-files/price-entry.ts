@@ -10,7 +10,7 @@ import { maxNusd } from '../../kernel/money.ts'
 import type { OfferedModel, UsdRates } from './price-file.ts'
 
 /** A value of the configuration file. */
-export type TomlValue = string | bigint | readonly TomlValue[] | TomlTable
+export type TomlValue = string | bigint | boolean | readonly TomlValue[] | TomlTable
 export type TomlTable = { readonly [name: string]: TomlValue }
 
 /** One `[[models]]`. */

@@ -1,5 +1,6 @@
 /** Asks an upstream which models it has. */
 
+import type { Dialect } from '../protocols/dialect.ts'
 import { request } from './http.ts'
 import type { ReachTrouble } from './reach-trouble.ts'
 import { headersFor, type ModelServer } from './server-address.ts'
@@ -28,7 +29,7 @@ export type UpstreamCheck = {
   baseUrl?: string
 }
 
-type CheckedServer = {
+export type CheckedServer = {
   kind?: UpstreamKind | undefined
   base_url: string
   api_key: string | undefined
@@ -36,6 +37,7 @@ type CheckedServer = {
   headers?: Readonly<Record<string, string>> | undefined
   secret_headers?: Readonly<Record<string, string>> | undefined
   query?: Readonly<Record<string, string>> | undefined
+  dialect?: Pick<Dialect, 'limit'> | undefined
 }
 
 const limits = {
@@ -78,31 +80,43 @@ async function checkAt(asked: CheckedServer): Promise<UpstreamCheck> {
     ...(auth === undefined ? {} : { auth }),
     headers: { ...asked.headers, ...asked.secret_headers },
   })
+  const answer = await askFor(url.href, headers)
+  if (answer.status !== 'ok') return { status: answer.status, models: null }
+  const models = namesIn(answer.text)
+  return { status: models ? 'ok' : 'unlisted', models }
+}
+
+/** The text of a free page of a provider, or why there is none. */
+export type FreeAnswer =
+  | { status: 'ok'; text: string }
+  | { status: Exclude<UpstreamCheck['status'], 'ok' | 'misplaced'> }
+
+/** Asks for a page, or sends a body. */
+export async function askFor(
+  url: string,
+  headers: Record<string, string>,
+  body?: object,
+): Promise<FreeAnswer> {
   const { signal } = new AbortController()
+  const sent = body && { method: 'POST', body: JSON.stringify(body) }
   try {
-    const answer = await request({ url: url.href, method: 'GET', headers, signal, limits })
+    const answer = await request({ url, method: 'GET', ...sent, headers, signal, limits })
     const { status } = answer
-    if (status === 401 || status === 403) return stop(answer, 'denied')
-    if (status === 402) return stop(answer, 'unpaid')
-    if (status === 404 || status === 405) return stop(answer, 'unlisted')
-    if (status !== 200) return stop(answer, 'error')
-    const models = namesIn(await answer.text())
-    return { status: models ? 'ok' : 'unlisted', models }
+    if (status === 200) return { status: 'ok', text: await answer.text() }
+    answer.stop()
+    if (status === 401 || status === 403) return { status: 'denied' }
+    if (status === 402) return { status: 'unpaid' }
+    return { status: status === 404 || status === 405 ? 'unlisted' : 'error' }
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error
-    return { status: error.trouble ?? statuses[error.reason] ?? 'error', models: null }
+    return { status: error.trouble ?? statuses[error.reason] ?? 'error' }
   }
 }
 
-const statuses: Partial<Record<UpstreamFailure['reason'], UpstreamCheck['status']>> = {
+const statuses: Partial<Record<UpstreamFailure['reason'], 'unreachable' | 'timeout'>> = {
   unreachable: 'unreachable',
   timeout: 'timeout',
   too_long: 'timeout',
-}
-
-function stop(answer: { stop(): void }, status: UpstreamCheck['status']): UpstreamCheck {
-  answer.stop()
-  return { status, models: null }
 }
 
 /** The ids of a list in OpenAI's shape; null when it is none. */

@@ -41,10 +41,10 @@ export function withHolder(refusal: string, path: string): string {
 }
 
 /**
- * A line of /proc/locks: `1: FLOCK  ADVISORY  WRITE 4711 fe:01:2146332 0 EOF`. The pid is 0 for a
- * process of another container.
+ * The process that holds a lock on a file, 0 for one of another container; undefined where none does.
+ * A line of /proc/locks: `1: FLOCK  ADVISORY  WRITE 4711 fe:01:2146332 0 EOF`.
  */
-function holderOf(path: string): number | undefined {
+export function holderOf(path: string): number | undefined {
   try {
     const { dev, ino } = statSync(path)
     const wanted = `${hex(majorOf(dev))}:${hex(minorOf(dev))}:${ino}`

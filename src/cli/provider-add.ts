@@ -1,0 +1,204 @@
+/** `provider add`: an upstream and its models in the configuration, with a key and prices. */
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Command } from 'commander'
+import { exampleFile } from '../config/example.ts'
+import { diffModels } from '../config/model-diff.ts'
+import { rawModels, rawUpstreams } from '../config/model-text.ts'
+import type { Decimal } from '../kernel/decimal.ts'
+import { readMarkup } from '../models/price-files/price-entry.ts'
+import type { IncompleteModel, Offers } from '../models/providers/offers.ts'
+import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+import {
+  diffText,
+  notesOf,
+  pathOf,
+  priced,
+  readConfigText,
+  tellDiscounts,
+  writeText,
+} from './model-changes.ts'
+import { writeOut } from './output.ts'
+import {
+  assertSettings,
+  chosen,
+  findKey,
+  type KeyPlace,
+  keyFileFor,
+  linesOf,
+  offersFrom,
+  providerNamed,
+  readSetting,
+  readTokenPrice,
+  upstreamEntry,
+  withProvider,
+} from './provider-offers.ts'
+import { tellServer } from './tell-server.ts'
+import { readList } from './values.ts'
+
+/** More models than this are chosen by name. */
+const unchosenMost = 40
+
+type AddOptions = Record<string, unknown> & {
+  id?: string
+  models: string[]
+  markup?: Decimal
+  keyFile?: string
+  keyEnv?: string
+  set: Record<string, string>
+  at?: string
+  input?: Decimal
+  output?: Decimal
+  context?: number
+  dryRun?: boolean
+  json?: boolean
+}
+
+export function addCommand(provider: Command): void {
+  withSettings(provider.command('add'))
+    .description('test a key, choose models and write both into the configuration')
+    .argument('<provider>', 'its id in counterfoil provider list')
+    .option('--id <id>', 'id of the upstream, for a second one of the same provider')
+    .option('--models <globs>', 'models to sell, such as claude-*,gpt-5*', readList, [])
+    .option('--markup <percent>', 'sell at cost plus this, such as 10%', readFactor)
+    .option('--key-file <file>', 'read the key from this file; - for stdin')
+    .option('--key-env <name>', 'let the server read the key from this variable; store no copy')
+    .option(
+      '--set <name=value>',
+      'a part of its address, such as region=eu-west-1',
+      readSetting,
+      {},
+    )
+    .option('--at <url>', 'where its API begins, in place of the preset')
+    .option('--input <price>', 'price of input where none is published: "$0.15/M"', readTokenPrice)
+    .option('--output <price>', 'price of output where none is published', readTokenPrice)
+    .option('--context <tokens>', 'context where none is published', readTokens)
+    .option('--dry-run', 'print what would be written, and write nothing')
+    .option('--json', 'print JSON')
+    .action(add)
+}
+
+function readFactor(text: string): Decimal {
+  const factor = readMarkup(text)
+  if (factor) return factor
+  throw new Exit(exitCodes.usage, `"${text}" is not a markup; use a percentage such as 8% or 12.5%`)
+}
+
+function readTokens(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw new Exit(exitCodes.usage, `"${text}" is not a number of tokens`)
+}
+
+async function add(name: string, options: AddOptions): Promise<void> {
+  const provider = providerNamed(name)
+  const settings = options.set
+  if (options.at === undefined) assertSettings(provider, settings)
+  const config = configOf(options)
+  const id = options.id ?? provider.id
+  const path = pathOf(options)
+  const text = readConfigText(path) || exampleFile()
+  const present = rawUpstreams(text).find((one) => one['id'] === id)
+  const { key, variable } = await findKey(provider, options.keyFile)
+  const access = { apiKey: key, settings, baseUrl: options.at }
+  const { input, output, context: contextTokens } = options
+  const prices = input && { input_pusd: input, ...(output && { output_pusd: output }) }
+  const offers = await offersFrom(provider, access, { contextTokens, prices })
+  const models = selected(offers, options)
+  const { entries, rounded, rates } = priced(
+    { models, refused: [], leftOut: new Map() },
+    { upstream: id, markup: options.markup },
+  )
+  const diff = diffModels(rawModels(text), entries, id)
+  const keyFile = keyFileFor(config.data, id)
+  const where = placeOf(key, options.keyEnv, keyFile)
+  const entry = present
+    ? undefined
+    : upstreamEntry(provider, { id, settings, baseUrl: options.at, key: where })
+  const fresh = withProvider(text, entry, diff.added)
+  const notes = notesOf({ models, refused: [], leftOut: new Map() }, undefined)
+  const copy = where?.file !== undefined && !present ? where.file : undefined
+  if (options.dryRun) {
+    await writeOut(
+      diffText(diff, { from: provider.name, markup: options.markup }, { rounded, rates, notes }),
+    )
+    return
+  }
+  // The key goes first: a configuration that names a missing key would stop a server's next start.
+  if (copy !== undefined && key !== undefined) storeKey(copy, key)
+  writeText(path, fresh)
+  const told = tellServer(config)
+  if (options.json) {
+    const added = diff.added.map((model) => model.id)
+    printJson({ upstream: id, added, incomplete: offers.incomplete, server: told.status })
+    return
+  }
+  const isThere = new Set(diff.added.map((model) => model.id))
+  const sold = models.filter((model) => isThere.has(model.id))
+  for (const line of linesOf(sold, options.markup)) print(line)
+  for (const { id: other, why } of diff.left) say(`Left as it is: ${other}, because ${why}.`)
+  for (const note of notes) say(note)
+  tellDiscounts(config, { markup: options.markup })
+  tellIncomplete(offers.incomplete, options)
+  if (variable !== undefined && where && 'file' in where && !present)
+    say(`The key of ${variable} is in ${where.file}.`)
+  if (!offers.isKeyProven) {
+    say(
+      `${provider.name} has no free page that proves a key: counterfoil provider test ${id} --spend`,
+    )
+  }
+  say(`${path} has ${provider.name} with ${isThere.size} new models. ${told.words}`)
+}
+
+/** Where the server will find the key; undefined for a server without keys. */
+function placeOf(
+  key: string | undefined,
+  variable: string | undefined,
+  file: string,
+): KeyPlace | undefined {
+  if (variable !== undefined) return { variable }
+  return key === undefined ? undefined : { file }
+}
+
+/** @throws Exit 1 without a model to sell, Exit 2 where too many fit to be meant */
+function selected({ models, incomplete }: Offers, { models: globs }: AddOptions) {
+  const wanted = chosen(models, globs)
+  if (globs.length === 0 && wanted.length > unchosenMost) {
+    const some = wanted.slice(0, 3).map((model) => model.upstreamName)
+    const example = `--models '${some.join(',')}'`
+    const why = `It has ${wanted.length} models: name those to sell, such as ${example}, or --models '*'.`
+    throw new Exit(exitCodes.usage, why)
+  }
+  if (wanted.length > 0) return wanted
+  const lacking = chosen(incomplete, globs)
+  tellIncomplete(lacking, { models: globs })
+  const why =
+    lacking.length > 0 ? 'None of these models can be sold yet.' : 'It lists no such model.'
+  throw new Exit(exitCodes.failed, `${why} Nothing was changed.`)
+}
+
+const namedMost = 8
+
+function tellIncomplete(
+  incomplete: readonly IncompleteModel[],
+  { models: globs }: Pick<AddOptions, 'models'>,
+): void {
+  const lacking = chosen(incomplete, globs)
+  const of = (which: (one: IncompleteModel) => boolean) => {
+    const ids = lacking.filter(which).map(({ name }) => name)
+    const more = ids.length > namedMost ? ` and ${ids.length - namedMost} more` : ''
+    return ids.length === 0 ? undefined : `${ids.slice(0, namedMost).join(', ')}${more}`
+  }
+  const unpriced = of(({ missing }) => missing.includes('price'))
+  if (unpriced) say(`No price is published of ${unpriced}: add --models, --input and --output.`)
+  const unbounded = of(({ missing }) => missing.length === 1 && missing[0] === 'context')
+  if (unbounded) say(`No context is published of ${unbounded}: add --models and --context.`)
+  const unmetered = of(({ dimensions }) => dimensions.length > 0)
+  if (unmetered) say(`Billed by units without a meter here: ${unmetered}.`)
+}
+
+/** @throws Error when the folder or the file cannot be written */
+function storeKey(file: string, key: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  writeFileSync(file, `${key}\n`, { mode: 0o600, flag: 'wx' })
+  chmodSync(file, 0o600)
+}

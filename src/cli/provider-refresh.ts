@@ -1,0 +1,126 @@
+/** `provider refresh`: what changed in prices, limits and lists since models were added. */
+import type { Command } from 'commander'
+import type { Config } from '../config/config.ts'
+import { diffModels } from '../config/model-diff.ts'
+import { rawModels } from '../config/model-text.ts'
+import type { Decimal } from '../kernel/decimal.ts'
+import type { Pusd } from '../kernel/money.ts'
+import { toStep } from '../models/model-config.ts'
+import { type ModelEntry, toEntry } from '../models/price-files/price-entry.ts'
+import type { OfferedModel } from '../models/price-files/price-file.ts'
+import { providers } from '../models/providers/presets.ts'
+import { type Provider, withSettings as withUrlSettings } from '../models/providers/provider.ts'
+import type { Price } from '../models/rate-fields.ts'
+import { Exit, exitCodes, say, wholeConfigOf, withSettings } from './context.ts'
+import { diffText, pathOf, readConfigText, write } from './model-changes.ts'
+import { writeOut } from './output.ts'
+import { offersFrom } from './provider-offers.ts'
+import { tellServer } from './tell-server.ts'
+
+type Upstream = Config['upstreams'][number]
+type RefreshOptions = Record<string, unknown> & { write?: boolean }
+
+export function refreshCommand(provider: Command): void {
+  withSettings(provider.command('refresh'))
+    .description('print what changed in prices, and which models came or went')
+    .argument('[id]', 'one upstream of the configuration')
+    .option('--write', 'write the prices into the configuration')
+    .action(refresh)
+}
+
+async function refresh(id: string | undefined, options: RefreshOptions): Promise<void> {
+  const config = wholeConfigOf(options)
+  const upstreams = config.upstreams.filter((one) => id === undefined || one.id === id)
+  const known = upstreams.flatMap((upstream) => {
+    const provider = presetOf(upstream)
+    return provider ? [{ upstream, provider }] : []
+  })
+  if (known.length === 0) {
+    const what = id === undefined ? 'No upstream comes from a preset.' : `"${id}" has no preset.`
+    throw new Exit(exitCodes.usage, `${what} Its prices are yours to keep.`)
+  }
+  const path = pathOf(options)
+  for (const { upstream, provider } of known) {
+    await refreshOne(config, upstream, provider, { path, isWritten: options.write === true })
+  }
+  if (options.write) say(tellServer(config).words)
+}
+
+/** The preset that an upstream was made from: by its address, or by its id behind another one. */
+function presetOf({ id, base_url: url }: Upstream): Provider | undefined {
+  const isAt = ({ baseUrl }: Provider) =>
+    new RegExp(`^${RegExp.escape(baseUrl).replace(/\\\{\w+\\\}/g, '[\\w.-]+')}/?$`).test(url)
+  return providers.find(isAt) ?? providers.find((provider) => provider.id === id)
+}
+
+async function refreshOne(
+  config: Config,
+  upstream: Upstream,
+  provider: Provider,
+  { path, isWritten }: { path: string; isWritten: boolean },
+): Promise<void> {
+  const access = { apiKey: upstream.api_key, settings: {}, baseUrl: otherBase(upstream, provider) }
+  const offers = await offersFrom(provider, access, {})
+  const text = readConfigText(path)
+  const written = rawModels(text)
+  const routed = (name: string) =>
+    written.find((entry) => stepsOf(entry).includes(`${upstream.id}:${name}`))
+  const entries: ModelEntry[] = []
+  for (const model of offers.models) {
+    const entry = routed(model.upstreamName)
+    const own = config.models.find(({ id }) => id === entry?.id)
+    if (entry && own) entries.push(entryOf(model, entry.id, upstream.id, own))
+  }
+  const diff = diffModels(written, entries, upstream.id)
+  const names = new Set([...offers.models, ...offers.incomplete].map((one) => nameOf(one)))
+  const used = config.models
+    .flatMap(({ route = [] }) => route.map(toStep))
+    .filter((step) => step.upstream === upstream.id)
+    .map((step) => step.model)
+  await writeOut(
+    diffText(diff, { from: provider.name, markup: undefined }, { rounded: 0, rates: 0, notes: [] }),
+  )
+  const gone = [...new Set(used)].filter((name) => !names.has(name))
+  if (gone.length > 0) say(`${provider.name} no longer lists ${gone.join(', ')}.`)
+  const came = offers.models.filter(({ upstreamName }) => !used.includes(upstreamName))
+  if (came.length > 0)
+    say(`${came.length} more could be sold: counterfoil provider add ${provider.id}`)
+  if (isWritten) write(path, text, diff)
+}
+
+const nameOf = (one: OfferedModel | { name: string }): string =>
+  'upstreamName' in one ? one.upstreamName : one.name
+
+const stepsOf = ({ route }: ModelEntry): string[] =>
+  Array.isArray(route)
+    ? route.map((step) => (typeof step === 'string' ? step : String((step as { to?: unknown }).to)))
+    : []
+
+/** The base URL where it is not the preset's own, filled in or not. */
+function otherBase({ base_url: url }: Upstream, { baseUrl }: Provider): string | undefined {
+  try {
+    return withUrlSettings(baseUrl, {}) === url ? undefined : url
+  } catch {
+    return url
+  }
+}
+
+/** The entry of a model at its new cost, with the markup that it is sold with today. */
+function entryOf(
+  model: OfferedModel,
+  id: string,
+  upstream: string,
+  own: Config['models'][number],
+): ModelEntry {
+  const cost = own.route?.map(toStep).find((step) => step.upstream === upstream)?.cost
+  const factor = cost && markupOf(own.input_pusd, cost.inputPusd)
+  return { ...toEntry(model, { upstream, factor }).entry, id }
+}
+
+/** Sale price through cost, rounded up to a hundredth of a percent; undefined without a cost. */
+function markupOf(sold: Price | undefined, cost: Pusd): Decimal | undefined {
+  if (sold === undefined || cost === 0n) return undefined
+  const scale = 4
+  const digits = (BigInt(sold) * 10n ** BigInt(scale) + cost - 1n) / cost
+  return { digits, scale }
+}
