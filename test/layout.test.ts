@@ -28,7 +28,8 @@ const mayImport: Record<Floor, Floor[]> = {
 
 const packages: Record<Floor, RegExp> = {
   kernel: /^(node:net|canonicalize|@noble\/.+)$/,
-  domain: /^(node:net$|viem|@noble\/|siwe|lru-cache|gpt-tokenizer\/(data|encodingParams)\/)/,
+  domain:
+    /^(node:net$|viem|@noble\/|siwe|lru-cache|gpt-tokenizer\/(data|encodingParams)\/|@pydantic\/genai-prices$)/,
   rows: /^drizzle-orm$/,
   outside: /^(drizzle-orm|bun|node:|viem|secp256k1|@noble\/|lru-cache)/,
   door: /^(node:(net|zlib)$|elysia|@elysiajs\/|@sinclair\/typebox|@kitajs\/|d3-|uqr|@modelcontext|lru-cache|@resvg)/,

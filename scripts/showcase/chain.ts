@@ -3,8 +3,8 @@ import type { Address } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import artefact from '../../contracts/AnchorRegistry.json' with { type: 'json' }
 import { toChecksumAddress } from '../../src/verify/address.ts'
-import { openChain } from '../../test/contracts/chain.ts'
 import { ask, deployUsd } from '../../test/billing/deposits/anvil-deposits.ts'
+import { openChain } from '../../test/contracts/chain.ts'
 
 const words = 'test test test test test test test test test test test junk'
 

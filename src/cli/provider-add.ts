@@ -142,9 +142,7 @@ async function add(name: string, options: AddOptions): Promise<void> {
   if (variable !== undefined && where && 'file' in where && !present)
     say(`The key of ${variable} is in ${where.file}.`)
   if (!offers.isKeyProven) {
-    say(
-      `${provider.name} has no free page that proves a key: counterfoil provider test ${id} --spend`,
-    )
+    say(`No free page of ${provider.name} proves a key: counterfoil provider test ${id} --spend`)
   }
   say(`${path} has ${provider.name} with ${isThere.size} new models. ${told.words}`)
 }
@@ -165,7 +163,7 @@ function selected({ models, incomplete }: Offers, { models: globs }: AddOptions)
   if (globs.length === 0 && wanted.length > unchosenMost) {
     const some = wanted.slice(0, 3).map((model) => model.upstreamName)
     const example = `--models '${some.join(',')}'`
-    const why = `It has ${wanted.length} models: name those to sell, such as ${example}, or --models '*'.`
+    const why = `It has ${wanted.length} models: name those to sell, such as ${example}.`
     throw new Exit(exitCodes.usage, why)
   }
   if (wanted.length > 0) return wanted
@@ -184,7 +182,7 @@ function tellIncomplete(
 ): void {
   const lacking = chosen(incomplete, globs)
   const of = (which: (one: IncompleteModel) => boolean) => {
-    const ids = lacking.filter(which).map(({ name }) => name)
+    const ids = lacking.filter(which).map((one) => one.upstreamName)
     const more = ids.length > namedMost ? ` and ${ids.length - namedMost} more` : ''
     return ids.length === 0 ? undefined : `${ids.slice(0, namedMost).join(', ')}${more}`
   }

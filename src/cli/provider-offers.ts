@@ -27,7 +27,7 @@ export function providerNamed(id: string): Provider {
   const near = similarTo(id)
   const hint = near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : ''
   throw usage(
-    `"${id}" is no provider that has a preset.${hint} counterfoil provider list has all of them; ` +
+    `"${id}" has no preset.${hint} counterfoil provider list has all of them; ` +
       'any other server is an [[upstreams]] of the configuration file.',
   )
 }
@@ -90,12 +90,12 @@ export async function offersFrom(
 }
 
 /** Models whose id or name fits one of the globs; all without globs. */
-export const chosen = <M extends { id: string; upstreamName?: string; name?: string | undefined }>(
+export const chosen = <M extends { id: string; upstreamName: string }>(
   models: readonly M[],
   globs: readonly string[],
 ): M[] =>
   models.filter(
-    ({ id, upstreamName = '' }) =>
+    ({ id, upstreamName }) =>
       globs.length === 0 || globs.some((glob) => matches(glob, id) || matches(glob, upstreamName)),
   )
 
@@ -103,7 +103,7 @@ export const chosen = <M extends { id: string; upstreamName?: string; name?: str
 export function readTokenPrice(text: string): Decimal {
   const pusd = parsePrice(text.replace(/^\$/, '').replace(/(?<!\/ ?M)$/, '/M'))
   if (pusd !== undefined) return { digits: pusd, scale: 12 }
-  throw usage(`"${text}" is no price; use dollars a million tokens, such as "$0.15/M"`)
+  throw usage(`"${text}" is not a price; use dollars a million tokens, such as "$0.15/M"`)
 }
 
 /** Price a million tokens, such as `$0.15 / M`. */

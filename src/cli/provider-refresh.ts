@@ -72,7 +72,7 @@ async function refreshOne(
     if (entry && own) entries.push(entryOf(model, entry.id, upstream.id, own))
   }
   const diff = diffModels(written, entries, upstream.id)
-  const names = new Set([...offers.models, ...offers.incomplete].map((one) => nameOf(one)))
+  const names = new Set([...offers.models, ...offers.incomplete].map((one) => one.upstreamName))
   const used = config.models
     .flatMap(({ route = [] }) => route.map(toStep))
     .filter((step) => step.upstream === upstream.id)
@@ -87,9 +87,6 @@ async function refreshOne(
     say(`${came.length} more could be sold: counterfoil provider add ${provider.id}`)
   if (isWritten) write(path, text, diff)
 }
-
-const nameOf = (one: OfferedModel | { name: string }): string =>
-  'upstreamName' in one ? one.upstreamName : one.name
 
 const stepsOf = ({ route }: ModelEntry): string[] =>
   Array.isArray(route)

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { exampleFile } from '../../src/config/example.ts'
 import { explainSettings } from '../../src/config/help.ts'
 import { rows } from '../../src/config/table.ts'
+import { providerTable } from '../../src/models/providers/provider-table.ts'
 import { configOf, problemsOf } from './load.ts'
 
 const env = { LOCAL_API_KEY: 'sk-1' }
@@ -23,6 +24,11 @@ test('every setting is in it, and is sound once its # is taken away', () => {
     'builder',
   ])
   for (const { name } of rows) expect(fileText).toContain(`\n${name} = `)
+})
+
+test('docs/providers.md has the presets of this build: bun scripts/config-docs.ts', async () => {
+  const [, table = ''] = (await Bun.file('docs/providers.md').text()).split('<!-- providers -->')
+  expect(table.trim()).toBe(providerTable())
 })
 
 test('docs/configuration.md has the table of this build: bun scripts/config-docs.ts', async () => {

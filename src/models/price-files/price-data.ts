@@ -34,7 +34,7 @@ const unused: ReadonlySet<string> = new Set([
   'cache_image_read_mtok',
 ])
 
-/** What the data knows about a model: its prices, and its context if that is published. */
+/** The published facts about a model: its prices, and its context if that is known. */
 export type KnownPrices = Pick<OfferedModel, 'rates' | 'bands' | 'notes'> & {
   name: string | undefined
   contextTokens: number | undefined
@@ -131,7 +131,7 @@ function raise(rates: UsdRates, { field, places }: PriceUnit, price: number): bo
   return true
 }
 
-/** A band names every rate of its model, because a class that it leaves out may be the dearer one. */
+/** A band names every rate of its model: a class that it leaves out may be the dearer one. */
 function completeBands({ rates, bands }: KnownPrices): void {
   bands.sort((a, b) => a.aboveInputTokens - b.aboveInputTokens)
   let below = rates

@@ -25,7 +25,7 @@ export type ListedModel = {
 
 type Entry = { [name: string]: ExactJson }
 
-/** Where each shape has its list, and the id of an entry. */
+/** The members of each shape that hold its list and the id of an entry. */
 const shapes: Record<
   Exclude<ModelListShape, 'openrouter'>,
   { list: string | undefined; id: string }
@@ -39,7 +39,7 @@ const shapes: Record<
 
 /**
  * The models of a list, and the cursor of its next page where it has one.
- * @throws Error when the text is no list of this shape
+ * @throws Error when the text is not a list of this shape
  */
 export function readModelList(
   text: string,
@@ -162,7 +162,7 @@ function featuresOf(facts: [string, ExactJson][]): string[] {
   ]
 }
 
-/** Below and above these a price a token is one of another unit: $0.000001 and $10,000 a million. */
+/** Prices a token outside of these are in another unit: $0.000001 and $10,000 a million. */
 const leastUsd = 1e-12
 const mostUsd = 0.01
 

@@ -10,8 +10,8 @@ import type { Provider } from './provider.ts'
 /** A listed model that cannot be offered as it is, and what its operator has to say of it. */
 export type IncompleteModel = {
   id: string
-  name: string
-  /** What nothing tells: never guessed. */
+  upstreamName: string
+  /** The facts that are published nowhere, and are never guessed. */
   missing: ('price' | 'context')[]
   /** Units of its price that have no meter here. */
   dimensions: string[]
@@ -19,13 +19,13 @@ export type IncompleteModel = {
 
 export type Offers = { models: OfferedModel[]; incomplete: IncompleteModel[] }
 
-/** What an operator says of models about which nothing is published. */
+/** The operator's own facts about models for which none are published. */
 export type OwnFacts = {
   contextTokens?: number | undefined
   prices?: KnownPrices['rates'] | undefined
 }
 
-/** Reads pages of a list. @throws Error for a text that is no list in the provider's shape */
+/** Reads pages of a list. @throws Error for a text that is not a list in the provider's shape */
 export function readListPages(
   provider: Provider,
   texts: readonly string[],
@@ -73,7 +73,7 @@ function addOffer(
   const { kind, name, id: upstreamName } = listed
   const id = modelIdOf(provider, upstreamName)
   if (finding && 'dimensions' in finding && !listed.rates && !own.prices) {
-    incomplete.push({ id, name: upstreamName, missing: [], dimensions: finding.dimensions })
+    incomplete.push({ id, upstreamName, missing: [], dimensions: finding.dimensions })
     return
   }
   const data = finding && !('dimensions' in finding) ? finding : undefined
@@ -81,7 +81,7 @@ function addOffer(
   const context = listed.contextTokens ?? data?.contextTokens ?? own.contextTokens
   if (!prices || context === undefined) {
     const missing = [prices ? [] : ['price' as const], context ? [] : ['context' as const]].flat()
-    incomplete.push({ id, name: upstreamName, missing, dimensions: [] })
+    incomplete.push({ id, upstreamName, missing, dimensions: [] })
     return
   }
   models.push(

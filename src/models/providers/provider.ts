@@ -6,7 +6,7 @@ import type { UpstreamKind } from '../upstream/wire-protocol.ts'
 /** The shape of a provider's list of models. */
 export type ModelListShape = 'openai' | 'openrouter' | 'anthropic' | 'google' | 'cohere' | 'github'
 
-/** Where an entry of a provider's list has its prices. */
+/** The place of the prices in an entry of a provider's list. */
 export type ListPrices = {
   /** The path to the object that has them. */
   at: readonly string[]
@@ -24,7 +24,7 @@ export type Provider = {
   /** The protocol that it speaks; Chat Completions when absent. */
   kind?: UpstreamKind
   /**
-   * Where its API begins. A name in braces, such as `{region}`, is a setting that `provider add`
+   * The base of its API. A name in braces, such as `{region}`, is a setting that `provider add`
    * asks for.
    */
   baseUrl: string
@@ -42,7 +42,7 @@ export type Provider = {
   keysPage?: string
   /** Its id in the embedded price data, if that has its prices. */
   prices?: string
-  /** Where its own list of models has prices, which are newer than the data. */
+  /** The prices in its own list of models, which are newer than the data. */
   listPrices?: ListPrices
   /** Whether it runs on the operator's own machines: its models cost nothing a token. */
   isLocal?: boolean

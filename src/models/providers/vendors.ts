@@ -7,7 +7,7 @@ const ofResponses =
 
 /** Models for pictures, speech, films and moderation, which have no paid route here. */
 const ofOtherMedia =
-  /(whisper|tts|transcribe|realtime|audio|image|dall-e|sora|moderation|davinci|babbage|-live|imagen|veo|aqa)/
+  /whisper|tts|transcribe|realtime|audio|image|dall-e|sora|moderation|davinci|babbage|-live|veo|aqa/
 
 export const vendors: readonly Provider[] = [
   {

@@ -14,7 +14,7 @@ export type ProviderAccess = {
   apiKey: string | undefined
   /** Values of the settings in braces of its URLs. */
   settings: Readonly<Record<string, string>>
-  /** Where its API begins, in place of the preset's. */
+  /** Another base of its API than the preset's. */
   baseUrl?: string | undefined
 }
 
@@ -31,7 +31,7 @@ export type ProviderAnswer =
 /** Pages of one list: more than any provider has. */
 const pagesMost = 20
 
-/** @throws Error for a setting that is missing or is no part of a URL */
+/** @throws Error for a setting that is missing or cannot be part of a URL */
 export async function askProvider(
   provider: Provider,
   { apiKey, settings, baseUrl }: ProviderAccess,
@@ -42,7 +42,7 @@ export async function askProvider(
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(auth === undefined ? {} : { auth }),
   })
-  // A server elsewhere, such as one that stands in for the provider, has only what is below its base.
+  // A server at another address has only what is below its base.
   const isElsewhere = baseUrl !== undefined
   if (typeof keyUrl === 'string' && !isElsewhere) {
     const { status } = await askFor(withSettings(keyUrl, settings), headers)

@@ -41,7 +41,7 @@ export function withHolder(refusal: string, path: string): string {
 }
 
 /**
- * The process that holds a lock on a file, 0 for one of another container; undefined where none does.
+ * Finds the process that holds a lock on a file: 0 for one of another container, or undefined.
  * A line of /proc/locks: `1: FLOCK  ADVISORY  WRITE 4711 fe:01:2146332 0 EOF`.
  */
 export function holderOf(path: string): number | undefined {
