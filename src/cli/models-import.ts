@@ -1,4 +1,4 @@
-/** `models import`: takes prices from the public price files of LiteLLM and OpenRouter. */
+/** `models import`: takes prices from the public price files of LiteLLM, OpenRouter and models.dev. */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { matches } from '../access/keys/key.ts'
@@ -9,6 +9,7 @@ import { rawModels } from '../config/model-text.ts'
 import type { Decimal } from '../kernel/decimal.ts'
 import { parseExactJson } from '../kernel/exact-json.ts'
 import { readLitellm } from '../models/price-files/litellm.ts'
+import { readModelsDev } from '../models/price-files/models-dev.ts'
 import { readOpenrouter } from '../models/price-files/openrouter.ts'
 import { readMarkup } from '../models/price-files/price-entry.ts'
 import type { PriceFile, PriceFileOptions } from '../models/price-files/price-file.ts'
@@ -26,14 +27,18 @@ import {
 import { writeOut } from './output.ts'
 import { readList, readWord } from './values.ts'
 
-const readers = { litellm: readLitellm, openrouter: readOpenrouter }
-const sources = ['litellm', 'openrouter'] as const
+const readers = {
+  litellm: readLitellm,
+  openrouter: readOpenrouter,
+  'models.dev': readModelsDev,
+}
+const sources = ['litellm', 'openrouter', 'models.dev'] as const
 
 export function importCommand(models: Command): void {
   withSettings(models.command('import'))
     .description('print what a public price file would change in [[models]], as TOML')
     .argument('<file>', 'the file as those projects publish it; - for stdin')
-    .requiredOption('--from <project>', sources.join(' or '), (text) =>
+    .requiredOption('--from <project>', sources.join(', '), (text) =>
       readWord('project', text, sources),
     )
     .option('--upstream <id>', 'make routes to this upstream; needed to write')
