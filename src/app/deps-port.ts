@@ -215,7 +215,7 @@ export type Settings = {
   token: string
   /** Longest that a receipt waits for its anchor. */
   maxAnchorDelayS: number
-  /** How often it is said what is owed, 0 for never, and how long accounts can ask for proofs. */
+  /** How often liabilities are published, 0 for never, and how long accounts can ask for proofs. */
   liabilities: { everyMs: number; keepMs: number }
   /** Bytes of a request body. */
   bodyBytes: number

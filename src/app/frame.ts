@@ -64,8 +64,8 @@ const nav: readonly NavItem[] = [
     right: 'deposits:write',
   },
   {
-    href: '/dashboard/owed',
-    label: 'Owed',
+    href: '/dashboard/liabilities',
+    label: 'Liabilities',
     group: 'Account',
     within: billingPath,
     right: 'statement:read',
