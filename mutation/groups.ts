@@ -34,7 +34,7 @@ export const groups: Record<string, Group> = {
       'src/storage/liabilities',
       ...named('src/proof/liabilities', 'liabilities publish-liabilities store treasury'),
     ],
-    near: /^test\/(verify\/(liabilities|manifest|merkle)|proof\/(liabilities|audit)\/|billing\/usage\/manif)/,
+    near: /^test\/(verify\/(liabilities|manifest|merkle)|proof\/(liabilities|audit)\/)/,
     wide: /^test\/(verify|liabilities|audit|usage)\//,
   },
   attested: {

@@ -1,4 +1,4 @@
-/** What a running service does again and again, and how often. */
+/** The recurring jobs of a running service, and their intervals. */
 import { tellExpiring } from '../access/keys/store/expiring.ts'
 import { depositWatcher } from '../billing/deposits/watch.ts'
 import { planRenewer } from '../billing/plans/renew.ts'

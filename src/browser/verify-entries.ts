@@ -18,7 +18,7 @@ import { byId } from './dom.ts'
 
 export type Entries = { input: VerifyInput; trust: Trust; chain: Policy['chain'] }
 
-/** What stands in the fields; undefined when one is marked as wrong. */
+/** The values of the fields; undefined when one is marked as wrong. */
 export function readEntries(): Entries | undefined {
   const file = read('text', (text) => {
     if (text === '') return 'Choose a receipt file or paste its text.'

@@ -188,7 +188,7 @@ function notesOf({ models }: PriceFile, upstream: Config['upstreams'][number] | 
   })
 }
 
-/** What is not in the TOML, and why. */
+/** The values left out of the TOML, and why. */
 function tellRest({ refused, leftOut }: PriceFile, { left, short }: ModelDiff): void {
   for (const { id, configured, total } of short) {
     say(

@@ -72,7 +72,7 @@ describe.each(engines)('/verify on %s', (engine) => {
       expect(html).toContain('class="stampmark bad"')
     })
 
-    test('whom somebody trusts is theirs to say', async () => {
+    test('whom someone trusts is theirs to say', async () => {
       const text = JSON.stringify(file)
       expect(headline((await paste(text, signer)).html)).toBe('Signed and logged')
       const other = `0x${'1'.repeat(40)}`
