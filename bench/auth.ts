@@ -16,7 +16,7 @@ import { middle } from './table.ts'
 
 const [file = '', rounds = '5'] = Bun.argv.slice(2)
 const db = openSqlite(file)
-// It stands still: nobody is forgotten after the second that a server remembers callers for.
+// It stands still: no one is forgotten after the second that a server remembers callers for.
 const now = systemClock.now()
 const plans = makePlans([], { rpm: 6000, concurrency: 1024 })
 const keys = keyStore(db, { now: () => now, monotonic: () => 0 }, plans)

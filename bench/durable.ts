@@ -10,7 +10,7 @@ const memoryFolder = '/dev/shm'
 
 /**
  * The same binary twice, once with its database where nothing lasts. The product has no setting
- * that turns persistence off, so nobody can leave it off.
+ * that turns persistence off, so no one can leave it off.
  */
 export async function measureDurable(
   stub: Running,

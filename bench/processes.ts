@@ -56,7 +56,7 @@ const running = new Set<() => void>()
 process.on('exit', () => {
   for (const kill of running) kill()
 })
-// Whoever stops the measurement stops what it started.
+// Anyone who stops the measurement stops what it started.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 
 /** Starts a process and waits for it to be up, 20 s at most. */

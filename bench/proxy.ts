@@ -28,5 +28,5 @@ const server = Bun.serve({
 })
 console.log(server.url.origin)
 
-// A stream that is cut while it is piped rejects where nobody can catch it.
+// A stream that is cut while it is piped rejects where no one can catch it.
 process.on('unhandledRejection', () => {})

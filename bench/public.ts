@@ -1,7 +1,7 @@
 /**
  * `bun bench/public.ts [receipts]`: what keyless reads cost at 10^6 receipts, from SQLite. Each is
  * asked of the service in this process, one at a time, and its CPU is read from the exact counters;
- * the figures are read anew each time. Then how SQLite finds what it is asked for.
+ * the figures are read again each time. Then how SQLite finds what it is asked for.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -196,7 +196,7 @@ export async function answers(url: string): Promise<void> {
     try {
       if ((await fetch(url)).ok) return
     } catch {
-      // Nobody listens yet.
+      // No one listens yet.
     }
     await Bun.sleep(1)
   }

@@ -9,7 +9,7 @@ import type { Fate } from './fault-judge.ts'
 import { type Injection, inject } from './fault-tools.ts'
 import { load, sortOf } from './load.ts'
 
-/** A process that is dead, and what was asked of it in particular. */
+/** A process that is dead, and what was asked about it in particular. */
 export type Struck = {
   /** Whether it died where it was to. */
   isHit: boolean
@@ -192,7 +192,7 @@ async function killAtCall(bench: Bench, server: Server, injection: Injection): P
   return { isHit, faults: [], held: [] }
 }
 
-/** Nothing writes but the sweep: no run ends, and none begins anew. */
+/** Nothing writes but the sweep: no run ends, and none begins again. */
 async function killSweep(bench: Bench, server: Server): Promise<Struck> {
   const held: Asked[] = []
   await Bun.sleep(300)

@@ -191,7 +191,7 @@ function overwrite(file: string, fromPage: number): void {
   Bun.spawnSync(words, { stderr: 'ignore' })
 }
 
-/** The header is overwritten while nobody serves: the start is refused, the file stays. */
+/** The header is overwritten while no one serves: the start is refused, the file stays. */
 export async function damagedHeader(bench: Bench): Promise<Row> {
   const faults: string[] = []
   const file = fileOf(bench)
@@ -210,7 +210,7 @@ export async function damagedHeader(bench: Bench): Promise<Row> {
   return { fault: 'the header overwritten', expected, seen: `“${said}”`, faults }
 }
 
-/** Another program holds the write lock, first briefly, then for longer than anybody waits. */
+/** Another program holds the write lock, first briefly, then for longer than anyone waits. */
 export async function foreignLock(bench: Bench): Promise<Row> {
   const faults: string[] = []
   const server = await startOn(bench)

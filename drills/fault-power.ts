@@ -19,7 +19,7 @@ const clients = 6
 /** Commands of the executable that look at a cut log too. */
 const looks = 8
 
-/** An answer, and how many frames the log had at most when it came; a log begins anew at times. */
+/** An answer, and how many frames the log had at most when it came; a log begins again at times. */
 type Mark = { asked: Asked; log: string; frames: number }
 
 /**

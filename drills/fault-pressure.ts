@@ -23,7 +23,7 @@ const walOf = ({ home }: Bench): string => join(home.data, 'counterfoil.db-wal')
 
 const ballastMiB = 272
 
-/** Somebody reads for ever, so that the write-ahead log is not written back: it only grows. */
+/** Someone reads for ever, so that the write-ahead log is not written back: it only grows. */
 export async function pinnedReader(bench: Bench): Promise<Row> {
   const file = join(bench.home.data, 'counterfoil.db')
   const faults: string[] = []
@@ -142,7 +142,7 @@ const linesOf = (file: string): string[] =>
 const countReloads = (file: string): number =>
   linesOf(file).filter((line) => line.includes('"config.reloaded"')).length
 
-/** What it prints at its start is for people; all else is an object. */
+/** What it prints at its start is for people; everything else is an object. */
 function isWhole(line: string): boolean {
   if (!line.includes('"msg"') && !line.includes('\0') && !line.includes('"level"')) return true
   try {

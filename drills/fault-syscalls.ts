@@ -34,7 +34,7 @@ export async function failOnce(bench: Bench, injection: Injection): Promise<Row>
   if (later.some(({ status }) => status !== 503)) faults.push('a write was taken afterwards')
   await server.stop('SIGKILL')
   faults.push(...(await judgeAnew(bench)))
-  // A COMMIT whose sync failed may be in the log all the same; its clients were told of doubt.
+  // A COMMIT whose sync failed may be in the log all the same; its clients were told about doubt.
   const stored = all.filter(({ paid, isReplayed }) => !paid && isReplayed).length
   const seen = `${countOf(all)}; ${stored} in doubt turned out to be stored`
   return { fault: nameOf(injection), expected: stops, seen, faults }
@@ -96,7 +96,7 @@ export async function killEnding(bench: Bench, injection: Injection): Promise<Ro
   return { fault: `${nameOf(injection)} from the holds on`, expected, seen, faults }
 }
 
-/** No request that was sent after somebody was told may have been answered as stored. */
+/** No request that was sent after someone was told may have been answered as stored. */
 function acknowledgedAfter(asked: Asked[], reason: string): string[] {
   const told = asked.filter((one) => one.reason === reason)
   const since = Math.min(...told.map(({ endedAt }) => endedAt))

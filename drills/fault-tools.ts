@@ -112,7 +112,7 @@ export async function untilReady(server: Server, wanted: string, ms = 15_000): P
   }
 }
 
-/** Starts anew after a fault and says what is not as it must be. */
+/** Starts again after a fault and says what is not as it must be. */
 export const judgeAnew = async (bench: Bench): Promise<string[]> => (await judgedAnew(bench)).faults
 
 /** The same with what became of each request. */

@@ -19,7 +19,7 @@ const mostGrowthMiB = 96
 
 type Asked = { seconds: number; seed: number; say?: (line: string) => void }
 
-/** Gives every reader, every route and the executable what nobody should send them. */
+/** Gives every reader, every route and the executable what no one should send them. */
 export async function drillFuzz({ seconds, seed, say = () => {} }: Asked) {
   const tried: Tried[] = []
   const note = (one: Tried): void => {
@@ -47,7 +47,7 @@ export async function drillFuzz({ seconds, seed, say = () => {} }: Asked) {
   return { seconds, seed, tried, faults: tried.flatMap(({ faults }) => faults), build }
 }
 
-/** Bytes that are no requests, at the executable itself. */
+/** Bytes that are not requests, at the executable itself. */
 async function tryExecutable(seed: number, ms: number): Promise<{ sockets: Tried; build: string }> {
   const home = await makeHome()
   try {

@@ -1,5 +1,5 @@
 /**
- * Kills the daily statement of what is owed at each of its steps and system calls, on both engines;
+ * Kills the daily statement of liabilities at each of its steps and system calls, on both engines;
  * a second process goes on and judges. Then measures a statement of 100,000 accounts.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -8,16 +8,16 @@ import { join } from 'node:path'
 import { version } from '../src/app/version.ts'
 import { emptyDatabase, postgresServer } from '../test/support/postgres.ts'
 import { canTrace, inject } from './fault-tools.ts'
-import type { OwedTold, OwedWish } from './owed-node.ts'
+import type { LiabilitiesNodeOptions, LiabilitiesNodeReport } from './liabilities-node.ts'
 import { stampOf } from './report.ts'
 
-export type OwedEngine = 'sqlite' | 'postgres'
+export type Engine = 'sqlite' | 'postgres'
 
 /** How a process dies: at a call of its store, or at the n-th system call of the kinds named. */
-type Death = Pick<OwedWish, 'dies' | 'busy'> & { call?: number }
+type Death = Pick<LiabilitiesNodeOptions, 'dies' | 'busy'> & { call?: number }
 
 type Killed = {
-  engine: OwedEngine
+  engine: Engine
   how: 'steps' | 'calls'
   rounds: number
   /** Processes that died at their point, and days whose statement one of them had made. */
@@ -25,9 +25,9 @@ type Killed = {
   made: number
 }
 
-type Measured = NonNullable<OwedTold['measured']> & { engine: OwedEngine; busy: boolean }
+type Measured = NonNullable<LiabilitiesNodeReport['measured']> & { engine: Engine; busy: boolean }
 
-export type OwedWishes = {
+export type LiabilitiesDrillOptions = {
   /** Accounts of the service that is killed. */
   accounts: number
   /** Only every so many calls of the store, and every so many system calls; 1 for all. */
@@ -37,17 +37,17 @@ export type OwedWishes = {
   say?: (line: string) => void
 }
 
-export const owedEngines: OwedEngine[] = postgresServer ? ['sqlite', 'postgres'] : ['sqlite']
+export const engines: Engine[] = postgresServer ? ['sqlite', 'postgres'] : ['sqlite']
 
 /** The way to the disk of SQLite, and to the server and back. */
 const callsOf = { sqlite: 'pwrite64,fsync,fdatasync,?rename', postgres: 'sendto,recvfrom' }
 
-export async function drillLiabilities(wishes: OwedWishes) {
+export async function drillLiabilities(wishes: LiabilitiesDrillOptions) {
   const { say = () => {}, large } = wishes
   const [killed, measured]: [Killed[], Measured[]] = [[], []]
   const faults: string[] = []
   const isTraceable = await canTrace()
-  for (const engine of owedEngines) {
+  for (const engine of engines) {
     const service = await openService(engine)
     try {
       const rounds = await killEach(service, wishes, { isTraceable, faults })
@@ -67,8 +67,8 @@ export async function drillLiabilities(wishes: OwedWishes) {
 
 type Service = Awaited<ReturnType<typeof openService>>
 
-async function openService(engine: OwedEngine) {
-  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-owed-'))
+async function openService(engine: Engine) {
+  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-liabilities-'))
   const data = join(folder, 'data')
   mkdirSync(data, { mode: 0o700 })
   const database = engine === 'postgres' ? await emptyDatabase() : undefined
@@ -86,7 +86,7 @@ async function openService(engine: OwedEngine) {
 /** A day for each point: one process dies there, the next one finishes and judges. */
 async function killEach(
   service: Service,
-  { accounts, strides }: OwedWishes,
+  { accounts, strides }: LiabilitiesDrillOptions,
   { isTraceable, faults }: { isTraceable: boolean; faults: string[] },
 ): Promise<Killed[]> {
   const { engine } = service
@@ -126,10 +126,10 @@ function note(killed: Killed, { first, isMade }: { first: unknown; isMade: boole
 /** Runs a process to its end and gives what it told; undefined where it was killed. */
 async function runNode(
   { engine, folder, at }: Service,
-  wish: Omit<OwedWish, 'data' | 'url'>,
+  wish: Omit<LiabilitiesNodeOptions, 'data' | 'url'>,
   call?: number,
-): Promise<OwedTold | undefined> {
-  const words = [join(import.meta.dir, 'owed-node.ts'), JSON.stringify({ ...at, ...wish })]
+): Promise<LiabilitiesNodeReport | undefined> {
+  const words = [join(import.meta.dir, 'liabilities-node.ts'), JSON.stringify({ ...at, ...wish })]
   const child = Bun.spawn([process.execPath, ...words], {
     stdin: 'pipe',
     stdout: 'pipe',
@@ -168,7 +168,7 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
 }
 
 /** A statement of many accounts, alone or while credit is granted, in a process of its own. */
-async function measure(engine: OwedEngine, accounts: number, busy: boolean) {
+async function measure(engine: Engine, accounts: number, busy: boolean) {
   const service = await openService(engine)
   try {
     await runNode(service, { day: 0, accounts })
@@ -197,7 +197,7 @@ export function liabilitiesReport(result: Result): string {
     const figures = [(ms / 1000).toFixed(2), grownMiB.toFixed(0), stallMs.toFixed(0), slowest]
     return `| ${[...cells, ...figures].join(' | ')} |`
   })
-  return `## Killed while it says what is owed
+  return `## Killed while it publishes liabilities
 
 \`bun run drill liabilities\`, ${stampOf(build)}
 
@@ -215,7 +215,7 @@ counts the kills after which the statement of the dead process stands.
 |---|---|---:|---:|---:|
 ${kills.join('\n')}
 
-## What is owed to ${large.toLocaleString('en-US')} accounts
+## Liabilities to ${large.toLocaleString('en-US')} accounts
 
 \`bun run drill liabilities\`, ${stampOf(build)}
 

@@ -139,7 +139,7 @@ const drills: Record<string, () => Promise<Found>> = {
     const numbers = { seeds: Number(seeds), first: Number(first), commands: Number(commands) }
     const wish = { engine, seed, ...numbers, processes: Number(processes) }
     const result = await drillSimulate(wish, say)
-    // What a replay finds is for whoever replays.
+    // What a replay finds is for anyone who replays.
     const sections = seed === undefined ? simulateReport(result) : ''
     return { sections, faults: result.faults }
   },

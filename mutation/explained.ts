@@ -1,5 +1,5 @@
 import { ofAccess } from './explained-access.ts'
-import { ofOwed } from './explained-owed.ts'
+import { liabilitiesRows } from './explained-liabilities.ts'
 import { any, bug, faster, nothing, ofVerify, type Row } from './explained-verify.ts'
 import type { Mutant } from './mutants.ts'
 
@@ -213,7 +213,7 @@ const explained: Record<string, Row[]> = {
   ],
   ...ofAccess,
   ...ofVerify,
-  ...ofOwed,
+  ...liabilitiesRows,
 }
 
 /** Why a mutant may survive; undefined where a test is missing. */

@@ -24,17 +24,17 @@ export const groups: Record<string, Group> = {
     near: /^test\/verify\/(note|policy|witnessed|quote|checkpoint|read-tiles|log-tiles)/,
     wide: /^test\/(verify|log|witnesses|quotes|audit)\//,
   },
-  owed: {
+  liabilities: {
     places: [
       ...named(
         'src/verify',
         'csv-records liabilities log-place manifest shown-liabilities sum-tree',
       ),
-      'src/proof/audit/check-owed.ts',
+      'src/proof/audit/check-statements.ts',
       'src/storage/liabilities',
-      ...named('src/proof/liabilities', 'liabilities state-owed store treasury'),
+      ...named('src/proof/liabilities', 'liabilities publish-liabilities store treasury'),
     ],
-    near: /^test\/(verify\/(liabilities|manifest|merkle)|liabilities\/|audit\/owed|usage\/manif)/,
+    near: /^test\/(verify\/(liabilities|manifest|merkle)|proof\/(liabilities|audit)\/)/,
     wide: /^test\/(verify|liabilities|audit|usage)\//,
   },
   attested: {

@@ -102,7 +102,7 @@ input_pusd = 150_000
 output_pusd = 600_000
 `
 
-/** A little of everything that leaves a trace; returns what was told of it. */
+/** A little of everything that leaves a trace; returns what was told about it. */
 async function live(deps: Awaited<ReturnType<typeof makeDeps>>, origin: string) {
   const grant = { account: owner, amount: 50n * usd, reason: 'fixture', actor: 'operator' }
   await grantCredit(deps, grant)

@@ -42,7 +42,7 @@ export function makeSbom(lockText: string) {
     const { dependencies, optionalDependencies, peerDependencies, optionalPeers } = locked[2]
     const named = { ...dependencies, ...optionalDependencies, ...peerDependencies }
     for (const name of Object.keys(named)) {
-      // A compiler that a package wants beside it is no part of what it compiles.
+      // A compiler that a package wants beside it is not a part of what it compiles.
       const isOfUse = !(name in packageJson.devDependencies) || embedded.includes(name)
       if (optionalPeers?.includes(name) || !isOfUse) continue
       const need = visit(resolve(packages, path, name))

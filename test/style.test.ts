@@ -20,7 +20,7 @@ const habits = [
  * documentation), comments of the product, and tests with tools. Lower a number after removing some;
  * never raise one. The goal is 0, below 20 and below 100.
  */
-const budget = { read: 0, comments: 6, tests: 590 }
+const budget = { read: 0, comments: 6, tests: 288 }
 
 type Kind = keyof typeof budget
 
@@ -55,7 +55,7 @@ describe('plain English (docs/style.md)', () => {
 const clause = /^\s*(\/\*\*?|\*|\/\/|\{\/\*) +(What|Who|Whoever|Whose|Where|Which|That is)\b/
 
 /** The most of them in the product. Lower it after rewriting some; never raise it. */
-const clauseBudget = 401
+const clauseBudget = 229
 
 /** Rooms that have none. Add one after rewriting its comments. */
 const plainRooms =

@@ -9,7 +9,7 @@ import { postgresDb } from '../storage/db/engine/postgres.ts'
 import { assertNoTables, copyTables, type Tally, tallyTables } from '../storage/db/files/copy.ts'
 import { migratePostgres } from '../storage/db/schema/migrate.ts'
 
-/** What was copied, as the copy has it. */
+/** The copied rows and logs, as counted in the copy. */
 export type Copied = { tables: Tally[]; ledger: LedgerSums; logs: WholeLog[] }
 
 /**

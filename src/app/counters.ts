@@ -1,4 +1,4 @@
-/** What is summed up from the log as it grows. */
+/** Sums up the log as it grows. */
 import { marginCounter } from '../billing/margins/store/margin-counter.ts'
 import { usageCounter } from '../billing/usage/store/usage-counter.ts'
 import { explorerCounter } from '../front/explorer/store/explorer-counter.ts'

@@ -1,4 +1,4 @@
-/** What doors, jobs and flows are given: one member for each noun of the service. */
+/** The dependencies of doors, jobs and flows: one member for each noun of the service. */
 import type { Accounts } from '../access/accounts/account.ts'
 import type { IsContractSignature } from '../access/accounts/contract-wallet.ts'
 import type { Demo } from '../access/accounts/demo-port.ts'
@@ -79,7 +79,7 @@ import type { Telemetry } from './telemetry/telemetry.ts'
 export type Deps = {
   settings: Settings
   clock: Clock
-  /** What leases are judged by, and whether another node lives. */
+  /** Clock for leases and node liveness. */
   leaseClock: LeaseClock
   random: Random
   ids: Ids
@@ -94,7 +94,7 @@ export type Deps = {
   sessions: Sessions
   /** Undefined in a service for real use. */
   demo: Demo | undefined
-  /** What an account has, counted when it opens a page. */
+  /** The counts of an account, taken when it opens a page. */
   extent: Extents
   nonces: Nonces
   /** Tokens of the operator API. */
@@ -105,7 +105,7 @@ export type Deps = {
   members: Members
   console: ConsoleStore
   runs: RunStore
-  /** What was called with an Idempotency-Key, and how those answers are sealed. */
+  /** Calls with an Idempotency-Key, and the sealing of their answers. */
   calls: CallStore
   replies: Replies
   /** Encrypts data that leaves the process and comes back, in cookies and in the database. */
@@ -146,7 +146,7 @@ export type Deps = {
   upstreamEvidence: UpstreamEvidenceStore
   /** The log as tiles. */
   tiles: TileStore
-  /** What of the log must still be there, and whether it is. */
+  /** The part of the log that must exist, and whether it does. */
   heads: Heads
   acknowledged: Acknowledged
   /** Undefined without `chain.rpc_urls`: then nothing ever asks a chain. */
@@ -162,7 +162,7 @@ export type Deps = {
   depositPolicy: DepositPolicy | undefined
   health: Health
   limiters: Limiters
-  /** What this process did, counted as it happened. */
+  /** Counters of this process. */
   meters: Meters
   /** Undefined without `telemetry.endpoint`: then no run records anything. */
   telemetry: Telemetry | undefined
@@ -180,7 +180,7 @@ export type Deps = {
   vouchers: VoucherStore
   /** Promised prices. */
   quotes: QuoteStore
-  /** What runs brought in and cost; for the operator alone. */
+  /** Revenue and cost of runs; for the operator alone. */
   margins: MarginStore
   counts: CountStore
   explorer: ExplorerStore
@@ -191,12 +191,12 @@ export type Deps = {
 }
 
 /**
- * What came of reading the configuration again; names only, because a value can be a secret.
+ * The result of reading the configuration again; names only, because a value can be a secret.
  * `restart` names what changed too, but only a restart takes on.
  */
 export type Reloaded = { problems: string[] } | { changed: string[]; restart: string[] }
 
-/** What of the configuration the domain and the doors need. */
+/** The part of the configuration that the domain and the doors need. */
 export type Settings = {
   /** Wallets of the operators, in lower case; those of the configuration of now. */
   admins: readonly string[]
@@ -206,16 +206,16 @@ export type Settings = {
   baseUrl: string
   /** The origin of the current log, fixed at its first leaf; the issuer of every receipt. */
   issuer: string
-  /** Where the server listens; its loopback names are answered too. */
+  /** The address that the server listens on; its loopback names are answered too. */
   listen: { hostname: string; port: number }
   trustedProxies: readonly string[]
-  /** Where deposits are sent; null where there are none. */
+  /** The address that deposits are sent to; null if there are none. */
   treasury: string | null
   /** The contract of the stablecoin that deposits are made in. */
   token: string
   /** Longest that a receipt waits for its anchor. */
   maxAnchorDelayS: number
-  /** How often it is said what is owed, 0 for never, and how long accounts can ask for proofs. */
+  /** How often liabilities are published, 0 for never, and how long accounts can ask for proofs. */
   liabilities: { everyMs: number; keepMs: number }
   /** Bytes of a request body. */
   bodyBytes: number
@@ -245,7 +245,7 @@ export type Settings = {
   failedAuthPerMinute: number
   /** Requests without a key of one client address. */
   keylessPerMinute: number
-  /** What visitors may ask without an account, and what the operator spends on it. */
+  /** Limits of questions without an account, and of the operator's spending on them. */
   terminal: { dailyBudgetNusd: Nusd; asksPerDay: number }
   /** Whether a webhook of the operator wants the ends of runs, of all accounts. */
   tellsRuns: boolean

@@ -1,4 +1,4 @@
-/** What surrounds every page: navigation, account, state of the service. */
+/** Page chrome: navigation, account and service status. */
 import { extentMax } from '../access/accounts/extent.ts'
 import { isAdmin } from '../front/admin/admin.ts'
 import { chainId } from '../kernel/chain.ts'
@@ -64,8 +64,8 @@ const nav: readonly NavItem[] = [
     right: 'deposits:write',
   },
   {
-    href: '/dashboard/owed',
-    label: 'Owed',
+    href: '/dashboard/liabilities',
+    label: 'Liabilities',
     group: 'Account',
     within: billingPath,
     right: 'statement:read',
@@ -104,7 +104,7 @@ const nav: readonly NavItem[] = [
   { href: '/docs', label: 'Docs', group: 'Public' },
 ]
 
-/** What surrounds every page of this service. */
+/** The page chrome of this service. */
 export const frameOf = ({
   signer,
   health,

@@ -1,4 +1,4 @@
-/** What a running service does again and again, and how often. */
+/** The recurring jobs of a running service, and their intervals. */
 import { tellExpiring } from '../access/keys/store/expiring.ts'
 import { depositWatcher } from '../billing/deposits/watch.ts'
 import { planRenewer } from '../billing/plans/renew.ts'
@@ -10,7 +10,7 @@ import type { AuditStore } from '../ledger/store/audit.ts'
 import { dropPastBrakes } from '../ledger/store/brakes.ts'
 import { anchorWorker } from '../proof/anchors/pace.ts'
 import { evidenceCollector } from '../proof/attested/collect-evidence.ts'
-import { liabilityPublisher } from '../proof/liabilities/state-owed.ts'
+import { liabilityPublisher } from '../proof/liabilities/publish-liabilities.ts'
 import { witnessAsker } from '../proof/log/ask-witnesses.ts'
 import { keepCheckpoint } from '../proof/log/checkpoint.ts'
 import { logChecker } from '../proof/log/reread.ts'

@@ -18,7 +18,7 @@ import { openDatabase } from './open-database.ts'
 import { openSharded } from './open-ledger.ts'
 import { shardIn } from './settings.ts'
 
-/** What commands beside a running server need to change keys, money and who sees receipts. */
+/** Stores for commands beside a running server: keys, money, sharing of receipts. */
 export async function openOffice(config: Config) {
   const { db } = await openDatabase(config)
   const clock = systemClock

@@ -10,7 +10,7 @@ import { leaksApi } from '../access/keys/api/leaks.ts'
 import { keysPortal } from '../access/keys/portal.tsx'
 import { membersPortal } from '../access/members/portal.tsx'
 import { depositsPortal } from '../billing/deposits/portal.tsx'
-import { owedPortal } from '../billing/owed/portal.tsx'
+import { liabilitiesPortal } from '../billing/liabilities/portal.tsx'
 import { planPages } from '../billing/plans/pages.tsx'
 import { plansPortal } from '../billing/plans/portal.tsx'
 import { statementPortal } from '../billing/statement/portal.tsx'
@@ -84,7 +84,7 @@ export function mountPages(app: AnyElysia, deps: PublicDeps, slots: Slots): Show
     .use(planPages(deps, frame))
     .use(plansPortal(deps, frame))
     .use(statementPortal(deps, frame))
-    .use(owedPortal(deps, frame))
+    .use(liabilitiesPortal(deps, frame))
     .use(vouchersPortal(deps, frame))
     .use(signInApi(deps, frame))
     .use(signInPages(deps, frame))

@@ -1,4 +1,4 @@
-/** What a reload replaces in a running service: models and prices, plans, upstreams. */
+/** Replaces parts of a running service on reload: models and prices, plans, upstreams. */
 import { isDeepStrictEqual } from 'node:util'
 import { makePlans } from '../access/plan-config.ts'
 import { livePlans } from '../billing/plans/live-plans.ts'

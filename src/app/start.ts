@@ -52,7 +52,7 @@ const chainWithinMs = 3000
 export type Start = {
   /** Adds what must be there before the first request. */
   prepare?: ((deps: Deps) => Promise<void>) | undefined
-  /** Where it listens already; a listener of its own when absent. */
+  /** A listener that is already open; it opens its own when absent. */
   waiting?: Waiting
 }
 

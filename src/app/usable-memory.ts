@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 
-/** Where the limits of control groups are mounted. */
+/** The mount point of control groups. */
 const root = '/sys/fs/cgroup'
 
 /** Returns the memory of the machine, or the limit of its container or unit, in bytes. */

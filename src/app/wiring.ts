@@ -87,7 +87,7 @@ import {
 import { commit, version } from './version.ts'
 import { watched } from './watch-storage.ts'
 
-/** What a server is made of: opened outside, because commands and tests open the same things. */
+/** The parts of a server: opened outside, because commands and tests open the same ones. */
 export type Parts = {
   config: Config
   db: Db
@@ -97,7 +97,7 @@ export type Parts = {
   random?: Random
   /** Heads of the log that outlive the database; kept in memory alone when absent. */
   headFile?: HeadFile | undefined
-  /** Who pays for anchors; nothing is anchored without. */
+  /** The sender that pays for anchors; without one the log is not anchored. */
   sender?: Sender | undefined
   /** What only the process knows of itself; told in the metrics. */
   readProcess?: (() => ProcessFacts) | undefined

@@ -18,7 +18,7 @@ import { byId, element } from './dom.ts'
 /** The model that is chosen, and what it reads of files at most. */
 export type Chosen = { name: string; tokens: FileTokens }
 
-/** What the composer says when files of the turns before are in the way. */
+/** The composer's message when files of earlier turns are in the way. */
 type Question = { earlier: readonly SentFile[] }
 
 /**

@@ -1,4 +1,4 @@
-/** What went wrong when a wallet was asked for a transfer, by its codes, in words for people. */
+/** Explains failed transfers of a wallet by their codes, in words for people. */
 const byCode: Record<number, string> = {
   4001: 'You closed the request. Nothing was sent.',
   4100: 'Your wallet does not allow this site to ask. Nothing was sent: allow it there.',

@@ -157,7 +157,7 @@ function renew(html: string, waiting: Element[]): void {
   shown.classList.add('new')
 }
 
-/** What a row says, but for how long ago. */
+/** The text of a row without its age. */
 function wordsOf(row: Element): string {
   const words = row.cloneNode(true) as Element
   for (const time of words.querySelectorAll('time')) time.remove()

@@ -1,4 +1,4 @@
-/** What a wallet gives a page (EIP-1193). */
+/** The wallet provider of a page (EIP-1193). */
 export type Provider = {
   request(asked: { method: string; params?: unknown[] }): Promise<unknown>
   on?(event: string, listener: (told: unknown) => void): void

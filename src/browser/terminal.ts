@@ -106,7 +106,7 @@ function openTurn(command: string) {
       byId('terminal-allowance', HTMLElement).textContent = allowanceText(allowance)
       scroll()
     },
-    /** What was said until then stays. */
+    /** The text until then stays. */
     fail(message: string): void {
       isBad = true
       out.classList.remove('going')

@@ -6,7 +6,7 @@ const times = () => [...document.querySelectorAll<HTMLTimeElement>('time[data-no
 
 /** Begins to keep them. */
 export function keepTimes(): void {
-  // What the server's clock said when it made the page; the reader's own may be wrong.
+  // The server's time when it made the page; the reader's own clock may be wrong.
   const base = Math.max(0, ...times().map(({ dataset }) => Number(dataset['now'])))
   const openedAt = systemClock.now()
   const tick = (): void => {

@@ -18,7 +18,7 @@ import { byId } from './dom.ts'
 
 export type Entries = { input: VerifyInput; trust: Trust; chain: Policy['chain'] }
 
-/** What stands in the fields; undefined when one is marked as wrong. */
+/** The values of the fields; undefined when one is marked as wrong. */
 export function readEntries(): Entries | undefined {
   const file = read('text', (text) => {
     if (text === '') return 'Choose a receipt file or paste its text.'
@@ -52,17 +52,17 @@ export function readEntries(): Entries | undefined {
   }
 }
 
-/** A file of what is owed, with the knowledge of its reader. */
-export type OwedEntries = JsonText & { trust: LiabilitiesTrust }
+/** A file of liabilities, with the knowledge of its reader. */
+export type LiabilitiesEntries = JsonText & { trust: LiabilitiesTrust }
 
-/** Whether the text is a file of what is owed; any other is read as a receipt. */
-export const hasOwed = (): boolean => isLiabilitiesFile(owedText()?.value)
+/** Whether the text is a file of liabilities; any other is read as a receipt. */
+export const hasLiabilities = (): boolean => isLiabilitiesFile(liabilitiesText()?.value)
 
-const owedText = () => readJsonText(byId('text', HTMLTextAreaElement).value.trim())
+const liabilitiesText = () => readJsonText(byId('text', HTMLTextAreaElement).value.trim())
 
 /** The fields that such a file is judged by; undefined when one is marked as wrong. */
-export function readOwedEntries(): OwedEntries | undefined {
-  const file = owedText()
+export function readLiabilitiesEntries(): LiabilitiesEntries | undefined {
+  const file = liabilitiesText()
   read('text', () => ({ value: undefined }))
   const signers = read('signers', toAddresses)
   const policy = read('policy', toPolicy)

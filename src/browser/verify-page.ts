@@ -1,11 +1,11 @@
-/** The offline verifier: reads a receipt or a proof of what is owed, and checks it here. */
+/** The offline verifier: reads a receipt or a proof of liabilities, and checks it here. */
 import { checkLiabilities } from '../verify/liabilities.ts'
 import { liabilityVerdict } from '../verify/shown-liabilities.ts'
 import { byId } from './dom.ts'
 import { takeFiles } from './given-files.ts'
 import { headlineOf, verify } from './verify.ts'
-import { hasOwed, readEntries, readOwedEntries } from './verify-entries.ts'
-import { owedSlipOf, owedVerdictOf } from './verify-owed.ts'
+import { hasLiabilities, readEntries, readLiabilitiesEntries } from './verify-entries.ts'
+import { liabilitiesSlip, liabilitiesVerdict } from './verify-liabilities.ts'
 import { slipOf } from './verify-slip.ts'
 import { verdictOf } from './verify-verdict.ts'
 
@@ -27,7 +27,7 @@ takeFiles(check)
 text.addEventListener('paste', () => void setTimeout(check))
 
 function check(): void {
-  const judged = hasOwed() ? judgeOwed() : judgeReceipt()
+  const judged = hasLiabilities() ? judgeLiabilities() : judgeReceipt()
   if (!judged) {
     show([], [])
     status.textContent = 'Nothing was checked: see the marked field.'
@@ -52,14 +52,14 @@ function judgeReceipt(): Judged | undefined {
   return { headline: headlineOf(verdict), verdict: verdictOf(verdict), slip }
 }
 
-/** A file of what is owed, from Billing → Owed. */
-function judgeOwed(): Judged | undefined {
-  const entries = readOwedEntries()
+/** A file of liabilities, from Billing → Liabilities. */
+function judgeLiabilities(): Judged | undefined {
+  const entries = readLiabilitiesEntries()
   if (!entries) return undefined
   const { value, repeated, trust } = entries
   const checks = checkLiabilities(value, trust, repeated)
   const { headline } = liabilityVerdict(checks)
-  return { headline, verdict: owedVerdictOf(checks), slip: owedSlipOf(value, checks) }
+  return { headline, verdict: liabilitiesVerdict(checks), slip: liabilitiesSlip(value, checks) }
 }
 
 function clear(): void {

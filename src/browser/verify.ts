@@ -1,4 +1,4 @@
-/** What pages use of the verifier, as one module. */
+/** The verifier for pages, as one module. */
 import {
   type Trust,
   type Verdict,

@@ -1,4 +1,4 @@
-/** What went wrong in a wallet, by the codes of EIP-1193 and JSON-RPC, in words for people. */
+/** Explains faults of a wallet by the codes of EIP-1193 and JSON-RPC, in words for people. */
 const byCode: Record<number, string> = {
   4001: 'You closed the request. Nothing was signed.',
   4100: 'Your wallet does not allow this site to ask. Nothing was signed: allow it there.',

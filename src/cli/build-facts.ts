@@ -1,4 +1,4 @@
-/** What an executable knows of itself, and what of the machine it runs on: `version --json`. */
+/** Facts of the executable and of the machine it runs on: `version --json`. */
 
 import { commit, version } from '../app/version.ts'
 import { kindOfCurve } from '../proof/signer/secp256k1.ts'

@@ -1,4 +1,4 @@
-/** What every command shares: its settings, exit codes and output. */
+/** Shared by every command: settings, exit codes and output. */
 import type { Command } from 'commander'
 import type { Config, Loaded } from '../config/config.ts'
 import { readConfig } from '../config/file.ts'

@@ -1,4 +1,4 @@
-/** What a `doctor` check returns: a status, a message and a fix. */
+/** The result of a `doctor` check: a status, a message and a fix. */
 import { sayingOf } from '../app/logging.ts'
 import { redact } from '../kernel/redact.ts'
 

@@ -96,7 +96,7 @@ export function notesOf({ models }: PriceFile, upstream: Config['upstreams'][num
   })
 }
 
-/** What is not in the TOML, and why. */
+/** The values left out of the TOML, and why. */
 export function tellRest({ refused, leftOut }: PriceFile, { left, short }: ModelDiff): void {
   for (const { id, configured, total } of short) {
     say(

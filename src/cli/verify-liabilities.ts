@@ -1,4 +1,4 @@
-/** `verify` of a statement of what is owed: signed, logged, and the path of one account. */
+/** `verify` of a liabilities statement: signed, logged, and the path of one account. */
 import type { JsonText } from '../verify/json-text.ts'
 import {
   checkLiabilities,

@@ -25,7 +25,7 @@ export function verifyCommand(program: Command): void {
   program
     .command('verify')
     .description(
-      'check a receipt, an export or what is owed to you, offline; with --rpc also the chain',
+      'check a receipt, an export or a liabilities proof, offline; with --rpc also the chain',
     )
     .argument('[file]')
     .option(
@@ -54,11 +54,7 @@ export function verifyCommand(program: Command): void {
       [],
     )
     .option('--manifest <file>', 'of an export in CSV, as GET /v1/usage/export/manifest gave it')
-    .option(
-      '--account <0x…>',
-      'the account that a statement of what is owed must count',
-      readAddress,
-    )
+    .option('--account <0x…>', 'the account that a liabilities statement must count', readAddress)
     .option('--max-age <48h>', 'how old such a statement may be: 48h, 7d', readDuration)
     .option('--anchors <file>', 'response of GET /v1/anchors?from=<size>, to compare checkpoints')
     .option('--rpc <url>', 'a JSON-RPC server of chain 4663 that you trust')
@@ -81,7 +77,7 @@ export function verifyCommand(program: Command): void {
       const hasSigners = options.signer.length > 0 || policy?.signers !== undefined
       const file = readJsonFile(path)
       if (isLiabilitiesFile(file.value)) {
-        return verifyLiabilities(file, owedTrust(options, policy), options.json === true)
+        return verifyLiabilities(file, liabilitiesTrust(options, policy), options.json === true)
       }
       const verdict = await judge(readInput(path, file, options), options, policy)
       if (options.json) printJson(verdict)
@@ -98,7 +94,7 @@ const trustOf = (options: Options, policy: Policy | undefined): Trust => ({
   ...(options.upstreamKey.length > 0 && { upstreamKeys: options.upstreamKey }),
 })
 
-function owedTrust(options: Options, policy: Policy | undefined): LiabilitiesTrust {
+function liabilitiesTrust(options: Options, policy: Policy | undefined): LiabilitiesTrust {
   const { account, maxAge } = options
   const { signers, issuers } = trustOf(options, policy)
   return { signers, issuers, account, since: maxAge && systemClock.now() - maxAge }

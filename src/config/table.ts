@@ -149,7 +149,7 @@ export const table = {
     every_h: set(
       integer('h', 0, 168),
       '24',
-      'Hours between two signed statements of what is owed to all accounts; 0 for none.',
+      'Hours between two signed liabilities statements to all accounts; 0 for none.',
     ),
     keep_days: set(
       integer('days', 1, 3650),

@@ -3,7 +3,7 @@
 /** Milliseconds since the Unix epoch. */
 export type Millis = number
 
-/** Where "now" comes from. Production reads the system; tests hold it in their hand. */
+/** The source of the time. Production reads the system; tests set it by hand. */
 export type Clock = {
   now(): Millis
   /** Milliseconds from an arbitrary start that no wall-clock jump moves: for durations only. */

@@ -1,4 +1,4 @@
-/** Where events go, one structured line each. Values are redacted before they are written. */
+/** The log of events, one structured line each. Values are redacted before they are written. */
 export type Log = {
   debug(event: string, fields?: Record<string, unknown>): void
   info(event: string, fields?: Record<string, unknown>): void

@@ -1,4 +1,4 @@
-/** Where randomness comes from. Production asks the CSPRNG; tests count. */
+/** The source of randomness. Production asks the CSPRNG; tests count. */
 export type Random = { bytes(count: number): Uint8Array }
 
 /** The operating system's CSPRNG, drawn in 4 KiB pools because one call costs a microsecond. */

@@ -56,9 +56,9 @@ export const refusals = {
 
 export type RefusalType = keyof typeof refusals
 
-/** What a refusal may tell beyond its type. */
+/** The optional parts of a refusal. */
 export type RefusalDetail = {
-  /** What to do next, in one or two sentences. */
+  /** The next step, in one or two sentences. */
   message?: string
   /** The field of the request that is wrong, as a path: `cap.limit_nusd`. */
   param?: string

@@ -1,13 +1,13 @@
-/** What storage failures tell clients and operators. */
+/** Words of storage failures, for clients and operators. */
 import { Refusal } from './refusal.ts'
 
 /** Why storage takes nothing, in the words that `/readyz` and refusals give as `reason`. */
 export type StorageReason = keyof typeof reasons
 
 type Words = {
-  /** What a client reads. */
+  /** The text for clients. */
   message: string
-  /** What the operator does; for the log. */
+  /** The advice for the operator; for the log. */
   advice: string
   /** Whether writes stay stopped until the server is started again. */
   isLasting: boolean

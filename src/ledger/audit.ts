@@ -17,7 +17,7 @@ import { depositOfRef, depositRef } from './deposit-ref.ts'
 /**
  * One comparison: balances against the journal, `held` against the open runs, `spent` against the
  * costs of ended runs, the journal's credits of each deposit against its state, the newest
- * statement of what is owed against the journal up to then.
+ * statement of liabilities against the journal up to then.
  */
 export type Audit = {
   addTransfer(row: TransferRow): void
@@ -34,8 +34,8 @@ export type Audit = {
   /** Compares the sum of all balances with that of an earlier audit and the transfers since. */
   checkTotal(point: AuditPoint, sum: Nusd): void
   point(): AuditPoint
-  /** How a statement of what is owed counts an account: its balance after so many transfers. */
-  expectOwed(statement: number, account: string, leaf: { amount: Nusd; moves: number }): void
+  /** How a liabilities statement counts an account: its balance after so many transfers. */
+  expectLiability(statement: number, account: string, leaf: { amount: Nusd; moves: number }): void
   addFault(fault: string): void
   /** What each side received less what it paid, so far; all sides together are zero. */
   sides(): SideSums
@@ -53,7 +53,7 @@ export type SideSums = Partial<Record<LedgerSide, Nusd>>
 type Move = Pick<TransferRow, 'accountId' | 'source' | 'target' | 'amount' | 'at' | 'seq'>
 
 /** A leaf of a statement, and the journal of its account up to it. */
-type Owed = { what: string; amount: Nusd; moves: number; sum: Nusd }
+type StatedBalance = { what: string; amount: Nusd; moves: number; sum: Nusd }
 
 /** The most differences an audit names. */
 const faultsMax = 50
@@ -64,7 +64,7 @@ export function makeAudit(until: Millis): Audit {
   const windowsHeld = new Map<string, Nusd>()
   const windowsSpent = new Map<string, Nusd>()
   const credited = new Map<string, Nusd>()
-  const owed = new Map<string, Owed>()
+  const liabilities = new Map<string, StatedBalance>()
   const sides: SideSums = {}
   const faults: string[] = []
   let before: Nusd = 0n
@@ -79,7 +79,7 @@ export function makeAudit(until: Millis): Audit {
   const move = ({ accountId, source, target, amount, at, seq }: Move): void => {
     const change = (target === 'user' ? amount : 0n) - (source === 'user' ? amount : 0n)
     add(balances, accountId, change)
-    const leaf = owed.get(accountId)
+    const leaf = liabilities.get(accountId)
     if (leaf && seq <= leaf.moves) leaf.sum += change
     sides[source] = (sides[source] ?? 0n) - amount
     sides[target] = (sides[target] ?? 0n) + amount
@@ -134,9 +134,9 @@ export function makeAudit(until: Millis): Audit {
       balances.clear()
       credited.clear()
     },
-    expectOwed(statement, account, { amount, moves }) {
-      const what = `the balance of account ${account} in statement ${statement} of what is owed`
-      owed.set(account, { what, amount, moves, sum: 0n })
+    expectLiability(statement, account, { amount, moves }) {
+      const what = `the balance of account ${account} in statement ${statement} of the liabilities`
+      liabilities.set(account, { what, amount, moves, sum: 0n })
     },
     addFault(fault) {
       if (faults.length < faultsMax) faults.push(fault)
@@ -148,7 +148,7 @@ export function makeAudit(until: Millis): Audit {
       for (const [id, amount] of windowsHeld) expect(`held of key window ${id}`, 0n, amount)
       for (const [id, amount] of balances) expect(`balance of account ${id}`, 0n, amount)
       for (const [ref, amount] of credited) expect(`the credit of no deposit, ${ref},`, amount, 0n)
-      for (const { what, amount, sum } of owed.values()) expect(what, amount, sum)
+      for (const { what, amount, sum } of liabilities.values()) expect(what, amount, sum)
       for (const [id, amount] of windowsSpent) expect(`spent of key window ${id}`, 0n, amount)
       return faults
     },

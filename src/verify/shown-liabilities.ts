@@ -1,4 +1,4 @@
-/** Words for the checks of a statement of what is owed, for a page and for its script. */
+/** Words for the checks of a liabilities statement, for a page and for its script. */
 import type { LiabilitiesCheck } from './liabilities.ts'
 import type { VerdictKind } from './verdict-words.ts'
 

@@ -102,7 +102,7 @@ describe.skipIf(noBinary)('the authentication table, on the binary', () => {
 
     promise`A3`
     test('with an unknown key is 401 invalid_key', async () => {
-      // Right form and checksum, and nobody's: of another server.
+      // Right form and checksum, and no one's: of another server.
       const answer = await ask(method, path, json, unknownSecret)
       expect(answer.headers.get('www-authenticate')).toBe('Bearer')
       await expectRefusal(answer, 401, 'invalid_key')
@@ -177,7 +177,7 @@ describe.skipIf(noBinary)('the authentication table, on the binary', () => {
       }
     })
 
-    test('a passport that nobody has is not there, with any key or none', async () => {
+    test('a passport that no one has is not there, with any key or none', async () => {
       for (const key of [undefined, keys['usable']?.secret, keys['revoked']?.secret]) {
         await expectRefusal(
           await ask('GET', '/v1/passports/someone', undefined, key),

@@ -257,7 +257,7 @@ route = ["y:z"]
   })
 
   promise`K9 H: A lost or empty database is not made anew in silence.`
-  test('a database that was lost is not made anew in silence', async () => {
+  test('a database that was lost is not made again in silence', async () => {
     const lost = await makeHome()
     try {
       const server = await lost.start()

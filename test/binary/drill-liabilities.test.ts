@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { drillLiabilities, owedEngines } from '../../drills/liabilities.ts'
+import { drillLiabilities, engines } from '../../drills/liabilities.ts'
 import { nightly } from '../support/nightly.ts'
 import { promise } from '../support/promise.ts'
 
@@ -11,7 +11,7 @@ test(
     const strides = { steps: nightly(9, 1), calls: nightly(30, 3) }
     const { killed, faults } = await drillLiabilities({ accounts: 20, strides, large: 0 })
     expect(faults).toEqual([])
-    for (const engine of owedEngines) {
+    for (const engine of engines) {
       const [steps, calls] = killed.filter((one) => one.engine === engine)
       expect(steps?.hit).toBe(steps?.rounds ?? 0)
       expect(steps?.hit).toBeGreaterThan(steps?.made ?? 0)

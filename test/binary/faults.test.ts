@@ -47,7 +47,7 @@ describe.skipIf(noBinary)('under a broken disk', () => {
   promise`K9`
   fault`17: the database is deleted under the server → found out within seconds; writes stop; it is
     not made anew [faults deleted]`
-  test('a database that is deleted is found out, and not made anew', () => expectNone('deleted'))
+  test('a database that is deleted is found out, and not made again', () => expectNone('deleted'))
 
   promise`K8`
   fault`15: pages of the database are overwritten → money routes are 503, the log names what to do,

@@ -6,7 +6,7 @@ import { type Home, makeHome, makeKey, must, noBinary } from '../support/binary.
 import { promise } from '../support/promise.ts'
 
 // `bun run build` makes it; scripts/test.sh says when it is missing.
-describe.skipIf(noBinary)('the compiled binary in a folder somebody else wrote', () => {
+describe.skipIf(noBinary)('the compiled binary in a folder someone else wrote', () => {
   let home: Home
   beforeAll(async () => {
     home = await makeHome()
@@ -58,7 +58,7 @@ describe.skipIf(noBinary)('the compiled binary in a folder somebody else wrote',
     const { secret: key } = await makeKey(home)
     const json = { model: 'counterfoil/echo-1', input: 'hello' }
     expect((await server.call('/v1/runs', { key, json })).status).toBe(200)
-    // A fault shows nothing of itself, as in production.
+    // A fault shows nothing about itself, as in production.
     const lost = await server.call('/v1/runs', { method: 'POST', key, body: '{' })
     expect(await lost.text()).not.toContain('stack')
     expect(await server.stop()).toBe(0)

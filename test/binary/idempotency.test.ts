@@ -163,7 +163,7 @@ describe.skipIf(noBinary)('kill -9 between the settle and the answer', () => {
   promise`K3`
   fault`2: killed with a hold, before the upstream answered → after the restart the hold is gone,
     nothing charged; a run with a row is interrupted [crash]`
-  test('killed while it runs: the hold is freed, and the same key runs it anew', async () => {
+  test('killed while it runs: the hold is freed, and the same key runs it again', async () => {
     const lost = ask('killed early', false).catch(() => undefined)
     await arrived(1)
     server.signal('SIGKILL')

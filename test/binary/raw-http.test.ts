@@ -17,7 +17,7 @@ import {
   type Server,
 } from '../support/binary.ts'
 
-describe.skipIf(noBinary)(`bytes that are no request, at ${binary.split('/').at(-1)}`, () => {
+describe.skipIf(noBinary)(`bytes that are not request, at ${binary.split('/').at(-1)}`, () => {
   let home: Home
   let server: Server
   let served: Served

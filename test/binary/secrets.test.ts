@@ -90,7 +90,7 @@ async function sayEverything(server: Server, key: string, childId: string): Prom
   ]
   const texts = await Promise.all(answers.map((answer) => answer.text()))
   const headers = answers.map((answer) => JSON.stringify([...answer.headers]))
-  // A misspelt member is named in `param`, to whoever sent it.
+  // A misspelt member is named in `param`, to anyone who sent it.
   return [...texts.filter((text) => !text.includes(`"param":"${key}"`)), ...headers]
 }
 

@@ -50,7 +50,7 @@ describe.skipIf(noBinary)('SIGTERM under load, on the binary', () => {
       expect(text).not.toContain('"error"')
     }
     expect(await outcomeOf(server.call('/v1/status'))).toThrow()
-    // The grace is 25 s; whoever asks twice does not want to wait.
+    // The grace is 25 s; anyone who asks twice does not want to wait.
     server.signal('SIGTERM')
     for (const text of await Promise.all(readers)) {
       const last = text.trimEnd().split('\n\n').at(-1) ?? ''

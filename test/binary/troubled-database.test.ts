@@ -149,7 +149,7 @@ listen = "0"
     await expectWell()
   }, 90_000)
 
-  test('says exhausted while it lets nobody connect any more', async () => {
+  test('says exhausted while it lets no one connect any more', async () => {
     await open()
     await admin.unsafe(`alter database ${name} connection limit 0`)
     await cut()

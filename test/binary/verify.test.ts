@@ -80,7 +80,7 @@ describe.skipIf(noBinary)('verify, offline', () => {
     }
   })
 
-  test('1: one digit changed, or somebody else signed it', async () => {
+  test('1: one digit changed, or someone else signed it', async () => {
     expect((await verify('good.json', '--signer', someAccount)).code).toBe(1)
     const forged = join(home.folder, 'forged.json')
     let digits = 0
@@ -96,7 +96,7 @@ describe.skipIf(noBinary)('verify, offline', () => {
     expect(digits).toBeGreaterThan(100)
   }, 60_000)
 
-  test('2: no receipt; 3: nobody was named as trusted', async () => {
+  test('2: no receipt; 3: no one was named as trusted', async () => {
     for (const file of ['text.json', 'other.json', 'nothing.json', '.']) {
       expect((await verify(file, '--signer', signer)).code).toBe(2)
     }
@@ -106,7 +106,7 @@ describe.skipIf(noBinary)('verify, offline', () => {
     expect(untold.stdout).not.toMatch(/^(Verified|Signed|Anchored|Final)/m)
   })
 
-  test('3: the chain is required, and nobody was named to ask', async () => {
+  test('3: the chain is required, and no one was named to ask', async () => {
     const required = await verify('good.json', '--signer', signer, '--require-chain')
     expect([required.code, required.stdout.includes('✗')]).toEqual([3, false])
   })

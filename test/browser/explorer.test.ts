@@ -164,7 +164,7 @@ describe.skipIf(noChromium)('the explorer, in a real browser', () => {
     await page.waitForURL(`${service.origin}/receipts/${id}`)
   }, 60_000)
 
-  test('what is private and what there is not are answered alike', async () => {
+  test('what is private and what exists not are answered alike', async () => {
     const id = await runOnce(service, secret)
     const page = await open(true, '/explorer')
     const answers = []

@@ -9,7 +9,7 @@ export type Conduct = {
   accounts: string[]
   /** The code and words it refuses with. */
   refuses?: { method: string; code: number; message: string } | undefined
-  /** What it answers beyond accounts and signatures; undefined where it knows nothing of it. */
+  /** What it answers beyond accounts and signatures; undefined where it knows nothing about it. */
   answers?: (method: string, params: unknown[]) => Promise<object | undefined>
 }
 

@@ -10,7 +10,7 @@ test('a wallet is known by its domain, else its own id, else its name', () => {
   expect(announced({ name: 'A' })?.id).toBe('A')
 })
 
-test('ids that are no text are passed over', () => {
+test('ids that are not text are passed over', () => {
   const strange = { toString: 1, valueOf: 1 }
   expect(announced({ name: 'A', rdns: strange, uuid: [[[]]] })?.id).toBe('A')
 })

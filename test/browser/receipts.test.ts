@@ -149,7 +149,7 @@ describe.skipIf(noChromium)('receipts in Chromium', () => {
     60_000,
   )
 
-  test('a revealed text is text, whatever it holds', async () => {
+  test('a revealed text is text, no matter what it holds', async () => {
     const id = await s.ask(payload)
     const texts = {
       input: { value: bodyOf(payload) },

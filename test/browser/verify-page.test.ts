@@ -147,7 +147,7 @@ describe.skipIf(noChromium)('the offline page in Chromium, without a network', (
       }
     }))
 
-  test('never says valid while nobody is trusted', () =>
+  test('never says valid while no one is trusted', () =>
     using(async ({ page }) => {
       await fill(page, anchoredFile(), '')
       expect(await headline(page)).toBe('Undecided')

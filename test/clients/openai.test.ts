@@ -136,7 +136,7 @@ describe.skipIf(noBinary)('openai 7.55.0', () => {
     expect(streamed.choices[0]?.message.parsed).toEqual(structured)
   })
 
-  test('embeddings: as numbers whatever was asked on the way', async () => {
+  test('embeddings: as numbers no matter what was asked on the way', async () => {
     const input = ['one', 'two']
     const answer = await client.embeddings.create({ model: 'test/embed', input })
     expect(answer.data.map(({ index }) => index)).toEqual([0, 1])

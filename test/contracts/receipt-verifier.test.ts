@@ -113,7 +113,7 @@ describe.skipIf(noAnvil)('ReceiptVerifier on a chain with id 4663', () => {
   })
 
   describe('WrongSigner', () => {
-    test('for a changed receipt: the signature is then of somebody else', async () => {
+    test('for a changed receipt: the signature is then of someone else', async () => {
       const form = hashedForm(receipt)
       const changes: Partial<HashedForm>[] = [
         { id: `${form.id}x` },
@@ -129,7 +129,7 @@ describe.skipIf(noAnvil)('ReceiptVerifier on a chain with id 4663', () => {
       }
     })
 
-    test('for a key that is none of the log, and for a log that nobody opened', async () => {
+    test('for a key that is none of the log, and for a log that no one opened', async () => {
       const [, stranger = '0x'] = chain.accounts
       const theirs = await openLog(stranger)
       const expected = ['WrongSigner', testSigner.address]
@@ -157,7 +157,7 @@ describe.skipIf(noAnvil)('ReceiptVerifier on a chain with id 4663', () => {
   })
 
   describe('BadSignature', () => {
-    test('high s: the twin that anybody can make of a signature', async () => {
+    test('high s: the twin that anyone can make of a signature', async () => {
       const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
       const s = order - BigInt(`0x${signature.slice(66, 130)}`)
       const v = signature.endsWith('1b') ? '1c' : '1b'

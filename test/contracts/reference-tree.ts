@@ -1,7 +1,7 @@
 import { type Hex, toHex } from '../../src/kernel/hex.ts'
 
 /**
- * A second opinion on the log's tree, as RFC 9162 defines it and not as anybody would build it:
+ * A second opinion on the log's tree, as RFC 9162 defines it and not as anyone would build it:
  * MTH, PATH and PROOF of section 2.1, each by its recursion.
  */
 export type ReferenceTree = {
@@ -56,7 +56,7 @@ export function referenceTree(entries: readonly Uint8Array[]): ReferenceTree {
 export const entryOf = (kind: number, digest: Uint8Array): Uint8Array =>
   Uint8Array.of(kind, ...digest)
 
-/** Entries of receipts that are nobody's, each different. */
+/** Entries of receipts that are not one's, each different. */
 export const someEntries = (count: number): Uint8Array[] =>
   Array.from({ length: count }, (_, i) => entryOf(0, sha256([7], new TextEncoder().encode(`${i}`))))
 

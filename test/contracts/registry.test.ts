@@ -47,7 +47,7 @@ describe.skipIf(noAnvil)('AnchorRegistry on a chain with id 4663', () => {
       expect(await registry.read('logs', id)).toEqual([owner, 0n, 0])
     })
 
-    test('an origin is opened once by an owner, and nobody can take it from another', async () => {
+    test('an origin is opened once by an owner, and no one can take it from another', async () => {
       await openLog()
       const origin = `https://gw${logs}.example`
       expect(await refused('open', origin, signer)).toEqual(['LogExists'])
@@ -148,7 +148,7 @@ describe.skipIf(noAnvil)('AnchorRegistry on a chain with id 4663', () => {
         registry.read('verify', id, size, index, hash, proof)
       expect(await holds(13, 5, leaf, path)).toBe(true)
       expect(await holds(40, 5, leaf, tree.inclusion(5, 40))).toBe(true)
-      // A true path to a size that nobody anchored, and one size's path under another.
+      // A true path to a size that no one anchored, and one size's path under another.
       expect(await holds(20, 5, leaf, tree.inclusion(5, 20))).toBe(false)
       expect(await holds(40, 5, leaf, path)).toBe(false)
       for (const index of [0, 4, 6, 7, 13, 37]) {
@@ -222,7 +222,7 @@ describe.skipIf(noAnvil)('AnchorRegistry on a chain with id 4663', () => {
       expect(await refused('retireSigner', id, other, 3)).toEqual(['NoSuchSigner'])
     })
 
-    test("a signer of one log is nobody in another's", async () => {
+    test("a signer of one log is no one in another's", async () => {
       const [id, second] = [await openLog(), await openLog()]
       await registry.send(owner as Address, 'addSigner', id, other, 0)
       expect(await signs(second, other, 0)).toEqual([false])

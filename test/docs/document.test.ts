@@ -50,7 +50,7 @@ describe('GET /openapi.json', () => {
     expect(await answer.text()).toBe(JSON.stringify(openApiOf({ baseUrl: w.origin, version })))
   })
 
-  test('is 304 to whoever has it, compressed or not', async () => {
+  test('is 304 to anyone who has it, compressed or not', async () => {
     const first = await w.call('/openapi.json', { headers: { 'accept-encoding': 'identity' } })
     const etag = first.headers.get('etag') ?? ''
     const again = await w.call('/openapi.json', { headers: { 'if-none-match': etag } })

@@ -30,7 +30,7 @@ describe.skipIf(!isNightly)('linters of OpenAPI', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** What a linter prints as JSON, whatever its status. */
+  /** What a linter prints as JSON, no matter what its status. */
   async function lint(tool: string, args: readonly string[]): Promise<string> {
     const child = Bun.spawn([process.execPath, '--bun', tool, ...args], {
       cwd: folder,

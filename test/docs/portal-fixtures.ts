@@ -15,7 +15,7 @@ import { countAll } from '../proof/passports/office.ts'
 import { usd, type World } from '../support/world.ts'
 import { bodyOf, makeFixtures, urlOf } from './fixtures.ts'
 
-/** Somebody signed in, an operator too, with one of everything that examples act on. */
+/** Someone signed in, an operator too, with one of everything that examples act on. */
 export type Person = {
   own: Browser
   account: string

@@ -137,7 +137,7 @@ describe('what the dashboard API refuses is described', () => {
   })
 
   const operated = named(operations.filter(({ access }) => access === 'admin'))
-  test.each(operated)('%s by a wallet that is no operator', async (_, operation) => {
+  test.each(operated)('%s by a wallet that is not an operator', async (_, operation) => {
     const found = anybody()
     const stranger = browser(w)
     await signInWith(stranger)

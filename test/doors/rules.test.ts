@@ -92,7 +92,7 @@ describe('the doors of Messages and Responses', () => {
         key: secret,
         json: { ...json, model: 'test/anthropic', unheard: 1, models: ['dearer'] },
       })
-      // There what nobody here knows goes on; another model would have other rates.
+      // There what no one here knows goes on; another model would have other rates.
       expect(native.headers.get('x-counterfoil-ignored')).toBe('models')
       expect(doors.seen.at(-1)?.body).toMatchObject({ unheard: 1, top_k: 5 })
       expect(doors.seen.at(-1)?.body).not.toHaveProperty('models')

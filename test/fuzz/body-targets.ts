@@ -30,7 +30,7 @@ const models: readonly Model[] = [
   embedModel,
 ]
 
-/** Tokens of a request are bounded by what is sent, whatever is in it. */
+/** Tokens of a request are bounded by what is sent, no matter what is in it. */
 function bounded(body: { [member: string]: Json }): void {
   const model = models.find(({ kind }) => 'input' in body === (kind === 'embedding')) ?? echoModel
   const bound = boundOf(model, body)

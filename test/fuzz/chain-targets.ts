@@ -70,7 +70,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** An RPC server that answers whatever it is told to, after it said which chain it is of. */
+/** An RPC server that answers no matter what it is told to, after it said which chain it is of. */
 function startServer() {
   let answer = ''
   const server = Bun.serve({

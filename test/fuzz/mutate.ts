@@ -233,13 +233,13 @@ function replaceWord(prng: Prng, text: string, piece: string): string {
   return text.slice(0, index) + piece + text.slice(index + word.length)
 }
 
-/** A piece many times, or more often than anybody would think. */
+/** A piece many times, or more often than anyone would think. */
 function repeated(prng: Prng, piece: string): string {
   const times = prng.pick([2, 3, 10, 50, 300, 3000, 30_000])
   return piece.repeat(Math.min(times, Math.ceil(mostLength / Math.max(1, piece.length))))
 }
 
-/** Cuts a whole in up to eight pieces, in places that nobody chose. */
+/** Cuts a whole in up to eight pieces, in places that no one chose. */
 export function cut(prng: Prng, bytes: Uint8Array): Uint8Array[] {
   const places = Array.from({ length: prng.below(8) }, () => prng.below(bytes.length + 1))
   const edges = [0, ...places.sort((a, b) => a - b), bytes.length]

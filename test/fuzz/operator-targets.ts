@@ -76,7 +76,7 @@ const run: ExportedRun = {
 /** What a spreadsheet would run, also behind what it reads away. */
 const formula = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/
 
-/** A name, a tag and a model as somebody chose them come back as they were, and as text. */
+/** A name, a tag and a model as someone chose them come back as they were, and as text. */
 function exported(text: string): void {
   // Halves of characters and long names are refused where they come in.
   const name = text.slice(0, 1000).toWellFormed()

@@ -12,7 +12,7 @@ const efforts: [engine: Engine, inputs: number][] = [['sqlite', nightly(800, 800
 if (process.env['TEST_DATABASE_URL']) efforts.push(['postgres', nightly(500, 5000)])
 
 promise`C10`
-describe('every route, whatever is sent to it', () => {
+describe('every route, no matter what is sent to it', () => {
   test.each(efforts)(
     'on %s: no 5xx, the one error body, no secret, and money moves only where nothing is refused',
     async (engine, inputs) => {

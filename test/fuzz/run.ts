@@ -86,7 +86,7 @@ export function heapMiB(): number {
   return heapSize() / 2 ** 20
 }
 
-/** The input of a number, as it was made from the seed: for whoever looks for the cause. */
+/** The input of a number, as it was made from the seed: for anyone who looks for the cause. */
 export function inputOf(target: Target, seed: number, number: number): string | Uint8Array {
   return makeInput(target, numbered(target, seed, number))
 }

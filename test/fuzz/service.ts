@@ -11,7 +11,7 @@ import { pricedBuiltins } from '../support/runs.ts'
 import { type Engine, testAccount, usd, type World, world } from '../support/world.ts'
 import { doorBodies } from './door-bodies.ts'
 
-/** A service with somebody who may do everything in it, and what requests to it are made of. */
+/** A service with someone who may do everything in it, and what requests to it are made of. */
 export type Service = {
   w: World
   routes: readonly Route[]

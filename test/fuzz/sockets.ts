@@ -6,7 +6,7 @@ import type { Effort, Tried } from './run.ts'
 /** A server in a process of its own, and a secret that it must never tell. */
 export type Served = { port: number; secret: string; isAlive(): boolean }
 
-/** How long something that is no whole request is left to the server, in ms. */
+/** How long something that is not a whole request is left to the server, in ms. */
 const patienceMs = 250
 /** How long a good request may take beside all the others, in ms. */
 const answerMs = 15_000
@@ -37,7 +37,7 @@ function goodRequests({ port, secret }: Served): string[] {
   ]
 }
 
-/** A request inside of another, for whoever reads where one ends in another way than we do. */
+/** A request inside of another, for anyone who reads where one ends in another way than we do. */
 const inner = (port: number): string =>
   lines('GET /v1/models HTTP/1.1', `Host: localhost:${port}`, '')
 
@@ -103,7 +103,7 @@ export function oddRequests(served: Served): [what: string, request: string][] {
   ]
 }
 
-/** Sends bytes that hardly anybody would call a request, and looks whether others are served. */
+/** Sends bytes that hardly anyone would call a request, and looks whether others are served. */
 export async function trySockets(served: Served, seed: number, effort: Effort): Promise<Tried> {
   const tried: Tried = { name: 'sockets', inputs: 0, slowestMs: 0, grownMiB: 0, faults: [] }
   const end = 'ms' in effort ? performance.now() + effort.ms : Number.POSITIVE_INFINITY

@@ -29,7 +29,7 @@ export async function tryRoutes(
   let strangers = 0
   while (tried.inputs < most && performance.now() < end && tried.faults.length < mostFaults) {
     const number = tried.inputs++
-    // A session ends and money moves by what was asked before: both are looked at anew.
+    // A session ends and money moves by what was asked before: both are looked at again.
     if (number % 10 === 9) cookie = await service.cookie()
     const made = makeRequest(service, prng(Bun.hash.crc32(`${seed}/${number}`)), cookie)
     const spent = stopwatch()
@@ -90,17 +90,17 @@ async function readSome(answer: Response): Promise<string> {
   return text
 }
 
-/** What is wrong with an answer, whatever was asked. */
+/** What is wrong with an answer, no matter what was asked. */
 function faultsOf(service: Service, made: Made, { status, headers, text }: Answer): string[] {
   const faults: string[] = []
   if (status === 0) return [`no answer: ${text}`]
-  // Nobody runs a chain here, and a server that stops asks again.
+  // No one runs a chain here, and a server that stops asks again.
   if (status >= 500 && status !== 503) faults.push(text.slice(0, 200))
   const secrets = [service.secret, service.sessionToken(), testPrivateKey]
   if (secrets.some((secret) => secret !== '' && text.includes(secret)))
     faults.push('tells a secret')
   if (/\bat (async )?\w+ \(|node_modules|\.tsx?:\d+/.test(text)) faults.push('tells where it broke')
-  // The server itself has no room for more headers, and asks nobody.
+  // The server itself has no room for more headers, and asks no one.
   if (status === 431) return faults
   if (headers.get('x-request-id')?.startsWith('req_') !== true) faults.push('has no request id')
   const isOfPrograms = /^\/v1(\/|$)/.test(made.route.path)

@@ -47,7 +47,7 @@ const chains: VerifyOptions['chain'][] = ['auto', 'skip', 'require']
 /** The digest that only the sample has: whatever else is found valid was forged. */
 const digests = new Set(files.map((file) => (file as ReceiptFile).digest))
 
-/** All that pages and commands do with a file that somebody hands in. */
+/** All that pages and commands do with a file that someone hands in. */
 function judge(file: unknown, at: number, more: { proof?: unknown } = {}): void {
   const trust = trusts[at % trusts.length] ?? {}
   const options = { chain: chains[at % chains.length] ?? 'auto', verifiedAt: '2026-11-21' }
@@ -188,7 +188,7 @@ export const verifyTargets: readonly Target[] = [
   },
   {
     name: 'keystore',
-    // Whoever starts the server reads the words of the error.
+    // Anyone who starts the server reads the words of the error.
     isNo: (error) => error instanceof Error && !/5318b4|testpassword/.test(error.message),
     goodJson: [asJson(keystore)],
     read(text) {

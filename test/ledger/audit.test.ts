@@ -128,7 +128,7 @@ describe.each(engines)('an audit on %s', (engine) => {
     expect(all.slice(1).every((fault) => fault.includes('spent of key window'))).toBe(true)
   })
 
-  test('finds a window that vanished, and one of nobody', async () => {
+  test('finds a window that vanished, and one of no one', async () => {
     const at = `key_id = '${keyId}' and window_start = ${open.windows[0]?.[1]}`
     const moved = await plant(
       `update key_windows set window_start = 5 where ${at}`,

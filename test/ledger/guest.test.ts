@@ -8,7 +8,7 @@ import { newAccount, type Office, pictureOf } from './office.ts'
 setDefaultTimeout(60_000)
 afterEach(closeAll)
 
-/** Takes 50 of an account by a command, as a deposit that is given to somebody else does. */
+/** Takes 50 of an account by a command, as a deposit that is given to someone else does. */
 const take = ({ ledger, ids }: Pick<Office, 'ledger' | 'ids'>, account: string): Promise<void> =>
   ledger.post({
     account,

@@ -57,7 +57,7 @@ describe.each(engines)('a command on %s', (engine) => {
     expect([opened, target, asked].map((id) => ids.includes(id))).toEqual([true, true, false])
   })
 
-  test('finds a run until it ended, whoever remembers it', async () => {
+  test('finds a run until it ended, no matter who remembers it', async () => {
     const account = newAccount()
     await office.grant(account, 10n)
     const run = await office.hold(await office.key({ account }), 4n)

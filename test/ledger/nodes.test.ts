@@ -75,7 +75,7 @@ describe.each(shared)('two nodes on one database, %s', (engine) => {
   }, 30_000)
 
   promise`D7`
-  test('end a hold once, whoever comes first', async () => {
+  test('end a hold once, no matter who comes first', async () => {
     const account = newAccount()
     await one.grant(account, 1000n)
     const key = await one.key({ account })

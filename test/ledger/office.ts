@@ -82,7 +82,7 @@ export function officeOn(db: Db, clock: Clock) {
       key: KeyRow,
       amount: bigint,
       ledger: Ledger = deps.ledger,
-      /** In memory where one process writes, as the begin of a run that nobody was told of. */
+      /** In memory where one process writes, as the begin of a run that no one was told about. */
       isHold = false,
     ): Promise<RunRow> => {
       const id = ids.make('run')
@@ -189,7 +189,7 @@ export function faultsOf({ accounts, keys, windows, transfers, runs }: Picture):
 
 let accountsMade = 0
 
-/** An account nobody has used, so that tests share a database. */
+/** An account no one has used, so that tests share a database. */
 export const newAccount = (): string => `0x${(++accountsMade).toString(16).padStart(40, '0')}`
 
 /** The run with an end that some receipt could be of. */

@@ -58,7 +58,7 @@ test('eight failing requests of two accounts in turn stop no run of a third that
 })
 
 promise`E14`
-test('if they open it because nobody else asked, the first run of a third account closes it', async () => {
+test('if they open it because no one else asked, the first run of a third account closes it', async () => {
   for (let i = 0; i < 8; i++) await ask(i % 2, 'status-500')
   expect([stateOf(), await ask(0), await ask(1)]).toEqual(['open', 503, 503])
   expect([await ask(2), stateOf(), await ask(0)]).toEqual([200, 'closed', 200])

@@ -183,7 +183,7 @@ describe('after its time', () => {
     client.abort()
     await trying
     await until('the run to end', () => w.deps.live.count() === 0)
-    // Whoever hung up has found nothing out: the next one tries.
+    // Anyone who hung up has found nothing out: the next one tries.
     expect(await ask('stub/normal')).toBe(200)
     expect(stateOf('stub')).toBe('closed')
     expect(events('closed')).toHaveLength(1)

@@ -117,7 +117,7 @@ describe('a head that does not end', () => {
 })
 
 fault`24`
-test('a name that nobody knows is a 502 at no charge', async () => {
+test('a name that no one knows is a 502 at no charge', async () => {
   for (const stream of [false, true]) {
     const answer = await chat('nowhere/any', stream)
     expect([answer.status, (await answer.json()).error.type]).toEqual([502, 'upstream_error'])
@@ -142,7 +142,7 @@ function begin(socket: Socket, text: string): void {
   socket.write(chunked(text))
 }
 
-/** Writes as much as is taken, until nobody is there any more. */
+/** Writes as much as is taken, until no one is there any more. */
 function pour(socket: Socket, part: (index: number) => string): void {
   socket.write('HTTP/1.1 200 OK\r\n')
   let index = 0

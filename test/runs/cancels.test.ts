@@ -48,7 +48,7 @@ test('a run of this node is stopped, and shown as it ended', async () => {
   expect((await shown).status).toBe('cancelled')
 })
 
-test('a run of another node is asked to stop, and shown once it ended; then nobody is asked', async () => {
+test('a run of another node is asked to stop, and shown once it ended; then no one is asked', async () => {
   const live = await startElsewhere()
   const shown = cancelRun(w.deps, live.row)
   await until('the wish', async () => (await asked(live.id)).length === 1)
@@ -71,7 +71,7 @@ test('a run of another node that does not end is shown as it is, and goes on bei
   await settle(w.deps, settledOf(live, cancelled))
 })
 
-test('409 conflict: a run that ended, which nobody is asked to stop', async () => {
+test('409 conflict: a run that ended, which no one is asked to stop', async () => {
   const live = await start()
   const { run } = await finish(w.deps, live, cancelled)
   expect(await rejectionOf(cancelRun(w.deps, run))).toMatchObject({

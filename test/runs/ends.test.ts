@@ -29,7 +29,7 @@ test('a run says how long it took, by a clock that is never set', async () => {
   expect((await finish({ ...w.deps, clock }, live, endingOf())).run.durationMs).toBe(1234)
 })
 
-test('whoever watches a run is told of its end, once it is stored', async () => {
+test('anyone who watches a run is told about its end, once it is stored', async () => {
   const live = await by.start(await by.callerOf())
   const ended = Promise.withResolvers<unknown>()
   live.watch(async (chunks) => ended.resolve([chunks, (await w.deps.runs.find(live.id))?.status]))

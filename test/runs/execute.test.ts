@@ -89,7 +89,7 @@ describe('a whole answer', () => {
     expect(await w.deps.runs.find(live.id)).toMatchObject({ outcome: 'cancelled', cost: 0n })
   })
 
-  test('is kept as it went out, for whoever asks again', async () => {
+  test('is kept as it went out, for anyone who asks again', async () => {
     const { live, scope } = await start(true)
     const { deps } = withUpstreams({ one: { complete: async () => answer } })
     await complete(deps, live, {
@@ -148,7 +148,7 @@ describe('the steps of a route', () => {
     expect((await w.deps.runs.find(live.id))?.error?.message).not.toContain('secret')
   })
 
-  test('that name nobody are a bug of ours', async () => {
+  test('that name no one are a bug of ours', async () => {
     const { deps } = withUpstreams({})
     for (const isStream of [false, true]) {
       const { live } = await start()

@@ -27,7 +27,7 @@ afterAll(() => stub.stop())
 function stall(w: World, key: string, count: number) {
   const gone = new AbortController()
   const statuses: number[] = []
-  // Kept: an answer that nobody holds is collected, which hangs up on its stream.
+  // Kept: an answer that no one holds is collected, which hangs up on its stream.
   const answers: Response[] = []
   const asked = Array.from({ length: count }, async (_, i) => {
     // Half never answers, half says a word and stalls.
@@ -143,7 +143,7 @@ describe('an upstream of one place', () => {
     await w.stop()
   }, 60_000)
 
-  test('whoever hangs up or is cancelled while waiting is charged nothing', async () => {
+  test('anyone who hangs up or is cancelled while waiting is charged nothing', async () => {
     const w = await start(30_000)
     const { secret: key } = await w.key({ balance: usd })
     const modest = await w.key({ account: other, balance: usd })

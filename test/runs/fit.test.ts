@@ -158,7 +158,7 @@ describe('fit: true', () => {
     expect((await run(secret, { fit: false })).status).toBe(402)
   })
 
-  test('choices share what there is, in OpenAI’s shape too, streamed or not', async () => {
+  test('choices share what exists, in OpenAI’s shape too, streamed or not', async () => {
     const room = 1000n * outputPrice
     for (const stream of [false, true]) {
       const { secret } = await w.key({ maxCostPerRun: room })

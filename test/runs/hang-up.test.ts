@@ -155,7 +155,7 @@ function judge(
     expect([input, output, isWhole]).toEqual([31, 70, true])
     return
   }
-  // Nobody pays less than was delivered to them, nor for what the model server never said.
+  // No one pays less than was delivered to them, nor for what the model server never said.
   const least = row.outcome === 'complete' ? Math.ceil(bytes / 4) : counted(received)
   expect(output).toBeGreaterThanOrEqual(least)
   expect(output).toBeLessThanOrEqual(counted(bytes))

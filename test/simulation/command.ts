@@ -34,7 +34,7 @@ export type Sim = {
  */
 export type Command = {
   kind: string
-  /** For whoever reads what happened. */
+  /** For anyone who reads what happened. */
   say: string
   node: Node
   perform(): Promise<unknown>
@@ -47,7 +47,7 @@ export type Command = {
   keys?: string[]
   /** Whether it goes through a door, which remembers for a second who called. */
   asks?: boolean
-  /** Whether nobody hears what it comes to, also not that its write failed. */
+  /** Whether no one hears what it comes to, also not that its write failed. */
   isUnheard?: boolean
   /** How many COMMITs it has, where it can be cut between them, and what it is after so many. */
   commits?: number
@@ -102,7 +102,7 @@ export async function cameOf(performance: Promise<unknown>): Promise<string> {
 }
 
 let lastBug: unknown
-/** The last error that was no refusal, for whoever did not expect it. */
+/** The last error that was not a refusal, for anyone who did not expect it. */
 export const findBug = (): unknown => lastBug
 
 /** The caller that a secret makes. */

@@ -130,7 +130,7 @@ async function start(sim: Sim, node: Node, { tag, key, body, call }: Said) {
   return { text, id, came: type }
 }
 
-/** What its row says that it came to: nobody else is told. */
+/** What its row says that it came to: no one else is told. */
 async function endOf(node: Node, live: Flight['live']): Promise<string> {
   await new Promise<void>((resolve) => {
     live.watch((chunks) => {

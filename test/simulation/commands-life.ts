@@ -85,7 +85,7 @@ function forbidden({ m }: Sim, { live }: Flight): string | undefined {
   return accountIn(m, live.row.accountId).suspended ? 'account_suspended' : undefined
 }
 
-/** Somebody cancels by asking a node, which may be another one than the run is on. */
+/** Someone cancels by asking a node, which may be another one than the run is on. */
 export function cancel(sim: Sim): Command | undefined {
   const flight = pickFlight(sim)
   if (!flight) return undefined

@@ -122,7 +122,7 @@ export function renewPlans(sim: Sim): Command {
   }
 }
 
-/** Something happens on the chain, which nobody looks at yet. */
+/** Something happens on the chain, which no one looks at yet. */
 export function moveChain(sim: Sim): Command {
   const { random, w } = sim
   const { chain } = w
@@ -232,7 +232,7 @@ const idle: Pick<Command, 'perform' | 'judge'> = {
   judge: () => 'ok',
 }
 
-/** A command that is no single change of the ledger. */
+/** A command that is not a single change of the ledger. */
 export const aside = (node: Node): Pick<Command, 'node' | 'trace' | 'isAtomic'> => ({
   node,
   trace: { turn: -1, ids: new Map() },

@@ -137,7 +137,7 @@ export function failRun(sim: Sim): Command | undefined {
   }
 }
 
-/** The client hangs up, or somebody cancels. */
+/** The client hangs up, or someone cancels. */
 export function stopRun(sim: Sim): Command | undefined {
   const flight = pickFlight(sim)
   if (!flight) return undefined
@@ -175,7 +175,7 @@ export function judgeBroken(
   return told
 }
 
-/** Another process ended it, which its own one hears when it is to end it: an error, told nobody. */
+/** Another process ended it, which its own one hears when it is to end it: an error, told no one. */
 const gone = ({ live }: Flight): string => (live.row.background ? 'unavailable' : 'bug')
 
 export function pickFlight({ random, flights }: Sim): Flight | undefined {
@@ -183,7 +183,7 @@ export function pickFlight({ random, flights }: Sim): Flight | undefined {
   return all.length === 0 ? undefined : random.pick(all)
 }
 
-/** A command that ends a run: nobody can end it after. */
+/** A command that ends a run: no one can end it after. */
 function settling(sim: Sim, flight: Flight) {
   flight.trace.turn = -1
   sim.flights.delete(flight.id)

@@ -72,7 +72,7 @@ export function rotateTwice(sim: Sim): Command | undefined {
   }
 }
 
-/** Somebody asks with a secret that was rotated: it works as long as the overlap lasts. */
+/** Someone asks with a secret that was rotated: it works as long as the overlap lasts. */
 export function useOld(sim: Sim): Command | undefined {
   const { m, random } = sim
   const node = random.pick(sim.nodes)

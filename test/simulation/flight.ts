@@ -97,7 +97,7 @@ function countIn(usage: JsonObject | undefined, field: string): number | undefin
   return isCount ? Math.ceil(value) : undefined
 }
 
-/** What a caller is told of a model server that failed. */
+/** What a caller is told about a model server that failed. */
 export function refusalFor(reason: FailureReason): string {
   if (reason === 'timeout') return 'upstream_timeout'
   if (reason === 'busy') return 'unavailable'

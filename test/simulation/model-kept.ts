@@ -51,7 +51,7 @@ export function judgeRetention(m: Model, id: string, retention: Retention, now: 
   return 'ok'
 }
 
-/** Whoever wants nothing kept has nothing kept when that was answered. */
+/** Anyone who wants nothing kept has nothing kept when that was answered. */
 export function dropTexts(m: Model, account: string): void {
   for (const [id, text] of m.texts) if (text.account === account) m.texts.delete(id)
 }

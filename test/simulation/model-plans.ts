@@ -35,7 +35,7 @@ export const planAt = ({ plan, planUntil }: ModelPlan, now: number): Offer =>
 
 type Payer = ModelPlan & { balance: bigint; held: bigint }
 
-/** What is dearer begins now, less the rest of what is paid; all else waits for its end. */
+/** What is dearer begins now, less the rest of what is paid; everything else waits for its end. */
 export function judgeSubscribe(payer: Payer, plan: string, now: number): string {
   const { price, monthly } = offerOf(plan)
   const current = currentOf(payer, now)

@@ -1,6 +1,6 @@
 import { chainIn, type Model, must } from './model.ts'
 
-/** A secret of a key; nobody has it whose rotation was never answered. */
+/** A secret of a key; no one has it whose rotation was never answered. */
 export type ModelSecret = { secret: string | undefined; until: number | null }
 
 const maxOverlapMs = 604_800_000
@@ -28,6 +28,6 @@ export function judgeRotate(
   return 'ok'
 }
 
-/** The secret that a key has now, if somebody has it. */
+/** The secret that a key has now, if someone has it. */
 export const secretOf = (m: Model, id: string): string | undefined =>
   m.keys.get(id)?.secrets.at(-1)?.secret

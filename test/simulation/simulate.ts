@@ -258,7 +258,7 @@ async function disturb(sim: Sim, trail: string[], number: number, command: Comma
   if (node.line.calm()) return judged(trail, number, [{ command, came }])
   trail.push(`${number} ${node.name.slice(-4)} ${command.kind} ${command.say}: ${mishap}, ${came}`)
   if (mishap === 'lost') command.judge()
-  // What could not be stored, or nobody knows to be stored, is tried again.
+  // What could not be stored, or no one knows to be stored, is tried again.
   const run = trace.ids.get('run')
   if (run !== undefined && !flying.includes(run)) node.unsettled.add(run)
   // A refusal writes nothing but the event of it, and is one without that too.

@@ -195,7 +195,7 @@ function connectTo(db: Db): Db {
   return own
 }
 
-/** Nobody pulls the plug of the machine here: what a process wrote is written. */
+/** No one pulls the plug of the machine here: what a process wrote is written. */
 const quicken = (db: object): void => {
   const { raw } = db as ReturnType<typeof openSqlite>
   raw.run('PRAGMA synchronous = OFF')
@@ -209,7 +209,7 @@ const randomOf = (dice: Prng): Random => ({
   },
 })
 
-/** Only what nobody expects is kept: a run that could not be stored is expected. */
+/** Only what no one expects is kept: a run that could not be stored is expected. */
 function logInto(errors: string[]): Log {
   const expected =
     /^(run\.settle_failed|run\.background_failed|deposit\.reversed|run\.failed|event\.not_told)$/
@@ -223,7 +223,7 @@ function logInto(errors: string[]): Log {
   }
 }
 
-/** Nobody listens there: whatever would be asked over the network is replaced. */
+/** No one listens there: whatever would be asked over the network is replaced. */
 const nowhere = 'http://127.0.0.1:9'
 export const origin = 'http://localhost:4663'
 

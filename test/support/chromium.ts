@@ -9,7 +9,7 @@ const executablePath =
 /** Whether this machine has no browser; scripts/test.sh says how to get one. */
 export const noChromium = !existsSync(executablePath)
 
-/** A real browser that talks to nobody by itself. Close it when done. */
+/** A real browser that talks to no one by itself. Close it when done. */
 export const startChromium = (): Promise<Browser> =>
   chromium.launch({
     executablePath,

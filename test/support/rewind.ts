@@ -11,7 +11,7 @@ export async function rewindable() {
   const url = new URL(postgresServer ?? '')
   url.pathname = `/${name}`
 
-  /** Lets nobody in, and throws out who is in, while something is done. */
+  /** Lets no one in, and throws out who is in, while something is done. */
   const alone = async (work: () => Promise<unknown>) => {
     await admin.unsafe(`alter database ${name} allow_connections false`)
     try {

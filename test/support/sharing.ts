@@ -69,7 +69,7 @@ export const sharesOf = (w: World): Promise<ShareRow[]> =>
 export const failedIn = ({ checks }: Verdict): string[] =>
   checks.filter(({ status }) => status === 'fail').map(({ name }) => name)
 
-/** An answer but for its request id and the time: what anybody could tell two of them apart by. */
+/** An answer but for its request id and the time: what anyone could tell two of them apart by. */
 export async function tellsOf(answer: Response): Promise<string> {
   const headers = [...answer.headers].filter(([name]) => !['x-request-id', 'date'].includes(name))
   const body = (await answer.text()).replace(/req_\w{26}/, '')

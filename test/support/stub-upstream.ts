@@ -173,7 +173,7 @@ function sendEmbeddings(call: StubCall, response: ServerResponse, usage: JsonObj
   sendJson(response, 200, { object: 'list', data, model, ...(usage ? { usage } : {}) })
 }
 
-/** Gzip although nobody accepts it, as a hostile server would. */
+/** Gzip although no one accepts it, as a hostile server would. */
 function sendBomb(response: ServerResponse, stream: boolean) {
   const type = stream ? 'text/event-stream' : 'application/json'
   response.writeHead(200, { 'content-type': type, 'content-encoding': 'gzip' })

@@ -5,7 +5,7 @@ import type { ReceiptFile } from '../../src/verify/receipt.ts'
 import { proofAt } from './proof-samples.ts'
 import { facts, fileOf } from './samples.ts'
 
-/** Contracts and owners that are nobody's. */
+/** Contracts and owners that are not one's. */
 export const registry = `0x${'a1'.repeat(20)}`
 export const owner = `0x${'b2'.repeat(20)}`
 

@@ -78,7 +78,7 @@ describe('a root that the registry has', () => {
 })
 
 describe('what a file says of the chain', () => {
-  test.each(['confirmed', 'final'] as const)('%s is not believed: nobody asked', (status) => {
+  test.each(['confirmed', 'final'] as const)('%s is not believed: no one asked', (status) => {
     const verdict = asked(undefined, anchoredFile(13, onChain(13, status)))
     expect([verdict.valid, verdict.level]).toEqual([true, 'logged'])
     expect(anchorsOf(verdict)).toEqual(['unavailable', 'unavailable'])
@@ -107,7 +107,7 @@ describe('what a file says of the chain', () => {
     expect(asked(evidenceAt(), file).level).toBe('final')
   })
 
-  test('skip asks for nothing, whatever was read', () => {
+  test('skip asks for nothing, no matter what was read', () => {
     const verdict = asked(evidenceAt(), anchoredFile(), { chain: 'skip' })
     expect([verdict.level, anchorsOf(verdict)]).toEqual(['logged', ['skip', 'skip']])
   })

@@ -58,7 +58,7 @@ for (const name of ['portable', 'wasm'] as const) {
   })
 }
 
-test('a hasher made anew gives each struct the hash that viem does, shown or hidden', () => {
+test('a hasher made again gives each struct the hash that viem does, shown or hidden', () => {
   const { receipt } = fileOf()
   for (const shown of [receipt, redact(receipt, ['charge', 'subject'])]) {
     const hasher = makeStructHasher(structs)

@@ -59,7 +59,7 @@ describe.skipIf(noAnvil)('a receipt of a running server with a chain', () => {
     throw new Error(`no anchor became ${status}: ${await a.anchors()}`)
   }
 
-  /** The command line, as somebody runs it who has nothing of the server but the file. */
+  /** The command line, as someone runs it who has nothing of the server but the file. */
   async function cli(name: string, ...args: string[]) {
     // From the project's folder, whose settings of TypeScript its source needs.
     const root = join(import.meta.dir, '../..')
@@ -168,7 +168,7 @@ describe.skipIf(noAnvil)('a receipt of a running server with a chain', () => {
     expect(await verifier.refusal(senderAddress, 'verify', ...args)).toEqual(['NotInLog'])
   })
 
-  test.skipIf(noChromium)('in the offline page in Chromium, which asks nobody', async () => {
+  test.skipIf(noChromium)('in the offline page in Chromium, which asks no one', async () => {
     writeFileSync(join(folder, 'page.html'), verifyPage)
     const browser = await startChromium()
     try {

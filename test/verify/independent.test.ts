@@ -64,7 +64,7 @@ async function signerOf({ receipt, digest, signature }: typeof file | typeof man
 const signer = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 
 promise`G8 H: Receipts and proofs can be verified without our code.`
-test('the receipt of version 1 holds for somebody who has none of our code', async () => {
+test('the receipt of version 1 holds for someone who has none of our code', async () => {
   expect(await signerOf(file)).toBe(signer)
 })
 

@@ -39,7 +39,7 @@ const good = liabilitiesFileOf()
 const own = (file: LiabilitiesFile) => file.own as NonNullable<LiabilitiesFile['own']>
 const account = toChecksumAddress(accountFor(2))
 
-describe('a file of what is owed', () => {
+describe('a file of liabilities', () => {
   test('holds, as a tree written by other code', () => {
     expect(judge(good)).toEqual({
       schema: 'pass: The file is one of version 1.',

@@ -52,7 +52,7 @@ describe('a receipt with its proof', () => {
     expect(failed(wins)).toEqual(['schema'])
   })
 
-  test('is not logged while nobody is trusted, and not by another signer', () => {
+  test('is not logged while no one is trusted, and not by another signer', () => {
     const untrusting = verifyReceipt({ file: provenFile() }, {}, { chain: 'auto' })
     expect([untrusting.level, statusOf(untrusting, 'checkpoint_signature')]).toEqual([
       null,
@@ -172,7 +172,7 @@ describe('a proof that does not fit', () => {
     expect(statusOf(verdict, 'signature')).toBe('pass')
   })
 
-  test('may say that nobody knows when its anchor comes', () => {
+  test('may say that no one knows when its anchor comes', () => {
     expect(failed(changed('proof.anchor', { ...waiting('pending'), expected_by: null }))).toEqual(
       [],
     )

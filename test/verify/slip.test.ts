@@ -99,7 +99,7 @@ describe('a price', () => {
     expect(named(name, slip({ charge: { lines } }))).toEqual([words])
   })
 
-  test('of a call is told of a call, however small it is', () => {
+  test('of a call is told about a call, however small it is', () => {
     const lines = [{ meter: 'web_search', quantity: '1234', price: '5000' }]
     const told = named('Web searches', slip({ charge: { lines } }))
     expect(told).toEqual(['1,234 at $0.000000005 each = $0.00000617'])

@@ -80,7 +80,7 @@ describe('a good receipt', () => {
     expect(checks[3]).toBe(`wait: Waiting for the anchor. ${words}`)
   })
 
-  test('whose anchor nobody asked the chain for is no more than logged', () => {
+  test('whose anchor no one asked the chain for is no more than logged', () => {
     const { checks, state, stamp } = told(anchoredFile(13))
     expect(state).toBe('Signed and logged')
     expect(stamp?.against).toBe('signed and logged')
@@ -139,7 +139,7 @@ describe('a good receipt', () => {
 })
 
 describe('a receipt of which nothing is wrong, but', () => {
-  test('nobody is named as trusted', () => {
+  test('no one is named as trusted', () => {
     expect(told(fileOf(), {})).toMatchObject({
       ...{ kind: 'unsure', state: 'Undecided', headline: 'Undecided', stamp: undefined },
       summary: `${address} signed it, but no trusted signer was given to compare with.`,
@@ -149,7 +149,7 @@ describe('a receipt of which nothing is wrong, but', () => {
     )
   })
 
-  test('nobody is named: then nothing is in a log either', () => {
+  test('no one is named: then nothing is in a log either', () => {
     expect(told(provenFile(13), {}).checks[2]).toBe(
       'wait: Place in the log is not shown. No trusted signer was given.',
     )

@@ -50,7 +50,7 @@ describe('whole answers', () => {
     expect(judge({ ...file, receipt: redact(file.receipt, sectionNames) })).toMatchSnapshot()
   })
 
-  test('nobody named as trusted: never valid', () => {
+  test('no one named as trusted: never valid', () => {
     expect(judge(fixture, {})).toMatchSnapshot()
   })
 
@@ -111,11 +111,11 @@ describe('what a receipt proves', () => {
     ])
   })
 
-  test('is nothing where nobody is trusted, whatever holds', () => {
+  test('is nothing where no one is trusted, whatever holds', () => {
     expect(judge({ ...fileOf(), proof: proofAt(13) }, {}).proves).toEqual([])
   })
 
-  test('is asked of no chain where that is to be skipped, or the proof cannot be read', () => {
+  test('is asked about no chain where that is to be skipped, or the proof cannot be read', () => {
     const by = { ...trust, chain: evidenceAt() }
     const anchorOf = (file: unknown, chain: 'auto' | 'skip') =>
       judge(file, by, { chain }).checks.find(({ name }) => name === 'anchor')
@@ -140,7 +140,7 @@ describe('who may sign', () => {
   })
 
   promise`G2`
-  test('an empty list authorises nobody', () => {
+  test('an empty list authorises no one', () => {
     expect(failed(judge(fileOf(), { signers: [] }))).toEqual(['signer_authorized'])
   })
 

@@ -1,8 +1,8 @@
-/** Where the sign-in leads: to a path of this server and nowhere else. */
+/** The page after the sign-in: always a path of this server. */
 
 export const homePage = '/dashboard'
 
-/** Where a visitor of a demonstration signs in without a wallet. */
+/** The path of the sign-in without a wallet, in a demonstration. */
 export const visitorPath = '/signin/visitor'
 
 const maxLength = 2048

@@ -62,7 +62,7 @@ function underBaseUrl({ headers, url }: Request, baseUrl: string): string | unde
 
 type SignInView = {
   baseUrl: string
-  /** Where to go after the sign-in. */
+  /** The page after the sign-in. */
   next?: string | undefined
   /** The text to sign by hand. */
   message?: string | undefined
@@ -179,7 +179,7 @@ const AsVisitor = ({ view, credit }: { view: SignInView; credit: Nusd }) => (
   </Panel>
 )
 
-/** What the wallet script fills. Space is reserved, so that nothing shifts when it loads. */
+/** Filled by the wallet script. Space is reserved, so that nothing shifts when it loads. */
 const Wallets = ({ view }: { view: SignInView }) => (
   <Sheet step={1}>
     <Pad>

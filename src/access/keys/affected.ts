@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 
-/** What a revocation stops besides the key itself. */
+/** The keys and runs that a revocation also stops. */
 export type Affected = { keysBelow: number; runsInFlight: number }
 
 /**

@@ -139,7 +139,7 @@ const place = async ({ keys }: Deps, id: string) => {
 }
 
 /**
- * Where a new key goes: under the caller, or under a key below it.
+ * The parent of a new key: the caller, or a key below it.
  * @throws Refusal `invalid_request`, the same for a key of others as for none.
  */
 async function findParent(deps: Deps, caller: Caller, id = caller.key.id): Promise<string> {

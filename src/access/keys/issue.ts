@@ -40,7 +40,7 @@ export type KeyWish = LimitsWish & {
   models?: string[] | undefined
   ipCidrs?: string[] | undefined
   tags?: Record<string, string> | undefined
-  /** Where the caller sent an Idempotency-Key. */
+  /** Set if the caller sent an Idempotency-Key. */
   once?: Once<ShownKey> | undefined
   /** Its maker, for the audit: `operator`, a wallet or a key id. */
   actor: string

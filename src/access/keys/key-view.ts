@@ -64,7 +64,7 @@ const toBrakeView = (key: KeyRow): KeyAnswer['limits']['brake'] =>
       }
     : null
 
-/** What stands between the caller and its next run: each key of the chain, itself first. */
+/** The limits on the next run of the caller: each key of the chain, itself first. */
 export function toChainView(
   chain: Chain,
   windows: readonly WindowRow[],

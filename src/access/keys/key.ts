@@ -1,4 +1,4 @@
-/** What a key and its ancestors may do: state, scopes, models, networks. */
+/** The rights of a key and its ancestors: state, scopes, models, networks. */
 import type { Acting } from '../../kernel/acting.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { matchesGlob } from '../../kernel/glob.ts'

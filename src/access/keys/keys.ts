@@ -1,4 +1,4 @@
-/** What the service reads of keys. Commands of the ledger write them. */
+/** Reads keys. Commands of the ledger write them. */
 import type { Whose } from '../../kernel/acting.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'

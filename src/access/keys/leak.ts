@@ -33,6 +33,6 @@ export async function reportLeak(
     },
   })
   keys.forget(id)
-  // What this misses, a job stops within a minute.
+  // A job stops within a minute any run that this misses.
   if (makers.length > 0) await webhooks.stopMadeBy(accountId, makers, clock.now())
 }

@@ -7,7 +7,7 @@ import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import type { EventType } from '../../storage/outbox/event.ts'
 import { everyLimit } from './key-limits.ts'
 
-/** What was done to a key. `actor`: `operator`, a wallet or the id of a key. */
+/** An action on a key. `actor`: `operator`, a wallet or the id of a key. */
 export type KeyNote = { actor: string; action: string; detail: Record<string, Json> }
 
 /** Adds an audit entry in the transaction of the change. It never holds a secret. */

@@ -1,4 +1,4 @@
-/** Which keys, runs and receipts belong to a caller or an account. */
+/** Decides which keys, runs and receipts belong to a caller or an account. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Whose } from '../../kernel/acting.ts'
 import { isId } from '../../kernel/ids.ts'

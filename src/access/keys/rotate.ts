@@ -22,7 +22,7 @@ type RotateWish = {
   from?: string | undefined
   /** The caller in the dashboard, whose membership must still exist at the commit. */
   acting?: Acting | undefined
-  /** Where the caller sent an Idempotency-Key. */
+  /** Set if the caller sent an Idempotency-Key. */
   once?: Once<ShownKey> | undefined
 }
 

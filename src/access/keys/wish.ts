@@ -24,7 +24,7 @@ export const toChange = (body: ChangeBody): KeyChange => ({
   ...toRights(body),
 })
 
-/** What a body says of a key's rights; what it leaves out is left out. */
+/** The rights in a body; members that it leaves out stay out. */
 function toRights(body: Omit<ChangeBody, 'name' | 'cap'>) {
   return {
     ...(body.expires_at === undefined ? {} : { expiresAt: readTime(body.expires_at) }),

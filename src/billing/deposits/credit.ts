@@ -81,7 +81,7 @@ type DayBook = {
 const nameOf = ({ account }: DepositRow, blockTime: Millis): string =>
   `${account} ${dayOf(blockTime)}`
 
-/** What accounts were credited per day: the stored sums and the credits since. */
+/** The credits of accounts per day: the stored sums and the credits since. */
 function dayBook({ deposits }: Pick<Deps, 'deposits'>): DayBook {
   const sums = new Map<string, Nusd>()
   return {

@@ -1,4 +1,4 @@
-/** What is stored of deposits. Their money moves in the ledger alone. */
+/** The store of deposits. Their money moves in the ledger alone. */
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import type { Page, PageRequest } from '../../kernel/pagination.ts'
@@ -38,7 +38,7 @@ export type DepositReads = {
   openIn(range: { from: number; to: number }): Promise<DepositRow[]>
   /** Deposits not credited yet, and credited ones up to block `finalized`, in block order. */
   due(finalized: number, limit: number, after?: DepositRow): Promise<DepositRow[]>
-  /** What an account was credited for blocks of one UTC day. */
+  /** The credits of an account for blocks of one UTC day. */
   creditedOn(account: string, day: Millis): Promise<Nusd>
   /** Newest first; `after` is the id of one of them. */
   list(account: string, page: PageRequest): Promise<Page<DepositRow>>

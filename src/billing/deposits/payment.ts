@@ -1,4 +1,4 @@
-/** What a wallet needs to send a deposit. */
+/** The data that a wallet needs to send a deposit. */
 import { chainId } from '../../kernel/chain.ts'
 import { type Nusd, toJsonInteger, toUsd } from '../../kernel/money.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
@@ -24,7 +24,7 @@ export function unitsOf(amount: Nusd, decimals: number): bigint {
   return (amount + size - 1n) / size
 }
 
-/** What `POST /api/portal/deposits` answers. */
+/** The answer of `POST /api/portal/deposits`. */
 export const toPaymentView = (policy: DepositPolicy, payment: Payment): DepositAddressAnswer => ({
   object: 'deposit_address',
   chain_id: chainId,

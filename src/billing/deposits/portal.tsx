@@ -166,7 +166,7 @@ async function readHistory(deps: Deps, account: string, request: Request | undef
   return { account, found, now: deps.clock.now(), isFirst: page.after === undefined, stages }
 }
 
-/** What people paste has spaces around it. */
+/** Pasted text has spaces around it. */
 const trimmed = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(

@@ -1,4 +1,4 @@
-/** What is sold below cost, in sentences for the operator. */
+/** Lists sales below cost, in sentences for the operator. */
 import { matches } from '../../access/keys/key.ts'
 import type { Plan } from '../../access/plan.ts'
 import { belowCost, belowCostWords } from '../../models/below-cost.ts'

@@ -1,4 +1,4 @@
-/** What margins are: sums of runs whose cost to the operator is known. */
+/** Defines margins: sums of runs whose cost to the operator is known. */
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 

@@ -4,7 +4,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import type { AccountRow, SubscriptionRow } from '../../storage/db/schema/schema.ts'
 import { currentOf } from './quote.ts'
 
-/** Where an account stands with its plan. */
+/** The standing of an account with its plan. */
 export type AccountPlan = {
   account: AccountRow
   now: number

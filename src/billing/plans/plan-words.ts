@@ -1,7 +1,7 @@
 /** Says in words what a plan is and what a change of plan changes. */
 import type { Plan, PlanLimits } from '../../access/plan.ts'
 
-/** What a plan is and what a change of it changes, in words. */
+/** Describes a plan, and the effects of changing it, in words. */
 
 export const planPath = '/dashboard/plan'
 
@@ -25,7 +25,7 @@ export function paysFrom(cheaper: Plan, dearer: Plan): bigint | undefined {
 /** In nano-USD. */
 const cent = 10_000_000n
 
-/** What is different between two plans, one line each: what, before, after. */
+/** The differences between two plans, one line each: name, before, after. */
 export function differences(from: Plan, to: Plan): [what: string, from: string, to: string][] {
   const limits: [string, keyof PlanLimits][] = [
     ['Requests per minute and key', 'rpm'],

@@ -174,7 +174,7 @@ const toStandingView = ({ plan, current, account, now }: Stands) => ({
   as_of: toRfc3339(now),
 })
 
-/** What a program that subscribes is answered again. */
+/** The answer that a repeated subscription gets again. */
 const onceStanding = (deps: Deps, call: Call) =>
   onceOf<Subscribed>(deps, call, ({ account, current }, now) => {
     const plan = deps.plans.of(account, now)

@@ -9,7 +9,7 @@ import { first, rows } from '../../storage/db/sql/query-steps.ts'
 /** A subscription whose period ended. */
 export type Due = Pick<SubscriptionRow, 'id' | 'accountId' | 'periodStart'> & { periodEnd: Millis }
 
-/** Who pays for which plan; only the ledger changes it. */
+/** The subscriptions of accounts; only the ledger changes them. */
 export type SubscriptionStore = {
   /** The right to renew; undefined while another node has it. */
   takeLease(): Promise<Lease | undefined>

@@ -28,13 +28,13 @@ export type SubscribeWish = {
   plan: Plan
   /** When its price was shown, so that exactly that is paid; now when undefined. */
   quotedAt?: Millis | undefined
-  /** Where the caller sent an Idempotency-Key. */
+  /** Set if the caller sent an Idempotency-Key. */
   once?: Once<Subscribed> | undefined
   /** The wallet that does it; the account's own by default. */
   actor?: string | undefined
 }
 
-/** What an account has afterwards. */
+/** The account afterwards. */
 export type Subscribed = { account: AccountRow; current: SubscriptionRow | undefined }
 
 type Needs = Pick<Deps, 'ledger' | 'ids' | 'keys' | 'plans' | 'settings'>

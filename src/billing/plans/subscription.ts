@@ -21,7 +21,7 @@ export function accountOf(unit: UnitOfWork, id: string): AccountRow {
   return account
 }
 
-/** What an account may still pay with. */
+/** The money that an account may still pay with. */
 export const availableTo = ({ balance, held }: AccountRow): Nusd => balance - held
 
 /** @throws Refusal `insufficient_balance` when the account cannot pay `charge` now. */
@@ -100,7 +100,7 @@ export function cancelSubscription(unit: UnitOfWork, row: SubscriptionRow): void
   setPlan(unit, row.accountId, row.plan, row.periodEnd)
 }
 
-/** What was done to a subscription and by whom, for the audit. */
+/** An action on a subscription and its actor, for the audit. */
 export function notePlan(
   unit: UnitOfWork,
   ids: Ids,

@@ -1,4 +1,4 @@
-/** What the statement answers. */
+/** The answers of the statement. */
 import * as t from '../../web/http/shape.ts'
 
 /** Money that may go out as well as come in. */

@@ -8,7 +8,7 @@ import type { Meter, MeterLine } from '../../models/meter.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import type { ExportedRun } from './store.ts'
 
-/** What one meter line of a run is written from. */
+/** The input of one meter line of a run. */
 type Charge = { run: ExportedRun; line: MeterLine; cost: Nusd }
 
 /** A field of a column: the same in all lines of a run, or each line's own. */

@@ -148,7 +148,7 @@ export const exportFormats = { csv, jsonl, focus: focusFormat } as const
 export type FormatName = keyof typeof exportFormats
 export const formatNames = ['csv', 'jsonl', 'focus'] as const satisfies readonly FormatName[]
 
-/** What the run would have cost without its discount. */
+/** The cost of the run without its discount. */
 const listCostOf = (run: ExportedRun): Nusd => costOf(linesOf(run), 0)
 
 /** The meter lines as the API shows them. */

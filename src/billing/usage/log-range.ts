@@ -5,7 +5,7 @@ import { dayMs } from './usage.ts'
 /** Places of the log: `start` ≤ place < `end`. */
 export type Span = { start: number; end: number }
 
-/** Where in the log the counted receipts of each day are, also after a clock went back. */
+/** Finds the counted receipts of each day in the log, also after a clock went back. */
 export type DayMarks = ReadonlyMap<Millis, Span>
 
 /** A time: `from` ≤ at < `to`. */

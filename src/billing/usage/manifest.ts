@@ -13,7 +13,7 @@ import type { Checkpoint } from '../../verify/proof.ts'
 export type ExportTally = {
   /** The next bytes, in order. */
   bytes(text: string): void
-  /** What a run adds: its rows and its cost. */
+  /** The share of a run: its rows and its cost. */
   run(rows: number, cost: Nusd): void
   /** The manifest of what was counted, `asOf` leaves of the log. */
   end(asOf: number): Promise<ExportManifest>

@@ -17,7 +17,7 @@ import { readReport } from './report.ts'
 import { usageOf } from './sum.ts'
 import { toUsageView } from './usage-view.ts'
 
-/** What an account used: the page, the same as JSON, and every run of a range as a file. */
+/** The usage of an account: the page, the same as JSON, and every run of a range as a file. */
 export const usagePortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'usage-portal' })
     .use(sessionAuth(deps))
@@ -78,7 +78,7 @@ async function whoseOf({ keys }: Deps, { account, branch }: Acting) {
   return branch === undefined ? { account } : { account, keyIds: await keys.ofBranch(branch) }
 }
 
-/** What was asked for stays on the page, with what is wrong with it. */
+/** The request stays on the page, with its fault. */
 async function viewOf(deps: Deps, acting: Acting, query: URLSearchParams): Promise<UsageView> {
   const now = deps.clock.now()
   const view = { account: acting.account, now, query }

@@ -13,7 +13,7 @@ type ReportWish = Pick<UsageWish, 'account' | 'keyIds' | 'from' | 'to' | 'groupB
   page: number
 }
 
-/** What a person is shown of what an account used. */
+/** The usage report of an account. */
 export type Report = Period & {
   groupBy: UsageWish['groupBy']
   /** Every day of the range, also those without a run. */
@@ -81,7 +81,7 @@ async function tableOf(
   return { rows, count: all.length, page, pages, totals, keyNames }
 }
 
-/** What is equal stays in the order of its names. */
+/** Equal rows stay in the order of their names. */
 const inOrder = (a: UsageRow, b: UsageRow): number =>
   (b.day ?? 0) - (a.day ?? 0) || Number(b.cost - a.cost) || b.runs - a.runs
 

@@ -1,4 +1,4 @@
-/** What `/v1/usage` answers. */
+/** The answers of `/v1/usage`. */
 import * as t from '../../web/http/shape.ts'
 
 const dimensions = ['day', 'key', 'model', 'tag'] as const

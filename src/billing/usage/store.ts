@@ -11,10 +11,10 @@ import type { DayMarks, Period, Span } from './log-range.ts'
 import { cursorFact, markPrefix, readMark } from './store/usage-counter.ts'
 import type { CountedRun, Sums } from './usage.ts'
 
-/** Whose usage: an account's, or that of some of its keys. */
+/** The owner of usage: an account, or some of its keys. */
 export type Whose = { account: string; keyIds?: readonly string[] | undefined }
 
-/** What sums can be grouped by without reading the runs. */
+/** The groupings of sums that need no reading of runs. */
 export type DayGrouping = { day: boolean; key: boolean; model: boolean }
 
 /** Sums of one group; what they are not grouped by is null. */
@@ -52,7 +52,7 @@ export type UsageStore = {
   picture(whose: Whose, days: Period, by: DayGrouping): Promise<Picture>
   /** The days on which there is anything counted. */
   daysOf(whose: Whose, days: Period): Promise<Millis[]>
-  /** Where each day is in the log, as far as it is counted. */
+  /** The place of each day in the log, as far as it is counted. */
   marks(): Promise<DayMarks>
   /** The names of some keys of an account, as they are today. */
   keyNames(account: string, ids: string[]): Promise<Map<string, string>>

@@ -76,7 +76,7 @@ export async function usageOf({ usage }: Pick<Deps, 'usage'>, wish: UsageWish): 
   return { from, to, groupBy, ...groups.done(), asOf, uncounted: size - asOf }
 }
 
-/** Where the counted receipts of some periods are. */
+/** The places of the counted receipts of some periods. */
 async function countedPlaces(
   usage: Deps['usage'],
   wish: UsageWish,

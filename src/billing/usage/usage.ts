@@ -1,4 +1,4 @@
-/** What usage is: runs of an account by the day on which they ended. */
+/** Defines usage: runs of an account by the day on which they ended. */
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import {
@@ -28,7 +28,7 @@ export type Sums = {
   cost: Nusd
 }
 
-/** What of an ended run is counted. */
+/** The counted part of an ended run. */
 export type CountedRun = Pick<
   EndedRun,
   'accountId' | 'keyId' | 'model' | 'status' | 'lines' | 'cost' | 'tags' | 'finishedAt'

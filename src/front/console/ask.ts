@@ -58,7 +58,7 @@ export function textOf(chunks: readonly Chunk[]): string {
   return text
 }
 
-/** What chunks add to the message of the first choice. */
+/** The deltas of the first choice in chunks. */
 export const deltasOf = (chunks: readonly Chunk[]): JsonObject[] =>
   plainChunks(chunks).flatMap(({ choices }) =>
     (Array.isArray(choices) ? choices : []).flatMap((choice) => {

@@ -6,7 +6,7 @@ export type Fault = { type: string; message: string; metadata?: Record<string, u
 
 export type FaultWords = { what: string; charged: string; receiptId: string | undefined }
 
-/** Who interrupted a run, by error type. */
+/** The party that interrupted a run, by error type. */
 const brokeOff: Record<string, string> = {
   conflict: 'You stopped it',
   upstream_error: 'The model server stopped',

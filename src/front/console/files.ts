@@ -34,7 +34,7 @@ export const partOf = (file: SentFile, url: string): Json =>
     ? { type: 'file', file: { filename: file.name, file_data: url } }
     : { type: 'image_url', image_url: { url } }
 
-/** What a model takes, in words: a hint and the name of a field. */
+/** The inputs of a model, in words: a hint and the name of a field. */
 export function takenText({ imageTokens, pdfTokens }: FileTokens): string {
   if (imageTokens === undefined && pdfTokens === undefined) return ''
   return [imageTokens !== undefined && 'images', pdfTokens !== undefined && 'PDFs']

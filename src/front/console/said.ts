@@ -1,4 +1,4 @@
-/** What an answer holds: text, reasoning, calls of tools, images. Runs in browsers too. */
+/** Reads the parts of an answer: text, reasoning, calls of tools, images. Runs in browsers too. */
 import type { Json } from '../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../kernel/json-object.ts'
 
@@ -37,7 +37,7 @@ export type CallPiece = Required<ToolCall>
 
 type Piece = { text: string; reasoning: string; calls: CallPiece[] }
 
-/** What a delta adds to an answer. */
+/** The part of an answer that a delta adds. */
 export function readPiece(delta: JsonObject): Piece {
   const calls = objectsOf(delta['tool_calls']).map((call, place) => {
     const index = typeof call['index'] === 'number' ? call['index'] : place

@@ -14,7 +14,7 @@ export type Turn = {
   files?: readonly SentFile[]
   /** The model that answered. */
   model?: string
-  /** What else it said: its reasoning and calls of tools. */
+  /** The rest of the turn: its reasoning and calls of tools. */
   reply?: { [member: string]: Json }
 }
 
@@ -145,7 +145,7 @@ type AnyLine = { readonly meter: string; readonly quantity: number }
 export const tokensText = (count: number): string =>
   `${count.toLocaleString('en-US')} ${count === 1 ? 'token' : 'tokens'}`
 
-/** What a run read, and how much of it from a cache. */
+/** The input of a run, and how much of it came from a cache. */
 export function inputText(lines: readonly AnyLine[]): string {
   const cached = cachedUnitsOf(lines)
   const read = tokensText(inputUnitsOf(lines))

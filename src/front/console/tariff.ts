@@ -1,4 +1,4 @@
-/** What the console's script needs of a model to tell what a question holds. */
+/** The facts of a model that the console's script needs to compute a hold. */
 import { contextOf } from '../../models/bound.ts'
 import { defaultPdfPages } from '../../models/media.ts'
 import type { Model } from '../../models/model.ts'

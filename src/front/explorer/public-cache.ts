@@ -8,7 +8,7 @@ export type PublicCache = RecentReads & {
   stats(window: Window): Promise<Stats>
 }
 
-/** What doors that show the public log are given. */
+/** The dependencies of doors that show the public log. */
 export type PublicDeps = Deps & { publicCache: PublicCache }
 
 export const makePublicCache = (deps: Deps): PublicCache => ({

@@ -1,4 +1,4 @@
-/** What the explorer answers. */
+/** The answers of the explorer. */
 import { anchorShape } from '../../proof/anchors/shapes.ts'
 import { passportShape } from '../../proof/passports/shapes.ts'
 import { receiptFileMembers } from '../../proof/receipts/shapes.ts'

@@ -1,4 +1,4 @@
-/** What `/mcp` takes and answers, and the arguments of its tools: members of bodies of `/v1`. */
+/** The bodies of `/mcp`, and the arguments of its tools: members of bodies of `/v1`. */
 import { Type } from '@sinclair/typebox'
 import { mintBody } from '../../access/keys/api/key-body.ts'
 import { quoteBody } from '../../billing/quotes/api/quote-body.ts'
@@ -83,7 +83,7 @@ export const exportInput = t.closed('', {
   'as_of?': as_of,
 })
 
-/** What `export_usage` answers with in place of a download. */
+/** The answer of `export_usage` in place of a download. */
 export const exportedShape = t.object('A file of usage, or its beginning.', {
   object: t.only('usage.export'),
   content_type: t.text('Of the file.', 'text/csv; charset=utf-8'),

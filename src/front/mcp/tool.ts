@@ -1,4 +1,4 @@
-/** What an MCP tool is: its schemas, and the request to /v1 that it makes. */
+/** Defines an MCP tool: its schemas, and the request to /v1 that it makes. */
 import type { Json } from '../../kernel/canonical.ts'
 import type { TSchema } from '../../web/http/shape.ts'
 

@@ -26,7 +26,7 @@ type Found = {
   available: Nusd | undefined
   lasting: Lasting | undefined
   keys: readonly ShownKey[]
-  /** What each key spent today, without its children. */
+  /** The spending of each key today, without its children. */
   spentToday: ReadonlyMap<string, Nusd>
   isDiverged: boolean
   isUnbalanced: boolean

@@ -1,4 +1,4 @@
-/** What an account spent on each of the last days, and how long its balance lasts. */
+/** Computes the daily spending of an account, and how long its balance lasts. */
 import { LRUCache } from 'lru-cache'
 import type { Deps } from '../../app/deps-port.ts'
 import { type UsageRow, usageOf } from '../../billing/usage/sum.ts'

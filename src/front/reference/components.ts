@@ -1,4 +1,4 @@
-/** What the parts of the OpenAPI document share, each said once and referred to by its name. */
+/** Shared parts of the OpenAPI document, each written once and referred to by its name. */
 import type { Json } from '../../kernel/canonical.ts'
 import type { Schema } from '../../web/http/json-schema.ts'
 import { spellShapes } from '../../web/http/json-schema.ts'

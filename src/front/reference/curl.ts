@@ -39,7 +39,7 @@ function cookieFlags(operation: Operation): string[] {
   return pathOf(operation).startsWith('/api/') ? ['-b session.txt -c session.txt'] : []
 }
 
-/** What curl does by itself need not be said. */
+/** Defaults of curl are left out. */
 function methodFlag(method: string, { body, form }: Example): string {
   const usual = body === undefined && form === undefined ? 'GET' : 'POST'
   return method === usual ? '' : `-X ${method} `

@@ -148,7 +148,7 @@ const pascal = (type: RefusalType): string =>
     .replace(/_error$/, '')
     .replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** What browsers and htmx get in place of the JSON. */
+/** The answer for browsers and htmx in place of the JSON. */
 const htmlError: Record<string, Json> = { 'text/html': { schema: { type: 'string' } } }
 
 const retryAfter = t.integer('How long to wait. Seconds.', 1)

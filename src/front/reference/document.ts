@@ -184,7 +184,7 @@ function bodyOf({ examples }: Operation, body: NonNullable<Operation['body']>): 
   return { required: body.isOptional !== true, content }
 }
 
-/** What examples send of a kind, by their names. */
+/** The examples of a kind, by their names. */
 function examplesOf(
   examples: readonly Example[],
   sent: (example: Example) => Json | undefined,

@@ -50,7 +50,7 @@ function refersTo(schema: Schema): string | undefined {
   return typeof $ref === 'string' ? $ref.slice($ref.lastIndexOf('/') + 1) : undefined
 }
 
-/** What kind of value it is, in words. */
+/** The kind of value, in words. */
 export function typeOf(schema: Schema): string {
   const { anyOf, items, type, $ref } = schema
   const words = schema['enum']

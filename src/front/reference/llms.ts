@@ -4,7 +4,7 @@ import { type Group, methodOf, pathOf } from '../../web/reference/operation.ts'
 import { areas } from './areas.ts'
 import { type FirstStep, firstSteps } from './first-steps.ts'
 
-/** What an agent reads first: enough to run, to check its budget and to verify a receipt. */
+/** The first page for agents: enough to run, to check its budget and to verify a receipt. */
 export const llmsOf = ({ baseUrl }: { baseUrl: string }): string => `# Counterfoil at ${baseUrl}
 
 > A prepaid, OpenAI-compatible gateway to AI models. Every run is charged to your key, to the

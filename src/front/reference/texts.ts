@@ -1,6 +1,6 @@
 /** Texts of the first page of the reference, for people and as Markdown. */
 
-/** What holds for every route. */
+/** Rules of every route. */
 export const rules = [
   'Money is integer nano-USD (`_nusd`): 1 USD is 1,000,000,000. Prices are integer pico-USD a ' +
     'unit (`_pusd`), the same as micro-USD a million units.',
@@ -26,7 +26,7 @@ export const rules = [
     'the two documents. All other paths are pages for people. `/metrics` has its own listener.',
 ]
 
-/** What official clients do. */
+/** The behaviour of official clients. */
 export const notes = [
   'openai’s `idempotencyKey` option sends no header: say `headers: {"Idempotency-Key": …}`.',
   'They retry 408, 409, 429 and 5xx by themselves. Before a 5xx goes out the hold was released, ' +

@@ -45,7 +45,7 @@ export const statusApi = (deps: Deps) =>
       return { status: 'ok' }
     })
 
-/** What a supervisor is told while there is no traffic to be taken. */
+/** The answer to a supervisor while no traffic is taken. */
 const refuseNow = (reason: 'stopping' | 'database', message: string): never =>
   refuse('unavailable', { message, metadata: { reason } })
 

@@ -1,4 +1,4 @@
-/** What `/v1/status` and the probes answer. */
+/** The answers of `/v1/status` and the probes. */
 import type { SenderStatus } from '../../proof/anchors/anchor-status.ts'
 import * as t from '../../web/http/shape.ts'
 

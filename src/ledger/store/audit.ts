@@ -9,7 +9,7 @@ import { wideSum } from '../../storage/db/sql/wide-sum.ts'
 import { windowId } from '../../storage/holds/open-runs.ts'
 import { type Audit, type AuditPoint, makeAudit, type SideSums } from '../audit.ts'
 import { isBrakeWindow } from '../brake.ts'
-import { expectOwed } from './owed.ts'
+import { expectLiabilities } from './expect-liabilities.ts'
 
 /** Audits of the whole ledger. Each works on one snapshot, so that the server can go on. */
 export type AuditStore = {
@@ -136,7 +136,7 @@ export function auditStore(db: Db): AuditStore {
     db.snapshot(function* (q) {
       const begun = makeAudit(until)
       yield* openRuns(q, begun)
-      yield* expectOwed(db, q, begun, ending)
+      yield* expectLiabilities(db, q, begun, ending)
       yield* everyTransfer(q, begun, ending)
       yield* everyDeposit(q, begun, ending)
       yield* everyRun(q, begun, ending)

@@ -27,7 +27,7 @@ export async function readAnchored(deps: AnchoredDeps): Promise<Anchored> {
   return { size, oldest, isOn: await anchoring.isOn() }
 }
 
-/** Who pays for anchors, and with what. */
+/** The sender of anchors and its funds. */
 export type SenderStatus = { address: string | null; balance_wei: string | null; low: boolean }
 
 export type AnchorStatus = {

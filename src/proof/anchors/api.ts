@@ -21,7 +21,7 @@ export const anchorsApi = (deps: Deps) =>
     openToAnyOrigin,
   )
 
-/** What `GET /v1/anchors` answers. */
+/** The answer of `GET /v1/anchors`. */
 export type AnchorsList = Awaited<ReturnType<typeof anchorsOf>>
 
 /** The answer of `GET /v1/anchors`. @throws Refusal `invalid_request` */

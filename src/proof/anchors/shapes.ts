@@ -1,4 +1,4 @@
-/** What `/v1/anchors` answers. */
+/** The answers of `/v1/anchors`. */
 
 import * as t from '../../web/http/shape.ts'
 import { checkpointShape } from '../log/shapes.ts'

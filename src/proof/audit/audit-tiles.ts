@@ -12,7 +12,7 @@ import { readHead, readRoot } from '../anchors/registry.ts'
 import { WrongAnswer } from './answers.ts'
 import type { OnChain } from './check-chain.ts'
 import { continues } from './check-log.ts'
-import { owedLeaves } from './owed-leaves.ts'
+import { liabilitiesLeaves } from './liabilities-leaves.ts'
 import { type Paper, readPapers } from './papers.ts'
 import { count, type KnownHead, type Service } from './service-view.ts'
 
@@ -82,10 +82,10 @@ export async function auditTiles(audit: TileAudit, attempt: Attempt): Promise<Ti
   })
   const papers = readPapers(audit.papers, audit.trust)
   const known = [...audit.heads, ...papers.heads]
-  const owed = owedLeaves()
+  const statements = liabilitiesLeaves()
   const seeEntry: Seen = (index, bytes) => {
     papers.seeEntry(index, bytes)
-    owed.seeEntry(index, bytes)
+    statements.seeEntry(index, bytes)
   }
   const roots = await readRoots(audit, head, [...known, ...toList(onChain.head)], seeEntry, attempt)
   const compare = (heads: readonly KnownHead[], done: Outcome) =>
@@ -103,7 +103,9 @@ export async function auditTiles(audit: TileAudit, attempt: Attempt): Promise<Ti
       chain_head: onChain.head && isRead ? await compare([onChain.head], chained) : chained,
       receipts: isRead ? papers.checkReceipts(head) : unread,
       quotes: papers.checkQuotes(),
-      owed_leaves: isRead ? await attempt(() => owed.check(audit.service, head.origin)) : unread,
+      owed_leaves: isRead
+        ? await attempt(() => statements.check(audit.service, head.origin))
+        : unread,
     },
   }
 }

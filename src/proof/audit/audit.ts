@@ -29,8 +29,13 @@ import {
   checkRemembered,
   trustedSigners,
 } from './check-log.ts'
-import { checkHoldings, checkSaid, type OwedEvery, readSaid } from './check-owed.ts'
 import { checkRanges, checkRotations } from './check-signers.ts'
+import {
+  checkHoldings,
+  checkStatements,
+  readStatements,
+  type StatementSchedule,
+} from './check-statements.ts'
 import type { Paper } from './papers.ts'
 import { type KnownHead, type Service, ServiceTrouble, type ServiceView } from './service-view.ts'
 
@@ -72,8 +77,8 @@ export type AuditOptions = {
   chain?: OnChain
   /** The checkpoint of an earlier audit. */
   remembered?: Checkpoint
-  /** How often the service must say what it owes; not asked without it. */
-  owedEvery?: OwedEvery
+  /** How often the service must publish its liabilities; not asked without it. */
+  owedEvery?: StatementSchedule
   /** How to read the files of the log; without them only the API is audited. */
   files?: FileOptions
 }
@@ -102,7 +107,7 @@ export async function auditService(options: AuditOptions): Promise<AuditReport> 
     return unread(outcomeOf(error))
   }
   const notAsked = skip('The chain was not checked: add --rpc and --registry.')
-  const owed = await checkOwed({ service, view, owedEvery }, chain)
+  const checked = await auditLiabilities({ service, view, owedEvery }, chain)
   const outcomes: Record<(typeof auditChecks)[number], Outcome> = {
     signers: checkRanges(view),
     rotations: checkRotations(view),
@@ -112,12 +117,12 @@ export async function auditService(options: AuditOptions): Promise<AuditReport> 
     remembered: remembered
       ? await attempt(() => checkRemembered(service, view, remembered))
       : skip('No earlier audit to compare with: --state saves this one.'),
-    liabilities: owed.said,
+    liabilities: checked.statements,
     chain_roots: chain ? await attempt(() => checkRoots(chain, view)) : notAsked,
     chain_final: chain ? await attempt(() => checkFinal(chain, view)) : notAsked,
     chain_count: chain ? await attempt(() => checkCount(chain, view)) : notAsked,
     chain_signers: chain ? await attempt(() => checkSignersThere(chain, view)) : notAsked,
-    chain_holdings: owed.holdings ?? notAsked,
+    chain_holdings: checked.holdings ?? notAsked,
   }
   const checks: AuditCheck[] = auditChecks.map((name) => ({ name, ...outcomes[name] }))
   if (options.files) checks.push(...(await fileChecks(options, options.files, view)))
@@ -195,22 +200,22 @@ const headIn = (what: string, head: Checkpoint | undefined): KnownHead[] =>
 
 const isFine = ({ status }: Outcome): boolean => status === 'pass' || status === 'skip'
 
-type OwedDemand = { view: ServiceView; owedEvery: OwedEvery | undefined }
+type StatementDemand = { view: ServiceView; owedEvery: StatementSchedule | undefined }
 
 /** Checks the statements of debts, and the treasury if a chain was named. */
-async function checkOwed(
-  { service, view, owedEvery }: Pick<AuditOptions, 'service'> & OwedDemand,
+async function auditLiabilities(
+  { service, view, owedEvery }: Pick<AuditOptions, 'service'> & StatementDemand,
   on: OnChain | undefined,
 ) {
   try {
-    const said = await readSaid(service)
+    const statements = await readStatements(service)
     return {
-      said: await attempt(() => checkSaid(service, view, said, owedEvery)),
-      holdings: on && (await attempt(() => checkHoldings(on.chain, said))),
+      statements: await attempt(() => checkStatements(service, view, statements, owedEvery)),
+      holdings: on && (await attempt(() => checkHoldings(on.chain, statements))),
     }
   } catch (error) {
     const outcome = outcomeOf(error)
-    return { said: outcome, holdings: on && skip('What is owed could not be read.') }
+    return { statements: outcome, holdings: on && skip('The liabilities could not be read.') }
   }
 }
 

@@ -1,4 +1,4 @@
-/** `/liabilities`: what is owed to all accounts, and the proof that it counts one of them. */
+/** `/liabilities`: the sum of all balances, and the proof that it counts one of them. */
 import { Elysia } from 'elysia'
 import { assertRoot } from '../../access/keys/key.ts'
 import { keyAuth } from '../../access/keys/needs-key.ts'

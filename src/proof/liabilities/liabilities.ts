@@ -1,4 +1,4 @@
-/** Statements of what is owed, as they are shown, and the proof that one counts an account. */
+/** Liabilities statements, as they are shown, and the proof that one counts an account. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { refuse } from '../../kernel/refusal.ts'
@@ -65,7 +65,7 @@ export async function ownFile(
   const { liabilities } = deps
   const row = await (number === undefined ? liabilities.newest() : liabilities.find(number))
   if (!row) {
-    const none = 'Nothing was said yet of what is owed. GET /liabilities lists what was.'
+    const none = 'No liabilities statement has been published yet. GET /liabilities lists them.'
     return refuse('not_found', number === undefined ? none : 'There is no such statement.')
   }
   const own = await ownLeafOf(deps, row, account)

@@ -1,4 +1,4 @@
-/** Reference entries of what is owed to all accounts, and to one. */
+/** Reference entries of liabilities: to all accounts, and to one. */
 import * as t from '../../web/http/shape.ts'
 import * as r from '../../web/reference/entry.ts'
 import { liabilitiesFileShape, liabilitiesPageShape, ownLiabilitiesShape } from './shapes.ts'
@@ -12,7 +12,7 @@ const proof = {
 }
 
 export const liabilitiesEntries = [
-  get('listLiabilities', '', 'What is owed to all accounts', {
+  get('listLiabilities', '', 'Liabilities to all accounts', {
     about:
       'Once a day all balances, read at one moment, become a Merkle sum tree; its signed root ' +
       'and total are a leaf of the log (kind 5).',
@@ -25,7 +25,7 @@ export const liabilitiesEntries = [
     answers: r.ok('The file.', liabilitiesFileShape),
     refuses: ['log_diverged', 'log_damaged'],
   }),
-  get('proveLiabilities', '/proof', 'What is owed to the own account', {
+  get('proveLiabilities', '/proof', 'Liabilities to the own account', {
     ...proof,
     about:
       'The path from the balance of the account of the key to the signed total, for ' +

@@ -1,4 +1,4 @@
-/** The answers of what is owed. */
+/** The answers of liabilities. */
 import * as t from '../../web/http/shape.ts'
 import { checkpointShape } from '../log/shapes.ts'
 
@@ -22,7 +22,7 @@ const statementShape = t.object(
 
 const signature = t.text('65 bytes as hex, secp256k1, low s.', `0x${'5c'.repeat(65)}`)
 
-const itemShape = t.answer('LiabilitiesItem', 'What was owed to all accounts at one moment.', {
+const itemShape = t.answer('LiabilitiesItem', 'The liabilities to all accounts at one moment.', {
   id: t.text('Its number.', '12'),
   object: t.only('liabilities'),
   statement: statementShape,

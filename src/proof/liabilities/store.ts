@@ -1,4 +1,4 @@
-/** Stores statements of what is owed: reads all balances at one moment and logs their tree. */
+/** Stores liabilities statements: reads all balances at one moment and logs their tree. */
 import { and, asc, desc, eq, gt, gte, isNotNull, lt, type SQL, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import { fromHex } from '../../kernel/hex.ts'

@@ -8,7 +8,7 @@ import type { Checkpoint } from '../../verify/proof.ts'
 import type { LogSpan } from './logs.ts'
 import { hashOf, peaksOf } from './tree.ts'
 
-/** What signing a head takes. */
+/** The dependencies of signing a head. */
 export type SigningDeps = Pick<
   Deps,
   'logStore' | 'checkpoints' | 'signer' | 'clock' | 'logs' | 'log' | 'heads'

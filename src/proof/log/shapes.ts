@@ -1,4 +1,4 @@
-/** What the log answers: checkpoints and proofs. */
+/** The answers of the log: checkpoints and proofs. */
 import * as t from '../../web/http/shape.ts'
 
 const signature = (about: string) => t.text(about, `0x${'5c'.repeat(65)}`)

@@ -34,7 +34,7 @@ export function toPassportView(deps: Pick<Deps, 'logs' | 'settings'>, standing: 
   }
 }
 
-/** What its owner sees besides. */
+/** The parts that only its owner sees. */
 export const toOwnView = (
   deps: Pick<Deps, 'logs' | 'settings'>,
   standing: Standing,

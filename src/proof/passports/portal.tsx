@@ -120,7 +120,7 @@ async function viewOf(
   }
 }
 
-/** Which keys name which passport, read once for all. */
+/** The keys that name each passport, read once for all. */
 async function boundTo({ passports }: Pick<Deps, 'passports'>, account: string) {
   const byHandle = Map.groupBy(await passports.boundKeys(account), ({ passport }) => passport)
   return ({ row }: Standing) => (byHandle.get(row.handle) ?? []).map(({ id }) => id)

@@ -38,7 +38,7 @@ export type SpendBand = (typeof spendBands)[number]
 
 export const modelsMax = 50
 
-/** What is counted of a passport. */
+/** The counts of a passport. */
 export type Counted = Pick<
   PassportRow,
   'runs' | 'succeeded' | 'spent' | 'activeDays' | 'firstAt' | 'lastAt' | 'publicReceipts'

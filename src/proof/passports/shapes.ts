@@ -34,7 +34,7 @@ export const trackRecordShape = t.answer(
   },
 )
 
-/** What everybody sees of a passport. */
+/** The public view of a passport. */
 export const passportMembers = {
   id: t.id('psp', 'Id of the passport.'),
   object: t.only('passport'),

@@ -36,7 +36,7 @@ export type StatementFile = {
 export const statementDigest = (handle: string, asOfSize: bigint, record: string): Uint8Array =>
   structDigest('PassportStatement', { handle, asOfSize, record: sha256(record) })
 
-/** Who may sign which part of the log. */
+/** The signer of each part of the log. */
 export type TrustedSigner = { address: string; fromIndex: bigint; untilIndex: bigint | null }
 
 /** What of a statement can be checked from the file alone. */

@@ -20,7 +20,7 @@ export function readGiven(text: string, baseUrl: string): Given {
     return { kind: 'file', file: read?.value as ReceiptFile, problems: read?.repeated ?? [] }
   }
   const value = read?.value
-  if (isObject(value) && value['type'] === 'counterfoil.liabilities') return wrong(owedWords)
+  if (isObject(value) && value['type'] === 'counterfoil.liabilities') return wrong(liabilitiesWords)
   return wrong(
     read === undefined
       ? 'This is neither a receipt file nor the id or the link of a receipt.'
@@ -28,8 +28,8 @@ export function readGiven(text: string, baseUrl: string): Given {
   )
 }
 
-const owedWords =
-  'This is a proof of what is owed: the offline page below checks it, and so does the command ' +
+const liabilitiesWords =
+  'This is a proof of liabilities: the offline page below checks it, and so does the command ' +
   'counterfoil verify.'
 
 /** Accepts links to this service only; no other server is asked. */

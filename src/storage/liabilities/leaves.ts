@@ -1,10 +1,10 @@
-/** The leaves of what is owed: who is behind one, and how a part of them is stored. */
+/** The leaves of liabilities: who is behind one, and how a part of them is stored. */
 import { hmacSha256, sha256 } from '../../kernel/hash.ts'
 import { fromHex } from '../../kernel/hex.ts'
 import { idBytes, leafBytes, nodeBytes, type SumNode } from '../../verify/sum-tree.ts'
 
 /** A leaf: a blinded id, a balance, and how many transfers of the account the balance follows. */
-export type OwedLeaf = { id: Uint8Array; amount: bigint; moves: number }
+export type LiabilityLeaf = { id: Uint8Array; amount: bigint; moves: number }
 
 /** Leaves of a part, and so the fewest of a tree. */
 export const partLeaves = 256
@@ -31,7 +31,11 @@ export function leavesFor(accounts: number): number {
   return leaves
 }
 
-export function writeLeaf(bytes: Uint8Array, i: number, { id, amount, moves }: OwedLeaf): void {
+export function writeLeaf(
+  bytes: Uint8Array,
+  i: number,
+  { id, amount, moves }: LiabilityLeaf,
+): void {
   const at = i * leafWidth
   bytes.set(id, at)
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, leafWidth)
@@ -39,7 +43,7 @@ export function writeLeaf(bytes: Uint8Array, i: number, { id, amount, moves }: O
   view.setBigUint64(40, BigInt(moves))
 }
 
-export function readLeaf(bytes: Uint8Array, i: number): OwedLeaf {
+export function readLeaf(bytes: Uint8Array, i: number): LiabilityLeaf {
   const at = i * leafWidth
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, leafWidth)
   return {
@@ -123,7 +127,7 @@ export const partWith = (heads: readonly PartHead[], id: Uint8Array): number =>
 export function findLeaf(
   part: Uint8Array,
   id: Uint8Array,
-): (OwedLeaf & { index: number }) | undefined {
+): (LiabilityLeaf & { index: number }) | undefined {
   const idAt = (i: number) => part.subarray(i * leafWidth, i * leafWidth + 32)
   const index = lastUpTo(id, part.length / leafWidth, idAt)
   const leaf = readLeaf(part, index)

@@ -53,7 +53,7 @@ const scripts = [
   'check',
   'console',
   'deposit',
-  'owed',
+  'liabilities',
   'terminal',
   'live-list',
   'palette',

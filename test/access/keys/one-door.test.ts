@@ -114,7 +114,7 @@ describe.each(engines)('the routes of one key on %s', (engine) => {
         expect(await typeOf(refused)).toEqual([403, 'key_revoked'])
       })
 
-      test('lets any key revoke itself, whatever its scopes', async () => {
+      test('lets any key revoke itself, no matter what its scopes', async () => {
         const child = await mint(top.secret, { scopes: [] as Scope[] })
         const revoked = await post(child.secret, `/v1/keys/${child.id}/revoke`)
         expect(await revoked.json()).toMatchObject({ id: child.id, status: 'revoked' })

@@ -44,7 +44,7 @@ describe('a failed query', () => {
 
 describe('the fields of a line', () => {
   promise`K18 C: No secret reaches a log or an error, at any level.`
-  test('are redacted at any depth, and whatever they hold, the line is written', () => {
+  test('are redacted at any depth, and no matter what they hold, the line is written', () => {
     const fields = { list: ['Bearer abc\\', { at: 'sk-service-abc' }], amount: 5n, none: undefined }
     const line = written((log) => log.info('event', fields))
     expect(JSON.parse(line)).toMatchObject({

@@ -13,7 +13,7 @@ describe('the text format', () => {
     expect(readExposition(text).get('some')?.samples[0]?.labels).toEqual({ value })
   })
 
-  test('what nobody knows is left out', () => {
+  test('what no one knows is left out', () => {
     const families = [gauge('a', 'A.', null), gauge('b', 'B.', undefined), gauge('c', 'C.', 0)]
     expect([...readExposition(writeExposition(families)).keys()]).toEqual(['c'])
   })

@@ -117,7 +117,7 @@ for (const engine of engines) {
     })
 
     promise`A18`
-    test('nothing in it names an account, a key or what anybody wrote', () => {
+    test('nothing in it names an account, a key or what anyone wrote', () => {
       const words = [testAccount, testAccount.slice(2), 'sk-service', secret]
       words.push('tell nobody', 'carol', 'quick', upstream.url)
       expect(words.filter((word) => text.toLowerCase().includes(word.toLowerCase()))).toEqual([])

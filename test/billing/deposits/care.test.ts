@@ -172,7 +172,7 @@ test('a deposit that was final keeps its money, whatever leaves the chain; it is
   expect(events('deposit.final_denied')).toBe(1)
 })
 
-test('whoever lost the right to watch credits nothing', async () => {
+test('a process that lost the right to watch credits nothing', async () => {
   chain.add([transferLog(alice, units(50))])
   await w.look()
   chain.mine(2000)
@@ -185,7 +185,7 @@ test('whoever lost the right to watch credits nothing', async () => {
   expect([await w.states(), await w.balance(alice)]).toEqual([['detected 50'], 0])
 })
 
-describe('a deposit that is given to somebody', () => {
+describe('a deposit that is given to someone', () => {
   const sender = privateKeyToAccount(
     '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
   )
@@ -201,7 +201,7 @@ describe('a deposit that is given to somebody', () => {
     return all.filter((one) => one.action === action).map(({ detail }) => detail)
   }
 
-  test('is what is left of a transaction: what somebody has already is left out', async () => {
+  test('is what is left of a transaction: what someone has already is left out', async () => {
     const tx = chain.add([transferLog(exchange, units(5)), transferLog(exchange, units(7))])
     chain.mine(20)
     await w.look()

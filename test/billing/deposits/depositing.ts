@@ -34,7 +34,7 @@ export async function depositingWorld(on: { engine?: Engine; url: string; toml?:
     look: async (): Promise<void> => {
       await watch()
     },
-    /** A watcher that knows nothing of the one before, as after a restart. */
+    /** A watcher that knows nothing about the one before, as after a restart. */
     restart: (): void => {
       watch = depositWatcher(w.deps)
     },

@@ -178,7 +178,7 @@ describe('a server that leaves something out', () => {
     expect(await w.balance(alice)).toBe(50)
   })
 
-  test('is it the second and only for now, as one that lags, that is no alarm', async () => {
+  test('is it the second and only for now, as one that lags, that is not an alarm', async () => {
     const tx = chain.add([transferLog(alice, units(50))])
     chain.mine(40)
     second.latest = tx.block - 1

@@ -134,7 +134,7 @@ export const transferLog = (from: string, units: bigint, more: Partial<Log> = {}
   ...more,
 })
 
-/** Topics of a transfer from somebody to somebody, as an NFT has them with its id. */
+/** Topics of a transfer from someone to someone, as an NFT has them with its id. */
 export const topicsOf = (from: string, to: string, ...more: bigint[]): string[] => [
   transferTopic,
   topic(from),

@@ -48,7 +48,7 @@ async function on(more: { asked?: Partial<Chain>; deposits?: object } = {}) {
 }
 
 describe('after a trouble the watcher rests', () => {
-  test('a second, and twice as long after each next one; then all is asked anew', async () => {
+  test('a second, and twice as long after each next one; then all is asked again', async () => {
     chain.fault = () => new Response('<html>', { status: 502 })
     await look()
     expect(w.deps.health.deposits.trouble).toBe('malformed')

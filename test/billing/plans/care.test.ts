@@ -116,7 +116,7 @@ describe('a renewal', () => {
     expect(await own.paid()).toHaveLength(2)
   })
 
-  test('is done by whoever holds the lease, and by nobody else', async () => {
+  test('is done by the holder of the lease, and by no one else', async () => {
     const own = await payer(w, 100)
     await own.subscribe('builder')
     w.advance(32 * day)

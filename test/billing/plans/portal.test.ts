@@ -26,7 +26,7 @@ describe.each(engines)('the dashboard’s plans on %s', (engine) => {
   }, 60_000)
   afterAll(() => w.stop())
 
-  /** Somebody new with money. */
+  /** Someone new with money. */
   const arrive = async (dollars: bigint) => {
     wallet = privateKeyToAccount(generatePrivateKey())
     account = wallet.address.toLowerCase()
@@ -197,7 +197,7 @@ describe.each(engines)('the dashboard’s plans on %s', (engine) => {
       expect(await balance()).toBe(10n * usd)
     })
 
-    test('400 invalid_request for a time nobody showed; 409 conflict for one too long ago', async () => {
+    test('400 invalid_request for a time no one showed; 409 conflict for one too long ago', async () => {
       await arrive(100n)
       expect((await post('builder/subscribe', { quoted_at: 'soon' })).status).toBe(400)
       expect(

@@ -111,7 +111,7 @@ describe.each(engines)('the dashboard’s statement on %s', (engine) => {
       expect((await own.call('/api/portal/statement?by=week')).status).toBe(400)
     })
 
-    test('200 and empty for somebody to whom nothing happened', async () => {
+    test('200 and empty for someone to whom nothing happened', async () => {
       expect(await list('', stranger)).toMatchObject({ data: [], has_more: false, last_id: null })
     })
   })

@@ -43,7 +43,7 @@ describe.each(engines)('counting receipts on %s', (engine) => {
     ])
   })
 
-  test('gives the sums of a fresh count, whatever comes between what', async () => {
+  test('gives the sums of a fresh count, no matter what comes between what', async () => {
     const dice = prng(4663)
     const nodes = ['node_a', 'node_b', 'node_c'].map((node) =>
       countStore(w.db, { clock: w.deps.clock, node }, [usageCounter(w.db)]),

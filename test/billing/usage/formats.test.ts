@@ -228,7 +228,7 @@ describe('FOCUS 1.2', () => {
   })
 })
 
-describe('a text of somebody in a CSV', () => {
+describe('a text of someone in a CSV', () => {
   const hostile = [
     ...['=1+1', '=HYPERLINK("http://x","y")', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1'],
     ...['  =1', '\u00a0=1', '＝1', '＋1', '－1', '＠x', '=cmd|" /C calc"!A0', '-2+3+cmd'],

@@ -157,7 +157,7 @@ describe.each(engines)('the dashboard’s usage on %s', (engine) => {
     })
 
     promise`I10`
-    test('nobody else’s: another account sees its own', async () => {
+    test('no one else’s: another account sees its own', async () => {
       const other = browser(w)
       await signInWith(other, privateKeyToAccount(generatePrivateKey()))
       const answer = await other.call('/api/portal/usage?days=90')

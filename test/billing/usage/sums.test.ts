@@ -48,7 +48,7 @@ describe.each(engines)('GET /v1/usage on %s', (engine) => {
   afterAll(() => w.stop())
 
   describe('200', () => {
-    test('sums up the key and the keys below it by day, and nobody else', async () => {
+    test('sums up the key and the keys below it by day, and no one else', async () => {
       expect(await usage('')).toEqual({
         object: 'usage',
         from: '2026-10-23T00:00:00.000Z',

@@ -68,7 +68,7 @@ describe.each(engines)('accounts on %s', (engine) => {
         expect(answer.headers.get('location')).toEndWith(`/accounts/${other}#grant`)
       }
     })
-    test('a wallet that nobody used here gets an account by its first grant', async () => {
+    test('a wallet that no one used here gets an account by its first grant', async () => {
       const account = `0x${'ab'.repeat(20)}`
       const shown = await (await own.call(`${page}/${account}`, { headers: html })).text()
       expect(shown).toContain('A grant opens its account')
@@ -94,7 +94,7 @@ describe.each(engines)('accounts on %s', (engine) => {
   })
 
   describe('suspend and resume', () => {
-    test('a run in flight ends, new ones are refused, nobody signs in; resume undoes it', async () => {
+    test('a run in flight ends, new ones are refused, no one signs in; resume undoes it', async () => {
       const { secret } = await w.key({ account: other, balance: 5n * usd })
       const body = (model: string) => ({ model, messages: [{ role: 'user', content: 'hello' }] })
       const ask = (model: string, stream: boolean) =>

@@ -4,7 +4,7 @@ import { rows } from '../../../src/storage/db/sql/query-steps.ts'
 import { type Browser, browser, signInWith } from '../../access/accounts/wallet.ts'
 import { type Engine, testAccount, type World, world } from '../../support/world.ts'
 
-/** The second well-known test account, which is nobody special. */
+/** The second well-known test account, which is not an one special. */
 export const otherWallet = privateKeyToAccount(
   '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
 )
@@ -14,7 +14,7 @@ export const json = { accept: 'application/json' }
 export const html = { accept: 'text/html' }
 export const htmx = { 'hx-request': 'true' }
 
-/** A service whose operator is the first test account, and browsers of it and of somebody else. */
+/** A service whose operator is the first test account, and browsers of it and of someone else. */
 export async function adminWorld({
   engine = 'sqlite',
   toml = '',

@@ -5,7 +5,7 @@ import { type World, world } from '../../support/world.ts'
 
 type Status = Awaited<ReturnType<typeof statusOf>>
 
-describe('what an operator is told of each part', () => {
+describe('what an operator is told about each part', () => {
   let w: World
   let well: Status
   beforeAll(async () => {

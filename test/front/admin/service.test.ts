@@ -125,7 +125,7 @@ describe.each(engines)('money on %s', (engine) => {
     return data.map(({ amount_nusd }) => amount_nusd / 1e9).sort((a, b) => a - b)
   }
 
-  test('those of everybody; those that wait, that are ignored, that are of nobody here', async () => {
+  test('those of everybody; those that wait, that are ignored, that are of no one here', async () => {
     expect(await list('')).toEqual([0.001, 3, 5, 70])
     expect(await list('?state=waiting')).toEqual([3])
     expect(await list('?state=ignored')).toEqual([0.001])

@@ -50,7 +50,7 @@ describe.each(engines)('POST /api/portal/console/command, on %s', (engine) => {
     expect((await ask(`run ${runId}`)).body.data).toEqual(list.data[0])
   })
 
-  test('and of nobody else', async () => {
+  test('and of no one else', async () => {
     const stranger = await signedIn(w, 0n, other)
     for (const command of [`receipt ${receiptId}`, `verify ${receiptId}`, `run ${runId}`]) {
       expect((await ask(command, stranger)).status).toBe(404)

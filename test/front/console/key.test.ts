@@ -75,7 +75,7 @@ describe('the key that the console spends through', () => {
     expect(usable.map((one) => one.key.id)).toEqual([key.id])
   })
 
-  test('one that expired is made anew as it was, without a word', async () => {
+  test('one that expired is made again as it was, without a word', async () => {
     await askByStream(own, ask)
     const before = (await state()).key
     await changeKey(w.deps, {
@@ -114,7 +114,7 @@ describe('the key that the console spends through', () => {
     expect([...keptColumns, ...adapted, ...ofOne].sort()).toEqual(columns.sort())
   })
 
-  test('one that its owner revoked is made anew only when they ask for it', async () => {
+  test('one that its owner revoked is made again only when they ask for it', async () => {
     await askByStream(own, ask)
     const { key } = await state()
     await revokeKey(w.deps, { keyId: key.id, actor: account })

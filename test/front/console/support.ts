@@ -6,7 +6,7 @@ import { usd, type World } from '../../support/world.ts'
 export const account = wallet.address.toLowerCase()
 export const runPath = '/api/portal/console/run'
 
-/** Somebody signed in, with money. */
+/** Someone signed in, with money. */
 export async function signedIn(w: World, balance = 5n * usd, signer = wallet): Promise<Browser> {
   const own = browser(w)
   await signInWith(own, signer)

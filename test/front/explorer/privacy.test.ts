@@ -71,7 +71,7 @@ function added(before: readonly string[], after: readonly string[]): string[] {
   })
 }
 
-/** The same world, with or without one run that nobody is shown; its answers as lines. */
+/** The same world, with or without one run that no one is shown; its answers as lines. */
 async function seed(engine: Engine, isOneMore: boolean) {
   const w = await world({ engine, now, toml: pricedBuiltins })
   try {

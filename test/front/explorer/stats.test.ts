@@ -67,7 +67,7 @@ describe.each(engines)('GET /v1/explorer/stats on %s', (engine) => {
     })
     const cost = made[0]?.cost ?? 0n
     expect(found.volume_usd).toBe((Number(cost * 7n) / 1e9).toString())
-    // One run of a model is nobody's crowd: it is named, its volume is not.
+    // One run of a model is no one's crowd: it is named, its volume is not.
     expect(found.top_models).toEqual([
       { model: 'acme/small', runs: 6, volume_usd: (Number(cost * 6n) / 1e9).toString() },
       { model: 'acme/rare', runs: 1, volume_usd: null },

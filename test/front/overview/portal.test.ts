@@ -84,7 +84,7 @@ for (const engine of engines) {
       w.deps.health.log = 'unchecked'
     })
 
-    test('another account sees nothing of it', async () => {
+    test('another account sees nothing about it', async () => {
       const guest = browser(w)
       await signInWith(guest, stranger)
       const seen = await (await guest.call('/api/portal/overview', { headers: json })).json()
@@ -186,7 +186,7 @@ for (const engine of engines) {
   })
 }
 
-test('whoever can deposit is told that instead of asking the operator', async () => {
+test('anyone who can deposit is told that instead of asking the operator', async () => {
   const chain = '[chain]\nrpc_urls = ["http://127.0.0.1:9"]\n'
   const taking = await world({ toml: `${chain}treasury = "${stranger.address}"\n` })
   const other = browser(taking)

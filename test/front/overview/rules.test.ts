@@ -105,7 +105,7 @@ describe('alerts', () => {
     expect(alert).toMatchObject({ kind: 'cap_near', left: usd, stopsInMs: 2 * hourMs })
   })
 
-  test('a cap that starts anew before it is reached has no time to stop', () => {
+  test('a cap that starts again before it is reached has no time to stop', () => {
     const key = keyOf({ capWindow: 'day' }, 8n * usd)
     const [slow] = alertsOf({ ...quiet, keys: [key], spentToday: new Map([['key_a', usd]]) })
     expect(slow).toMatchObject({ kind: 'cap_near', stopsInMs: undefined })
@@ -113,7 +113,7 @@ describe('alerts', () => {
     expect(none).toMatchObject({ kind: 'cap_near', stopsInMs: undefined })
   })
 
-  test('a cap that is used up, and when it starts anew', () => {
+  test('a cap that is used up, and when it starts again', () => {
     const [alert] = alertsOf({ ...quiet, keys: [keyOf({ capWindow: 'day' }, 10n * usd)] })
     expect(alert).toMatchObject({ kind: 'cap_used_up', resetsAt: today + dayMs })
   })

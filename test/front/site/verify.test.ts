@@ -57,10 +57,10 @@ describe.each(engines)('/verify on %s', (engine) => {
       expect([answer.status, headline(await answer.text())]).toEqual([200, 'Signed and logged'])
     })
 
-    test('a proof of what is owed is told where it is checked', async () => {
+    test('a proof of liabilities is told where it is checked', async () => {
       const { status, html } = await paste('{"type":"counterfoil.liabilities"}')
       expect(status).toBe(422)
-      expect(fault(html)).toStartWith('This is a proof of what is owed: the offline page')
+      expect(fault(html)).toStartWith('This is a proof of liabilities: the offline page')
     })
 
     test('a changed one is not valid, and it is said what was expected and found', async () => {
@@ -72,7 +72,7 @@ describe.each(engines)('/verify on %s', (engine) => {
       expect(html).toContain('class="stampmark bad"')
     })
 
-    test('whom somebody trusts is theirs to say', async () => {
+    test('whom someone trusts is theirs to say', async () => {
       const text = JSON.stringify(file)
       expect(headline((await paste(text, signer)).html)).toBe('Signed and logged')
       const other = `0x${'1'.repeat(40)}`

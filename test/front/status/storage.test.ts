@@ -61,7 +61,7 @@ describe('a full disk', () => {
 
 describe('a database that was deleted under the server', () => {
   fault`17`
-  test('is found out, takes no write any more, and is not made anew', async () => {
+  test('is found out, takes no write any more, and is not made again', async () => {
     const { file } = raw.query('PRAGMA database_list').get() as { file: string }
     expect((await ask()).status).toBe(200)
     w.db.storage?.look()

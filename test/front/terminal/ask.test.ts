@@ -37,7 +37,7 @@ describe.each(engines)('ask, on %s', (engine) => {
     await expectSettled(w)
   })
 
-  test('leaves a receipt that anybody with its id opens and verifies; not who paid, no text', async () => {
+  test('leaves a receipt that anyone with its id opens and verifies; not who paid, no text', async () => {
     const answer = await send(w, { input: 'What is in it?', model: echo }, somebody())
     const { receipt, lines }: Result = await answer.json()
     expect(answer.headers.get('x-receipt-id')).toBe(receipt?.id ?? '')
@@ -92,7 +92,7 @@ describe.each(engines)('ask, on %s', (engine) => {
     expect((await run(w, 'help', from)).allowance.remaining).toBe(10)
   })
 
-  test('a server that fails costs nobody anything, and the ask is given back', async () => {
+  test('a server that fails costs no one anything, and the ask is given back', async () => {
     const from = somebody()
     const { status, error } = await refusal(w, { input: 'x', model: 'stub/status-500' }, from)
     expect([status, error.type]).toEqual([502, 'upstream_error'])
@@ -112,7 +112,7 @@ describe.each(engines)('ask, on %s', (engine) => {
     await expectSettled(w)
   })
 
-  test('two at once of a client; whoever hangs up stops the model, and has asked', async () => {
+  test('two at once of a client; a client that hangs up stops the model, and has asked', async () => {
     const from = somebody()
     const aborts = [new AbortController(), new AbortController()]
     const slow = { input: 'x', model: 'stub/slow', stream: true }

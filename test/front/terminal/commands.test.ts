@@ -99,7 +99,7 @@ describe('POST /v1/terminal/run, look-ups', () => {
     expect(lines.join('\n')).toContain('Reads papers.')
   })
 
-  test('passport of nobody: 404', async () => {
+  test('passport of no one: 404', async () => {
     expect((await refusal(w, { command: 'passport nobody-here' })).status).toBe(404)
   })
 
@@ -170,7 +170,7 @@ describe('POST /v1/terminal/run, look-ups', () => {
   })
 })
 
-describe('it is no shell', () => {
+describe('it is not a shell', () => {
   let w: World
   beforeAll(async () => {
     w = await world({ toml: believed })

@@ -55,12 +55,12 @@ describe('/terminal', () => {
     expect(readable(await over.text())).toContain('2026-06-16T00:00:00.000Z')
   })
 
-  test('another origin cannot use up somebody’s asks', async () => {
+  test('another origin cannot use up someone’s asks', async () => {
     const answer = await post('ask x', '192.0.2.3', { 'sec-fetch-site': 'cross-site' })
     expect(answer.status).toBe(403)
   })
 
-  test('what is written and what is answered is text, whatever it is', async () => {
+  test('what is written and what is answered is text, no matter what it is', async () => {
     for (const [i, payload] of payloads.entries()) {
       const asked = `ask ${payload.replaceAll('\0', '')}`
       const html = await (await post(asked, `2001:db8:${i.toString(16)}::1`)).text()

@@ -8,7 +8,7 @@ export const path = '/v1/terminal/run'
 export const noon = Date.UTC(2026, 5, 15, 12)
 export const midnight = '2026-06-16T00:00:00.000Z'
 
-/** Proxies that are believed: tests are whoever they say they are. */
+/** Proxies that are believed: tests are anyone who they say they are. */
 export const believed = 'trusted_proxies = ["127.0.0.1", "::1"]\n'
 
 /** A model that costs money and answers in the terminal, and the service's daily budget. */
@@ -32,7 +32,7 @@ export type Fault = {
   metadata?: Record<string, unknown>
 }
 
-/** Sends a body as somebody at `from`, where a proxy is believed. */
+/** Sends a body as someone at `from`, where a proxy is believed. */
 export const send = (w: World, json: unknown, from?: string): Promise<Response> =>
   w.call(path, { json, headers: from === undefined ? {} : { 'x-forwarded-for': from } })
 
@@ -56,7 +56,7 @@ export async function events(answer: Response) {
 
 type StreamEvent = { type?: string; text?: string; result?: Result; error?: Fault }
 
-/** A receipt of somebody else, which nobody but they may see. */
+/** A receipt of someone else, which no one but they may see. */
 export async function privateReceipt(w: World): Promise<string> {
   const { secret } = await w.key({ balance: usd, scopes: [...scopes] })
   const answer = await w.call('/v1/chat/completions', {

@@ -99,7 +99,7 @@ describe.each(ways)('%s', (_, ask) => {
 
     fault`24: an upstream refuses, resets, has a wrong certificate or a name nobody knows → 502, the
       hold is freed, and it counts as a failure of the upstream`
-    test('nobody listening is unreachable', async () => {
+    test('no one listening is unreachable', async () => {
       const { url, stop } = await stub({})
       await stop()
       expect(await failureOf(post(url, 'normal'))).toMatchObject({ reason: 'unreachable' })

@@ -45,7 +45,7 @@ describe('a kept connection', () => {
   })
 
   promise`E11`
-  test('that received a second answer while idle is closed, even if nobody polled it since', async () => {
+  test('that received a second answer while idle is closed, even if no one polled it since', async () => {
     const { upstream, wire } = await serve(echo)
     expect(await ask(wire, 'a', '"first"')).toBe('"first"')
     // On loopback the bytes are in the client's buffer when this returns.

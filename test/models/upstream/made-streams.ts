@@ -119,7 +119,7 @@ const otherDeltas: JsonObject[] = [
   { role: 'tool', content: 'a' },
 ]
 
-/** Events that are no chunk, or break the stream. */
+/** Events that are not chunk, or break the stream. */
 const oddEvents = [
   ': keep-alive',
   'event: ping',

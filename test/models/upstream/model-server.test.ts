@@ -247,7 +247,7 @@ describe('streams', () => {
     expect(stub.counts).toMatchObject({ active: 0, cut: 2 })
   })
 
-  test('a fault of whoever takes, at the first batch or later, closes it', async () => {
+  test('a fault of a taker, at the first batch or later, closes it', async () => {
     const fault = new Error('a fault')
     for (const good of [0, 1]) {
       let taken = 0

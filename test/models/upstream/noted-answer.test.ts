@@ -93,7 +93,7 @@ const frame = (more: object = {}, reason: string | null = null) =>
   })}\n\n`
 
 describe('the exchange with an upstream that signs its answers', () => {
-  test('A whole answer is hashed byte by byte, whatever its characters.', async () => {
+  test('A whole answer is hashed byte by byte, no matter what its characters.', async () => {
     const bytes = Buffer.concat([Buffer.from('\ufeff'), Buffer.from(completion())])
     const { mark, heard, failed } = await wholeOf((response) => response.end(bytes))
     expect(failed).toBeUndefined()

@@ -3,7 +3,7 @@ import { Slots } from '../../../src/models/upstream/slots.ts'
 
 const never = new AbortController().signal
 
-/** Places and who got one, in order. Nobody waits as long as `maxWaitMs` unless told otherwise. */
+/** Places and who got one, in order. No one waits as long as `maxWaitMs` unless told otherwise. */
 function setUp(most: number, maxWaitMs = 60_000) {
   const slots = new Slots({ most, maxWaitMs })
   const held: { account: string; release(): void }[] = []
@@ -44,7 +44,7 @@ describe('places of an upstream', () => {
     expect(slots.taken).toBe(1)
   })
 
-  test('go to whoever has the fewest, then to whoever waits longest', async () => {
+  test('go to the caller with the fewest, then to the one that waits longest', async () => {
     const { take, held, names, slots } = setUp(4)
     for (const account of ['a', 'a', 'a', 'b']) await take(account)
     for (const account of ['a', 'a', 'b', 'c', 'd']) void take(account)
@@ -80,7 +80,7 @@ describe('places of an upstream', () => {
     expect([slots.taken, slots.waiting]).toEqual([1, 0])
   })
 
-  test('are not waited for by whoever is gone', async () => {
+  test('are not waited for by a client that is gone', async () => {
     const { take, held, failed, slots, names } = setUp(2)
     for (const account of ['a', 'a']) await take(account)
     const gone = new AbortController()

@@ -164,7 +164,7 @@ describe('a connection', () => {
     await until('the first one closed', () => sockets.filter((one) => !one.destroyed).length === 1)
   })
 
-  test('gives nothing of a whole answer to whoever gave up before reading it', async () => {
+  test('gives nothing of a whole answer to a client that gave up before reading it', async () => {
     const { wire } = await serve((socket) => socket.write(hello))
     const stop = new AbortController()
     const { signal } = stop
@@ -231,7 +231,7 @@ describe('a connection', () => {
     expect(await failureOf(answer.flow(() => true))).toBe('too_large')
   })
 
-  test('of a packed body that was given up nobody says that its server cut it', async () => {
+  test('of a packed body that was given up no one says that its server cut it', async () => {
     const packed = gzipSync('x'.repeat(100_000))
     const head = headOf('Content-Encoding: gzip', `Content-Length: ${packed.length}`)
     const { wire } = await serve((socket) => socket.write(`${head}\r\n\r\n`))
@@ -273,7 +273,7 @@ describe('a connection', () => {
     expect(received).toBe(size)
   })
 
-  test('a server that falls silent while somebody waits is given up, a slow reader is not', async () => {
+  test('a server that falls silent while someone waits is given up, a slow reader is not', async () => {
     const { wire } = await serve((socket) => socket.write(`${headOf()}\r\n\r\nhello`))
     const answer = await ask(wire, { idleMs: 100 })
     const slow = answer.flow(() => Bun.sleep(300).then(() => true))

@@ -73,7 +73,7 @@ describe.skipIf(noAnvil)('an anchor on its way', () => {
     expect((await a.transactions()).length).toBe(2)
   }, 60_000)
 
-  test('whose nonce another transaction used is signed anew', async () => {
+  test('whose nonce another transaction used is signed again', async () => {
     await stuck()
     const [, sent] = await a.transactions()
     await a.rpc('anvil_dropTransaction', sent?.hash)

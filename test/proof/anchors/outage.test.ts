@@ -93,7 +93,7 @@ describe.skipIf(noAnvil)('a chain that does not answer', () => {
     expect((await w.status()).status).toBe('ok')
   }, 30_000)
 
-  test('at the start is degraded: nobody knows whether the log is whole', async () => {
+  test('at the start is degraded: no one knows whether the log is whole', async () => {
     const down = rpcProxy(a.chain.url)
     down.fault = faults['busy']
     const late = await worldOn({ urls: [down.url], registry: a.registry.address })

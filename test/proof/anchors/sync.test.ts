@@ -78,7 +78,7 @@ describe.skipIf(noAnvil)('a registry is deployed', () => {
     if (!chain || !sender) throw new Error('anchoring is off')
     await a.rpc('evm_setAutomine', false)
     const step = () => deployStep(a.deps, { chain, sender }, artefact.bytecode as Hex)
-    // Whoever comes later finds what was written down before it was sent.
+    // Anyone who comes later finds what was written down before it was sent.
     expect([await step(), await step()]).toEqual([undefined, undefined])
     await a.rpc('anvil_mine', '0x1')
     const deployed = await step()

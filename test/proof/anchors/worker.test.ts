@@ -21,7 +21,7 @@ for (const engine of engines) {
     })
     const listed = async (query = '') => (await a.call(`/v1/anchors${query}`)).json()
 
-    test('a log that nobody opened is opened in the registry, once it has a leaf', async () => {
+    test('a log that no one opened is opened in the registry, once it has a leaf', async () => {
       await a.look(2)
       expect(await a.transactions()).toEqual([])
       id = await a.receipts(1)

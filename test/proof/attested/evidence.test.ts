@@ -83,7 +83,7 @@ describe.each(engines)('the evidence of a receipt on %s', (engine) => {
 
   promise`E26 C: The plain hash of a request is shown to others only where the request is, and goes
     when the texts of its receipt are erased.`
-  test('Of a private receipt nobody else learns anything; with a wrong key neither.', async () => {
+  test('Of a private receipt no one else learns anything; with a wrong key neither.', async () => {
     const other = await w.key({ account: `0x${'7'.repeat(40)}` })
     for (const asking of [{}, { key: other.secret }]) {
       const answer = await w.call(pathOf(receiptId), asking)

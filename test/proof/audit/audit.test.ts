@@ -234,7 +234,7 @@ describe('what an earlier audit saw', () => {
     )
   })
 
-  test('was not signed by who could: that is said of the earlier one', async () => {
+  test('was not signed by who could: that is said about the earlier one', async () => {
     const forged = await audit({}, { ...earlier, timestamp: '1' })
     const { status, reason } = forged.checks.find(({ name }) => name === 'remembered') ?? {}
     expect([status, reason?.startsWith('Earlier checkpoint: ')]).toEqual(['fail', true])

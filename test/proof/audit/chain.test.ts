@@ -39,7 +39,7 @@ describe.skipIf(noAnvil)('the audit of a running server and its chain', () => {
 
   type Answer = Record<string, unknown> & { data: Record<string, unknown>[] }
 
-  /** The audit, by way of somebody who may change the list of anchors. */
+  /** The audit, by way of someone who may change the list of anchors. */
   async function audit(
     change: (answer: Answer) => void = () => {},
     by: { registry?: string; owner?: string } = {},
@@ -91,7 +91,7 @@ describe.skipIf(noAnvil)('the audit of a running server and its chain', () => {
     expect(having(report, 'fail')).toEqual(['checkpoint', 'chain_signers'])
   })
 
-  test('says what it cannot check: no registry there, a log that nobody opened', async () => {
+  test('says what it cannot check: no registry there, a log that no one opened', async () => {
     const none = await audit(undefined, { registry: senderAddress })
     expect([none.holds, having(none, 'fail'), having(none, 'unavailable').length]).toEqual([
       false,

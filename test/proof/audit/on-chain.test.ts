@@ -206,7 +206,7 @@ describe('a chain that says something else', () => {
 describe('what cannot be asked is unavailable, and does not hold', () => {
   const chainNames = ['chain_roots', 'chain_final', 'chain_count', 'chain_signers']
 
-  test('where nobody says who opened the log', async () => {
+  test('where no one says who opened the log', async () => {
     const { holds, having, reason } = await audit(known(), {}, {})
     expect([holds, having('unavailable')]).toEqual([false, chainNames])
     expect(reason('chain_roots')).toContain('--owner 0x…')

@@ -80,7 +80,7 @@ describe.skipIf(noAnvil)('chain 4663 over JSON-RPC', () => {
     expect((error as ChainUnavailable).reason).toBe('timeout')
   })
 
-  test('nobody at the address is unreachable', async () => {
+  test('no one at the address is unreachable', async () => {
     const error = await failure(open(['http://127.0.0.1:1']).block('latest'))
     expect((error as ChainUnavailable).reason).toBe('unreachable')
   })
@@ -163,7 +163,7 @@ describe.skipIf(noAnvil)('chain 4663 over JSON-RPC', () => {
     expect((await failure(chain.block(99))) instanceof ChainUnavailable).toBe(true)
   })
 
-  test('closed, it answers nobody', async () => {
+  test('closed, it answers no one', async () => {
     const chain = open([anvil.url])
     chain.close()
     const error = await failure(chain.block('latest'))

@@ -9,10 +9,10 @@ import { entriesIn } from '../../../src/verify/log-tiles.ts'
 import { testAccount, usd, type World, world } from '../../support/world.ts'
 import { accountOf, fund, publish } from './publishing.ts'
 
-describe('the API of what is owed', () => {
+describe('the API of the liabilities', () => {
   let w: World
   let key: string
-  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-owed-'))
+  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-liabilities-'))
   beforeAll(async () => {
     w = await world({ now: Date.UTC(2026, 10, 20, 12) })
     key = (await w.key({ balance: 3n * usd })).secret
@@ -70,7 +70,7 @@ describe('the API of what is owed', () => {
   })
 
   test('gives a file that the command checks offline', async () => {
-    const path = join(folder, 'owed.json')
+    const path = join(folder, 'liabilities.json')
     const { body } = await json('/liabilities/proof', { key })
     writeFileSync(path, JSON.stringify(body))
     const verify = (...args: string[]) => {

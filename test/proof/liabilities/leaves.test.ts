@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { liabilityPublisher } from '../../../src/proof/liabilities/state-owed.ts'
+import { liabilityPublisher } from '../../../src/proof/liabilities/publish-liabilities.ts'
 import { leavesFor } from '../../../src/storage/liabilities/leaves.ts'
 import { world } from '../../support/world.ts'
 import { fund } from './publishing.ts'
@@ -10,7 +10,7 @@ test('A tree has a power of two of leaves, 256 at least', () => {
   ])
 })
 
-test('A new service says what it owes after its first day, and not before', async () => {
+test('A new service publishes its liabilities after its first day, and not before', async () => {
   const w = await world({ now: Date.UTC(2026, 10, 20, 12) })
   try {
     await fund(w, [5n])

@@ -9,7 +9,7 @@ let w: World
 let own: Browser
 const page = { accept: 'text/html' }
 const html = async (who: Browser) =>
-  await (await who.call('/dashboard/owed', { headers: page })).text()
+  await (await who.call('/dashboard/liabilities', { headers: page })).text()
 
 beforeAll(async () => {
   w = await world({ now: Date.UTC(2026, 10, 20, 12) })
@@ -31,7 +31,9 @@ test('the page shows how the account was counted, and gives the file', async () 
     expect(shown).toContain(words)
   }
   const answer = await own.call('/api/portal/liabilities/proof')
-  expect(answer.headers.get('content-disposition')).toBe('attachment; filename="owed-1.json"')
+  expect(answer.headers.get('content-disposition')).toBe(
+    'attachment; filename="liabilities-1.json"',
+  )
   const trust = { signers: [{ address: w.deps.signer.address }], account: testAccount }
   const checks = checkLiabilities(await answer.json(), trust)
   expect(checks.filter(({ status }) => status === 'fail')).toEqual([])

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { auditStore } from '../../../src/ledger/store/audit.ts'
 import { sumLedger } from '../../../src/ledger/store/sums.ts'
 import { fileOf, ownFile } from '../../../src/proof/liabilities/liabilities.ts'
-import { liabilityPublisher } from '../../../src/proof/liabilities/state-owed.ts'
+import { liabilityPublisher } from '../../../src/proof/liabilities/publish-liabilities.ts'
 import { liabilityStore } from '../../../src/proof/liabilities/store.ts'
 import { update } from '../../../src/storage/db/sql/query-steps.ts'
 import { checkLiabilities } from '../../../src/verify/liabilities.ts'
@@ -12,7 +12,7 @@ import { engines, usd, type World, world } from '../../support/world.ts'
 import { accountOf, fund, publish } from './publishing.ts'
 
 for (const engine of engines) {
-  describe(`what is owed (${engine})`, () => {
+  describe(`liabilities (${engine})`, () => {
     let w: World
     beforeAll(async () => {
       w = await world({ engine, now: Date.UTC(2026, 10, 20, 12) })
@@ -94,7 +94,7 @@ for (const engine of engines) {
       const wrong = stored.slice()
       wrong[39] = (wrong[39] ?? 0) ^ 1
       await write(wrong)
-      const told = `the stored leaves of statement ${row.number} of what is owed do not lead to its root`
+      const told = `the stored leaves of statement ${row.number} of the liabilities do not lead to its root`
       expect(await faults()).toEqual([told])
       await write(stored)
       await w.db.write(function* () {
@@ -106,7 +106,7 @@ for (const engine of engines) {
         yield* update(liabilities, [{ number: row.number, asOf }], ['asOf'])
       })
       const left = [1, 2, 3].map(
-        (n) => `statement ${row.number} of what is owed leaves out account ${accountOf(n)}`,
+        (n) => `statement ${row.number} of the liabilities leaves out account ${accountOf(n)}`,
       )
       expect(await faults()).toEqual(left)
       const { accounts } = w.db.tables
@@ -121,7 +121,7 @@ for (const engine of engines) {
       await balanceOf(2, 0n)
       const { number } = await publish(w)
       await balanceOf(2, 1n)
-      const lowered = `the balance of account ${accountOf(2)} in statement ${number} of what is owed`
+      const lowered = `the balance of account ${accountOf(2)} in statement ${number} of the liabilities`
       expect(await faults()).toEqual([`${lowered} is 0, but should be 1`])
       await publish(w)
       expect(await faults()).toEqual([])

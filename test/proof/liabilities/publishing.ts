@@ -1,5 +1,5 @@
 import { grantCredit } from '../../../src/ledger/grant.ts'
-import { publishLiabilities } from '../../../src/proof/liabilities/state-owed.ts'
+import { publishLiabilities } from '../../../src/proof/liabilities/publish-liabilities.ts'
 import type { LiabilitiesFile } from '../../../src/verify/liabilities.ts'
 import type { World } from '../../support/world.ts'
 

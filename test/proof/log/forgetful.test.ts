@@ -23,7 +23,7 @@ import { testPrivateKey } from '../../support/world.ts'
 
 setDefaultTimeout(60_000)
 
-/** Every head that anybody was given: of one log and size there is one root. */
+/** Every head that anyone was given: of one log and size there is one root. */
 function headsSeen() {
   const roots = new Map<string, string>()
   const note = (issuer: string, size: string | number, root: string) => {

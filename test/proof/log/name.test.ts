@@ -70,7 +70,7 @@ describe('the name of the first log', () => {
       /is named a, and the server other runs on it, but base_url here is b: give all servers/,
     )
     expect(await startAs('a', shared)).toBe('a')
-    // Where this process owns the file, whoever holds a lease is dead.
+    // Where this process owns the file, any holder of a lease is dead.
     expect(await startAs('b')).toBe('b')
     const lease = { name: nodeLease('other'), holder: 'other', epoch: 1, expiresAt: now }
     await office.db.write(() => update(office.db.tables.leases, [lease], ['expiresAt']))

@@ -50,7 +50,7 @@ async function sharePostgres(count: number): Promise<Shared> {
     return row.locks
   }
   const race: Race = async (starts) => {
-    // Whoever looks finds what is there; whoever then adds a row waits for the lock.
+    // Anyone who looks finds what is there; anyone who then adds a row waits for the lock.
     await sql`begin`
     await sql`lock table price_lists in exclusive mode`
     const racing = atOnce(starts)

@@ -66,7 +66,7 @@ for (const engine of engines) {
       expect(empty.status).toBe(400)
     })
 
-    test('every receipt is proven at once, to anybody, and its file carries the proof', async () => {
+    test('every receipt is proven at once, to anyone, and its file carries the proof', async () => {
       const ids: string[] = []
       for (let i = 0; i < 9; i++) {
         const id = await run()

@@ -86,7 +86,7 @@ for (const engine of engines) {
       expect([opening?.kind, prices?.kind]).toEqual([leafKinds.reopening, leafKinds.priceList])
     })
 
-    test('goes on issuing: its indices begin anew, and its proofs hold', async () => {
+    test('goes on issuing: its indices begin again, and its proofs hold', async () => {
       for (const index of [2, 3, 4]) {
         const file = await service.receipt()
         expect([file.receipt.issuer, file.proof.index]).toEqual([`${first}#2`, String(index)])

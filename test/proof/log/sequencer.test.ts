@@ -5,7 +5,7 @@ import { sequencer } from '../../../src/proof/log/sequence.ts'
 import type { LogStore } from '../../../src/proof/log/store.ts'
 import { until } from '../../support/runs.ts'
 
-/** A sequencer over a log that does as it is told, and what was asked of that. */
+/** A sequencer over a log that does as it is told, and what was asked about that. */
 function sequencerOn(number: (time: number) => Promise<number>, mayNumber = true) {
   const asked = { leases: 0, numbered: 0, told: 0, errors: [] as unknown[] }
   let monotonic = 10_000
@@ -49,7 +49,7 @@ test('numbers batch by batch until one is not full', async () => {
   expect(one.asked.numbered).toBe(3)
 })
 
-test('without the lease numbers nothing, and tells whoever has it', async () => {
+test('without the lease numbers nothing, and tells the holder', async () => {
   const one = sequencerOn(none, false)
   await one.flush()
   expect(one.asked).toMatchObject({ leases: 1, numbered: 0, told: 1 })

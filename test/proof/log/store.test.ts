@@ -60,7 +60,7 @@ describe('the log of a process that writes alone', () => {
     await expectWhole(6)
   })
 
-  test('knows nothing of what a transaction appended that was undone', async () => {
+  test('knows nothing about what a transaction appended that was undone', async () => {
     const store = storeOn()
     await add(store, 1)
     const undone = store.change(function* (_, { append }) {
@@ -154,7 +154,7 @@ describe('the log of one node of several', () => {
   })
 })
 
-describe('what there is no proof of', () => {
+describe('what exists no proof of', () => {
   test.each([
     [3, 3],
     [4, 3],
@@ -174,7 +174,7 @@ describe('what there is no proof of', () => {
     expect(() => consistencyRanges(first, second)).toThrow(RangeError)
   })
 
-  test('but the ends of what there is are proven', () => {
+  test('but the ends of what exists are proven', () => {
     expect(inclusionRanges(0, 1)).toEqual([])
     expect(inclusionRanges(2, 3)).toEqual([{ from: 0, to: 2 }])
     expect(consistencyRanges(3, 3)).toEqual([])

@@ -60,7 +60,7 @@ describe('a reading of all leaves', () => {
     })
   })
 
-  test('finds that a log has another size than is said of it', async () => {
+  test('finds that a log has another size than is said about it', async () => {
     await keep(3, undefined, 4)
     expect(await faults()).toEqual(['the log a has 3 leaves, not 4'])
   })

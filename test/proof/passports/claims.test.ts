@@ -128,7 +128,7 @@ describe.each(engines)('claims of handles on %s', (engine) => {
   })
 
   promise`A12`
-  test('404 for another account’s passport, whatever is asked of it', async () => {
+  test('404 for another account’s passport, no matter what is asked about it', async () => {
     await one.post('', wishOf('mine-only'))
     const asked = ['', '/publish', '/hide', '/retire', '/bind', '/unbind', '/statement']
     for (const path of asked) {

@@ -4,7 +4,7 @@ import { receiptCounter } from '../../../src/storage/counts/count.ts'
 import { browser, signInWith } from '../../access/accounts/wallet.ts'
 import { usd, type World } from '../../support/world.ts'
 
-/** Somebody with a wallet, a session and a funded key that may do everything. */
+/** Someone with a wallet, a session and a funded key that may do everything. */
 export async function arrive(w: World, balance = 10n * usd) {
   const wallet = privateKeyToAccount(generatePrivateKey())
   const account = wallet.address.toLowerCase()
@@ -50,7 +50,7 @@ export async function ask(w: World, secret: string, content = 'hello there'): Pr
 /** Counts all that was run. */
 export async function countAll(w: World): Promise<void> {
   await w.deps.sequencer.flush()
-  // A lease that ran out because a test moved the clock is taken anew by the second try.
+  // A lease that ran out because a test moved the clock is taken again by the second try.
   await w.deps.sequencer.flush()
   await receiptCounter(w.deps)()
 }

@@ -115,7 +115,7 @@ describe.each(engines)('a track record on %s', (engine) => {
   })
 })
 
-describe.each(engines)('what nobody learns of a passport on %s', (engine) => {
+describe.each(engines)('what no one learns of a passport on %s', (engine) => {
   let w: World
   let one: Person
   beforeAll(async () => {

@@ -11,7 +11,7 @@ const said = {
   finish_reason: 'stop',
 }
 
-/** Whether a commitment opens with a value, as anybody computes it who has the salt. */
+/** Whether a commitment opens with a value, as anyone computes it who has the salt. */
 function opens(file: File, tag: 'input' | 'output', value: unknown): boolean {
   const salt = fromHex(file.disclosures[tag]?.salt ?? '')
   if (!salt) throw new Error('no salt')

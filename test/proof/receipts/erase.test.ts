@@ -127,7 +127,7 @@ for (const engine of engines) {
       expect(await everythingWritten(w)).not.toContain('in the back')
     })
 
-    test('erasing while somebody reveals leaves no text behind', async () => {
+    test('erasing while someone reveals leaves no text behind', async () => {
       for (let round = 0; round < 10; round++) {
         const id = await s.ask(`race-${round}`)
         await Promise.all([

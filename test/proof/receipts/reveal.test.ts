@@ -10,7 +10,7 @@ import { engines, testAccount } from '../../support/world.ts'
 
 const everything = { visibility: 'public', sections: [...sectionNames] }
 
-/** Short answers, as requests, as choices, and alone: what somebody would try. */
+/** Short answers, as requests, as choices, and alone: what someone would try. */
 const dictionary: Json[] = ['yes', 'no', 'Yes', 'No', 'YES', 'ja', 'nein', 'maybe', ''].flatMap(
   (word) => [word, bodyOf(word), saidTo(word), [{ role: 'user', content: word }]],
 )
@@ -60,7 +60,7 @@ for (const engine of engines) {
       ])
     })
 
-    test('a revealed text opens its commitment, and tells nothing of the other', async () => {
+    test('a revealed text opens its commitment, and tells nothing about the other', async () => {
       const id = await s.ask('yes')
       const disclosures = { input: { value: bodyOf('yes') } }
       const wish = { visibility: 'unlisted', sections: ['run'], reveal: ['input'], disclosures }

@@ -215,7 +215,7 @@ for (const engine of engines) {
       promise`C10`
       promise`G3 C: A private receipt answers like none, and one that is taken back is gone at
         once.`
-      test('private, unknown and malformed ids answer alike, whoever asks', async () => {
+      test('private, unknown and malformed ids answer alike, no matter who asks', async () => {
         const id = await s.ask('private')
         const stranger = await s.w.key({ account: otherAccount, scopes: [...scopes] })
         const told = new Set<string>()

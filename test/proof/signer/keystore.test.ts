@@ -174,7 +174,7 @@ describe('a source of the key', () => {
       `there is no signer.key at ${file}; restore it`,
     )
     const { address } = signerFromHex(testPrivateKey)
-    // A database that knows its signer has lost the key: another one would help nobody.
+    // A database that knows its signer has lost the key: another one would help no one.
     expect(() => openSource({ kind: 'data', file }, address, random)).toThrow(
       `there is no signer.key at ${file}, which held the key of ${address}; restore it`,
     )

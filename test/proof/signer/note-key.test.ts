@@ -34,7 +34,7 @@ describe('the note key of a log', () => {
     expect(verifyNote(note, [key]).signed.length).toBe(1)
   })
 
-  test('is another for another signer, and tells nothing of it', () => {
+  test('is another for another signer, and tells nothing about it', () => {
     const one = logNoteSigner(signerFromHex('1'.repeat(64)))
     const two = logNoteSigner(signerFromHex('2'.repeat(64)))
     expect(one.publicKey).not.toEqual(two.publicKey)

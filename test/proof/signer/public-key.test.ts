@@ -26,7 +26,7 @@ describe.each([
     fc.assert(fc.property(scalars, (scalar) => void expectSame(keyOf(scalar))))
   })
 
-  test.skipIf(!curve)('is refused for zero, which is no key', () => {
+  test.skipIf(!curve)('is refused for zero, which is not a key', () => {
     expect(() => curve?.publicKeyOf(keyOf(0n))).toThrow()
   })
 })

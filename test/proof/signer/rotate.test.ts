@@ -59,7 +59,7 @@ for (const engine of engines) {
 
     test('a rotation ends one key at an index and begins another there', async () => {
       const before = await service.receipt()
-      // Left for the rotation: nobody read it, so nobody signed it.
+      // Left for the rotation: no one read it, so no one signed it.
       await service.call('/v1/runs', { model: 'counterfoil/echo-1', input: 'unread' })
       const { old, turned } = await rotate()
       expect(turned.fromIndex).toBe(turned.logIndex + 1)

@@ -129,7 +129,7 @@ describe('a key file', () => {
     expect(made.address).not.toBe(testSigner.address)
   })
 
-  test('is there whole: what a start that was cut off left beside it is no key', () => {
+  test('is there whole: what a start that was cut off left beside it is not a key', () => {
     const path = join(folder, 'cut.key')
     const cut = keyFile('cut.key.new-0123456789abcdef', '')
     const made = openSigner({ keyFile: path, random })

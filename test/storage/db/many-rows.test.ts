@@ -62,7 +62,7 @@ describe.each(engines)('many rows in one insert on %s', (engine) => {
   const stored = () =>
     db.read((q) => rows(q.select().from(db.tables.runs).orderBy(asc(db.tables.runs.id))))
 
-  test('are stored as they are, whatever their texts and bytes', async () => {
+  test('are stored as they are, no matter what their texts and bytes', async () => {
     const added = Array.from({ length: 60 }, (_, at) => runAt(at))
     const found = await db.write(function* () {
       yield* insert(db.tables.runs, added)

@@ -161,7 +161,7 @@ describe('a SQLite file', () => {
   })
 
   promise`K8 H: A damaged database is refused and left as it is.`
-  test('that is no database at all is refused and left alone', async () => {
+  test('that is not a database at all is refused and left alone', async () => {
     const file = freshFile()
     const text = 'Dear diary, today nothing happened. '.repeat(40)
     await Bun.write(file, text)

@@ -100,7 +100,7 @@ const canTrace =
   Bun.spawnSync(['strace', '-qq', '-o', '/dev/null', 'true']).exitCode === 0
 
 describe.skipIf(!canTrace)('a folder that cannot be synced', () => {
-  test('because nobody can there: the file is placed all the same', async () => {
+  test('because no one can there: the file is placed all the same', async () => {
     const file = freshFile()
     expect(await placeUnder('EINVAL', file)).toContain('placed')
     expect(openRaw(file).query('PRAGMA quick_check').values()).toEqual([['ok']])

@@ -22,7 +22,7 @@ describe('reads that are kept while nothing is written', () => {
     rmSync(folder, { recursive: true })
   })
 
-  test('the second asks nobody, and answers at once', async () => {
+  test('the second asks no one, and answers at once', async () => {
     const first = await count()
     expect(count()).toBe(first)
   })

@@ -48,7 +48,7 @@ describe('the commands of one tick', () => {
     expect(beside.balance(account)).toBe(50n)
   })
 
-  test('are one transaction: nobody outside sees it before all of them are in', async () => {
+  test('are one transaction: no one outside sees it before all of them are in', async () => {
     const file = freshFile()
     const office = open(file)
     const beside = reader(file)
@@ -147,7 +147,7 @@ describe('a full disk', () => {
     for (let round = 0; round < 40; round++) {
       const amounts = Array.from({ length: 7 }, (_, i) => BigInt(round * 7 + i))
       const asked = amounts.map((amount) => office.hold(key, amount))
-      // Neighbours that are no money: their writes must not slip out of the transaction.
+      // Neighbours that are not money: their writes must not slip out of the transaction.
       office.keys.noteUse(key.id, round)
       asked.push(office.keys.writeUses().then(() => office.hold(key, 0n)))
       for (const outcome of await Promise.allSettled(asked)) {

@@ -51,7 +51,7 @@ describe('a call that is made again', () => {
     ['sealed before the signer was rotated', rowOf(replies.seal(scope, given)), later],
     ['taken from another call', rowOf(replies.seal('other', given)), replies],
   ]
-  test.each(unread)('is a conflict that names the run, and not made anew: %s', (_, row, by) => {
+  test.each(unread)('is a conflict that names the run, and not made again: %s', (_, row, by) => {
     expect(again(row, by)).toMatchObject({
       type: 'conflict',
       detail: { metadata: { run_id: 'run_1' }, headers: { 'x-should-retry': 'false' } },

@@ -79,7 +79,7 @@ describe.each(sharedEngines)('an Idempotency-Key on two nodes of one %s', (engin
     expect((await allRuns(a)).filter(({ id }) => !known.has(id))).toHaveLength(1)
   })
 
-  test('what a dead node ran is freed with its hold, and run anew by another', async () => {
+  test('what a dead node ran is freed with its hold, and run again by another', async () => {
     const ask = { model: 'stub/slow', stream: true }
     const hangUp = new AbortController()
     await post(b.origin, 'dead', ask, hangUp.signal)

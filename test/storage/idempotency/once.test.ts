@@ -61,7 +61,7 @@ async function ask(call: Call | undefined, make: () => Promise<string> = async (
 const replayed = [201, '{"made":1}', ['req_1', 'b', 'true']]
 
 describe('a call', () => {
-  test('is one only with an Idempotency-Key, of whoever, where and with which key', () => {
+  test('is one only with an Idempotency-Key, by caller, place and key', () => {
     const asked = (key: string | null, who = 'key_1', route = 'POST /v1/runs', text = '{}') => {
       const request = new Request('http://a', { headers: key ? { 'idempotency-key': key } : {} })
       return callOf(w.deps, { request, who, route, text })
@@ -86,7 +86,7 @@ describe('a call', () => {
     ])
   })
 
-  test('that nobody made is made; one that was made is answered as it was', async () => {
+  test('that no one made is made; one that was made is answered as it was', async () => {
     const call = freshCall()
     expect(await ask(call)).toEqual(['new', 1])
     await note(call, reply)

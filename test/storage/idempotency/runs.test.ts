@@ -125,7 +125,7 @@ describe.each(engines)('Idempotency-Key, on %s', (engine) => {
       expect([third.status, await third.json()]).toEqual([202, run])
     })
 
-    test('a background run that failed and charged nothing is begun anew', async () => {
+    test('a background run that failed and charged nothing is begun again', async () => {
       const call = fresh()
       const ask = { model: 'stub/status-500', input: 'go', background: true }
       const first = await (await post('/v1/runs', call, ask)).json()
@@ -153,7 +153,7 @@ describe.each(engines)('Idempotency-Key, on %s', (engine) => {
       expect(ids.size).toBe(3)
     })
 
-    test('is a call anew after 24 hours, and a job forgets the answer then', async () => {
+    test('is a call again after 24 hours, and a job forgets the answer then', async () => {
       const call = fresh()
       const first = await (await chat(call)).json()
       w.advance(day - 1)

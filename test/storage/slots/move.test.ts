@@ -191,7 +191,7 @@ describe.each(sharedEngines)('a slot that moves to another shard, on %s', (engin
   })
 
   promise`Q4`
-  test('is never opened where it left, by a process that knows nothing of it', async () => {
+  test('is never opened where it left, by a process that knows nothing about it', async () => {
     const wish = { account: ofS3, amount: usd, reason: 'test', actor: 'test' }
     s3.deps.shard?.learn([])
     expect(await outcomeOf(grantCredit(s3.deps, wish))).toThrow(/belongs to the shard s4/)

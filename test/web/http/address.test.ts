@@ -12,7 +12,7 @@ const call = (peer: string | null, forwarded?: string | [string, string]) => {
 }
 
 promise`J1 H: The address of a client is its peer's, unless a trusted proxy vouches for another.`
-describe('the address of whoever called', () => {
+describe('the address of the caller', () => {
   const table: [string, string | null, string | [string, string] | undefined, string][] = [
     ['a stranger is itself', '203.0.113.9', undefined, '203.0.113.9'],
     ['a stranger that claims another', '203.0.113.9', '1.1.1.1', '203.0.113.9'],

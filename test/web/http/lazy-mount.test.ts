@@ -16,7 +16,7 @@ afterEach(() => w?.stop())
 const pathsOf = (app: { routes: { method: string; path: string }[] }) =>
   new Set(app.routes.filter(({ method }) => method !== 'ALL').map(({ path }) => path))
 
-describe('what is mounted when somebody asks for it', () => {
+describe('what is mounted when someone asks for it', () => {
   test('is all but what programs use, whose routes are there at once', async () => {
     w = await world()
     const app = createApp(w.deps)
@@ -112,7 +112,7 @@ describe('what cannot be mounted', () => {
     expect(count).toEqual({ loads: 1, mounts: 1 })
   })
 
-  test('says nothing of it to another host', async () => {
+  test('says nothing about it to another host', async () => {
     const { ask, logged } = startLate({ load: 1 })
     expect((await ask({ host: 'evil.example' })).status).toBe(421)
     expect(logged).toEqual([])

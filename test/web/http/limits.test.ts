@@ -66,7 +66,7 @@ describe('a flood of made-up keys', () => {
     expect(limiter.size).toBeLessThanOrEqual(1000)
   })
 
-  test('whoever comes later is looked at as they are counted', () => {
+  test('anyone who comes later is looked at as they are counted', () => {
     const { clock, limiter } = setUp(2)
     for (const key of ['a', 'b']) limiter.take(key, 3)
     for (const key of ['c', 'd', 'e', 'f']) {

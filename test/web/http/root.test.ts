@@ -123,7 +123,7 @@ describe('failed authentication is limited by client address', () => {
 })
 
 describe('500 internal_error', () => {
-  test('says nothing of the fault and logs it under the request id', async () => {
+  test('says nothing about the fault and logs it under the request id', async () => {
     service.logged.length = 0
     const answer = await fetch(`${origin}/v1/boom`)
     const text = await answer.text()

@@ -94,7 +94,7 @@ describe('a body that does not arrive', () => {
   }, 60_000)
 })
 
-describe('a length that is no number', () => {
+describe('a length that is not a number', () => {
   test('is refused before any limit is asked, for everybody, and spoils no later request', async () => {
     const twice = (path: string, more = '') =>
       `POST ${path} HTTP/1.1\r\nHost: ${new URL(w.origin).host}\r\n${more}` +
@@ -126,7 +126,7 @@ describe('a length that is no number', () => {
 describe('500 slow connections of one address', () => {
   promise`J7`
   fault`33`
-  test('keep nobody else out, and all are over soon', async () => {
+  test('keep no one else out, and all are over soon', async () => {
     const beginnings = ['P', `GET /v1/models HTTP/1.1\r\nHost: localhost\r\nX-Slow: `]
     const open = Array.from({ length: 500 }, (_, i) =>
       begin(i % 5 < 2 ? (beginnings[i % 5] ?? '') : `${head()}{`, { drips: i % 2 === 0 }),

@@ -20,7 +20,7 @@ describe('clients that stop in the middle of a request', () => {
     so that is for a proxy or a firewall, as install.md says.`
   fault`33: clients send their head or body slowly, or stop in it → they are given up after a time,
     and keep nobody else out`
-  test('600 of them keep nobody else out', async () => {
+  test('600 of them keep no one else out', async () => {
     const open = Array.from({ length: 600 }, (_, i) => begin(beginnings[i % 3] ?? ''))
     const sockets = await Promise.all(open)
     const json = { authorization: goodKey, 'content-type': 'application/json' }

@@ -36,7 +36,7 @@ import { payloads } from './payloads.ts'
 
 const points = (x: string) => [{ label: x, value: 1, words: x }]
 
-/** Every part with a text of somebody's in every place that takes one. */
+/** Every part with a text of someone's in every place that takes one. */
 const parts: Record<string, (x: string) => Markup> = {
   badge: (x) => <Badge tone="ok">{x}</Badge>,
   bars: (x) => <BarChart id="c" finding={x} points={points(x)} head={[x, x]} tick={() => x} />,
@@ -153,7 +153,7 @@ const parts: Record<string, (x: string) => Markup> = {
 }
 
 promise`C1 C: Input of people, models and upstreams is shown as text on every page.`
-describe('a text of somebody stays a text, whatever part shows it', () => {
+describe('a text of someone stays a text, whatever part shows it', () => {
   test.each(Object.entries(parts))('%s', (_, part) => {
     const plain = shapeOf(String(part('plain')))
     for (const payload of payloads) {

@@ -27,7 +27,7 @@ import { peerOf, testAccountFor, testAccountPath } from './test-account.ts'
 const limitBytes = 16_384
 
 type Asked = Pick<Context, 'request' | 'set'> & { visitor: Visitor }
-/** What a program is told, and where a plain form goes on. */
+/** The answer for programs, and the next page of a plain form. */
 type Done = { json: Record<string, unknown>; seeOther: string }
 
 /**

@@ -27,7 +27,7 @@ export type SettingsView = {
   /** Runs whose texts are kept now, up to {@link countedMax}. */
   keptCount: number
   theme: Theme
-  /** Where the account is signed in, in words. */
+  /** The sessions of the account, in words. */
   sessions: string
 }
 

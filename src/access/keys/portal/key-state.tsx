@@ -1,4 +1,4 @@
-/** What all pages of keys share: paths, state badges, cap meters, table columns. */
+/** Parts that all pages of keys share: paths, state badges, cap meters, table columns. */
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Nusd } from '../../../kernel/money.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
@@ -41,7 +41,7 @@ export const windowOptions = capWindows.map((value) => ({
   label: value === 'lifetime' ? 'Never' : `Every ${value}`,
 }))
 
-/** What the page of one key shows. */
+/** The view of the page of one key. */
 export type DetailView = KeyDetail & {
   /** The edit form as sent, and why it was refused. */
   draft?: Draft | undefined
@@ -76,7 +76,7 @@ export function StateBadge({ shown: { key, chain }, now }: Shown) {
 export const endOf = (chain: ShownKey['chain']): Millis =>
   Math.min(...chain.map((key) => key.expiresAt))
 
-/** What its current window has spent, and what runs in flight hold. */
+/** The spending of its current window, and the holds of runs in flight. */
 export const usedOf = ({ window }: ShownKey): Nusd => (window?.spent ?? 0n) + (window?.held ?? 0n)
 
 export const CapMeter = ({ shown }: { shown: ShownKey }) => (

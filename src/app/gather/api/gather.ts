@@ -129,7 +129,7 @@ async function statusOf(needs: GatherNeeds) {
 }
 
 /**
- * What the shards answer that can be reached, and the ids of the others.
+ * The answers of reachable shards, and the ids of the others.
  * @throws Refusal `unavailable` when none can be reached
  */
 async function fromAll<T extends TSchema>(needs: GatherNeeds, path: string, shape: T) {

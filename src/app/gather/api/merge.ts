@@ -3,7 +3,7 @@
 import type { RecentAnswer, StatsAnswer } from '../../../front/explorer/shapes.ts'
 import { type Nusd, parseUsd, toUsd } from '../../../kernel/money.ts'
 
-/** What one shard answered. */
+/** The answer of one shard. */
 export type Of<T> = { shard: string; answer: T }
 
 type Point = StatsAnswer['series'][number]

@@ -8,7 +8,7 @@ import { claimText } from '../claim.ts'
 
 export type ClaimView = {
   account: string
-  /** What was typed before. */
+  /** The text typed before. */
   typed?: { txHash: string; signature: string }
   wrong?: string
   /** How many deposits came over. */

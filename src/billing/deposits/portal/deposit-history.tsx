@@ -22,7 +22,7 @@ export type HistoryView = {
   stages?: StagesView | undefined
 }
 
-/** What came in, newest first. The first page is asked for again every other second. */
+/** The deposits, newest first. The first page is requested again every other second. */
 export const HistoryPanel = ({
   view: { account, found, now, isFirst, stages },
 }: {

@@ -21,7 +21,7 @@ export type PayView = {
   /** The symbol of the token, such as USDG. */
   symbol: string | null
   amount: Nusd | undefined
-  /** What was typed, and what is wrong with it. */
+  /** The text typed, and its fault. */
   wrong?: { typed: string; message: string }
   /** Why deposits that are sent now wait. */
   trouble: boolean

@@ -14,7 +14,7 @@ import { differences, planPath, priceText } from '../plan-words.ts'
 import type { Quote } from '../quote.ts'
 import type { PlanView } from './plan-page-view.ts'
 
-/** What a change of plan changes and costs, before its button. */
+/** The effects and the price of a change of plan, before its button. */
 export const PreviewPanel = ({ view, quote }: { view: PlanView; quote: Quote }) => {
   const { plan } = quote
   if (quote.change === 'cancel') return <CancelPanel view={view} />
@@ -118,7 +118,7 @@ const Decide = ({ view, quote }: { view: PlanView; quote: Quote }) => {
   )
 }
 
-/** What ends with a plan, counted before the button. */
+/** The rights that end with a plan, counted before the button. */
 export const CancelPanel = ({ view }: { view: PlanView }) => {
   const { plan, current, plans } = view
   const free = plans.find(freeId)

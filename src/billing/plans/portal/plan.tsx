@@ -18,7 +18,7 @@ export const PlanPage = ({ view }: { view: PlanView }) => (
   </>
 )
 
-/** What an action replaces: everything that follows from where the account stands. */
+/** The part that an action replaces: everything that follows from the standing of the account. */
 export const PlanBody = ({ view }: { view: PlanView }) => (
   <div class="stack" id="plan">
     {view.refusal ? <ErrorNote what={view.refusal.message} /> : null}
@@ -40,7 +40,7 @@ export const PlanBody = ({ view }: { view: PlanView }) => (
   </div>
 )
 
-/** What the account has and what comes next, in sentences. */
+/** The present plan and the next one, in sentences. */
 const Standings = ({ view }: { view: PlanView }) => {
   const { plan, current, lapsed, now } = view
   if (!current) {

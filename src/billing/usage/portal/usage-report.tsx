@@ -17,7 +17,7 @@ export const usagePath = '/dashboard/usage'
 export type UsageView = {
   account: string
   now: number
-  /** What the address asks for, which the forms and links keep. */
+  /** The query of the address, which the forms and links keep. */
   query: URLSearchParams
   /** What was used, or why it cannot be told. */
   found: Report | Refusal

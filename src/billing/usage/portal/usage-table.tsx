@@ -15,7 +15,7 @@ import { toDate } from '../usage-view.ts'
 
 type TableProps = { account: string; query: URLSearchParams; report: Report }
 
-/** What was used in groups, each a link to its runs. */
+/** The usage in groups, each a link to its runs. */
 export const UsageTable = ({ account, query, report }: TableProps) => (
   <Panel
     id="usage"

@@ -35,7 +35,7 @@ export const adminMarginsPortal = (deps: Deps, frame: Frame) =>
   })
 
 type View = {
-  /** What the address asks for, which the forms and links keep. */
+  /** The query of the address, which the forms and links keep. */
   query: URLSearchParams
   found: Margins | Refusal
   losses: readonly string[]

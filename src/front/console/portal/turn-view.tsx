@@ -14,7 +14,7 @@ import { MarkdownView } from './markdown-view.tsx'
 
 type MessageProps = { input: string; files?: readonly SentFile[] | undefined }
 
-/** What the person wrote, below the files that belong to it. */
+/** The text of the person, below its files. */
 export const Message = ({ input, files = [] }: MessageProps) => (
   <>
     {files.length === 0 ? null : (

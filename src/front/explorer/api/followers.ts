@@ -10,7 +10,7 @@ import {
 } from '../../../web/http/client-address.ts'
 import { dataFrame, type SseClient, type SseContext, sseResponse } from '../../../web/http/sse.ts'
 
-/** What a page would show now. Every part is made once for all who look. */
+/** The present state of the page. Every part is made once for all readers. */
 export type Scene = {
   /** The newest receipts, newest first. */
   rows: readonly { place: number; draw: () => string }[]

@@ -49,7 +49,7 @@ export const mcpServer = ({ ask, log, version }: Needs): McpHttpHandler => {
   )
 }
 
-/** What clients show a person before a tool is used, or ask about. */
+/** Hints that clients show a person before a tool is used, or ask about. */
 const hintsOf = {
   reads: { readOnlyHint: true, openWorldHint: false },
   adds: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },

@@ -159,7 +159,7 @@ const exportUsage: Tool = {
   read: readExport,
 }
 
-/** What an agent can do here by MCP: the same as by `/v1`, with the same limits. */
+/** The tools of MCP: the same as `/v1`, with the same limits. */
 export const tools: readonly Tool[] = [
   listModels,
   run,

@@ -60,7 +60,7 @@ export const SchemaLink = ({ schema }: { schema: Schema }): Markup => {
   )
 }
 
-/** Where a schema is described: on the page of its area. */
+/** The address of a schema: on the page of its area. */
 function schemaPath(name: string): string {
   const area = areas.find(({ schemas }) => name in schemas)
   return area ? `/docs/${area.id}#${name}` : '/docs#errors'
@@ -76,7 +76,7 @@ export const parameterFields = (of: Schemas = {}, isOptional: boolean): Field[] 
     isOptional,
   }))
 
-/** What a schema with a name is made of. */
+/** The members of a named schema. */
 export const SchemaSection = ({ name, schema }: { name: string; schema: Schema }) => {
   const fields = fieldsOf(schema)
   return (

@@ -1,4 +1,4 @@
-/** What the landing page shows. */
+/** The view of the landing page. */
 import type { Model } from '../../../models/model.ts'
 import type { Judged } from '../../../proof/receipts/judge.ts'
 import type { Stats } from '../../explorer/stats.ts'

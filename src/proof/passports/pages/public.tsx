@@ -261,7 +261,7 @@ const receiptColumns = (now: Millis): Column<PublicReceipt>[] => [
 
 const Hidden = () => <span class="quiet">Not shown</span>
 
-/** What a reader may conclude, and what not. */
+/** The conclusions that a reader may draw, and those to avoid. */
 const Proves = () => (
   <Panel id="proves" title="What a track record proves">
     <ul class="pad stack rules">

@@ -10,7 +10,7 @@ import { bandWords, countText, dayText, rateText } from '../portal/passport-stat
 import type { TrackRecord } from '../record.ts'
 import type { StatementFile } from '../statement.ts'
 
-/** What the log says of a passport, in large. */
+/** The track record of a passport, in large. */
 export const RecordFigures = ({ record }: { record: TrackRecord }) => (
   <Figures
     label="In short"

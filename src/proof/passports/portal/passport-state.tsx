@@ -38,7 +38,7 @@ export const StatusBadge = ({ status }: { status: Status }) => {
   return tone === undefined ? <Badge>{words}</Badge> : <Badge tone={tone}>{words}</Badge>
 }
 
-/** What the figure of a passport is drawn from. */
+/** The input of the figure of a passport. */
 export const figureHash = (handle: string): string => sha256Hex(handle)
 
 /** The figure, the name and the handle, as the title of a page. */

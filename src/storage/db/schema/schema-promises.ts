@@ -1,4 +1,4 @@
-/** Tables of promises and statements: quotes, what is owed, what upstreams signed. */
+/** Tables of promises and statements: quotes, liabilities, evidence of upstreams. */
 import { sql } from 'drizzle-orm'
 import type { EvidenceFault } from '../../../verify/evidence-schemes.ts'
 import type { Liabilities } from '../../../verify/liabilities.ts'

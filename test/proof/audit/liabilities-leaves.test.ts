@@ -8,7 +8,7 @@ import { fund, publish } from '../liabilities/publishing.ts'
 const dayMs = 86_400_000
 const begun = Date.UTC(2026, 10, 20, 12)
 
-describe.each(engines)('statements of what is owed, in the tiles of a log (%s)', (engine) => {
+describe.each(engines)('liabilities statements, in the tiles of a log (%s)', (engine) => {
   let w: World
   beforeAll(async () => {
     w = await world({ engine, now: begun })
@@ -54,7 +54,7 @@ describe.each(engines)('statements of what is owed, in the tiles of a log (%s)',
 
   test('are all listed by an honest service', async () => {
     const { holds, leaves } = await audit()
-    expect(leaves).toBe('pass: The log has 3 statements of what is owed, all of them listed.')
+    expect(leaves).toBe('pass: The log has 3 liabilities statements, all of them listed.')
     expect(holds).toBe(true)
   })
 
@@ -66,7 +66,7 @@ describe.each(engines)('statements of what is owed, in the tiles of a log (%s)',
     const newest = await w.deps.liabilities.newest()
     const digest = newest?.digest ?? ''
     expect(leaves).toBe(
-      `fail: Leaf ${newest?.logPlace} of the log is a statement of what is owed that the service ` +
+      `fail: Leaf ${newest?.logPlace} of the log is a liabilities statement that the service ` +
         `hides: GET /liabilities lists none with the digest ${digest}. Keep the entry, its tiles ` +
         'and the checkpoint as evidence.',
     )
@@ -105,7 +105,7 @@ describe.each(engines)('statements of what is owed, in the tiles of a log (%s)',
     }
     try {
       const hidden = await audit()
-      expect(hidden.said).toMatch(/^✗ owed_leaves +Leaf \d+ of the log is a statement/m)
+      expect(hidden.said).toMatch(/^✗ owed_leaves +Leaf \d+ of the log is a liabilities statement/m)
       expect(hidden.said).toContain('The audit failed.')
       expect(hidden.code).toBe(1)
       hides = false
@@ -113,7 +113,7 @@ describe.each(engines)('statements of what is owed, in the tiles of a log (%s)',
       expect([honest.code, honest.said]).toEqual([0, expect.stringMatching(/^✓ owed_leaves /m)])
       // The newest is of a day long ago, or will have been.
       const late = await audit('--owed-every', '1')
-      expect(late.said).toMatch(/^✗ liabilities +No statement of what is owed is of the time/m)
+      expect(late.said).toMatch(/^✗ liabilities +No liabilities statement is of the time/m)
       expect(late.code).toBe(1)
       expect((await audit('--owed-every', 'daily')).code).toBe(2)
     } finally {
@@ -125,8 +125,7 @@ describe.each(engines)('statements of what is owed, in the tiles of a log (%s)',
     const report = await auditFiles({ read: open('/log'), keys: [], papers: [] }, undefined)
     expect(report.checks.find(({ name }) => name === 'owed_leaves')).toMatchObject({
       status: 'skip',
-      reason:
-        'The log has 3 statements of what is owed: --base compares them with the listed ones.',
+      reason: 'The log has 3 liabilities statements: --base compares them with the listed ones.',
     })
   })
 
@@ -135,7 +134,7 @@ describe.each(engines)('statements of what is owed, in the tiles of a log (%s)',
     expect((await audit(undefined, dayMs, 3)).list).toStartWith('pass')
     const late = await audit(undefined, dayMs, 4)
     const missing = (from: string, to: string) =>
-      `fail: No statement of what is owed is of the time from ${from}T00:00:00.000Z to ${to}T00:00:00.000Z.`
+      `fail: No liabilities statement is of the time from ${from}T00:00:00.000Z to ${to}T00:00:00.000Z.`
     expect([late.holds, late.list]).toEqual([false, missing('2026-11-23', '2026-11-24')])
     w.advance(2 * dayMs)
     await publish(w)
@@ -149,7 +148,7 @@ describe.each(engines)('statements of what is owed, in the tiles of a log (%s)',
       dayMs,
       4,
     )
-    expect(silent.list).toBe('fail: The service does not say what it owes.')
+    expect(silent.list).toBe('fail: The service publishes no liabilities.')
     expect((await audit()).holds).toBe(true)
   })
 })

@@ -1,4 +1,4 @@
-/** Judges the statements of what is owed that killed processes left, against every grant. */
+/** Judges the liabilities statements that killed processes left, against every grant. */
 import type { Service } from '../src/app/wiring.ts'
 import { toHex } from '../src/kernel/hex.ts'
 import { auditStore } from '../src/ledger/store/audit.ts'
@@ -15,7 +15,7 @@ export const accountOf = (n: number): string => `0x${(n + 1).toString(16).padSta
 /** What the n-th grant is of: sums of the first n of them never repeat. */
 export const amountOf = (n: number): bigint => 1_000_000_007n + 13n * BigInt(n)
 
-type Judged = {
+type JudgedDay = {
   day: number
   accounts: number
   /** All grants that there are. */
@@ -23,39 +23,39 @@ type Judged = {
 }
 
 /** The faults of a service on a day: exactly one statement a day, each right to the nano-dollar. */
-export async function judgeOwed(
+export async function judgeLiabilities(
   { deps, db }: { deps: Service; db: Db },
-  { day, accounts, to }: Judged,
+  { day, accounts, to }: JudgedDay,
 ): Promise<string[]> {
   const faults = (await auditStore(db).whole(deps.clock.now())).map((fault) => `audit: ${fault}`)
-  const said = await allSaid(deps)
-  const numbers = said.map(({ number }) => number)
+  const statements = await allStatements(deps)
+  const numbers = statements.map(({ number }) => number)
   if (numbers.join() !== Array.from({ length: day }, (_, i) => day - i).join()) {
     faults.push(`on day ${day} there are the statements ${numbers.slice(0, 5).join()}`)
   }
-  const days = new Set(said.map(({ asOf }) => Math.floor(asOf / 86_400_000)))
-  if (days.size !== said.length) faults.push('two statements are of one day')
-  faults.push(...(await leafFaults(deps, said)), ...(await draftFaults(db, said)))
-  const [newest] = said
+  const days = new Set(statements.map(({ asOf }) => Math.floor(asOf / 86_400_000)))
+  if (days.size !== statements.length) faults.push('two statements are of one day')
+  faults.push(...(await leafFaults(deps, statements)), ...(await draftFaults(db, statements)))
+  const [newest] = statements
   if (newest) faults.push(...(await newestFaults(deps, newest, { accounts, to })))
-  for (const [i, row] of said.entries()) {
-    const previous = said[i + 1]?.digest ?? `0x${'00'.repeat(32)}`
+  for (const [i, row] of statements.entries()) {
+    const previous = statements[i + 1]?.digest ?? `0x${'00'.repeat(32)}`
     if (row.statement.previous !== previous) faults.push(`statement ${row.number} skips one`)
   }
   return faults
 }
 
-async function allSaid({ liabilities }: Service): Promise<LiabilitiesRow[]> {
-  const said: LiabilitiesRow[] = []
-  for (let below: number | undefined; ; below = said.at(-1)?.number) {
+async function allStatements({ liabilities }: Service): Promise<LiabilitiesRow[]> {
+  const statements: LiabilitiesRow[] = []
+  for (let below: number | undefined; ; below = statements.at(-1)?.number) {
     const page = await liabilities.list({ limit: 100, below })
-    said.push(...page.items)
-    if (!page.hasMore) return said
+    statements.push(...page.items)
+    if (!page.hasMore) return statements
   }
 }
 
 /** The log has a leaf of each statement, once, and no other leaf of this kind. */
-async function leafFaults(deps: Service, said: readonly LiabilitiesRow[]): Promise<string[]> {
+async function leafFaults(deps: Service, statements: readonly LiabilitiesRow[]): Promise<string[]> {
   const { logs, logStore, tiles } = deps
   const size = await logStore.size()
   const found: string[] = []
@@ -65,17 +65,17 @@ async function leafFaults(deps: Service, said: readonly LiabilitiesRow[]): Promi
     const own = entries.filter(({ kind }) => kind === leafKinds.liabilities)
     found.push(...own.map(({ digest }) => toHex(digest)))
   }
-  const wanted = said.map(({ digest }) => digest).reverse()
+  const wanted = statements.map(({ digest }) => digest).reverse()
   return found.join() === wanted.join()
     ? []
     : [`the log has ${found.length} leaves of ${wanted.length} statements, or others`]
 }
 
 /** No part is there of a statement that did not come about. */
-async function draftFaults(db: Db, said: readonly LiabilitiesRow[]): Promise<string[]> {
+async function draftFaults(db: Db, statements: readonly LiabilitiesRow[]): Promise<string[]> {
   const { liabilityParts: parts } = db.tables
   const found = await db.read((q) => rows(q.selectDistinct({ number: parts.number }).from(parts)))
-  const known = new Set(said.map(({ number }) => number))
+  const known = new Set(statements.map(({ number }) => number))
   return found
     .filter(({ number }) => !known.has(number))
     .map(({ number }) => `draft ${number} stays`)

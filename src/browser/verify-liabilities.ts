@@ -1,4 +1,4 @@
-/** Shows what the offline verifier found about a proof of what is owed. */
+/** Shows what the offline verifier found about a proof of liabilities. */
 import { toUsd } from '../kernel/money.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import { type LiabilitiesCheck, parseLiabilitiesFile } from '../verify/liabilities.ts'
@@ -8,7 +8,7 @@ import { figureOf, timeOf } from './verify-slip.ts'
 import { checkLists, list, noteOf } from './verify-verdict.ts'
 
 /** The verdict in words, each check, and what follows from it. */
-export function owedVerdictOf(checks: readonly LiabilitiesCheck[]): Node[] {
+export function liabilitiesVerdict(checks: readonly LiabilitiesCheck[]): Node[] {
   const { kind, headline, summary } = liabilityVerdict(checks)
   const isCounted = checks.some(({ name, status }) => name === 'sum' && status === 'pass')
   return [
@@ -25,14 +25,14 @@ const money = 'That the service holds so much: ask the chain for its treasury.'
 const others = 'That all other accounts are counted: each checks its own proof.'
 
 /** The statement as paper, stamped only when it is valid; empty for what cannot be read. */
-export function owedSlipOf(value: unknown, checks: readonly LiabilitiesCheck[]): Node[] {
+export function liabilitiesSlip(value: unknown, checks: readonly LiabilitiesCheck[]): Node[] {
   const file = parseLiabilitiesFile(value, [])
   if (!file || checks.some(({ name, status }) => name === 'schema' && status === 'fail')) return []
   const { statement, own } = file
   const { kind, headline } = liabilityVerdict(checks)
   const rows: (readonly [name: string, value: string])[] = [
     ...(own ? [['Account', toChecksumAddress(own.account)] as const] : []),
-    ['Owed to all accounts', usd(statement.total_nusd)],
+    ['Total liabilities', usd(statement.total_nusd)],
     ['In the treasury', statement.block === '0' ? 'not read' : usd(statement.treasury_nusd)],
     ['Place in the log', file.log.index],
     ['Root', statement.root],
@@ -40,7 +40,7 @@ export function owedSlipOf(value: unknown, checks: readonly LiabilitiesCheck[]):
   const head = element(
     'div',
     { class: 'head' },
-    element('small', {}, 'What is owed'),
+    element('small', {}, 'Liabilities'),
     element('h2', { class: 'name' }, `Statement ${statement.number}`),
     element('span', { class: 'mono small' }, timeOf(statement.as_of)),
     element('span', { class: 'mono small' }, statement.issuer),

@@ -1,4 +1,4 @@
-/** Says what is owed: commits to all balances of one moment and makes that a leaf of the log. */
+/** Publishes liabilities: commits to all balances of one moment and logs that as a leaf. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { LostLease } from '../../kernel/lost-lease.ts'
@@ -25,7 +25,7 @@ export type PublishDeps = Pick<
 /** Parts stored in one transaction: about 50 kB, so that runs hardly wait for it. */
 const batchParts = 4
 
-/** A job that says what is owed once in each interval of the configuration, counted from 1970. */
+/** Publishes liabilities once in each interval of the configuration, counted from 1970. */
 export function liabilityPublisher(deps: PublishDeps): (ending: AbortSignal) => Promise<void> {
   return async (ending) => {
     const { everyMs, keepMs } = deps.settings.liabilities

@@ -1,4 +1,4 @@
-/** The page of what is owed: checks the file of the account on this device. */
+/** The page of liabilities: checks the file of the account on this device. */
 import { systemClock } from '../kernel/clock.ts'
 import { checkLiabilities } from '../verify/liabilities.ts'
 import { type PagePayload, toTrust } from '../verify/page-payload.ts'

@@ -7,7 +7,7 @@ import { openDatabase } from '../src/app/open-database.ts'
 import { openHeads } from '../src/app/open-signer.ts'
 import { makeDeps, type Service } from '../src/app/wiring.ts'
 import { grantCredit } from '../src/ledger/grant.ts'
-import { liabilityPublisher } from '../src/proof/liabilities/state-owed.ts'
+import { liabilityPublisher } from '../src/proof/liabilities/publish-liabilities.ts'
 import type { LiabilityStore } from '../src/proof/liabilities/store.ts'
 import { keepCheckpoint } from '../src/proof/log/checkpoint.ts'
 import { signerFromHex } from '../src/proof/signer/signer.ts'
@@ -15,9 +15,9 @@ import type { Db } from '../src/storage/db/engine/db.ts'
 import { rows } from '../src/storage/db/sql/query-steps.ts'
 import { useWasmKeccak } from '../src/verify/fast/keccak-wasm.ts'
 import { configOf, testPrivateKey } from '../test/support/world.ts'
-import { accountOf, amountOf, judgeOwed } from './owed-judge.ts'
+import { accountOf, amountOf, judgeLiabilities } from './liabilities-judge.ts'
 
-export type OwedWish = {
+export type LiabilitiesNodeOptions = {
   data: string
   /** Of a PostgreSQL server; SQLite in the data folder without. */
   url?: string | undefined
@@ -35,7 +35,7 @@ export type OwedWish = {
 }
 
 /** The last line that the process prints. */
-export type OwedTold = {
+export type LiabilitiesNodeReport = {
   faults: string[]
   /** Calls of the store, and grants that were acknowledged while the job ran. */
   steps: number
@@ -51,9 +51,9 @@ const atOnce = 256
 /** Calls of the store that were made. */
 let steps = 0
 
-if (import.meta.main) await main(JSON.parse(process.argv[2] ?? '') as OwedWish)
+if (import.meta.main) await main(JSON.parse(process.argv[2] ?? '') as LiabilitiesNodeOptions)
 
-async function main(wish: OwedWish): Promise<void> {
+async function main(wish: LiabilitiesNodeOptions): Promise<void> {
   useWasmKeccak()
   const { deps, db } = await open(wish)
   let grants = await grantsIn(db)
@@ -82,10 +82,10 @@ async function main(wish: OwedWish): Promise<void> {
   isOver = true
   await busy
   const made = steps
-  const faults = wish.judges ? await judgeOwed({ deps, db }, { ...wish, to: grants }) : []
+  const faults = wish.judges ? await judgeLiabilities({ deps, db }, { ...wish, to: grants }) : []
   await deps.sequencer.stop()
   await db.close()
-  const told: OwedTold = {
+  const told: LiabilitiesNodeReport = {
     faults,
     steps: made,
     grants: grants - before,
@@ -96,7 +96,7 @@ async function main(wish: OwedWish): Promise<void> {
 }
 
 /** A service whose clock stands on that day; leases go by it too, so that no kill waits for one. */
-async function open(wish: OwedWish): Promise<{ deps: Service; db: Db }> {
+async function open(wish: LiabilitiesNodeOptions): Promise<{ deps: Service; db: Db }> {
   const { data, url = `sqlite:${data}/counterfoil.db`, day } = wish
   const config = { ...configOf(''), data, database_url: url }
   const { db } = await openDatabase(config, { mayCreate: true })
@@ -120,7 +120,7 @@ async function open(wish: OwedWish): Promise<{ deps: Service; db: Db }> {
 }
 
 /** The same store; one of its calls is the last of this process. */
-function dying(store: LiabilityStore, dies: OwedWish['dies']): LiabilityStore {
+function dying(store: LiabilityStore, dies: LiabilitiesNodeOptions['dies']): LiabilityStore {
   const die = () => process.kill(process.pid, 'SIGKILL')
   return new Proxy(store, {
     get(target, name: keyof LiabilityStore) {
@@ -137,7 +137,11 @@ function dying(store: LiabilityStore, dies: OwedWish['dies']): LiabilityStore {
 }
 
 /** The n-th grant there is, from 0; one follows the other, so that a moment is a number of them. */
-function grantOne(deps: Service, { accounts }: OwedWish, n: number): Promise<unknown> {
+function grantOne(
+  deps: Service,
+  { accounts }: LiabilitiesNodeOptions,
+  n: number,
+): Promise<unknown> {
   const [account, amount] = [accountOf(n % accounts), amountOf(n)]
   return grantCredit(deps, { account, amount, reason: 'drill', actor: 'drill' })
 }

@@ -12,19 +12,19 @@ import { Checks } from '../../../web/ui/steps.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 import { ExactTime } from '../../../web/ui/when.tsx'
 
-export const owedPath = '/dashboard/owed'
+export const liabilitiesPath = '/dashboard/liabilities'
 export const ownProofPath = '/api/portal/liabilities/proof'
 
 /** The newest file of the account with the server's checks of it, and the newest statements. */
-export type OwedView = {
+export type LiabilitiesView = {
   account: string
   statements: LiabilitiesItem[]
   own: { file: LiabilitiesFile; checks: LiabilitiesCheck[]; payload: object } | undefined
 }
 
-export const OwedPage = ({ view }: { view: OwedView }) => (
+export const LiabilitiesPage = ({ view }: { view: LiabilitiesView }) => (
   <>
-    <PageHead title="Owed">
+    <PageHead title="Liabilities">
       {view.own ? (
         <ButtonLink icon="download" href={ownProofPath} download>
           Save the proof
@@ -36,10 +36,10 @@ export const OwedPage = ({ view }: { view: OwedView }) => (
   </>
 )
 
-function OwnPanel({ view: { account, own } }: { view: OwedView }) {
+function OwnPanel({ view: { account, own } }: { view: LiabilitiesView }) {
   if (!own) {
     return (
-      <Panel id="own" title="Your balance in what is owed">
+      <Panel id="own" title="Your balance in the liabilities">
         <Empty hash={account} title="Not counted yet">
           The service signs what it owes to all accounts together at regular times. The next
           statement counts this account.
@@ -51,7 +51,7 @@ function OwnPanel({ view: { account, own } }: { view: OwedView }) {
   return (
     <Panel
       id="own"
-      title="Your balance in what is owed"
+      title="Your balance in the liabilities"
       aside={leaf ? <Amount nusd={BigInt(leaf.balance_nusd)} /> : null}
       foot={
         <span class="slot">
@@ -67,7 +67,7 @@ function OwnPanel({ view: { account, own } }: { view: OwedView }) {
           of={[
             ['Counted at', <ExactTime at={Number(statement.as_of)} />],
             ['Account', <code>{toChecksumAddress(account)}</code>],
-            ['Owed to all accounts', <Amount nusd={BigInt(statement.total_nusd)} />],
+            ['Total liabilities', <Amount nusd={BigInt(statement.total_nusd)} />],
             ['In the treasury', <Treasury of={statement} />],
           ]}
         />
@@ -103,7 +103,7 @@ const columns: Column<LiabilitiesItem>[] = [
   { head: 'Statement', cell: ({ id }) => <a href={`/liabilities/${id}`}>{id}</a> },
   { head: 'At', cell: ({ statement }) => <ExactTime at={Number(statement.as_of)} />, at: 'when' },
   {
-    head: 'Owed',
+    head: 'Liabilities',
     kind: 'number',
     cell: ({ statement }) => <Amount nusd={BigInt(statement.total_nusd)} />,
     at: 'cost',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ChainReverted, ChainUnavailable } from '../../../src/kernel/chain.ts'
 import { auditService } from '../../../src/proof/audit/audit.ts'
-import { checkHoldings, readSaid } from '../../../src/proof/audit/check-owed.ts'
+import { checkHoldings, readStatements } from '../../../src/proof/audit/check-statements.ts'
 import { type Service, ServiceTrouble } from '../../../src/proof/audit/service-view.ts'
 import { decimalsOf, holdingsOf } from '../../../src/proof/liabilities/treasury.ts'
 import { sumsBelow } from '../../../src/verify/sum-tree.ts'
@@ -66,13 +66,13 @@ describe('what a service says it owes', () => {
 
   test('may be nothing, or not yet anything', async () => {
     expect(await listed((told) => Object.assign(told, { data: [] }))).toBe(
-      'pass: The service did not say yet what it owes.',
+      'pass: The service has not published its liabilities yet.',
     )
     const silent = await audited((path, told) => {
       if (path.startsWith('/liabilities')) throw new ServiceTrouble('no such path', true)
       return told
     })
-    expect(silent).toBe('skip: The service does not say what it owes.')
+    expect(silent).toBe('skip: The service publishes no liabilities.')
     const down = await audited((path, told) => {
       if (path.startsWith('/liabilities')) throw new ServiceTrouble('It is down.')
       return told
@@ -80,10 +80,10 @@ describe('what a service says it owes', () => {
     expect(down).toBe('unavailable: It is down.')
   })
 
-  promise`D61 H: An outsider finds a statement of what is owed that was dropped, hidden or changed,
+  promise`D61 H: An outsider finds a liabilities statement that was dropped, hidden or changed,
     and a treasury that holds less.`
   test('is found out where one is left out, changed, or differs from its file', async () => {
-    const gaps = 'fail: The statements of what is owed are not numbered one by one.'
+    const gaps = 'fail: The liabilities statements are not numbered one by one.'
     expect(await listed(({ data }) => data.splice(1, 1))).toBe(gaps)
     expect(await listed(({ data }) => data.pop())).toBe(gaps)
     const endless = await listed((told) => Object.assign(told, { has_more: true }))
@@ -93,7 +93,7 @@ describe('what a service says it owes', () => {
     ).toBe('fail: Statement 3 does not name the one before it.')
     expect(
       await listed(({ data }) => Object.assign(data[0]?.statement ?? {}, { total_nusd: '1' })),
-    ).toBe('fail: Statement 3 of what is owed: its file says something else than the list.')
+    ).toBe('fail: Statement 3 of the liabilities: its file says something else than the list.')
     expect(
       await listed(({ data }) => Object.assign(data[0]?.statement ?? {}, { as_of: '1' })),
     ).toBe('fail: Statement 3 is older than the one before it.')
@@ -104,7 +104,9 @@ describe('what a service says it owes', () => {
     const forged = await audited((path, told) =>
       path === '/liabilities/2' ? Object.assign(told, { signature: '0x' }) : told,
     )
-    expect(forged).toBe('fail: Statement 2 of what is owed: It is not 65 bytes of lower-case hex.')
+    expect(forged).toBe(
+      'fail: Statement 2 of the liabilities: It is not 65 bytes of lower-case hex.',
+    )
   })
 
   test('is found out where its log is not the audited one', async () => {
@@ -138,13 +140,13 @@ describe('what lies in the treasury', () => {
   const at = accountFor(90)
 
   promise`D61`
-  test('covers what is owed, or does not, and was what the service said', async () => {
+  test('covers the liabilities, or does not, and was what the service said', async () => {
     const holding = (now: bigint, then = 7_000_000n) => chainOf((b) => (b === 9 ? then : now))
     expect(await told(holding(5_000_000n), owed)).toBe(
-      `pass: The treasury ${at} holds 5.00 USD; owed are 5.00.`,
+      `pass: The treasury ${at} holds 5.00 USD; the liabilities are 5.00.`,
     )
     expect(await told(holding(4_999_999n), owed)).toBe(
-      `fail: The treasury ${at} holds 4.999999 USD; owed are 5.00.`,
+      `fail: The treasury ${at} holds 4.999999 USD; the liabilities are 5.00.`,
     )
     expect(await told(holding(5_000_000n, 6_999_999n), owed)).toBe(
       'fail: At block 9 the treasury held 6.999999 USD; the service says 7.00.',
@@ -187,8 +189,8 @@ describe('what lies in the treasury', () => {
 
   test('is not asked for where nothing is said, or nothing can be deposited', async () => {
     const chain = chainOf(() => 0n)
-    expect(await told(chain, undefined)).toBe('skip: The service does not say what it owes.')
-    expect(await told(chain, [])).toBe('skip: The service does not say what it owes.')
+    expect(await told(chain, undefined)).toBe('skip: The service publishes no liabilities.')
+    expect(await told(chain, [])).toBe('skip: The service publishes no liabilities.')
     expect(await told(chain, said({ treasury: `0x${'0'.repeat(40)}` }))).toBe(
       'skip: The newest statement names no treasury.',
     )
@@ -196,11 +198,11 @@ describe('what lies in the treasury', () => {
 
   test('is read strictly', async () => {
     const service = (answer: unknown): Service => ({ get: async () => answer })
-    expect(await rejectionOf(readSaid(service({ data: [5], has_more: false })))).toBeInstanceOf(
-      Error,
-    )
-    expect(await readSaid(service({ data: [], has_more: true })).catch((e) => e.message)).toBe(
-      'The statements of what is owed are not numbered one by one.',
-    )
+    expect(
+      await rejectionOf(readStatements(service({ data: [5], has_more: false }))),
+    ).toBeInstanceOf(Error)
+    expect(
+      await readStatements(service({ data: [], has_more: true })).catch((e) => e.message),
+    ).toBe('The liabilities statements are not numbered one by one.')
   })
 })

@@ -12,21 +12,33 @@ import { queryOf } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
 import { reply } from '../../web/ui/reply.ts'
-import { OwedPage, type OwedView, owedPath, ownProofPath } from './portal/owed.tsx'
+import {
+  LiabilitiesPage,
+  type LiabilitiesView,
+  liabilitiesPath,
+  ownProofPath,
+} from './portal/liabilities-page.tsx'
 
 /** Statements that the page lists. */
 const listed = 10
 /** A statement is recent until two more should have been made. */
 const missedMost = 2
 
-export const owedPortal = (deps: Deps, frame: Frame) =>
-  new Elysia({ name: 'owed-portal' })
+export const liabilitiesPortal = (deps: Deps, frame: Frame) =>
+  new Elysia({ name: 'liabilities-portal' })
     .use(sessionAuth(deps))
     .get(
-      owedPath,
+      liabilitiesPath,
       async ({ request, set, account, acting }) => {
-        const main = <OwedPage view={await viewOf(deps, account)} />
-        const parts = { frame, title: 'Owed', here: owedPath, acting, main, scripts: ['owed'] }
+        const main = <LiabilitiesPage view={await viewOf(deps, account)} />
+        const parts = {
+          frame,
+          title: 'Liabilities',
+          here: liabilitiesPath,
+          acting,
+          main,
+          scripts: ['liabilities'],
+        }
         return reply({ request, set }, { page: dashboardPage(parts) })
       },
       { needsSession: { page: 'statement:read' } },
@@ -35,14 +47,14 @@ export const owedPortal = (deps: Deps, frame: Frame) =>
       ownProofPath,
       async ({ request, set, account }) => {
         const file = await ownFile(deps, account, readNumber(queryOf(request)))
-        const name = `owed-${file.statement.number}.json`
+        const name = `liabilities-${file.statement.number}.json`
         set.headers['content-disposition'] = `attachment; filename="${name}"`
         return file
       },
       { needsSession: { action: 'statement:read' } },
     )
 
-async function viewOf(deps: Deps, account: string): Promise<OwedView> {
+async function viewOf(deps: Deps, account: string): Promise<LiabilitiesView> {
   const { items } = await deps.liabilities.list({ limit: listed, below: undefined })
   const statements = items.map((row) => toItem(deps, row))
   const file = await fileFor(deps, account)

@@ -1,7 +1,7 @@
 import { any, nothing, type Row } from './explained-verify.ts'
 
-/** Of statements of what is owed, and of manifests. */
-export const ofOwed: Record<string, Row[]> = {
+/** Of liabilities statements, and of manifests. */
+export const liabilitiesRows: Record<string, Row[]> = {
   'src/verify/manifest.ts': [
     ['if (!manifest ||', any, 'One with problems is read as undefined already.'],
     ['return problems.length > 0 ? undefined', /one more/, 'The caller looks at the problems too.'],
@@ -20,7 +20,7 @@ export const ofOwed: Record<string, Row[]> = {
   'src/storage/liabilities/sort-leaves.ts': [
     ['for (let at = 0;', /one more/, 'There is always a byte: the other value is for the type.'],
   ],
-  'src/proof/audit/check-owed.ts': [
+  'src/proof/audit/check-statements.ts': [
     ['return one && other &&', /&& to/, 'There are always both; it is there for the type.'],
   ],
   'src/proof/liabilities/store.ts': [

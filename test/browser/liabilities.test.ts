@@ -6,10 +6,10 @@ import { noChromium, startChromium } from '../support/chromium.ts'
 import { usd, type World, world } from '../support/world.ts'
 import { inspectPage, lookName, looks } from './support.ts'
 
-const path = '/dashboard/owed'
+const path = '/dashboard/liabilities'
 const shots = process.env['SHOTS']
 
-describe.skipIf(noChromium)('the page of what is owed, in a real browser', () => {
+describe.skipIf(noChromium)('the page of the liabilities, in a real browser', () => {
   let w: World
   let browser: Browser
   let cookies: { name: string; value: string }[]
@@ -34,7 +34,7 @@ describe.skipIf(noChromium)('the page of what is owed, in a real browser', () =>
         if (look.script) await page.getByText('Checked in your browser.').waitFor()
         expect(await page.locator('#checks li.ok').count()).toBe(8)
       }
-      const shot = shots ? { shot: `${shots}/owed-${lookName(look)}.png` } : {}
+      const shot = shots ? { shot: `${shots}/liabilities-${lookName(look)}.png` } : {}
       expect(
         await inspectPage(browser, w.origin + path, { ...look, cookies, act, ...shot }),
       ).toEqual([])

@@ -17,18 +17,18 @@ import { continues, headOf, trustedSigners } from './check-log.ts'
 import { count, type Service, ServiceTrouble, type ServiceView } from './service-view.ts'
 
 /** The statements of a service, newest first; undefined where it makes none. */
-export type Said = readonly Liabilities[] | undefined
+export type PublishedStatements = readonly Liabilities[] | undefined
 
 /** Every statement of a service. @throws ServiceTrouble, WrongAnswer */
-export async function readSaid(service: Service): Promise<Said> {
-  const said: Liabilities[] = []
+export async function readStatements(service: Service): Promise<PublishedStatements> {
+  const statements: Liabilities[] = []
   try {
-    for (let after = ''; ; after = `&after=${said.at(-1)?.number}`) {
+    for (let after = ''; ; after = `&after=${statements.at(-1)?.number}`) {
       const page = readLiabilitiesPage(await service.get(`/liabilities?limit=100${after}`))
-      said.push(...page.statements)
-      if (!page.hasMore) return said
+      statements.push(...page.statements)
+      if (!page.hasMore) return statements
       // Numbers fall one by one, which also bounds the pages.
-      if (page.statements.length === 0 || brokenAt(said)) throw new WrongAnswer(broken)
+      if (page.statements.length === 0 || brokenAt(statements)) throw new WrongAnswer(broken)
     }
   } catch (error) {
     if (error instanceof ServiceTrouble && error.isMissing) return undefined
@@ -36,32 +36,32 @@ export async function readSaid(service: Service): Promise<Said> {
   }
 }
 
-const broken = 'The statements of what is owed are not numbered one by one.'
+const broken = 'The liabilities statements are not numbered one by one.'
 
 /** The first statement that does not follow the one below it. */
-const brokenAt = (said: readonly Liabilities[]): Liabilities | undefined =>
-  said.find(({ number }, i) => {
-    const older = said[i + 1]
+const brokenAt = (statements: readonly Liabilities[]): Liabilities | undefined =>
+  statements.find(({ number }, i) => {
+    const older = statements[i + 1]
     return older && BigInt(older.number) !== BigInt(number) - 1n
   })
 
-/** How often a service must say what it owes, as the auditor demands; times in milliseconds. */
-export type OwedEvery = { everyMs: number; now: Millis }
+/** How often a service must publish its liabilities, as the auditor demands; times in ms. */
+export type StatementSchedule = { everyMs: number; now: Millis }
 
 /** Each statement names the one before, and those of this log are signed leaves of it. */
-export async function checkSaid(
+export async function checkStatements(
   service: Service,
   view: ServiceView,
-  said: Said,
-  every?: OwedEvery,
+  statements: PublishedStatements,
+  every?: StatementSchedule,
 ): Promise<Outcome> {
-  const none = 'The service does not say what it owes.'
-  if (!said) return every ? fail(none) : skip(none)
-  const [newest] = said
-  if (!newest) return pass('The service did not say yet what it owes.')
-  if (brokenAt(said) || said.at(-1)?.number !== '1') return fail(broken)
-  for (const [i, statement] of said.entries()) {
-    const older = said[i + 1]
+  const none = 'The service publishes no liabilities.'
+  if (!statements) return every ? fail(none) : skip(none)
+  const [newest] = statements
+  if (!newest) return pass('The service has not published its liabilities yet.')
+  if (brokenAt(statements) || statements.at(-1)?.number !== '1') return fail(broken)
+  for (const [i, statement] of statements.entries()) {
+    const older = statements[i + 1]
     const previous = older ? toHex(liabilitiesDigest(older)) : `0x${'00'.repeat(32)}`
     if (statement.previous !== previous) {
       return fail(`Statement ${statement.number} does not name the one before it.`)
@@ -70,12 +70,12 @@ export async function checkSaid(
       return fail(`Statement ${statement.number} is older than the one before it.`)
     }
   }
-  const missing = every && missingIn(said, every)
+  const missing = every && missingIn(statements, every)
   if (missing) return fail(missing)
-  const own = said.filter(({ issuer }) => issuer === view.origin)
+  const own = statements.filter(({ issuer }) => issuer === view.origin)
   for (const statement of own) {
     const wrong = await wrongIn(service, view, statement)
-    if (wrong) return fail(`Statement ${statement.number} of what is owed: ${wrong}`)
+    if (wrong) return fail(`Statement ${statement.number} of the liabilities: ${wrong}`)
   }
   const total = `${toUsd(BigInt(newest.total_nusd))} USD`
   const what = `${count(own.length, 'statement')} in this log; the newest is of ${total}`
@@ -86,16 +86,19 @@ export async function checkSaid(
  * The first interval without a statement, counted from 1970: between two of them, or of those that
  * ended since the newest. A service makes one at the beginning of each.
  */
-function missingIn(said: NonNullable<Said>, { everyMs, now }: OwedEvery): string | undefined {
+function missingIn(
+  statements: NonNullable<PublishedStatements>,
+  { everyMs, now }: StatementSchedule,
+): string | undefined {
   const placeOf = (time: number) => Math.floor(time / everyMs)
-  const places = [placeOf(now), ...said.map(({ as_of: asOf }) => placeOf(Number(asOf)))]
+  const places = [placeOf(now), ...statements.map(({ as_of: asOf }) => placeOf(Number(asOf)))]
   const at = places.findIndex((place, i) => place - (places[i + 1] ?? place) > 1)
   if (at < 0) return undefined
   const before = places[at + 1] ?? 0
   const [from, to] = [before + 1, before + 2].map((place) =>
     new Date(place * everyMs).toISOString(),
   )
-  return `No statement of what is owed is of the time from ${from} to ${to}.`
+  return `No liabilities statement is of the time from ${from} to ${to}.`
 }
 
 /** The fault of the file of a statement; undefined if it holds under the audited head. */
@@ -124,13 +127,16 @@ async function wrongIn(
 }
 
 /**
- * The treasury of the newest statement holds what is owed, and held what it says. An RPC server
+ * The treasury of the newest statement covers the liabilities, and held what it says. An RPC server
  * that has forgotten that block leaves the second undecided.
  * @throws ChainUnavailable
  */
-export async function checkHoldings(chain: Pick<Chain, 'call'>, said: Said): Promise<Outcome> {
-  const newest = said?.[0]
-  if (!newest) return skip('The service does not say what it owes.')
+export async function checkHoldings(
+  chain: Pick<Chain, 'call'>,
+  statements: PublishedStatements,
+): Promise<Outcome> {
+  const newest = statements?.[0]
+  if (!newest) return skip('The service publishes no liabilities.')
   const { treasury, token, block, treasury_nusd: claimed, total_nusd: total } = newest
   if (treasury === nowhere) return skip('The newest statement names no treasury.')
   try {
@@ -141,7 +147,7 @@ export async function checkHoldings(chain: Pick<Chain, 'call'>, said: Said): Pro
       return fail(`${what}; the service says ${toUsd(BigInt(claimed))}.`)
     }
     const held = await holdingsOf(chain, asked, 'latest')
-    const what = `The treasury ${treasury} holds ${toUsd(held)} USD; owed are`
+    const what = `The treasury ${treasury} holds ${toUsd(held)} USD; the liabilities are`
     const words = `${what} ${toUsd(BigInt(total))}.`
     return held >= BigInt(total) ? pass(words) : fail(words)
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Reads the newest statement of what is owed, to compare it with the journal. */
+/** Reads the newest liabilities statement, to compare it with the journal. */
 import { and, asc, desc, eq, gt, isNotNull } from 'drizzle-orm'
 import { toHex } from '../../kernel/hex.ts'
 import type { Db } from '../../storage/db/engine/db.ts'
@@ -24,7 +24,12 @@ const lateMs = 60_000
 type Tree = { heads: PartHead[]; parts: Uint8Array[] }
 
 /** Tells an audit how the newest statement counts each account, and what is wrong with itself. */
-export function* expectOwed(db: Db, q: Query, audit: Audit, ending?: AbortSignal): Work<void> {
+export function* expectLiabilities(
+  db: Db,
+  q: Query,
+  audit: Audit,
+  ending?: AbortSignal,
+): Work<void> {
   const { liabilities } = db.tables
   const whole = q.select().from(liabilities).where(isNotNull(liabilities.seed))
   const row = yield* first(whole.orderBy(desc(liabilities.number)).limit(1))
@@ -67,7 +72,9 @@ function* readTree(
     String(root.sum) === statement.total_nusd &&
     toHex(liabilitiesDigest(statement)) === digest
   if (holds) return { heads, parts }
-  audit.addFault(`the stored leaves of statement ${number} of what is owed do not lead to its root`)
+  audit.addFault(
+    `the stored leaves of statement ${number} of the liabilities do not lead to its root`,
+  )
   return undefined
 }
 
@@ -91,9 +98,9 @@ function* expectAccounts(
       const blinded = idOf(seed, account.id)
       const part = tree.parts[partWith(tree.heads, blinded)]
       const leaf = part && findLeaf(part, blinded)
-      if (leaf) audit.expectOwed(number, account.id, leaf)
+      if (leaf) audit.expectLiability(number, account.id, leaf)
       else if (account.createdAt < asOf - lateMs) {
-        audit.addFault(`statement ${number} of what is owed leaves out account ${account.id}`)
+        audit.addFault(`statement ${number} of the liabilities leaves out account ${account.id}`)
       }
     }
     last = page.at(-1)?.id ?? last
