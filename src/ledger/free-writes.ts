@@ -18,6 +18,9 @@ export type FreeLimits = {
   readonly sponsor?: string
 }
 
+/** Budgets that a command may use which an owner needs to repair an account. */
+export const repairTimes = 2
+
 const freeDayMs = 86_400_000
 
 type FreeCounts = Pick<AccountRow, 'id' | 'paidIn' | 'freeDay' | 'freeWrites' | 'freeBytes'>
