@@ -136,7 +136,7 @@ function accountAt(index: number, createdAt: number): AccountRow {
   const plan = { plan: 'free', planUntil: null }
   const quiet = { lowBalance: null, exhaustedAt: null, tellsRuns: false, eventPlace: null }
   const here = { slotMove: null, leftAt: null }
-  const free = { paidIn: null, freeDay: null, freeWrites: null, freeBytes: null }
+  const free = { paidIn: null, freeDay: null, freeWrites: null, freeBytes: null, unpaidRuns: null }
   return { id, ...empty, status: 'active', createdAt, ...plan, ...quiet, ...here, ...free }
 }
 

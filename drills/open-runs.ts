@@ -83,7 +83,13 @@ function accountAt(index: number, held: bigint, createdAt: number): AccountRow {
   const money = { balance: credit, held, moves: 1, movedAt: createdAt }
   const quiet = { lowBalance: null, exhaustedAt: null, tellsRuns: false, eventPlace: null }
   const here = { slotMove: null, leftAt: null }
-  const free = { paidIn: credit, freeDay: null, freeWrites: null, freeBytes: null }
+  const free = {
+    paidIn: credit,
+    freeDay: null,
+    freeWrites: null,
+    freeBytes: null,
+    unpaidRuns: null,
+  }
   return { id, ...money, status: 'active', createdAt, ...plan, ...quiet, ...here, ...free }
 }
 

@@ -27,10 +27,12 @@ const kept: Record<string, readonly string[]> = {
   'src/billing/deposits/claim.ts': ['The operator’s correction.'],
   'src/billing/deposits/credit.ts': ['Money that came in.'],
   'src/billing/deposits/reorg.ts': ['Money that is taken back.'],
-  'src/billing/plans/cancel.ts': ['The end of a subscription that was paid.'],
+  'src/billing/plans/cancel.ts': ['The end of a subscription; once until it is kept.'],
   'src/billing/plans/renew.ts': ['A period that is paid, or its end.'],
   'src/billing/plans/resume.ts': ['An audit entry of a subscription.'],
-  'src/billing/plans/subscribe.ts': ['A subscription that is paid.'],
+  'src/billing/plans/subscribe.ts': [
+    'A subscription that is paid; what pays nothing is refused above twice of it.',
+  ],
   'src/billing/quotes/make-quote.ts': ['A quote, until a minute after it expired if none used it.'],
   'src/billing/refunds/refund.ts': ['The operator’s refund.'],
   'src/billing/vouchers/redeem-voucher.ts': ['Money that came in.'],
@@ -77,6 +79,7 @@ export async function placesOfCommands(): Promise<Place[]> {
 function treatOf(lines: readonly string[], at: number, line: string): Place['treats'] {
   if (/post\(opening\)/.test(line)) return 'asks itself'
   if (/post\(settlement\)/.test(line)) return 'taken'
+  if (lines.some((each) => /^ .*\bwhyNoFreeWrites\(/.test(each))) return 'asks itself'
   const isNamed = /post\(\w+\)/.test(line)
   const from = isNamed ? at - 12 : at
   const rest = lines.slice(Math.max(0, from), at + 12).join('\n')
@@ -110,6 +113,12 @@ An account has a budget of rows and bytes a UTC day for all that it does not pay
 stand in the row of the account, which every command has locked: any number of nodes share one
 budget, and a run that is paid for costs no statement more. Above it a command is refused with 429
 and \`Retry-After\` until midnight UTC. A run that holds money is never refused for it, nor counted.
+
+A run that held money and ended at no cost counts in a figure of its own,
+\`limits.unpaid_runs_per_day\`, if its client ended it: it hung up or cancelled before anything was
+due, or sent what the model refuses. Each dollar that ever came in adds as many. Above it a run that
+would hold money is refused with 429 (\`limited_by: "unpaid_runs"\`) and \`Retry-After\` until
+midnight UTC; a deposit lifts it at once. Failures of the server or of a model server never count.
 
 Beside it:
 

@@ -25,6 +25,7 @@ CREATE TABLE "accounts" (
 	"free_day" bigint,
 	"free_writes" bigint,
 	"free_bytes" bigint,
+	"unpaid_runs" bigint,
 	CONSTRAINT "accounts_left" CHECK ("accounts"."left_at" is null or ("accounts"."balance" = 0 and "accounts"."held" = 0)),
 	CONSTRAINT "accounts_solvent" CHECK ("accounts"."held" >= 0 and "accounts"."balance" >= "accounts"."held"),
 	CONSTRAINT "accounts_bounded" CHECK ("accounts"."balance" <= 9000000000000000)

@@ -25,6 +25,7 @@ CREATE TABLE `accounts` (
 	`free_day` integer,
 	`free_writes` integer,
 	`free_bytes` integer,
+	`unpaid_runs` integer,
 	CONSTRAINT "accounts_solvent" CHECK("accounts"."held" >= 0 and "accounts"."balance" >= "accounts"."held"),
 	CONSTRAINT "accounts_bounded" CHECK("accounts"."balance" <= 9000000000000000)
 ) STRICT;

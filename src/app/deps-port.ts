@@ -233,6 +233,8 @@ export type Settings = {
   /** Rows and bytes that an account may store a day without paying; 0 for no limit. */
   freeWrites: number
   freeBytes: number
+  /** Runs with a hold that the client may end a day at no cost; 0 for no limit. */
+  unpaidRuns: number
   /** The operator's account that pays for visitors. */
   sponsor: string
   /** Whether accounts that never had money run built-in models; undefined: unless on https. */

@@ -39,6 +39,7 @@ export const liveSettingsOf = (config: Config) => ({
   bodyTimeoutS: config.limits.body_timeout_s,
   freeWrites: config.limits.free_writes_per_day,
   freeBytes: config.limits.free_bytes_per_day,
+  unpaidRuns: config.limits.unpaid_runs_per_day,
   sessionPerMinute: config.limits.session_per_minute,
   unfundedRuns: config.limits.unfunded_runs,
   freeForAll: config.limits.free_for_all,

@@ -63,6 +63,15 @@ export const limitEntries = {
       'Bytes of these rows, which grow in the same way. 0 for no limit.',
     ),
   ),
+  unpaid_runs_per_day: live(
+    set(
+      integer('runs', 0, 1_000_000_000),
+      '20_000',
+      'Runs that an account may end a UTC day at no cost although they held money: its client ' +
+        'hung up, cancelled or sent what the model refuses. Each dollar that it ever paid adds ' +
+        'as many; more get 429. 0 for no limit.',
+    ),
+  ),
   free_for_all: live(
     optional(
       flag,

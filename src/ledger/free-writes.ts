@@ -5,7 +5,7 @@ import { Refusal } from '../kernel/refusal.ts'
 import type { AccountRow } from '../storage/db/schema/schema.ts'
 import type { Command } from './command.ts'
 import type { PartRows } from './part.ts'
-import type { TrackedRows } from './unit-of-work.ts'
+import type { TrackedRows, UnitOfWork } from './unit-of-work.ts'
 
 /**
  * Rows and bytes a day of an account that never paid; 0 for no limit. Each dollar that ever came
@@ -14,13 +14,19 @@ import type { TrackedRows } from './unit-of-work.ts'
 export type FreeLimits = {
   readonly freeWrites: number
   readonly freeBytes: number
+  /** Runs that may end a day at no cost though they held money, by the client; 0 for no limit. */
+  readonly unpaidRuns: number
   /** The operator's account that pays for visitors, who have limits of their own. */
   readonly sponsor?: string
 }
 
+/** Budgets that a command may use which an owner needs to repair an account. */
+export const repairTimes = 2
+
 const freeDayMs = 86_400_000
 
-type FreeCounts = Pick<AccountRow, 'id' | 'paidIn' | 'freeDay' | 'freeWrites' | 'freeBytes'>
+type Budgeted = Pick<AccountRow, 'id' | 'paidIn' | 'freeDay'>
+type FreeCounts = Budgeted & Pick<AccountRow, 'freeWrites' | 'freeBytes'>
 
 /** Whether money ever came in. Its first movement can be nothing else. */
 export const isFunded = ({ moves }: Pick<AccountRow, 'moves'>): boolean => moves > 0
@@ -37,10 +43,49 @@ export function whyNoFreeWrites(
   times = 1,
 ): Refusal | undefined {
   if (!row || row.freeDay !== dayOf(now) || row.id === sponsor) return undefined
-  const budgets = times * (1 + Number((row.paidIn ?? 0n) / nusdPerUsd))
+  const budgets = times * budgetsOf(row)
   const isOver =
     isAbove(row.freeWrites, freeWrites * budgets) || isAbove(row.freeBytes, freeBytes * budgets)
   return isOver ? noFreeWrites(now) : undefined
+}
+
+/**
+ * Why a run that holds money may not begin: too many of its account ended today at no cost, by the
+ * client's doing; undefined while it may.
+ */
+export function whyNoUnpaidRuns(
+  { unpaidRuns, sponsor }: Pick<FreeLimits, 'unpaidRuns' | 'sponsor'>,
+  row: Budgeted & Pick<AccountRow, 'unpaidRuns'>,
+  now: Millis,
+): Refusal | undefined {
+  if (row.freeDay !== dayOf(now) || row.id === sponsor) return undefined
+  if (!isAbove(row.unpaidRuns, unpaidRuns * budgetsOf(row))) return undefined
+  return new Refusal('rate_limited', {
+    message:
+      'Too many runs of this account ended today before they cost anything: their client hung ' +
+      'up, cancelled them or sent what the model refuses. Read answers to their end. Wait until ' +
+      'midnight UTC, or deposit: each dollar that came in allows as many again.',
+    headers: untilMidnight(now),
+    metadata: { limited_by: 'unpaid_runs' },
+  })
+}
+
+/** Counts a run that held money and ended at no cost, by its client's doing. */
+export function noteUnpaidRun(unit: UnitOfWork, accountId: string): void {
+  const row = unit.account(accountId)
+  if (!row) return
+  beginDay(row, dayOf(unit.now))
+  row.unpaidRuns = (row.unpaidRuns ?? 0) + 1
+  unit.changed('budget', row)
+}
+
+/** Each dollar that ever came in adds a budget. */
+const budgetsOf = ({ paidIn }: Budgeted): number => 1 + Number((paidIn ?? 0n) / nusdPerUsd)
+
+/** The counts of a day begin at 0. */
+function beginDay(row: AccountRow, day: number): void {
+  if (row.freeDay === day) return
+  Object.assign(row, { freeDay: day, freeWrites: 0, freeBytes: 0, unpaidRuns: 0 })
 }
 
 /** A limit of 0 is none. */
@@ -51,20 +96,24 @@ export const dayOf = (now: Millis): number => Math.floor(now / freeDayMs)
 
 /** The refusal of an account that used its budget of this day up. */
 export function noFreeWrites(now: Millis): Refusal {
-  const ms = (dayOf(now) + 1) * freeDayMs - now
   return new Refusal('rate_limited', {
     message:
       'This account has stored as much today as it may without paying: free runs, quotes, keys ' +
       'and changes count. Wait until midnight UTC, or deposit: a dollar doubles what is free, ' +
       'and what is paid for never counts.',
-    headers: { 'retry-after': String(Math.ceil(ms / 1000)), 'retry-after-ms': String(ms) },
+    headers: untilMidnight(now),
     metadata: { limited_by: 'free_writes' },
   })
 }
 
+const untilMidnight = (now: Millis) => {
+  const ms = (dayOf(now) + 1) * freeDayMs - now
+  return { 'retry-after': String(Math.ceil(ms / 1000)), 'retry-after-ms': String(ms) }
+}
+
 /**
  * Counts the rows of a command that moves no money on its account. A hold counts nothing: the end
- * of its run does, if the run held no money.
+ * of its run does, if the run held no money. One that held some counts in {@link noteUnpaidRun}.
  */
 export class FreeCount {
   private readonly before: number[]
@@ -97,11 +146,9 @@ export class FreeCount {
       }
     }
     if (writes === 0) return
-    const day = dayOf(now)
-    const isToday = row.freeDay === day
-    row.freeWrites = (isToday ? (row.freeWrites ?? 0) : 0) + writes
-    row.freeBytes = (isToday ? (row.freeBytes ?? 0) : 0) + bytes
-    row.freeDay = day
+    beginDay(row, dayOf(now))
+    row.freeWrites = (row.freeWrites ?? 0) + writes
+    row.freeBytes = (row.freeBytes ?? 0) + bytes
     tracked.written.budgets.add(row)
   }
 }

@@ -5,6 +5,7 @@ import { type RefusalDetail, refuse } from '../kernel/refusal.ts'
 import { notAStatus } from '../kernel/status-safe.ts'
 import type { AccountRow, HoldWindow, KeyRow, WindowRow } from '../storage/db/schema/schema.ts'
 import { type BrakeSpan, brakesOf, endOf, hasBrake, isBrakeWindow, isMostlySpent } from './brake.ts'
+import { toldHeld } from './purse.ts'
 import { passesNext, tellCap } from './told-spend.ts'
 import type { OpenRun, UnitOfWork } from './unit-of-work.ts'
 import { windowEnd } from './window.ts'
@@ -113,7 +114,10 @@ export type Shortage = {
   key: KeyRow | undefined
   /** Whether that is the key which asks, not one above it. */
   isOwn: boolean
-  /** What runs that have not ended hold of the purse; 0 for a limit of a single run. */
+  /**
+   * What runs that have not ended hold of the purse, as far as the key may know
+   * ({@link toldHeld}); 0 for a limit of a single run.
+   */
   held: Nusd
   resetsAt: Millis | null
   /** The most that a run could hold now, as {@link mostFor} has it. */
@@ -203,18 +207,19 @@ function shortageOf(
   const accountId = chain[0]?.accountId ?? ''
   const key = chain[depth]
   const isPerRun = room.limitedBy === 'max_cost_per_run'
-  const held = key ? unit.window(key).held : (unit.account(accountId)?.held ?? 0n)
-  const ownHeld = chain[0] ? unit.window(chain[0]).held : 0n
+  const [asking] = chain
+  const own = asking ? unit.window(asking).held : 0n
+  const purse = key ? unit.window(key).held : (unit.account(accountId)?.held ?? 0n)
   return {
     required,
     room,
     key,
     isOwn: key !== undefined && depth === 0,
-    held: isPerRun ? 0n : held,
+    held: isPerRun || !asking ? 0n : toldHeld(asking, { purse, own }),
     // A per-run limit has no window that resets.
     resetsAt: key && !isPerRun ? windowEnd(key.capWindow, unit.now) : null,
     most: mostFor(unit, accountId, chain),
-    isOnlyHeld: !isPerRun && rooms.every(({ available }) => available + ownHeld >= required),
+    isOnlyHeld: !isPerRun && rooms.every(({ available }) => available + own >= required),
   }
 }
 

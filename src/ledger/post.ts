@@ -10,7 +10,7 @@ import { type BatchLimits, makeBatchQueue } from './batch-queue.ts'
 import type { Command } from './command.ts'
 import { isOneCommandsFault } from './fault.ts'
 import { forgetHold } from './forget-hold.ts'
-import { FreeCount, type FreeLimits, whyNoFreeWrites } from './free-writes.ts'
+import { FreeCount, type FreeLimits, repairTimes, whyNoFreeWrites } from './free-writes.ts'
 import { whyStopped } from './stopped.ts'
 import { assertTakesNothing } from './store/guest.ts'
 import { isKnown } from './store/known.ts'
@@ -79,7 +79,7 @@ export function openLedger(
     { now }: UnitOfWork,
   ): Refusal | undefined => {
     if (!free || isExempt || (run ?? below) !== undefined) return undefined
-    return whyNoFreeWrites(free, accounts.get(account), now, isRepair ? 2 : 1)
+    return whyNoFreeWrites(free, accounts.get(account), now, isRepair ? repairTimes : 1)
   }
 
   function* postAll(q: Query, batch: Waiting[], tracked: TrackedRows): Work<Outcome[]> {

@@ -83,7 +83,7 @@ export type UnitOfWork = {
   changed(what: Changed, row: object): void
 }
 
-type Changed = 'account' | 'alerts' | 'key' | 'secret' | 'window' | 'run'
+type Changed = 'account' | 'alerts' | 'budget' | 'key' | 'secret' | 'window' | 'run'
 
 export type NewTransfer = Omit<TransferRow, 'seq' | 'balance'>
 
@@ -219,6 +219,7 @@ export function makeUnitOfWork(tracked: TrackedRows, now: Millis): UnitOfWork {
     changed(what, row) {
       if (what === 'account') written.accounts.add(row as AccountRow)
       else if (what === 'alerts') written.alerts.add(row as AccountRow)
+      else if (what === 'budget') written.budgets.add(row as AccountRow)
       else if (what === 'window') written.windows.add(row as WindowRow)
       else if (what === 'secret') {
         if (!added.secrets.includes(row as SecretRow)) written.secrets.add(row as SecretRow)

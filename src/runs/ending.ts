@@ -13,7 +13,7 @@ import type { KeptItemRow, RunRow } from '../storage/db/schema/schema.ts'
 import type { Answer } from './answer.ts'
 import { circuitOpenRefusal } from './circuit.ts'
 import { finish } from './finish.ts'
-import { isOurs, type LiveRun, namesOf, type StopReason } from './live-run.ts'
+import { isByClient, isOurs, type LiveRun, namesOf, type StopReason } from './live-run.ts'
 import { routeName } from './route.ts'
 import { type Ending, type FinishedRun, outcomeOf, type StoredParts } from './settlement.ts'
 
@@ -166,6 +166,7 @@ export async function endFailed(
     contradicts: ended?.contradicts,
     wholesale,
     error: { type: refusal.type, message: refusal.message },
+    isByClient: isByClient(live, error, stopped),
   }
   const failed = keep?.failed
   await finish(deps, live, ending, { reply: failed && (({ run }) => failed(refusal, run)) })

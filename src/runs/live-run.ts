@@ -12,7 +12,12 @@ import type { Model } from '../models/model.ts'
 import type { Native } from '../models/protocols/native.ts'
 import type { Protocol } from '../models/protocols/protocol.ts'
 import type { Exchange } from '../models/upstream/exchange.ts'
-import { type Chunk, type JsonObject, plainChunks } from '../models/upstream/upstream.ts'
+import {
+  type Chunk,
+  type JsonObject,
+  plainChunks,
+  UpstreamFailure,
+} from '../models/upstream/upstream.ts'
 import type { RunRow } from '../storage/db/schema/schema.ts'
 import type { BodyRoom } from '../web/http/body-budget.ts'
 import type { FreeformCalls } from './freeform-calls.ts'
@@ -97,6 +102,8 @@ export class LiveRun {
   isDraining = false
   /** Whether the model server that is asked now got any of the request. */
   isSent = false
+  /** Whether a model server failed, which is the operator's fault and not the client's. */
+  hasTrouble = false
   /** Its exchange with that server, where the server signs its answers. */
   exchange: Exchange | undefined
   /** A finish reason of that server that is not known. */
@@ -248,6 +255,21 @@ export class LiveRun {
     }
     for (const watcher of this.watchers ?? []) watcher(plain)
   }
+}
+
+/** Whether nothing but the client's own doing ended a run: it left, or sent what no model takes. */
+export function isByClient(
+  live: Pick<LiveRun, 'hasTrouble'>,
+  error: unknown,
+  stopped: StopReason | undefined,
+): boolean {
+  if (live.hasTrouble || !(error instanceof UpstreamFailure)) return false
+  const { reason, status } = error
+  if (stopped !== undefined) {
+    return reason === 'aborted' && (stopped === 'client_gone' || stopped === 'cancelled')
+  }
+  // A 404 says that the operator names a model which the server does not have.
+  return reason === 'context' || (reason === 'rejected' && status !== 404)
 }
 
 /** The fields that identify a run in the server log: its id, and its trace if any. */

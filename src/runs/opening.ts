@@ -11,7 +11,7 @@ import { maxNusd, type Nusd } from '../kernel/money.ts'
 import { type RefusalDetail, refuse } from '../kernel/refusal.ts'
 import type { Trace } from '../kernel/trace.ts'
 import type { Command } from '../ledger/command.ts'
-import { isFunded, whyNoFreeWrites } from '../ledger/free-writes.ts'
+import { isFunded, whyNoFreeWrites, whyNoUnpaidRuns } from '../ledger/free-writes.ts'
 import { mostFor, type Passed, type Shortage, takeHold } from '../ledger/hold.ts'
 import type { Once } from '../ledger/once.ts'
 import type { PartId } from '../ledger/part.ts'
@@ -135,6 +135,7 @@ export class Opening implements Command<OpenedRun> {
     const fitted = wish.fit ? fitBound(model, bound, room, discountBps) : bound
     const hold = holdOf(model, fitted, discountBps)
     if (hold === 0n) this.assertMayRunFree(account, unit.now)
+    else assertMayEndUnpaid(deps, account, unit.now)
     const promised = quote && usableQuote(unit, quote.digest)
     const explain = (shortage: Shortage) => this.explain(unit, shortage, discountBps)
     const windows = takeHold(unit, chain, hold, explain, throwPassed)
@@ -223,6 +224,12 @@ export class Opening implements Command<OpenedRun> {
       outputUntil: null,
     }
   }
+}
+
+/** @throws Refusal `rate_limited` */
+function assertMayEndUnpaid({ settings }: Deps, account: AccountRow, now: Millis): void {
+  const full = whyNoUnpaidRuns(settings, account, now)
+  if (full) throw full
 }
 
 const throwPassed = (passed: Passed): never => {

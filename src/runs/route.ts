@@ -77,6 +77,7 @@ export async function tryRoute<T>(
       live.span?.failed(error)
       if (!(error instanceof UpstreamFailure)) throw error
       last = error
+      if (!isLast.has(error.reason)) live.hasTrouble = true
       // Its circuit is open: it was not called, so this is not a new failure to log.
       if (error.reason === 'open') continue
       deps.log.warn('upstream.failed', {

@@ -8,6 +8,7 @@ import type { Millis } from '../kernel/clock.ts'
 import { type Hex, toHex } from '../kernel/hex.ts'
 import { type Nusd, toJsonInteger } from '../kernel/money.ts'
 import type { Command } from '../ledger/command.ts'
+import { noteUnpaidRun } from '../ledger/free-writes.ts'
 import { endHold } from '../ledger/hold.ts'
 import type { PartId } from '../ledger/part.ts'
 import type { UnitOfWork } from '../ledger/unit-of-work.ts'
@@ -34,6 +35,8 @@ export type Ending = {
   contradicts?: readonly Side[] | undefined
   firstByteAt: Millis | null
   error: RunError | null
+  /** Whether its client ended it, or sent what the model refuses, and no server failed. */
+  isByClient?: boolean | undefined
   /** The upstream's charge to the operator; undefined where that is not known. */
   wholesale?: Nusd | undefined
   /** The choices or embeddings that the receipt commits to; null if there are none. */
@@ -133,6 +136,8 @@ export class Settlement implements Command<void> {
     const held = unit.run(open.id)
     if (!held) throw new RunNotOpen(open.id)
     endHold(unit, held, ended.cost)
+    const isByClient = ending.outcome === 'complete' || ending.isByClient
+    if (ended.cost === 0n && held.hold > 0n && isByClient) noteUnpaidRun(unit, open.accountId)
     // The whole row: the digest covers it, and the stored start may differ.
     unit.endRun(ended, ending.wholesale)
     if (exchange) addExchange(unit, ended, exchange)

@@ -19,6 +19,7 @@ describe('without any configuration', () => {
       slow_bodies: 64,
       free_writes_per_day: 10_000,
       free_bytes_per_day: 16_777_216,
+      unpaid_runs_per_day: 20_000,
       free_for_all: undefined,
       unfunded_runs: 2,
       session_per_minute: 600,

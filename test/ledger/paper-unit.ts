@@ -48,6 +48,7 @@ export const account = (state: Partial<AccountRow> = {}): AccountRow => ({
   freeDay: null,
   freeWrites: null,
   freeBytes: null,
+  unpaidRuns: null,
   moves: 0,
   movedAt: 0,
   lowBalance: null,

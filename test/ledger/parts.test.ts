@@ -84,7 +84,7 @@ describe.each(engines)('the parts of commands on %s', (engine) => {
     const account = newAccount()
     await office.grant(account, 1n)
     const limited = openLedger(office.db, office.clock, undefined, undefined, undefined, {
-      ...{ freeWrites: 3, freeBytes: 0 },
+      ...{ freeWrites: 3, freeBytes: 0, unpaidRuns: 0 },
     })
     const add = (how: (added: string[]) => void) =>
       limited.post({

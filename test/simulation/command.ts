@@ -95,10 +95,16 @@ export async function cameOf(performance: Promise<unknown>): Promise<string> {
     const value = await performance
     return typeof value === 'string' ? value : 'ok'
   } catch (error) {
-    if (error instanceof Refusal) return error.type
+    if (error instanceof Refusal) return refusalWords(error.type, error.detail.metadata)
     lastBug = error
     return 'bug'
   }
+}
+
+/** The type of a refusal, and what it tells of held money where a run lacks some. */
+export const refusalWords = (type: string, metadata: Record<string, unknown> = {}): string => {
+  const held = metadata['held_nusd']
+  return held === undefined || type === 'conflict' ? type : `${type} ${held}`
 }
 
 let lastBug: unknown

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/models/upstream/upstream.ts'
 import { receiptIdOf } from '../../src/proof/receipts/receipt.ts'
 import { type Door, doors } from '../support/doors.ts'
-import { type Command, nodeOf, pickKey, type Said, type Sim } from './command.ts'
+import { type Command, nodeOf, pickKey, refusalWords, type Said, type Sim } from './command.ts'
 import { aside } from './commands-money.ts'
 import { chargeOf, inputOf, refusalFor } from './flight.ts'
 import {
@@ -42,7 +42,11 @@ export async function ask(
   if (answer.ok) return { answer, text, type: 'ok' }
   const { error } = JSON.parse(text)
   // An error of Messages holds ours as its details.
-  return { answer, text, type: String(error?.details?.type ?? error?.type) }
+  const { details } = error
+  const type = details
+    ? refusalWords(String(details.type), details)
+    : refusalWords(String(error.type), error.metadata)
+  return { answer, text, type }
 }
 
 /** A whole answer by one of the doors, with an Idempotency-Key; often one that was used before. */

@@ -198,10 +198,13 @@ export function judgeBegin(m: Model, wish: RunWish, id: string, now: number): st
   if (promised && promised.used >= promised.uses) return 'gone'
   const quoted = promised ?? listed
   const hold = costOf(wish.input, output, discountBps, quoted)
-  if (mosts.some((most) => hold > most) || rooms.some((one) => hold > one)) return 'cap_exceeded'
+  // Of the account a key without a parent is told what is held, any other its own part alone.
+  const own = purseOf(m, must(chain[0]), now).held
+  if (mosts.some((most) => hold > most)) return 'cap_exceeded 0'
+  if (rooms.some((one) => hold > one)) return `cap_exceeded ${own}`
   if (hold > account.balance - account.held) {
     m.refused.add(`${accountId} ${hold}`)
-    return 'insufficient_balance'
+    return `insufficient_balance ${chain.length === 1 ? account.held : own}`
   }
   if (promised) promised.used++
   account.held += hold

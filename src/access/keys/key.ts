@@ -5,6 +5,7 @@ import { matchesGlob } from '../../kernel/glob.ts'
 import { parseAddress } from '../../kernel/network-address.ts'
 import { isWithin, parseBlock } from '../../kernel/network-block.ts'
 import { type RefusalDetail, refuse } from '../../kernel/refusal.ts'
+import { isRoot } from '../../ledger/purse.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import type { Plan } from '../plan.ts'
@@ -87,10 +88,6 @@ export function makeCaller(read: Omit<Caller, 'may' | 'mayUntil'>): Caller {
   const may = allowed.reduce((bits, need) => bits | bitOf[need], 0)
   return { may, mayUntil, account, suspended, isEmpty: isEmpty === true, plan, chain, key }
 }
-
-/** Whether a key stands for its whole account: it has no parent and is not of a member's branch. */
-export const isRoot = ({ parentId, branch }: KeyRow): boolean =>
-  parentId === null && branch === null
 
 /**
  * Keys below another, and those of members, learn of their own branch alone. `why` says what the

@@ -17,6 +17,7 @@ export async function cancelPlan(
   actor = account,
 ): Promise<SubscriptionRow> {
   const row = await ledger.post({
+    // Once until the plan is kept, which the budget of free writes may refuse.
     isExempt: true,
     account,
     keys: [],

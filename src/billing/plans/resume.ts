@@ -9,7 +9,8 @@ import { subscriptionOf, subscriptionRows } from './subscription-rows.ts'
 
 /**
  * Takes back what was to happen at the end of the period: a cancellation or a change of plan.
- * @throws Refusal `conflict` when the subscription is over already.
+ * @throws Refusal `conflict` when the subscription is over already, `rate_limited` above twice the
+ * budget of free writes
  */
 export async function resumePlan(
   { ledger, ids, keys }: Pick<Deps, 'ledger' | 'ids' | 'keys'>,
@@ -17,6 +18,7 @@ export async function resumePlan(
   actor = account,
 ): Promise<SubscriptionRow> {
   const row = await ledger.post({
+    isRepair: true,
     account,
     keys: [],
     parts: [subscriptionRows.of(account)],

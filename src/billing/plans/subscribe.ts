@@ -4,6 +4,7 @@ import { freeId, type Plan } from '../../access/plan.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import { repairTimes, whyNoFreeWrites } from '../../ledger/free-writes.ts'
 import type { Once } from '../../ledger/once.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { AccountRow, SubscriptionRow } from '../../storage/db/schema/schema.ts'
@@ -42,7 +43,8 @@ type Needs = Pick<Deps, 'ledger' | 'ids' | 'keys' | 'plans' | 'settings'>
 /**
  * Begins a plan and pays for it, or says what follows on the present one, in one command. Asked
  * for again, it is what the account has, and costs nothing. Gives what stood at the commit.
- * @throws Refusal `insufficient_balance`, or `conflict` for a price shown too long ago.
+ * @throws Refusal `insufficient_balance`, `conflict` for a price shown too long ago, or
+ * `rate_limited` for a change that pays nothing.
  */
 export async function subscribe(
   deps: Needs,
@@ -50,6 +52,7 @@ export async function subscribe(
 ): Promise<{ quote: Quote; stands: Subscribed; at: Millis }> {
   const id = deps.ids.make('sub')
   const done = await deps.ledger.post({
+    // It pays, or asks the budget itself.
     isExempt: true,
     account,
     keys: [],
@@ -64,6 +67,7 @@ export async function subscribe(
       const quote = quoteOf(current, plan, at)
       const topUp = `${deps.settings.baseUrl}/dashboard/deposits`
       assertAffordable(accountOf(unit, account), quote.charge, topUp)
+      assertPaysOrCancels(deps, unit, account, { quote, current })
       if (quote.change === 'now') {
         if (known) endSubscription(unit, known, 'ended')
         begin(unit, deps, { id, account, actor }, quote)
@@ -85,6 +89,23 @@ function assertFresh(at: Millis, now: Millis, pricesSince: Millis): void {
     param: 'quoted_at',
     message: 'This price was shown too long ago. Nothing was charged; preview it again.',
   })
+}
+
+/**
+ * A change that pays nothing stores rows. Only what ends a plan is taken in any case: it is once
+ * until the plan is kept.
+ * @throws Refusal `rate_limited` above twice the budget of free writes
+ */
+function assertPaysOrCancels(
+  { settings }: Needs,
+  unit: UnitOfWork,
+  account: string,
+  { quote, current }: { quote: Quote; current: SubscriptionRow | undefined },
+): void {
+  if (quote.charge > 0n) return
+  if (quote.change === 'cancel' && current?.status === 'active') return
+  const full = whyNoFreeWrites(settings, accountOf(unit, account), unit.now, repairTimes)
+  if (full) throw full
 }
 
 type Beginning = { id: string; account: string; actor: string }

@@ -1,9 +1,9 @@
 /** POST /v1/vouchers/redeem: a key redeems a voucher for its account. */
 import { Elysia } from 'elysia'
-import { isRoot } from '../../access/keys/key.ts'
 import { keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { onceOf } from '../../ledger/once.ts'
+import { isRoot } from '../../ledger/purse.ts'
 import { answerOnce, callOf, jsonReply } from '../../web/http/answer-once.ts'
 import { readJson } from '../../web/http/body.ts'
 import { checkBody } from '../../web/http/check-body.ts'

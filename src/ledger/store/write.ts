@@ -186,7 +186,7 @@ const accountChanges: (keyof AccountRow)[] = [
 const alertChanges: (keyof AccountRow)[] = ['lowBalance', 'exhaustedAt', 'tellsRuns', 'eventPlace']
 
 /** Never written for a paid run. */
-const budgetChanges: (keyof AccountRow)[] = ['freeDay', 'freeWrites', 'freeBytes']
+const budgetChanges: (keyof AccountRow)[] = ['freeDay', 'freeWrites', 'freeBytes', 'unpaidRuns']
 
 /** A key never changes these, and its last use is noted elsewhere. */
 const keyKeeps = new Set<keyof KeyRow>([

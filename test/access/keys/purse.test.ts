@@ -1,23 +1,31 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { changeKey } from '../../../src/access/keys/change.ts'
 import { issueVouchers } from '../../../src/billing/vouchers/issue-vouchers.ts'
+import { toldHeld } from '../../../src/ledger/purse.ts'
+import { modelsToml, until } from '../../support/runs.ts'
+import { type StubUpstream, startStubUpstream } from '../../support/stub-upstream.ts'
 import { engines, usd, type World, world } from '../../support/world.ts'
 
 const batch = { amount: usd, count: 1, lifeMs: 86_400_000, perAccount: null, actor: 'operator' }
 
 describe.each(engines)('the money that a key may know of, on %s', (engine) => {
   let w: World
+  let stub: StubUpstream
   let root = ''
   let child = ''
   let grandchild = ''
   beforeAll(async () => {
-    w = await world({ engine })
+    stub = await startStubUpstream()
+    w = await world({ engine, toml: modelsToml(stub.url, ['stall']) })
     const made = await w.key({ balance: 10n * usd })
     const below = await w.key({ parentId: made.key.id, capLimit: 2n * usd })
     const last = await w.key({ parentId: below.key.id, capLimit: 5n })
     ;[root, child, grandchild] = [made.secret, below.secret, last.secret]
   }, 60_000)
-  afterAll(() => w.stop())
+  afterAll(async () => {
+    await w.stop()
+    await stub.stop()
+  })
 
   const get = async (key: string, path: string) => {
     const answer = await w.call(path, { key })
@@ -72,4 +80,45 @@ describe.each(engines)('the money that a key may know of, on %s', (engine) => {
     const whole = Number(12n * usd)
     expect(await redeem(root)).toMatchObject({ status: 200, body: { balance_nusd: whole } })
   })
+
+  const balanceOf = async (key: string) => (await get(key, '/v1/balance')).body
+
+  /** A run that goes on until it is aborted. */
+  const run = (key: string, most: number, signal?: AbortSignal) =>
+    w.call('/v1/chat/completions', {
+      key,
+      json: { model: 'stub/stall', messages: [{ role: 'user', content: 'hi' }], max_tokens: most },
+      ...(signal ? { signal } : {}),
+    })
+
+  test.each([
+    ['the balance', usd],
+    ['the cap of a key above', 2_000_000n],
+  ])('a 402 for want of %s tells a key below only what its own runs hold', async (_, cap) => {
+    const account = `0x${(cap === usd ? '8' : '9').repeat(40)}`
+    const above = await w.key({ account, balance: cap === usd ? 2_000_000n : usd, capLimit: cap })
+    const below = await w.key({ account, parentId: above.key.id, capLimit: cap })
+    const leaves = new AbortController()
+    const open = [run(above.secret, 600, leaves.signal), run(below.secret, 10, leaves.signal)]
+    await until('both runs', () => w.deps.live.count() === 2)
+    const own = (await balanceOf(below.secret)).held_nusd
+    const refused = await run(below.secret, 600)
+    const { error } = await refused.json()
+    expect([refused.status, own > 0, own < 600_000]).toEqual([402, true, true])
+    expect(error.metadata.held_nusd).toBe(own)
+    expect(Number(error.metadata.held_usd)).toBe(own / 1e9)
+    const { available_nusd } = await balanceOf(below.secret)
+    expect(error.metadata.available_nusd).toBe(available_nusd)
+    const whole = (await (await run(above.secret, 600)).json()).error
+    expect(whole.metadata.held_nusd).toBeGreaterThan(1_200_000)
+    leaves.abort()
+    await Promise.all(open.map((one) => one.catch(() => undefined)))
+    await until('their end', () => w.deps.live.count() === 0)
+  })
+})
+
+test("A member's top key has no parent, and learns what its own runs hold alone.", () => {
+  const held = { purse: 5n, own: 2n }
+  const toldTo = (branch: string | null) => toldHeld({ parentId: null, branch }, held)
+  expect([toldTo(null), toldTo('key_1')]).toEqual([5n, 2n])
 })

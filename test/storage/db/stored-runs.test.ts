@@ -76,7 +76,7 @@ function fill(db: Db): Promise<void> {
     ...{ id: account, balance: granted - revenue, held: 0n, status: 'active', createdAt: 0 },
     ...{ plan: 'free', planUntil: null, moves: lines.length, movedAt: lines.at(-1)?.at ?? 0 },
     ...{ ...nothing, slotMove: null, leftAt: null },
-    ...{ paidIn: granted, freeDay: null, freeWrites: null, freeBytes: null },
+    ...{ paidIn: granted, freeDay: null, freeWrites: null, freeBytes: null, unpaidRuns: null },
   }
   const window = {
     keyId: key,

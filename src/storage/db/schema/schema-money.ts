@@ -109,6 +109,8 @@ export function moneyTables(c: Columns) {
       /** Rows and bytes that commands stored for it on that day without a payment. */
       freeWrites: c.ms('free_writes'),
       freeBytes: c.ms('free_bytes'),
+      /** Runs of that day that held money and ended at no cost, by their client's doing. */
+      unpaidRuns: c.ms('unpaid_runs'),
     },
     (t) => [
       // The accounts that stored something unpaid today.

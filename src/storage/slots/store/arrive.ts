@@ -181,10 +181,11 @@ async function bringAccounts(tx: Asked, t: Tables, move: Move, now: Millis): Pro
     tx,
     sql`insert into ${t.accounts} (id, balance, held, status, created_at, plan, plan_until, moves,
         moved_at, low_balance, exhausted_at, tells_runs, event_place, paid_in, free_day,
-        free_writes, free_bytes)
+        free_writes, free_bytes, unpaid_runs)
       select id, balance, 0, status, created_at, plan, plan_until, (balance > 0)::int,
         case when balance > 0 then ${now}::bigint else 0 end, low_balance, exhausted_at,
-        tells_runs, event_place, paid_in, free_day, free_writes, free_bytes
+        tells_runs, event_place, paid_in, free_day, free_writes, free_bytes,
+        unpaid_runs
       from ${p} as p
       on conflict (id) do update set balance = excluded.balance, status = excluded.status,
         plan = excluded.plan, plan_until = excluded.plan_until,
@@ -195,6 +196,7 @@ async function bringAccounts(tx: Asked, t: Tables, move: Move, now: Millis): Pro
         event_place = greatest(accounts.event_place, excluded.event_place),
         paid_in = excluded.paid_in, free_day = excluded.free_day,
         free_writes = excluded.free_writes, free_bytes = excluded.free_bytes,
+        unpaid_runs = excluded.unpaid_runs,
         slot_move = null, left_at = null`,
   )
   await ask(
