@@ -72,6 +72,7 @@ import type { KeptStore } from '../storage/responses/store.ts'
 import type { SlotPlaces } from '../storage/slots/store/owners.ts'
 import type { TextStore } from '../storage/texts/store.ts'
 import type { Limiters } from '../web/http/limits.ts'
+import type { MemoryBudget } from '../web/http/memory-budget.ts'
 import type { Meters } from './metrics/meters.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 
@@ -162,6 +163,8 @@ export type Deps = {
   depositPolicy: DepositPolicy | undefined
   health: Health
   limiters: Limiters
+  /** The bytes that clients make this process keep. */
+  memory: MemoryBudget
   /** Counters of this process. */
   meters: Meters
   /** Undefined without `telemetry.endpoint`: then no run records anything. */
@@ -219,8 +222,8 @@ export type Settings = {
   liabilities: { everyMs: number; keepMs: number }
   /** Bytes of a request body. */
   bodyBytes: number
-  /** Bytes of all bodies that are read or still needed at once. */
-  bodiesBytes: number
+  /** Bytes that clients make a process keep: of bodies, and of streams that they do not read. */
+  clientBytes: number
   /** How long responses are kept for a next turn, 0 for never, and how much of an account. */
   keepResponsesHours: number
   keptBytesPerAccount: number

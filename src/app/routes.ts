@@ -45,7 +45,7 @@ export function createApp(deps: Deps) {
   const { baseUrl, listen } = deps.settings
   const asked = { ...deps, publicCache: makePublicCache(deps) }
   const slots = makeSlots()
-  const expectBody = expectBodies(deps.settings)
+  const expectBody = expectBodies(deps)
   const { ids, log, shard } = deps
   const note = deps.meters.refused
   let pages: ShowRefusal | undefined

@@ -8,7 +8,7 @@ import { operatorSecrets } from './configured-webhooks.ts'
 import { usableMemory } from './usable-memory.ts'
 
 /** Of the memory that this process may use, a body needs its bytes about three times. */
-const defaultBodiesBytes = Math.max(256 * 1024 * 1024, Math.floor(usableMemory() / 4))
+const defaultClientBytes = Math.max(256 * 1024 * 1024, Math.floor(usableMemory() / 4))
 
 /** The settings of a service, fixed and live. */
 export const settingsOf = (config: Config) => ({
@@ -33,7 +33,7 @@ export const liveSettingsOf = (config: Config) => ({
   tellsRuns: config.webhooks.some(({ events }) => events.includes('run.ended')),
   webhookSecrets: operatorSecrets(config.webhooks),
   bodyBytes: config.limits.body_bytes,
-  bodiesBytes: config.limits.bodies_bytes ?? defaultBodiesBytes,
+  clientBytes: config.limits.client_bytes ?? defaultClientBytes,
   keepResponsesHours: config.limits.keep_responses_hours,
   keptBytesPerAccount: config.limits.keep_responses_bytes,
   bodyTimeoutS: config.limits.body_timeout_s,

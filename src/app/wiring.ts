@@ -66,6 +66,7 @@ import { keptStore } from '../storage/responses/store.ts'
 import { slotPlaces } from '../storage/slots/store/owners.ts'
 import { textStore } from '../storage/texts/store.ts'
 import { makeLimiters } from '../web/http/limits.ts'
+import { MemoryBudget } from '../web/http/memory-budget.ts'
 import { makeAnchoring } from './anchoring.ts'
 import { followConfigured } from './configured-webhooks.ts'
 import { countersOf } from './counters.ts'
@@ -174,7 +175,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     deposits: depositStore(db, { clock: leaseClock, node, shard }),
     depositPolicy: depositPolicyOf(config),
     health,
-    limiters: makeLimiters(clock),
+    ...limitsOf(settings, clock),
     meters,
     telemetry: await openTelemetry(config, { clock, random, log, node }),
     ...provingOf(parts, db, store, { clock: leaseClock, node }),
@@ -290,6 +291,11 @@ function takeOn(config: Config, settings: Settings, room: { admission: number })
   Object.assign(settings, liveSettingsOf(config))
   room.admission = config.limits.admission
 }
+
+const limitsOf = (settings: { clientBytes: number }, clock: Clock) => ({
+  limiters: makeLimiters(clock),
+  memory: new MemoryBudget(settings),
+})
 
 /** Facts that this process remembers of its runs, and forgets when it ends. */
 const remembered = (by: { clock: Clock; random: Random }) => ({

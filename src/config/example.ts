@@ -24,7 +24,7 @@ const linesOf = (row: Row): string[] => [
 const examples: Record<string, string> = {
   base_url: '"https://gateway.example"',
   database_url: '"postgres://counterfoil@db.example/counterfoil"',
-  'limits.bodies_bytes': '1_073_741_824',
+  'limits.client_bytes': '1_073_741_824',
   'limits.free_for_all': 'true',
   'sign_in.contract_wallets': 'true',
   'metrics.listen': '"127.0.0.1:4664"',

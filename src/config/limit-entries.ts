@@ -10,11 +10,12 @@ export const limitEntries = {
       'Largest request body, packed or unpacked.',
     ),
   ),
-  bodies_bytes: live(
+  client_bytes: live(
     optional(
       integer('bytes', 1024, 1_099_511_627_776),
-      'Bytes of all request bodies in memory at once, shared fairly by account; more get 429. ' +
-        'A quarter of the usable memory, at least 256 MiB, when absent.',
+      'Bytes that clients make a process keep at once, shared fairly by account: large request ' +
+        'bodies, and streams that are not read. More bodies get 429, more streams end. A quarter ' +
+        'of the usable memory, at least 256 MiB, when absent.',
     ),
   ),
   keep_responses_hours: live(

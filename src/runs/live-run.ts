@@ -17,9 +17,11 @@ import {
   type JsonObject,
   plainChunks,
   UpstreamFailure,
+  unreadBytes,
 } from '../models/upstream/upstream.ts'
 import type { RunRow } from '../storage/db/schema/schema.ts'
-import type { BodyRoom } from '../web/http/body-budget.ts'
+import { replyMax } from '../storage/idempotency/call.ts'
+import type { BodyRoom } from '../web/http/memory-budget.ts'
 import type { FreeformCalls } from './freeform-calls.ts'
 import type { RunSpan } from './run-span-port.ts'
 
@@ -155,20 +157,26 @@ export class LiveRun {
     this.room = room
   }
 
-  /**
-   * Drops a large request once its answer has begun: no other server will be asked. It stays, and
-   * its room with it, if the account keeps its texts.
-   */
   /** Whether its request takes memory that others wait for. */
   get isLarge(): boolean {
     return this.room !== undefined && this.received === undefined
   }
 
+  /**
+   * Drops a large request once its answer has begun: no other server will be asked. It stays, and
+   * its room with it, if the account keeps its texts.
+   */
   freeRequest(): void {
     if (!this.isLarge) return
     this.body = {}
     if (this.native) this.native = { ...this.native, members: {}, encoded: [] }
     this.freeRoom()
+  }
+
+  /** Tells what it keeps while its reader takes nothing, from the length sent so far. */
+  keptBytes(sent: number): number {
+    const isTranscribed = this.call !== undefined && sent <= replyMax
+    return unreadBytes + (isTranscribed ? 2 * sent : sent)
   }
 
   freeRoom(): void {

@@ -12,7 +12,7 @@ describe('without any configuration', () => {
     expect(config.database_url).toBe('sqlite:./data/counterfoil.db')
     expect(config.limits).toEqual({
       body_bytes: 33_554_432,
-      bodies_bytes: undefined,
+      client_bytes: undefined,
       keep_responses_hours: 24,
       keep_responses_bytes: 67_108_864,
       body_timeout_s: 30,

@@ -108,7 +108,7 @@ async function storedFamilies(deps: Needs): Promise<Family[]> {
 }
 
 /** Live runs, and the load and queue of each upstream. */
-function placeFamilies({ live, upstreams }: Needs): Family[] {
+function placeFamilies({ live, upstreams, memory }: Needs): Family[] {
   const loads = upstreams.list().flatMap(({ id, load }) => (load ? [{ id, ...load() }] : []))
   const each = (of: 'taken' | 'waiting' | 'most') =>
     loads.map((load) => ({ labels: { upstream: load.id }, value: load[of] }))
@@ -121,6 +121,11 @@ function placeFamilies({ live, upstreams }: Needs): Family[] {
   })
   return [
     gauge('counterfoil_runs_in_flight', 'Runs in flight here.', live.count()),
+    gauge(
+      'counterfoil_client_bytes',
+      'Bytes of bodies and unread streams in memory.',
+      memory.taken,
+    ),
     gauges(
       'counterfoil_upstream_places_taken',
       'Requests in progress at an upstream.',

@@ -92,6 +92,9 @@ export type Upstream = {
  */
 export type BreakerState = 'closed' | 'open' | 'half_open'
 
+/** The most bytes of a stream that wait unread: a buffer, and one read of its socket. */
+export const unreadBytes = 768 * 1024
+
 /** Takes a piece; false stops the stream. One that was stopped may pass on what had come. */
 export type ChunkTaker<T> = (piece: T) => boolean | Promise<boolean>
 

@@ -16,7 +16,7 @@ import type { JsonObject } from '../../models/upstream/upstream.ts'
 import type { Call } from '../../storage/idempotency/call.ts'
 import { answerOnce, callOf } from '../../web/http/answer-once.ts'
 import { type HeldJson, readHeldJson } from '../../web/http/body.ts'
-import type { BodyRoom } from '../../web/http/body-budget.ts'
+import type { BodyRoom } from '../../web/http/memory-budget.ts'
 import type { SseContext } from '../../web/http/sse.ts'
 import { findModel } from '../openai.ts'
 

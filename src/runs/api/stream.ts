@@ -7,7 +7,7 @@ import type { Chunk } from '../../models/upstream/upstream.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import type { RunRow } from '../../storage/db/schema/schema.ts'
 import { type Reply, replyMax } from '../../storage/idempotency/call.ts'
-import type { BodyRoom } from '../../web/http/body-budget.ts'
+import type { BodyRoom } from '../../web/http/memory-budget.ts'
 import {
   errorFrame,
   type SseClient,
@@ -73,7 +73,7 @@ export async function streamRun(
       sink.connect(client)
       client.send(shape.last(await ended))
     },
-    { onBug: (error) => logBug(deps.log, live, error), toError: shape.toError },
+    { onBug: (error) => logBug(deps.log, live, error), toError: shape.toError, keeper: live },
   )
 }
 

@@ -2,9 +2,9 @@
 import type { Json } from '../../kernel/canonical.ts'
 import { jsonSizeOf } from '../../kernel/json-size.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { BodyRoom } from './body-budget.ts'
 import { roomFor } from './expected-body.ts'
 import { findJsonError } from './json-position.ts'
+import type { BodyRoom } from './memory-budget.ts'
 import { type Packing, packingOf } from './packing.ts'
 import { inTime } from './slow-body.ts'
 

@@ -1,24 +1,26 @@
-/** Knows the requests whose bodies were not read yet: where they come from, and for whom. */
+/** Knows the requests whose answers are not there yet: where they come from, and for whom. */
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import { BodyBudget, BodyRoom, smallBody } from './body-budget.ts'
 import { clientAddress, type PeerSource, rateKey, trustedProxies } from './client-address.ts'
+import { BodyRoom, type Holder, type MemoryBudget, StreamRoom, smallBody } from './memory-budget.ts'
 
-type Limits = Pick<
-  Deps['settings'],
-  'bodyTimeoutS' | 'slowBodies' | 'bodiesBytes' | 'trustedProxies'
->
+type Limits = {
+  settings: Pick<Deps['settings'], 'bodyTimeoutS' | 'slowBodies' | 'trustedProxies'>
+  memory: MemoryBudget
+}
 
 /** The state that the bodies of one service share. */
 class Bodies {
   readonly isTrusted: ReturnType<typeof trustedProxies>
-  readonly budget: BodyBudget
+  readonly settings: Limits['settings']
+  readonly budget: MemoryBudget
   /** Slow ones by the client that sends them. */
   readonly slow = new Map<string, number>()
 
-  constructor(readonly settings: Limits) {
+  constructor({ settings, memory }: Limits) {
+    this.settings = settings
     this.isTrusted = trustedProxies(settings.trustedProxies)
-    this.budget = new BodyBudget(settings)
+    this.budget = memory
   }
 }
 
@@ -38,6 +40,11 @@ export class ExpectedBody {
     return rateKey(clientAddress(this.request, this.server, this.bodies.isTrusted))
   }
 
+  /** The holder of the memory that it takes. */
+  holder(): Holder {
+    return { holder: this.account ?? this.client(), isStranger: this.account === undefined }
+  }
+
   /** The length that its head announces, in bytes, of a caller with an account; else 0. */
   announcedBytes(): number {
     if (this.account === undefined) return 0
@@ -47,18 +54,18 @@ export class ExpectedBody {
 
 const expected = new WeakMap<Request, ExpectedBody>()
 
-/** Notes a request that may have a body. @throws Refusal for one whose length is not a number */
+/** Notes a request. @throws Refusal for one whose length is not a number */
 export type ExpectBody = (request: Request, server: PeerSource | null) => void
 
 /**
  * Bodies, counted by the address they come from until their account is known. Bun tells of a
  * connection only once the head of a request is there, so this is the first moment at which it can
- * be counted.
+ * be counted. A GET has no body that is read, but its answer may be a stream.
  */
-export function expectBodies(settings: Limits): ExpectBody {
-  const bodies = new Bodies(settings)
+export function expectBodies(limits: Limits): ExpectBody {
+  const bodies = new Bodies(limits)
   return (request, server) => {
-    assertOneLength(request)
+    if (request.method !== 'GET') assertOneLength(request)
     expected.set(request, new ExpectedBody(bodies, request, server))
   }
 }
@@ -91,8 +98,11 @@ export function takesRoom({ headers }: Request): boolean {
 /** The room for the body of a request, which takes none yet; undefined where it needs none. */
 export function roomFor(request: Request): BodyRoom | undefined {
   const known = takesRoom(request) ? expected.get(request) : undefined
-  if (!known) return undefined
-  const { account, bodies } = known
-  const holder = account ?? known.client()
-  return new BodyRoom(bodies.budget, { holder, isStranger: account === undefined })
+  return known && new BodyRoom(known.bodies.budget, known.holder())
+}
+
+/** The room for a stream that answers a request, which takes none yet. */
+export function streamRoomFor(request: Request, stream: { leave(): void }): StreamRoom | undefined {
+  const known = expected.get(request)
+  return known && new StreamRoom(known.bodies.budget, known.holder(), stream)
 }

@@ -1,8 +1,8 @@
 /** Reads forms that carry files. */
 import { refuse } from '../../kernel/refusal.ts'
 import { assertReadable, decode, refuseTooLarge } from './body.ts'
-import type { BodyRoom } from './body-budget.ts'
 import { roomFor } from './expected-body.ts'
+import type { BodyRoom } from './memory-budget.ts'
 import { inTime } from './slow-body.ts'
 
 /** A part of a form that carries files: a text, or a file with its name and bytes. */

@@ -8,7 +8,7 @@ import {
   createZstdDecompress,
 } from 'node:zlib'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
-import type { BodyRoom } from './body-budget.ts'
+import type { BodyRoom } from './memory-budget.ts'
 import type { Packing } from './packing.ts'
 
 type Make = (options: { chunkSize: number }) => Transform

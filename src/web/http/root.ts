@@ -14,7 +14,7 @@ export type RootDeps = ErrorDeps & {
   /** Public origin, as configured. */
   baseUrl: string
   listen: Listen
-  /** Without it a body may take as long as it likes. */
+  /** Without it a body may take as long as it likes, and any memory. */
   expectBody?: ExpectBody
   /** Looks at each request to this host before its route. @throws Refusal */
   admit?: ((request: Request, server: PeerSource | null) => void) | undefined
@@ -55,7 +55,7 @@ export const makeRoot = (deps: RootDeps) => {
       if (!isOurHost(request.headers.get('host'))) throw new Refusal('misdirected_request')
       assertMeant(shard, request)
       if (!hasReadablePath(request.url)) throw new NotFoundError()
-      if (request.method !== 'GET') expectBody?.(request, server)
+      expectBody?.(request, server)
       admit?.(request, server)
     })
     .onError({ as: 'global' }, ({ error, request, set, acting }: Failed) => {

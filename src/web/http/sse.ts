@@ -2,6 +2,8 @@
 import { type Deadline, deadlineIn } from '../../kernel/deadline.ts'
 import { type Refusal, toErrorBody } from '../../kernel/refusal.ts'
 import { type StopSignal, StopSwitch } from '../../kernel/stop.ts'
+import { streamRoomFor } from './expected-body.ts'
+import type { StreamRoom } from './memory-budget.ts'
 import { answerShared, standing } from './standing-headers.ts'
 import { toRefusal } from './to-refusal.ts'
 
@@ -32,20 +34,13 @@ export type SseOptions = {
   /** The most that is kept of what is sent before there is a socket to write to. */
   bufferBytes?: number
   writeDeadlineMs?: number
-  /** The most streams of the process that wait for their readers at a time. */
-  mostWaiting?: number
+  /** Tells what else is kept while the reader takes nothing, in bytes, from the length sent. */
+  keeper?: { keptBytes(sent: number): number }
 }
 
 type SseRun = (client: SseClient) => Promise<void>
 
 const defaultDeadlineMs = 30_000
-
-/**
- * Streams that wait for their readers, the longest first. Each keeps some MiB of what its model
- * wrote; readers that keep up never wait, as the system's own buffers hold whole answers.
- */
-const waitingStreams = new Set<EventStream>()
-const defaultMostWaiting = 256
 
 const ping = ': ping\n\n'
 
@@ -55,6 +50,10 @@ const shared = new Headers({
   'content-type': 'text/event-stream; charset=utf-8',
   'x-accel-buffering': 'no',
 })
+
+const close = (open: Sink): unknown => open.end()
+const cut = (open: Sink): unknown =>
+  open.close(new DOMException('The client is gone.', 'AbortError'))
 
 /** One unnamed event; OpenAI's clients break on named ones. */
 export const dataFrame = (json: string): string => `data: ${json}\n\n`
@@ -76,7 +75,7 @@ export const sseAnswer = ({ set }: Pick<SseContext, 'set'>, frames: string): Res
 /**
  * Answers with a stream of server-sent events that `run` writes. A silent stream carries a comment
  * every 15 s. A slow client is waited for once the system's own buffers are full. One that then
- * takes nothing for 30 s counts as gone, and so does the one that waited longest of more than 256.
+ * takes nothing for 30 s counts as gone, and so does one that has no room in the memory budget.
  * What `run` throws becomes a last event `{"error":…}` after which nothing follows: no `[DONE]`, so
  * no client takes the stream for whole.
  */
@@ -114,6 +113,9 @@ class EventStream implements SseClient, Bun.DirectUnderlyingSource<Uint8Array> {
   private isOver = false
   private waiting: PromiseWithResolvers<void> | undefined
   private deadline: Deadline | undefined
+  /** Its part of the memory budget while its reader is behind; one that keeps up needs none. */
+  private room: StreamRoom | undefined
+  private sent = 0
   private isSilent = true
   private readonly beat: Deadline
 
@@ -139,8 +141,10 @@ class EventStream implements SseClient, Bun.DirectUnderlyingSource<Uint8Array> {
       const { toError = errorFrame } = this.options
       this.send(toError(refusal, requestId))
     }
+    // What it still keeps counts until it was taken.
+    if (this.waiting) await this.waiting.promise
     ending()
-    this.end((open) => open.end())
+    this.end(close)
   }
 
   send(frames: string): Promise<void> | undefined {
@@ -152,9 +156,10 @@ class EventStream implements SseClient, Bun.DirectUnderlyingSource<Uint8Array> {
     this.sink = opened
     this.wake()
     // A server sends its headers with the first bytes.
-    this.write(this.early || ping, opened)
+    const { early } = this
     this.early = ''
-    if (this.isOver) this.end((open) => open.end())
+    this.write(early || ping, opened)
+    if (this.isOver) this.end(this.signal.aborted ? cut : close)
     return this.over.promise
   }
 
@@ -181,42 +186,49 @@ class EventStream implements SseClient, Bun.DirectUnderlyingSource<Uint8Array> {
       return
     }
     this.early += frames
-    if (this.early.length >= (options.bufferBytes ?? 1 << 20)) this.wait()
+    if (this.early.length >= (options.bufferBytes ?? 1 << 20)) {
+      this.wait(this.waiting ? frames : this.early)
+    }
   }
 
   private write(frames: string, open: Sink): void {
+    this.sent += frames.length
     const taken: number | Promise<number> = open.write(frames)
     // A promise means that the system's own buffers are full: it holds until they took this.
     if (typeof taken === 'number') return
-    this.wait()
+    this.wait(frames)
     const wake = () => this.wake()
     taken.then(wake, wake)
   }
 
-  private wait(): void {
-    if (this.waiting) return
-    this.waiting = Promise.withResolvers()
-    const deadlineMs = this.options.writeDeadlineMs ?? defaultDeadlineMs
-    this.deadline = deadlineIn(deadlineMs, () => this.leave())
-    waitingStreams.add(this)
-    if (waitingStreams.size <= (this.options.mostWaiting ?? defaultMostWaiting)) return
-    const [longest] = waitingStreams
-    longest?.leave()
+  /** Counts frames that are not taken, and waits for the reader; or ends, if there is no room. */
+  private wait(frames: string): void {
+    let bytes = Buffer.byteLength(frames)
+    if (!this.waiting) {
+      this.waiting = Promise.withResolvers()
+      const deadlineMs = this.options.writeDeadlineMs ?? defaultDeadlineMs
+      this.deadline = deadlineIn(deadlineMs, () => this.leave())
+      bytes += this.options.keeper?.keptBytes(this.sent) ?? 0
+    }
+    this.room ??= streamRoomFor(this.request, this)
+    this.room?.hold(bytes)
   }
 
   private wake(): void {
     this.deadline?.clear()
-    waitingStreams.delete(this)
+    this.room?.release()
     this.waiting?.resolve()
     this.waiting = undefined
   }
 
-  private leave(): void {
+  /** Its client is gone, or counts as gone. */
+  leave(): void {
+    this.early = ''
     this.signal.stop()
-    this.end((open) => open.close(new DOMException('The client is gone.', 'AbortError')))
+    this.end(cut)
   }
 
-  private end(how: (open: Sink) => void): void {
+  private end(how: (open: Sink) => unknown): void {
     const { sink } = this
     this.beat.clear()
     this.request.signal.removeEventListener('abort', this)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { expectBodies } from '../../../src/web/http/expected-body.ts'
+import { MemoryBudget } from '../../../src/web/http/memory-budget.ts'
 import { inTime } from '../../../src/web/http/slow-body.ts'
 import { fault, promise } from '../../support/promise.ts'
 import { until } from '../../support/runs.ts'
@@ -146,9 +147,9 @@ describe('the slow bodies of one address', () => {
   const settings = {
     bodyTimeoutS: 60,
     slowBodies: 20,
-    bodiesBytes: 1e9,
     trustedProxies: ['10.0.0.1'],
   }
+  const memory = new MemoryBudget({ clientBytes: 1e9 })
   const addresses: [what: string, hog: string, other: string, header: string][] = [
     ['another address', '192.0.2.1', '192.0.2.2', ''],
     ['another network of IPv6', '2001:db8:0:1::1', '2001:db8:0:2::1', ''],
@@ -159,7 +160,7 @@ describe('the slow bodies of one address', () => {
   test.concurrent.each(addresses)(
     'are so many and no more; %s has its own',
     async (_, hog, other, header) => {
-      const expectBody = expectBodies(settings)
+      const expectBody = expectBodies({ settings, memory })
       const waiting = Array.from({ length: 30 }, () => Promise.withResolvers<string>())
       const last = Promise.withResolvers<string>()
       const refused: unknown[] = []

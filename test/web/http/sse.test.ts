@@ -4,7 +4,9 @@ import { systemClock } from '../../../src/kernel/clock.ts'
 import { makeIds } from '../../../src/kernel/ids.ts'
 import { systemRandom } from '../../../src/kernel/random.ts'
 import { refuse } from '../../../src/kernel/refusal.ts'
+import { expectBodies } from '../../../src/web/http/expected-body.ts'
 import type { Listen } from '../../../src/web/http/host.ts'
+import { MemoryBudget } from '../../../src/web/http/memory-budget.ts'
 import { makeRoot } from '../../../src/web/http/root.ts'
 import { serve } from '../../../src/web/http/serve.ts'
 import {
@@ -63,7 +65,11 @@ const runs: Record<string, (client: SseClient) => Promise<void>> = {
   },
 }
 
+const settings = { clientBytes: 1e9, bodyTimeoutS: 30, slowBodies: 64, trustedProxies: [] }
+const memory = new MemoryBudget(settings)
+
 const app = makeRoot({
+  expectBody: expectBodies({ settings, memory }),
   baseUrl: 'https://gw.example',
   listen,
   ids: makeIds(systemClock, systemRandom()),
@@ -242,15 +248,22 @@ describe('a client that does not read', () => {
     socket.destroy()
   })
 
-  test('counts as gone where more wait than may, and has waited longest', async () => {
-    const first = await open('flood', { writeDeadlineMs: 20_000, mostWaiting: 1 })
+  test('counts as gone where the budget has no room for more, and has waited longest', async () => {
+    settings.clientBytes = 70_000
+    const first = await open('flood', { writeDeadlineMs: 20_000 })
     const { ended } = seen
     await sleep(300)
-    const second = await open('flood', { writeDeadlineMs: 20_000, mostWaiting: 1 })
+    expect(memory.taken).toBeGreaterThan(64 * 1024)
+    const second = await open('flood', { writeDeadlineMs: 20_000 })
     expect(await ended.promise).toBe('gone')
+    await sleep(100)
+    expect(memory.taken).toBeGreaterThan(64 * 1024)
+    expect(memory.taken).toBeLessThan(70_000)
+    settings.clientBytes = 1e9
     first.destroy()
     second.destroy()
     while (server.pendingRequests > 0) await sleep(20)
+    expect(memory.taken).toBe(0)
   })
 
   test('is waited for while it reads slowly but does', async () => {
@@ -268,8 +281,12 @@ describe('a client that does not read', () => {
 
   // Bun counts idle seconds in steps of four.
   test('is let go of with what it never read, after the run ended', async () => {
-    await open('tail', { writeDeadlineMs: 1000 })
+    const socket = await open('tail', { writeDeadlineMs: 1000 })
     expect(await seen.ended.promise).toBe('whole')
+    // Its run is over; what it keeps still counts.
+    expect(memory.taken).toBeGreaterThan(10e6)
     while (server.pendingRequests > 0) await sleep(50)
+    expect(memory.taken).toBe(0)
+    socket.destroy()
   }, 15_000)
 })

@@ -41,7 +41,10 @@ export function streamAnswer(deps: Deps, live: LiveRun, context: SseContext): Re
       }
       client.send(ended(await askModel(deps, live, sink, told?.keep(ended, withCharge))))
     },
-    { onBug: (error) => deps.log.error('console.stream_failed', error, { run_id: live.id }) },
+    {
+      onBug: (error) => deps.log.error('console.stream_failed', error, { run_id: live.id }),
+      keeper: live,
+    },
   )
 }
 

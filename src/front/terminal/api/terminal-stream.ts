@@ -32,7 +32,10 @@ export function streamAsk(deps: Deps, ask: OpenAsk, context: SseContext): Respon
       const result: TerminalResult = toAskResult(deps, done)
       client.send(event('run.completed', { result }))
     },
-    { onBug: (error) => deps.log.error('terminal.stream_failed', error, { run_id: live.id }) },
+    {
+      onBug: (error) => deps.log.error('terminal.stream_failed', error, { run_id: live.id }),
+      keeper: live,
+    },
   )
 }
 

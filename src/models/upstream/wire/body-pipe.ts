@@ -1,6 +1,6 @@
 /** Passes the bytes of a body to its reader, with back-pressure. */
 import { systemClock } from '../../../kernel/clock.ts'
-import { type ChunkTaker, type FailureReason, UpstreamFailure } from '../upstream.ts'
+import { type ChunkTaker, type FailureReason, UpstreamFailure, unreadBytes } from '../upstream.ts'
 
 /** The sender of the bytes. */
 type Source = { pause(): void; resume(): void; fail(reason: FailureReason): void }
@@ -15,7 +15,7 @@ type Flow = {
 }
 
 /** Unread bytes that are buffered before the sender is paused. */
-const mostUnread = 256 * 1024
+const mostUnread = unreadBytes / 3
 
 /**
  * Between an arriving body and its reader, in one of two ways: each read asks for a piece,

@@ -1,32 +1,39 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { usableMemory } from '../../../src/app/usable-memory.ts'
 import { Refusal } from '../../../src/kernel/refusal.ts'
-import { BodyBudget, BodyRoom } from '../../../src/web/http/body-budget.ts'
+import { BodyRoom, MemoryBudget, StreamRoom } from '../../../src/web/http/memory-budget.ts'
 import { promise } from '../../support/promise.ts'
 import { modelToml, until, upstreamToml } from '../../support/runs.ts'
 import { usd, type World, world } from '../../support/world.ts'
 
 const mb = 1_000_000
 
-promise`S10 H: Large bodies share one budget of memory, fair by account, and give it back with the
-  first byte, a refusal or a break.`
-describe('the budget of bodies', () => {
-  const make = (bodiesBytes = 100 * mb) => {
-    const budget = new BodyBudget({ bodiesBytes })
-    const room = (holder: string, isStranger = false) =>
-      new BodyRoom(budget, { holder, isStranger })
-    const take = (of: BodyRoom, bytes: number): boolean => {
-      try {
-        of.take(bytes)
-        return true
-      } catch (error) {
-        if (error instanceof Refusal && error.type === 'rate_limited') return false
-        throw error
-      }
+const make = (clientBytes = 100 * mb) => {
+  const budget = new MemoryBudget({ clientBytes })
+  const room = (holder: string, isStranger = false) => new BodyRoom(budget, { holder, isStranger })
+  const take = (of: BodyRoom, bytes: number): boolean => {
+    try {
+      of.take(bytes)
+      return true
+    } catch (error) {
+      if (error instanceof Refusal && error.type === 'rate_limited') return false
+      throw error
     }
-    return { room, take }
   }
+  const ended: string[] = []
+  /** A stream without a reader, of so many bytes. */
+  const unread = (holder: string, bytes: number, name: string, isStranger = false) => {
+    const leave = () => ended.push(name)
+    const stream = new StreamRoom(budget, { holder, isStranger }, { leave })
+    stream.hold(bytes)
+    return stream
+  }
+  return { room, take, unread, ended, budget }
+}
 
+promise`S10 H: Large bodies and unread streams share one budget of memory, fair by account, and give it
+  back with the first byte, a refusal or a break.`
+describe('the budget of bodies', () => {
   test('An account alone gets most of it, and others still find room', () => {
     const { room, take } = make()
     const hog = Array.from({ length: 200 }, () => room('a')).filter((one) => take(one, mb))
@@ -63,6 +70,65 @@ describe('the budget of bodies', () => {
     const networks = Array.from({ length: 50 }, (_, i) => room(`192.0.2.${i}`, true))
     expect(networks.filter((one) => take(one, mb))).toHaveLength(12)
     expect(take(room('a'), 60 * mb)).toBe(true)
+  })
+})
+
+promise`K20`
+describe('unread streams in that budget', () => {
+  test('An account alone keeps most of it; then its longest ends', () => {
+    const { unread, ended, budget } = make()
+    for (let i = 0; i < 200; i++) unread('a', mb, `a${i}`)
+    expect(ended.length).toBeGreaterThan(105)
+    expect(ended.length).toBeLessThan(120)
+    expect(ended).toEqual(ended.map((_, i) => `a${i}`))
+    expect(budget.taken).toBe((200 - ended.length) * mb)
+  })
+
+  test('A body takes the room of the streams of larger accounts, and of no others', () => {
+    const { room, take, unread, ended } = make()
+    unread('c', 2 * mb, 'c')
+    for (let i = 0; i < 85; i++) unread('a', mb, `a${i}`)
+    ended.length = 0
+    expect(take(room('b'), 40 * mb)).toBe(true)
+    expect(ended.length).toBeGreaterThan(20)
+    expect(ended).not.toContain('c')
+    const before = ended.length
+    // An account ends no stream of its own for a body, and none in vain.
+    expect(take(room('a'), 40 * mb)).toBe(false)
+    expect(take(room('b'), 200 * mb)).toBe(false)
+    expect(ended).toHaveLength(before)
+  })
+
+  test('A small account that falls behind ends a stream of the largest, not its own', () => {
+    const { unread, ended, room, take } = make()
+    for (let i = 0; i < 80; i++) unread('a', mb, `a${i}`)
+    expect(take(room('b'), 15 * mb)).toBe(true)
+    ended.length = 0
+    unread('d', 10 * mb, 'd')
+    expect(ended.length).toBeGreaterThan(0)
+    expect(ended).not.toContain('d')
+  })
+
+  test('Strangers end streams of strangers where their eighth is full', () => {
+    const { unread, ended } = make()
+    for (let i = 0; i < 20; i++) unread('a', mb, `a${i}`)
+    for (let i = 0; i < 30; i++) unread(`192.0.2.${i % 3}`, mb, `s${i}`, true)
+    expect(ended.length).toBeGreaterThan(15)
+    expect(ended.every((name) => name.startsWith('s'))).toBe(true)
+  })
+
+  test('All of it is free again once each was read or ended, in any order', () => {
+    const { unread, room, take, budget } = make()
+    for (let i = 0; i < 500; i++) {
+      const streams = [0, 1, 2, 3].map((n) => unread(`${n % 2}`, 30 * mb, `${n}`, n % 2 === 0))
+      const body = room('b')
+      take(body, 20 * mb)
+      streams[i % 4]?.hold(mb)
+      for (const stream of streams) stream.release()
+      body.release()
+      streams[0]?.release()
+      expect(budget.taken).toBe(0)
+    }
   })
 })
 
@@ -111,7 +177,7 @@ describe('large requests at a server', () => {
         return new Response(stream, { headers: { 'content-type': 'text/event-stream' } })
       },
     })
-    const toml = `[limits]\nbodies_bytes = ${4 * mb}\nbody_bytes = ${3 * mb}\n`
+    const toml = `[limits]\nclient_bytes = ${4 * mb}\nbody_bytes = ${3 * mb}\n`
     const url = `http://127.0.0.1:${upstream.port}/v1`
     const models = upstreamToml('stub', url) + modelToml('stub/large', '"stub:large"')
     w = await world({ toml: toml + models })
