@@ -18,6 +18,7 @@ import { openPostgres, type PgDrizzle, postgresDb } from '../../src/storage/db/e
 import { openSqlite } from '../../src/storage/db/engine/sqlite.ts'
 import { migratePostgres, migrateSqlite } from '../../src/storage/db/schema/migrate.ts'
 import { serve } from '../../src/web/http/serve.ts'
+import { migratedDatabase } from './migrated-database.ts'
 
 /** The first well-known test account and its private key, which everybody has. */
 export const testAccount = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
@@ -187,13 +188,13 @@ async function freshPostgres(isBare: boolean): Promise<{ db: Db; drop: () => Pro
   const base = process.env['TEST_DATABASE_URL'] ?? ''
   const name = `t_${Buffer.from(systemRandom().bytes(8)).toString('hex')}`
   const admin = new Bun.SQL({ url: base, max: 1 })
-  await admin.unsafe(`create database ${name}`)
+  const template = isBare ? 'template1' : await migratedDatabase(admin, base)
+  await admin.unsafe(`create database ${name} template ${template}`)
   // No test outlives a loss of power.
   await admin.unsafe(`alter database ${name} set synchronous_commit = off`)
   const url = new URL(base)
   url.pathname = `/${name}`
   const db = openPostgres(url.href)
-  if (!isBare) await migratePostgres(db.drizzle, 0)
   return {
     db,
     drop: async () => {
