@@ -6,7 +6,6 @@ import { max, type Nusd, toJsonInteger } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { KeyRow } from '../../storage/db/schema/schema.ts'
-import { assertStillMember, membershipOf } from '../membership.ts'
 import {
   boundCap,
   boundExpiry,
@@ -16,7 +15,8 @@ import {
   boundScopes,
   boundTags,
 } from './bounds.ts'
-import { assertActs, assertNotRevoked, chainOf, type KeyCommand } from './key.ts'
+import { findKey, postForKey } from './command-key.ts'
+import type { KeyCommand } from './key.ts'
 import { type LimitsWish, withLimits } from './key-limits.ts'
 import { noteKey, toDetail } from './note.ts'
 
@@ -37,38 +37,25 @@ export type KeyChange = LimitsWish & {
  * revoked, or a cap below what its window has spent and holds.
  */
 export async function changeKey(
-  { ledger, keys, ids }: Pick<Deps, 'ledger' | 'keys' | 'ids'>,
-  { keyId, actor, acting, change }: KeyCommand & { change: KeyChange },
+  deps: Pick<Deps, 'ledger' | 'keys' | 'ids'>,
+  { change, ...command }: KeyCommand & { change: KeyChange },
 ): Promise<KeyRow> {
-  const found = (await keys.find(keyId)) ?? refuse('not_found', 'There is no such key.')
-  const changed = await ledger.post({
-    isExempt: actor === 'operator',
+  return postForKey(deps, await findKey(deps, command.keyId), command, {
     isRepair: true,
-    account: found.accountId,
-    keys: found.lineage,
-    parts: membershipOf(acting),
-    decide(unit) {
-      assertStillMember(unit, acting)
-      const [key, ...above] = chainOf(unit, found.lineage)
-      if (!key) throw new Error('a chain without a key')
-      assertNotRevoked([key, ...above])
-      assertActs([key, ...above], actor, unit.now)
-      const next = toChanged(key, above[0], change, unit.now)
+    decide(unit, key, [, parent]) {
+      const next = toChanged(key, parent, change, unit.now)
       if (next.capLimit < key.capLimit) assertCovered(unit, key, next.capLimit)
       const detail = differenceOf(key, next)
-      if (Object.keys(detail).length === 0) return { ...key }
+      if (Object.keys(detail).length === 0) return
       Object.assign(key, next)
       unit.changed('key', key)
-      noteKey(unit, ids, key, { actor, action: 'key.change', detail })
+      noteKey(unit, deps.ids, key, { actor: command.actor, action: 'key.change', detail })
       const window = unit.window(key)
       // A clock behind the one that lowered the cap may be in a window that has taken more.
       window.limit = max(key.capLimit, window.spent + window.held)
       unit.changed('window', window)
-      return { ...key }
     },
   })
-  keys.forget(keyId)
-  return changed
 }
 
 /** The key after the change; only changed fields are checked against the parent. */
