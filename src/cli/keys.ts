@@ -12,14 +12,13 @@ import { openOffice } from '../app/open-office.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { toJsonInteger, toUsd } from '../kernel/money.ts'
 import { toChecksumAddress } from '../verify/address.ts'
-import { configOf, print, printJson, say, withSettings } from './context.ts'
+import { configOf, print, printJson, say, verb } from './context.ts'
 import { openNamedOffice } from './named-office.ts'
 import { readAccount, readDuration, readList, readScopes, readUsd, readWindow } from './values.ts'
 
 export function keyCommands(program: Command): void {
   const key = program.command('key').description('create, list, pause, rotate and revoke keys')
-  withSettings(key.command('create'))
-    .description('create a key and print its secret, which is shown only once')
+  verb(key, 'create', 'create a key and print its secret, which is shown only once')
     .requiredOption('--account <0x…>', 'wallet address of the account', readAccount)
     .requiredOption('--cap <usd>', 'spending limit per window, in decimal USD', readUsd)
     .option('--name <name>', 'display name', 'command line')
@@ -30,37 +29,24 @@ export function keyCommands(program: Command): void {
     .option('--parent <key id>', 'make it a child of this key')
     .option('--max-cost-per-run <usd>', 'cost limit of a single run, in decimal USD', readUsd)
     .option('--fit', 'lower max_tokens to what can be afforded, unless a request says otherwise')
-    .option('--json', 'print JSON')
     .action(create)
-  withSettings(key.command('list'))
-    .description('list keys')
+  verb(key, 'list', 'list keys')
     .option('--account <0x…>', 'only keys of this account', readAccount)
-    .option('--json', 'print JSON')
     .action(list)
-  withSettings(key.command('pause'))
-    .description('pause a key and every key below it until it is resumed')
+  verb(key, 'pause', 'pause a key and every key below it until it is resumed')
     .argument('<key id>')
-    .option('--json', 'print JSON')
     .action(pause)
-  withSettings(key.command('resume'))
-    .description('resume a paused key')
-    .argument('<key id>')
-    .option('--json', 'print JSON')
-    .action(resume)
-  withSettings(key.command('rotate'))
-    .description('replace the secret of a key and print the new one, which is shown only once')
+  verb(key, 'resume', 'resume a paused key').argument('<key id>').action(resume)
+  verb(key, 'rotate', 'replace the secret of a key and print the new one, which is shown only once')
     .argument('<key id>')
     .option(
       '--overlap <duration>',
       'how long the old secret still works (default: 0)',
       readDuration,
     )
-    .option('--json', 'print JSON')
     .action(rotate)
-  withSettings(key.command('revoke'))
-    .description('revoke a key and every key below it permanently')
+  verb(key, 'revoke', 'revoke a key and every key below it permanently')
     .argument('<key id>')
-    .option('--json', 'print JSON')
     .action(revoke)
 }
 

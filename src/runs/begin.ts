@@ -61,7 +61,6 @@ export async function begin(deps: Deps, wish: RunRequest): Promise<LiveRun> {
     // A translation leaves out some of the ways to ask for it.
     const asks = asksReasoning(request) || asksReasoning(objectOf(wish.received))
     const live = new LiveRun({
-      id,
       row,
       model,
       bound: fitted,

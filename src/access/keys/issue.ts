@@ -2,7 +2,6 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Acting } from '../../kernel/acting.ts'
 import type { Millis } from '../../kernel/clock.ts'
-import type { Nusd } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { accountMark } from '../../kernel/shard.ts'
 import type { Once } from '../../ledger/once.ts'
@@ -10,16 +9,8 @@ import type { CapWindow } from '../../ledger/window.ts'
 import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import { assertStillMember, membershipOf } from '../membership.ts'
 import type { Plan } from '../plan.ts'
-import {
-  boundCap,
-  boundExpiry,
-  boundModels,
-  boundName,
-  boundNetworks,
-  boundScopes,
-  boundTags,
-} from './bounds.ts'
-import { assertUsable, chainOf, depthOf, maxActiveKeys, maxDepth, type Scope } from './key.ts'
+import { type Rights, type RightsWish, withRights } from './bounds.ts'
+import { assertUsable, chainOf, depthOf, maxActiveKeys, maxDepth } from './key.ts'
 import { type LimitsWish, noLimits, withLimits } from './key-limits.ts'
 import { noteKey, toDetail } from './note.ts'
 import { isKeyOf } from './owns.ts'
@@ -27,26 +18,21 @@ import { fingerprintOf, hashSecret, makeSecret, secretPrefix } from './secret.ts
 import type { ShownKey } from './shown-key.ts'
 
 /** A new key. Absent members take the default or the parent's value. */
-export type KeyWish = LimitsWish & {
-  account: string
-  /** Set if the same request may come twice and must create one key; random otherwise. */
-  id?: string | undefined
-  parentId?: string | undefined
-  name: string
-  capLimit: Nusd
-  capWindow: CapWindow
-  expiresAt?: Millis | undefined
-  scopes?: Scope[] | undefined
-  models?: string[] | undefined
-  ipCidrs?: string[] | undefined
-  tags?: Record<string, string> | undefined
-  /** Where the caller sent an Idempotency-Key. */
-  once?: Once<ShownKey> | undefined
-  /** Its maker, for the audit: `operator`, a wallet or a key id. */
-  actor: string
-  /** The caller in the dashboard, whose membership must still exist at the commit. */
-  acting?: Acting | undefined
-}
+export type KeyWish = LimitsWish &
+  RightsWish &
+  Pick<Rights, 'name' | 'capLimit'> & {
+    account: string
+    /** Set if the same request may come twice and must create one key; random otherwise. */
+    id?: string | undefined
+    parentId?: string | undefined
+    capWindow: CapWindow
+    /** Where the caller sent an Idempotency-Key. */
+    once?: Once<ShownKey> | undefined
+    /** Its maker, for the audit: `operator`, a wallet or a key id. */
+    actor: string
+    /** The caller in the dashboard, whose membership must still exist at the commit. */
+    acting?: Acting | undefined
+  }
 
 /**
  * Creates a key and returns it with its secret, which is not stored.
@@ -136,20 +122,14 @@ function toKeyRow(
     parentId: parent?.id ?? null,
     lineage: [made.id, ...(parent?.lineage ?? [])],
     branch: parent?.branch ?? null,
-    name: boundName(wish.name),
     fingerprint: fingerprintOf(made.hash),
     secretBy: wish.actor,
-    capLimit: boundCap(wish.capLimit, parent),
     capWindow: wish.capWindow,
     ...withLimits(noLimits, wish),
-    scopes: boundScopes(wish.scopes, parent),
-    models: boundModels(wish.models, parent),
-    ipCidrs: boundNetworks(wish.ipCidrs, parent),
-    tags: boundTags(wish.tags ?? {}),
+    ...withRights(undefined, wish, parent, made.now),
     passport: '',
     childrenCount: 0,
     createdAt: made.now,
-    expiresAt: boundExpiry(wish.expiresAt, parent, made.now),
     pausedAt: null,
     pausedReason: null,
     leakAnsweredAt: null,

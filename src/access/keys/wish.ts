@@ -3,37 +3,33 @@ import type { Millis } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { parseTime } from '../../kernel/time-text.ts'
 import type { ChangeBody, MintBody } from './api/key-body.ts'
+import { everyRight } from './bounds.ts'
 import type { KeyChange } from './change.ts'
 import type { KeyWish } from './issue.ts'
-import { type Scope, scopes } from './key.ts'
 import { everyLimit, type LimitsWish } from './key-limits.ts'
 
 /** @throws Refusal `invalid_request` with `param`. */
 export const toWish = (body: MintBody): Omit<KeyWish, 'account' | 'actor'> => ({
+  ...toChange(body),
   name: body.name,
   capLimit: BigInt(body.cap.limit_nusd),
   capWindow: body.cap.window ?? 'lifetime',
   parentId: body.parent_id,
-  ...toRights(body),
 })
 
-/** @throws Refusal `invalid_request` with `param`. */
-export const toChange = (body: ChangeBody): KeyChange => ({
-  ...(body.name === undefined ? {} : { name: body.name }),
-  ...(body.cap === undefined ? {} : { capLimit: BigInt(body.cap.limit_nusd) }),
-  ...toRights(body),
-})
-
-/** What a body says of a key's rights; what it leaves out is left out. */
-function toRights(body: Omit<ChangeBody, 'name' | 'cap'>) {
-  return {
-    ...(body.expires_at === undefined ? {} : { expiresAt: readTime(body.expires_at) }),
-    ...(body.scopes === undefined ? {} : { scopes: body.scopes.map(readScope) }),
-    ...(body.models === undefined ? {} : { models: body.models }),
-    ...(body.ip_cidrs === undefined ? {} : { ipCidrs: body.ip_cidrs }),
-    ...(body.tags === undefined ? {} : { tags: body.tags }),
-    ...toLimits(body.limits ?? {}),
+/**
+ * What a body says of a key; what it leaves out is left out.
+ * @throws Refusal `invalid_request` with `param`.
+ */
+export function toChange({ cap, expires_at, limits, ...body }: ChangeBody): KeyChange {
+  const sent: Readonly<Record<string, unknown>> = {
+    ...body,
+    'cap.limit_nusd': cap && BigInt(cap.limit_nusd),
+    expires_at: expires_at === undefined ? undefined : readTime(expires_at),
   }
+  const rights = everyRight.map(([column, { member }]) => [column, sent[member]] as const)
+  const given = rights.filter(([, value]) => value !== undefined)
+  return { ...Object.fromEntries(given), ...toLimits(limits ?? {}) }
 }
 
 function toLimits({ brake, ...rest }: NonNullable<ChangeBody['limits']>): LimitsWish {
@@ -66,10 +62,4 @@ export function readTime(written: string): Millis {
       message: 'Write the expiry as RFC 3339: 2027-01-31T00:00:00Z.',
     })
   )
-}
-
-function readScope(named: string): Scope {
-  const found = scopes.find((scope) => scope === named)
-  if (found) return found
-  refuse('invalid_request', { param: 'scopes', message: `The scopes are: ${scopes.join(', ')}.` })
 }
