@@ -1,7 +1,7 @@
 /** Revokes a key and all keys below it for good. */
 import type { Deps } from '../../app/deps-port.ts'
+import { refuse } from '../../kernel/refusal.ts'
 import { assertStillMember, membershipOf } from '../membership.ts'
-import { findKey } from './command-key.ts'
 import type { KeyCommand } from './key.ts'
 import { noteKey, tellKey } from './note.ts'
 
@@ -12,11 +12,10 @@ import { noteKey, tellKey } from './note.ts'
  * @throws Refusal `not_found`.
  */
 export async function revokeKey(
-  deps: Pick<Deps, 'ledger' | 'keys' | 'ids'>,
+  { ledger, keys, ids }: Pick<Deps, 'ledger' | 'keys' | 'ids'>,
   { keyId, actor, acting }: KeyCommand,
 ): Promise<{ stopped: number }> {
-  const { ledger, keys, ids } = deps
-  const found = await findKey(deps, keyId)
+  const found = (await keys.find(keyId)) ?? refuse('not_found', 'There is no such key.')
   const stopped = await ledger.post({
     account: found.accountId,
     keys: [keyId],

@@ -14,6 +14,13 @@ import type { ShownKey } from './shown-key.ts'
 /** The longest overlap of two secrets: a week. */
 export const maxOverlapSeconds = 604_800
 
+/** @throws Refusal `invalid_request` */
+export function assertOverlap(seconds: number): void {
+  if (Number.isInteger(seconds) && seconds >= 0 && seconds <= maxOverlapSeconds) return
+  const message = 'Send an overlap of 0 to 604,800 seconds (a week).'
+  refuse('invalid_request', { param: 'overlap_seconds', message })
+}
+
 type RotateWish = KeyCommand & {
   overlapSeconds: number
   from?: string | undefined
@@ -34,11 +41,7 @@ export async function rotateKey(
 ): Promise<{ key: KeyRow; secret: string }> {
   const { random, ids, shard } = deps
   const { keyId, actor, once } = command
-  const isWhole = Number.isInteger(overlapSeconds)
-  if (!isWhole || overlapSeconds < 0 || overlapSeconds > maxOverlapSeconds) {
-    const message = 'Send an overlap of 0 to 604,800 seconds (a week).'
-    refuse('invalid_request', { param: 'overlap_seconds', message })
-  }
+  assertOverlap(overlapSeconds)
   const found = await findKey(deps, keyId)
   const secret = makeSecret(random, secretPrefix, accountMark(shard, found.accountId))
   const hash = hashSecret(secret)

@@ -1,5 +1,6 @@
 /** Creates, changes, tests and removes the webhooks of an account. */
 import { assertUsable, chainOf } from '../../access/keys/key.ts'
+import { assertOverlap } from '../../access/keys/rotate.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { isId } from '../../kernel/ids.ts'
@@ -10,13 +11,7 @@ import { type AccountEventType, accountEvents, type NewEvent } from '../../stora
 import { placesPerMs, toEventRow } from '../../storage/outbox/event-row.ts'
 import { makeSecret } from './sign.ts'
 import { type Asker, takeRoom } from './take-room.ts'
-import {
-  defaultEvents,
-  defaultOverlapSeconds,
-  maxOverlapSeconds,
-  maxWaiting,
-  maxWebhooks,
-} from './webhook.ts'
+import { defaultEvents, defaultOverlapSeconds, maxWaiting, maxWebhooks } from './webhook.ts'
 import { webhookRows } from './webhook-rows.ts'
 
 type Needs = Pick<
@@ -164,11 +159,7 @@ export async function rotateWebhook(
     overlapSeconds = defaultOverlapSeconds,
   }: { id: string; overlapSeconds?: number | undefined },
 ) {
-  const isWhole = Number.isInteger(overlapSeconds)
-  if (!isWhole || overlapSeconds < 0 || overlapSeconds > maxOverlapSeconds) {
-    const message = 'Send an overlap of 0 to 604,800 seconds (a week).'
-    refuse('invalid_request', { param: 'overlap_seconds', message })
-  }
+  assertOverlap(overlapSeconds)
   const before = await findWebhook(deps, asker.account, id)
   const secret = makeSecret(deps.random)
   const row: WebhookRow = {

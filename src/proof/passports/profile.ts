@@ -17,6 +17,19 @@ export type Profile = {
   ownerShown: boolean
 }
 
+/** Its members by their names in bodies and the audit. */
+const profileNames = {
+  displayName: 'display_name',
+  kind: 'kind',
+  bio: 'bio',
+  links: 'links',
+  ownerShown: 'show_owner',
+} as const satisfies Record<keyof Profile, string>
+
+export const everyProfileName = Object.entries(profileNames) as {
+  [C in keyof Profile]: [C, (typeof profileNames)[C]]
+}[keyof Profile][]
+
 const nameMax = 64
 const bioMax = 280
 const linksMax = 5
