@@ -28,7 +28,7 @@ const limits = t.object(
   },
 )
 
-export const capShape = t.object('What it may spend, and has spent, with the keys below it.', {
+const cap = t.object('What it may spend, and has spent, with the keys below it.', {
   limit_nusd: t.nusd('The most in one window.', 5_000_000_000),
   window: t.oneOf('Starts at 00:00 UTC, on Monday, on the 1st.', capWindows),
   spent_nusd: t.nusd('Spent in the present window.', 4650),
@@ -54,7 +54,7 @@ const keyMembers = {
   revoked_at: t.usuallyNull(t.time('When it was revoked.')),
   revoked_by: t.usuallyNull(t.text('Who revoked it: a key id, or the account.', 'operator')),
   last_used_at: t.usuallyNull(t.time('Exact to a minute.')),
-  cap: capShape,
+  cap,
   limits,
   scopes: t.list(t.word('A right.', scopes), 'What it may do.'),
   models: t.list(t.text('A glob.', 'counterfoil/*'), 'Models it may use. Empty: all.'),

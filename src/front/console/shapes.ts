@@ -1,7 +1,7 @@
 /** The bodies and answers of the console. */
 
 import { Type } from '@sinclair/typebox'
-import { capShape, keyShape } from '../../access/keys/shapes.ts'
+import { keyShape } from '../../access/keys/shapes.ts'
 import { modelShape } from '../../models/shapes.ts'
 import * as t from '../../web/http/shape.ts'
 import { maxFiles } from './files.ts'
@@ -11,7 +11,14 @@ export const consoleShape = t.answer('Console', 'What the console can run, and w
   object: t.only('console'),
   models: t.list(modelShape, 'The chat models that run.'),
   key: t.usuallyNull(keyShape, 'The key that pays; null before its first use.'),
-  cap: capShape,
+  cap: t.object('What it may spend.', {
+    limit_nusd: t.nusd('The most in one window.', 1_000_000_000),
+    window: t.oneOf('Starts at 00:00 UTC.', ['day', 'lifetime', 'week', 'month']),
+    spent_nusd: t.nusd('Spent in the present window.', 0),
+    held_nusd: t.nusd('Reserved for runs in flight.', 0),
+    remaining_nusd: t.nusd('What is left.', 1_000_000_000),
+    resets_at: t.usuallyNull(t.time('When the next window starts.')),
+  }),
 })
 
 export const consoleResultShape = t.answer('ConsoleResult', 'What a command says.', {
