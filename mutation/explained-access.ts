@@ -44,7 +44,7 @@ export const ofAccess: Record<string, Row[]> = {
   ],
   'src/access/keys/issue.ts': [
     ['if (parent && depthOf(parent) >= maxDepth)', any, 'No plan nests deeper: it refuses next.'],
-    ["refuse('invalid_request', { param: 'parent_id', message })", any, 'No plan nests deeper.'],
+    ["refuseField('parent_id', `", any, 'No plan nests deeper.'],
     ["if (!account) throw new Error('a key for an account", /false/, bug],
   ],
   'src/access/keys/key.ts': [

@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { isId } from '../../kernel/ids.ts'
 import { toListView } from '../../kernel/pagination.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuse, refuseField } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import { answerBody, readBody } from '../../web/http/answer-once.ts'
 import { jsonText } from '../../web/http/json-text.ts'
@@ -139,10 +139,7 @@ const place = async ({ keys }: Deps, id: string) => {
 async function findParent(deps: Deps, caller: Caller, id = caller.key.id): Promise<string> {
   const key = isId('key', id) ? await deps.keys.find(id) : undefined
   if (key?.lineage.includes(caller.key.id)) return key.id
-  refuse('invalid_request', {
-    param: 'parent_id',
-    message: 'The parent must be this key or one below it. GET /v1/keys lists them.',
-  })
+  refuseField('parent_id', 'The parent must be this key or one below it. GET /v1/keys lists them.')
 }
 
 /** @throws Refusal `scope_denied` for the caller itself: a key cannot change its own limits. */

@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Acting } from '../../kernel/acting.ts'
 import type { Millis } from '../../kernel/clock.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuse, refuseField } from '../../kernel/refusal.ts'
 import { accountMark } from '../../kernel/shard.ts'
 import type { Once } from '../../ledger/once.ts'
 import type { CapWindow } from '../../ledger/window.ts'
@@ -47,7 +47,7 @@ export async function issueKey(
   const parent = wish.parentId === undefined ? undefined : await keys.find(wish.parentId)
   const whose = { account: wish.account, branch: wish.acting?.branch }
   if (wish.parentId !== undefined && !(parent && isKeyOf(parent, whose))) {
-    refuse('invalid_request', { param: 'parent_id', message: 'There is no such parent key.' })
+    refuseField('parent_id', 'There is no such parent key.')
   }
   const secret = makeSecret(random, secretPrefix, accountMark(shard, wish.account))
   const hash = hashSecret(secret)
@@ -99,10 +99,7 @@ export function assertInPlan({ name, limits }: Plan, active: number, row: KeyRow
   }
   if (depthOf(row) > limits.maxDepth) {
     const message = `Keys nest at most ${limits.maxDepth} deep on the plan ${name}.`
-    refuse('invalid_request', {
-      param: 'parent_id',
-      message: `${message} Create the key under a higher one.`,
-    })
+    refuseField('parent_id', `${message} Create the key under a higher one.`)
   }
 }
 
@@ -113,8 +110,10 @@ function toKeyRow(
   made: { id: string; hash: string; now: Millis },
 ): KeyRow {
   if (parent && depthOf(parent) >= maxDepth) {
-    const message = `Keys nest at most ${maxDepth} deep. Create the key under a higher one.`
-    refuse('invalid_request', { param: 'parent_id', message })
+    refuseField(
+      'parent_id',
+      `Keys nest at most ${maxDepth} deep. Create the key under a higher one.`,
+    )
   }
   return {
     id: made.id,

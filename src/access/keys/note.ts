@@ -54,7 +54,7 @@ export const toDetail = (key: KeyRow): Record<string, Json> => ({
   'limits.brake.running': key.brakeRunning,
 })
 
-/** The fields that a change made differ, each with both values. */
+/** The fields whose values differ, each with both values. */
 export function differenceOf(
   before: Record<string, Json>,
   after: Record<string, Json>,

@@ -1,7 +1,7 @@
 /** Gives a key a new secret; the old one may work for a while. */
 import type { Deps } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuse, refuseField } from '../../kernel/refusal.ts'
 import { accountMark } from '../../kernel/shard.ts'
 import type { Once } from '../../ledger/once.ts'
 import type { KeyRow } from '../../storage/db/schema/schema.ts'
@@ -17,8 +17,7 @@ export const maxOverlapSeconds = 604_800
 /** @throws Refusal `invalid_request` */
 export function assertOverlap(seconds: number): void {
   if (Number.isInteger(seconds) && seconds >= 0 && seconds <= maxOverlapSeconds) return
-  const message = 'Send an overlap of 0 to 604,800 seconds (a week).'
-  refuse('invalid_request', { param: 'overlap_seconds', message })
+  refuseField('overlap_seconds', 'Send an overlap of 0 to 604,800 seconds (a week).')
 }
 
 type RotateWish = KeyCommand & {

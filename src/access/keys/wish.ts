@@ -1,6 +1,6 @@
 /** Reads the bodies of `/v1/keys`: what they ask for, in the terms of the commands. */
 import type { Millis } from '../../kernel/clock.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuseField } from '../../kernel/refusal.ts'
 import { parseTime } from '../../kernel/time-text.ts'
 import type { ChangeBody, MintBody } from './api/key-body.ts'
 import { everyRight } from './bounds.ts'
@@ -57,9 +57,6 @@ function toBrake(brake: NonNullable<ChangeBody['limits']>['brake']) {
 export function readTime(written: string): Millis {
   return (
     parseTime(written) ??
-    refuse('invalid_request', {
-      param: 'expires_at',
-      message: 'Write the expiry as RFC 3339: 2027-01-31T00:00:00Z.',
-    })
+    refuseField('expires_at', 'Write the expiry as RFC 3339: 2027-01-31T00:00:00Z.')
   )
 }

@@ -1,6 +1,6 @@
 /** Reads the bodies and forms of a passport, and writes its form. */
 import type { Json } from '../../../kernel/canonical.ts'
-import { refuse } from '../../../kernel/refusal.ts'
+import { refuseField } from '../../../kernel/refusal.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { type Draft, draftOf, type Fields } from '../../../web/http/fields.ts'
 import type { Static } from '../../../web/http/shape.ts'
@@ -24,7 +24,7 @@ export const readKeyId = (value: Json): string | undefined =>
 /** @throws Refusal `invalid_request` unless a key is named. */
 export function readNamedKey(value: Json): string {
   const message = 'Name the key as "key_id".'
-  return readKeyId(value) ?? refuse('invalid_request', { param: 'key_id', message })
+  return readKeyId(value) ?? refuseField('key_id', message)
 }
 
 /** The members of a body that are there, by their names in a profile. */
