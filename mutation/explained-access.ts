@@ -36,13 +36,15 @@ export const ofAccess: Record<string, Row[]> = {
 
     ['throw error', any, bug],
   ],
-  'src/access/keys/change.ts': [
+  'src/access/keys/command-key.ts': [
     ["if (!key) throw new Error('a chain without a key')", /false/, bug],
+  ],
+  'src/access/keys/change.ts': [
     ['if (next.capLimit < key.capLimit)', any, 'A cap that is not lowered always covers.'],
   ],
   'src/access/keys/issue.ts': [
     ['if (parent && depthOf(parent) >= maxDepth)', any, 'No plan nests deeper: it refuses next.'],
-    ["refuse('invalid_request', { param: 'parent_id', message })", any, 'No plan nests deeper.'],
+    ["refuseField('parent_id', `", any, 'No plan nests deeper.'],
     ["if (!account) throw new Error('a key for an account", /false/, bug],
   ],
   'src/access/keys/key.ts': [
@@ -57,9 +59,6 @@ export const ofAccess: Record<string, Row[]> = {
     ['const at = ', /one more/, 'The form of the token was checked: 13 digits, then a dot.'],
     ['const random = ', /one more/, 'Any bytes of the digest do, if they are always the same.'],
   ],
-  'src/access/keys/pause.ts': [
-    ["if (!key) throw new Error('a chain without a key')", /false/, bug],
-  ],
   'src/access/keys/rate.ts': [
     ['if (chain.length > 1)', /true|> to >=/, 'Speed only: of one key it is asked twice.'],
     ["if (!nearest) throw new Error('a caller without", /false/, bug],
@@ -68,12 +67,6 @@ export const ofAccess: Record<string, Row[]> = {
     ['if (digest.length !== bytes.length)', /false/, bug],
     ['const known = entries.get(words[0] ?? 0)', /one more/, alwaysOne],
     ['const [first = 0, b, c, d] = words', /one more/, alwaysOne],
-  ],
-  'src/access/keys/resume.ts': [
-    ["if (!key) throw new Error('a chain without a key')", /false/, bug],
-  ],
-  'src/access/keys/rotate.ts': [
-    ["if (!key) throw new Error('a chain without a key')", /false/, bug],
   ],
   'src/access/keys/self.ts': [
     ['return made instanceof Promise', any, 'Speed only: what throws there is left to its route.'],

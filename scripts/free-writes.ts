@@ -17,8 +17,10 @@ const kept: Record<string, readonly string[]> = {
   'src/access/keys/change.ts': ['An audit entry of a change of a key.'],
   'src/access/keys/issue.ts': ['A key, its secret, an audit entry and an event.'],
   'src/access/keys/leak.ts': ['A pause, an audit entry and an event; once until it is resumed.'],
-  'src/access/keys/pause.ts': ['A pause, an audit entry and an event; once until it is resumed.'],
-  'src/access/keys/resume.ts': ['An audit entry and an event.'],
+  'src/access/keys/pause.ts': [
+    'A pause, an audit entry and an event; once until it is resumed.',
+    'An audit entry and an event.',
+  ],
   'src/access/keys/revoke.ts': ['An audit entry and events; once a key.'],
   'src/access/keys/rotate.ts': ['A secret, an audit entry and an event.'],
   'src/access/members/accept.ts': ['A member, an audit entry, a key of a developer.'],
@@ -59,8 +61,8 @@ const kept: Record<string, readonly string[]> = {
   'src/runs/shortfall-event.ts': ['An event; once until money comes in.'],
 }
 
-/** Ledgers that pass a command on. */
-const passing = /^src\/(app\/|ledger\/guard)/
+/** Ledgers and functions that pass a command on. */
+const passing = /^src\/(app\/|ledger\/guard|access\/keys\/command-key)/
 
 export async function placesOfCommands(): Promise<Place[]> {
   const places: Place[] = []
@@ -68,7 +70,7 @@ export async function placesOfCommands(): Promise<Place[]> {
     if (passing.test(file)) continue
     const lines = (await Bun.file(file).text()).split('\n')
     for (const [at, line] of lines.entries()) {
-      if (!/\bledger\.post\(/.test(line)) continue
+      if (!/\b(ledger\.post|postForKey)\(/.test(line)) continue
       places.push({ file, line: at + 1, treats: treatOf(lines, at, line) })
     }
   }

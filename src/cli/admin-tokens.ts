@@ -9,33 +9,28 @@ import {
   operatorScopes,
   toTokenView,
 } from '../access/operators/token.ts'
-import { print, printJson, say, withSettings } from './context.ts'
+import { print, printJson, say, verb } from './context.ts'
 import { openNamedOffice } from './named-office.ts'
 import { readDuration, readWords } from './values.ts'
 
 export function adminTokenCommands(admin: Command): void {
   const token = admin.command('token').description('tokens of the operator API')
-  withSettings(token.command('create'))
-    .description('create a token and print its secret, which is shown only once')
+  verb(token, 'create', 'create a token and print its secret, which is shown only once')
     .requiredOption('--scopes <a,b>', `what it may do: ${operatorScopes.join(', ')}`, readScopes)
     .option('--expires <duration>', 'lifetime: 90d, 24h (default: 90d, at most 366d)', readDuration)
     .option('--name <name>', 'display name', 'command line')
-    .option('--json', 'print JSON')
     .action(create)
-  withSettings(token.command('list'))
-    .description('list tokens, without their secrets')
-    .option('--json', 'print JSON')
-    .action(list)
-  withSettings(token.command('rotate'))
-    .description('replace the secret of a token and print the new one, which is shown only once')
+  verb(token, 'list', 'list tokens, without their secrets').action(list)
+  verb(
+    token,
+    'rotate',
+    'replace the secret of a token and print the new one, which is shown only once',
+  )
     .argument('<opt_…>', 'id of the token')
     .option('--overlap <duration>', 'how long the old one still works (default: 0)', readDuration)
-    .option('--json', 'print JSON')
     .action(rotate)
-  withSettings(token.command('revoke'))
-    .description('revoke a token at once and for good')
+  verb(token, 'revoke', 'revoke a token at once and for good')
     .argument('<opt_…>', 'id of the token')
-    .option('--json', 'print JSON')
     .action(revoke)
 }
 

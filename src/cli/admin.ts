@@ -6,7 +6,7 @@ import { withAdmins } from '../config/admins.ts'
 import { readConfig } from '../config/file.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import { adminTokenCommands } from './admin-tokens.ts'
-import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+import { configOf, Exit, exitCodes, print, printJson, say, verb } from './context.ts'
 import { replaceFile } from './replace-file.ts'
 import { readAccount } from './values.ts'
 
@@ -17,21 +17,14 @@ export function adminCommands(program: Command): void {
     .command('admin')
     .description('operator wallets, and tokens of the operator API')
   adminTokenCommands(admin)
-  withSettings(admin.command('list'))
-    .description('list the configured admin wallets')
-    .option('--json', 'print JSON')
-    .action(list)
-  withSettings(admin.command('grant'))
-    .description('add a wallet to admins in the configuration file')
+  verb(admin, 'list', 'list the configured admin wallets').action(list)
+  verb(admin, 'grant', 'add a wallet to admins in the configuration file')
     .argument('<0x…>', 'wallet address', readAccount)
-    .option('--json', 'print JSON')
     .action((account: string, options: Options) =>
       change(options, (admins) => [...admins.filter((one) => one !== account), account]),
     )
-  withSettings(admin.command('revoke'))
-    .description('remove a wallet from admins in the configuration file')
+  verb(admin, 'revoke', 'remove a wallet from admins in the configuration file')
     .argument('<0x…>', 'wallet address', readAccount)
-    .option('--json', 'print JSON')
     .action((account: string, options: Options) =>
       change(options, (admins) => admins.filter((one) => one !== account)),
     )

@@ -9,29 +9,20 @@ import { anchorStatus } from '../proof/anchors/anchor-status.ts'
 import { deployStep } from '../proof/anchors/deploy.ts'
 import { syncAnchors } from '../proof/anchors/sync.ts'
 import { watchChain } from '../proof/anchors/watch.ts'
-import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+import { configOf, Exit, exitCodes, print, printJson, say, verb } from './context.ts'
 
 /** Interval between checks of a deployment, in ms. */
 const lookMs = 1000
 
 export function anchorCommands(program: Command): void {
   const anchor = program.command('anchor').description('anchor the log on chain 4663')
-  withSettings(anchor.command('deploy'))
-    .description('deploy an anchor registry, paid by the sender key')
-    .option('--json', 'print JSON')
-    .action(deploy)
-  withSettings(anchor.command('now'))
-    .description('ask the server to anchor now')
-    .option('--json', 'print JSON')
-    .action(now)
-  withSettings(anchor.command('status'))
-    .description('list the newest anchors and how much of the log is not anchored')
-    .option('--json', 'print JSON')
-    .action(status)
-  withSettings(anchor.command('sync'))
-    .description('read all anchors from the chain again and repair the database')
+  verb(anchor, 'deploy', 'deploy an anchor registry, paid by the sender key').action(deploy)
+  verb(anchor, 'now', 'ask the server to anchor now').action(now)
+  verb(anchor, 'status', 'list the newest anchors and how much of the log is not anchored').action(
+    status,
+  )
+  verb(anchor, 'sync', 'read all anchors from the chain again and repair the database')
     .option('--from-block <n>', 'first block to read', readBlock, 0)
-    .option('--json', 'print JSON')
     .action(sync)
 }
 

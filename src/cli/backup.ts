@@ -23,20 +23,16 @@ import {
 } from '../storage/db/files/backup.ts'
 import { lockDataFolder } from '../storage/db/files/lock.ts'
 import { sqliteState } from '../storage/db/schema/migrate.ts'
-import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+import { configOf, Exit, exitCodes, print, printJson, say, verb } from './context.ts'
 import { dump } from './pg-dump.ts'
 import { restoreCommands } from './pg-tools.ts'
 
 export function backupCommands(program: Command): void {
-  withSettings(program.command('backup'))
-    .description('copy the database to a new file; the server can keep running')
+  verb(program, 'backup', 'copy the database to a new file; the server can keep running')
     .argument('<file>', 'file to write; must not exist')
-    .option('--json', 'print JSON')
     .action(backup)
-  withSettings(program.command('restore'))
-    .description('restore a backup where no database exists; stop the server first')
+  verb(program, 'restore', 'restore a backup where no database exists; stop the server first')
     .argument('<file>', 'file that backup wrote')
-    .option('--json', 'print JSON')
     .action(restore)
 }
 

@@ -27,6 +27,10 @@ export function withSettings(command: Command): Command {
   return command
 }
 
+/** A command below `parent` that takes every setting, and prints JSON where it is asked to. */
+export const verb = (parent: Command, name: string, about: string): Command =>
+  withSettings(parent.command(name)).description(about).option('--json', 'print JSON')
+
 /**
  * The configuration of a call that asks no model server: their keys may be missing where it runs.
  * @throws Exit 78 that lists every problem

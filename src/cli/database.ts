@@ -15,15 +15,13 @@ import { openSqlite } from '../storage/db/engine/sqlite.ts'
 import { lockDatabaseFile, lockDataFolder } from '../storage/db/files/lock.ts'
 import { type Moved, markMoved, movedTo, placeOf } from '../storage/db/files/moved.ts'
 import { sqliteState } from '../storage/db/schema/migrate.ts'
-import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+import { configOf, Exit, exitCodes, print, printJson, say, verb } from './context.ts'
 
 export function databaseCommands(program: Command): void {
   const db = program.command('db').description('move the database')
-  withSettings(db.command('copy'))
-    .description('copy a SQLite database to an empty PostgreSQL one; stop the server first')
+  verb(db, 'copy', 'copy a SQLite database to an empty PostgreSQL one; stop the server first')
     .requiredOption('--from <sqlite:…>', 'the database to copy; it is marked as moved afterwards')
     .requiredOption('--to <postgres://…>', 'an empty database')
-    .option('--json', 'print JSON')
     .action(copy)
 }
 

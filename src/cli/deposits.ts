@@ -7,7 +7,7 @@ import { depositStore } from '../billing/deposits/store.ts'
 import { isId } from '../kernel/ids.ts'
 import { toUsd } from '../kernel/money.ts'
 import { toChecksumAddress } from '../verify/address.ts'
-import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+import { configOf, Exit, exitCodes, print, printJson, say, verb } from './context.ts'
 import { readAccount } from './values.ts'
 
 /** Number of deposits that `status` lists. */
@@ -17,21 +17,14 @@ export function depositCommands(program: Command): void {
   const deposits = program
     .command('deposits')
     .description('inspect and repair deposits on chain 4663')
-  withSettings(deposits.command('status'))
-    .description('show the last block read and the newest deposits')
-    .option('--json', 'print JSON')
-    .action(status)
-  withSettings(deposits.command('rescan'))
-    .description('ask the server to read the chain again from a block')
+  verb(deposits, 'status', 'show the last block read and the newest deposits').action(status)
+  verb(deposits, 'rescan', 'ask the server to read the chain again from a block')
     .requiredOption('--from-block <n>', 'first block to read', readBlock)
-    .option('--json', 'print JSON')
     .action(rescan)
-  withSettings(deposits.command('assign'))
-    .description('credit a deposit from an unknown wallet to an account')
+  verb(deposits, 'assign', 'credit a deposit from an unknown wallet to an account')
     .argument('<dep_…>', 'id of the deposit')
     .argument('<0x…>', 'wallet address of the account', readAccount)
     .requiredOption('--reason <words>', 'why, for the audit')
-    .option('--json', 'print JSON')
     .action(assign)
 }
 

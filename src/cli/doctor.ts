@@ -10,8 +10,8 @@ import {
   printJson,
   say,
   takeSignerKey,
+  verb,
   wholeConfigOf,
-  withSettings,
 } from './context.ts'
 import { lookAtConnections, lookAtMoves } from './doctor-cluster.ts'
 import {
@@ -30,10 +30,7 @@ import { lookAtRates, lookAtUpstreams, lookAtUsage } from './doctor-rates.ts'
 import { type Finding, failure, lookAt, quote } from './finding.ts'
 
 export function doctorCommand(program: Command): void {
-  withSettings(program.command('doctor'))
-    .description('find problems and missing settings, each with its fix')
-    .option('--json', 'print JSON')
-    .action(examine)
+  verb(program, 'doctor', 'find problems and missing settings, each with its fix').action(examine)
 }
 
 type Options = Record<string, unknown> & { json?: boolean }

@@ -3,17 +3,15 @@ import type { Command } from 'commander'
 import { toJsonInteger, toUsd } from '../kernel/money.ts'
 import { grantCredit } from '../ledger/grant.ts'
 import { toChecksumAddress } from '../verify/address.ts'
-import { Exit, exitCodes, printJson, say, withSettings } from './context.ts'
+import { Exit, exitCodes, printJson, say, verb } from './context.ts'
 import { openNamedOffice } from './named-office.ts'
 import { readAccount, readUsd } from './values.ts'
 
 export function grantCommand(program: Command): void {
-  withSettings(program.command('grant'))
-    .description("credit an account with the operator's money")
+  verb(program, 'grant', "credit an account with the operator's money")
     .argument('<0x…>', 'wallet address', readAccount)
     .argument('<usd>', 'decimal USD', readUsd)
     .requiredOption('--reason <words>', 'why, for the audit')
-    .option('--json', 'print JSON')
     .action(async (account: string, amount: bigint, options: GrantOptions) => {
       const reason = options.reason.trim()
       if (reason === '') throw new Exit(exitCodes.usage, 'Say why: --reason "…"')

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { systemClock } from '../kernel/clock.ts'
 import { request } from '../models/upstream/http.ts'
-import { configOf, Exit, exitCodes, printJson, say, withSettings } from './context.ts'
+import { configOf, Exit, exitCodes, printJson, say, verb } from './context.ts'
 import { readDuration } from './values.ts'
 
 /** Timeout of one probe, in ms. */
@@ -11,11 +11,9 @@ const answerWithinMs = 5000
 const pauseMs = 200
 
 export function healthCommand(program: Command): void {
-  withSettings(program.command('healthcheck'))
-    .description('ask a running server whether it is ready; for supervisors')
+  verb(program, 'healthcheck', 'ask a running server whether it is ready; for supervisors')
     .argument('[url]', 'its origin; default: the server of this configuration')
     .option('--wait <time>', 'retry until it is ready, at most this long: 30s, 5m', readDuration)
-    .option('--json', 'print JSON')
     .action(checkHealth)
 }
 

@@ -4,23 +4,30 @@
  */
 import type { Command } from 'commander'
 import { issueKey, type KeyWish } from '../access/keys/issue.ts'
+import { everyLimit, type LimitsWish } from '../access/keys/key-limits.ts'
 import { toKeyView } from '../access/keys/key-view.ts'
-import { pauseKey } from '../access/keys/pause.ts'
-import { resumeKey } from '../access/keys/resume.ts'
+import { pauseKey, resumeKey } from '../access/keys/pause.ts'
 import { revokeKey } from '../access/keys/revoke.ts'
 import { rotateKey } from '../access/keys/rotate.ts'
 import { openOffice } from '../app/open-office.ts'
-import { toRfc3339 } from '../kernel/clock.ts'
+import { timeOrNull, toRfc3339 } from '../kernel/clock.ts'
 import { toJsonInteger, toUsd } from '../kernel/money.ts'
 import { toChecksumAddress } from '../verify/address.ts'
-import { configOf, print, printJson, say, withSettings } from './context.ts'
+import { configOf, print, printJson, say, verb } from './context.ts'
 import { openNamedOffice } from './named-office.ts'
-import { readAccount, readDuration, readList, readScopes, readUsd, readWindow } from './values.ts'
+import {
+  readAccount,
+  readCount,
+  readDuration,
+  readList,
+  readScopes,
+  readUsd,
+  readWindow,
+} from './values.ts'
 
 export function keyCommands(program: Command): void {
   const key = program.command('key').description('create, list, pause, rotate and revoke keys')
-  withSettings(key.command('create'))
-    .description('create a key and print its secret, which is shown only once')
+  const made = verb(key, 'create', 'create a key and print its secret, which is shown only once')
     .requiredOption('--account <0x…>', 'wallet address of the account', readAccount)
     .requiredOption('--cap <usd>', 'spending limit per window, in decimal USD', readUsd)
     .option('--name <name>', 'display name', 'command line')
@@ -29,55 +36,47 @@ export function keyCommands(program: Command): void {
     .option('--scopes <a,b>', 'scopes it has', readScopes)
     .option('--models <a,b>', 'models it may use, as globs', readList)
     .option('--parent <key id>', 'make it a child of this key')
-    .option('--max-cost-per-run <usd>', 'cost limit of a single run, in decimal USD', readUsd)
-    .option('--fit', 'lower max_tokens to what can be afforded, unless a request says otherwise')
-    .option('--json', 'print JSON')
     .action(create)
-  withSettings(key.command('list'))
-    .description('list keys')
+  for (const [, { kind, about, field }] of everyLimit) {
+    const flag = `--${field.name.replaceAll('_', '-')}`
+    const what = about.charAt(0).toLowerCase() + about.slice(1, -1)
+    if (kind === 'flag') made.option(flag, what)
+    else if (kind === 'amount') made.option(`${flag} <usd>`, `${what}, in decimal USD`, readUsd)
+    else made.option(`${flag} <n>`, what, readCount)
+  }
+  verb(key, 'list', 'list keys')
     .option('--account <0x…>', 'only keys of this account', readAccount)
-    .option('--json', 'print JSON')
     .action(list)
-  withSettings(key.command('pause'))
-    .description('pause a key and every key below it until it is resumed')
+  verb(key, 'pause', 'pause a key and every key below it until it is resumed')
     .argument('<key id>')
-    .option('--json', 'print JSON')
     .action(pause)
-  withSettings(key.command('resume'))
-    .description('resume a paused key')
-    .argument('<key id>')
-    .option('--json', 'print JSON')
-    .action(resume)
-  withSettings(key.command('rotate'))
-    .description('replace the secret of a key and print the new one, which is shown only once')
+  verb(key, 'resume', 'resume a paused key').argument('<key id>').action(resume)
+  verb(key, 'rotate', 'replace the secret of a key and print the new one, which is shown only once')
     .argument('<key id>')
     .option(
       '--overlap <duration>',
       'how long the old secret still works (default: 0)',
       readDuration,
     )
-    .option('--json', 'print JSON')
     .action(rotate)
-  withSettings(key.command('revoke'))
-    .description('revoke a key and every key below it permanently')
+  verb(key, 'revoke', 'revoke a key and every key below it permanently')
     .argument('<key id>')
-    .option('--json', 'print JSON')
     .action(revoke)
 }
 
-type CreateOptions = Record<string, unknown> & {
-  account: string
-  cap: bigint
-  name: string
-  expires?: number
-  window: KeyWish['capWindow']
-  scopes?: KeyWish['scopes']
-  models?: string[]
-  parent?: string
-  maxCostPerRun?: bigint
-  fit?: boolean
-  json?: boolean
-}
+/** Options of limits have the names of their columns. */
+type CreateOptions = Record<string, unknown> &
+  LimitsWish & {
+    account: string
+    cap: bigint
+    name: string
+    expires?: number
+    window: KeyWish['capWindow']
+    scopes?: KeyWish['scopes']
+    models?: string[]
+    parent?: string
+    json?: boolean
+  }
 
 async function create(options: CreateOptions): Promise<void> {
   await using office = await openNamedOffice(options)
@@ -90,8 +89,7 @@ async function create(options: CreateOptions): Promise<void> {
     expiresAt: options.expires && office.clock.now() + options.expires,
     scopes: options.scopes,
     models: options.models,
-    maxCostPerRun: options.maxCostPerRun,
-    fit: options.fit,
+    ...Object.fromEntries(everyLimit.map(([column]) => [column, options[column]])),
     actor: 'operator',
   })
   const account = toChecksumAddress(key.accountId)
@@ -148,7 +146,7 @@ async function rotate(keyId: string, options: { overlap?: number; json?: boolean
   const overlapSeconds = (options.overlap ?? 0) / 1000
   const { key, secret } = await rotateKey(office, { keyId, actor: 'operator', overlapSeconds })
   const { overlapUntil } = await office.keys.show(key.id, office.clock.now())
-  const until = overlapUntil === null ? null : toRfc3339(overlapUntil)
+  const until = timeOrNull(overlapUntil)
   if (options.json) {
     const { id, fingerprint } = key
     return printJson({ id, secret, fingerprint, overlap_until: until })

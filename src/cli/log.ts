@@ -17,27 +17,15 @@ import { reissued } from '../proof/receipts/receipt.ts'
 import { countLost, lostPathOf } from '../proof/receipts/store/lost.ts'
 import { openSource } from '../proof/signer/source.ts'
 import { assertSame } from '../proof/signer/store.ts'
-import {
-  configOf,
-  Exit,
-  exitCodes,
-  printJson,
-  say,
-  takeSignerKey,
-  withSettings,
-} from './context.ts'
+import { configOf, Exit, exitCodes, printJson, say, takeSignerKey, verb } from './context.ts'
 
 export function logCommands(program: Command): void {
   const log = program.command('log').description('export the log; recover from one that diverged')
-  withSettings(log.command('export'))
-    .description('write the log as files for any web server, also beside a running server')
+  verb(log, 'export', 'write the log as files for any web server, also beside a running server')
     .argument('<folder>', 'to serve at /log; what is there already is not written again')
-    .option('--json', 'print JSON')
     .action(exportFiles)
-  withSettings(log.command('reopen'))
-    .description('abandon the log and start a new one; stop the server first')
+  verb(log, 'reopen', 'abandon the log and start a new one; stop the server first')
     .requiredOption('--reason <words>', 'why; stored permanently in the new log')
-    .option('--json', 'print JSON')
     .action(reopen)
 }
 

@@ -14,18 +14,16 @@ import { nameText, toMarginsCsv, toMarginsView } from '../billing/margins/margin
 import { marginStore } from '../billing/margins/store.ts'
 import { toDate } from '../billing/usage/usage-view.ts'
 import { toUsd } from '../kernel/money.ts'
-import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+import { configOf, Exit, exitCodes, print, printJson, say, verb } from './context.ts'
 import { writeOut } from './output.ts'
 import { readWord } from './values.ts'
 
 export function marginCommand(program: Command): void {
-  withSettings(program.command('margins'))
-    .description('show revenue, cost and margin of runs whose cost is known')
+  verb(program, 'margins', 'show revenue, cost and margin of runs whose cost is known')
     .option('--from <date>', 'first day (UTC); default: 29 days ago')
     .option('--to <date>', 'last day (UTC); default: today')
     .option('--by <group>', marginGroups.join(', '), readGroup, 'model')
     .option('--csv', 'print CSV')
-    .option('--json', 'print JSON')
     .action(show)
 }
 

@@ -7,13 +7,14 @@ import type { Model } from '../models/model.ts'
 import { toOpenAi } from '../runs/api/native.ts'
 import { type Calibration, calibrate, type Measurement, measure } from '../runs/calibrate.ts'
 import { keptRuns } from '../runs/store/kept-runs.ts'
-import { configOf, print, printJson, say, withSettings } from './context.ts'
+import { configOf, print, printJson, say, verb } from './context.ts'
 
 export function calibrateCommand(models: Command): void {
-  withSettings(models.command('calibrate'))
-    .description('print bytes_per_token and hold_bytes_per_token as kept runs say they are')
-    .option('--json', 'print JSON')
-    .action(run)
+  verb(
+    models,
+    'calibrate',
+    'print bytes_per_token and hold_bytes_per_token as kept runs say they are',
+  ).action(run)
 }
 
 /** Below so many runs the numbers may be chance. */

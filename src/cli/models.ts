@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import { oddPriceFix, oddPrices } from '../config/odd-prices.ts'
 import { toStep } from '../models/model-config.ts'
 import { checkUpstream } from '../models/upstream/check.ts'
-import { Exit, exitCodes, print, printJson, say, wholeConfigOf, withSettings } from './context.ts'
+import { Exit, exitCodes, print, printJson, say, verb, wholeConfigOf } from './context.ts'
 import { calibrateCommand } from './models-calibrate.ts'
 import { importCommand } from './models-import.ts'
 
@@ -13,10 +13,7 @@ export function modelCommands(program: Command): void {
   const models = program.command('models').description('check, import and calibrate models')
   importCommand(models)
   calibrateCommand(models)
-  withSettings(models.command('check'))
-    .description('ask every upstream which models it has; free of charge')
-    .option('--json', 'print JSON')
-    .action(check)
+  verb(models, 'check', 'ask every upstream which models it has; free of charge').action(check)
 }
 
 /** One upstream's answer, and the models routed to it that it does not list. */

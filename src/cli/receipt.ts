@@ -21,41 +21,31 @@ import { setRetention } from '../storage/texts/retain.ts'
 import { type Retention, retentions } from '../storage/texts/retention.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import { type SectionName, sectionNames } from '../verify/receipt.ts'
-import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+import { configOf, Exit, exitCodes, print, printJson, say, verb } from './context.ts'
 import { readAccount, readWord, readWords } from './values.ts'
 
 export function receiptCommands(program: Command): void {
   const receipt = program.command('receipt').description('show, share and erase receipts')
-  withSettings(receipt.command('show'))
-    .description('show a whole receipt; --json prints the receipt file')
+  verb(receipt, 'show', 'show a whole receipt; --json prints the receipt file')
     .argument('<receipt id>')
-    .option('--json', 'print JSON')
     .action(show)
-  withSettings(receipt.command('share'))
-    .description('let others see a receipt; copies they make cannot be recalled')
+  verb(receipt, 'share', 'let others see a receipt; copies they make cannot be recalled')
     .argument('<receipt id>')
     .option('--visibility <word>', 'unlisted or public', readShared, 'unlisted')
     .option('--sections <a,b>', `any of ${sectionNames.join(', ')}`, readSections)
     .option('--reveal <a,b>', 'texts to show: input, output', readTexts)
     .option('--input <file>', 'the input as JSON, if it was not kept')
     .option('--output <file>', 'the output as JSON, if it was not kept')
-    .option('--json', 'print JSON')
     .action(share)
-  withSettings(receipt.command('unshare'))
-    .description('make a receipt private again')
+  verb(receipt, 'unshare', 'make a receipt private again')
     .argument('<receipt id>')
-    .option('--json', 'print JSON')
     .action((id: string, options: Options) => share(id, { ...options, visibility: 'private' }))
-  withSettings(receipt.command('erase'))
-    .description("permanently delete the salts and hashes that identify a receipt's texts")
+  verb(receipt, 'erase', "permanently delete the salts and hashes that identify a receipt's texts")
     .argument('<receipt id>')
-    .option('--json', 'print JSON')
     .action(erase)
-  withSettings(program.command('retention'))
-    .description("set how long the texts of an account's runs are kept")
+  verb(program, 'retention', "set how long the texts of an account's runs are kept")
     .argument('<0x…>', 'wallet address', readAccount)
     .argument('<time>', retentions.join(', '), (text) => readWord('time', text, retentions))
-    .option('--json', 'print JSON')
     .action(retain)
 }
 

@@ -13,40 +13,26 @@ import type { Signer } from '../proof/signer/signer.ts'
 import { leafIndexOf } from '../proof/signer/signers.ts'
 import { openSource } from '../proof/signer/source.ts'
 import { assertSame, findHistory, findKnownSigner, noteCopied } from '../proof/signer/store.ts'
-import {
-  configOf,
-  Exit,
-  exitCodes,
-  print,
-  printJson,
-  say,
-  takeSignerKey,
-  withSettings,
-} from './context.ts'
+import { configOf, Exit, exitCodes, print, printJson, say, takeSignerKey, verb } from './context.ts'
 
 export function signerCommands(program: Command): void {
   const signer = program.command('signer').description('show and change the signing key')
-  withSettings(signer.command('show'))
-    .description('list the signers and the range of the log that each may sign')
-    .option('--json', 'print JSON')
-    .action(show)
-  withSettings(signer.command('copy'))
-    .description('copy the key to a new file for safe keeping; backups do not hold it')
+  verb(signer, 'show', 'list the signers and the range of the log that each may sign').action(show)
+  verb(signer, 'copy', 'copy the key to a new file for safe keeping; backups do not hold it')
     .argument('<file>', 'file to write; must not exist')
-    .option('--json', 'print JSON')
     .action(copy)
-  withSettings(signer.command('rotate'))
-    .description('replace the signing key; stop the server first')
+  verb(signer, 'rotate', 'replace the signing key; stop the server first')
     .requiredOption('--reason <words>', 'why; stored permanently in the log')
     .option('--key-file <file>', 'the next key; default: a new one is created')
-    .option('--json', 'print JSON')
     .action(rotate)
-  withSettings(signer.command('revoke'))
-    .description("invalidate a stolen key's signatures from an index on; stop the server first")
+  verb(
+    signer,
+    'revoke',
+    "invalidate a stolen key's signatures from an index on; stop the server first",
+  )
     .requiredOption('--from-index <n>', 'first log index that it may not sign', readIndex)
     .requiredOption('--reason <words>', 'why; stored permanently in the log')
     .option('--key-file <file>', 'the next key; default: a new one is created')
-    .option('--json', 'print JSON')
     .action(revoke)
 }
 

@@ -5,7 +5,7 @@ import { openMoving } from '../app/open-moving.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { toUsd } from '../kernel/money.ts'
 import { parseSlots, slotsForm, slotsText } from '../storage/slots/slot-text.ts'
-import { configOf, Exit, exitCodes, printJson, say, withSettings } from './context.ts'
+import { configOf, Exit, exitCodes, printJson, say, verb } from './context.ts'
 
 type Options = Record<string, unknown> & {
   toConfig: string
@@ -15,15 +15,15 @@ type Options = Record<string, unknown> & {
 }
 
 export function slotMoveCommand(slot: Command): void {
-  withSettings(slot.command('move'))
-    .description(
-      'move slots to another shard while both serve; run it again to go on after a crash',
-    )
+  verb(
+    slot,
+    'move',
+    'move slots to another shard while both serve; run it again to go on after a crash',
+  )
     .argument('<slots>', 'slots of the shard of --config, like "300" or "300-303"')
     .requiredOption('--to-config <file>', 'configuration of the shard that gets them')
     .option('--wait <seconds>', 'how long open runs may take to end before it is given up', '60')
     .option('--give-up', 'leave the slots where they are, if nothing was taken out yet')
-    .option('--json', 'print JSON')
     .action(run)
 }
 

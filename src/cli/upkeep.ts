@@ -8,18 +8,14 @@ import { readConfig } from '../config/file.ts'
 import { oddPriceFix, oddPrices } from '../config/odd-prices.ts'
 import { configView, explainConfig, showConfig } from '../config/show.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
-import { configOf, print, printJson, say, withSettings } from './context.ts'
+import { configOf, print, printJson, say, verb } from './context.ts'
 
 export function upkeepCommands(program: Command): void {
-  withSettings(program.command('migrate'))
-    .description("migrate the database to this build's schema; stop the server first")
+  verb(program, 'migrate', "migrate the database to this build's schema; stop the server first")
     .option('--status', 'list applied and pending migrations; changes nothing')
-    .option('--json', 'print JSON')
     .action((options: MigrateOptions) => (options.status ? schemaStatus : migrate)(options))
-  withSettings(program.command('config'))
-    .description('show the effective settings and where each comes from')
+  verb(program, 'config', 'show the effective settings and where each comes from')
     .option('--explain', 'also describe each setting and how to set it')
-    .option('--json', 'print JSON')
     .action((options: Record<string, unknown>) => {
       const config = configOf(options)
       const file = options['config'] as string | undefined

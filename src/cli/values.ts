@@ -48,6 +48,10 @@ export const readScopes = (text: string): Scope[] =>
         usage(`"${one}" is not a scope; use any of ${scopes.join(', ')}`),
     )
 
+/** A whole number of at least 1. */
+export const readCount = (text: string): number =>
+  /^[1-9]\d{0,5}$/.test(text) ? Number(text) : usage(`"${text}" is not a number from 1 on`)
+
 /** One of `words`. */
 export const readWord = <const T extends string>(
   what: string,

@@ -5,10 +5,10 @@ import { voucherStore } from '../billing/vouchers/store.ts'
 import { toBatchView } from '../billing/vouchers/vouchers.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { toUsd } from '../kernel/money.ts'
-import { Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
+import { print, printJson, say, verb, withSettings } from './context.ts'
 import { openNamedOffice } from './named-office.ts'
 import { writeOut } from './output.ts'
-import { readDuration, readUsd } from './values.ts'
+import { readCount, readDuration, readUsd } from './values.ts'
 
 export function voucherCommands(program: Command): void {
   const vouchers = program.command('vouchers').description('prepaid codes that credit an account')
@@ -19,14 +19,9 @@ export function voucherCommands(program: Command): void {
     .requiredOption('--expires <duration>', 'how long they can be redeemed: 30d, 24h', readDuration)
     .option('--per-account <n>', 'the most that one account may redeem (default: any)', readCount)
     .action(create)
-  withSettings(vouchers.command('list'))
-    .description('list batches, without their codes')
-    .option('--json', 'print JSON')
-    .action(list)
-  withSettings(vouchers.command('revoke'))
-    .description('withdraw what was not redeemed of a batch')
+  verb(vouchers, 'list', 'list batches, without their codes').action(list)
+  verb(vouchers, 'revoke', 'withdraw what was not redeemed of a batch')
     .argument('<vou_…>', 'id of the batch')
-    .option('--json', 'print JSON')
     .action(revoke)
 }
 
@@ -71,9 +66,4 @@ async function revoke(id: string, options: Options): Promise<void> {
   const batch = await revokeVouchers(desk, id, 'operator')
   if (options.json) return printJson(toBatchView(batch))
   say(`Revoked ${id}. ${batch.redeemed} of ${batch.count} were redeemed; their money stays.`)
-}
-
-function readCount(text: string): number {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
-  throw new Exit(exitCodes.usage, `"${text}" is not a number from 1 on`)
 }

@@ -1,5 +1,6 @@
 /** The lists of the configuration: upstreams, models and plans; webhooks stand beside. */
 import type { Dialect } from '../models/protocols/dialect.ts'
+import { isPerToken, ofEachRate, rateMeaning } from '../models/rate-fields.ts'
 import { tokenizerNames } from '../models/tokenizers/tokenizer.ts'
 import type { Attest } from '../models/upstream/exchange.ts'
 import { readAttest } from './attest-entries.ts'
@@ -33,19 +34,9 @@ const pusd = amount('pUSD')
 const nusd = amount('nUSD')
 
 /** The rates of the classes of units. */
-const rates = {
-  input_pusd: optional(pusd, 'Price of a token read.'),
-  cache_read_pusd: optional(pusd, 'Of one read from a cache; the dearest of reading when absent.'),
-  cache_write_pusd: optional(pusd, 'Of one put into a cache; the dearest of reading when absent.'),
-  cache_write_1h_pusd: optional(pusd, 'The same for a cache of an hour.'),
-  audio_input_pusd: optional(pusd, 'Of one of sound; the dearest of reading when absent.'),
-  image_input_pusd: optional(pusd, 'Of one of an image; the dearest of reading when absent.'),
-  output_pusd: optional(pusd, 'Price of a token written.'),
-  reasoning_pusd: optional(pusd, 'Of one of reasoning; part of output when absent.'),
-  audio_output_pusd: optional(pusd, 'Of one of sound written; part of output when absent.'),
-  image_output_pusd: optional(pusd, 'Of one of an image written; part of output when absent.'),
-  web_search_nusd: optional(nusd, 'Price of a search that the model server makes.'),
-} as const
+const rates = ofEachRate((field, about) =>
+  optional(isPerToken(field) ? pusd : nusd, rateMeaning(field, about)),
+)
 
 /** The fields of `[[models.bands]]`, `[[models.tiers]]` and of the `cost` of a step of a route. */
 export const modelTables = {

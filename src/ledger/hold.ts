@@ -1,5 +1,5 @@
 /** The rules of money: what a hold needs, how a run is charged, how a grant arrives. */
-import { type Millis, toRfc3339 } from '../kernel/clock.ts'
+import { type Millis, timeOrNull } from '../kernel/clock.ts'
 import { max, maxNusd, min, type Nusd, toJsonInteger, toUsd } from '../kernel/money.ts'
 import { type RefusalDetail, refuse } from '../kernel/refusal.ts'
 import { notAStatus } from '../kernel/status-safe.ts'
@@ -237,7 +237,7 @@ function refuseHold(shortage: Shortage, explain: (of: Shortage) => RefusalDetail
       available_usd: notAStatus(toUsd(room.available)),
       held_nusd: toJsonInteger(held),
       held_usd: notAStatus(toUsd(held)),
-      resets_at: resetsAt === null ? null : toRfc3339(resetsAt),
+      resets_at: timeOrNull(resetsAt),
       ...metadata,
     },
   })

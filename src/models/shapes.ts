@@ -1,19 +1,11 @@
 /** The answers of `/v1/models`. */
 import * as t from '../web/http/shape.ts'
+import { isPerToken, ofEachRate } from './rate-fields.ts'
 
-const rates = {
-  'input_pusd?': t.pusd('Read.', 150_000),
-  'cache_read_pusd?': t.pusd('Read from a cache.', 15_000),
-  'cache_write_pusd?': t.pusd('Written to a cache.', 187_500),
-  'cache_write_1h_pusd?': t.pusd('Written to a cache of an hour.', 300_000),
-  'audio_input_pusd?': t.pusd('Of sound.', 150_000),
-  'image_input_pusd?': t.pusd('Of an image.', 150_000),
-  'output_pusd?': t.pusd('Written.', 600_000),
-  'reasoning_pusd?': t.pusd('Of reasoning; part of the output when absent.', 600_000),
-  'audio_output_pusd?': t.pusd('Of sound written; part of the output when absent.', 600_000),
-  'image_output_pusd?': t.pusd('Of an image written; part of the output when absent.', 600_000),
-  'web_search_nusd?': t.nusd('Of a search that the model server makes.', 10_000_000),
-}
+const given = ofEachRate((field, about, example) =>
+  isPerToken(field) ? t.pusd(about, example) : t.nusd(about, example),
+)
+const rates = t.optional(given)
 
 export const modelShape = t.answer('Model', "OpenAI's object and ours.", {
   id: t.text('`owner/name`.', 'counterfoil/echo-1'),
@@ -27,8 +19,8 @@ export const modelShape = t.answer('Model', "OpenAI's object and ours.", {
   max_output_tokens: t.count('What it writes at most; 0 for an embedding.', 4096),
   prices: t.object('What a run costs. An input class without a rate costs the dearest of input.', {
     ...rates,
-    input_pusd: t.pusd('Read.', 150_000),
-    output_pusd: t.pusd('Written.', 600_000),
+    input_pusd: given.input_pusd,
+    output_pusd: given.output_pusd,
     request_nusd: t.nusd('Of each run.', 0),
     'bands?': t.list(
       t.object('', { above_input_tokens: t.count('Where it begins.', 200_000), ...rates }),

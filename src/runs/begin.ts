@@ -4,7 +4,7 @@ import type { Deps } from '../app/deps-port.ts'
 import { applyQuote, assertWithin } from '../billing/quotes/apply-quote.ts'
 import { objectOf } from '../kernel/json-object.ts'
 import { maxNusd } from '../kernel/money.ts'
-import { Refusal, refuse } from '../kernel/refusal.ts'
+import { Refusal, refuse, refuseField } from '../kernel/refusal.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
 import { type Bound, boundOf } from '../models/bound.ts'
 import { heldClasses } from '../models/held-classes.ts'
@@ -61,7 +61,6 @@ export async function begin(deps: Deps, wish: RunRequest): Promise<LiveRun> {
     // A translation leaves out some of the ways to ask for it.
     const asks = asksReasoning(request) || asksReasoning(objectOf(wish.received))
     const live = new LiveRun({
-      id,
       row,
       model,
       bound: fitted,
@@ -127,10 +126,7 @@ const neverBegun = {
 /** @throws Refusal when the bound costs more than any balance can hold. */
 function assertPayable(model: Model, bound: Bound): void {
   if (holdOf(model, bound, 0) <= maxNusd) return
-  refuse('invalid_request', {
-    param: 'max_tokens',
-    message: 'This could cost more than any balance can hold. Lower max_tokens.',
-  })
+  refuseField('max_tokens', 'This could cost more than any balance can hold. Lower max_tokens.')
 }
 
 const isBillingWrites = ({ upstreams }: Deps, { upstream, model }: RouteStep): boolean =>

@@ -40,66 +40,52 @@ export type StopReason =
   /** It outlasted the page that waits for it. */
   | 'overdue'
 
-/** The facts of a run that has begun, before it is live. */
-export type BegunRun = Pick<
-  LiveRun,
-  | 'id'
-  | 'row'
-  | 'model'
-  | 'bound'
-  | 'body'
-  | 'native'
-  | 'door'
-  | 'ignored'
-  | 'received'
-  | 'call'
-  | 'trace'
-  | 'span'
-  | 'session'
-  | 'startedAt'
-  | 'asksReasoning'
-  | 'drainMs'
->
-
 /** The reasons of a stop that are ours, not the client's. */
 export const isOurs: ReadonlySet<StopReason> = new Set<StopReason>(['shutdown', 'overdue'])
 
 type Watcher = (chunks: JsonObject[] | undefined) => void
 
-/** One object for the whole life of a run: what began it, its switch and who watches it. */
-export class LiveRun {
-  readonly id: string
-  readonly row: RunRow
-  readonly model: Model
+/** The facts of a run that has begun, before it is live. */
+class BegunRun {
+  declare readonly row: RunRow
+  declare readonly model: Model
   /** Raised where a model server turns out to take no limit. */
-  bound: Bound
+  declare bound: Bound
   /**
    * The request in OpenAI's shape, if a step of its route is sent that; until
-   * {@link freeRequest} drops it.
+   * {@link LiveRun.freeRequest} drops it.
    */
-  body: JsonObject | undefined
+  declare body: JsonObject | undefined
   /** The request as it came in another protocol, if a step is sent that. */
-  native: Native | undefined
+  declare native: Native | undefined
   /** The protocol of the door where it came. */
-  readonly door: Protocol
+  declare readonly door: Protocol
   /** Members of what came that have no effect; of the server that is asked now, once it is. */
-  ignored: readonly string[]
-  /** Members that the shape of Chat Completions has no place for, whichever server is asked. */
-  readonly unread: readonly string[]
+  declare ignored: readonly string[]
   /** The request as received; undefined unless the account keeps its texts. */
-  readonly received: Json | undefined
+  declare readonly received: Json | undefined
   /** The scope of the request's Idempotency-Key, if it had one. */
-  readonly call: string | undefined
-  readonly trace: Trace | undefined
+  declare readonly call: string | undefined
+  declare readonly trace: Trace | undefined
   /** Undefined unless its trace is recorded. */
-  readonly span: RunSpan | undefined
+  declare readonly span: RunSpan | undefined
   /** The browser session that started the run and ends it; undefined for a run of a key. */
-  readonly session: string | undefined
+  declare readonly session: string | undefined
   /** The time of its begin by {@link Clock.monotonic}. */
-  readonly startedAt: number
-  readonly asksReasoning: boolean
+  declare readonly startedAt: number
+  declare readonly asksReasoning: boolean
   /** How long its answer is read on when its client hangs up, in ms; 0 where that stops it. */
-  readonly drainMs: () => number
+  declare readonly drainMs: () => number
+
+  constructor(begun: BegunRun) {
+    Object.assign(this, begun)
+  }
+}
+
+/** One object for the whole life of a run: what began it, its switch and who watches it. */
+export class LiveRun extends BegunRun {
+  /** Members that the shape of Chat Completions has no place for, whichever server is asked. */
+  readonly unread: readonly string[] = this.ignored
   /** Whether its client is gone, and its answer is read to the end all the same. */
   isDraining = false
   /** Whether the model server that is asked now got any of the request. */
@@ -130,24 +116,8 @@ export class LiveRun {
   /** The chunks of a background run so far. */
   private said: JsonObject[] | undefined
 
-  constructor(begun: BegunRun) {
-    this.id = begun.id
-    this.row = begun.row
-    this.model = begun.model
-    this.bound = begun.bound
-    this.body = begun.body
-    this.native = begun.native
-    this.door = begun.door
-    this.ignored = begun.ignored
-    this.unread = begun.ignored
-    this.received = begun.received
-    this.call = begun.call
-    this.trace = begun.trace
-    this.span = begun.span
-    this.session = begun.session
-    this.startedAt = begun.startedAt
-    this.asksReasoning = begun.asksReasoning
-    this.drainMs = begun.drainMs
+  get id(): string {
+    return this.row.id
   }
 
   /** Takes over the room of the request's body. */

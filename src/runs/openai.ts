@@ -7,7 +7,7 @@ import type { Deps } from '../app/deps-port.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { toUnixSeconds } from '../kernel/clock.ts'
 import { toJsonInteger } from '../kernel/money.ts'
-import { refuse } from '../kernel/refusal.ts'
+import { refuseField } from '../kernel/refusal.ts'
 import type { Usage, UsageClass } from '../models/meter.ts'
 import { unknownModel } from '../models/unknown-model.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
@@ -32,7 +32,7 @@ export function findModel(
 ) {
   const id = body['model']
   if (typeof id !== 'string') {
-    refuse('invalid_request', { param: 'model', message: '"model" must name a model.' })
+    refuseField('model', '"model" must name a model.')
   }
   const model = catalogue.named(id)
   if (!model || model.status === 'disabled') throw unknownModel(catalogue, id, chain)

@@ -1,6 +1,6 @@
 /** The JSON of a run as `/v1/runs` shows it. */
 import type { Json } from '../kernel/canonical.ts'
-import { toRfc3339 } from '../kernel/clock.ts'
+import { timeOrNull, toRfc3339 } from '../kernel/clock.ts'
 import { toJsonInteger } from '../kernel/money.ts'
 import { receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { RunRow } from '../storage/db/schema/schema.ts'
@@ -39,5 +39,3 @@ export function toRunView(run: RunRow, output?: Json): RunAnswer {
     ...(output === undefined ? {} : { output }),
   }
 }
-
-const timeOrNull = (at: number | null): string | null => (at === null ? null : toRfc3339(at))

@@ -1,19 +1,29 @@
-/** What pages call the meters of a receipt. */
+/** The meters of a receipt, and their names on pages. */
 
-const words: Readonly<Record<string, string>> = {
+const inputWords: Readonly<Record<string, string>> = {
   input: 'Input',
   cache_read: 'Cached input',
   cache_write: 'Cache write',
   cache_write_1h: 'Cache write (1 hour)',
   audio_input: 'Audio input',
   image_input: 'Image input',
+}
+const outputWords: Readonly<Record<string, string>> = {
   output: 'Output',
   reasoning: 'Reasoning',
   audio_output: 'Audio output',
   image_output: 'Image output',
+}
+const words: Readonly<Record<string, string>> = {
+  ...inputWords,
+  ...outputWords,
   web_search: 'Web searches',
   request: 'Request',
 }
+
+/** The meters of what a run read, and of what it wrote. */
+export const inputMeters: ReadonlySet<string> = new Set(Object.keys(inputWords))
+export const outputMeters: ReadonlySet<string> = new Set(Object.keys(outputWords))
 
 /** A meter at the start of a line. One that is not known here, of a later version, as it is. */
 export const meterWords = (meter: string): string =>

@@ -12,6 +12,7 @@ import {
   unavailable,
 } from './checks.ts'
 import { structDigest } from './eip712.ts'
+import { inputMeters, outputMeters } from './meter-words.ts'
 import {
   isHidden,
   isObject,
@@ -189,13 +190,6 @@ function breachOf({ issuer, subject, run, charge }: Charged, quote: Quote): stri
 const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
 type Line = Sections['charge']['lines'][number]
-
-const inputMeters: ReadonlySet<string> = new Set([
-  ...['input', 'cache_read', 'cache_write', 'cache_write_1h', 'audio_input', 'image_input'],
-])
-const outputMeters: ReadonlySet<string> = new Set([
-  ...['output', 'reasoning', 'audio_output', 'image_output'],
-])
 
 /** The line that no tier of the quote allows; undefined where one tier allows them all. */
 function dearerLine(

@@ -1,7 +1,6 @@
 import { changeKey } from '../../src/access/keys/change.ts'
 import { issueKey } from '../../src/access/keys/issue.ts'
-import { pauseKey } from '../../src/access/keys/pause.ts'
-import { resumeKey } from '../../src/access/keys/resume.ts'
+import { pauseKey, resumeKey } from '../../src/access/keys/pause.ts'
 import { revokeKey } from '../../src/access/keys/revoke.ts'
 import { capWindows } from '../../src/ledger/window.ts'
 import { actorOf, type Command, nodeOf, pickKey, type Sim, writerOf } from './command.ts'

@@ -3,11 +3,9 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { isId } from '../../kernel/ids.ts'
 import { toListView } from '../../kernel/pagination.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuse, refuseField } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema/schema.ts'
-import { answerOnce, callOf } from '../../web/http/answer-once.ts'
-import { readJson } from '../../web/http/body.ts'
-import { checkBody } from '../../web/http/check-body.ts'
+import { answerBody, readBody } from '../../web/http/answer-once.ts'
 import { jsonText } from '../../web/http/json-text.ts'
 import { queryOf, readPage } from '../../web/http/query.ts'
 import { changeBody, mintBody, rotateBody } from './api/key-body.ts'
@@ -18,8 +16,7 @@ import { assertScope, type Caller } from './key.ts'
 import { toKeyView } from './key-view.ts'
 import { keyAuth } from './needs-key.ts'
 import { assertListed, findOwnKey } from './owns.ts'
-import { pauseKey } from './pause.ts'
-import { resumeKey } from './resume.ts'
+import { pauseKey, resumeKey } from './pause.ts'
 import { revokeKey } from './revoke.ts'
 import { rotateKey } from './rotate.ts'
 import { selfText } from './self.ts'
@@ -60,10 +57,8 @@ const changingApi = (deps: Deps) =>
     .post(
       '/v1/keys',
       async ({ caller, request, set }) => {
-        const { value, text } = await readBody(deps, request)
-        const call = callOf(deps, { request, who: caller.key.id, route: 'POST /v1/keys', text })
-        return answerOnce(deps, { set }, call, async () => {
-          const body = checkBody(mintBody, value)
+        const wish = { request, who: caller.key.id, route: 'POST /v1/keys', shape: mintBody }
+        return answerBody(deps, { set }, wish, async (body, call) => {
           const wish = { ...toWish(body), account: caller.account, actor: caller.key.id }
           const parentId = await findParent(deps, caller, wish.parentId)
           const once = onceShown(deps, call, 201)
@@ -78,7 +73,7 @@ const changingApi = (deps: Deps) =>
       '/v1/keys/:id',
       async ({ caller, params, request }) => {
         const { keyId, actor } = await findBelow(deps, caller, params.id)
-        const change = toChange(checkBody(changeBody, (await readBody(deps, request)).value))
+        const change = toChange(await readBody(deps, request, changeBody))
         return show(deps, await changeKey(deps, { keyId, actor, change }))
       },
       { needsKey: 'keys:mint', parse: 'none' },
@@ -111,12 +106,11 @@ const changingApi = (deps: Deps) =>
       '/v1/keys/:id/rotate',
       async ({ caller, params, request, set }) => {
         const { id: keyId } = await findOwnKey(deps, caller, params.id)
-        const isEmpty = request.body === null || request.headers.get('content-length') === '0'
-        const { value, text } = isEmpty ? { value: {}, text: '' } : await readBody(deps, request)
         const route = `POST /v1/keys/${keyId}/rotate`
-        const call = callOf(deps, { request, who: caller.key.id, route, text })
-        return answerOnce(deps, { set }, call, async () => {
-          const { overlap_seconds: overlapSeconds = 0 } = checkBody(rotateBody, value)
+        const isOptional = true as const
+        const asked = { request, who: caller.key.id, route, shape: rotateBody, isOptional }
+        return answerBody(deps, { set }, asked, async (body, call) => {
+          const { overlap_seconds: overlapSeconds = 0 } = body
           const once = onceShown(deps, call, 200)
           const wish = { keyId, actor: caller.key.id, overlapSeconds, once }
           const { key, secret } = await rotateKey(deps, wish)
@@ -145,10 +139,7 @@ const place = async ({ keys }: Deps, id: string) => {
 async function findParent(deps: Deps, caller: Caller, id = caller.key.id): Promise<string> {
   const key = isId('key', id) ? await deps.keys.find(id) : undefined
   if (key?.lineage.includes(caller.key.id)) return key.id
-  refuse('invalid_request', {
-    param: 'parent_id',
-    message: 'The parent must be this key or one below it. GET /v1/keys lists them.',
-  })
+  refuseField('parent_id', 'The parent must be this key or one below it. GET /v1/keys lists them.')
 }
 
 /** @throws Refusal `scope_denied` for the caller itself: a key cannot change its own limits. */
@@ -165,6 +156,3 @@ async function findSelfOrBelow(deps: Deps, caller: Caller, id: string): Promise<
   if (id !== 'self' && id !== caller.key.id) assertScope(caller.chain, 'keys:mint')
   return findOwnKey(deps, caller, id)
 }
-
-const readBody = ({ settings }: Deps, request: Request) =>
-  readJson(request, { limitBytes: settings.bodyBytes })

@@ -97,7 +97,7 @@ export function boundNetworks(
   return [...networks]
 }
 
-export function boundTags(tags: Record<string, string>): Record<string, string> {
+export function boundTags(tags: Record<string, string> = {}): Record<string, string> {
   const entries = Object.entries(tags)
   if (entries.length > maxTags) no('tags', `A key has at most ${maxTags} tags.`)
   for (const [name, value] of entries) {
@@ -107,5 +107,41 @@ export function boundTags(tags: Record<string, string>): Record<string, string> 
   }
   return tags
 }
+
+/** What an owner sets of a key beside its limits, by column: its member of bodies and its rule. */
+const keyRights = {
+  name: { member: 'name', bound: boundName },
+  capLimit: { member: 'cap.limit_nusd', bound: boundCap },
+  expiresAt: { member: 'expires_at', bound: boundExpiry },
+  scopes: { member: 'scopes', bound: boundScopes },
+  models: { member: 'models', bound: boundModels },
+  ipCidrs: { member: 'ip_cidrs', bound: boundNetworks },
+  tags: { member: 'tags', bound: boundTags },
+} as const
+
+type Column = keyof typeof keyRights
+export type Rights = Pick<KeyRow, Column>
+/** Rights that are given; the others are not named. */
+export type RightsWish = { [C in Column]?: Rights[C] | undefined }
+
+type Bound = (wished: unknown, parent: KeyRow | undefined, now: Millis) => unknown
+export const everyRight = Object.entries(keyRights) as [Column, { member: string; bound: Bound }][]
+
+/**
+ * The rights of a key: those of `before` that `wish` does not name, or the default of a new key.
+ * @throws Refusal `invalid_request` with `param`
+ */
+export const withRights = (
+  before: Rights | undefined,
+  wish: RightsWish,
+  parent: KeyRow | undefined,
+  now: Millis,
+): Rights =>
+  Object.fromEntries(
+    everyRight.map(([column, { bound }]) => {
+      const isKept = before !== undefined && wish[column] === undefined
+      return [column, isKept ? before[column] : bound(wish[column], parent, now)]
+    }),
+  ) as Rights
 
 const no = (param: string, message: string): never => refuse('invalid_request', { param, message })

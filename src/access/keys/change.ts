@@ -1,35 +1,18 @@
 /** Changes what a key may do, within what its parent has now. */
 import type { Deps } from '../../app/deps-port.ts'
-import type { Json } from '../../kernel/canonical.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { max, type Nusd, toJsonInteger } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { KeyRow } from '../../storage/db/schema/schema.ts'
-import { assertStillMember, membershipOf } from '../membership.ts'
-import {
-  boundCap,
-  boundExpiry,
-  boundModels,
-  boundName,
-  boundNetworks,
-  boundScopes,
-  boundTags,
-} from './bounds.ts'
-import { assertActs, assertNotRevoked, chainOf, type KeyCommand } from './key.ts'
+import { type RightsWish, withRights } from './bounds.ts'
+import { findKey, postForKey } from './command-key.ts'
+import type { KeyCommand } from './key.ts'
 import { type LimitsWish, withLimits } from './key-limits.ts'
-import { noteKey, toDetail } from './note.ts'
+import { differenceOf, noteKey, toDetail } from './note.ts'
 
 /** Absent members stay as they are. */
-export type KeyChange = LimitsWish & {
-  name?: string
-  capLimit?: Nusd
-  expiresAt?: Millis
-  scopes?: string[]
-  models?: string[]
-  ipCidrs?: string[]
-  tags?: Record<string, string>
-}
+export type KeyChange = LimitsWish & RightsWish
 
 /**
  * Changes a key. Its children keep their values; the lowest limit of a chain applies.
@@ -37,38 +20,25 @@ export type KeyChange = LimitsWish & {
  * revoked, or a cap below what its window has spent and holds.
  */
 export async function changeKey(
-  { ledger, keys, ids }: Pick<Deps, 'ledger' | 'keys' | 'ids'>,
-  { keyId, actor, acting, change }: KeyCommand & { change: KeyChange },
+  deps: Pick<Deps, 'ledger' | 'keys' | 'ids'>,
+  { change, ...command }: KeyCommand & { change: KeyChange },
 ): Promise<KeyRow> {
-  const found = (await keys.find(keyId)) ?? refuse('not_found', 'There is no such key.')
-  const changed = await ledger.post({
-    isExempt: actor === 'operator',
+  return postForKey(deps, await findKey(deps, command.keyId), command, {
     isRepair: true,
-    account: found.accountId,
-    keys: found.lineage,
-    parts: membershipOf(acting),
-    decide(unit) {
-      assertStillMember(unit, acting)
-      const [key, ...above] = chainOf(unit, found.lineage)
-      if (!key) throw new Error('a chain without a key')
-      assertNotRevoked([key, ...above])
-      assertActs([key, ...above], actor, unit.now)
-      const next = toChanged(key, above[0], change, unit.now)
+    decide(unit, key, [, parent]) {
+      const next = toChanged(key, parent, change, unit.now)
       if (next.capLimit < key.capLimit) assertCovered(unit, key, next.capLimit)
-      const detail = differenceOf(key, next)
-      if (Object.keys(detail).length === 0) return { ...key }
+      const detail = differenceOf(toDetail(key), toDetail(next))
+      if (Object.keys(detail).length === 0) return
       Object.assign(key, next)
       unit.changed('key', key)
-      noteKey(unit, ids, key, { actor, action: 'key.change', detail })
+      noteKey(unit, deps.ids, key, { actor: command.actor, action: 'key.change', detail })
       const window = unit.window(key)
       // A clock behind the one that lowered the cap may be in a window that has taken more.
       window.limit = max(key.capLimit, window.spent + window.held)
       unit.changed('window', window)
-      return { ...key }
     },
   })
-  keys.forget(keyId)
-  return changed
 }
 
 /** The key after the change; only changed fields are checked against the parent. */
@@ -78,20 +48,9 @@ function toChanged(
   change: KeyChange,
   now: Millis,
 ): KeyRow {
-  const { name, capLimit, expiresAt, scopes, models, ipCidrs, tags } = change
   // The clock may have been set back; a key never expires before its creation.
   const from = Math.max(now, key.createdAt)
-  return {
-    ...key,
-    ...withLimits(key, change),
-    ...(name === undefined ? {} : { name: boundName(name) }),
-    ...(capLimit === undefined ? {} : { capLimit: boundCap(capLimit, parent) }),
-    ...(expiresAt === undefined ? {} : { expiresAt: boundExpiry(expiresAt, parent, from) }),
-    ...(scopes === undefined ? {} : { scopes: boundScopes(scopes, parent) }),
-    ...(models === undefined ? {} : { models: boundModels(models, parent) }),
-    ...(ipCidrs === undefined ? {} : { ipCidrs: boundNetworks(ipCidrs, parent) }),
-    ...(tags === undefined ? {} : { tags: boundTags(tags) }),
-  }
+  return { ...key, ...withLimits(key, change), ...withRights(key, change, parent, from) }
 }
 
 /** A cap is never below what its window has spent and holds. */
@@ -108,15 +67,4 @@ function assertCovered(unit: UnitOfWork, key: KeyRow, limit: Nusd): void {
       held_nusd: toJsonInteger(held),
     },
   })
-}
-
-/** The changed fields by their names in the API, with both values. */
-function differenceOf(from: KeyRow, to: KeyRow): Record<string, Json> {
-  const before = toDetail(from)
-  const differs = Object.entries(toDetail(to)).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
-  )
-  return Object.fromEntries(
-    differs.map(([name, value]) => [name, { from: before[name] ?? null, to: value }]),
-  )
 }

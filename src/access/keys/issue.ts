@@ -2,24 +2,15 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Acting } from '../../kernel/acting.ts'
 import type { Millis } from '../../kernel/clock.ts'
-import type { Nusd } from '../../kernel/money.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuse, refuseField } from '../../kernel/refusal.ts'
 import { accountMark } from '../../kernel/shard.ts'
 import type { Once } from '../../ledger/once.ts'
 import type { CapWindow } from '../../ledger/window.ts'
 import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import { assertStillMember, membershipOf } from '../membership.ts'
 import type { Plan } from '../plan.ts'
-import {
-  boundCap,
-  boundExpiry,
-  boundModels,
-  boundName,
-  boundNetworks,
-  boundScopes,
-  boundTags,
-} from './bounds.ts'
-import { assertUsable, chainOf, depthOf, maxActiveKeys, maxDepth, type Scope } from './key.ts'
+import { type Rights, type RightsWish, withRights } from './bounds.ts'
+import { assertUsable, chainOf, depthOf, maxActiveKeys, maxDepth } from './key.ts'
 import { type LimitsWish, noLimits, withLimits } from './key-limits.ts'
 import { noteKey, toDetail } from './note.ts'
 import { isKeyOf } from './owns.ts'
@@ -27,26 +18,21 @@ import { fingerprintOf, hashSecret, makeSecret, secretPrefix } from './secret.ts
 import type { ShownKey } from './shown-key.ts'
 
 /** A new key. Absent members take the default or the parent's value. */
-export type KeyWish = LimitsWish & {
-  account: string
-  /** Set if the same request may come twice and must create one key; random otherwise. */
-  id?: string | undefined
-  parentId?: string | undefined
-  name: string
-  capLimit: Nusd
-  capWindow: CapWindow
-  expiresAt?: Millis | undefined
-  scopes?: Scope[] | undefined
-  models?: string[] | undefined
-  ipCidrs?: string[] | undefined
-  tags?: Record<string, string> | undefined
-  /** Set if the caller sent an Idempotency-Key. */
-  once?: Once<ShownKey> | undefined
-  /** Its maker, for the audit: `operator`, a wallet or a key id. */
-  actor: string
-  /** The caller in the dashboard, whose membership must still exist at the commit. */
-  acting?: Acting | undefined
-}
+export type KeyWish = LimitsWish &
+  RightsWish &
+  Pick<Rights, 'name' | 'capLimit'> & {
+    account: string
+    /** Set if the same request may come twice and must create one key; random otherwise. */
+    id?: string | undefined
+    parentId?: string | undefined
+    capWindow: CapWindow
+    /** Set if the caller sent an Idempotency-Key. */
+    once?: Once<ShownKey> | undefined
+    /** Its maker, for the audit: `operator`, a wallet or a key id. */
+    actor: string
+    /** The caller in the dashboard, whose membership must still exist at the commit. */
+    acting?: Acting | undefined
+  }
 
 /**
  * Creates a key and returns it with its secret, which is not stored.
@@ -61,7 +47,7 @@ export async function issueKey(
   const parent = wish.parentId === undefined ? undefined : await keys.find(wish.parentId)
   const whose = { account: wish.account, branch: wish.acting?.branch }
   if (wish.parentId !== undefined && !(parent && isKeyOf(parent, whose))) {
-    refuse('invalid_request', { param: 'parent_id', message: 'There is no such parent key.' })
+    refuseField('parent_id', 'There is no such parent key.')
   }
   const secret = makeSecret(random, secretPrefix, accountMark(shard, wish.account))
   const hash = hashSecret(secret)
@@ -113,10 +99,7 @@ export function assertInPlan({ name, limits }: Plan, active: number, row: KeyRow
   }
   if (depthOf(row) > limits.maxDepth) {
     const message = `Keys nest at most ${limits.maxDepth} deep on the plan ${name}.`
-    refuse('invalid_request', {
-      param: 'parent_id',
-      message: `${message} Create the key under a higher one.`,
-    })
+    refuseField('parent_id', `${message} Create the key under a higher one.`)
   }
 }
 
@@ -127,8 +110,10 @@ function toKeyRow(
   made: { id: string; hash: string; now: Millis },
 ): KeyRow {
   if (parent && depthOf(parent) >= maxDepth) {
-    const message = `Keys nest at most ${maxDepth} deep. Create the key under a higher one.`
-    refuse('invalid_request', { param: 'parent_id', message })
+    refuseField(
+      'parent_id',
+      `Keys nest at most ${maxDepth} deep. Create the key under a higher one.`,
+    )
   }
   return {
     id: made.id,
@@ -136,20 +121,14 @@ function toKeyRow(
     parentId: parent?.id ?? null,
     lineage: [made.id, ...(parent?.lineage ?? [])],
     branch: parent?.branch ?? null,
-    name: boundName(wish.name),
     fingerprint: fingerprintOf(made.hash),
     secretBy: wish.actor,
-    capLimit: boundCap(wish.capLimit, parent),
     capWindow: wish.capWindow,
     ...withLimits(noLimits, wish),
-    scopes: boundScopes(wish.scopes, parent),
-    models: boundModels(wish.models, parent),
-    ipCidrs: boundNetworks(wish.ipCidrs, parent),
-    tags: boundTags(wish.tags ?? {}),
+    ...withRights(undefined, wish, parent, made.now),
     passport: '',
     childrenCount: 0,
     createdAt: made.now,
-    expiresAt: boundExpiry(wish.expiresAt, parent, made.now),
     pausedAt: null,
     pausedReason: null,
     leakAnsweredAt: null,

@@ -3,7 +3,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { isId } from '../../kernel/ids.ts'
 import type { Page, PageRequest } from '../../kernel/pagination.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuseField } from '../../kernel/refusal.ts'
 import { type CapWindow, windowStart } from '../../ledger/window.ts'
 import type { AccountRow, KeyRow, WindowRow } from '../../storage/db/schema/schema.ts'
 import { type BrakeProposal, readBrakeProposal } from './brake-proposal.ts'
@@ -76,8 +76,7 @@ async function assertBelow(
   if (after === undefined) return
   const key = isId('key', after) ? await keys.find(after) : undefined
   if (key?.lineage.includes(id)) return
-  const message = '"after" must be the id of an item of this list.'
-  refuse('invalid_request', { param: 'after', message })
+  refuseField('after', '"after" must be the id of an item of this list.')
 }
 
 /** When the current window and those before it began, the newest first. */

@@ -1,5 +1,5 @@
 /** Keys and accounts as `/v1`, the dashboard and the command line show them. */
-import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
+import { type Millis, timeOrNull, toRfc3339 } from '../../kernel/clock.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { hasBrake } from '../../ledger/brake.ts'
 import { isRoot } from '../../ledger/purse.ts'
@@ -149,5 +149,3 @@ export function windowOf(
 
 const remainingOf = (key: KeyRow, window: WindowRow | undefined): bigint =>
   key.capLimit - (window?.spent ?? 0n) - (window?.held ?? 0n)
-
-const timeOrNull = (at: Millis | null): string | null => (at === null ? null : toRfc3339(at))

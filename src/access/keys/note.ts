@@ -5,6 +5,7 @@ import { toRfc3339 } from '../../kernel/clock.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import type { EventType } from '../../storage/outbox/event.ts'
+import { everyRight } from './bounds.ts'
 import { everyLimit } from './key-limits.ts'
 
 /** An action on a key. `actor`: `operator`, a wallet or the id of a key. */
@@ -42,18 +43,26 @@ const noted = (value: Json | bigint): Json => (typeof value === 'bigint' ? `${va
 
 /** The changeable fields of a key, by their names in the API. */
 export const toDetail = (key: KeyRow): Record<string, Json> => ({
-  name: key.name,
-  'cap.limit_nusd': key.capLimit.toString(),
+  ...Object.fromEntries(everyRight.map(([column, { member }]) => [member, noted(key[column])])),
   'cap.window': key.capWindow,
   expires_at: toRfc3339(key.expiresAt),
-  scopes: [...key.scopes],
-  models: [...key.models],
-  ip_cidrs: [...key.ipCidrs],
   ...Object.fromEntries(
     everyLimit.map(([column, { member }]) => [`limits.${member}`, noted(key[column])]),
   ),
-  'limits.brake.nusd_per_minute': key.brakeMinute?.toString() ?? null,
-  'limits.brake.nusd_per_hour': key.brakeHour?.toString() ?? null,
+  'limits.brake.nusd_per_minute': noted(key.brakeMinute),
+  'limits.brake.nusd_per_hour': noted(key.brakeHour),
   'limits.brake.running': key.brakeRunning,
-  tags: { ...key.tags },
 })
+
+/** The fields whose values differ, each with both values. */
+export function differenceOf(
+  before: Record<string, Json>,
+  after: Record<string, Json>,
+): Record<string, Json> {
+  const changed = Object.entries(after).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
+  )
+  return Object.fromEntries(
+    changed.map(([name, value]) => [name, { from: before[name] ?? null, to: value }]),
+  )
+}

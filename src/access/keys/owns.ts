@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Whose } from '../../kernel/acting.ts'
 import { isId } from '../../kernel/ids.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuse, refuseField } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import type { Caller } from './key.ts'
 
@@ -87,6 +87,5 @@ export async function assertListed(
 ): Promise<void> {
   const found = await after
   if (found && (await owns(deps, caller, found))) return
-  const message = '"after" must be the id of an item of this list.'
-  refuse('invalid_request', { param: 'after', message })
+  refuseField('after', '"after" must be the id of an item of this list.')
 }

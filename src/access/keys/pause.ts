@@ -1,40 +1,44 @@
-/** Pauses a key and all keys below it. */
+/** Pauses a key and all keys below it, and ends the pause. */
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema/schema.ts'
-import { assertStillMember, membershipOf } from '../membership.ts'
-import { assertActs, assertNotRevoked, chainOf, type KeyCommand } from './key.ts'
+import { findKey, postForKey } from './command-key.ts'
+import type { KeyCommand } from './key.ts'
 import { noteKey } from './note.ts'
+
+type Needs = Pick<Deps, 'ledger' | 'keys' | 'ids'>
 
 /**
  * No hold is taken after the commit; runs in flight continue. Pausing twice changes nothing.
  * @throws Refusal `not_found`, `conflict` if it is revoked
  */
-export async function pauseKey(
-  { ledger, keys, ids }: Pick<Deps, 'ledger' | 'keys' | 'ids'>,
-  { keyId, actor, acting }: KeyCommand,
-): Promise<KeyRow> {
-  const found = (await keys.find(keyId)) ?? refuse('not_found', 'There is no such key.')
-  const paused = await ledger.post({
+export const pauseKey = async (deps: Needs, command: KeyCommand): Promise<KeyRow> =>
+  postForKey(deps, await findKey(deps, command.keyId), command, {
     isExempt: true,
-    account: found.accountId,
-    keys: found.lineage,
-    parts: membershipOf(acting),
-    decide(unit) {
-      assertStillMember(unit, acting)
-      const chain = chainOf(unit, found.lineage)
-      assertNotRevoked(chain)
-      assertActs(chain, actor, unit.now)
-      const [key] = chain
-      if (!key) throw new Error('a chain without a key')
-      if (key.pausedAt === null) {
-        key.pausedAt = unit.now
-        unit.changed('key', key)
-        noteKey(unit, ids, key, { actor, action: 'key.pause', detail: {} })
-      }
-      return { ...key }
+    decide(unit, key) {
+      if (key.pausedAt !== null) return
+      key.pausedAt = unit.now
+      unit.changed('key', key)
+      noteKey(unit, deps.ids, key, { actor: command.actor, action: 'key.pause', detail: {} })
     },
   })
-  keys.forget(keyId)
-  return paused
-}
+
+/**
+ * The key and those below work again unless another key of their chain is paused; what it made is,
+ * after a leak. Resuming a key that is not paused changes nothing.
+ * @throws Refusal `not_found`, `conflict` if it is revoked, or leaked and not rotated since
+ */
+export const resumeKey = async (deps: Needs, command: KeyCommand): Promise<KeyRow> =>
+  postForKey(deps, await findKey(deps, command.keyId), command, {
+    isRepair: true,
+    decide(unit, key) {
+      if (key.pausedReason === 'leak') {
+        refuse('conflict', 'Its secret may be known to others. Rotate it, then resume the key.')
+      }
+      if (key.pausedAt === null) return
+      key.pausedAt = null
+      key.pausedReason = null
+      unit.changed('key', key)
+      noteKey(unit, deps.ids, key, { actor: command.actor, action: 'key.resume', detail: {} })
+    },
+  })

@@ -1,13 +1,12 @@
 /** Gives a key a new secret; the old one may work for a while. */
 import type { Deps } from '../../app/deps-port.ts'
-import type { Acting } from '../../kernel/acting.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuse, refuseField } from '../../kernel/refusal.ts'
 import { accountMark } from '../../kernel/shard.ts'
 import type { Once } from '../../ledger/once.ts'
 import type { KeyRow } from '../../storage/db/schema/schema.ts'
-import { assertStillMember, membershipOf } from '../membership.ts'
-import { assertActs, assertNotRevoked, chainOf } from './key.ts'
+import { findKey, postForKey } from './command-key.ts'
+import type { KeyCommand } from './key.ts'
 import { noteKey } from './note.ts'
 import { fingerprintOf, hashSecret, makeSecret, secretPrefix } from './secret.ts'
 import type { ShownKey } from './shown-key.ts'
@@ -15,13 +14,15 @@ import type { ShownKey } from './shown-key.ts'
 /** The longest overlap of two secrets: a week. */
 export const maxOverlapSeconds = 604_800
 
-type RotateWish = {
-  keyId: string
-  actor: string
+/** @throws Refusal `invalid_request` */
+export function assertOverlap(seconds: number): void {
+  if (Number.isInteger(seconds) && seconds >= 0 && seconds <= maxOverlapSeconds) return
+  refuseField('overlap_seconds', 'Send an overlap of 0 to 604,800 seconds (a week).')
+}
+
+type RotateWish = KeyCommand & {
   overlapSeconds: number
   from?: string | undefined
-  /** The caller in the dashboard, whose membership must still exist at the commit. */
-  acting?: Acting | undefined
   /** Set if the caller sent an Idempotency-Key. */
   once?: Once<ShownKey> | undefined
 }
@@ -35,33 +36,18 @@ type RotateWish = {
  */
 export async function rotateKey(
   deps: Pick<Deps, 'ledger' | 'keys' | 'random' | 'ids' | 'shard'>,
-  { keyId, actor, acting, overlapSeconds, from, once }: RotateWish,
+  { overlapSeconds, from, ...command }: RotateWish,
 ): Promise<{ key: KeyRow; secret: string }> {
-  const { ledger, keys, random, ids, shard } = deps
-  const isWhole = Number.isInteger(overlapSeconds)
-  if (!isWhole || overlapSeconds < 0 || overlapSeconds > maxOverlapSeconds) {
-    const message = 'Send an overlap of 0 to 604,800 seconds (a week).'
-    refuse('invalid_request', { param: 'overlap_seconds', message })
-  }
-  const found = (await keys.find(keyId)) ?? refuse('not_found', 'There is no such key.')
+  const { random, ids, shard } = deps
+  const { keyId, actor, once } = command
+  assertOverlap(overlapSeconds)
+  const found = await findKey(deps, keyId)
   const secret = makeSecret(random, secretPrefix, accountMark(shard, found.accountId))
   const hash = hashSecret(secret)
-  const key = await ledger.post({
-    isExempt: actor === 'operator',
+  const key = await postForKey(deps, found, command, {
     isRepair: true,
-    account: found.accountId,
-    keys: found.lineage,
     secretsOf: keyId,
-    call: once?.scope,
-    parts: membershipOf(acting),
-    decide(unit) {
-      assertStillMember(unit, acting)
-      once?.assertFirst(unit)
-      const chain = chainOf(unit, found.lineage)
-      assertNotRevoked(chain)
-      assertActs(chain, actor, unit.now)
-      const [key] = chain
-      if (!key) throw new Error('a chain without a key')
+    decide(unit, key, chain) {
       if (from !== undefined && from !== key.fingerprint) {
         refuse('conflict', 'The secret was rotated meanwhile. The new one was shown once.')
       }
@@ -90,9 +76,7 @@ export async function rotateKey(
       noteKey(unit, ids, key, { actor, action: 'key.rotate', detail })
       const left = overlapSeconds > 0 ? overlapUntil : null
       once?.note(unit, { key, chain, window: unit.window(key), overlapUntil: left })
-      return { ...key }
     },
   })
-  keys.forget(keyId)
   return { key, secret }
 }

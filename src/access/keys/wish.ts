@@ -1,39 +1,35 @@
 /** Reads the bodies of `/v1/keys`: what they ask for, in the terms of the commands. */
 import type { Millis } from '../../kernel/clock.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuseField } from '../../kernel/refusal.ts'
 import { parseTime } from '../../kernel/time-text.ts'
 import type { ChangeBody, MintBody } from './api/key-body.ts'
+import { everyRight } from './bounds.ts'
 import type { KeyChange } from './change.ts'
 import type { KeyWish } from './issue.ts'
-import { type Scope, scopes } from './key.ts'
 import { everyLimit, type LimitsWish } from './key-limits.ts'
 
 /** @throws Refusal `invalid_request` with `param`. */
 export const toWish = (body: MintBody): Omit<KeyWish, 'account' | 'actor'> => ({
+  ...toChange(body),
   name: body.name,
   capLimit: BigInt(body.cap.limit_nusd),
   capWindow: body.cap.window ?? 'lifetime',
   parentId: body.parent_id,
-  ...toRights(body),
 })
 
-/** @throws Refusal `invalid_request` with `param`. */
-export const toChange = (body: ChangeBody): KeyChange => ({
-  ...(body.name === undefined ? {} : { name: body.name }),
-  ...(body.cap === undefined ? {} : { capLimit: BigInt(body.cap.limit_nusd) }),
-  ...toRights(body),
-})
-
-/** The rights in a body; members that it leaves out stay out. */
-function toRights(body: Omit<ChangeBody, 'name' | 'cap'>) {
-  return {
-    ...(body.expires_at === undefined ? {} : { expiresAt: readTime(body.expires_at) }),
-    ...(body.scopes === undefined ? {} : { scopes: body.scopes.map(readScope) }),
-    ...(body.models === undefined ? {} : { models: body.models }),
-    ...(body.ip_cidrs === undefined ? {} : { ipCidrs: body.ip_cidrs }),
-    ...(body.tags === undefined ? {} : { tags: body.tags }),
-    ...toLimits(body.limits ?? {}),
+/**
+ * Reads a change of a key; members that the body leaves out stay out.
+ * @throws Refusal `invalid_request` with `param`.
+ */
+export function toChange({ cap, expires_at, limits, ...body }: ChangeBody): KeyChange {
+  const sent: Readonly<Record<string, unknown>> = {
+    ...body,
+    'cap.limit_nusd': cap && BigInt(cap.limit_nusd),
+    expires_at: expires_at === undefined ? undefined : readTime(expires_at),
   }
+  const rights = everyRight.map(([column, { member }]) => [column, sent[member]] as const)
+  const given = rights.filter(([, value]) => value !== undefined)
+  return { ...Object.fromEntries(given), ...toLimits(limits ?? {}) }
 }
 
 function toLimits({ brake, ...rest }: NonNullable<ChangeBody['limits']>): LimitsWish {
@@ -61,15 +57,6 @@ function toBrake(brake: NonNullable<ChangeBody['limits']>['brake']) {
 export function readTime(written: string): Millis {
   return (
     parseTime(written) ??
-    refuse('invalid_request', {
-      param: 'expires_at',
-      message: 'Write the expiry as RFC 3339: 2027-01-31T00:00:00Z.',
-    })
+    refuseField('expires_at', 'Write the expiry as RFC 3339: 2027-01-31T00:00:00Z.')
   )
-}
-
-function readScope(named: string): Scope {
-  const found = scopes.find((scope) => scope === named)
-  if (found) return found
-  refuse('invalid_request', { param: 'scopes', message: `The scopes are: ${scopes.join(', ')}.` })
 }

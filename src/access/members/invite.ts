@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { type Acting, type Role, roles } from '../../kernel/acting.ts'
 import { type Nusd, toJsonInteger } from '../../kernel/money.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuse, refuseField } from '../../kernel/refusal.ts'
 import type { CapWindow } from '../../ledger/window.ts'
 import type { InvitationRow } from '../../storage/db/schema/schema.ts'
 import { hashToken, newToken } from '../accounts/session.ts'
@@ -108,12 +108,13 @@ type Limits = Pick<InvitationRow, 'role' | 'capLimit' | 'capWindow' | 'models'>
 /** @throws Refusal `invalid_request` with `param` */
 function limitsOf({ role: named, cap, models = [] }: InviteWish): Limits {
   const role: Role =
-    roles.find((one) => one === named) ??
-    refuse('invalid_request', { param: 'role', message: `The roles are: ${roles.join(', ')}.` })
+    roles.find((one) => one === named) ?? refuseField('role', `The roles are: ${roles.join(', ')}.`)
   if (role === 'developer') {
     if (!cap) {
-      const message = "Send the cap of the developer's branch: all their keys spend below it."
-      return refuse('invalid_request', { param: 'cap', message })
+      return refuseField(
+        'cap',
+        "Send the cap of the developer's branch: all their keys spend below it.",
+      )
     }
     const capLimit = boundCap(cap.limit, undefined)
     return { role, capLimit, capWindow: cap.window, models: boundModels(models, undefined) }

@@ -1,5 +1,5 @@
 /** Operator tokens: their scopes, their states, their stored and shown forms. */
-import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
+import { type Millis, timeOrNull, toRfc3339 } from '../../kernel/clock.ts'
 import { hashSecret, hasSecretForm } from '../keys/secret.ts'
 
 /** Distinguishes tokens from account keys (`sk-service-`): neither works in place of the other. */
@@ -65,6 +65,6 @@ export const toTokenView = (token: OperatorToken, now: Millis) => ({
   status: tokenStatus(token, now),
   created_at: toRfc3339(token.createdAt),
   expires_at: toRfc3339(token.expiresAt),
-  revoked_at: token.revokedAt === null ? null : toRfc3339(token.revokedAt),
-  last_used_at: token.lastUsedAt === null ? null : toRfc3339(token.lastUsedAt),
+  revoked_at: timeOrNull(token.revokedAt),
+  last_used_at: timeOrNull(token.lastUsedAt),
 })

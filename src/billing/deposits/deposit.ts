@@ -1,5 +1,5 @@
 /** The rules of deposits: amounts, the depth before a credit, and the view. */
-import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
+import { type Millis, timeOrNull, toRfc3339 } from '../../kernel/clock.ts'
 import { maxNusd, type Nusd, toJsonInteger } from '../../kernel/money.ts'
 import type { DepositRow } from '../../storage/db/schema/schema.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
@@ -83,8 +83,6 @@ export const toDepositView = (row: DepositRow): DepositAnswer => ({
   log_index: row.logIndex,
   block_number: row.blockNumber,
   created_at: toRfc3339(row.seenAt),
-  credited_at: timeOf(row.creditedAt),
-  finalized_at: timeOf(row.finalizedAt),
+  credited_at: timeOrNull(row.creditedAt),
+  finalized_at: timeOrNull(row.finalizedAt),
 })
-
-const timeOf = (at: Millis | null): string | null => (at === null ? null : toRfc3339(at))

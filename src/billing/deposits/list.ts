@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { isId } from '../../kernel/ids.ts'
 import type { Page, PageRequest } from '../../kernel/pagination.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuseField } from '../../kernel/refusal.ts'
 import type { DepositRow } from '../../storage/db/schema/schema.ts'
 
 /**
@@ -17,7 +17,7 @@ export async function listDeposits(
   const { after } = page
   const named = after !== undefined && isId('dep', after) ? await deposits.find(after) : undefined
   if (after !== undefined && named?.account !== account) {
-    refuse('invalid_request', { message: 'There is no such deposit.', param: 'after' })
+    refuseField('after', 'There is no such deposit.')
   }
   return deposits.list(account, page)
 }

@@ -3,7 +3,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { maxNusd, type Nusd } from '../../kernel/money.ts'
 import type { RangeTexts } from '../../kernel/period.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuseField } from '../../kernel/refusal.ts'
 import type { Period } from '../usage/log-range.ts'
 import { readSumsPeriod } from '../usage/range.ts'
 import { dayMs, dayOf } from '../usage/usage.ts'
@@ -62,10 +62,7 @@ export function readMarginDays(texts: RangeTexts, now: Millis): Period {
   const period = readSumsPeriod(texts, now)
   for (const edge of ['from', 'to'] as const) {
     if (period[edge] % dayMs === 0) continue
-    refuse('invalid_request', {
-      param: edge,
-      message: 'Margins are summed by day: send a date.',
-    })
+    refuseField(edge, 'Margins are summed by day: send a date.')
   }
   return period
 }
@@ -96,5 +93,5 @@ function byMargin(a: MarginRow, b: MarginRow): number {
 }
 
 function refuseRange(why: string): never {
-  refuse('invalid_request', { param: 'from', message: `${why} Take a shorter range.` })
+  refuseField('from', `${why} Take a shorter range.`)
 }

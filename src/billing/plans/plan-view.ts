@@ -1,6 +1,6 @@
 /** Plans, subscriptions and prices in the shapes of the API. */
 import type { Plan, Plans } from '../../access/plan.ts'
-import { toRfc3339 } from '../../kernel/clock.ts'
+import { timeOrNull, toRfc3339 } from '../../kernel/clock.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import type { SubscriptionRow } from '../../storage/db/schema/schema.ts'
@@ -71,5 +71,3 @@ export const toQuoteView = (
   paid_until: timeOrNull(paidUntil),
   quoted_at: toRfc3339(quotedAt),
 })
-
-const timeOrNull = (at: number | null): string | null => (at === null ? null : toRfc3339(at))

@@ -18,10 +18,8 @@ export const planShape = t.answer('Plan', 'What an account can have.', {
   models: t.list(t.text('A glob.', 'counterfoil/*'), 'Empty: all.'),
 })
 
-export const subscriptionShape = t.answer('Subscription', 'A plan that is paid for.', {
+const subscriptionMembers = {
   id: t.id('sub', 'Id of the subscription.'),
-  object: t.only('subscription'),
-  plan: t.text('The plan.', 'builder'),
   status: t.oneOf('Whether it goes on.', ['active', 'canceling', 'ended', 'lapsed']),
   price_nusd: t.nusd('Paid for the present period.', 20_000_000_000),
   started_at: t.time('When it began.'),
@@ -29,6 +27,12 @@ export const subscriptionShape = t.answer('Subscription', 'A plan that is paid f
   period_end: t.orNull(t.time('When the present period ends.')),
   next_plan: t.usuallyNull(t.text('What follows it, if another one does.', 'free')),
   ended_at: t.usuallyNull(t.time('When it ended.')),
+}
+
+export const subscriptionShape = t.answer('Subscription', 'A plan that is paid for.', {
+  object: t.only('subscription'),
+  plan: t.text('The plan.', 'builder'),
+  ...subscriptionMembers,
 })
 
 export const plansShape = t.answer('Plans', 'All plans, and what the account of the key has.', {
@@ -75,17 +79,7 @@ export const standingShape = t.choice(
   'Standing',
   'The subscription of the account, its plan and its money.',
   [
-    t.object('', {
-      ...standing,
-      id: t.id('sub', 'Id of the subscription.'),
-      status: t.oneOf('Whether it goes on.', ['active', 'canceling', 'ended', 'lapsed']),
-      price_nusd: t.nusd('Paid for the present period.', 20_000_000_000),
-      started_at: t.time('When it began.'),
-      period_start: t.time('When the present period began.'),
-      period_end: t.orNull(t.time('When the present period ends.')),
-      next_plan: t.usuallyNull(t.text('What follows it, if another one does.', 'free')),
-      ended_at: t.usuallyNull(t.time('When it ended.')),
-    }),
+    t.object('', { ...standing, ...subscriptionMembers }),
     t.object('On the free plan.', { ...standing, id: t.nothing }),
   ],
 )

@@ -2,7 +2,7 @@
 
 import { freeId, type Plan } from '../../access/plan.ts'
 import type { Deps } from '../../app/deps-port.ts'
-import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
+import { type Millis, timeOrNull } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { repairTimes, whyNoFreeWrites } from '../../ledger/free-writes.ts'
 import type { Once } from '../../ledger/once.ts'
@@ -136,7 +136,7 @@ function begin(
     plan: plan.id,
     charge_nusd: charge.toString(),
     credit_nusd: credit.toString(),
-    period_end: row.periodEnd === null ? null : toRfc3339(row.periodEnd),
+    period_end: timeOrNull(row.periodEnd),
   }
   notePlan(unit, ids, row, { actor, action: 'plan.subscribe', detail })
 }

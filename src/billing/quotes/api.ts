@@ -8,9 +8,7 @@ import { refuse } from '../../kernel/refusal.ts'
 import { onceOf } from '../../ledger/once.ts'
 import { unknownModel } from '../../models/unknown-model.ts'
 import type { QuoteRow } from '../../storage/db/schema/schema.ts'
-import { answerOnce, callOf, jsonReply } from '../../web/http/answer-once.ts'
-import { readJson } from '../../web/http/body.ts'
-import { checkBody } from '../../web/http/check-body.ts'
+import { answerBody, jsonReply } from '../../web/http/answer-once.ts'
 import { quoteBody } from './api/quote-body.ts'
 import { makeQuote } from './make-quote.ts'
 import { toQuoteView } from './quotes.ts'
@@ -23,10 +21,9 @@ export const quotesApi = (deps: Deps) =>
     .post(
       route,
       async ({ caller, request, set }) => {
-        const { value, text } = await readJson(request, { limitBytes: deps.settings.bodyBytes })
-        const call = callOf(deps, { request, who: caller.key.id, route: `POST ${route}`, text })
-        return answerOnce(deps, { set }, call, async () => {
-          const wish = checkBody(quoteBody, value)
+        const who = caller.key.id
+        const asked = { request, who, route: `POST ${route}`, shape: quoteBody }
+        return answerBody(deps, { set }, asked, async (wish, call) => {
           const model = deps.catalogue.named(wish.model)
           if (!model || model.status === 'disabled') {
             throw unknownModel(deps.catalogue, wish.model, caller.chain)

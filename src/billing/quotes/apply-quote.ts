@@ -3,7 +3,7 @@ import type { Caller } from '../../access/keys/key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { isId } from '../../kernel/ids.ts'
 import { isSet, type JsonObject } from '../../kernel/json-object.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuse, refuseField } from '../../kernel/refusal.ts'
 import { toCount } from '../../kernel/status-safe.ts'
 import type { Bound } from '../../models/bound.ts'
 import type { Model } from '../../models/model.ts'
@@ -44,10 +44,10 @@ export async function applyQuote(
   // Of a log that was abandoned meanwhile.
   if (row.expiresAt <= clock.now() || quote.issuer !== settings.issuer) return refuseExpired()
   if (quote.model !== model.id) {
-    refuse('invalid_request', {
-      param: quoteHeader,
-      message: `This quote is for ${quote.model}. Ask for one of ${model.id} at POST /v1/quotes.`,
-    })
+    refuseField(
+      quoteHeader,
+      `This quote is for ${quote.model}. Ask for one of ${model.id} at POST /v1/quotes.`,
+    )
   }
   const prices = pricesOfQuote(row)
   const isLimited = isSet(body['max_tokens']) || isSet(body['max_completion_tokens'])

@@ -8,7 +8,7 @@ import {
 import type { Deps } from '../../app/deps-port.ts'
 import { type Hex, toHex } from '../../kernel/hex.ts'
 import { maxNusd } from '../../kernel/money.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuse, refuseField } from '../../kernel/refusal.ts'
 import type { Once } from '../../ledger/once.ts'
 import { costOf } from '../../models/meter.ts'
 import type { Model } from '../../models/model.ts'
@@ -111,10 +111,10 @@ async function quoteOf(deps: Needs, { caller, model, wish }: Asked): Promise<Quo
   }
   const cost = costOf(holdLines(model.prices, model.kind, most), discountBps)
   if (cost > maxNusd) {
-    refuse('invalid_request', {
-      param: 'max_output_tokens',
-      message: 'This could cost more than any balance can hold. Lower the tokens.',
-    })
+    refuseField(
+      'max_output_tokens',
+      'This could cost more than any balance can hold. Lower the tokens.',
+    )
   }
   const { id: list, version } = deps.catalogue.priceListOf(model)
   const now = deps.clock.now()
@@ -141,8 +141,5 @@ async function quoteOf(deps: Needs, { caller, model, wish }: Asked): Promise<Quo
 function tierOf({ id, prices }: Model, tier: string | undefined): string | undefined {
   if (tier === undefined || ordinaryTiers.has(tier)) return undefined
   if (prices.card?.tiers.some(({ name }) => name === tier)) return tier
-  return refuse('invalid_request', {
-    param: 'service_tier',
-    message: `${id} has no rates for this tier. Leave service_tier out.`,
-  })
+  return refuseField('service_tier', `${id} has no rates for this tier. Leave service_tier out.`)
 }

@@ -5,7 +5,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { isId } from '../../kernel/ids.ts'
 import { type Nusd, toJsonInteger } from '../../kernel/money.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuse, refuseField } from '../../kernel/refusal.ts'
 import { creditedBalance } from '../../ledger/grant.ts'
 import type { Once } from '../../ledger/once.ts'
 import { noteRefunded, type Refunded, refundedOf, refundRows } from '../../ledger/refund-rows.ts'
@@ -116,7 +116,7 @@ function assertLeft(unit: UnitOfWork, wish: RefundWish, most: Nusd): Refunded {
   const { ref, amount } = wish
   const before = refundedOf(unit, wish)
   if (amount < 1n) {
-    refuse('invalid_request', { message: 'Refund at least 1 nano-USD.', param: 'amount_nusd' })
+    refuseField('amount_nusd', 'Refund at least 1 nano-USD.')
   }
   const left = most - before.total
   if (amount <= left) return before

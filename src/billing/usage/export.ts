@@ -1,7 +1,7 @@
 /** Writes every run of a range as a file. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuseField } from '../../kernel/refusal.ts'
 import type { ExportManifest } from '../../verify/manifest.ts'
 import { type ExportedKey, exportFormats, type FormatName } from './formats.ts'
 import { isIn, type Period, type Span, spansOf, walk } from './log-range.ts'
@@ -52,8 +52,7 @@ export async function exportUsage(
   const { size } = await deps.usage.counted()
   const asOf = wish.asOf ?? size
   if (asOf > size) {
-    const message = `The log has ${size} leaves. Ask for "as_of" up to that.`
-    refuse('invalid_request', { param: 'as_of', message })
+    refuseField('as_of', `The log has ${size} leaves. Ask for "as_of" up to that.`)
   }
   const format = exportFormats[wish.format]
   return {

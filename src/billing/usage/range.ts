@@ -1,7 +1,7 @@
 /** Bounds a range of days. */
 import type { Millis } from '../../kernel/clock.ts'
 import { type RangeTexts, readPeriod } from '../../kernel/period.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuseField } from '../../kernel/refusal.ts'
 import type { Period } from './log-range.ts'
 import { dayMs, dayOf } from './usage.ts'
 
@@ -19,8 +19,7 @@ export function readSumsPeriod(texts: RangeTexts, now: Millis): Period {
   const end = Math.min(to, dayOf(now) + dayMs)
   const start = from ?? dayOf(end - 1) - (defaultDays - 1) * dayMs
   if (end - start > daysMax * dayMs) {
-    const message = `Sums go over at most ${daysMax} days. Ask for a shorter range.`
-    refuse('invalid_request', { param: 'from', message })
+    refuseField('from', `Sums go over at most ${daysMax} days. Ask for a shorter range.`)
   }
   // Of a range that begins tomorrow nothing is there yet.
   return { from: start, to: Math.max(end, start) }

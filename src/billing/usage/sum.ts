@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { maxNusd } from '../../kernel/money.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuse, refuseField } from '../../kernel/refusal.ts'
 import { isIn, lengthOf, type Period, type Span, spansOf, splitDays, walk } from './log-range.ts'
 import type { Whose } from './store.ts'
 import { addSums, type CountedRun, dayMs, dayOf, noSums, type Sums, sumsOf } from './usage.ts'
@@ -146,10 +146,10 @@ function makeGroups(groupBy: readonly Dimension[]) {
     },
     done(): { rows: UsageRow[]; totals: Sums } {
       if (totals.cost > maxNusd) {
-        refuse('invalid_request', {
-          param: 'from',
-          message: 'This range cost more than a JSON number can say exactly. Take a shorter one.',
-        })
+        refuseField(
+          'from',
+          'This range cost more than a JSON number can say exactly. Take a shorter one.',
+        )
       }
       return { rows: [...found.values()].sort(inOrder), totals }
     },
@@ -176,8 +176,8 @@ function compare(a = '', b = ''): number {
 }
 
 function refuseRows(): never {
-  refuse('invalid_request', {
-    param: 'group_by',
-    message: `This would be more than ${rowsMax} rows. Take a shorter range or group by less.`,
-  })
+  refuseField(
+    'group_by',
+    `This would be more than ${rowsMax} rows. Take a shorter range or group by less.`,
+  )
 }

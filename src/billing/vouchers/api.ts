@@ -4,9 +4,7 @@ import { keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { onceOf } from '../../ledger/once.ts'
 import { isRoot } from '../../ledger/purse.ts'
-import { answerOnce, callOf, jsonReply } from '../../web/http/answer-once.ts'
-import { readJson } from '../../web/http/body.ts'
-import { checkBody } from '../../web/http/check-body.ts'
+import { answerBody, jsonReply } from '../../web/http/answer-once.ts'
 import { clientAddress, rateKey, trustedProxies } from '../../web/http/client-address.ts'
 import { guessesOf } from './api/guesses.ts'
 import { redeemBody } from './api/voucher-body.ts'
@@ -19,12 +17,10 @@ export const vouchersApi = (deps: Deps) => {
   return new Elysia({ name: 'vouchers-api' }).use(keyAuth(deps)).post(
     '/v1/vouchers/redeem',
     async ({ caller, request, server, set }) => {
-      const { value, text } = await readJson(request, { limitBytes: deps.settings.bodyBytes })
-      const route = 'POST /v1/vouchers/redeem'
       const { account, key } = caller
-      const call = callOf(deps, { request, who: key.id, route, text })
-      return answerOnce(deps, { set }, call, async () => {
-        const { code } = checkBody(redeemBody, value)
+      const route = 'POST /v1/vouchers/redeem'
+      const asked = { request, who: key.id, route, shape: redeemBody }
+      return answerBody(deps, { set }, asked, async ({ code }, call) => {
         const network = rateKey(clientAddress(request, server, isTrusted))
         const guesses = guessesOf(deps, { account, network })
         const view = (made: Redeemed) => toRedemptionView({ account, isRoot: isRoot(key) }, made)

@@ -1,5 +1,5 @@
 /** The store of vouchers, and the JSON of a batch. */
-import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
+import { type Millis, timeOrNull, toRfc3339 } from '../../kernel/clock.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import type { AuditRow, VoucherBatchRow } from '../../storage/db/schema/schema.ts'
 
@@ -29,5 +29,5 @@ export const toBatchView = (batch: VoucherBatchRow) => ({
   per_account: batch.perAccount,
   created_at: toRfc3339(batch.createdAt),
   expires_at: toRfc3339(batch.expiresAt),
-  revoked_at: batch.revokedAt === null ? null : toRfc3339(batch.revokedAt),
+  revoked_at: timeOrNull(batch.revokedAt),
 })

@@ -4,9 +4,7 @@ import { assertRoot, type Caller } from '../../access/keys/key.ts'
 import { keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { toListView } from '../../kernel/pagination.ts'
-import { answerOnce, callOf } from '../../web/http/answer-once.ts'
-import { readJson } from '../../web/http/body.ts'
-import { checkBody } from '../../web/http/check-body.ts'
+import { answerBody, readBody } from '../../web/http/answer-once.ts'
 import { queryOf } from '../../web/http/query.ts'
 import { lowBalanceOf, toAlertsView, toLow } from './alerts.ts'
 import { readDeliveries } from './api/delivery-page.ts'
@@ -54,11 +52,8 @@ const listsApi = (deps: Deps) =>
       '/v1/webhooks',
       async ({ caller, request, set }) => {
         const asker = askerOf(caller)
-        const { value, text } = await readBody(deps, request)
-        const route = 'POST /v1/webhooks'
-        const call = callOf(deps, { request, who: caller.key.id, route, text })
-        return answerOnce(deps, { set }, call, async () => {
-          const wish = checkBody(webhookBody, value)
+        const sent = { request, who: caller.key.id, route: 'POST /v1/webhooks', shape: webhookBody }
+        return answerBody(deps, { set }, sent, async (wish, call) => {
           const { row, secret } = await createWebhook(deps, asker, wish, onceShown(deps, call))
           set.status = 201
           return { ...toWebhookView(row, deps.clock.now()), secret }
@@ -90,7 +85,7 @@ const oneApi = (deps: Deps) =>
     .patch(
       '/v1/webhooks/:id',
       async ({ caller, params, request }) => {
-        const change = checkBody(webhookChangeBody, (await readBody(deps, request)).value)
+        const change = await readBody(deps, request, webhookChangeBody)
         const row = await changeWebhook(deps, askerOf(caller), params.id, change)
         return toWebhookView(row, deps.clock.now())
       },
@@ -113,9 +108,12 @@ const oneApi = (deps: Deps) =>
     .post(
       '/v1/webhooks/:id/rotate',
       async ({ caller, params: { id }, request }) => {
-        const isEmpty = request.body === null || request.headers.get('content-length') === '0'
-        const value = isEmpty ? {} : (await readBody(deps, request)).value
-        const { overlap_seconds: overlapSeconds } = checkBody(webhookRotateBody, value)
+        const { overlap_seconds: overlapSeconds } = await readBody(
+          deps,
+          request,
+          webhookRotateBody,
+          true,
+        )
         const { row, secret } = await rotateWebhook(deps, askerOf(caller), { id, overlapSeconds })
         return { ...toWebhookView(row, deps.clock.now()), secret }
       },
@@ -140,7 +138,7 @@ const alertsApi = (deps: Deps) =>
       '/v1/alerts',
       async ({ caller, request }) => {
         const asker = askerOf(caller)
-        const body = checkBody(alertsBody, (await readBody(deps, request)).value)
+        const body = await readBody(deps, request, alertsBody)
         const low = toLow(body.balance_low_nusd)
         await setLowBalance(deps, asker, low)
         return toAlertsView(low)
@@ -156,6 +154,3 @@ function askerOf({ account, key }: Caller): Asker {
   assertRoot(key, 'Webhooks tell of the whole account')
   return { account, actor: key.id, lineage: key.lineage }
 }
-
-const readBody = ({ settings }: Deps, request: Request) =>
-  readJson(request, { limitBytes: settings.bodyBytes })

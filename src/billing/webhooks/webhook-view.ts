@@ -1,9 +1,7 @@
 /** Webhooks and their deliveries as they are shown. */
-import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
+import { type Millis, timeOrNull, toRfc3339 } from '../../kernel/clock.ts'
 import type { DeliveryRow, WebhookRow } from '../../storage/db/schema/schema.ts'
 import type { DeliveryAnswer, WebhookAnswer } from './shapes.ts'
-
-const timeOf = (at: Millis | null): string | null => (at === null ? null : toRfc3339(at))
 
 export const toWebhookView = (row: WebhookRow, now: Millis): WebhookAnswer => ({
   id: row.id,
@@ -14,7 +12,7 @@ export const toWebhookView = (row: WebhookRow, now: Millis): WebhookAnswer => ({
   format: row.format,
   enabled: row.disabledAt === null,
   disabled_reason: row.disabledReason,
-  failing_since: timeOf(row.failingSince),
+  failing_since: timeOrNull(row.failingSince),
   dropped: row.dropped,
   created_at: toRfc3339(row.createdAt),
   old_secret_until: row.oldUntil !== null && row.oldUntil > now ? toRfc3339(row.oldUntil) : null,
@@ -28,8 +26,8 @@ export const toDeliveryView = (row: DeliveryRow): DeliveryAnswer => ({
   status: row.status,
   attempts: row.attempts,
   // Urgent ones are due before they are there.
-  next_attempt_at: timeOf(row.nextAt === null ? null : Math.max(row.nextAt, row.since)),
-  last_attempt_at: timeOf(row.triedAt),
+  next_attempt_at: timeOrNull(row.nextAt === null ? null : Math.max(row.nextAt, row.since)),
+  last_attempt_at: timeOrNull(row.triedAt),
   http_status: row.httpStatus,
   duration_ms: row.durationMs,
   error: row.error,

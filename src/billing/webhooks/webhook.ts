@@ -25,7 +25,6 @@ const pausesMs = [
 export const triedForMs = 3 * 24 * hourMs
 /** Default time that an old secret signs beside the new one, in s. */
 export const defaultOverlapSeconds = 86_400
-export const maxOverlapSeconds = 604_800
 /** The most endpoints of one account. */
 export const maxWebhooks = 20
 /** The most deliveries that wait for one endpoint; further ones are counted and dropped. */

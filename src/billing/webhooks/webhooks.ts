@@ -1,22 +1,17 @@
 /** Creates, changes, tests and removes the webhooks of an account. */
 import { assertUsable, chainOf } from '../../access/keys/key.ts'
+import { assertOverlap } from '../../access/keys/rotate.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { isId } from '../../kernel/ids.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuse, refuseField } from '../../kernel/refusal.ts'
 import type { Once } from '../../ledger/once.ts'
 import type { DeliveryRow, WebhookRow } from '../../storage/db/schema/schema.ts'
 import { type AccountEventType, accountEvents, type NewEvent } from '../../storage/outbox/event.ts'
 import { placesPerMs, toEventRow } from '../../storage/outbox/event-row.ts'
 import { makeSecret } from './sign.ts'
 import { type Asker, takeRoom } from './take-room.ts'
-import {
-  defaultEvents,
-  defaultOverlapSeconds,
-  maxOverlapSeconds,
-  maxWaiting,
-  maxWebhooks,
-} from './webhook.ts'
+import { defaultEvents, defaultOverlapSeconds, maxWaiting, maxWebhooks } from './webhook.ts'
 import { webhookRows } from './webhook-rows.ts'
 
 type Needs = Pick<
@@ -54,7 +49,7 @@ export async function createWebhook(
   once?: Once<WebhookRow>,
 ) {
   const { clock, ids, random, webhooks } = deps
-  const url = wish.url ?? refuse('invalid_request', { param: 'url', message: '"url" is missing.' })
+  const url = wish.url ?? refuseField('url', '"url" is missing.')
   assertTarget(deps, url)
   if ((await webhooks.list(asker.account)).length >= maxWebhooks) refuseMore()
   const id = ids.make('whk')
@@ -164,11 +159,7 @@ export async function rotateWebhook(
     overlapSeconds = defaultOverlapSeconds,
   }: { id: string; overlapSeconds?: number | undefined },
 ) {
-  const isWhole = Number.isInteger(overlapSeconds)
-  if (!isWhole || overlapSeconds < 0 || overlapSeconds > maxOverlapSeconds) {
-    const message = 'Send an overlap of 0 to 604,800 seconds (a week).'
-    refuse('invalid_request', { param: 'overlap_seconds', message })
-  }
+  assertOverlap(overlapSeconds)
   const before = await findWebhook(deps, asker.account, id)
   const secret = makeSecret(deps.random)
   const row: WebhookRow = {
@@ -271,28 +262,21 @@ async function followRuns({ webhooks, ledger }: Needs, account: string): Promise
 
 function assertTarget({ isWebhookTarget }: Needs, url: string): void {
   if (isWebhookTarget(url)) return
-  refuse('invalid_request', {
-    param: 'url',
-    message: 'Send an https:// URL of a public server, without a user or password in it.',
-  })
+  refuseField('url', 'Send an https:// URL of a public server, without a user or password in it.')
 }
 
 function readEvents(named: readonly string[]): AccountEventType[] {
   const wrong = named.find((one) => !Object.hasOwn(accountEvents, one))
   if (wrong !== undefined || named.length === 0) {
     const known = Object.keys(accountEvents).join(', ')
-    refuse('invalid_request', {
-      param: 'events',
-      message: `"events" lists one or more of: ${known}.`,
-    })
+    refuseField('events', `"events" lists one or more of: ${known}.`)
   }
   return [...new Set(named)] as AccountEventType[]
 }
 
 function readDescription(text = ''): string {
   if (text.length > 200 || /\p{Cc}/u.test(text)) {
-    const message = 'A description has at most 200 characters, on one line.'
-    refuse('invalid_request', { param: 'description', message })
+    refuseField('description', 'A description has at most 200 characters, on one line.')
   }
   return text
 }

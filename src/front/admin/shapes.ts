@@ -9,6 +9,12 @@ const once = t.text('What a grant sends along; good for a day.', '1785585600000.
 
 const names = (about: string, example: string) => t.list(t.text('', example), about)
 
+export const reason = t.text('Why, for the audit.', 'invoice 17', {
+  minLength: 1,
+  maxLength: 500,
+  pattern: '\\S',
+})
+
 export const accountMembers = {
   id: t.text('Its address in lower case.', '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'),
   object: t.only('account'),
@@ -210,12 +216,6 @@ export const marginsShape = t.answer(
     uncounted: t.count('Leaves of the log that are not counted yet.', 0),
   },
 )
-
-const reason = t.text('Why, for the audit.', 'goodwill', {
-  minLength: 1,
-  maxLength: 500,
-  pattern: '\\S',
-})
 
 /** The body of suspending and resuming an account. */
 export const reasonBody = t.body('ReasonWish', 'Why it is done.', { reason })

@@ -15,7 +15,7 @@ import type { ShownKey } from '../../access/keys/shown-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Acting } from '../../kernel/acting.ts'
 import { maxNusd, min, type Nusd, parseUsd } from '../../kernel/money.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuse, refuseField } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema/schema.ts'
 
 /** The default cap a day: $1. */
@@ -68,8 +68,7 @@ export async function renewKey(deps: Deps, acting: Acting): Promise<ShownKey> {
 export async function changeCap(deps: Deps, acting: Acting, cap: string): Promise<ShownKey> {
   const capLimit = parseUsd(cap.trim().replace(/^\$/, ''))
   if (capLimit === undefined || capLimit === 0n) {
-    const message = 'Enter the cap in dollars, above 0, such as 2.50.'
-    refuse('invalid_request', { param: 'cap', message })
+    refuseField('cap', 'Enter the cap in dollars, above 0, such as 2.50.')
   }
   const found = await readKey(deps, acting)
   const state = found && stateOf(deps, found)

@@ -1,7 +1,7 @@
 /** Routes under /v1/explorer: public receipts in numbers and as they arrive. */
 import { Elysia } from 'elysia'
 import { type PageRequest, toListView } from '../../kernel/pagination.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuseField } from '../../kernel/refusal.ts'
 import { ownShard } from '../../kernel/shard.ts'
 import { toAnchorView } from '../../proof/anchors/anchor.ts'
 import { browsePassports } from '../../proof/passports/browse.ts'
@@ -48,7 +48,7 @@ async function listOf(deps: PublicDeps, type: (typeof types)[number], query: URL
   if (type === 'receipt') return receiptsOf(deps, page, query)
   if (type === 'anchor') {
     const found = await deps.anchors.list(deps.logs.current.origin, page)
-    if (!found) refuse('invalid_request', { message: 'There is no such anchor.', param: 'after' })
+    if (!found) refuseField('after', 'There is no such anchor.')
     return toListView({ ...found, items: found.items.map(toAnchorView) })
   }
   const found = await browsePassports(deps, { kind: undefined, sort: 'newest' }, page)

@@ -13,8 +13,7 @@ import { toUsageView } from '../../billing/usage/usage-view.ts'
 import { isId } from '../../kernel/ids.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import { readJson } from '../../web/http/body.ts'
-import { checkBody } from '../../web/http/check-body.ts'
+import { readBody } from '../../web/http/answer-once.ts'
 import { queryOf } from '../../web/http/query.ts'
 import { readDeposits } from '../admin/api/operator-lists.ts'
 import { findingsOf } from '../admin/findings.ts'
@@ -83,8 +82,7 @@ const depositsApi = (deps: Deps) =>
     .post(
       '/operator/v1/deposits/:id/assign',
       async ({ params, request, token }) => {
-        const { value } = await readJson(request, { limitBytes: deps.settings.bodyBytes })
-        const { account, reason } = checkBody(giveBody, value)
+        const { account, reason } = await readBody(deps, request, giveBody)
         if (!isId('dep', params.id)) refuse('not_found', 'There is no such deposit.')
         const wish = { id: params.id, account: toAccount(account), reason, actor: token.id }
         return toDepositView(await assignDeposit(deps, wish))

@@ -2,19 +2,13 @@
 import { mintMembers } from '../../access/keys/api/key-body.ts'
 import { keyShape } from '../../access/keys/shapes.ts'
 import * as t from '../../web/http/shape.ts'
-import { accountMembers, findingShape, keysInUse } from '../admin/shapes.ts'
+import { accountMembers, findingShape, keysInUse, reason } from '../admin/shapes.ts'
 import { statusShape } from '../status/shapes.ts'
 
 /** The wallet in examples; it stands for an existing account. */
 export const operatedWallet = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 
 const account = t.text('Address of the account.', operatedWallet, { maxLength: 60 })
-
-const reason = t.text('Why, for the audit.', 'invoice 17', {
-  minLength: 1,
-  maxLength: 500,
-  pattern: '\\S',
-})
 
 /** The body of suspending and resuming an account. */
 export const whyBody = t.body('OperatorReason', 'Why it is done.', { 'reason?': reason })
@@ -30,13 +24,18 @@ export const creditBody = t.body('OperatorGrantWish', 'Credit to give to an acco
   reason,
 })
 
+/** Members of what an operator gave, to an account or back to it. */
+const given = {
+  account: t.address('Whose it is.'),
+  reason: t.text('Why.', 'invoice 17'),
+  balance_nusd: t.nusd('What the account has now, holds included.', 25_000_000_000),
+}
+
 export const creditShape = t.answer('OperatorGrant', 'Credit that an operator gave.', {
   id: t.id('req', 'Its reference in the journal and in the audit log.'),
   object: t.only('grant'),
-  account: t.address('Whose it is.'),
   amount_nusd: t.nusd('How much.', 25_000_000_000),
-  reason: t.text('Why.', 'invoice 17'),
-  balance_nusd: t.nusd('What the account has now, holds included.', 25_000_000_000),
+  ...given,
 })
 
 export const refundBody = t.body('OperatorRefundWish', 'Money to give back.', {
@@ -49,12 +48,10 @@ export const refundBody = t.body('OperatorRefundWish', 'Money to give back.', {
 export const refundShape = t.answer('OperatorRefund', 'What an operator gave back.', {
   id: t.text('Its reference in the journal.', `${t.sampleIds.run}/1`),
   object: t.only('refund'),
-  account: t.address('Whose it is.'),
   ref: t.text('What it is of.', t.sampleIds.run),
   amount_nusd: t.nusd('How much.', 1000),
   refunded_nusd: t.nusd('All refunds of the reference so far.', 1000),
-  reason: t.text('Why.', 'invoice 17'),
-  balance_nusd: t.nusd('What the account has now, holds included.', 25_000_000_000),
+  ...given,
 })
 
 export const operatorMintBody = t.body('OperatorKeyWish', 'A key to be made for an account.', {

@@ -1,7 +1,7 @@
 /** POST /v1/terminal/run: one command of the public terminal. */
 import { Elysia } from 'elysia'
 import type { Json } from '../../kernel/canonical.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuseField } from '../../kernel/refusal.ts'
 import { stopWithClient } from '../../runs/live-run.ts'
 import { readJson } from '../../web/http/body.ts'
 import { checkBody } from '../../web/http/check-body.ts'
@@ -37,7 +37,7 @@ async function runBodyOf(deps: PublicDeps, value: Json, asking: Asking, context:
   const body = checkBody(terminalBody, value)
   const { command, input, model, stream = false } = body
   if ((command === undefined) === (input === undefined)) {
-    refuse('invalid_request', { param: 'command', message: 'Send either "command" or "input".' })
+    refuseField('command', 'Send either "command" or "input".')
   }
   const { network, slots } = asking
   const { name, argument } =
@@ -46,7 +46,7 @@ async function runBodyOf(deps: PublicDeps, value: Json, asking: Asking, context:
       : readLine(command, commands)
   if (name !== 'ask') {
     const wrong = stream ? 'stream' : model === undefined ? undefined : 'model'
-    if (wrong) refuse('invalid_request', { param: wrong, message: `Only ask takes "${wrong}".` })
+    if (wrong) refuseField(wrong, `Only ask takes "${wrong}".`)
     return lookUp(deps, { name, argument }, network)
   }
   const wish = { network, input: argument, model, received: value }

@@ -2,7 +2,7 @@
 import { sponsorAccount } from '../../access/accounts/account.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
-import { Refusal, refuse } from '../../kernel/refusal.ts'
+import { Refusal, refuse, refuseField } from '../../kernel/refusal.ts'
 import type { Model } from '../../models/model.ts'
 import { shareReceipt } from '../../proof/receipts/share.ts'
 import { begin } from '../../runs/begin.ts'
@@ -126,13 +126,13 @@ function modelOf(deps: Deps, id: string | undefined): Model {
 
 function assertInput(input: string): void {
   if (input.trim() === '') {
-    refuse('invalid_request', { param: 'input', message: 'Enter a question: ask <text>.' })
+    refuseField('input', 'Enter a question: ask <text>.')
   }
   const bytes = Buffer.byteLength(input)
   if (bytes > maxInputBytes) {
-    refuse('invalid_request', {
-      param: 'input',
-      message: `A question can have at most ${maxInputBytes} bytes; this one has ${bytes}.`,
-    })
+    refuseField(
+      'input',
+      `A question can have at most ${maxInputBytes} bytes; this one has ${bytes}.`,
+    )
   }
 }

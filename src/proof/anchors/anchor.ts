@@ -1,5 +1,5 @@
 /** An anchor, a head of the log recorded on the chain, and the rule when one is due. */
-import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
+import { type Millis, timeOrNull, toRfc3339 } from '../../kernel/clock.ts'
 import { toHex } from '../../kernel/hex.ts'
 import type { AnchorRow } from '../../storage/db/schema/schema.ts'
 import type { AnchorAnswer } from './shapes.ts'
@@ -58,8 +58,8 @@ export const toAnchorView = (row: AnchorRow): AnchorAnswer => ({
   tx_hash: row.txHash,
   block_number: row.blockNumber,
   block_hash: row.blockHash,
-  block_time: row.blockTime === null ? null : toRfc3339(row.blockTime),
-  finalized_at: row.finalizedAt === null ? null : toRfc3339(row.finalizedAt),
+  block_time: timeOrNull(row.blockTime),
+  finalized_at: timeOrNull(row.finalizedAt),
   created_at: toRfc3339(row.createdAt),
   explorer_url: null,
 })

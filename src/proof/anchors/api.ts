@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { toListView } from '../../kernel/pagination.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuse, refuseField } from '../../kernel/refusal.ts'
 import { logIdOf } from '../../verify/proof.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
 import { queryOf, readInteger, readPage } from '../../web/http/query.ts'
@@ -28,7 +28,7 @@ export type AnchorsList = Awaited<ReturnType<typeof anchorsOf>>
 export async function anchorsOf(deps: Deps, query: URLSearchParams) {
   const { origin } = deps.logs.current
   const page = await deps.anchors.list(origin, readPage(query))
-  if (!page) refuse('invalid_request', { message: 'There is no such anchor.', param: 'after' })
+  if (!page) refuseField('after', 'There is no such anchor.')
   const size = await deps.logStore.size()
   const latest = await deps.checkpoints.latest(origin)
   if (!latest) assertNoPath(query)

@@ -4,7 +4,7 @@ import { assertRoot } from '../../access/keys/key.ts'
 import { keyAuth } from '../../access/keys/needs-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { type PageRequest, toListView } from '../../kernel/pagination.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuse, refuseField } from '../../kernel/refusal.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
 import { queryOf, readInteger, readPage } from '../../web/http/query.ts'
 import { fileOf, ownFile, toItem } from './liabilities.ts'
@@ -57,5 +57,5 @@ async function readBelow(
   if (after === undefined) return undefined
   const number = numberIn(after)
   if (number !== undefined && (await liabilities.find(number))) return number
-  refuse('invalid_request', { param: 'after', message: 'There is no such statement.' })
+  refuseField('after', 'There is no such statement.')
 }

@@ -1,64 +1,33 @@
 /** Changes the profile of a passport. */
+import { differenceOf } from '../../access/keys/note.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { takeFreeWrites } from '../../ledger/stored-beside.ts'
 import type { PassportRow } from '../../storage/db/schema/schema.ts'
-import { assertNotRetired, toAudit } from './passport.ts'
-import { type Profile, type ProfileWish, toProfile } from './profile.ts'
-
-type Asked = { passport: PassportRow; actor: string; wish: ProfileWish }
+import { changePassport, type PassportCommand } from './passport.ts'
+import { everyProfileName, type Profile, type ProfileWish, toProfile } from './profile.ts'
 
 /**
  * Changes what a passport says of itself; what is left out stays, and so does its handle.
  * @throws Refusal `invalid_request` with `param`, `gone`.
  */
 export async function editPassport(
-  { passports, clock, ids, ledger }: Pick<Deps, 'passports' | 'clock' | 'ids' | 'ledger'>,
-  { passport, actor, wish }: Asked,
+  deps: Pick<Deps, 'passports' | 'clock' | 'ids' | 'ledger'>,
+  { wish, ...command }: PassportCommand & { wish: ProfileWish },
 ): Promise<PassportRow> {
+  const { passport } = command
   // The entry of the audit has both sides.
-  await takeFreeWrites(ledger, passport.accountId, [profileOf(passport), wish])
-  const now = clock.now()
-  const id = ids.make('req')
-  return passports.change(passport.handle, (row) => {
-    assertNotRetired(row)
-    const profile = toProfile({ ...profileOf(row), ...wish })
-    const detail = differenceOf(profileOf(row), profile)
-    if (Object.keys(detail).length === 0) return undefined
-    const note = { id, at: now, actor, action: 'passport.change', detail }
-    return { row: { ...row, ...profile, updatedAt: now }, audit: toAudit(row, note) }
+  await takeFreeWrites(deps.ledger, passport.accountId, [profileOf(passport), wish])
+  return changePassport(deps, command, 'passport.change', (row) => {
+    const before = profileOf(row)
+    const next = toProfile({ ...before, ...wish })
+    const detail = differenceOf(toDetail(before), toDetail(next))
+    return Object.keys(detail).length === 0 ? undefined : { next, detail }
   })
 }
 
-const profileOf = ({ displayName, kind, bio, links, ownerShown }: PassportRow): Profile => ({
-  displayName,
-  kind,
-  bio,
-  links,
-  ownerShown,
-})
+const profileOf = (row: PassportRow): Profile =>
+  Object.fromEntries(everyProfileName.map(([name]) => [name, row[name]])) as Profile
 
-/** What differs, by the names of the API: from what, to what. */
-function differenceOf(from: Profile, to: Profile): Record<string, Json> {
-  const before = toDetail(from)
-  const changed = Object.entries(toDetail(to)).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
-  )
-  return Object.fromEntries(
-    changed.map(([name, value]) => [name, { from: before[name] ?? null, to: value }]),
-  )
-}
-
-const toDetail = ({
-  displayName,
-  kind,
-  bio,
-  links,
-  ownerShown,
-}: Profile): Record<string, Json> => ({
-  display_name: displayName,
-  kind,
-  bio,
-  links,
-  show_owner: ownerShown,
-})
+const toDetail = (profile: Profile): Record<string, Json> =>
+  Object.fromEntries(everyProfileName.map(([name, member]) => [member, profile[name]]))

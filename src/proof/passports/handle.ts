@@ -1,5 +1,5 @@
 /** Rules of handles: their form, look-alikes and reserved names. */
-import { refuse } from '../../kernel/refusal.ts'
+import { refuseField } from '../../kernel/refusal.ts'
 
 /**
  * A handle names a passport for ever: 3 to 30 lower-case letters, digits and single hyphens, a
@@ -37,14 +37,14 @@ const alike: Readonly<Record<string, string>> = {
 export function assertHandle(handle: string): void {
   const param = 'handle'
   if (!isHandle(handle)) {
-    const message =
+    refuseField(
+      param,
       'A handle has 3 to 30 characters: a letter first, then letters a–z, digits and single ' +
-      'hyphens, none at the end.'
-    refuse('invalid_request', { param, message })
+        'hyphens, none at the end.',
+    )
   }
   if (!reservedSkeletons.has(skeletonOf(handle))) return
-  const message = `The handle ${handle} is reserved, or looks like one that is. Choose another.`
-  refuse('invalid_request', { param, message })
+  refuseField(param, `The handle ${handle} is reserved, or looks like one that is. Choose another.`)
 }
 
 /** Names of our paths, of operators, and of well-known brands. */

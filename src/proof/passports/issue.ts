@@ -2,14 +2,12 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { canonical } from '../../kernel/canonical.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { PassportRow, PassportStatementRow } from '../../storage/db/schema/schema.ts'
+import type { PassportStatementRow } from '../../storage/db/schema/schema.ts'
 import { isDiverged } from '../log/divergence.ts'
-import { assertNotRetired, toAudit } from './passport.ts'
+import { assertNotRetired, type PassportCommand, toAudit } from './passport.ts'
 import { type TrackRecord, toTrackRecord } from './record.ts'
 import { statementDigest } from './statement.ts'
 import type { Standing } from './store/standing.ts'
-
-type Asked = { passport: PassportRow; actor: string }
 
 /** The record of a passport now. */
 export const recordOf = ({ logs }: Pick<Deps, 'logs'>, standing: Standing): TrackRecord =>
@@ -26,7 +24,7 @@ export const sizeOf = ({ logs }: Pick<Deps, 'logs'>, { countedTo }: Standing): n
  */
 export function issueStatement(
   deps: Deps,
-  { passport, actor }: Asked,
+  { passport, actor }: PassportCommand,
 ): Promise<PassportStatementRow> {
   assertIssuing(deps)
   const now = deps.clock.now()
@@ -44,7 +42,10 @@ export function issueStatement(
 }
 
 /** Retires a passport, its last record being a leaf of the log. @throws Refusal `log_diverged`. */
-export function issueLast(deps: Deps, { passport, actor }: Asked): Promise<PassportStatementRow> {
+export function issueLast(
+  deps: Deps,
+  { passport, actor }: PassportCommand,
+): Promise<PassportStatementRow> {
   assertIssuing(deps)
   const now = deps.clock.now()
   const id = deps.ids.make('req')

@@ -1,6 +1,6 @@
 /** Passports, statements and their receipts as JSON. */
 import type { Deps } from '../../app/deps-port.ts'
-import { toRfc3339 } from '../../kernel/clock.ts'
+import { timeOrNull, toRfc3339 } from '../../kernel/clock.ts'
 import { toHex } from '../../kernel/hex.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import type { PassportStatementRow } from '../../storage/db/schema/schema.ts'
@@ -80,5 +80,3 @@ export const toReceiptView = (
     url: `${settings.baseUrl}/receipts/${share.receiptId}`,
   }
 }
-
-const timeOrNull = (at: number | null): string | null => (at === null ? null : toRfc3339(at))

@@ -46,3 +46,28 @@ export function assertNotRetired({ status }: Pick<PassportRow, 'status'>): void 
   if (status !== 'retired') return
   refuse('gone', 'This passport is retired. That is final.')
 }
+
+/** A passport that is to change, and the wallet that asks for it. */
+export type PassportCommand = { passport: PassportRow; actor: string }
+
+type Change = { next: Partial<PassportRow>; detail: Record<string, Json> }
+
+/**
+ * Changes a passport as `decide` says, and notes it as `action`; undefined changes nothing.
+ * @throws Refusal `gone`, and as `decide`
+ */
+export function changePassport(
+  { passports, clock, ids }: Pick<Deps, 'passports' | 'clock' | 'ids'>,
+  { passport, actor }: PassportCommand,
+  action: string,
+  decide: (row: PassportRow, now: Millis) => Change | undefined,
+): Promise<PassportRow> {
+  const [at, id] = [clock.now(), ids.make('req')]
+  return passports.change(passport.handle, (row) => {
+    assertNotRetired(row)
+    const change = decide(row, at)
+    if (!change) return undefined
+    const audit = toAudit(row, { id, at, actor, action, detail: change.detail })
+    return { row: { ...row, ...change.next, updatedAt: at }, audit }
+  })
+}

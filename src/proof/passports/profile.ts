@@ -1,5 +1,5 @@
 /** What the owner says of a passport, within limits. */
-import { refuse } from '../../kernel/refusal.ts'
+import { refuseField } from '../../kernel/refusal.ts'
 
 export const kinds = ['agent', 'person', 'service'] as const
 export type Kind = (typeof kinds)[number]
@@ -16,6 +16,19 @@ export type Profile = {
   /** Whether the owner's address is shown. */
   ownerShown: boolean
 }
+
+/** Its members by their names in bodies and the audit. */
+const profileNames = {
+  displayName: 'display_name',
+  kind: 'kind',
+  bio: 'bio',
+  links: 'links',
+  ownerShown: 'show_owner',
+} as const satisfies Record<keyof Profile, string>
+
+export const everyProfileName = Object.entries(profileNames) as {
+  [C in keyof Profile]: [C, (typeof profileNames)[C]]
+}[keyof Profile][]
 
 const nameMax = 64
 const bioMax = 280
@@ -41,11 +54,10 @@ function boundName(text: string): string {
   const name = text.normalize('NFC').replace(/\s+/g, ' ').trim()
   const param = 'display_name'
   if (lengthOf(name) < 1 || lengthOf(name) > nameMax) {
-    refuse('invalid_request', { param, message: `A name has 1 to ${nameMax} characters.` })
+    refuseField(param, `A name has 1 to ${nameMax} characters.`)
   }
   if (unprintable.test(text) || !/[\p{L}\p{N}\p{S}]/u.test(name)) {
-    const message = 'Write a name in letters, without control or direction characters.'
-    refuse('invalid_request', { param, message })
+    refuseField(param, 'Write a name in letters, without control or direction characters.')
   }
   return name
 }
@@ -54,13 +66,10 @@ function boundBio(text: string): string {
   const bio = text.normalize('NFC').trim()
   const param = 'bio'
   if (lengthOf(bio) > bioMax) {
-    refuse('invalid_request', { param, message: `A bio has at most ${bioMax} characters.` })
+    refuseField(param, `A bio has at most ${bioMax} characters.`)
   }
   if (unprintable.test(bio.replaceAll('\n', ' '))) {
-    refuse('invalid_request', {
-      param,
-      message: 'Write the bio without control or direction characters.',
-    })
+    refuseField(param, 'Write the bio without control or direction characters.')
   }
   return bio
 }
@@ -68,17 +77,17 @@ function boundBio(text: string): string {
 function boundLinks(links: readonly string[]): string[] {
   const param = 'links'
   if (links.length > linksMax) {
-    refuse('invalid_request', { param, message: `A passport has at most ${linksMax} links.` })
+    refuseField(param, `A passport has at most ${linksMax} links.`)
   }
   const bound = links.map((link) => {
     const url = URL.parse(link.trim())
     const isPlain = url?.protocol === 'https:' && url.username === '' && url.password === ''
     const isPublic = url?.hostname.includes('.') && url.href.length <= linkMax
     if (url && isPlain && isPublic && !unprintable.test(link)) return url.href
-    return refuse('invalid_request', {
+    return refuseField(
       param,
-      message: `Each link is a whole https address of at most ${linkMax} characters.`,
-    })
+      `Each link is a whole https address of at most ${linkMax} characters.`,
+    )
   })
   return [...new Set(bound)]
 }

@@ -3,7 +3,7 @@ import type { Caller } from '../../access/keys/key.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { isObject } from '../../kernel/json-object.ts'
-import { Refusal, refuse } from '../../kernel/refusal.ts'
+import { Refusal, refuse, refuseField } from '../../kernel/refusal.ts'
 import { readTrace } from '../../kernel/trace.ts'
 import { checkChat } from '../../models/chat-content.ts'
 import type { ModelKind } from '../../models/meter.ts'
@@ -101,8 +101,7 @@ export function findModelOf(
 ): Model {
   const model = findModel(deps, body, chain)
   if (model.kind === kind) return model
-  const message = `This model is of another kind. Use it at ${routeOf[model.kind]}.`
-  refuse('invalid_request', { param: 'model', message })
+  refuseField('model', `This model is of another kind. Use it at ${routeOf[model.kind]}.`)
 }
 
 /** A request as a door has it; a server of the same protocol gets `native` in its place. */

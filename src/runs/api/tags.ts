@@ -1,7 +1,7 @@
 /** Reads the tags of a run where the protocol of its door has no place for them. */
 import type { Json } from '../../kernel/canonical.ts'
 import { isObject } from '../../kernel/json-object.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuseField } from '../../kernel/refusal.ts'
 
 type Tags = Record<string, string>
 
@@ -40,10 +40,10 @@ function readHeader(text: string): Tags {
   for (const [name = '', value, ...more] of pairs) {
     const isTag = /^[^:\s]{1,64}$/.test(name) && value !== undefined && more.length === 0
     if (!isTag || value.length > 256) {
-      refuse('invalid_request', {
-        param: header,
-        message: 'Write X-Counterfoil-Tags as name=value, name=value; a name holds no colon.',
-      })
+      refuseField(
+        header,
+        'Write X-Counterfoil-Tags as name=value, name=value; a name holds no colon.',
+      )
     }
     tags[name] = value
   }
@@ -52,5 +52,5 @@ function readHeader(text: string): Tags {
 
 function atMost(tags: Tags): Tags {
   if (Object.keys(tags).length <= most) return tags
-  refuse('invalid_request', { param: header, message: `A run has at most ${most} tags.` })
+  refuseField(header, `A run has at most ${most} tags.`)
 }

@@ -7,7 +7,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { isObject, isSet, type JsonObject } from '../../kernel/json-object.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuse, refuseField } from '../../kernel/refusal.ts'
 import { toCount } from '../../kernel/status-safe.ts'
 import { quoted, textOf } from '../../models/protocols/reading.ts'
 import { isReasoningReference } from '../../models/protocols/responses/unstored.ts'
@@ -44,16 +44,10 @@ export async function expandItems(
   const ids = referencesIn(own).map(({ id }) => textOf(id))
   if (!isSet(previous) && ids.length === 0) return { body: received, input: own, before: [] }
   if (isSet(previous) && typeof previous !== 'string') {
-    refuse('invalid_request', {
-      param: 'previous_response_id',
-      message: 'Send previous_response_id as text.',
-    })
+    refuseField('previous_response_id', 'Send previous_response_id as text.')
   }
   if (isSet(previous) && isSet(received['conversation'])) {
-    refuse('invalid_request', {
-      param: 'previous_response_id',
-      message: 'Send either previous_response_id or conversation.',
-    })
+    refuseField('previous_response_id', 'Send either previous_response_id or conversation.')
   }
   const expansion = new Expansion(deps, caller, await isKeeping(deps, caller.account))
   const before = isSet(previous) ? await expansion.before(previous) : []

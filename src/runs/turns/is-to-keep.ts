@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { isSet } from '../../kernel/json-object.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuseField } from '../../kernel/refusal.ts'
 import { isKeeping } from '../../storage/responses/keeping.ts'
 
 /**
@@ -16,7 +16,7 @@ export function isToKeep(
 ): boolean | Promise<boolean> {
   if (store === false) return false
   if (store !== true && isSet(store)) {
-    refuse('invalid_request', { param: 'store', message: 'Send store as true or false.' })
+    refuseField('store', 'Send store as true or false.')
   }
   return isKeeping(deps, account)
 }

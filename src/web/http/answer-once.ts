@@ -1,8 +1,11 @@
-/** Answers a request with an Idempotency-Key once, and replays that answer. */
+/** Reads bodies, and answers a request with an Idempotency-Key once: a repeated one is replayed. */
+import type { Static, TSchema } from '@sinclair/typebox'
 import type { Deps } from '../../app/deps-port.ts'
 import { sha256Hex } from '../../kernel/hash.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import type { Call, Reply } from '../../storage/idempotency/call.ts'
+import { type JsonBody, readJson } from './body.ts'
+import { checkBody } from './check-body.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
 
 type Asked = {
@@ -53,6 +56,48 @@ export async function answerOnce<T>(
     if (!theirs) throw error
     return replay(context, theirs)
   }
+}
+
+type Wish<S> = Omit<Asked, 'text'> & {
+  shape: S
+  /** Whether the body may be missing: it is then one without members. */
+  isOptional?: true
+}
+
+/**
+ * Reads and checks the body of a route that makes something or spends, and answers it once. Call it
+ * after the guards.
+ * @throws Refusal as {@link readJson}, {@link answerOnce} and `make`
+ */
+export async function answerBody<S extends TSchema, T>(
+  deps: Pick<Deps, 'calls' | 'replies' | 'clock' | 'settings'>,
+  context: Context,
+  { shape, isOptional, ...asked }: Wish<S>,
+  make: (body: Static<S>, call: Call | undefined) => Promise<T>,
+): Promise<T | Response> {
+  const { value, text } = await readSent(deps, asked.request, isOptional)
+  const call = callOf(deps, { ...asked, text })
+  return answerOnce(deps, context, call, async () => make(checkBody(shape, value), call))
+}
+
+/** Reads and checks the body of a request. @throws Refusal as {@link readJson} */
+export async function readBody<S extends TSchema>(
+  deps: Pick<Deps, 'settings'>,
+  request: Request,
+  shape: S,
+  isOptional?: true,
+): Promise<Static<S>> {
+  return checkBody(shape, (await readSent(deps, request, isOptional)).value)
+}
+
+async function readSent(
+  { settings }: Pick<Deps, 'settings'>,
+  request: Request,
+  isOptional: true | undefined,
+): Promise<JsonBody> {
+  const isEmpty = request.body === null || request.headers.get('content-length') === '0'
+  if (isOptional && isEmpty) return { value: {}, text: '' }
+  return readJson(request, { limitBytes: settings.bodyBytes })
 }
 
 async function findReply(

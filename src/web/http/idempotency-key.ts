@@ -1,5 +1,5 @@
 /** Reads the Idempotency-Key header. */
-import { refuse } from '../../kernel/refusal.ts'
+import { refuseField } from '../../kernel/refusal.ts'
 
 /**
  * The Idempotency-Key of a request, or undefined when it sends none.
@@ -9,10 +9,7 @@ export function readIdempotencyKey(headers: Headers): string | undefined {
   const key = headers.get('idempotency-key')
   if (key === null) return undefined
   if (!/^[\x20-\x7e]{1,128}$/.test(key)) {
-    refuse('invalid_request', {
-      message: 'Idempotency-Key must be 1 to 128 printable ASCII characters.',
-      param: 'Idempotency-Key',
-    })
+    refuseField('Idempotency-Key', 'Idempotency-Key must be 1 to 128 printable ASCII characters.')
   }
   return key
 }

@@ -160,6 +160,12 @@ type Properties<M> = {
 }
 type Shape<M> = Properties<M> extends infer P extends Record<string, TSchema> ? TObject<P> : never
 
+/** The same members, each of which may be left out. */
+export const optional = <M extends Members>(members: M) =>
+  Object.fromEntries(
+    Object.entries(members).map(([name, shape]) => [`${name}?`, shape]),
+  ) as unknown as { [K in keyof M as `${K & string}?`]: M[K] }
+
 /** An object whose members are all there, but for those whose name ends in `?`. */
 export function object<M extends Members>(about: string, members: M, more?: ObjectOptions) {
   const properties: Record<string, TSchema> = {}

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { changeKey } from '../../../src/access/keys/change.ts'
-import { pauseKey } from '../../../src/access/keys/pause.ts'
-import { resumeKey } from '../../../src/access/keys/resume.ts'
+import { pauseKey, resumeKey } from '../../../src/access/keys/pause.ts'
 import { revokeKey } from '../../../src/access/keys/revoke.ts'
 import { engines, usd, type World, world } from '../../support/world.ts'
 

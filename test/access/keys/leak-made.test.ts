@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { reportLeak } from '../../../src/access/keys/leak.ts'
-import { resumeKey } from '../../../src/access/keys/resume.ts'
+import { resumeKey } from '../../../src/access/keys/pause.ts'
 import { rotateKey } from '../../../src/access/keys/rotate.ts'
 import { hashSecret } from '../../../src/access/keys/secret.ts'
 import { changeWebhook, createWebhook } from '../../../src/billing/webhooks/webhooks.ts'

@@ -9,8 +9,7 @@ import {
   type Chain,
   scopes,
 } from '../../../src/access/keys/key.ts'
-import { pauseKey } from '../../../src/access/keys/pause.ts'
-import { resumeKey } from '../../../src/access/keys/resume.ts'
+import { pauseKey, resumeKey } from '../../../src/access/keys/pause.ts'
 import { Refusal } from '../../../src/kernel/refusal.ts'
 import { capWindows, windowStart } from '../../../src/ledger/window.ts'
 import type { KeyRow, RunRow } from '../../../src/storage/db/schema/schema.ts'

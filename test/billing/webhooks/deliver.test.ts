@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { and, eq, isNotNull } from 'drizzle-orm'
-import { pauseKey } from '../../../src/access/keys/pause.ts'
-import { resumeKey } from '../../../src/access/keys/resume.ts'
+import { pauseKey, resumeKey } from '../../../src/access/keys/pause.ts'
 import { deliverer } from '../../../src/billing/webhooks/deliver.ts'
 import { maxKept, maxWaiting } from '../../../src/billing/webhooks/webhook.ts'
 import {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { reportLeak } from '../../../src/access/keys/leak.ts'
-import { pauseKey } from '../../../src/access/keys/pause.ts'
-import { resumeKey } from '../../../src/access/keys/resume.ts'
+import { pauseKey, resumeKey } from '../../../src/access/keys/pause.ts'
 import { deliverer } from '../../../src/billing/webhooks/deliver.ts'
 import { makeLanes } from '../../../src/billing/webhooks/lanes.ts'
 import { makeSecret } from '../../../src/billing/webhooks/sign.ts'

@@ -1,7 +1,7 @@
 /** Reads the forms of keys, and fills them with the values of a key. */
 import type { Millis } from '../../../kernel/clock.ts'
 import { max, type Nusd, toUsd } from '../../../kernel/money.ts'
-import { type Refusal, refuse } from '../../../kernel/refusal.ts'
+import { type Refusal, refuseField } from '../../../kernel/refusal.ts'
 import { capWindows } from '../../../ledger/window.ts'
 import type { KeyRow } from '../../../storage/db/schema/schema.ts'
 import type { Draft } from '../../../web/http/fields.ts'
@@ -239,5 +239,5 @@ function readRunning(text: string): 'finish' | 'stop' {
 }
 
 function no(param: string, message: string): never {
-  refuse('invalid_request', { param, message })
+  refuseField(param, message)
 }

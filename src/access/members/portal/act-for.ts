@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
 import { homes } from '../../../kernel/acting.ts'
 import { toRfc3339 } from '../../../kernel/clock.ts'
-import { refuse } from '../../../kernel/refusal.ts'
+import { refuse, refuseField } from '../../../kernel/refusal.ts'
 import { isAddress, toChecksumAddress } from '../../../verify/address.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { writeCookie } from '../../../web/http/cookies.ts'
@@ -45,5 +45,4 @@ export const switchApi = (deps: Deps) =>
     { sameOrigin: true, parse: 'none' },
   )
 
-const refuseAddress = (): never =>
-  refuse('invalid_request', { param: 'account', message: 'Send an address of an account.' })
+const refuseAddress = (): never => refuseField('account', 'Send an address of an account.')

@@ -2,7 +2,7 @@
 import type { Deps } from '../../../app/deps-port.ts'
 import type { Json } from '../../../kernel/canonical.ts'
 import { isId } from '../../../kernel/ids.ts'
-import { Refusal, refuse } from '../../../kernel/refusal.ts'
+import { Refusal, refuse, refuseField } from '../../../kernel/refusal.ts'
 import { mediaTypeOf } from '../../../models/media-types.ts'
 import type { Model } from '../../../models/model.ts'
 import type { JsonObject } from '../../../models/upstream/upstream.ts'
@@ -94,7 +94,7 @@ function withChosen(
 ): SentFile[] {
   const files = [...kept, ...chosen.map(toSentFile)]
   const fault = boundsFault(files, roomIn(limitBytes))
-  if (fault !== undefined) refuse('invalid_request', { param: 'files', message: fault })
+  if (fault !== undefined) refuseField('files', fault)
   return files
 }
 
@@ -125,7 +125,7 @@ export function toAsk(
   const usual = usualTokensOf(catalogue.get(draft.model)?.maxOutputTokens ?? 1)
   const body = checkBody(askBody, isForm ? fromForm(draft, usual) : received)
   if (body.input.trim() === '') {
-    refuse('invalid_request', { param: 'input', message: 'Write a message first.' })
+    refuseField('input', 'Write a message first.')
   }
   return body as Ask
 }
@@ -140,13 +140,10 @@ export function toRequest(
 ): { model: Model; body: JsonObject } {
   const model = findModel(deps, { model: ask.model })
   if (model.kind !== 'chat') {
-    refuse('invalid_request', {
-      param: 'model',
-      message: 'This model does not take chat messages.',
-    })
+    refuseField('model', 'This model does not take chat messages.')
   }
   const fault = filesFault(model.id, fileTokensOf(model), ask.files ?? [], earlierFiles(ask))
-  if (fault !== undefined) refuse('invalid_request', { param: 'files', message: fault })
+  if (fault !== undefined) refuseField('files', fault)
   const { max_output_tokens, params = {} } = ask
   const limit = max_output_tokens === undefined ? {} : { max_output_tokens }
   const body = toOpenAi(model, { model: model.id, messages: messagesOf(ask), params, ...limit })
@@ -173,8 +170,7 @@ function numberOf(param: string, text: string, form: RegExp): number | undefined
   const trimmed = text.trim()
   if (trimmed === '') return undefined
   if (form.test(trimmed)) return Number(trimmed)
-  const message = `"${param}" is a number, such as ${param === 'temperature' ? '0.7' : '512'}.`
-  refuse('invalid_request', { param, message })
+  refuseField(param, `"${param}" is a number, such as ${param === 'temperature' ? '0.7' : '512'}.`)
 }
 
 /** Reads the hidden field of the page and skips turns that the page cannot have written. */
@@ -187,9 +183,6 @@ function readTurns(text: string): Turn[] {
       ...(id !== undefined && isId('rcpt', id) ? { receipt_id: id } : {}),
     }))
   } catch {
-    refuse('invalid_request', {
-      param: 'turns',
-      message: 'The conversation cannot be read. Start a new one.',
-    })
+    refuseField('turns', 'The conversation cannot be read. Start a new one.')
   }
 }

@@ -1,7 +1,7 @@
 /** Reads the list of models as the page of it that an agent asked for. */
 import type { Json } from '../../../kernel/canonical.ts'
 import { matchesGlob } from '../../../kernel/glob.ts'
-import { refuse } from '../../../kernel/refusal.ts'
+import { refuseField } from '../../../kernel/refusal.ts'
 import type { ModelAnswer, ModelsAnswer } from '../../../models/shapes.ts'
 import type { Arguments } from '../tool.ts'
 
@@ -20,7 +20,7 @@ export async function readModels(
   const found = data.filter((model) => fits(model, String(filter).toLowerCase()))
   const at = cursor === undefined ? -1 : found.findIndex(({ id }) => id === cursor)
   if (cursor !== undefined && at < 0) {
-    refuse('invalid_request', { param: 'cursor', message: 'Send next_cursor of the page before.' })
+    refuseField('cursor', 'Send next_cursor of the page before.')
   }
   const page = found.slice(at + 1, at + 1 + Number(limit))
   const hasMore = at + 1 + page.length < found.length

@@ -8,9 +8,7 @@ import { refuse } from '../../../kernel/refusal.ts'
 import { grantCredit } from '../../../ledger/grant.ts'
 import { onceOf } from '../../../ledger/once.ts'
 import { toChecksumAddress } from '../../../verify/address.ts'
-import { answerOnce, callOf, jsonReply } from '../../../web/http/answer-once.ts'
-import { readJson } from '../../../web/http/body.ts'
-import { checkBody } from '../../../web/http/check-body.ts'
+import { answerBody, jsonReply, readBody } from '../../../web/http/answer-once.ts'
 import { queryOf } from '../../../web/http/query.ts'
 import { countKeys, toAccountView } from '../../admin/account-view.ts'
 import { readAccounts, readAddress } from '../../admin/api/operator-lists.ts'
@@ -53,11 +51,10 @@ export const operatedAccountsApi = (deps: Deps) =>
     .post(
       '/operator/v1/grants',
       async ({ request, set, token }) => {
-        const { value, text } = await readJson(request, { limitBytes: deps.settings.bodyBytes })
         const route = 'POST /operator/v1/grants'
-        const call = callOf(deps, { request, who: token.id, route, text })
-        return answerOnce(deps, { set }, call, async () => {
-          const { account: named, amount_nusd, reason } = checkBody(creditBody, value)
+        const asked = { request, who: token.id, route, shape: creditBody }
+        return answerBody(deps, { set }, asked, async (body, call) => {
+          const { account: named, amount_nusd, reason } = body
           const account = toAccount(named)
           const amount = BigInt(amount_nusd)
           const id = deps.ids.make('req')
@@ -86,9 +83,6 @@ async function readWish(
   { id: actor }: { id: string },
 ) {
   const account = readAddress(address)
-  const isEmpty = request.body === null || request.headers.get('content-length') === '0'
-  const limits = { limitBytes: deps.settings.bodyBytes }
-  const value = isEmpty ? {} : (await readJson(request, limits)).value
-  const { reason = '' } = checkBody(whyBody, value)
+  const { reason = '' } = await readBody(deps, request, whyBody, true)
   return { account, reason, actor }
 }

@@ -11,9 +11,7 @@ import type { Deps } from '../../../app/deps-port.ts'
 import { isId } from '../../../kernel/ids.ts'
 import { toListView } from '../../../kernel/pagination.ts'
 import { refuse } from '../../../kernel/refusal.ts'
-import { answerOnce, callOf } from '../../../web/http/answer-once.ts'
-import { readJson } from '../../../web/http/body.ts'
-import { checkBody } from '../../../web/http/check-body.ts'
+import { answerBody } from '../../../web/http/answer-once.ts'
 import { queryOf, readPage } from '../../../web/http/query.ts'
 import { operatorMintBody } from '../shapes.ts'
 import { readAccountOf, toAccount } from './named-account.ts'
@@ -38,11 +36,9 @@ export const operatedKeysApi = (deps: Deps) =>
     .post(
       '/operator/v1/keys',
       async ({ request, set, token }) => {
-        const { value, text } = await readJson(request, { limitBytes: deps.settings.bodyBytes })
         const route = 'POST /operator/v1/keys'
-        const call = callOf(deps, { request, who: token.id, route, text })
-        return answerOnce(deps, { set }, call, async () => {
-          const body = checkBody(operatorMintBody, value)
+        const asked = { request, who: token.id, route, shape: operatorMintBody }
+        return answerBody(deps, { set }, asked, async (body, call) => {
           const once = onceShown(deps, call, 201)
           const wish = { ...toWish(body), account: toAccount(body.account), actor: token.id, once }
           const { key, secret } = await issueKey(deps, wish)

@@ -7,9 +7,7 @@ import { refund } from '../../../billing/refunds/refund.ts'
 import { toJsonInteger } from '../../../kernel/money.ts'
 import { onceOf } from '../../../ledger/once.ts'
 import { toChecksumAddress } from '../../../verify/address.ts'
-import { answerOnce, callOf, jsonReply } from '../../../web/http/answer-once.ts'
-import { readJson } from '../../../web/http/body.ts'
-import { checkBody } from '../../../web/http/check-body.ts'
+import { answerBody, jsonReply } from '../../../web/http/answer-once.ts'
 import { refundBody } from '../shapes.ts'
 import { toAccount } from './named-account.ts'
 
@@ -17,11 +15,10 @@ export const operatedRefundsApi = (deps: Deps) =>
   new Elysia({ name: 'operated-refunds-api' }).use(operatorAuth(deps)).post(
     '/operator/v1/refunds',
     async ({ request, set, token }) => {
-      const { value, text } = await readJson(request, { limitBytes: deps.settings.bodyBytes })
       const route = 'POST /operator/v1/refunds'
-      const call = callOf(deps, { request, who: token.id, route, text })
-      return answerOnce(deps, { set }, call, async () => {
-        const { account: named, ref, amount_nusd, reason } = checkBody(refundBody, value)
+      const asked = { request, who: token.id, route, shape: refundBody }
+      return answerBody(deps, { set }, asked, async (body, call) => {
+        const { account: named, ref, amount_nusd, reason } = body
         const account = toAccount(named)
         const amount = BigInt(amount_nusd)
         const view = (made: RefundMade) => ({

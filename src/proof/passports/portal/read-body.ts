@@ -1,28 +1,21 @@
 /** Reads the bodies and forms of a passport, and writes its form. */
 import type { Json } from '../../../kernel/canonical.ts'
-import { refuse } from '../../../kernel/refusal.ts'
+import { refuseField } from '../../../kernel/refusal.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { type Draft, draftOf, type Fields } from '../../../web/http/fields.ts'
-import type { Kind, ProfileWish } from '../profile.ts'
+import type { Static } from '../../../web/http/shape.ts'
+import { everyProfileName, type Profile, type ProfileWish } from '../profile.ts'
 import { bindBody, createBody, editBody } from '../shapes.ts'
 
 /** @throws Refusal `invalid_request` with `param`. */
 export function readNewPassport(sent: Fields) {
-  const body = checkBody(createBody, sent.isForm ? unflatten(draftOf(sent.value)) : sent.value)
-  const { handle, display_name: displayName, kind, ...more } = body
-  return { handle: handle.trim(), displayName, kind, ...toWish(more) }
+  const { handle, ...profile } = checkBody(createBody, membersOf(sent))
+  const { display_name: displayName, kind } = profile
+  return { ...toWish(profile), handle: handle.trim(), displayName, kind }
 }
 
 /** @throws Refusal `invalid_request` with `param`. */
-export function readEdit(sent: Fields): ProfileWish {
-  const body = checkBody(editBody, sent.isForm ? unflatten(draftOf(sent.value)) : sent.value)
-  const { display_name: displayName, kind, ...more } = body
-  return {
-    ...(displayName === undefined ? {} : { displayName }),
-    ...(kind === undefined ? {} : { kind }),
-    ...toWish(more),
-  }
-}
+export const readEdit = (sent: Fields): ProfileWish => toWish(checkBody(editBody, membersOf(sent)))
 
 /** The key that is named; undefined for null, nothing and an empty field. */
 export const readKeyId = (value: Json): string | undefined =>
@@ -31,16 +24,18 @@ export const readKeyId = (value: Json): string | undefined =>
 /** @throws Refusal `invalid_request` unless a key is named. */
 export function readNamedKey(value: Json): string {
   const message = 'Name the key as "key_id".'
-  return readKeyId(value) ?? refuse('invalid_request', { param: 'key_id', message })
+  return readKeyId(value) ?? refuseField('key_id', message)
 }
 
-type Rest = { bio?: string; links?: string[]; show_owner?: boolean }
+/** The members of a body that are there, by their names in a profile. */
+const toWish = (body: Static<typeof editBody>): ProfileWish =>
+  Object.fromEntries(
+    everyProfileName.flatMap(([name, member]) =>
+      body[member] === undefined ? [] : [[name, body[member]]],
+    ),
+  )
 
-const toWish = ({ bio, links, show_owner: ownerShown }: Rest): ProfileWish => ({
-  ...(bio === undefined ? {} : { bio }),
-  ...(links === undefined ? {} : { links }),
-  ...(ownerShown === undefined ? {} : { ownerShown }),
-})
+const membersOf = ({ value, isForm }: Fields) => (isForm ? unflatten(draftOf(value)) : value)
 
 /** A form's fields as the JSON body has them: links one a line, a box that is absent is empty. */
 function unflatten(draft: Draft): Record<string, unknown> {
@@ -53,16 +48,10 @@ function unflatten(draft: Draft): Record<string, unknown> {
 }
 
 /** A passport as its form shows it. */
-export const toDraft = (profile: {
-  displayName: string
-  kind: Kind
-  bio: string
-  links: readonly string[]
-  ownerShown: boolean
-}): Draft => ({
-  display_name: profile.displayName,
-  kind: profile.kind,
-  bio: profile.bio,
-  links: profile.links.join('\n'),
-  ...(profile.ownerShown ? { show_owner: 'true' } : {}),
+export const toDraft = ({ displayName, kind, bio, links, ownerShown }: Profile): Draft => ({
+  display_name: displayName,
+  kind,
+  bio,
+  links: links.join('\n'),
+  ...(ownerShown ? { show_owner: 'true' } : {}),
 })

@@ -7,7 +7,7 @@ import type { Deps } from '../../../app/deps-port.ts'
 import type { Json } from '../../../kernel/canonical.ts'
 import { toRfc3339 } from '../../../kernel/clock.ts'
 import { isId } from '../../../kernel/ids.ts'
-import { refuse } from '../../../kernel/refusal.ts'
+import { refuse, refuseField } from '../../../kernel/refusal.ts'
 import { readJson } from '../../../web/http/body.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { eraseReceipt } from '../erase.ts'
@@ -50,8 +50,10 @@ export function readShareBody(value: Json) {
   )
   const unasked = textNames.find((one) => one in texts && !body.reveal?.includes(one))
   if (unasked) {
-    const message = `"reveal" does not name ${unasked}, so its text has no use here.`
-    refuse('invalid_request', { param: `disclosures.${unasked}`, message })
+    refuseField(
+      `disclosures.${unasked}`,
+      `"reveal" does not name ${unasked}, so its text has no use here.`,
+    )
   }
   return { ...body, texts }
 }
