@@ -5,7 +5,6 @@
 import type { Json } from '../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../kernel/json-object.ts'
 import { inParts, isEmpty, longestLabel, textsIn } from '../models/free-members.ts'
-import { textOf } from '../models/protocols/reading.ts'
 import { detailsOf } from '../models/protocols/reasoning-details.ts'
 
 /**
@@ -141,8 +140,11 @@ function toToolCall({ id, type, function: called, custom, more }: PartialCall): 
 export const integer = (value: Json | undefined): number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : 0
 
-/** Pieces in a row that came to one value. `text`: of a value that is neither text nor list. */
-type JoinedPiece = { kind: 'text' | 'list' | 'other'; value: Json; text: string }
+/** Pieces in a row that come to one value. `text`: of a value that is neither text nor list. */
+type JoinedPiece =
+  | { kind: 'text'; pieces: string[] }
+  | { kind: 'list'; value: Json[] }
+  | { kind: 'other'; value: Json; text: string }
 
 /**
  * Members as far as they came: texts in a row are joined, lists appended, and equal values are one.
@@ -158,7 +160,16 @@ export class Pieces {
   /** Whether a member ends with this text, as far as it came. */
   endsWith(name: string, text: string): boolean {
     const last = this.joined.get(name)?.at(-1)
-    return last?.kind === 'text' && textOf(last.value).endsWith(text)
+    if (last?.kind !== 'text') return false
+    // Piece by piece, from the end: to join them all each time would take their square.
+    let end = text.length
+    for (let at = last.pieces.length - 1; at >= 0 && end > 0; at--) {
+      const piece = last.pieces[at] ?? ''
+      if (piece.length >= end) return piece.endsWith(text.slice(0, end))
+      if (!text.endsWith(piece, end)) return false
+      end -= piece.length
+    }
+    return end === 0
   }
 
   /** Adds a piece; returns the UTF-8 bytes of what it says, as JSON unless it is text. */
@@ -167,14 +178,14 @@ export class Pieces {
     const all = this.joined.get(name)
     const last = all?.at(-1)
     if (typeof piece === 'string') {
-      if (last?.kind === 'text') last.value = `${last.value}${piece}`
-      else this.push(name, all, { kind: 'text', value: piece, text: '' })
+      if (last?.kind === 'text') last.pieces.push(piece)
+      else this.push(name, all, { kind: 'text', pieces: [piece] })
       return Buffer.byteLength(piece)
     }
     const text = JSON.stringify(piece)
     if (Array.isArray(piece)) {
-      if (Array.isArray(last?.value)) for (const item of piece) last.value.push(item)
-      else this.push(name, all, { kind: 'list', value: [...piece], text: '' })
+      if (last?.kind === 'list') for (const item of piece) last.value.push(item)
+      else this.push(name, all, { kind: 'list', value: [...piece] })
     } else if (last?.kind !== 'other' || last.text !== text) {
       this.push(name, all, { kind: 'other', value: piece, text })
     } else return 0
@@ -193,7 +204,9 @@ export class Pieces {
   /** The members as joined so far. */
   members(): JsonObject {
     const members = [...this.joined].map(([name, all]): [string, Json] => {
-      const [first, ...more] = all.map(({ value }) => value)
+      const [first, ...more] = all.map((one) =>
+        one.kind === 'text' ? one.pieces.join('') : one.value,
+      )
       return [name, more.length === 0 ? (first ?? null) : [first ?? null, ...more]]
     })
     return Object.fromEntries(members)

@@ -2,6 +2,7 @@
 import type { Json } from '../../../kernel/canonical.ts'
 import { isObject, type JsonObject, objectOf } from '../../../kernel/json-object.ts'
 import { isEmpty } from '../../free-members.ts'
+import { GrowingJson } from '../growing-json.ts'
 
 /** A call as far as it came. */
 type Call = {
@@ -9,8 +10,10 @@ type Call = {
   /** The index that its server gives it. */
   index: number | undefined
   name: string
-  text: string
+  text: GrowingJson
   isCustom: boolean
+  /** Whether an id of its own came. */
+  hasId: boolean
   /** Members that came before its name; undefined once the name was sent. */
   held: JsonObject | undefined
   /** Whether the next text may be that of another call of the same name. */
@@ -39,6 +42,8 @@ export type NewId = (place: number) => string
 export class CallRepair {
   private readonly calls: Call[] = []
   private readonly ids = new Map<string, Call>()
+  /** The last call of each index that a server gives. */
+  private readonly byIndex = new Map<number, Call>()
   /** Whether each call has the index of its place. */
   private isNumbered = true
 
@@ -71,8 +76,8 @@ export class CallRepair {
   rest(): JsonObject[] {
     const pieces: JsonObject[] = []
     for (const call of this.calls) {
-      const isBare = call.text === '' && !call.isCustom
-      if (isBare) call.text = '{}'
+      const isBare = call.text.isEmpty && !call.isCustom
+      if (isBare) call.text.add('{}')
       if (call.held) pieces.push(this.release(call))
       else if (isBare) pieces.push({ index: call.place, function: { arguments: '{}' } })
     }
@@ -92,21 +97,32 @@ export class CallRepair {
       const call = this.isNumbered && typeof index === 'number' ? this.calls[index] : undefined
       if (!call || call.held || call.mayRepeat) return false
       if (name !== undefined || isCustom !== call.isCustom) return false
-      call.text += text
+      call.text.add(text)
       return true
     }
     if (typeof id !== 'string' || id === '' || typeof name !== 'string' || name === '') return false
     if (index !== this.calls.length || this.ids.has(id)) return false
     if (type !== (isCustom ? 'custom' : 'function')) return false
-    this.ids.set(id, this.begin({ index, name, text, isCustom }))
+    const call = this.begin({ index, name, isCustom })
+    call.text.add(text)
+    this.setId(id, call)
     return true
   }
 
-  private begin(from: Pick<Call, 'index' | 'name' | 'text' | 'isCustom'>): Call {
-    const call = { place: this.calls.length, held: undefined, mayRepeat: false, ...from }
+  private begin({ index, name, isCustom }: Pick<Call, 'index' | 'name' | 'isCustom'>): Call {
+    const call: Call = {
+      ...{ place: this.calls.length, index, name, text: new GrowingJson(), isCustom },
+      ...{ hasId: false, held: undefined, mayRepeat: false },
+    }
     this.calls.push(call)
+    if (index !== undefined) this.byIndex.set(index, call)
     this.isNumbered &&= call.index === call.place
     return call
+  }
+
+  private setId(id: string, call: Call): void {
+    this.ids.set(id, call)
+    call.hasId = true
   }
 
   private callOf(piece: Piece, position: number, count: number): Call {
@@ -119,7 +135,7 @@ export class CallRepair {
     if (before && this.goesOn(before, piece)) return before
     piece.name ||= before?.mayRepeat ? before.name : ''
     if (before) before.mayRepeat = false
-    const call = this.begin({ index, name: '', text: '', isCustom: piece.isCustom })
+    const call = this.begin({ index, name: '', isCustom: piece.isCustom })
     call.held = {}
     return call
   }
@@ -127,14 +143,14 @@ export class CallRepair {
   /** Whether a piece is of the call before it. An id may be late, but a call has one for good. */
   private goesOn(before: Call, piece: Piece): boolean {
     if (piece.id === undefined) return !begins(before, piece)
-    const isAgain = piece.name === before.name && !isWhole(before.text)
+    const isAgain = piece.name === before.name && !before.text.isWhole
     const isLate = piece.name === '' || before.name === '' || isAgain
-    return isLate && !this.ids.has(piece.id) && this.ids.values().every((one) => one !== before)
+    return isLate && !this.ids.has(piece.id) && !before.hasId
   }
 
   /** The call that a piece belongs to unless it begins another one. */
   private callBefore({ index, name }: Piece, position: number, count: number): Call | undefined {
-    if (index !== undefined) return this.calls.findLast((call) => call.index === index)
+    if (index !== undefined) return this.byIndex.get(index)
     // Several pieces that name nothing: each of its own call.
     const together = count > 1 && name === '' ? this.calls.length - count + position : -1
     return this.calls[together] ?? this.calls.at(-1)
@@ -145,11 +161,11 @@ export class CallRepair {
     call: Call,
     { id, name, text, isCustom, more, within }: Piece,
   ): JsonObject | undefined {
-    if (id !== undefined && !this.ids.has(id)) this.ids.set(id, call)
+    if (id !== undefined && !this.ids.has(id)) this.setId(id, call)
     call.isCustom ||= isCustom
     if (call.held) {
       call.name ||= name
-      call.text += text
+      call.text.add(text)
       const type = call.isCustom ? 'custom' : 'function'
       const held: JsonObject = {
         ...more,
@@ -160,16 +176,18 @@ export class CallRepair {
       Object.assign(call.held, held)
       return call.name === '' ? undefined : this.release(call)
     }
-    const isAgain = name === call.name && text !== '' && text === call.text && isWhole(text)
-    call.mayRepeat = name === call.name && text === '' && isWhole(call.text)
+    const isNamed = name === call.name
+    const isAgain = isNamed && text !== '' && call.text.equals(text) && call.text.isWhole
+    call.mayRepeat = isNamed && text === '' && call.text.isWhole
     if (isAgain || (text === '' && isEmpty(more) && isEmpty(within))) return undefined
-    call.text += text
+    call.text.add(text)
     const said = call.isCustom ? { input: text } : { arguments: text }
     return { index: call.place, ...more, [memberOf(call)]: { ...within, ...said } }
   }
 
   private release(call: Call): JsonObject {
-    const { place, name, text, isCustom } = call
+    const { place, name, isCustom } = call
+    const text = call.text.toString()
     const { id = this.newId(place), type = 'function', within, ...more } = call.held ?? {}
     call.held = undefined
     const said = isCustom ? { input: text } : { arguments: text }
@@ -190,7 +208,7 @@ function begins(before: Call, { name, text }: Piece): boolean {
   if (before.name === '') return false
   if (name === '') return before.mayRepeat && text !== ''
   if (name !== before.name) return true
-  return text !== '' && text !== before.text && isWhole(before.text)
+  return text !== '' && !before.text.equals(text) && before.text.isWhole
 }
 
 function readPiece(piece: JsonObject): Piece {
@@ -233,13 +251,3 @@ export const argumentsOf = (value: Json | undefined): string =>
     : typeof value === 'string'
       ? value
       : JSON.stringify(value)
-
-function isWhole(text: string): boolean {
-  if (!/[}\]]\s*$/.test(text)) return false
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}

@@ -50,21 +50,27 @@ function isInOrder(choice: Json, position: number): boolean {
   )
 }
 
+/** A choice as far as its chunks came, with its calls by their index. */
+type JoinedChoice = {
+  beside: JsonObject
+  message: JsonObject
+  calls: Map<Json | undefined, JsonObject> | undefined
+}
+
 /** The answer that chunks which are in order come to. */
 export function joinChunks(chunks: readonly JsonObject[]): JsonObject {
-  const choices = new Map<Json | undefined, JsonObject>()
-  let answer: JsonObject = {}
+  const choices = new Map<Json | undefined, JoinedChoice>()
+  const answer: JsonObject = {}
   for (const { choices: said, ...about } of chunks) {
-    answer = { ...answer, ...setMembers(about) }
+    Object.assign(answer, setMembers(about))
     for (const { delta, ...beside } of objectsIn(said)) {
       const { index } = beside
-      const { message, ...before } = choices.get(index) ?? {}
+      const choice = choices.get(index) ?? { beside: {}, message: {}, calls: undefined }
+      choices.set(index, choice)
       const { tool_calls: pieces, ...more } = setMembers(objectOf(delta))
-      const joined = joinMembers(objectOf(message), more)
-      if (pieces !== undefined) {
-        joined['tool_calls'] = joinCalls(objectsIn(joined['tool_calls']), objectsIn(pieces))
-      }
-      choices.set(index, { ...joinMembers(before, setMembers(beside)), message: joined })
+      joinMembers(choice.message, more)
+      if (pieces !== undefined) choice.calls = joinCalls(choice.calls, objectsIn(pieces))
+      joinMembers(choice.beside, setMembers(beside))
     }
   }
   const all = [...choices.values()].map(finished)
@@ -72,26 +78,28 @@ export function joinChunks(chunks: readonly JsonObject[]): JsonObject {
 }
 
 /** Members that every SDK reads. */
-function finished({ message, ...choice }: JsonObject): JsonObject {
-  const { tool_calls: calls, ...said } = objectOf(message)
-  const whole: JsonObject = { content: null, refusal: null, ...said, role: 'assistant' }
+function finished({ beside, message, calls }: JoinedChoice): JsonObject {
+  const whole: JsonObject = { content: null, refusal: null, ...message, role: 'assistant' }
   if (calls !== undefined) {
-    whole['tool_calls'] = objectsIn(calls).map(({ index: _, ...call }) => call)
+    whole['tool_calls'] = [...calls.values()].map(({ index: _, ...call }) => call)
   }
-  return { logprobs: null, ...choice, message: whole }
+  return { logprobs: null, ...beside, message: whole }
 }
 
 const setMembers = (members: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null))
 
-function joinCalls(calls: JsonObject[], pieces: JsonObject[]): JsonObject[] {
-  const joined = [...calls]
+function joinCalls(
+  calls: JoinedChoice['calls'] = new Map(),
+  pieces: readonly JsonObject[],
+): JoinedChoice['calls'] {
   for (const piece of pieces) {
-    const at = joined.findIndex(({ index }) => index === piece['index'])
-    if (at === -1) joined.push(piece)
-    else joined[at] = joinMembers(joined[at] ?? {}, piece)
+    const { index } = piece
+    const call = calls.get(index) ?? {}
+    calls.set(index, call)
+    joinMembers(call, piece)
   }
-  return joined
+  return calls
 }
 
 /** Members that name, and do not come in pieces. */
@@ -99,16 +107,22 @@ const names: ReadonlySet<string> = new Set([
   ...['id', 'type', 'index', 'role', 'name', 'finish_reason', 'format'],
 ])
 
-function joinMembers(before: JsonObject, after: JsonObject): JsonObject {
-  const joined = { ...before }
-  for (const [name, value] of Object.entries(after)) {
-    joined[name] = names.has(name) ? value : joinValues(before[name], value)
+/** Adds to an object that is ours, in the time of what is added. */
+function joinMembers(to: JsonObject, after: JsonObject): JsonObject {
+  for (const name in after) {
+    const value = after[name] ?? null
+    to[name] = names.has(name) ? value : joinValues(to[name], value)
   }
-  return joined
+  return to
 }
 
 function joinValues(before: Json | undefined, after: Json): Json {
   if (typeof before === 'string' && typeof after === 'string') return before + after
-  if (Array.isArray(before) && Array.isArray(after)) return [...before, ...after]
-  return isObject(before) && isObject(after) ? joinMembers(before, after) : after
+  if (Array.isArray(after)) {
+    if (!Array.isArray(before)) return [...after]
+    for (const one of after) before.push(one)
+    return before
+  }
+  if (!isObject(after)) return after
+  return joinMembers(isObject(before) ? before : {}, after)
 }

@@ -126,9 +126,10 @@ export class MessageReader {
         return chunkOf({ reasoning_content: textOf(delta['thinking']) })
       case 'signature_delta': {
         // With its text once more: a client that keeps the last details alone has both.
-        return chunkOf({
-          reasoning_details: [signedDetail(this.thinking, textOf(delta['signature']))],
-        })
+        const detail = signedDetail(this.thinking, textOf(delta['signature']))
+        // Said once: a second signature is that of what follows the first.
+        this.thinking = ''
+        return chunkOf({ reasoning_details: [detail] })
       }
       case 'input_json_delta': {
         const place = this.calls.get(index)

@@ -11,6 +11,8 @@ import { objectsIn, textOf } from '../reading.ts'
 type Block = {
   block: JsonObject
   json: string
+  /** The members that became lists here. */
+  lists: Map<string, Json[]> | undefined
   /** Bytes of arguments that came whole, until their pieces come. */
   wholeInput: number
 }
@@ -104,17 +106,19 @@ export class MessageCollector {
     const { input } = block
     const isWhole = isObject(input) && !isEmpty(input)
     const wholeInput = isWhole ? Buffer.byteLength(JSON.stringify(input)) : 0
-    this.blocks.set(event['index'], { block: { ...block }, json: '', wholeInput })
+    const begun: Block = { block: { ...block }, json: '', lists: undefined, wholeInput }
+    this.blocks.set(event['index'], begun)
   }
 
   private addDelta(index: Json | undefined, delta: JsonObject): void {
-    const found = this.blocks.get(index) ?? { block: {}, json: '', wholeInput: 0 }
+    const empty: Block = { block: {}, json: '', lists: undefined, wholeInput: 0 }
+    const found = this.blocks.get(index) ?? empty
     this.blocks.set(index, found)
     for (const name in delta) {
       const value = delta[name]
       if (name === 'type' || value === null || value === undefined) continue
       if (name === 'partial_json') this.addJson(found, textOf(value))
-      else addMember(found.block, name === 'citation' ? 'citations' : name, value)
+      else addMember(found, name === 'citation' ? 'citations' : name, value)
     }
   }
 
@@ -128,11 +132,19 @@ export class MessageCollector {
 }
 
 /** Texts are joined; of anything else there is a list. */
-function addMember(block: JsonObject, name: string, value: Json): void {
+function addMember(to: Block, name: string, value: Json): void {
+  const { block } = to
   const before = block[name]
   if (typeof value === 'string' && (before === undefined || typeof before === 'string')) {
     block[name] = (before ?? '') + value
-  } else block[name] = [...(Array.isArray(before) ? before : []), value]
+    return
+  }
+  to.lists ??= new Map()
+  // A copy at first: the list of an event is not ours.
+  const list = to.lists.get(name) ?? (Array.isArray(before) ? [...before] : [])
+  list.push(value)
+  to.lists.set(name, list)
+  block[name] = list
 }
 
 function wholeBlock({ block, json }: Block): JsonObject {

@@ -70,44 +70,89 @@ export class OpenItems {
   readonly all: OpenItem[] = []
   /** The items by the index that their server gives them: the last one of an index counts. */
   private readonly byIndex = new Map<number, OpenItem>()
+  private readonly indices = new Map<OpenItem, number>()
+  private readonly places = new Set<number>()
+  /** The highest index and place so far. */
+  private top = -1
+  private topPlace = -1
+  /** The first item of each id, and of each id and type. */
+  private readonly byId = new Map<Json | undefined, OpenItem>()
+  private readonly byTypeAndId = new Map<string, OpenItem>()
+  /** The last item of each id. */
+  private readonly lastById = new Map<Json | undefined, OpenItem>()
+  /** The items of each type, and of all, in order; those at the end that were done are removed. */
+  private readonly unfinished = new Map<Json | undefined, OpenItem[]>()
 
   /** Adds an item at its index, or at the next place where that is missing or taken. */
   add(index: number | undefined, item: JsonObject): OpenItem {
     const wanted = index === undefined || this.byIndex.has(index) ? this.all.length : index
-    const places = this.all.map(({ place }) => place)
-    const place = places.includes(wanted) ? Math.max(...places) + 1 : wanted
+    const place = this.places.has(wanted) ? this.topPlace + 1 : wanted
     const added = new OpenItem(place, item)
     this.all.push(added)
     this.byIndex.set(index ?? place, added)
+    this.indices.set(added, index ?? place)
+    this.places.add(place)
+    this.topPlace = Math.max(this.topPlace, place)
+    this.top = Math.max(this.top, place, index ?? place)
+    this.name(added)
     return added
+  }
+
+  private name(added: OpenItem): void {
+    const { id, item } = added
+    const { type } = item
+    const key = `${type} ${id}`
+    if (!this.byId.has(id)) this.byId.set(id, added)
+    if (!this.byTypeAndId.has(key)) this.byTypeAndId.set(key, added)
+    this.lastById.set(id, added)
+    for (const kind of [undefined, type]) {
+      const open = this.unfinished.get(kind)
+      if (open) open.push(added)
+      else this.unfinished.set(kind, [added])
+    }
+  }
+
+  /** Whether an item of this id is open: a second one is not added before it is done. */
+  isOpen(id: Json | undefined): boolean {
+    return this.lastById.get(id)?.isOpen === true
   }
 
   /** The item of an event: by its index, its id, or the one that is open. */
   find({ output_index: index, item_id: id }: JsonObject, type?: string): OpenItem | undefined {
-    const fits = (one: OpenItem): boolean => type === undefined || one.item['type'] === type
     const raw = typeof index === 'number' ? index : indexOf(index)
     const placed = raw === undefined ? undefined : this.byIndex.get(raw)
-    if (placed && fits(placed)) return placed
-    const named = this.all.find((item) => item.id === id && fits(item))
+    if (placed && (type === undefined || placed.item['type'] === type)) return placed
+    const named = this.named(id, type)
     if (named || raw !== undefined) return named
-    return this.all.findLast((item) => item.isOpen && fits(item))
+    const open = this.unfinished.get(type)
+    while (open?.at(-1)?.isOpen === false) open.pop()
+    return open?.at(-1)
   }
 
-  /** The item that a final one is: by its id, or by its place where that has no id. */
-  final(item: JsonObject, at: number, output: readonly JsonObject[]): OpenItem | undefined {
-    const named = this.all.find(({ id }) => id === item['id'])
+  private named(id: Json | undefined, type: string | undefined): OpenItem | undefined {
+    if (type === undefined) return this.byId.get(id)
+    return typeof id === 'string' ? this.byTypeAndId.get(`${type} ${id}`) : undefined
+  }
+
+  /**
+   * The item that a final one is: by its id, or by its place where that has no id. `ids`: those of
+   * all final ones.
+   */
+  final(item: JsonObject, at: number, ids: ReadonlySet<Json | undefined>): OpenItem | undefined {
+    const named = this.byId.get(item['id'])
     const placed = this.all[at]
     if (named || placed?.item['type'] !== item['type']) return named
-    return output.some(({ id }) => id === placed?.id) ? undefined : placed
+    return ids.has(placed?.id) ? undefined : placed
   }
 
   /** An index that no item has. */
   get next(): number {
-    return Math.max(-1, ...this.byIndex.keys(), ...this.all.map(({ place }) => place)) + 1
+    return this.top + 1
   }
 
   /** The index by which an item is found. */
   indexOf(item: OpenItem): number {
-    return [...this.byIndex].findLast(([, one]) => one === item)?.[0] ?? item.place
+    const index = this.indices.get(item)
+    return index !== undefined && this.byIndex.get(index) === item ? index : item.place
   }
 }

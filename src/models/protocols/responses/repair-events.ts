@@ -112,7 +112,7 @@ export class ResponseRepair implements EventRepair {
     const hasBegun = this.response !== undefined
     this.before()
     const item = isItem(given) ? given : repairItem(given, this.newId, 'in_progress')
-    if (this.items.all.some(({ id, isOpen }) => isOpen && id === item['id'])) return false
+    if (this.items.isOpen(item['id'])) return false
     const isSaid = saidIn(item).some(({ value }) => value !== '')
     const { place } = this.items.add(indexOf(index), item)
     if (hasBegun && given === item && index === place && !isSaid) return true
@@ -236,9 +236,10 @@ export class ResponseRepair implements EventRepair {
     const told = objectOf(event['response'])
     this.before(told)
     const output = objectsIn(told['output'])
+    const ids = new Set(output.map(({ id }) => id))
     const { all } = this.items
     for (const [at, item] of output.entries()) {
-      const known = this.items.final(item, at, output)
+      const known = this.items.final(item, at, ids)
       if (!known) this.finish({ output_index: this.items.next, item })
       else if (known.isOpen) this.finish({ output_index: this.items.indexOf(known), item })
     }
@@ -247,7 +248,8 @@ export class ResponseRepair implements EventRepair {
     }
     this.isEnded = true
     const isNamed = told['id'] === this.response?.['id']
-    const isWhole = output.length === all.length && output.every(isItem) && all.every(hasId(output))
+    const hasAll = output.length === all.length && all.every(({ id }) => ids.has(id))
+    const isWhole = hasAll && output.every(isItem)
     if (isNamed && isWhole && event['type'] === `response.${told['status']}`) return true
     const ordered = [...all].sort((a, b) => a.place - b.place)
     const type =
@@ -289,9 +291,3 @@ export class ResponseRepair implements EventRepair {
     return false
   }
 }
-
-/** Whether the final items have the ids that they had before. */
-const hasId =
-  (output: readonly JsonObject[]) =>
-  ({ id }: OpenItem): boolean =>
-    output.some((item) => item['id'] === id)
