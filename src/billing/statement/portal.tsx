@@ -4,7 +4,7 @@ import { sessionAuth } from '../../access/accounts/needs-session.ts'
 import { viewRoutes } from '../../access/accounts/portal/view-routes.tsx'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
-import { defaultPageLimit, type PageRequest, toListView } from '../../kernel/pagination.ts'
+import { type PageRequest, toListView } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { parseDate } from '../../kernel/time-text.ts'
 import { downloadResponse } from '../../web/http/download.ts'
@@ -44,7 +44,7 @@ export const statementPortal = (deps: Deps, frame: Frame) =>
     )
 
 async function jsonOf(deps: Deps, account: string, query: URLSearchParams) {
-  const { by, limit = defaultPageLimit, ...place } = statementQuery.read(query)
+  const { by, limit, ...place } = statementQuery.read(query)
   if (by === 'day') {
     const { days, hasMore } = await readDays(deps, account, { before: readDay(place), limit })
     return toListView({ items: days.map(toDayView), hasMore })
@@ -61,7 +61,7 @@ async function viewOf(
 ): Promise<StatementView> {
   const account = await deps.accounts.find(accountId)
   if (!account) throw new Error('a session without an account')
-  const { by, limit = defaultPageLimit, ...place } = statementQuery.read(query)
+  const { by, limit, ...place } = statementQuery.read(query)
   const view = { account, isFirst: place.after === undefined }
   if (by === 'movement') {
     const after = await readAfter(deps, accountId, place)

@@ -4,7 +4,7 @@ import type { Deps, Reloaded } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { isId } from '../../kernel/ids.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
-import { defaultPageLimit, toListView } from '../../kernel/pagination.ts'
+import { toListView } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { statusOf } from '../status/api.ts'
@@ -114,7 +114,7 @@ const auditPortal = (deps: Deps, frame: Frame) =>
   })
 
 async function readAudit(deps: Deps, query: URLSearchParams): Promise<AuditListView> {
-  const { account, limit = defaultPageLimit, after } = auditQuery.read(query)
+  const { account, limit, after } = auditQuery.read(query)
   if (after !== undefined && !isId('req', after)) {
     refuse('invalid_request', { message: 'No such entry.', param: 'after' })
   }

@@ -1,7 +1,7 @@
 /** Routes under /v1/passports: public passports and their records. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
-import { defaultPageLimit, toListView } from '../../kernel/pagination.ts'
+import { toListView } from '../../kernel/pagination.ts'
 import { ownShard } from '../../kernel/shard.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
 import { queryOf } from '../../web/http/query.ts'
@@ -20,7 +20,7 @@ export const passportsApi = (deps: Deps) =>
       '/v1/passports',
       async ({ request }) => {
         const asked = passportsQuery.read(queryOf(request))
-        const { kind, sort = 'newest', limit = defaultPageLimit, after } = asked
+        const { kind, sort = 'newest', limit, after } = asked
         const found = await browsePassports(deps, { kind, sort }, { limit, after })
         const items = found.items.map((standing) => toPassportView(deps, standing))
         const list = toListView({ items, hasMore: found.hasMore })

@@ -2,7 +2,6 @@
 import { Elysia } from 'elysia'
 import { readerAccount } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
-import { defaultPageLimit } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { queryOf } from '../../web/http/query.ts'
 import { figure } from '../../web/pictures/drawing.ts'
@@ -25,7 +24,7 @@ export const passportPages = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'passport-pages' })
     .get(publicPath, async ({ request, set }) => {
       const asked = passportsQuery.readForm(queryOf(request))
-      const { kind, sort = 'newest', limit = defaultPageLimit, after } = asked
+      const { kind, sort = 'newest', limit, after } = asked
       const found = await browsePassports(deps, { kind, sort }, { limit, after })
       const items = found.items.map((standing) => {
         return { row: standing.row, record: recordOf(deps, standing) }

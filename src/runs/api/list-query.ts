@@ -4,8 +4,7 @@ import { isId } from '../../kernel/ids.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import * as q from '../../web/http/query-fields.ts'
 import { sampleIds } from '../../web/http/shape.ts'
-import { type RunStatus, runStatuses } from '../run.ts'
-import { readTag, type ShownFilter } from '../shown-run.ts'
+import { type RunStatus, readTag, runStatuses } from '../run.ts'
 
 export const statusWords: Record<RunStatus, string> = {
   queued: 'Queued',
@@ -24,9 +23,20 @@ const narrow = {
 /** Of a key and the keys below it. */
 export const runQuery = q.declareQuery({ ...q.pageFields(sampleIds.run), ...narrow })
 
+const ownNarrow = {
+  ...narrow,
+  tag: q.parsed('Only those with a tag: `name:value`.', 'team:research', readTag, {
+    label: 'Tag',
+    placeholder: 'team:search',
+    isMore: true,
+  }),
+}
+/** The fields that the store compares as they were read. */
+export type RunNarrowing = Partial<q.Values<typeof ownNarrow>>
+
 /** Of an account, on its page and for programs. */
 export const ownRunQuery = q.declareQuery({
-  ...narrow,
+  ...ownNarrow,
   key: q.parsed(
     'Only those of a key.',
     sampleIds.key,
@@ -36,11 +46,6 @@ export const ownRunQuery = q.declareQuery({
         : refuse('invalid_request', { param, message: '"key" must be the id of a key.' }),
     { label: 'Key', placeholder: 'key_…' },
   ),
-  tag: q.parsed('Only those with a tag: `name:value`.', 'team:research', readTag, {
-    label: 'Tag',
-    placeholder: 'team:search',
-    isMore: true,
-  }),
   ...q.rowFields(sampleIds.run),
   ...q.pageFields(sampleIds.run),
 })
@@ -49,7 +54,8 @@ export const ownRunQuery = q.declareQuery({
  * Reads the filter; a field that was left empty narrows nothing.
  * @throws Refusal 'invalid_request'
  */
-export function readFilter(query: URLSearchParams, now: Millis): ShownFilter {
-  const { status, model, key: keyId, tag, id: ids, ...times } = ownRunQuery.readForm(query)
-  return { status, model, keyId, tag, ids, ...q.timesOf(times, now) }
+export function readFilter(query: URLSearchParams, now: Millis) {
+  const { key: keyId, id: ids, last, from, to, sort: _, ...rest } = ownRunQuery.readForm(query)
+  const { limit: _limit, after: _after, ...narrowing } = rest
+  return { ...narrowing, keyId, ids, ...q.timesOf({ last, from, to }, now) }
 }

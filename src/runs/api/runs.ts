@@ -7,7 +7,7 @@ import { firstListedRun } from '../../access/plan-history.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { isId } from '../../kernel/ids.ts'
-import { defaultPageLimit, toListView } from '../../kernel/pagination.ts'
+import { toListView } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { onceOf } from '../../ledger/once.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
@@ -46,7 +46,7 @@ export const nativeRunsApi = (deps: Deps) => {
     .get(
       '/v1/runs',
       async ({ caller, request }) => {
-        const { limit = defaultPageLimit, after, ...narrow } = runQuery.read(queryOf(request))
+        const { limit, after, ...narrow } = runQuery.read(queryOf(request))
         const page = { limit, after }
         const filter = {
           ...narrow,

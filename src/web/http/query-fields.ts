@@ -1,7 +1,7 @@
 /** Declares a query once: its reader, its part of the reference and its form follow from it. */
 import type { Millis } from '../../kernel/clock.ts'
 import { readIdPart } from '../../kernel/id-part.ts'
-import { maxPageLimit } from '../../kernel/pagination.ts'
+import { defaultPageLimit, maxPageLimit } from '../../kernel/pagination.ts'
 import { type RangeTexts, readPeriod } from '../../kernel/period.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { readAfter, readChoice, readInteger, readLimit, readText, withoutEmpty } from './query.ts'
@@ -24,13 +24,13 @@ export type Chip = {
 export type QueryField<V = unknown> = {
   shape: t.TSchema
   chip: Chip | undefined
-  /** Undefined when absent. @throws Refusal 'invalid_request' */
-  read: (query: URLSearchParams, name: string) => V | undefined
+  /** @throws Refusal 'invalid_request' */
+  read: (query: URLSearchParams, name: string) => V
 }
 
 type Fields = Readonly<Record<string, QueryField>>
-type Values<F extends Fields> = {
-  [K in keyof F]: F[K] extends QueryField<infer V> ? V | undefined : never
+export type Values<F extends Fields> = {
+  [K in keyof F]: F[K] extends QueryField<infer V> ? V : never
 }
 
 export type Query<F extends Fields = Fields> = {
@@ -66,14 +66,14 @@ export const choice = <const T extends string>(
   about: string,
   of: readonly T[],
   chip?: Chip,
-): QueryField<T> => ({
+): QueryField<T | undefined> => ({
   shape: t.oneOf(about, of),
   chip,
   read: (query, name) => readChoice(query, name, of),
 })
 
 /** On or absent: `?name=1`. */
-export const yes = (about: string, chip?: Omit<Chip, 'words'>): QueryField<true> => ({
+export const yes = (about: string, chip?: Omit<Chip, 'words'>): QueryField<true | undefined> => ({
   shape: t.oneOf(about, ['1']),
   chip: chip && { ...chip, words: { 1: 'Yes' } },
   read: (query, name) => (readChoice(query, name, ['1']) === undefined ? undefined : true),
@@ -84,7 +84,7 @@ export const whole = (
   example: number,
   bounds: { minimum: number; maximum?: number },
   chip?: Chip,
-): QueryField<number> => ({
+): QueryField<number | undefined> => ({
   shape: t.integer(about, example, bounds),
   chip,
   read: (query, name) =>
@@ -94,7 +94,7 @@ export const whole = (
     }),
 })
 
-export const text = (about: string, example: string, chip?: Chip): QueryField<string> =>
+export const text = (about: string, example: string, chip?: Chip): QueryField<string | undefined> =>
   parsed(about, example, (typed) => typed, chip)
 
 /** A text that stands for something else, or is refused. */
@@ -103,7 +103,7 @@ export const parsed = <V>(
   example: string,
   parse: (typed: string, name: string) => V,
   chip?: Chip,
-): QueryField<V> => ({
+): QueryField<V | undefined> => ({
   shape: t.text(about, example),
   chip,
   read: (query, name) => {
@@ -117,7 +117,7 @@ export const pageFields = (after: string) => ({
   limit: {
     shape: t.integer('How many, 20 if absent.', 20, { minimum: 1, maximum: maxPageLimit }),
     chip: { label: 'Show', first: '20', words: { 50: '50', 100: '100' }, isMore: true },
-    read: readLimit,
+    read: (query: URLSearchParams) => readLimit(query) ?? defaultPageLimit,
   },
   after: {
     shape: t.text('`last_id` of the page before.', after),

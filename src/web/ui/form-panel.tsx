@@ -29,7 +29,7 @@ export type FormField = { half?: boolean; initial?: string } & (
   | ({ kind: 'area' } & Drawn<AreaProps>)
   | ({ kind: 'select' | 'choice' } & Drawn<SelectProps>)
   | ({ kind: 'check' } & Drawn<FieldProps>)
-  /** Boxes under one legend. Browsers leave out unchecked ones, so a hidden field marks the form. */
+  /** Boxes under one legend. Browsers leave out unchecked ones: the marker says that they came. */
   | {
       kind: 'boxes'
       label: string

@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
 import type { Acting, Right } from '../../../kernel/acting.ts'
-import { defaultPageLimit, type PageRequest, toFilteredView } from '../../../kernel/pagination.ts'
+import { type PageRequest, toFilteredView } from '../../../kernel/pagination.ts'
 import { type CsvFields, csvStep, listAsCsv } from '../../../web/http/csv-download.ts'
 import { downloadResponse } from '../../../web/http/download.ts'
 import { queryOf } from '../../../web/http/query.ts'
@@ -52,7 +52,7 @@ type ListParts<Row, More> = {
 export const listRoutes = <Row, More>(deps: Deps, frame: Frame, of: ListParts<Row, More>) => {
   const { name, right, look } = of
   const read = async (acting: Acting, asked: URLSearchParams): Promise<Found<Row>> => {
-    const { limit = defaultPageLimit, after, sort } = of.query.readForm(asked)
+    const { limit, after, sort } = of.query.readForm(asked)
     const source = await of.open(acting, asked)
     const named = await source.named?.()
     if (named) return { items: named, next: undefined }

@@ -1,7 +1,7 @@
 /** Reads what an operator asks of lists, on a page and through the operator API. */
 import { toAccountId } from '../../../access/accounts/account.ts'
 import type { Deps } from '../../../app/deps-port.ts'
-import { defaultPageLimit, maxPageLimit, type Page } from '../../../kernel/pagination.ts'
+import { maxPageLimit, type Page } from '../../../kernel/pagination.ts'
 import { refuse } from '../../../kernel/refusal.ts'
 import type { AccountRow, DepositRow } from '../../../storage/db/schema/schema.ts'
 import { isAddress } from '../../../verify/address.ts'
@@ -29,7 +29,7 @@ export async function readAccounts(
   { admin }: Pick<Deps, 'admin'>,
   query: URLSearchParams,
 ): Promise<FoundAccounts> {
-  const { q: prefix = '', limit = defaultPageLimit, after: typed } = accountQuery.read(query)
+  const { q: prefix = '', limit, after: typed } = accountQuery.read(query)
   const after = typed === undefined ? undefined : readAddress(typed)
   const found = await admin.accounts({ prefix, limit, after })
   return { found, prefix, isFirst: after === undefined }
@@ -64,7 +64,7 @@ export async function readDeposits(
   { admin }: Pick<Deps, 'admin'>,
   query: URLSearchParams,
 ): Promise<FoundDeposits> {
-  const { state: of = 'all', limit = defaultPageLimit, after } = depositQuery.read(query)
+  const { state: of = 'all', limit, after } = depositQuery.read(query)
   const page = { limit, after }
   const found = await {
     all: () => admin.deposits(page),
