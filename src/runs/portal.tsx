@@ -1,37 +1,35 @@
 /** An account's runs in the browser: their list, each of them, and the way to cancel one. */
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../access/accounts/needs-session.ts'
-import { fileRoute, viewRoutes } from '../access/accounts/portal/view-routes.tsx'
+import { type ListSource, listRoutes } from '../access/accounts/portal/list-routes.tsx'
 import { isKeyOf } from '../access/keys/owns.ts'
 import { accountListedSince } from '../access/plan-history.ts'
 import type { Deps } from '../app/deps-port.ts'
 import type { Acting, Whose } from '../kernel/acting.ts'
 import { wholeRunId } from '../kernel/id-part.ts'
 import { isId } from '../kernel/ids.ts'
-import { toFilteredView } from '../kernel/pagination.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import type { SessionRow } from '../storage/db/schema/schema.ts'
-import { csvStep } from '../web/http/csv-download.ts'
-import { queryOf, readPage, readsByCost, readText, withoutEmpty } from '../web/http/query.ts'
+import { queryOf, readText } from '../web/http/query.ts'
 import type { SseContext } from '../web/http/sse.ts'
 import type { Frame } from '../web/ui/frame.ts'
 import { shortId } from '../web/ui/hash.tsx'
 import { type Markup, renderChild } from '../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../web/ui/layout.tsx'
-import { freshRow, isFollowed, ListPage, ListPanel, readListed } from '../web/ui/list-page.tsx'
+import { freshRow } from '../web/ui/list-page.tsx'
 import { isHtmx, reply } from '../web/ui/reply.ts'
 import { followRows, newsMax, type Rows, shownIn } from './api/follow-rows.ts'
-import { readFilter, runFilterNames } from './api/list-query.ts'
+import { ownRunQuery, readFilter } from './api/list-query.ts'
 import { followAccount, type PartState } from './api/live.ts'
 import { cancelRun } from './cancel.ts'
 import { followReceipts } from './portal/receipts-live.ts'
 import { runFields } from './portal/run-csv.ts'
 import { RunPage } from './portal/run-detail.tsx'
-import { type RunsView, runsLook, runsPath } from './portal/run-list.tsx'
+import { runsLook, runsPath } from './portal/run-list.tsx'
 import { markOf, runPath } from './portal/run-state.tsx'
 import { readReceiptStates } from './receipt-state.ts'
 import { toRunView } from './run-view.ts'
-import { isInFlight, type ShownFilter, type ShownPage, type ShownRun } from './shown-run.ts'
+import { isInFlight, type ShownFilter, type ShownRun } from './shown-run.ts'
 
 /** The most keys in the filter form's list. */
 const keysMax = 100
@@ -39,31 +37,15 @@ const keysMax = 100
 export const runsPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'runs-portal' })
     .use(
-      viewRoutes(deps, frame, {
-        name: 'runs',
-        title: 'Runs',
-        right: 'runs:read',
-        isFiltered: true,
-        read: ({ acting, query }) => viewOf(deps, acting, query),
-        page: (view) => <ListPage view={view} look={runsLook(view)} />,
-        panel: (view) => <ListPanel view={view} look={runsLook(view)} />,
-        scripts: (view) => (isFollowed(view) ? ['live-list'] : []),
-        refusalOf: ({ refusal }) => refusal,
-        json: async ({ acting, query }) => {
-          const { items, next } = await readList(deps, acting, query)
-          return toFilteredView(
-            items.map(({ run }) => toRunView(run)),
-            next,
-          )
-        },
-      }),
-    )
-    .use(
-      fileRoute(deps, {
+      listRoutes(deps, frame, {
         name: 'runs',
         right: 'runs:read',
-        fields: runFields,
-        read: ({ acting, query }) => readAll(deps, acting, query),
+        query: ownRunQuery,
+        look: runsLook,
+        readMore: (acting) => choicesOf(deps, acting),
+        open: (acting, query) => openList(deps, acting, query),
+        toView: ({ run }) => toRunView(run),
+        file: runFields,
       }),
     )
     .use(sessionAuth(deps))
@@ -148,35 +130,28 @@ async function findOwn({ runs }: Deps, whose: Whose, id: string): Promise<ShownR
   return found ?? refuse('not_found', 'This run does not exist.')
 }
 
-/** @throws Refusal 'invalid_request' for a filter or cursor outside the account. */
-async function readList(deps: Deps, whose: Whose, query: URLSearchParams): Promise<ShownPage> {
-  const filter = await listedFilter(deps, whose, query)
-  const page = readPage(withoutEmpty(query))
-  const id = filter.ids && wholeRunId(filter.ids)
-  if (id !== undefined) {
-    const found = await deps.runs.findShown(whose, id)
-    return { items: found ? [found] : [], next: undefined }
-  }
-  const isKnown =
-    page.after === undefined ||
-    (isId('run', page.after) && (await deps.runs.findShown(whose, page.after)))
-  if (!isKnown) refuse('invalid_request', { message: 'This run does not exist.', param: 'after' })
-  if (readsByCost(query)) return deps.runs.listCostliest(whose, filter, page.limit)
-  return deps.runs.listShown(whose, filter, page)
-}
-
-/** Reads all that match page by page, whatever the page of the list and its order. */
-async function readAll(deps: Deps, whose: Whose, query: URLSearchParams) {
-  const filter = await listedFilter(deps, whose, query)
-  return (after: string | undefined) =>
-    deps.runs.listShown(whose, filter, { limit: csvStep, after })
-}
-
-/** The filter, as far back as the plan says. */
-async function listedFilter(deps: Deps, whose: Whose, query: URLSearchParams) {
-  const filter = await ownFilter(deps, whose, query)
+/** The account's runs as far back as the plan says, narrowed; one that is named whole, alone. */
+async function openList(
+  deps: Deps,
+  whose: Whose,
+  query: URLSearchParams,
+): Promise<ListSource<ShownRun>> {
+  const asked = await ownFilter(deps, whose, query)
   const since = await accountListedSince(deps, whose.account)
-  return { ...filter, from: Math.max(filter.from ?? 0, since) }
+  const filter = { ...asked, from: Math.max(asked.from ?? 0, since) }
+  return {
+    list: (page) => deps.runs.listShown(whose, filter, page),
+    listCostliest: (limit) => deps.runs.listCostliest(whose, filter, limit),
+    named: async () => {
+      const id = filter.ids && wholeRunId(filter.ids)
+      const found = id && (await deps.runs.findShown(whose, id))
+      return id === undefined ? undefined : found ? [found] : []
+    },
+    assertPlace: async (after) => {
+      if (isId('run', after) && (await deps.runs.findShown(whose, after))) return
+      refuse('invalid_request', { message: 'This run does not exist.', param: 'after' })
+    },
+  }
 }
 
 async function ownFilter(deps: Deps, whose: Whose, query: URLSearchParams): Promise<ShownFilter> {
@@ -187,11 +162,9 @@ async function ownFilter(deps: Deps, whose: Whose, query: URLSearchParams): Prom
   refuse('invalid_request', { message: 'This key does not exist.', param: 'key' })
 }
 
-async function viewOf(deps: Deps, whose: Whose, query: URLSearchParams): Promise<RunsView> {
+async function choicesOf(deps: Deps, whose: Whose) {
   const keys = await deps.runs.keysToChoose(whose, keysMax + 1)
-  const asked = { account: whose.account, now: deps.clock.now(), query, names: runFilterNames }
   return {
-    ...(await readListed(asked, () => readList(deps, whose, query))),
     models: deps.catalogue.list().map(({ id }) => id),
     keys: keys.length > keysMax ? undefined : keys,
     receiptStateOf: await readReceiptStates(deps),

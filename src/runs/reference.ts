@@ -1,8 +1,8 @@
 /** Reference entries of runs: of a key and those below it, and of an account. */
 
-import { ownFilter } from '../proof/receipts/reference.ts'
 import * as t from '../web/http/shape.ts'
 import * as r from '../web/reference/entry.ts'
+import { ownRunQuery, runQuery } from './api/list-query.ts'
 import { runBody } from './api/run-body.ts'
 import { quotedRefusals, receiptHeaders } from './protocols-reference.ts'
 import {
@@ -14,9 +14,6 @@ import {
 } from './shapes.ts'
 
 const model = 'counterfoil/echo-1'
-const status = t.oneOf('Only those.', [
-  ...['succeeded', 'queued', 'running', 'failed', 'cancelled', 'interrupted'],
-])
 
 const { get, post } = r.entriesUnder('/v1/runs', {
   access: 'runs:read',
@@ -69,11 +66,7 @@ const operations = [
   }),
   get('listRuns', '', 'List runs', {
     about: 'Of the key and the keys below it, newest first, as far back as the plan says.',
-    query: {
-      ...r.pageQuery(t.sampleIds.run),
-      status,
-      model: t.text('Only those of a model.', model),
-    },
+    query: runQuery.parameters,
     examples: [{ name: 'What went well', query: { status: 'succeeded' } }],
     answers: r.ok('A page of runs.', runPageShape),
   }),
@@ -116,22 +109,12 @@ const own = r.entriesUnder('/api/portal/runs', {
   path: { id: t.id('run', 'Id of a run of the account.') },
 })
 
-const filter = {
-  status,
-  model: ownFilter.model,
-  key: t.text('Only those of a key.', t.sampleIds.key),
-  tag: t.text('Only those with a tag: `name:value`.', 'team:research'),
-  ...ownFilter.times,
-  sort: ownFilter.sort,
-  id: ownFilter.named(t.sampleIds.run),
-}
-
 export const ownRunsArea = r.area('own-runs', 'dashboard', 'Runs of an account', {
   about: 'All runs of the signed-in account.',
   operations: [
     own.get('listOwnRuns', '', 'List runs of the account', {
-      about: `Of all its keys, newest first, as far back as the plan says. ${ownFilter.goesOn}`,
-      query: { ...r.pageQuery(t.sampleIds.run), ...filter },
+      about: `Of all its keys, newest first, as far back as the plan says. ${r.goesOn}`,
+      query: ownRunQuery.parameters,
       examples: [{ name: 'What went well', query: { status: 'succeeded' } }],
       answers: r.shown('A page of runs.', runPageShape),
     }),
@@ -139,7 +122,7 @@ export const ownRunsArea = r.area('own-runs', 'dashboard', 'Runs of an account',
       about:
         'Brings a page the runs that are newer, and those it shows whenever their state moves on.',
       query: {
-        ...filter,
+        ...ownRunQuery.parameters,
         since: t.text('The newest run that the page shows.', t.sampleIds.run),
         open: t.text(
           'Runs it shows that are not final, with commas; at most 100.',

@@ -16,6 +16,15 @@ export const runStatuses = [
 /** Narrows a list of runs. */
 export type RunFilter = { status?: RunStatus | undefined; model?: string | undefined }
 
+/** A tag by its name, or by its name and value. */
+export type TagFilter = { name: string; value?: string | undefined }
+
+/** `team:search` or `team`; a name holds no colon. */
+export function readTag(text: string): TagFilter {
+  const at = text.indexOf(':')
+  return at === -1 ? { name: text } : { name: text.slice(0, at), value: text.slice(at + 1) }
+}
+
 export type Outcome = NonNullable<RunRow['outcome']>
 
 /** Why a run did not complete, in the words of the error table. */

@@ -4,19 +4,16 @@ import type { Millis } from '../kernel/clock.ts'
 import type { IdPart } from '../kernel/id-part.ts'
 import type { PageRequest } from '../kernel/pagination.ts'
 import type { EndedRun, RunRow } from '../storage/db/schema/schema.ts'
-import type { RunFilter } from './run.ts'
+import type { RunNarrowing } from './api/list-query.ts'
+import type { TagFilter } from './run.ts'
 
 /** A run with the name of its key. */
 export type ShownRun<R extends RunRow = RunRow> = { run: R; keyName: string }
 
-/** A tag by its name, or by its name and value. */
-export type TagFilter = { name: string; value?: string | undefined }
-
 /** Narrows the list of an account's runs. */
-export type ShownFilter = RunFilter & {
+export type ShownFilter = RunNarrowing & {
   /** A key of the account itself. */
   keyId?: string | undefined
-  tag?: TagFilter | undefined
   ids?: IdPart | undefined
   /** The time a run began: `from` ≤ at < `to`. */
   from?: Millis | undefined
@@ -56,12 +53,6 @@ export const passedMax = 4000
 export const hasTag = ({ tags }: Pick<RunRow, 'tags'>, tag: TagFilter | undefined): boolean =>
   tag === undefined ||
   (Object.hasOwn(tags, tag.name) && (tag.value === undefined || tags[tag.name] === tag.value))
-
-/** `team:search` or `team`; a name holds no colon. */
-export function readTag(text: string): TagFilter {
-  const at = text.indexOf(':')
-  return at === -1 ? { name: text } : { name: text.slice(0, at), value: text.slice(at + 1) }
-}
 
 export const tagText = ({ name, value }: TagFilter): string =>
   value === undefined ? name : `${name}:${value}`

@@ -7,20 +7,21 @@ import { Refusal } from '../../kernel/refusal.ts'
 import type { SessionRow } from '../../storage/db/schema/schema.ts'
 import { answerOnce, callOf } from '../../web/http/answer-once.ts'
 import { type Draft, draftOf, type Fields, readFields } from '../../web/http/fields.ts'
-import { queryOf, readChoice, readPage, readText } from '../../web/http/query.ts'
+import { queryOf, readPage, readText } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { dashboardPage, shownAt } from '../../web/ui/layout.tsx'
 import { navigates, type ReplyContext, reply } from '../../web/ui/reply.ts'
 import { sessionAuth, wantsJson, wantsPage } from '../accounts/needs-session.ts'
 import { viewRoutes } from '../accounts/portal/view-routes.tsx'
 import { onceShown } from './api/once-shown.ts'
-import { browseKeys, listKeys, type Wanted } from './browse.ts'
+import { browseKeys, listKeys } from './browse.ts'
 import { makeFormToken } from './form-token.ts'
 import { toKeyView } from './key-view.ts'
 import { NewKeyPage } from './portal/create-form.tsx'
 import { createKey, findMade } from './portal/create-key.ts'
 import { keyPortal } from './portal/key.tsx'
 import { KeysPage, KeysPanel, type ListView } from './portal/key-list.tsx'
+import { readWanted } from './portal/key-query.ts'
 import { keyPath, keysPath, newKeyPath } from './portal/key-state.tsx'
 import { secretPage, secretPath, showSecret } from './portal/secret.tsx'
 
@@ -121,12 +122,4 @@ async function readList(deps: Deps, whose: Whose, query: URLSearchParams): Promi
   const active = await deps.keys.tree(whose, now)
   const found = await browseKeys(deps, { whose, active }, wanted, page)
   return { account: whose.account, now, wanted, found, isFirst: page.after === undefined }
-}
-
-/** Forms send empty fields; they do not filter. */
-function readWanted(query: URLSearchParams): Wanted {
-  const state = query.get('state')
-    ? readChoice(query, 'state', ['usable', 'paused', 'expired', 'revoked'])
-    : undefined
-  return { state, name: readText(query, 'name')?.trim() || undefined }
 }

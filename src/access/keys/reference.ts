@@ -5,6 +5,7 @@ import * as r from '../../web/reference/entry.ts'
 import { changeBody, mintBody, rotateBody } from './api/key-body.ts'
 import { leakBody, leakShape } from './api/leak-body.ts'
 import { keyForm, rotateForm } from './portal/key-fields.ts'
+import { ownKeyQuery } from './portal/key-query.ts'
 import {
   balanceShape,
   keyPageShape,
@@ -124,11 +125,7 @@ const act = (verb: 'pause' | 'resume' | 'revoke', title: string, about: string) 
 const ownOperations = [
   own.get('listOwnKeys', '', 'List keys of the account', {
     about: 'All keys of the account, newest first.',
-    query: {
-      ...r.pageQuery(t.sampleIds.key),
-      state: t.oneOf('Only those.', ['usable', 'paused', 'expired', 'revoked']),
-      name: t.text('Only those whose name holds this.', 'agent'),
-    },
+    query: ownKeyQuery.parameters,
     examples: [{ name: 'Those that work', query: { state: 'usable' } }],
     answers: r.done('A page of keys.', ownKeyPageShape),
   }),

@@ -8,12 +8,12 @@ import { type PageRequest, toListView } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { parseDate } from '../../kernel/time-text.ts'
 import { downloadResponse } from '../../web/http/download.ts'
-import { readChoice, readPage } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { readDays } from './days.ts'
 import { exportStatement } from './export.ts'
 import { type Place, readPlace } from './movement.ts'
 import { StatementPage, StatementPanel, type StatementView } from './portal/statement.tsx'
+import { statementQuery } from './portal/statement-query.ts'
 import { toDayView, toMovementView } from './statement-view.ts'
 
 /** Everything that moved the money of an account: the page, the same as JSON, and as a file. */
@@ -44,14 +44,13 @@ export const statementPortal = (deps: Deps, frame: Frame) =>
     )
 
 async function jsonOf(deps: Deps, account: string, query: URLSearchParams) {
-  const page = readPage(query)
-  if (readChoice(query, 'by', ['movement', 'day']) === 'day') {
-    const before = readDay(page)
-    const { days, hasMore } = await readDays(deps, account, { before, limit: page.limit })
+  const { by, limit, ...place } = statementQuery.read(query)
+  if (by === 'day') {
+    const { days, hasMore } = await readDays(deps, account, { before: readDay(place), limit })
     return toListView({ items: days.map(toDayView), hasMore })
   }
-  const after = await readAfter(deps, account, page)
-  const { items, hasMore } = await deps.statements.list(account, { ...page, after })
+  const after = await readAfter(deps, account, place)
+  const { items, hasMore } = await deps.statements.list(account, { limit, after })
   return toListView({ items: items.map(toMovementView), hasMore })
 }
 
@@ -62,21 +61,20 @@ async function viewOf(
 ): Promise<StatementView> {
   const account = await deps.accounts.find(accountId)
   if (!account) throw new Error('a session without an account')
-  const page = readPage(query)
-  const view = { account, isFirst: page.after === undefined }
-  if (readChoice(query, 'by', ['movement', 'day']) === 'movement') {
-    const after = await readAfter(deps, accountId, page)
-    return { ...view, ...(await deps.statements.list(accountId, { ...page, after })) }
+  const { by, limit, ...place } = statementQuery.read(query)
+  const view = { account, isFirst: place.after === undefined }
+  if (by === 'movement') {
+    const after = await readAfter(deps, accountId, place)
+    return { ...view, ...(await deps.statements.list(accountId, { limit, after })) }
   }
-  const before = readDay(page)
-  return { ...view, ...(await readDays(deps, accountId, { before, limit: page.limit })) }
+  return { ...view, ...(await readDays(deps, accountId, { before: readDay(place), limit })) }
 }
 
 /** @throws Refusal 'invalid_request' for a line that is not there. */
 async function readAfter(
   { statements }: Deps,
   account: string,
-  { after }: PageRequest,
+  { after }: Pick<PageRequest, 'after'>,
 ): Promise<Place | undefined> {
   if (after === undefined) return undefined
   const place = readPlace(after)
@@ -85,7 +83,7 @@ async function readAfter(
 }
 
 /** The day that a list of days goes on after. @throws Refusal 'invalid_request' */
-function readDay({ after }: PageRequest): Millis | undefined {
+function readDay({ after }: Pick<PageRequest, 'after'>): Millis | undefined {
   if (after === undefined) return undefined
   const day = parseDate(after)
   if (day !== undefined) return day

@@ -1,6 +1,7 @@
 /** Reference entries of the statement. */
 import * as t from '../../web/http/shape.ts'
 import * as r from '../../web/reference/entry.ts'
+import { statementQuery } from './portal/statement-query.ts'
 import { movementPageShape, statementDayPageShape } from './shapes.ts'
 
 const { get } = r.entriesUnder('/api/portal/statement')
@@ -8,10 +9,7 @@ const { get } = r.entriesUnder('/api/portal/statement')
 export const statementEntries = [
   get('showStatement', '', 'The statement', {
     about: 'Everything that moved the balance, newest first; all amounts add up to it.',
-    query: {
-      ...r.pageQuery('1785585600000-1'),
-      by: t.oneOf('Default: movement.', ['movement', 'day']),
-    },
+    query: statementQuery.parameters,
     examples: ['Movements', { name: 'Days', query: { by: 'day' } }],
     answers: r.shown(
       'Movements, or days.',

@@ -1,19 +1,20 @@
 /** Reference entries of usage: of a key and those below it, and of an account. */
 import * as t from '../../web/http/shape.ts'
 import * as r from '../../web/reference/entry.ts'
-import { exportQuery, manifestShape, usageQuery, usageShape } from './shapes.ts'
+import { exportQuery, reportQuery, usageQuery } from './api/usage-query.ts'
+import { manifestShape, usageShape } from './shapes.ts'
 
 const { get } = r.entriesUnder('/v1/usage', { access: 'usage:read' })
 const own = r.entriesUnder('/api/portal/usage')
 
 const sums = {
-  query: usageQuery,
+  query: usageQuery.parameters,
   examples: [{ name: 'By day and model', query: { group_by: 'day,model' } }],
   answers: r.ok('The sums.', usageShape),
 }
 
 const file = {
-  query: exportQuery,
+  query: exportQuery.parameters,
   examples: [
     { name: 'For a spreadsheet', query: { format: 'csv' } },
     { name: 'For a program', query: { format: 'jsonl' } },
@@ -40,7 +41,7 @@ const file = {
 } as const
 
 const manifest = {
-  query: exportQuery,
+  query: exportQuery.parameters,
   examples: [{ name: 'Of a CSV', query: { format: 'csv' } }],
   answers: r.ok('The manifest.', manifestShape),
   refuses: ['concurrency_limited'],
@@ -75,10 +76,7 @@ export const ownUsageEntries = [
   own.get('showOwnUsage', '', 'Sums of usage of the account', {
     ...sums,
     about: 'As `GET /v1/usage`, over all its keys.',
-    query: {
-      ...usageQuery,
-      days: t.oneOf('The last days, in place of `from` and `to`.', ['7', '30', '90']),
-    },
+    query: reportQuery.parameters,
     answers: r.shown('The sums.', usageShape),
   }),
   own.get('exportOwnUsage', '/export', 'Usage of the account as a file', {

@@ -14,24 +14,6 @@ const sums = {
   cost_nusd: t.nusd('What was charged.', 9300),
 }
 
-const rangeText = (about: string, example: string) =>
-  t.text(`${about} A date (UTC, whole) or an RFC 3339 time.`, example)
-
-/** The query of `GET /v1/usage`. */
-export const usageQuery = {
-  from: rangeText('The start.', '2026-08-01'),
-  to: rangeText('The end, a day included.', '2026-08-31'),
-  group_by: t.text(`One or more of ${dimensions.join(', ')}, with commas.`, 'day,model'),
-}
-
-/** The query of `GET /v1/usage/export`. */
-export const exportQuery = {
-  format: t.oneOf('`focus` is FinOps FOCUS 1.2.', ['csv', 'jsonl', 'focus']),
-  from: rangeText('The start; default: all there is.', '2026-08-01'),
-  to: rangeText('The end.', '2026-08-31'),
-  as_of: t.integer('Leaves of the log to go up to.', 12, { minimum: 0 }),
-}
-
 export const usageShape = t.answer('Usage', 'Sums of what was used.', {
   object: t.only('usage'),
   from: t.time('Included.'),

@@ -7,7 +7,7 @@ import type { Json } from '../../kernel/canonical.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { checkBody } from '../../web/http/check-body.ts'
 import { rateKey } from '../../web/http/client-address.ts'
-import { readFields } from '../../web/http/fields.ts'
+import { draftOf, readFields } from '../../web/http/fields.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
 import { type ReplyContext, reply } from '../../web/ui/reply.ts'
@@ -47,7 +47,7 @@ export const vouchersPortal = (deps: Deps, frame: Frame) =>
           return reply({ request, set }, shown)
         } catch (error) {
           if (!(error instanceof Refusal) || wantsJson(request)) throw error
-          const view = { typed: typedOf(value), wrong: error.message }
+          const view = { typed: typedOf(value), refusal: error }
           return show(frame, { request, set, acting }, view, error.status)
         }
       },
@@ -61,7 +61,4 @@ function show(frame: Frame, { request, set, acting }: Context, view: VoucherView
   return reply({ request, set }, { page, fragment, ...(status === undefined ? {} : { status }) })
 }
 
-function typedOf(value: Json): string {
-  const { code } = typeof value === 'object' && value !== null ? (value as { code?: Json }) : {}
-  return typeof code === 'string' ? code.slice(0, 100) : ''
-}
+const typedOf = (value: Json): string => (draftOf(value)['code'] ?? '').slice(0, 100)

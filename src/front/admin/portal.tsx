@@ -6,10 +6,9 @@ import { isId } from '../../kernel/ids.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import { readPage, readText } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { statusOf } from '../status/api.ts'
-import { readAddress } from './api/operator-lists.ts'
+import { auditQuery } from './api/operator-lists.ts'
 import { type Audited, ledgerAuditor } from './audit-now.ts'
 import { findingsOf } from './findings.ts'
 import { adminAuth } from './needs-admin.ts'
@@ -115,12 +114,10 @@ const auditPortal = (deps: Deps, frame: Frame) =>
   })
 
 async function readAudit(deps: Deps, query: URLSearchParams): Promise<AuditListView> {
-  const typed = readText(query, 'account')?.trim() ?? ''
-  const account = typed === '' ? undefined : readAddress(typed)
-  const page = readPage(query)
-  if (page.after !== undefined && !isId('req', page.after)) {
+  const { account, limit, after } = auditQuery.read(query)
+  if (after !== undefined && !isId('req', after)) {
     refuse('invalid_request', { message: 'No such entry.', param: 'after' })
   }
-  const found = await deps.admin.audit({ ...page, account })
-  return { found, now: deps.clock.now(), account, isFirst: page.after === undefined }
+  const found = await deps.admin.audit({ limit, after, account })
+  return { found, now: deps.clock.now(), account, isFirst: after === undefined }
 }

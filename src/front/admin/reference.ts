@@ -1,7 +1,9 @@
 /** Reference entries of the operator's pages. */
 import { depositPageShape, depositShape } from '../../billing/deposits/shapes.ts'
+import { marginQuery } from '../../billing/margins/api/margin-query.ts'
 import * as t from '../../web/http/shape.ts'
 import * as r from '../../web/reference/entry.ts'
+import { accountQuery, auditQuery, depositQuery } from './api/operator-lists.ts'
 import {
   accountDetailShape,
   accountPageShape,
@@ -28,18 +30,6 @@ const ofAccounts = r.entriesUnder('/api/portal/admin/accounts', {
   samples: { id: other },
 })
 const asItIs = r.done('The account as it is now.', accountShape)
-
-export const depositQuery = {
-  ...r.pageQuery(t.sampleIds.dep),
-  state: t.oneOf('Default: all.', ['all', 'waiting', 'unassigned', 'ignored']),
-}
-
-export const marginQuery = {
-  by: t.oneOf('Default: model.', ['model', 'account', 'day']),
-  days: t.oneOf('The last days, in place of `from` and `to`.', ['7', '30', '90']),
-  from: t.text('First day (UTC). Default: 29 days ago.', '2026-11-01'),
-  to: t.text('Last day (UTC). Default: today.', '2026-11-21'),
-}
 
 /** One look at a part, as JSON and as a fragment. */
 const look = (
@@ -68,23 +58,17 @@ export const operatorArea = r.area('operator', 'dashboard', 'Operator', {
     look('listAccounts', '/accounts', 'Accounts', {
       schema: accountPageShape,
       about: 'All accounts, newest first.',
-      query: {
-        ...r.pageQuery(other),
-        q: t.text('Only those whose address begins so.', '0xf39f'),
-      },
+      query: accountQuery.parameters,
     }),
     look('listAllDeposits', '/deposits', 'Deposits of all accounts', {
       schema: depositPageShape,
       about: 'All of them, those that wait, those without an account, or those never credited.',
-      query: depositQuery,
+      query: depositQuery.parameters,
     }),
     look('listAuditLog', '/audit-log', 'The audit log', {
       schema: auditPageShape,
       about: 'Who did what, newest first.',
-      query: {
-        ...r.pageQuery(t.sampleIds.req),
-        account: t.text('Only what was done to an account.', wallet),
-      },
+      query: auditQuery.parameters,
     }),
     ofAccounts.get('showAccount', '/:id', 'One account', {
       about: 'Also for an address without an account: a grant opens one.',
@@ -129,7 +113,7 @@ export const operatedArea = r.area('operated', 'dashboard', 'Service of an opera
     look('showMargins', '/margins', 'Margins', {
       schema: marginsShape,
       about: 'Revenue, cost and margin by model, account or day. Only for the operator.',
-      query: marginQuery,
+      query: marginQuery.parameters,
     }),
     look('listOperatedAnchors', '/anchors', 'Anchors', {
       schema: operatedAnchorsShape,

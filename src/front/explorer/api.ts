@@ -8,19 +8,18 @@ import { browsePassports } from '../../proof/passports/browse.ts'
 import { toPassportView } from '../../proof/passports/passport-view.ts'
 import { answerFresh } from '../../web/http/etag.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
-import { queryOf, readChoice, readInteger, readPage } from '../../web/http/query.ts'
+import { queryOf, readInteger, readPage } from '../../web/http/query.ts'
+import { recentQuery, statsQuery } from './api/explorer-query.ts'
 import type { PublicDeps } from './public-cache.ts'
 import { toSeenView } from './recent.ts'
-import { freshMs, toStatsView, windows } from './stats.ts'
-
-const types = ['receipt', 'anchor', 'passport'] as const
+import { freshMs, toStatsView } from './stats.ts'
 
 export const explorerApi = (deps: PublicDeps) =>
   new Elysia({ name: 'explorer-api' })
     .get(
       '/v1/explorer/stats',
       async ({ request, set }) => {
-        const window = readChoice(queryOf(request), 'window', windows) ?? '24h'
+        const { window = '24h' } = statsQuery.read(queryOf(request))
         const answer = answerFresh(request, set, {
           ...toStatsView(await deps.publicCache.stats(window)),
           ...ownShard(deps.shard),
@@ -34,7 +33,7 @@ export const explorerApi = (deps: PublicDeps) =>
       '/v1/explorer/recent',
       async ({ request, set }) => {
         const query = queryOf(request)
-        const type = readChoice(query, 'type', types) ?? 'receipt'
+        const { type = 'receipt' } = recentQuery.read(query)
         return answerFresh(request, set, {
           ...(await listOf(deps, type, query)),
           ...ownShard(deps.shard),
@@ -43,7 +42,11 @@ export const explorerApi = (deps: PublicDeps) =>
       openToAnyOrigin,
     )
 
-async function listOf(deps: PublicDeps, type: (typeof types)[number], query: URLSearchParams) {
+async function listOf(
+  deps: PublicDeps,
+  type: 'receipt' | 'anchor' | 'passport',
+  query: URLSearchParams,
+) {
   const page = readPage(query)
   if (type === 'receipt') return receiptsOf(deps, page, query)
   if (type === 'anchor') {

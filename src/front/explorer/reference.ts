@@ -1,6 +1,6 @@
 /** Reference entries of the explorer. */
-import * as t from '../../web/http/shape.ts'
 import * as r from '../../web/reference/entry.ts'
+import { recentQuery, statsQuery } from './api/explorer-query.ts'
 import { explorerStatsShape, recentShape } from './shapes.ts'
 
 const { get } = r.entriesUnder('/v1/explorer')
@@ -12,7 +12,7 @@ export const explorerArea = r.area('explorer', 'programs', 'Explorer', {
   operations: [
     get('showStats', '/stats', 'Figures of the explorer', {
       about: 'At most 10 seconds old.',
-      query: { window: t.oneOf('Of what time; default 24h.', ['24h', '7d', '30d', 'all']) },
+      query: statsQuery.parameters,
       examples: [
         { name: 'Of a week', query: { window: '7d' } },
         { name: 'Of all time', query: { window: 'all' } },
@@ -21,10 +21,7 @@ export const explorerArea = r.area('explorer', 'programs', 'Explorer', {
     }),
     get('listRecent', '/recent', 'Newest receipts, anchors and passports', {
       about: 'Receipts, anchors or passports, the newest first.',
-      query: {
-        ...r.pageQuery('12'),
-        type: t.oneOf('Default: receipt.', ['receipt', 'anchor', 'passport']),
-      },
+      query: recentQuery.parameters,
       examples: [
         { name: 'Receipts', query: { type: 'receipt', limit: '5' } },
         { name: 'Anchors', query: { type: 'anchor' } },

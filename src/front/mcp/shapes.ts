@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { mintBody } from '../../access/keys/api/key-body.ts'
 import { quoteBody } from '../../billing/quotes/api/quote-body.ts'
-import { exportQuery, usageQuery } from '../../billing/usage/shapes.ts'
+import { exportQuery, usageQuery } from '../../billing/usage/api/usage-query.ts'
 import { proofSize } from '../../proof/log/shapes.ts'
 import { chainChoice } from '../../proof/receipts/shapes.ts'
 import { runBody } from '../../runs/api/run-body.ts'
@@ -75,11 +75,11 @@ export const revokeInput = t.closed('', {
 
 export const cancelInput = t.closed('', { id: t.text('Id of a run: run_…', t.sampleIds.run) })
 
-const { format, as_of } = exportQuery
+const { format, as_of, ...exported } = exportQuery.parameters
 export const exportInput = t.closed('', {
   'format?': format,
-  'from?': exportQuery.from,
-  'to?': exportQuery.to,
+  'from?': exported.from,
+  'to?': exported.to,
   'as_of?': as_of,
 })
 
@@ -99,5 +99,5 @@ export const verifyInput = t.closed('', {
   'chain?': chainChoice,
 })
 
-const { from, to, group_by } = usageQuery
+const { from, to, group_by } = usageQuery.parameters
 export const usageInput = t.closed('', { 'from?': from, 'to?': to, 'group_by?': group_by })

@@ -1,10 +1,12 @@
 /** Reference entries of the operator API. */
 import { keyShape, keyWithSecretShape } from '../../access/keys/shapes.ts'
 import { depositPageShape, depositShape } from '../../billing/deposits/shapes.ts'
-import { usageQuery, usageShape } from '../../billing/usage/shapes.ts'
+import { marginQuery } from '../../billing/margins/api/margin-query.ts'
+import { usageQuery } from '../../billing/usage/api/usage-query.ts'
+import { usageShape } from '../../billing/usage/shapes.ts'
 import * as t from '../../web/http/shape.ts'
 import * as r from '../../web/reference/entry.ts'
-import { depositQuery, marginQuery } from '../admin/reference.ts'
+import { accountQuery, depositQuery } from '../admin/api/operator-lists.ts'
 import {
   accountPageShape,
   accountShape,
@@ -26,7 +28,7 @@ import {
 } from './shapes.ts'
 
 const account = operatedWallet
-const accountQuery = { account: t.text('Whose. Required.', account) }
+const whose = { account: t.text('Whose. Required.', account) }
 const reason = 'invoice 17'
 const { get, post } = r.entriesUnder('/operator/v1', {
   path: { address: t.text('Address of an account.', account) },
@@ -46,7 +48,7 @@ const accounts = [
   get('listOperatedAccounts', '/accounts', 'List accounts', {
     about: 'In the order of their addresses; `q` is how they begin.',
     access: 'operator accounts:read',
-    query: { ...r.pageQuery(account), q: t.text('The first digits of an address.', '0x3c44') },
+    query: accountQuery.parameters,
     answers: r.ok('A page of accounts.', accountPageShape),
     refuses: ['not_found'],
   }),
@@ -97,7 +99,7 @@ const keys = [
   ofKeys.get('listOperatedKeys', '', 'List keys of an account', {
     about: 'Newest first, in every state.',
     access: 'operator keys:read',
-    query: { ...accountQuery, ...r.pageQuery(t.sampleIds.key) },
+    query: { ...whose, ...r.pageQuery(t.sampleIds.key) },
     examples: [{ name: 'First page', query: { account } }],
     answers: r.ok('A page of keys.', operatorKeysShape),
   }),
@@ -138,7 +140,7 @@ const figures = [
   get('listOperatedDeposits', '/deposits', 'List deposits of all', {
     about: 'All of them, those that wait, those without an account, or those never credited.',
     access: 'operator deposits:read',
-    query: depositQuery,
+    query: depositQuery.parameters,
     examples: [{ name: 'Unassigned', query: { state: 'unassigned' } }],
     answers: r.ok('A page of deposits.', depositPageShape),
   }),
@@ -154,14 +156,14 @@ const figures = [
   get('showOperatedUsage', '/usage', 'Usage of an account', {
     about: 'Sums of its runs by day, key, model or tag; no text of a run.',
     access: 'operator usage:read',
-    query: { ...accountQuery, ...usageQuery },
+    query: { ...whose, ...usageQuery.parameters },
     examples: [{ name: 'By model', query: { account, group_by: 'model' } }],
     answers: r.ok('The sums.', usageShape),
   }),
   get('showOperatedMargins', '/margins', 'Margins by program', {
     about: 'Revenue, cost and margin by model, account or day.',
     access: 'operator usage:read',
-    query: marginQuery,
+    query: marginQuery.parameters,
     examples: [{ name: 'By account', query: { by: 'account' } }],
     answers: r.ok('Margins.', marginsShape),
   }),

@@ -4,10 +4,10 @@ import type { Deps } from '../../app/deps-port.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import { ownShard } from '../../kernel/shard.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
-import { queryOf, readChoice, readPage } from '../../web/http/query.ts'
-import { browsePassports, findPublicPassport, placeOf, sorts } from './browse.ts'
+import { queryOf } from '../../web/http/query.ts'
+import { passportQuery, passportsQuery } from './api/passport-query.ts'
+import { browsePassports, findPublicPassport, placeOf } from './browse.ts'
 import { toPassportView, toReceiptView, toStatementView } from './passport-view.ts'
-import { kinds } from './profile.ts'
 import { toRegistrationFile } from './registration.ts'
 import type { Standing } from './store/standing.ts'
 
@@ -19,10 +19,9 @@ export const passportsApi = (deps: Deps) =>
     .get(
       '/v1/passports',
       async ({ request }) => {
-        const query = queryOf(request)
-        const kind = readChoice(query, 'kind', kinds)
-        const sort = readChoice(query, 'sort', sorts) ?? 'newest'
-        const found = await browsePassports(deps, { kind, sort }, readPage(query))
+        const asked = passportsQuery.read(queryOf(request))
+        const { kind, sort = 'newest', limit, after } = asked
+        const found = await browsePassports(deps, { kind, sort }, { limit, after })
         const items = found.items.map((standing) => toPassportView(deps, standing))
         const list = toListView({ items, hasMore: found.hasMore })
         const last = found.items.at(-1)
@@ -34,14 +33,12 @@ export const passportsApi = (deps: Deps) =>
     .get(
       '/v1/passports/:handle',
       async ({ params, request }) => {
-        const query = queryOf(request)
         const standing = await findPublicPassport(deps, params.handle)
-        const format = readChoice(query, 'format', ['json', 'erc8004']) ?? 'json'
+        const { format, receipts: named } = passportQuery.read(queryOf(request))
         const { row } = standing
         if (format === 'erc8004') return toRegistrationFile(row, deps.settings.baseUrl)
-        const wantsReceipts = readChoice(query, 'receipts', ['0', '1']) === '1'
         const view = await passportOf(deps, standing)
-        if (!wantsReceipts) return view
+        if (named !== '1') return view
         const receipts = await deps.passports.publicReceipts(row, receiptsMax)
         return { ...view, receipts: receipts.map((one) => toReceiptView(deps, one)) }
       },

@@ -3,17 +3,17 @@ import { Elysia } from 'elysia'
 import { readerAccount } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import { queryOf, readChoice, readPage } from '../../web/http/query.ts'
+import { queryOf } from '../../web/http/query.ts'
 import { figure } from '../../web/pictures/drawing.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { publicPage } from '../../web/ui/layout.tsx'
 import { reply } from '../../web/ui/reply.ts'
 import { passportPicturePath } from './api/passport-picture.ts'
-import { browsePassports, findPublicPassport, sorts } from './browse.ts'
+import { passportsQuery } from './api/passport-query.ts'
+import { browsePassports, findPublicPassport } from './browse.ts'
 import { recordOf } from './issue.ts'
 import { PassportPage, PassportsPage, publicPath } from './pages/public.tsx'
 import { figureHash, kindWords } from './portal/passport-state.tsx'
-import { kinds } from './profile.ts'
 import { provenStatement, toStatementFile } from './statement-file.ts'
 
 /** Receipts that a passport's page names. */
@@ -23,15 +23,13 @@ const receiptsMax = 20
 export const passportPages = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'passport-pages' })
     .get(publicPath, async ({ request, set }) => {
-      const query = queryOf(request)
-      const kind = query.get('kind') ? readChoice(query, 'kind', kinds) : undefined
-      const sort = query.get('sort') ? (readChoice(query, 'sort', sorts) ?? 'newest') : 'newest'
-      const asked = readPage(query)
-      const found = await browsePassports(deps, { kind, sort }, asked)
+      const asked = passportsQuery.readForm(queryOf(request))
+      const { kind, sort = 'newest', limit, after } = asked
+      const found = await browsePassports(deps, { kind, sort }, { limit, after })
       const items = found.items.map((standing) => {
         return { row: standing.row, record: recordOf(deps, standing) }
       })
-      const view = { found: { ...found, items }, kind, sort, isFirst: asked.after === undefined }
+      const view = { found: { ...found, items }, kind, sort, isFirst: after === undefined }
       const page = publicPage({
         frame,
         title: 'Passports',

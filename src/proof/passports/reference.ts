@@ -1,6 +1,7 @@
 /** Reference entries of passports: as all see them, and as their account changes them. */
 import * as t from '../../web/http/shape.ts'
 import * as r from '../../web/reference/entry.ts'
+import { passportQuery, passportsQuery } from './api/passport-query.ts'
 import {
   agentRegistrationShape,
   bindBody,
@@ -31,20 +32,13 @@ export const passportsArea = r.area('passports', 'programs', 'Passports', {
       about:
         'The public ones, newest or busiest first. No walk shows one twice; by runs it passes ' +
         'over one that overtakes it meanwhile.',
-      query: {
-        ...r.pageQuery(t.sampleIds.psp),
-        kind: t.oneOf('Only those.', ['agent', 'person', 'service']),
-        sort: t.oneOf('Default: newest.', ['newest', 'runs']),
-      },
+      query: passportsQuery.parameters,
       examples: [{ name: 'The busiest agents', query: { kind: 'agent', sort: 'runs' } }],
       answers: r.ok('A page of passports.', passportPageShape),
     }),
     get('showPassport', '/:handle', 'One passport', {
       about: 'With `format=erc8004` as an agent registration file. A retired one is a 410.',
-      query: {
-        receipts: t.oneOf('Whether to name public receipts.', ['0', '1']),
-        format: t.oneOf('Default: json.', ['json', 'erc8004']),
-      },
+      query: passportQuery.parameters,
       examples: [
         { name: 'With its receipts', query: { receipts: '1' } },
         { name: 'For a registry of agents', query: { format: 'erc8004' } },

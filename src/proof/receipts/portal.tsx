@@ -1,26 +1,22 @@
 /** An account's receipts in the browser: the list, each one, its share and its erasure. */
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
-import { fileRoute, viewRoutes } from '../../access/accounts/portal/view-routes.tsx'
+import { type ListSource, listRoutes } from '../../access/accounts/portal/list-routes.tsx'
 import { accountListedSince } from '../../access/plan-history.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Acting, may, type Whose } from '../../kernel/acting.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { firstIdAt, isId } from '../../kernel/ids.ts'
-import { toFilteredView } from '../../kernel/pagination.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
 import type { ReceiptFile } from '../../verify/receipt.ts'
-import { csvStep } from '../../web/http/csv-download.ts'
 import { readFields } from '../../web/http/fields.ts'
-import { readPage, readsByCost, withoutEmpty } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { shortId } from '../../web/ui/hash.tsx'
 import type { Markup } from '../../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
-import { isFollowed, ListPage, ListPanel, readListed } from '../../web/ui/list-page.tsx'
 import { reply } from '../../web/ui/reply.ts'
 import { ownEvidence } from '../attested/known-evidence.ts'
-import { readReceiptFilter, receiptFilterNames } from './api/receipt-query.ts'
+import { ownReceiptQuery, readReceiptFilter } from './api/receipt-query.ts'
 import { readShareBody } from './api/share.ts'
 import { awaitedRun } from './awaited.ts'
 import { eraseReceipt } from './erase.ts'
@@ -28,41 +24,28 @@ import { judgeStored } from './judge.ts'
 import { ReceiptPage } from './pages/receipt.tsx'
 import { findOwn, ownFiles } from './portal/own-files.ts'
 import { receiptFields } from './portal/receipt-csv.ts'
-import { listPath, ownPath, type ReceiptsView, receiptsLook } from './portal/receipt-list.tsx'
+import { listPath, ownPath, receiptsLook } from './portal/receipt-list.tsx'
 import { type ShareForm, shareBodyOf } from './portal/share-form.ts'
 import { ErasePage, OwnPanels, type OwnView } from './portal/share-panel.tsx'
 import type { Ended } from './receipt.ts'
 import { isErased, receiptIdOf } from './receipt.ts'
 import { ownFileOf } from './receipt-file.ts'
 import { shareReceipt, textNames, toShareView } from './share.ts'
-import { toShown, toShownView } from './shown-receipt.ts'
+import { type ShownReceipt, toShown, toShownView } from './shown-receipt.ts'
 
 /** An account's receipts: their list, each of them whole, and who else may see it. */
 export const receiptsPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'receipts-portal' })
     .use(
-      viewRoutes(deps, frame, {
-        name: 'receipts',
-        title: 'Receipts',
-        right: 'receipts:read',
-        isFiltered: true,
-        read: ({ acting, query }) => viewOf(deps, acting, query),
-        page: (view) => <ListPage view={view} look={receiptsLook(view)} />,
-        panel: (view) => <ListPanel view={view} look={receiptsLook(view)} />,
-        scripts: (view) => (isFollowed(view) ? ['live-list'] : []),
-        refusalOf: ({ refusal }) => refusal,
-        json: async ({ acting, query }) => {
-          const { items, next } = await readList(deps, acting, query)
-          return toFilteredView(items.map(toShownView), next)
-        },
-      }),
-    )
-    .use(
-      fileRoute(deps, {
+      listRoutes(deps, frame, {
         name: 'receipts',
         right: 'receipts:read',
-        fields: receiptFields,
-        read: ({ acting, query }) => readAll(deps, acting, query),
+        query: ownReceiptQuery,
+        look: receiptsLook,
+        readMore: async () => ({ models: deps.catalogue.list().map(({ id }) => id) }),
+        open: (acting, query) => openList(deps, acting, query),
+        toView: toShownView,
+        file: receiptFields,
       }),
     )
     .use(sessionAuth(deps))
@@ -153,44 +136,33 @@ const receiptActions = (deps: Deps, frame: Frame) => {
     )
 }
 
-async function readList(deps: Deps, whose: Whose, asked: URLSearchParams) {
-  const query = withoutEmpty(asked)
-  const page = readPage(query)
-  if (page.after !== undefined && !isId('rcpt', page.after)) {
-    refuse('invalid_request', { param: 'after', message: '"after" must be the id of a receipt.' })
-  }
+/** The account's receipts as far back as the plan says, narrowed. */
+async function openList(
+  deps: Deps,
+  whose: Whose,
+  query: URLSearchParams,
+): Promise<ListSource<ShownReceipt>> {
   const filter = await listedFilter(deps, whose, query)
-  const { items, next } = readsByCost(query)
-    ? await deps.receipts.listCostliest(whose, filter, page.limit)
-    : await deps.receipts.listShown(whose, filter, page)
-  return { items: await toShown(deps, whose.account, items), next }
-}
-
-/** Reads all that match page by page, whatever the page of the list and its order. */
-async function readAll(deps: Deps, whose: Whose, query: URLSearchParams) {
-  const filter = await listedFilter(deps, whose, query)
-  return async (after: string | undefined) => {
-    const { items, next } = await deps.receipts.listShown(whose, filter, { limit: csvStep, after })
+  const show = async ({ items, next }: { items: Ended[]; next: string | undefined }) => {
     return { items: await toShown(deps, whose.account, items), next }
   }
+  return {
+    list: async (page) => show(await deps.receipts.listShown(whose, filter, page)),
+    listCostliest: async (limit) => show(await deps.receipts.listCostliest(whose, filter, limit)),
+    assertPlace: async (after) => {
+      if (isId('rcpt', after)) return
+      const message = '"after" must be the id of a receipt.'
+      refuse('invalid_request', { param: 'after', message })
+    },
+  }
 }
 
-/** The filter, as far back as the plan says. */
 async function listedFilter(deps: Deps, whose: Whose, query: URLSearchParams) {
   const filter = readReceiptFilter(query, deps)
   // One that is named whole is found however old it is.
   if (filter.since === filter.upTo) return filter
   const listed = firstIdAt('run', await accountListedSince(deps, whose.account), deps.ids.mark)
   return filter.since < listed ? { ...filter, since: listed } : filter
-}
-
-/** The list as its page shows it; a filter that cannot be read is said there. */
-async function viewOf(deps: Deps, whose: Whose, query: URLSearchParams): Promise<ReceiptsView> {
-  const asked = { account: whose.account, now: deps.clock.now(), query, names: receiptFilterNames }
-  return {
-    ...(await readListed(asked, () => readList(deps, whose, query))),
-    models: deps.catalogue.list().map(({ id }) => id),
-  }
 }
 
 async function ownView(deps: Deps, ended: Ended): Promise<OwnView & { file: ReceiptFile }> {

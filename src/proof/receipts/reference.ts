@@ -3,6 +3,7 @@ import * as t from '../../web/http/shape.ts'
 import * as r from '../../web/reference/entry.ts'
 import { evidenceFileShape } from '../attested/shapes.ts'
 import { proofFormat, proofShape, proofSize, tlogSample } from '../log/shapes.ts'
+import { ownReceiptQuery } from './api/receipt-query.ts'
 import { shareBody } from './api/share-body.ts'
 import { shareForm } from './portal/share-form.ts'
 import {
@@ -108,35 +109,6 @@ export const receiptsArea = r.area('receipts', 'programs', 'Receipts', {
   operations,
 })
 
-/** Filters of the lists of an account. */
-export const ownFilter = {
-  model: t.text('Only those of a model.', 'counterfoil/echo-1'),
-  times: {
-    from: t.text('A date (UTC) or an RFC 3339 time.', '2026-08-01'),
-    to: t.text('A date, which is included, or a time.', '2026-08-31'),
-    last: t.oneOf('Only those of this time up to now; `from` goes before it.', [
-      ...['24h', '7d', '30d'],
-    ]),
-  },
-  sort: t.oneOf('`costliest`: those that match among the 10,000 newest, in one page.', [
-    ...['newest', 'costliest'],
-  ]),
-  named: (sample: string) =>
-    t.text(
-      'By the id of a run or of its receipt: whole, its beginning, or both ends as pages show ' +
-        'them, `rcpt_01m8…r6tk83`.',
-      sample,
-    ),
-  goesOn: 'With a filter a page may be short: go on after its `last_id`.',
-}
-
-const filter = {
-  visibility: t.oneOf('Who may see it.', ['private', 'unlisted', 'public']),
-  model: ownFilter.model,
-  ...ownFilter.times,
-  id: ownFilter.named(t.sampleIds.rcpt),
-}
-
 const download = (about: string, schema: t.TSchema, kind: string) =>
   r.ok(about, schema, {
     'Content-Disposition': t.text('Its name.', `attachment; filename="rcpt_….${kind}.json"`),
@@ -151,8 +123,8 @@ export const ownReceiptsArea = r.area('own-receipts', 'dashboard', 'Receipts of 
   about: 'All receipts of the signed-in account, and who else may see them.',
   operations: [
     own.get('listOwnReceipts', '', 'List receipts of the account', {
-      about: `Newest first, without texts and proofs. ${ownFilter.goesOn}`,
-      query: { ...r.pageQuery(t.sampleIds.rcpt), ...filter, sort: ownFilter.sort },
+      about: `Newest first, without texts and proofs. ${r.goesOn}`,
+      query: ownReceiptQuery.parameters,
       examples: [
         { name: 'First page', query: { limit: '20' } },
         { name: 'Of the last day', query: { last: '24h' } },
@@ -162,7 +134,7 @@ export const ownReceiptsArea = r.area('own-receipts', 'dashboard', 'Receipts of 
     own.get('followOwnReceipts', '/live', 'Follow the list of receipts', {
       about: 'Brings a page the receipts that are newer, and those it shows as they move on.',
       query: {
-        ...filter,
+        ...ownReceiptQuery.parameters,
         since: t.text('The newest receipt that the page shows.', t.sampleIds.rcpt),
         open: t.text('Those it shows that are not final, with commas.', t.sampleIds.rcpt),
       },

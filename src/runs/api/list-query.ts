@@ -1,32 +1,61 @@
-/** Reads the filters of a list of runs from its address. */
+/** Declares what lists of runs are narrowed by. */
 import type { Millis } from '../../kernel/clock.ts'
 import { isId } from '../../kernel/ids.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import { readIds, readTimes } from '../../web/http/list-filter.ts'
-import { readChoice, readText, withoutEmpty } from '../../web/http/query.ts'
-import { runStatuses } from '../run.ts'
-import { readTag, type ShownFilter } from '../shown-run.ts'
+import * as q from '../../web/http/query-fields.ts'
+import { sampleIds } from '../../web/http/shape.ts'
+import { type RunStatus, readTag, runStatuses } from '../run.ts'
 
-/** The fields of the filter form that other lists do not have. */
-export const runFilterNames = ['status', 'model', 'key', 'tag']
+export const statusWords: Record<RunStatus, string> = {
+  queued: 'Queued',
+  running: 'Running',
+  succeeded: 'Succeeded',
+  failed: 'Failed',
+  cancelled: 'Stopped',
+  interrupted: 'Interrupted',
+}
+
+const narrow = {
+  status: q.choice('Only those.', runStatuses, { label: 'State', words: statusWords }),
+  model: q.text('Only those of a model.', 'counterfoil/echo-1', { label: 'Model' }),
+}
+
+/** Of a key and the keys below it. */
+export const runQuery = q.declareQuery({ ...q.pageFields(sampleIds.run), ...narrow })
+
+const ownNarrow = {
+  ...narrow,
+  tag: q.parsed('Only those with a tag: `name:value`.', 'team:research', readTag, {
+    label: 'Tag',
+    placeholder: 'team:search',
+    isMore: true,
+  }),
+}
+/** The fields that the store compares as they were read. */
+export type RunNarrowing = Partial<q.Values<typeof ownNarrow>>
+
+/** Of an account, on its page and for programs. */
+export const ownRunQuery = q.declareQuery({
+  ...ownNarrow,
+  key: q.parsed(
+    'Only those of a key.',
+    sampleIds.key,
+    (id, param) =>
+      isId('key', id)
+        ? id
+        : refuse('invalid_request', { param, message: '"key" must be the id of a key.' }),
+    { label: 'Key', placeholder: 'key_…' },
+  ),
+  ...q.rowFields(sampleIds.run),
+  ...q.pageFields(sampleIds.run),
+})
 
 /**
- * Reads what a list of runs is narrowed by; a field that was left empty narrows nothing.
+ * Reads the filter; a field that was left empty narrows nothing.
  * @throws Refusal 'invalid_request'
  */
-export function readFilter(query: URLSearchParams, now: Millis): ShownFilter {
-  const filled = withoutEmpty(query)
-  const keyId = readText(filled, 'key')
-  if (keyId !== undefined && !isId('key', keyId)) {
-    refuse('invalid_request', { param: 'key', message: '"key" must be the id of a key.' })
-  }
-  const tag = readText(filled, 'tag')
-  return {
-    status: readChoice(filled, 'status', runStatuses),
-    model: readText(filled, 'model'),
-    keyId,
-    tag: tag === undefined ? undefined : readTag(tag),
-    ids: readIds(filled),
-    ...readTimes(filled, now),
-  }
+export function readFilter(query: URLSearchParams, now: Millis) {
+  const { key: keyId, id: ids, last, from, to, sort: _, ...rest } = ownRunQuery.readForm(query)
+  const { limit: _limit, after: _after, ...narrowing } = rest
+  return { ...narrowing, keyId, ids, ...q.timesOf({ last, from, to }, now) }
 }

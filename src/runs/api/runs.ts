@@ -13,19 +13,19 @@ import { onceOf } from '../../ledger/once.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import { jsonReply } from '../../web/http/answer-once.ts'
 import { checkBody } from '../../web/http/check-body.ts'
-import { queryOf, readChoice, readPage, readText } from '../../web/http/query.ts'
+import { queryOf } from '../../web/http/query.ts'
 import { runInBackground } from '../background.ts'
 import { begin } from '../begin.ts'
 import { cancelRun } from '../cancel.ts'
 import { frameWriter } from '../chunks.ts'
 import { findModel, toReceiptLink } from '../openai.ts'
 import type { OpenedRun } from '../opening.ts'
-import { runStatuses } from '../run.ts'
 import { toRunView } from '../run-view.ts'
 import { isToFit } from '../switches.ts'
 import { assertServed } from '../unserved.ts'
 import { answerWhole, fittedOf } from './complete.ts'
 import { followRun } from './events.ts'
+import { runQuery } from './list-query.ts'
 import { toOpenAi } from './native.ts'
 import { runBody } from './run-body.ts'
 import { answer, quoteIn, type RunHandler, traceOf, withSayable } from './run-request.ts'
@@ -46,11 +46,10 @@ export const nativeRunsApi = (deps: Deps) => {
     .get(
       '/v1/runs',
       async ({ caller, request }) => {
-        const query = queryOf(request)
-        const page = readPage(query)
+        const { limit, after, ...narrow } = runQuery.read(queryOf(request))
+        const page = { limit, after }
         const filter = {
-          status: readChoice(query, 'status', runStatuses),
-          model: readText(query, 'model'),
+          ...narrow,
           since: firstListedRun(deps.ids, caller.plan, deps.clock.now()),
         }
         if (page.after !== undefined) await assertListed(deps, caller, find(deps, page.after))

@@ -10,6 +10,7 @@ import { StageBadge } from '../../web/ui/stage.tsx'
 import { Badge, Live } from '../../web/ui/status.tsx'
 import type { Column } from '../../web/ui/table.tsx'
 import { When } from '../../web/ui/when.tsx'
+import { statusWords } from '../api/list-query.ts'
 import type { ReceiptStateOf } from '../receipt-state.ts'
 import { isInFlight, type ShownRun } from '../shown-run.ts'
 
@@ -74,15 +75,6 @@ export function RunState({
   if (run.status === 'succeeded') return <StageBadge stage={receiptStateOf(run)} />
   const tone = run.status === 'failed' ? 'bad' : 'warn'
   return <Badge tone={tone}>{statusWords[run.status]}</Badge>
-}
-
-export const statusWords: Record<ShownRun['run']['status'], string> = {
-  queued: 'Queued',
-  running: 'Running',
-  succeeded: 'Succeeded',
-  failed: 'Failed',
-  cancelled: 'Stopped',
-  interrupted: 'Interrupted',
 }
 
 /** Input plus output tokens; a dash while there are none. */

@@ -25,6 +25,7 @@ import { isNewestOf, keysOfBranch } from '../../storage/db/sql/branch-runs.ts'
 import { costliestIds } from '../../storage/db/sql/costliest.ts'
 import { first, type Query, rows, type Work } from '../../storage/db/sql/query-steps.ts'
 import { ofWhose } from '../../storage/db/sql/whose.ts'
+import type { TagFilter } from '../run.ts'
 import {
   hasTag,
   passedMax,
@@ -32,7 +33,6 @@ import {
   type ShownPage,
   type ShownRun,
   type ShownRuns,
-  type TagFilter,
 } from '../shown-run.ts'
 import { openRunReads, withEnded } from './open-run.ts'
 

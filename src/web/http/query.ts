@@ -19,6 +19,15 @@ export function tidyAddress(path: string, query: URLSearchParams): string | unde
   return addressOf(path, tidy)
 }
 
+/** An address with the values that are there. */
+export const pathWith = (path: string, values: Readonly<Record<string, string | undefined>>) =>
+  addressOf(
+    path,
+    new URLSearchParams(
+      Object.entries(values).flatMap(([name, value]) => (value ? [[name, value]] : [])),
+    ),
+  )
+
 export const addressOf = (path: string, query: URLSearchParams): string =>
   query.size === 0 ? path : `${path}?${query}`
 
@@ -26,11 +35,18 @@ export const addressOf = (path: string, query: URLSearchParams): string =>
  * `limit` (1–100, 20 when absent) and `after` of a list route.
  * @throws Refusal 'invalid_request'
  */
-export function readPage(query: URLSearchParams): PageRequest {
-  const limit = readInteger(query, 'limit', { min: 1, max: maxPageLimit }) ?? defaultPageLimit
+export const readPage = (query: URLSearchParams): PageRequest => ({
+  limit: readLimit(query) ?? defaultPageLimit,
+  after: readAfter(query),
+})
+
+export const readLimit = (query: URLSearchParams): number | undefined =>
+  readInteger(query, 'limit', { min: 1, max: maxPageLimit })
+
+export function readAfter(query: URLSearchParams): string | undefined {
   const after = readText(query, 'after')
   if (after === '') refuseParam('after', '"after" must be the id of an item of this list.')
-  return { limit, after }
+  return after
 }
 
 /**
@@ -65,15 +81,6 @@ export function readChoice<const T extends string>(
   const choice = choices.find((one) => one === text)
   return choice ?? refuseParam(name, `"${name}" must be one of: ${choices.join(', ')}.`)
 }
-
-const sorts = ['newest', 'costliest'] as const
-
-/**
- * Whether `sort` of a list asks for the costliest first; the newest come first without it.
- * @throws Refusal 'invalid_request'
- */
-export const readsByCost = (query: URLSearchParams): boolean =>
-  readChoice(withoutEmpty(query), 'sort', sorts) === 'costliest'
 
 /**
  * A parameter as text; undefined when absent.

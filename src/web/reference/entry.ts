@@ -1,5 +1,6 @@
 /** How entries of the reference are written: what a route's path says is not said again. */
 import type { RefusalType } from '../../kernel/refusal.ts'
+import { declareQuery, pageFields } from '../http/query-fields.ts'
 import * as t from '../http/shape.ts'
 import type { Access, Answer as AnswerOf, Area, Example, Operation } from './operation.ts'
 
@@ -128,10 +129,9 @@ export const events = (data: t.TSchema, sample: string): Content => ({
 })
 
 /** The parameters of a list; `after` is the id of an item. */
-export const pageQuery = (after: string) => ({
-  limit: t.integer('How many, 20 if absent.', 20, { minimum: 1, maximum: 100 }),
-  after: t.text('`last_id` of the page before.', after),
-})
+export const pageQuery = (after: string) => declareQuery(pageFields(after)).parameters
+
+export const goesOn = 'With a filter a page may be short: go on after its `last_id`.'
 
 /** Sends a browser that wants a page (`Accept: text/html`) there. */
 export const goesTo = (about: string): Answer => ({

@@ -1,4 +1,6 @@
 /** Filters of a list. */
+import { pathWith } from '../http/query.ts'
+import type { Chip, Query } from '../http/query-fields.ts'
 import { Button } from './button.tsx'
 import type { Option } from './form.tsx'
 import { Icon } from './icon.tsx'
@@ -33,6 +35,32 @@ export const Switch = ({ label, isOn, href }: { label: string; isOn: boolean; hr
   </a>
 )
 
+type FieldProps = {
+  /** The page that lists. */
+  path: string
+  of: Query
+  name: string
+  /** What narrows the list now, by field. */
+  values: Readonly<Record<string, string | undefined>>
+}
+
+/** The choices of a field as tabs; what else narrows the list stays. */
+export function ChoiceTabs({ path, of, name, values }: FieldProps) {
+  const { label, first = 'Any', words = {} } = chipOf(of, name)
+  const href = (value: string) => pathWith(path, { ...values, [name]: value })
+  const value = values[name] ?? ''
+  return (
+    <Tabs
+      label={label}
+      here={href(Object.hasOwn(words, value) ? value : '')}
+      tabs={[['', first] as const, ...Object.entries(words)].map(([choice, label]) => ({
+        href: href(choice),
+        label,
+      }))}
+    />
+  )
+}
+
 type SearchProps = {
   /** The page that lists. */
   action: string
@@ -66,52 +94,31 @@ export const Search = ({ action, name, label, value, placeholder, ...more }: Sea
   </search>
 )
 
-/** One thing that a list is narrowed by: a choice where it has options, else a text. */
-export type Filter = {
-  name: string
-  label: string
-  /** Behind "Any". */
-  options?: readonly Option[]
-  placeholder?: string
-  isDay?: boolean
-  /** Seldom used, behind "More". */
-  isMore?: boolean
+/** The same for a field of a list; what else narrows it stays. */
+export function FieldSearch({ path, of, name, values, button }: FieldProps & { button?: string }) {
+  const { label, placeholder } = chipOf(of, name)
+  const search = { action: path, name, label, value: values[name] ?? '' }
+  return (
+    <Search {...search} {...(placeholder && { placeholder })} {...(button && { button })}>
+      {Object.entries(values).map(([other, value]) =>
+        value && other !== name ? <input type="hidden" name={other} value={value} /> : null,
+      )}
+    </Search>
+  )
 }
+
+function chipOf({ fields }: Query, name: string): Chip {
+  const chip = fields[name]?.chip
+  if (!chip) throw new Error(`no form has the field ${name}`)
+  return chip
+}
+
+/** Choices that only the page knows, by the name of their field. */
+export type Choices = Readonly<Record<string, readonly Option[]>>
 
 /** Options whose label is their value. */
 export const sameOptions = (values: readonly string[]): Option[] =>
   values.map((value) => ({ value, label: value }))
-
-/** Options by their values, each with its words. */
-export const namedOptions = (words: Readonly<Record<string, string>>): Option[] =>
-  Object.entries(words).map(([value, label]) => ({ value, label }))
-
-/** Options of which the first narrows nothing. */
-const optionsOf = (first: string, words: Readonly<Record<string, string>>): Option[] => [
-  { value: '', label: first },
-  ...namedOptions(words),
-]
-
-const times = { '24h': 'Last 24 h', '7d': 'Last 7 days', '30d': 'Last 30 days' }
-
-/** What every list of runs or receipts is narrowed and sorted by. */
-const shared: readonly Filter[] = [
-  { name: 'last', label: 'When', options: optionsOf('Any time', times) },
-  { name: 'id', label: 'Id', placeholder: 'run_… or rcpt_…' },
-  {
-    name: 'sort',
-    label: 'Sort',
-    options: optionsOf('Newest first', { costliest: 'Costliest first' }),
-  },
-  { name: 'from', label: 'From', isDay: true, isMore: true },
-  { name: 'to', label: 'To', isDay: true, isMore: true },
-  {
-    name: 'limit',
-    label: 'Show',
-    options: optionsOf('20', { 50: '50', 100: '100' }),
-    isMore: true,
-  },
-]
 
 type BarProps = {
   /** The page that lists. It takes empty fields out of its address by itself. */
@@ -119,14 +126,18 @@ type BarProps = {
   /** The panel that changes in place, so that a field that is chosen by keys keeps the focus. */
   target: string
   query: URLSearchParams
-  filters: readonly Filter[]
+  /** The fields that narrow it. */
+  of: Query
+  choices: Choices
 }
 
 /** One row of chips that narrow a list as they change; without script a button sends them. */
-export const FilterBar = ({ action, target, query, filters }: BarProps) => {
-  const all = [...filters, ...shared]
+export const FilterBar = ({ action, target, query, of, choices }: BarProps) => {
+  const all = Object.entries(of.fields).flatMap(([name, { chip }]) =>
+    chip ? [{ ...chip, name, options: choices[name] ?? optionsOf(chip) }] : [],
+  )
   const more = all.filter(({ isMore }) => isMore)
-  const chip = (of: Filter) => <Chip of={of} value={query.get(of.name) ?? ''} />
+  const chip = (of: Filter) => <FilterChip of={of} value={query.get(of.name) ?? ''} />
   return (
     <search class="filterbar">
       <div class="row">
@@ -167,9 +178,17 @@ export const FilterBar = ({ action, target, query, filters }: BarProps) => {
   )
 }
 
+type Filter = Chip & { name: string; options: readonly Option[] | undefined }
 type ChipProps = { of: Filter; value: string }
 
-const Chip = ({ of, value }: ChipProps) =>
+/** Options by their values, the first of which narrows nothing. */
+const optionsOf = ({ words, first = 'Any' }: Chip): Option[] | undefined =>
+  words && [
+    { value: '', label: first },
+    ...Object.entries(words).map(([value, label]) => ({ value, label })),
+  ]
+
+const FilterChip = ({ of, value }: ChipProps) =>
   of.options ? <SelectChip of={of} value={value} /> : <TextChip of={of} value={value} />
 
 const SelectChip = ({ of: { name, label, options = [] }, value }: ChipProps) => (

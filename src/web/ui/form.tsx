@@ -4,7 +4,7 @@ import type { Draft } from '../http/fields.ts'
 import type { Child, Markup } from './jsx-runtime.ts'
 import { ErrorNote } from './notice.tsx'
 
-type ActionProps = {
+export type ActionProps = {
   /** The portal route that does it. */
   action: string
   /** What the answer replaces: `#keys`. Without it the form is a plain one, also with scripts. */
@@ -54,6 +54,9 @@ export type ErrorOf = (refusal: Refusal | undefined, name: string) => string | u
 export const errorOf: ErrorOf = (refusal, name) =>
   refusal?.detail.param?.split('.')[0] === name ? refusal.message : undefined
 
+/** The error of the only field of a form, whatever the refusal names. */
+export const soleError: ErrorOf = (refusal) => refusal?.message
+
 /** Fills the fields of a form as it was sent, each with its error. */
 export const fieldsOf =
   (form: string, { draft, refusal }: SentForm, of = errorOf) =>
@@ -75,7 +78,7 @@ export const Refused = ({ refusal, what, isMarked }: RefusedProps) =>
     </div>
   ) : null
 
-type FieldProps = {
+export type FieldProps = {
   /** What the form sends it as. */
   name: string
   label: Child
@@ -87,7 +90,7 @@ type FieldProps = {
   required?: boolean
 }
 
-type TextProps = FieldProps & {
+export type TextProps = FieldProps & {
   value?: string
   type?: 'text' | 'search' | 'date' | 'number' | 'url'
   inputmode?: 'decimal' | 'numeric'
@@ -119,7 +122,7 @@ export const TextField = (props: TextProps) => (
   </Labelled>
 )
 
-type AreaProps = FieldProps & {
+export type AreaProps = FieldProps & {
   value?: string
   rows?: number
   placeholder?: string
@@ -146,7 +149,7 @@ export const AreaField = (props: AreaProps) => (
 
 export type Option = { value: string; label: string }
 
-type SelectProps = FieldProps & { options: readonly Option[]; value?: string }
+export type SelectProps = FieldProps & { options: readonly Option[]; value?: string }
 
 /** One of many. */
 export const SelectField = (props: SelectProps) => (

@@ -1,10 +1,10 @@
 /** Pages of lists with a filter, an order, a file, and rows that arrive by themselves. */
 import { sortedMax } from '../../kernel/pagination.ts'
 import { Refusal } from '../../kernel/refusal.ts'
-import { filterQuery } from '../http/list-filter.ts'
 import { addressOf } from '../http/query.ts'
+import { filterQuery, type Query } from '../http/query-fields.ts'
 import { ButtonLink } from './button.tsx'
-import { type Filter, FilterBar } from './filters.tsx'
+import { type Choices, FilterBar } from './filters.tsx'
 import { renderChild } from './jsx-runtime.ts'
 import { ErrorNote } from './notice.tsx'
 import { capitalised, List } from './paged-list.tsx'
@@ -29,16 +29,16 @@ type ListRequest = {
   account: string
   now: number
   query: URLSearchParams
-  /** The fields of its filter that other lists do not have. */
-  names: readonly string[]
+  /** The fields that narrow it. */
+  of: Query
 }
 
 /** Reads a list; a filter that cannot be read is shown in its place. */
 export async function readListed<Row>(
-  { account, now, query, names }: ListRequest,
+  { account, now, query, of }: ListRequest,
   read: () => Promise<Pick<Listed<Row>, 'items' | 'next'>>,
 ): Promise<Listed<Row>> {
-  const view = { account, now, query: filterQuery(query, names), isFirst: !query.get('after') }
+  const view = { account, now, query: filterQuery(query, of), isFirst: !query.get('after') }
   try {
     return { ...view, ...(await read()) }
   } catch (refusal) {
@@ -54,7 +54,8 @@ export type ListLook<Row> = {
   noun: string
   /** Below the title of the page. */
   about: string
-  filters: readonly Filter[]
+  query: Query
+  choices: Choices
   columns: readonly Column<Row>[]
   idOf: (row: Row) => string
   /** Whether a row can still change. */
@@ -76,7 +77,8 @@ export const ListPage = <Row,>({ view, look }: Props<Row>) => (
       action={look.path}
       target={`#${look.noun}`}
       query={view.query}
-      filters={look.filters}
+      of={look.query}
+      choices={look.choices}
     />
     <ListPanel view={view} look={look} />
   </>

@@ -2,7 +2,7 @@
 import type { Right } from '../../kernel/acting.ts'
 import type { Child } from './jsx-runtime.ts'
 
-type PanelProps = {
+export type PanelProps = {
   /** Of the section; its heading gets `<id>-title`. htmx targets it. */
   id: string
   title: Child

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Refusal } from '../../../src/kernel/refusal.ts'
+import { declareQuery, pageFields, rowFields, text } from '../../../src/web/http/query-fields.ts'
 import { Confirm, ConfirmPage } from '../../../src/web/ui/confirm.tsx'
 import { errorOf, fieldsOf, Refused } from '../../../src/web/ui/form.tsx'
 import { renderChild } from '../../../src/web/ui/jsx-runtime.ts'
@@ -58,11 +59,17 @@ describe('a list', () => {
 })
 
 describe('a list page', () => {
+  const rowQuery = declareQuery({
+    model: text('Only those of a model.', 'm', { label: 'Model' }),
+    ...rowFields('a'),
+    ...pageFields('a'),
+  })
   const look = {
     path: '/dashboard/rows',
     noun: 'rows',
     about: 'All of them.',
-    filters: [{ name: 'model', label: 'Model', options: [{ value: 'm', label: 'M' }] }],
+    query: rowQuery,
+    choices: { model: [{ value: 'm', label: 'M' }] },
     columns,
     idOf: ({ id }: Row) => id,
     isOpen: ({ id }: Row) => id === 'a',
@@ -71,7 +78,7 @@ describe('a list page', () => {
   }
   const read = (query: string, rows: () => Promise<Row[]> = () => Promise.resolve([{ id: 'a' }])) =>
     readListed(
-      { account: 'ab', now: 0, query: new URLSearchParams(query), names: ['model'] },
+      { account: 'ab', now: 0, query: new URLSearchParams(query), of: rowQuery },
       async () => ({ items: await rows(), next: undefined }),
     )
   const page = (view: Listed<Row>): string =>

@@ -4,8 +4,6 @@ import type { Deps } from '../../../app/deps-port.ts'
 import type { Acting, Right } from '../../../kernel/acting.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import type { SessionRow } from '../../../storage/db/schema/schema.ts'
-import { type CsvFields, type CsvRead, listAsCsv } from '../../../web/http/csv-download.ts'
-import { downloadResponse } from '../../../web/http/download.ts'
 import { addressOf, queryOf, tidyAddress } from '../../../web/http/query.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
 import type { Markup } from '../../../web/ui/jsx-runtime.ts'
@@ -85,25 +83,3 @@ export const viewRoutes = <View,>(
       { needsSession: { action: right } },
     )
 }
-
-type FileParts<Row> = Pick<ViewParts<never>, 'name' | 'right'> & {
-  fields: CsvFields<Row>
-  /** Reads all that match, independent of the page of the list and its order. */
-  read: (asked: Pick<ViewRequest, 'acting' | 'query'>) => Promise<CsvRead<Row>>
-}
-
-/** The rows of a list as a CSV file, beside its page. */
-export const fileRoute = <Row,>(deps: Deps, { name, right, fields, read }: FileParts<Row>) =>
-  new Elysia({ name: `${name}-file` }).use(sessionAuth(deps)).get(
-    `/dashboard/${name}.csv`,
-    async ({ request, server, set, acting }) => {
-      const file = listAsCsv(await read({ acting, query: queryOf(request) }), {
-        fileName: `counterfoil-${name}.csv`,
-        fields,
-        take: () => deps.exportSlots.take(acting.account),
-      })
-      const onBug = (error: unknown) => deps.log.error(`${name}.export_failed`, error)
-      return downloadResponse({ request, server, set }, file, { onBug })
-    },
-    { needsSession: { page: right } },
-  )

@@ -3,15 +3,8 @@ import type { Millis } from '../../../kernel/clock.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import type { Draft } from '../../../web/http/fields.ts'
 import { amountText } from '../../../web/ui/amount.tsx'
-import { Button, ButtonLink } from '../../../web/ui/button.tsx'
-import {
-  ActionForm,
-  ChoiceField,
-  fieldsOf,
-  Refused,
-  SelectField,
-  TextField,
-} from '../../../web/ui/form.tsx'
+import { ButtonLink } from '../../../web/ui/button.tsx'
+import { type FormFields, FormPanel } from '../../../web/ui/form-panel.tsx'
 import { PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { depthOf, maxDepth, statusOf } from '../key.ts'
 import type { ShownKey } from '../shown-key.ts'
@@ -31,8 +24,6 @@ export type CreateView = {
   once: string
   refusal?: Refusal | undefined
 }
-
-const form = 'create'
 
 /** The page of the form, with the rules beside it. */
 export const NewKeyPage = ({ view }: { view: CreateView }) => (
@@ -63,68 +54,78 @@ const Rules = () => (
   </Panel>
 )
 
-const CreatePanel = ({ view }: { view: CreateView }) => {
-  const { draft, refusal } = view
-  const field = fieldsOf(form, view, errorOf)
-  return (
-    <Panel id="create" title="Create a key" needs="keys:write">
-      <ActionForm action="/api/portal/keys" target="#main" swap="innerHTML" look="stack">
-        <Refused refusal={refusal} what="Nothing was created." isMarked={isOfField(refusal)} />
-        <input type="hidden" name="once" value={view.once} />
-        <div class="grid2">
-          <TextField
-            {...field('name')}
-            label="Name"
-            hint="Only you see it."
-            maxlength={64}
-            required
-            autofocus={refusal === undefined}
-          />
-          <SelectField
-            {...field('parent_id')}
-            value={draft['parent_id'] || view.branch || ''}
-            label="Parent"
-            hint="A child can never outlive or outspend its parent."
-            options={parentOptions(view)}
-          />
-          <TextField
-            {...field('cap')}
-            label="Cap, USD"
-            inputmode="decimal"
-            placeholder="5.00"
-            required
-          />
-          <SelectField {...field('window')} label="The cap resets" options={windowOptions} />
-          <ChoiceField
-            {...field('expires')}
-            value={draft['expires'] ?? ''}
-            label="Expires in"
-            options={[
-              { value: '1d', label: '1 day' },
-              { value: '30d', label: '30 days' },
-              { value: '', label: '90 days' },
-              { value: '365d', label: '1 year' },
-            ]}
-          />
-          <TextField
-            {...field('expires_on')}
-            type="date"
-            label="Or after this day"
-            hint="Replaces the choice of days."
-          />
-        </div>
-        <RightsFields form={form} draft={draft} refusal={refusal} />
-        <div class="row">
-          <Button look="go">Create key</Button>
-          <ButtonLink look="plain" href={keysPath}>
-            Cancel
-          </ButtonLink>
-          <span class="htmx-indicator quiet">Creating…</span>
-        </div>
-      </ActionForm>
-    </Panel>
-  )
-}
+const CreatePanel = ({ view }: { view: CreateView }) => (
+  <FormPanel
+    id="create"
+    title="Create a key"
+    needs="keys:write"
+    action="/api/portal/keys"
+    target="#main"
+    swap="innerHTML"
+    of={fieldsFor(view)}
+    sent={view}
+    errorOf={errorOf}
+    what="Nothing was created."
+    isMarked={isOfField(view.refusal)}
+    button="Create key"
+    look="go"
+    beside={
+      <>
+        <ButtonLink look="plain" href={keysPath}>
+          Cancel
+        </ButtonLink>
+        <span class="htmx-indicator quiet">Creating…</span>
+      </>
+    }
+  >
+    <RightsFields form="create" sent={view} />
+  </FormPanel>
+)
+
+const fieldsFor = (view: CreateView): FormFields => ({
+  once: { kind: 'hidden', value: view.once },
+  name: {
+    half: true,
+    label: 'Name',
+    hint: 'Only you see it.',
+    maxlength: 64,
+    required: true,
+    autofocus: view.refusal === undefined,
+  },
+  parent_id: {
+    half: true,
+    kind: 'select',
+    ...(view.branch && { initial: view.branch }),
+    label: 'Parent',
+    hint: 'A child can never outlive or outspend its parent.',
+    options: parentOptions(view),
+  },
+  cap: {
+    half: true,
+    label: 'Cap, USD',
+    inputmode: 'decimal',
+    placeholder: '5.00',
+    required: true,
+  },
+  window: { half: true, kind: 'select', label: 'The cap resets', options: windowOptions },
+  expires: {
+    half: true,
+    kind: 'choice',
+    label: 'Expires in',
+    options: [
+      { value: '1d', label: '1 day' },
+      { value: '30d', label: '30 days' },
+      { value: '', label: '90 days' },
+      { value: '365d', label: '1 year' },
+    ],
+  },
+  expires_on: {
+    half: true,
+    type: 'date',
+    label: 'Or after this day',
+    hint: 'Replaces the choice of days.',
+  },
+})
 
 function parentOptions({ parents, now, branch }: CreateView) {
   const fit = parents.filter(

@@ -1,15 +1,16 @@
 /** The page of all keys. */
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Page } from '../../../kernel/pagination.ts'
+import { pathWith } from '../../../web/http/query.ts'
 import { ButtonLink } from '../../../web/ui/button.tsx'
-import { Search, Tabs } from '../../../web/ui/filters.tsx'
+import { ChoiceTabs, FieldSearch } from '../../../web/ui/filters.tsx'
 import { List } from '../../../web/ui/paged-list.tsx'
 import { PageHead } from '../../../web/ui/panel.tsx'
 import { SidePanel } from '../../../web/ui/side-panel.tsx'
 import type { Wanted } from '../browse.ts'
-import type { KeyStatus } from '../key.ts'
 import type { ShownKey } from '../shown-key.ts'
-import { keyColumns, keysPath, newKeyPath, stateWords } from './key-state.tsx'
+import { ownKeyQuery, stateWords } from './key-query.ts'
+import { keyColumns, keysPath, newKeyPath } from './key-state.tsx'
 
 export type ListView = {
   account: string
@@ -32,14 +33,6 @@ export const KeysPage = ({ list }: { list: ListView }) => (
   </>
 )
 
-const states: readonly (KeyStatus | undefined)[] = [
-  undefined,
-  'usable',
-  'paused',
-  'expired',
-  'revoked',
-]
-
 /** Also the fragment that htmx swaps. */
 export function KeysPanel({ list }: { list: ListView }) {
   const { account, wanted, found, isFirst, now } = list
@@ -50,7 +43,7 @@ export function KeysPanel({ list }: { list: ListView }) {
       noun="keys"
       items={found.items}
       columns={keyColumns(now, wanted.state === undefined && !wanted.name ? 'tree' : 'list')}
-      href={hrefOf(wanted)}
+      href={pathWith(keysPath, wanted)}
       next={found.hasMore ? found.items.at(-1)?.key.id : undefined}
       isFirst={isFirst}
       hash={account}
@@ -61,28 +54,15 @@ export function KeysPanel({ list }: { list: ListView }) {
   )
 }
 
-const Filters = ({ wanted }: { wanted: Wanted }) => (
-  <div class="row">
-    <Search
-      action={keysPath}
-      name="name"
-      label="Filter by name"
-      value={wanted.name ?? ''}
-      placeholder="Filter by name"
-      button="Filter"
-    >
-      {wanted.state ? <input type="hidden" name="state" value={wanted.state} /> : null}
-    </Search>
-    <Tabs
-      label="State"
-      here={hrefOf(wanted)}
-      tabs={states.map((state) => ({
-        href: hrefOf({ ...wanted, state }),
-        label: state ? stateWords[state] : 'In use',
-      }))}
-    />
-  </div>
-)
+const Filters = ({ wanted }: { wanted: Wanted }) => {
+  const list = { path: keysPath, of: ownKeyQuery, values: wanted }
+  return (
+    <div class="row">
+      <FieldSearch {...list} name="name" button="Filter" />
+      <ChoiceTabs {...list} name="state" />
+    </div>
+  )
+}
 
 function emptyOf({ name, state }: Wanted) {
   if (name || state) {
@@ -107,12 +87,4 @@ function footText({ found: { items, hasMore }, wanted, isFirst }: ListView): str
   if (hasMore) return `Showing ${items.length}. Older keys follow.`
   if (wanted.state === 'expired' || wanted.state === 'revoked' || !isFirst) return 'End of list.'
   return items.length === 1 ? '1 key' : `${items.length} keys`
-}
-
-/** The path of the list with a filter. */
-function hrefOf({ state, name }: Wanted): string {
-  const query = new URLSearchParams()
-  if (state) query.set('state', state)
-  if (name) query.set('name', name)
-  return query.size === 0 ? keysPath : `${keysPath}?${query}`
 }

@@ -12,21 +12,15 @@ import { SideLink } from '../../../web/ui/side-panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import type { Column } from '../../../web/ui/table.tsx'
 import { dateText, When } from '../../../web/ui/when.tsx'
-import { dayMs, depthOf, type KeyStatus, statusOf } from '../key.ts'
+import { dayMs, depthOf, statusOf } from '../key.ts'
 import type { KeyDetail } from '../key-detail.ts'
 import type { ShownKey } from '../shown-key.ts'
+import { stateWords } from './key-query.ts'
 
 export const keysPath = '/dashboard/keys'
 export const newKeyPath = `${keysPath}/new`
 export const keyPath = (id: string): string => `${keysPath}/${id}`
 export const actionPath = (id: string, action: string): string => `/api/portal/keys/${id}/${action}`
-
-export const stateWords: Readonly<Record<KeyStatus, string>> = {
-  usable: 'Usable',
-  paused: 'Paused',
-  expired: 'Expired',
-  revoked: 'Revoked',
-}
 
 /** "of $5.00 a day" */
 export const windowWords: Readonly<Record<CapWindow, string>> = {

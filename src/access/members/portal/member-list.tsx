@@ -71,7 +71,7 @@ export const MembersPage = ({ view }: { view: MembersView }) => {
       {view.invitations.length > 0 ? <InvitationsPanel view={view} /> : null}
       <Split>
         {mayInvite ? (
-          <InvitePanel draft={view.draft ?? {}} refusal={view.refusal} />
+          <InvitePanel sent={{ draft: view.draft ?? {}, refusal: view.refusal }} />
         ) : (
           <RolesPanel />
         )}

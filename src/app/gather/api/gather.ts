@@ -1,5 +1,6 @@
 /** Answers public reads for several shards at once; changes nothing and needs no key. */
 import type { TSchema } from '@sinclair/typebox'
+import { recentQuery, statsQuery } from '../../../front/explorer/api/explorer-query.ts'
 import { explorerStatsShape, recentShape } from '../../../front/explorer/shapes.ts'
 import { statusShape } from '../../../front/status/shapes.ts'
 import type { Clock, Millis } from '../../../kernel/clock.ts'
@@ -7,7 +8,6 @@ import type { Ids } from '../../../kernel/ids.ts'
 import { Refusal, refuse, toErrorBody } from '../../../kernel/refusal.ts'
 import { within } from '../../../kernel/within.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
-import { readChoice, readInteger, readText } from '../../../web/http/query.ts'
 import { refusalHeaders } from '../../../web/http/refusal-headers.ts'
 import { toRefusal } from '../../../web/http/to-refusal.ts'
 import { mergeRecent, mergeStats, type Of } from './merge.ts'
@@ -24,11 +24,6 @@ export type GatherNeeds = {
 const patienceMs = 5000
 /** How long an answer is given again, in ms, so that many readers cost the shards as one. */
 const freshMs = 2000
-
-const windows = ['24h', '7d', '30d', 'all'] as const
-const types = ['receipt', 'anchor', 'passport'] as const
-const defaultLimit = 20
-const mostLimit = 100
 
 /** The handler of requests. */
 export function gatherer(needs: GatherNeeds): (request: Request) => Promise<Response> {
@@ -75,13 +70,12 @@ async function answer(
   if (pathname === '/livez' || pathname === '/readyz') return { status: 'ok' }
   const isRead = method === 'GET' || method === 'HEAD'
   if (pathname === '/v1/explorer/stats' && isRead) {
-    const window = readChoice(query, 'window', windows) ?? '24h'
+    const { window = '24h' } = statsQuery.read(query)
     return remembered(`stats ${window}`, () => statsOf(needs, `${pathname}?window=${window}`))
   }
   if (pathname === '/v1/explorer/recent' && isRead) {
-    const type = readChoice(query, 'type', types) ?? 'receipt'
-    const limit = readInteger(query, 'limit', { min: 1, max: mostLimit }) ?? defaultLimit
-    refuseAfter(query)
+    const { type = 'receipt', limit, after } = recentQuery.read(query)
+    if (after !== undefined) refuseAfter()
     const path = `${pathname}?type=${type}&limit=${limit}`
     return remembered(`recent ${type} ${limit}`, () => recentOf(needs, path, limit))
   }
@@ -93,8 +87,7 @@ async function answer(
   })
 }
 
-function refuseAfter(query: URLSearchParams): void {
-  if (readText(query, 'after') === undefined) return
+function refuseAfter(): never {
   const message = 'Only the newest are gathered. Page through the list of one shard.'
   refuse('invalid_request', { param: 'after', message })
 }

@@ -4,7 +4,7 @@ import { changeOf } from '../../../ledger/number-transfers.ts'
 import type { AccountRow } from '../../../storage/db/schema/schema.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'
-import { Tabs } from '../../../web/ui/filters.tsx'
+import { ChoiceTabs } from '../../../web/ui/filters.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { List } from '../../../web/ui/paged-list.tsx'
 import { Facts, Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
@@ -12,6 +12,7 @@ import type { Column } from '../../../web/ui/table.tsx'
 import { dateText, ExactTime } from '../../../web/ui/when.tsx'
 import type { StatementDay } from '../days.ts'
 import { type Movement, placeText } from '../movement.ts'
+import { statementQuery } from './statement-query.ts'
 
 export const statementPath = '/dashboard/statement'
 const eachPath = `${statementPath}?by=movement`
@@ -59,13 +60,11 @@ export const StatementPanel = ({ view }: { view: StatementView }) => {
       text: 'Every deposit, run and plan appears here, with the balance after it.',
     },
     aside: (
-      <Tabs
-        label="Lines"
-        here={isByDay ? statementPath : eachPath}
-        tabs={[
-          { href: statementPath, label: 'By day' },
-          { href: eachPath, label: 'Every movement' },
-        ]}
+      <ChoiceTabs
+        path={statementPath}
+        of={statementQuery}
+        name="by"
+        values={{ by: isByDay ? undefined : 'movement' }}
       />
     ),
   }

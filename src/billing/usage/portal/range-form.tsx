@@ -1,5 +1,6 @@
 /** The form of a range of days: the last few, or from one day to another. */
 import { Refusal } from '../../../kernel/refusal.ts'
+import { pathWith } from '../../../web/http/query.ts'
 import { Button } from '../../../web/ui/button.tsx'
 import { Tabs } from '../../../web/ui/filters.tsx'
 import { TextField } from '../../../web/ui/form.tsx'
@@ -19,7 +20,7 @@ type RangeProps = {
 }
 
 export const RangeForm = ({ path, query, keeps, found }: RangeProps) => {
-  const href = (days?: string) => `${path}?${rangeQuery(query, keeps, days)}`
+  const href = (days?: string) => pathWith(path, { days, [keeps]: query.get(keeps) ?? undefined })
   const isTyped = query.get('from') || query.get('to')
   return (
     <search class="sheet">
@@ -40,10 +41,9 @@ export const RangeForm = ({ path, query, keeps, found }: RangeProps) => {
   )
 }
 
-function rangeQuery(query: URLSearchParams, keeps: string, days: string | undefined) {
-  const kept = query.get(keeps)
-  return new URLSearchParams({ ...(days ? { days } : {}), ...(kept ? { [keeps]: kept } : {}) })
-}
+/** The range of an address, as its links keep it. */
+export const rangeOf = (query: URLSearchParams) =>
+  Object.fromEntries(['days', 'from', 'to'].map((name) => [name, query.get(name) ?? undefined]))
 
 /** The day that was typed, or where the range that is shown begins or ends. */
 function edgeOf(query: URLSearchParams, edge: 'from' | 'to', found: Range | Refusal): string {

@@ -1,5 +1,6 @@
 /** The table of a usage report. */
 import { Refusal } from '../../../kernel/refusal.ts'
+import { pathWith } from '../../../web/http/query.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
@@ -12,6 +13,7 @@ import { pageRows, type Report, type ReportTable } from '../report.ts'
 import { type Dimension, dimensions, type Tag, type UsageRow } from '../sum.ts'
 import { dayMs, type Sums } from '../usage.ts'
 import { toDate } from '../usage-view.ts'
+import { rangeOf } from './range-form.tsx'
 
 type TableProps = { account: string; query: URLSearchParams; report: Report }
 
@@ -57,16 +59,8 @@ const groupText = (by: readonly Dimension[]): string =>
   by.map((one, i) => (i === 0 ? groupWords[one] : one)).join(' and ')
 
 /** The same range in other groups, from their first page. */
-function hrefBy(query: URLSearchParams, groupBy: string, page?: number): string {
-  const asked = new URLSearchParams()
-  for (const name of ['days', 'from', 'to']) {
-    const value = query.get(name)
-    if (value) asked.set(name, value)
-  }
-  asked.set('group_by', groupBy)
-  if (page !== undefined) asked.set('page', String(page))
-  return `?${asked}`
-}
+const hrefBy = (query: URLSearchParams, groupBy: string, page?: number): string =>
+  pathWith('', { ...rangeOf(query), group_by: groupBy, page: page?.toString() })
 
 function Body({ account, query, report }: TableProps) {
   const { table } = report

@@ -1,18 +1,18 @@
 /** The page on which a voucher is redeemed. */
-
+import type { Refusal } from '../../../kernel/refusal.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
-import { Button } from '../../../web/ui/button.tsx'
-import { ActionForm, TextField } from '../../../web/ui/form.tsx'
+import { soleError } from '../../../web/ui/form.tsx'
+import { type FormFields, FormPanel } from '../../../web/ui/form-panel.tsx'
 import { Notice } from '../../../web/ui/notice.tsx'
-import { Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
+import { Pad, PageHead } from '../../../web/ui/panel.tsx'
 import type { Redeemed } from '../redeem-voucher.ts'
 
 export const vouchersPath = '/dashboard/vouchers'
 
 export type VoucherView = {
-  /** The code as typed, and the error to show at its field. */
+  /** The code as typed, and why it was refused. */
   typed?: string
-  wrong?: string
+  refusal?: Refusal
   made?: Redeemed
 }
 
@@ -25,33 +25,37 @@ export const VoucherPage = ({ view }: { view: VoucherView }) => (
   </>
 )
 
-export const VoucherPanel = ({ view: { typed, wrong, made } }: { view: VoucherView }) => (
-  <Panel id="voucher" title="Redeem a voucher">
-    <Pad>
-      <p>A voucher adds its value to your balance at once. Each code works once.</p>
-      {made ? (
-        <Notice tone="ok" title="Redeemed.">
-          <Amount nusd={made.amount} /> came in; your balance is <Amount nusd={made.balance} />. It
-          is on your <a href="/dashboard/statement">statement</a>.
-        </Notice>
-      ) : null}
-    </Pad>
-    <ActionForm action="/api/portal/vouchers/redeem" target="#voucher" look="stack">
-      <TextField
-        name="code"
-        form="voucher"
-        label="Code"
-        value={typed ?? ''}
-        placeholder="7ZQ4M-…"
-        autocomplete="off"
-        maxlength={100}
-        error={wrong}
-        hint="Six groups of five. Case, spaces and hyphens do not matter."
-        required
-      />
-      <div class="row">
-        <Button look="go">Redeem</Button>
-      </div>
-    </ActionForm>
-  </Panel>
+export const VoucherPanel = ({ view: { typed = '', refusal, made } }: { view: VoucherView }) => (
+  <FormPanel
+    id="voucher"
+    title="Redeem a voucher"
+    action="/api/portal/vouchers/redeem"
+    target="#voucher"
+    of={fields}
+    sent={{ draft: { code: typed }, refusal }}
+    errorOf={soleError}
+    button="Redeem"
+    look="go"
+    above={
+      <Pad>
+        <p>A voucher adds its value to your balance at once. Each code works once.</p>
+        {made ? (
+          <Notice tone="ok" title="Redeemed.">
+            <Amount nusd={made.amount} /> came in; your balance is <Amount nusd={made.balance} />.
+            It is on your <a href="/dashboard/statement">statement</a>.
+          </Notice>
+        ) : null}
+      </Pad>
+    }
+  />
 )
+
+const fields: FormFields = {
+  code: {
+    label: 'Code',
+    placeholder: '7ZQ4M-…',
+    maxlength: 100,
+    hint: 'Six groups of five. Case, spaces and hyphens do not matter.',
+    required: true,
+  },
+}

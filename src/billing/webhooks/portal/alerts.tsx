@@ -54,7 +54,7 @@ async function change(deps: Deps, frame: Frame, context: Context) {
   } catch (error) {
     if (!(error instanceof Refusal) || wantsJson(request)) throw error
     const typed = (draftOf(sent.value)['balance_low'] ?? '').slice(0, 100)
-    return showWrong(frame, context, { low: null, typed, wrong: error.message }, error.status)
+    return showWrong(frame, context, { low: null, typed, refusal: error }, error.status)
   }
 }
 

@@ -1,13 +1,12 @@
 /** The forms of `/api/portal/webhooks`: their fields, all of it text, and how they are read. */
 import { Type } from '@sinclair/typebox'
 import type { Json } from '../../../kernel/canonical.ts'
-import { type Refusal, refuse } from '../../../kernel/refusal.ts'
+import { refuse } from '../../../kernel/refusal.ts'
 import type { WebhookRow } from '../../../storage/db/schema/schema.ts'
 import { type AccountEventType, accountEvents } from '../../../storage/outbox/event.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { type Draft, draftOf } from '../../../web/http/fields.ts'
 import * as t from '../../../web/http/shape.ts'
-import { errorOf } from '../../../web/ui/form.tsx'
 import { formats } from '../api/webhook-body.ts'
 import { defaultEvents } from '../webhook.ts'
 import type { WebhookWish } from '../webhooks.ts'
@@ -87,11 +86,5 @@ export function readOverlap(value: Json): number | undefined {
   if (text === undefined) return undefined
   return /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
 }
-
-const shown = ['url', 'description', 'format', 'events']
-
-/** Whether the form shows the refusal at a field; others are shown above the form. */
-export const isOfField = (refusal: Refusal | undefined): boolean =>
-  shown.some((name) => errorOf(refusal, name) !== undefined)
 
 const no = (param: string, message: string): never => refuse('invalid_request', { param, message })

@@ -1,20 +1,41 @@
 /** The form of a webhook, new or changed. */
 import { accountEvents } from '../../../storage/outbox/event.ts'
-import type { Draft } from '../../../web/http/fields.ts'
-import { Button, ButtonLink } from '../../../web/ui/button.tsx'
-import {
-  ActionForm,
-  CheckField,
-  errorOf,
-  fieldsOf,
-  Refused,
-  SelectField,
-  type SentForm,
-  TextField,
-} from '../../../web/ui/form.tsx'
+import { ButtonLink } from '../../../web/ui/button.tsx'
+import type { SentForm } from '../../../web/ui/form.tsx'
+import { type FormFields, FormPanel } from '../../../web/ui/form-panel.tsx'
 import { PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
-import { boxOf, eventTypes, isOfField } from './webhook-fields.ts'
+import { boxOf, eventTypes } from './webhook-fields.ts'
 import { formatWords, webhooksPath } from './webhook-state.tsx'
+
+const url = {
+  label: 'URL',
+  type: 'url',
+  placeholder: 'https://example.com/hooks/counterfoil',
+  hint: 'For Slack or Discord: the incoming webhook of a channel.',
+  required: true,
+} as const
+
+export const webhookFields: FormFields = {
+  url,
+  format: {
+    half: true,
+    kind: 'select',
+    label: 'Format',
+    options: Object.entries(formatWords).map(([value, label]) => ({ value, label })),
+  },
+  description: { half: true, label: 'Description', hint: 'Its name in your list.', maxlength: 200 },
+  events: {
+    kind: 'boxes',
+    label: 'Events',
+    marker: 'events_from',
+    boxes: Object.fromEntries(
+      eventTypes.map((type) => [
+        boxOf(type),
+        { label: <code>{type}</code>, hint: accountEvents[type] },
+      ]),
+    ),
+  },
+}
 
 /** The page of a new webhook, with the rules beside it. */
 export const NewWebhookPage = ({ view }: { view: SentForm }) => (
@@ -26,22 +47,22 @@ export const NewWebhookPage = ({ view }: { view: SentForm }) => (
       <p class="quiet">Counterfoil posts the events of this account to your server.</p>
     </PageHead>
     <Split>
-      <Panel id="create" title="Create a webhook" needs="webhooks:write">
-        <ActionForm action="/api/portal/webhooks" look="stack">
-          <Refused
-            refusal={view.refusal}
-            what="Nothing was created."
-            isMarked={isOfField(view.refusal)}
-          />
-          <WebhookFields form="create" view={view} />
-          <div class="row">
-            <Button look="go">Create webhook</Button>
-            <ButtonLink look="plain" href={webhooksPath}>
-              Cancel
-            </ButtonLink>
-          </div>
-        </ActionForm>
-      </Panel>
+      <FormPanel
+        id="create"
+        title="Create a webhook"
+        needs="webhooks:write"
+        action="/api/portal/webhooks"
+        of={{ ...webhookFields, url: { ...url, autofocus: view.refusal === undefined } }}
+        sent={view}
+        what="Nothing was created."
+        button="Create webhook"
+        look="go"
+        beside={
+          <ButtonLink look="plain" href={webhooksPath}>
+            Cancel
+          </ButtonLink>
+        }
+      />
       <Rules />
     </Split>
   </>
@@ -64,63 +85,4 @@ const Rules = () => (
       <li>The server must be public and speak https. Redirects are not followed.</li>
     </ul>
   </Panel>
-)
-
-type FieldsProps = { form: string; view: SentForm }
-
-export function WebhookFields({ form, view }: FieldsProps) {
-  const { draft, refusal } = view
-  const field = fieldsOf(form, view)
-  return (
-    <>
-      <TextField
-        {...field('url')}
-        label="URL"
-        type="url"
-        placeholder="https://example.com/hooks/counterfoil"
-        hint="For Slack or Discord: the incoming webhook of a channel."
-        required
-        autofocus={form === 'create' && refusal === undefined}
-      />
-      <div class="grid2">
-        <SelectField
-          {...field('format')}
-          label="Format"
-          options={Object.entries(formatWords).map(([value, label]) => ({ value, label }))}
-        />
-        <TextField
-          {...field('description')}
-          label="Description"
-          hint="Its name in your list."
-          maxlength={200}
-        />
-      </div>
-      <EventFields form={form} draft={draft} error={errorOf(refusal, 'events')} />
-    </>
-  )
-}
-
-type EventProps = { form: string; draft: Draft; error: string | undefined }
-
-const EventFields = ({ form, draft, error }: EventProps) => (
-  <fieldset class="field" aria-describedby={error ? `${form}-events-error` : undefined}>
-    <legend>Events</legend>
-    <input type="hidden" name="events_from" value="boxes" />
-    {error ? (
-      <small class="err" id={`${form}-events-error`}>
-        {error}
-      </small>
-    ) : null}
-    <div class="grid2 boxes">
-      {eventTypes.map((type) => (
-        <CheckField
-          form={form}
-          name={boxOf(type)}
-          label={<code>{type}</code>}
-          hint={accountEvents[type]}
-          checked={draft[boxOf(type)] !== undefined}
-        />
-      ))}
-    </div>
-  </fieldset>
 )

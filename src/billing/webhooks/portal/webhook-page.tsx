@@ -3,7 +3,8 @@ import type { Millis } from '../../../kernel/clock.ts'
 import type { Page } from '../../../kernel/pagination.ts'
 import type { DeliveryRow, WebhookRow } from '../../../storage/db/schema/schema.ts'
 import { Button } from '../../../web/ui/button.tsx'
-import { ActionForm, Refused, type SentForm } from '../../../web/ui/form.tsx'
+import { ActionForm, type SentForm } from '../../../web/ui/form.tsx'
+import { FormPanel } from '../../../web/ui/form-panel.tsx'
 import { Whole } from '../../../web/ui/hash.tsx'
 import { ErrorNote, Notice } from '../../../web/ui/notice.tsx'
 import { List, nextOf } from '../../../web/ui/paged-list.tsx'
@@ -11,8 +12,8 @@ import { Facts, Pad, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { SideLink, SidePanel } from '../../../web/ui/side-panel.tsx'
 import type { Column } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
-import { eventTypes, isOfField, toDraft } from './webhook-fields.ts'
-import { WebhookFields } from './webhook-form.tsx'
+import { eventTypes, toDraft } from './webhook-fields.ts'
+import { webhookFields } from './webhook-form.tsx'
 import {
   DeliveryBadge,
   formatWords,
@@ -65,19 +66,18 @@ export function WebhookPage({ view }: { view: WebhookView }) {
         <DeliveriesPanel view={view} />
         <FactsPanel view={view} />
       </Split>
-      <Panel id="change" title="Change this webhook" acts={webhookAction(row.id)}>
-        <ActionForm action={webhookAction(row.id)} target="#webhook" look="stack">
-          <Refused
-            refusal={form?.refusal}
-            what="Nothing was changed."
-            isMarked={isOfField(form?.refusal)}
-          />
-          <WebhookFields form="change" view={form ?? { draft: toDraft(row) }} />
-          <div class="row">
-            <Button look="go">Save changes</Button>
-          </div>
-        </ActionForm>
-      </Panel>
+      <FormPanel
+        id="change"
+        title="Change this webhook"
+        acts={webhookAction(row.id)}
+        action={webhookAction(row.id)}
+        target="#webhook"
+        of={webhookFields}
+        sent={form ?? { draft: toDraft(row) }}
+        what="Nothing was changed."
+        button="Save changes"
+        look="go"
+      />
       <SidePanel />
     </div>
   )

@@ -3,18 +3,19 @@ import type { Millis } from '../../../kernel/clock.ts'
 import { toUsd } from '../../../kernel/money.ts'
 import type { AccountRow } from '../../../storage/db/schema/schema.ts'
 import { toChecksumAddress } from '../../../verify/address.ts'
+import { pathWith } from '../../../web/http/query.ts'
 import { Address } from '../../../web/ui/address.tsx'
 import { Amount, amountText } from '../../../web/ui/amount.tsx'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { Confirm } from '../../../web/ui/confirm.tsx'
-import { Search } from '../../../web/ui/filters.tsx'
-import { TextField } from '../../../web/ui/form.tsx'
+import { FieldSearch } from '../../../web/ui/filters.tsx'
+import { Fields } from '../../../web/ui/form-panel.tsx'
 import { List, nextOf } from '../../../web/ui/paged-list.tsx'
 import { Facts, Pad, Panel, Split } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import type { Column } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
-import type { FoundAccounts } from '../api/operator-lists.ts'
+import { accountQuery, type FoundAccounts } from '../api/operator-lists.ts'
 import { paths } from './admin-frame.tsx'
 import { emptyHash } from './audits.tsx'
 
@@ -28,7 +29,7 @@ export function AccountsPanel({ view: { found, now, prefix, isFirst } }: { view:
       noun="accounts"
       items={found.items}
       columns={columnsFor(now)}
-      href={prefix === '' ? paths.accounts : `${paths.accounts}?q=${prefix}`}
+      href={pathWith(paths.accounts, { q: prefix })}
       next={nextOf(found)}
       isFirst={isFirst}
       hash={prefix.length === 42 ? prefix : emptyHash}
@@ -41,13 +42,7 @@ export function AccountsPanel({ view: { found, now, prefix, isFirst } }: { view:
           ) : undefined,
       }}
       aside={
-        <Search
-          action={paths.accounts}
-          name="q"
-          label="Address prefix"
-          value={prefix}
-          placeholder="0x…"
-        />
+        <FieldSearch path={paths.accounts} of={accountQuery} name="q" values={{ q: prefix }} />
       }
       {...(found.hasMore ? { words: 'More accounts follow.' } : {})}
     />
@@ -159,15 +154,7 @@ const GrantPanel = ({ view: { id, once } }: { view: AccountView }) => (
         Credits this account with the operator's money. The audit log keeps it, with the reason.
       </p>
       <input type="hidden" name="once" value={once} />
-      <TextField
-        name="amount"
-        label="Amount in USD"
-        placeholder="10.00"
-        inputmode="decimal"
-        form="grant"
-        required
-      />
-      <ReasonField form="grant" />
+      <Fields of={{ amount, reason }} form="grant" sent={blank} />
       <p>
         <Button look="go">Review</Button>
       </p>
@@ -175,16 +162,19 @@ const GrantPanel = ({ view: { id, once } }: { view: AccountView }) => (
   </Panel>
 )
 
-export const ReasonField = ({ form }: { form: string }) => (
-  <TextField
-    name="reason"
-    label="Reason"
-    hint="Kept in the audit log."
-    maxlength={500}
-    form={form}
-    required
-  />
-)
+const amount = {
+  label: 'Amount in USD',
+  placeholder: '10.00',
+  inputmode: 'decimal',
+  required: true,
+} as const
+export const reason = {
+  label: 'Reason',
+  hint: 'Kept in the audit log.',
+  maxlength: 500,
+  required: true,
+}
+export const blank = { draft: {} }
 
 /** Plans are kept by their ids. */
 const capitalised = (id: string): string => id.charAt(0).toUpperCase() + id.slice(1)
@@ -239,7 +229,7 @@ export const ConfirmStatusPanel = ({ id, keys, isSuspended }: ConfirmStatus) => 
         </>
       }
       action={`/api/portal/admin/accounts/${id}/${verb.toLowerCase()}`}
-      fields={<ReasonField form="change" />}
+      fields={<Fields of={{ reason }} form="change" sent={blank} />}
       button={`${verb} this account`}
       look={isSuspended ? 'go' : 'bad'}
       keep="Cancel"

@@ -3,12 +3,14 @@ import { type Millis, toRfc3339 } from '../../../kernel/clock.ts'
 import type { Page } from '../../../kernel/pagination.ts'
 import type { AuditRow } from '../../../storage/db/schema/schema.ts'
 import { toChecksumAddress } from '../../../verify/address.ts'
+import { pathWith } from '../../../web/http/query.ts'
 import { Address } from '../../../web/ui/address.tsx'
-import { Search } from '../../../web/ui/filters.tsx'
+import { FieldSearch } from '../../../web/ui/filters.tsx'
 import { Id } from '../../../web/ui/hash.tsx'
 import { List, nextOf } from '../../../web/ui/paged-list.tsx'
 import type { Column } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
+import { auditQuery } from '../api/operator-lists.ts'
 import { paths } from './admin-frame.tsx'
 import { actionWords, detailName, detailText } from './audit-words.ts'
 
@@ -28,7 +30,7 @@ export function AuditPanel({ view: { found, now, account, isFirst } }: { view: A
       noun="entries"
       items={found.items}
       columns={columnsFor(now)}
-      href={account === undefined ? paths.auditLog : `${paths.auditLog}?account=${account}`}
+      href={pathWith(paths.auditLog, { account })}
       next={nextOf(found)}
       isFirst={isFirst}
       hash={account ?? emptyHash}
@@ -37,13 +39,7 @@ export function AuditPanel({ view: { found, now, account, isFirst } }: { view: A
         text: 'Grants, suspensions, new keys and other actions are listed here.',
       }}
       aside={
-        <Search
-          action={paths.auditLog}
-          name="account"
-          label="Account address"
-          value={account ?? ''}
-          placeholder="0x…, in full"
-        />
+        <FieldSearch path={paths.auditLog} of={auditQuery} name="account" values={{ account }} />
       }
     />
   )

@@ -7,18 +7,20 @@ import {
 } from '../../../billing/deposits/portal/deposit-history.tsx'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { DepositRow } from '../../../storage/db/schema/schema.ts'
+import { pathWith } from '../../../web/http/query.ts'
 import { Address } from '../../../web/ui/address.tsx'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
-import { Tabs } from '../../../web/ui/filters.tsx'
-import { ActionForm, TextField } from '../../../web/ui/form.tsx'
+import { ChoiceTabs } from '../../../web/ui/filters.tsx'
+import { ActionForm } from '../../../web/ui/form.tsx'
+import { Fields } from '../../../web/ui/form-panel.tsx'
 import { Hash, Whole } from '../../../web/ui/hash.tsx'
 import { List, nextOf } from '../../../web/ui/paged-list.tsx'
 import { Facts, Panel } from '../../../web/ui/panel.tsx'
 import type { Column } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
-import { type DepositView, depositViews, type FoundDeposits } from '../api/operator-lists.ts'
-import { ReasonField } from './account.tsx'
+import { type DepositView, depositQuery, type FoundDeposits } from '../api/operator-lists.ts'
+import { blank, reason } from './account.tsx'
 import { paths } from './admin-frame.tsx'
 import { emptyHash } from './audits.tsx'
 
@@ -27,16 +29,6 @@ export type DepositsView = FoundDeposits & {
   /** Number of newest deposits searched, for the views that do not search all. */
   among: number
 }
-
-const labels: Readonly<Record<DepositView, string>> = {
-  all: 'All',
-  waiting: 'Waiting',
-  unassigned: 'Unassigned',
-  ignored: 'Ignored',
-}
-
-const hrefOf = (of: DepositView): string =>
-  of === 'all' ? paths.deposits : `${paths.deposits}?state=${of}`
 
 export const DepositsPanel = ({ view }: { view: DepositsView }) => {
   const { of, found, isFirst, now } = view
@@ -47,7 +39,7 @@ export const DepositsPanel = ({ view }: { view: DepositsView }) => {
       noun="deposits"
       items={found.items}
       columns={columnsFor(now)}
-      href={hrefOf(of)}
+      href={pathWith(paths.deposits, { state: of === 'all' ? undefined : of })}
       next={of === 'all' ? nextOf(found) : undefined}
       isFirst={isFirst}
       hash={emptyHash}
@@ -55,11 +47,7 @@ export const DepositsPanel = ({ view }: { view: DepositsView }) => {
       {...(of === 'all' ? {} : { words: wordsBelow(view) })}
     >
       <div class="pad">
-        <Tabs
-          label="Which deposits"
-          tabs={depositViews.map((of) => ({ href: hrefOf(of), label: labels[of] }))}
-          here={hrefOf(of)}
-        />
+        <ChoiceTabs path={paths.deposits} of={depositQuery} name="state" values={{ state: of }} />
       </div>
     </List>
   )
@@ -109,6 +97,11 @@ const columnsFor = (now: Millis): Column<DepositRow>[] => [
 const mayAssign = ({ account, from, status, moved }: DepositRow): boolean =>
   account === from && moved === null && !['ignored', 'orphaned', 'reversed'].includes(status)
 
+const assignFields = {
+  account: { label: 'Wallet address of the account', placeholder: '0x…', required: true },
+  reason,
+}
+
 /** Asks for a deposit's new account and the reason. */
 export const AssignPanel = ({ row, now }: { row: DepositRow; now: Millis }) => (
   <Panel id="assign" title="Assign this deposit?">
@@ -116,13 +109,7 @@ export const AssignPanel = ({ row, now }: { row: DepositRow; now: Millis }) => (
       <ActionForm action={`/api/portal/admin/deposits/${row.id}/assign`} look="stack">
         <DepositFacts row={row} now={now} />
         <p>The unspent part moves to another account. A deposit can be moved only once.</p>
-        <TextField
-          name="account"
-          label="Wallet address of the account"
-          placeholder="0x…"
-          required
-        />
-        <ReasonField form="assign" />
+        <Fields of={assignFields} form="assign" sent={blank} />
         <p class="row">
           <Button look="go">Assign this deposit</Button>
           <ButtonLink look="plain" href={paths.deposits}>

@@ -6,8 +6,9 @@ import { type MarginGroup, type MarginRow, marginGroups } from '../../../billing
 import type { Margins } from '../../../billing/margins/margins.ts'
 import { marginOf, marginPercent, marginsOf } from '../../../billing/margins/margins.ts'
 import { toMarginsView } from '../../../billing/margins/margins-view.ts'
-import { RangeForm } from '../../../billing/usage/portal/range-form.tsx'
+import { RangeForm, rangeOf } from '../../../billing/usage/portal/range-form.tsx'
 import { Refusal } from '../../../kernel/refusal.ts'
+import { pathWith } from '../../../web/http/query.ts'
 import { Address } from '../../../web/ui/address.tsx'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'
@@ -163,15 +164,8 @@ const Foot = ({ of: { by, rows, uncounted } }: { of: Margins }) => {
 const groupWords: Record<MarginGroup, string> = { model: 'Model', account: 'Account', day: 'Day' }
 
 /** The same range in other groups. */
-function hrefBy(query: URLSearchParams, by: MarginGroup): string {
-  const asked = new URLSearchParams()
-  for (const name of ['days', 'from', 'to']) {
-    const value = query.get(name)
-    if (value) asked.set(name, value)
-  }
-  asked.set('by', by)
-  return `${paths.margins}?${asked}`
-}
+const hrefBy = (query: URLSearchParams, by: MarginGroup): string =>
+  pathWith(paths.margins, { ...rangeOf(query), by })
 
 function columnsOf({ by, totals }: Margins): Column<MarginRow>[] {
   return [

@@ -3,30 +3,31 @@ import type { Millis } from '../../../kernel/clock.ts'
 import { toHex } from '../../../kernel/hex.ts'
 import type { Page } from '../../../kernel/pagination.ts'
 import type { PassportRow } from '../../../storage/db/schema/schema.ts'
+import { pathWith } from '../../../web/http/query.ts'
 import { Address } from '../../../web/ui/address.tsx'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
-import { Tabs } from '../../../web/ui/filters.tsx'
+import { ChoiceTabs } from '../../../web/ui/filters.tsx'
 import { Hash, IdLink } from '../../../web/ui/hash.tsx'
 import { List } from '../../../web/ui/paged-list.tsx'
 import { Facts, Pad, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { RosetteMark } from '../../../web/ui/rosette.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 import { dateText, When } from '../../../web/ui/when.tsx'
+import { kindsWords, passportsQuery } from '../api/passport-query.ts'
 import { placeOf, type Sort } from '../browse.ts'
 import { passportPath } from '../passport-view.ts'
 import {
   bandWords,
   countText,
   figureHash,
-  kindsWords,
   kindWords,
   PassportCell,
   PassportMark,
   rateText,
 } from '../portal/passport-state.tsx'
-import { type Kind, kinds } from '../profile.ts'
+import type { Kind } from '../profile.ts'
 import type { TrackRecord } from '../record.ts'
 import type { StatementFile } from '../statement.ts'
 import type { PublicReceipt } from '../store/public.ts'
@@ -66,7 +67,7 @@ function ListPanel({ view }: { view: PublicListView }) {
       noun="passports"
       items={found.items}
       columns={columns}
-      href={hrefOf(view)}
+      href={pathWith(publicPath, valuesOf(view))}
       next={found.hasMore && last ? placeOf(last, view.sort) : undefined}
       isFirst={isFirst}
       hash={figureHash('passports')}
@@ -90,22 +91,8 @@ function ListPanel({ view }: { view: PublicListView }) {
 
 const Filters = ({ view }: { view: PublicListView }) => (
   <div class="row">
-    <Tabs
-      label="Kind"
-      here={hrefOf(view)}
-      tabs={[undefined, ...kinds].map((kind) => ({
-        href: hrefOf({ ...view, kind }),
-        label: kind === undefined ? 'All' : kindsWords[kind],
-      }))}
-    />
-    <Tabs
-      label="Order"
-      here={hrefOf(view)}
-      tabs={[
-        { href: hrefOf({ ...view, sort: 'newest' }), label: 'Newest' },
-        { href: hrefOf({ ...view, sort: 'runs' }), label: 'Most runs' },
-      ]}
-    />
+    <ChoiceTabs path={publicPath} of={passportsQuery} name="kind" values={valuesOf(view)} />
+    <ChoiceTabs path={publicPath} of={passportsQuery} name="sort" values={valuesOf(view)} />
   </div>
 )
 
@@ -134,12 +121,10 @@ const columns: readonly Column<Listed>[] = [
 ]
 
 /** The list with this filter. */
-function hrefOf({ kind, sort }: Pick<PublicListView, 'kind' | 'sort'>): string {
-  const query = new URLSearchParams()
-  if (kind) query.set('kind', kind)
-  if (sort !== 'newest') query.set('sort', sort)
-  return query.size === 0 ? publicPath : `${publicPath}?${query}`
-}
+const valuesOf = ({ kind, sort }: Pick<PublicListView, 'kind' | 'sort'>) => ({
+  kind,
+  sort: sort === 'newest' ? undefined : sort,
+})
 
 /** All that the page of one public passport shows. */
 export type PublicView = {

@@ -20,12 +20,6 @@ export const kindWords: Readonly<Record<Kind, string>> = {
   service: 'Service',
 }
 
-export const kindsWords: Readonly<Record<Kind, string>> = {
-  agent: 'Agents',
-  person: 'People',
-  service: 'Services',
-}
-
 const statusWords: Readonly<Record<Status, readonly [tone: Tone | undefined, words: string]>> = {
   draft: ['wait', 'Draft'],
   public: ['ok', 'Public'],

@@ -1,33 +1,46 @@
-/** Reads the filter of a list of receipts from its address. */
+/** Declares what a list of receipts is narrowed by. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { runIdsFrom } from '../../../kernel/id-part.ts'
 import { firstIdAt } from '../../../kernel/ids.ts'
-import { readIds, readTimes } from '../../../web/http/list-filter.ts'
-import { readChoice, readText, withoutEmpty } from '../../../web/http/query.ts'
-import { type ReceiptFilter, visibilities } from '../receipts.ts'
+import * as q from '../../../web/http/query-fields.ts'
+import { sampleIds } from '../../../web/http/shape.ts'
+import { type ReceiptFilter, type Visibility, visibilities } from '../receipts.ts'
 
-/** The fields of the filter form that other lists do not have. */
-export const receiptFilterNames = ['visibility', 'model']
+export const visibilityWords: Record<Visibility, string> = {
+  private: 'Private',
+  unlisted: 'Unlisted',
+  public: 'Public',
+}
+
+/** Of an account, on its page and for programs. */
+export const ownReceiptQuery = q.declareQuery({
+  visibility: q.choice('Who may see it.', visibilities, {
+    label: 'Seen by',
+    words: visibilityWords,
+  }),
+  model: q.text('Only those of a model.', 'counterfoil/echo-1', { label: 'Model' }),
+  ...q.rowFields(sampleIds.rcpt),
+  ...q.pageFields(sampleIds.rcpt),
+})
 
 /**
- * What a list is narrowed by; a field that was left empty narrows nothing. Its times are those of
- * the ids, when the runs began.
+ * Reads the filter; a field that was left empty narrows nothing. Its times are those of the ids,
+ * when the runs began.
  * @throws Refusal 'invalid_request'
  */
 export function readReceiptFilter(
-  asked: URLSearchParams,
+  query: URLSearchParams,
   { clock, ids }: Pick<Deps, 'clock' | 'ids'>,
 ): ReceiptFilter {
-  const query = withoutEmpty(asked)
-  const part = readIds(query)
+  const { visibility, model, id: part, ...times } = ownReceiptQuery.readForm(query)
   const named = part && runIdsFrom(part.start)
-  const { from = 0, to } = readTimes(query, clock.now())
+  const { from = 0, to } = q.timesOf(times, clock.now())
   const first = firstIdAt('run', from, ids.mark)
   const before = to === undefined ? undefined : firstIdAt('run', to, ids.mark)
-  const ends = [named?.last, before].filter((id) => id !== undefined).sort()
+  const ends = [named?.last, before].filter((end) => end !== undefined).sort()
   return {
-    visibility: readChoice(query, 'visibility', visibilities),
-    model: readText(query, 'model'),
+    visibility,
+    model,
     since: named && named.least > first ? named.least : first,
     upTo: ends[0],
     end: part?.end,

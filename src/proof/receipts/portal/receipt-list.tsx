@@ -1,14 +1,15 @@
 /** The list of an account's receipts: how it looks, and what narrows it. */
 import { toHex } from '../../../kernel/hex.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
-import { namedOptions, sameOptions } from '../../../web/ui/filters.tsx'
+import { sameOptions } from '../../../web/ui/filters.tsx'
 import { IdLink } from '../../../web/ui/hash.tsx'
-import type { Listed, ListLook } from '../../../web/ui/list-page.tsx'
+import type { ListLook } from '../../../web/ui/list-page.tsx'
 import { RosetteMark } from '../../../web/ui/rosette.tsx'
 import { StageBadge } from '../../../web/ui/stage.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import type { Column } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
+import { ownReceiptQuery, visibilityWords } from '../api/receipt-query.ts'
 import { receiptIdOf } from '../receipt.ts'
 import { passedMax, type Visibility } from '../receipts.ts'
 import type { ShownReceipt } from '../shown-receipt.ts'
@@ -16,20 +17,14 @@ import type { ShownReceipt } from '../shown-receipt.ts'
 export const listPath = '/dashboard/receipts'
 export const ownPath = (id: string): string => `${listPath}/${id}`
 
-/** What the page of all receipts shows, and what its form offers. */
-export type ReceiptsView = Listed<ShownReceipt> & { models: readonly string[] }
+type ReceiptsView = { now: number; models: readonly string[] }
 
-export const receiptsLook = ({
-  now,
-  models,
-}: Pick<ReceiptsView, 'now' | 'models'>): ListLook<ShownReceipt> => ({
+export const receiptsLook = ({ now, models }: ReceiptsView): ListLook<ShownReceipt> => ({
   path: listPath,
   noun: 'receipts',
   about: 'One for every run that reached a model. Private until you share it.',
-  filters: [
-    { name: 'visibility', label: 'Seen by', options: namedOptions(visibilityWords) },
-    { name: 'model', label: 'Model', options: sameOptions(models) },
-  ],
+  query: ownReceiptQuery,
+  choices: { model: sameOptions(models) },
   columns: columnsAt(now),
   idOf: ({ run }) => receiptIdOf(run.id),
   isOpen: ({ stage }) => stage !== 'final',
@@ -73,9 +68,3 @@ export const VisibilityBadge = ({ of }: { of: Visibility }) =>
   ) : (
     <Badge tone={of === 'public' ? 'ok' : 'warn'}>{visibilityWords[of]}</Badge>
   )
-
-export const visibilityWords: Record<Visibility, string> = {
-  private: 'Private',
-  unlisted: 'Unlisted',
-  public: 'Public',
-}

@@ -10,9 +10,10 @@ import { Id } from '../../../web/ui/hash.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { ErrorNote } from '../../../web/ui/notice.tsx'
 import { Pad, Panel } from '../../../web/ui/panel.tsx'
+import { visibilityWords } from '../api/receipt-query.ts'
 import { visibilities } from '../receipts.ts'
 import { defaultSections, revealedNames, type TextName, textNames } from '../share.ts'
-import { ownPath, VisibilityBadge, visibilityWords } from './receipt-list.tsx'
+import { ownPath, VisibilityBadge } from './receipt-list.tsx'
 import { fieldOf, type ShareForm } from './share-form.ts'
 
 /** What the owner decides about a receipt. */
