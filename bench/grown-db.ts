@@ -13,10 +13,11 @@ import { sha256 } from '../src/kernel/hash.ts'
 import { openSqlite } from '../src/storage/db/engine/sqlite.ts'
 import type { AccountRow, KeyRow } from '../src/storage/db/schema/schema.ts'
 import { insert } from '../src/storage/db/sql/query-steps.ts'
+import { freePort } from '../test/support/free-port.ts'
 import { plainKey } from '../test/support/plain-key.ts'
 import { binary, environment } from './environment.ts'
 import { start } from './processes.ts'
-import { answers, benchAccount, freePort, serveCommand } from './targets.ts'
+import { answers, benchAccount, serveCommand } from './targets.ts'
 
 export const grown = { receipts: 1_000_000, keys: 100_000, levels: 5 }
 /** What its log is named by, wherever it is served. */

@@ -2,9 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { freePort } from '../test/binary/nodes.ts'
 import {
-  binary,
   grant,
   type Home,
   makeHome,
@@ -12,7 +10,9 @@ import {
   must,
   type Server,
   someAccount,
+  spawnBinary,
 } from '../test/support/binary.ts'
+import { freePort } from '../test/support/free-port.ts'
 import { startPacedUpstream } from '../test/support/paced-upstream.ts'
 import { pricedBuiltins, until } from '../test/support/runs.ts'
 import { testPrivateKey } from '../test/support/world.ts'
@@ -97,11 +97,7 @@ async function killCopies(home: Home, seconds: number, faults: string[]): Promis
   let killed = 0
   for (let turn = 0; turn < kills; turn++) {
     const name = `killed-${turn}.db`
-    const child = Bun.spawn([binary, 'backup', name], {
-      cwd: home.folder,
-      env: { PATH: process.env['PATH'] ?? '', HOME: home.folder },
-      stdio: ['ignore', 'ignore', 'ignore'],
-    })
+    const child = spawnBinary(home, ['backup', name])
     await Bun.sleep(((turn + 0.7) / kills) * seconds * 1000)
     child.kill('SIGKILL')
     await child.exited

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { freePort } from '../test/binary/nodes.ts'
 import { grant, makeHome, makeKey, must, type Server, someAccount } from '../test/support/binary.ts'
+import { freePort } from '../test/support/free-port.ts'
 import { emptyDatabase } from '../test/support/postgres.ts'
 import { pricedBuiltins, until } from '../test/support/runs.ts'
 import { stampOf } from './report.ts'

@@ -2,9 +2,9 @@
 import { Database } from 'bun:sqlite'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Home, makeHome } from '../test/support/binary.ts'
+import { type Home, makeHome, spawnBinary } from '../test/support/binary.ts'
 import { askAll } from './asked.ts'
-import { type Bench, spawnUnder, startOn } from './fault-bench.ts'
+import { type Bench, oneProcess, startOn } from './fault-bench.ts'
 import { judge } from './fault-judge.ts'
 import { type Injection, judgeAnew, type Row, straceWords, traceFile } from './fault-tools.ts'
 
@@ -92,8 +92,8 @@ export async function killBackup(bench: Bench, calls: string, points: number[]):
 
 /** Whether a command ended by the kill, and not by itself or by our patience. */
 async function diesUnder(home: Home, injection: Injection, args: string[]): Promise<boolean> {
-  const wrap = straceWords(injection, traceFile({ home }))
-  const child = spawnUnder(home, wrap, args)
+  const under = straceWords(injection, traceFile({ home }))
+  const child = spawnBinary(home, args, { under, env: oneProcess })
   const ended = await Promise.race([child.exited.then(() => true), Bun.sleep(mostMs)])
   // strace passes it on.
   if (ended === undefined) child.kill('SIGTERM')

@@ -1,6 +1,6 @@
 /** Three members of etcd, in which Patroni keeps who is the primary. */
 import { join } from 'node:path'
-import { freePort } from '../../test/binary/nodes.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import { until } from '../../test/support/runs.ts'
 import { asPostgres } from './postgres-server.ts'
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../test/binary/nodes.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import { pgbouncer, startPgBouncer } from '../../test/support/pgbouncer.ts'
 import { until } from '../../test/support/runs.ts'
 import { hasPatroni, type PatroniPair, startPatroniPair } from './patroni.ts'

@@ -1,7 +1,8 @@
 /** Two shards, one on Patroni: the machine of its primary dies and comes back; the other dies. */
-import { freePort } from '../../test/binary/nodes.ts'
+
 import { startBalancer } from '../../test/packaging/balancer.ts'
 import type { Home, Server } from '../../test/support/binary.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import { until } from '../../test/support/runs.ts'
 import { collectHeads, rootsOf } from './heads.ts'
 import { askDoctor, judgeHeads } from './judge.ts'

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, existsSync, readdirSync, writeFileSync } from 'no
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../test/binary/nodes.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import { until } from '../../test/support/runs.ts'
 
 /** Where Debian puts the server's programs, newest version first; undefined without PostgreSQL. */

@@ -1,7 +1,8 @@
 /** Two shards of two nodes each behind haproxy: many accounts, one shard down, one audit. */
-import { freePort } from '../../test/binary/nodes.ts'
+
 import { startBalancer } from '../../test/packaging/balancer.ts'
 import type { Home } from '../../test/support/binary.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import { until } from '../../test/support/runs.ts'
 import type { Claim, SceneResult } from './scene.ts'
 import { startShardLoad } from './shard-clients.ts'

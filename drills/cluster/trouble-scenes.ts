@@ -1,6 +1,6 @@
 /** A database in trouble that loses nothing: what clients and operators are told meanwhile. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { freePort } from '../../test/binary/nodes.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import { until } from '../../test/support/runs.ts'
 import { targetOf } from '../../test/support/silent-proxy.ts'
 import { judgeAcknowledged, judgeDatabase } from './judge.ts'

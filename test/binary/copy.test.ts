@@ -12,10 +12,10 @@ import {
   type Server,
   someAccount,
 } from '../support/binary.ts'
+import { freePort } from '../support/free-port.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
 import { promise } from '../support/promise.ts'
 import { pricedBuiltins, until } from '../support/runs.ts'
-import { freePort } from './nodes.ts'
 
 const runCount = 200
 const run = { model: 'counterfoil/echo-1', input: 'from one machine to many' }

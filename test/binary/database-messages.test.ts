@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Home, makeHome, noBinary, run } from '../support/binary.ts'
+import { freePort } from '../support/free-port.ts'
 import { type PgBouncer, pgbouncer, startPgBouncer } from '../support/pgbouncer.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
 import { promise } from '../support/promise.ts'
-import { freePort } from './nodes.ts'
 
 const password = 'hush-hush'
 

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { grant, type Home, makeHome, makeKey, noBinary } from '../support/binary.ts'
+import { freePort } from '../support/free-port.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
 import { promise } from '../support/promise.ts'
 import { testPrivateKey } from '../support/world.ts'
-import { faultsIn, freePort, serviceName, untilNumbered } from './nodes.ts'
+import { faultsIn, serviceName, untilNumbered } from './nodes.ts'
 
 const run = { model: 'counterfoil/echo-1', input: 'hello' }
 const nodeCount = 4

@@ -4,6 +4,7 @@ import { auditStore } from '../../src/ledger/store/audit.ts'
 import { readWholeLogs } from '../../src/proof/log/store/whole.ts'
 import { openPostgres } from '../../src/storage/db/engine/postgres.ts'
 import { grant, type Home, makeHome, makeKey, type Server } from '../support/binary.ts'
+import { freePort } from '../support/free-port.ts'
 import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
 import { type EmptyDatabase, emptyDatabase } from '../support/postgres.ts'
 import { until } from '../support/runs.ts'
@@ -55,14 +56,6 @@ ${shared}`
       await database.drop()
     },
   }
-}
-
-/** Free now; nothing else of a test listens between this and the start. */
-export function freePort(): number {
-  const probe = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
-  const { port } = probe
-  probe.stop(true)
-  return port ?? 0
 }
 
 /** Waits until no run is open and none waits for its number. */

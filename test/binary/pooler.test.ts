@@ -9,11 +9,12 @@ import {
   type Server,
   someAccount,
 } from '../support/binary.ts'
+import { freePort } from '../support/free-port.ts'
 import { type PgBouncer, pgbouncer, startPgBouncer } from '../support/pgbouncer.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
 import { promise } from '../support/promise.ts'
 import { pricedBuiltins, until } from '../support/runs.ts'
-import { faultsIn, freePort, untilNumbered } from './nodes.ts'
+import { faultsIn, untilNumbered } from './nodes.ts'
 
 if (!pgbouncer) console.log('PgBouncer is not installed: its tests are left out')
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
+import { freePort } from '../support/free-port.ts'
 import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
 import { fault, promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import type { StubUpstream } from '../support/stub-upstream.ts'
-import { freePort } from './nodes.ts'
 
 describe.skipIf(noBinary)('SIGTERM under load, on the binary', () => {
   let stub: StubUpstream

@@ -3,9 +3,9 @@ import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { grant, makeHome, makeKey, noBinary } from '../support/binary.ts'
 import { startReceiver } from '../support/event-receiver.ts'
+import { freePort } from '../support/free-port.ts'
 import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
-import { freePort } from './nodes.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../binary/nodes.ts'
+import { freePort } from '../support/free-port.ts'
 import { until } from '../support/runs.ts'
 
 const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` }

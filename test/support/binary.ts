@@ -38,6 +38,10 @@ export type StartOptions = {
   probe?: '/readyz' | '/livez'
   /** Does not wait until it serves: it waits itself, for its database. Needs a port. */
   isWaiting?: boolean
+  /** Another command, which becomes the server; its last words are the server's. */
+  under?: string[]
+  /** Where its log goes; the file of the home when absent. */
+  stderr?: string
 }
 
 /** A server that answered `/readyz`. */
@@ -48,6 +52,8 @@ export type Server = {
   /** From the start of the process to the first good answer, in ms. */
   readyMs: number
   call(path: string, init?: RequestInit & { key?: string; json?: unknown }): Promise<Response>
+  /** The JSON of an answer, whatever its status. */
+  get(path: string, key?: string): ReturnType<Response['json']>
   /** Sends a signal to this process alone and waits for its end; undefined when it was killed. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
   signal(signal: NodeJS.Signals): void
@@ -77,7 +83,7 @@ export async function makeHome(toml = ''): Promise<Home> {
       return server
     },
     async killStarting(after, options = {}) {
-      const child = spawnServer(home, options)
+      const child = spawnBinary(home, serveWords(options), options)
       await (typeof after === 'number' ? Bun.sleep(after) : after)
       child.kill('SIGKILL')
       await child.exited
@@ -140,27 +146,34 @@ export function runOrdinary(folder: string, args: string[]): Promise<Done> {
   return finish([...(asOrdinaryUser ?? []), binary, ...args], folder)
 }
 
-function spawnServer(home: Home, { args = [], env = {}, port }: StartOptions): Bun.Subprocess {
-  const listen = port === undefined ? [] : ['--listen', `127.0.0.1:${port}`]
-  const stdout = openSync(home.printed.stdout, 'a')
-  const stderr = openSync(home.printed.stderr, 'a')
-  const child = Bun.spawn([binary, 'serve', ...listen, ...args], {
-    cwd: home.folder,
-    env: { ...cleanEnv(home.folder), ...env },
-    stdin: 'ignore',
-    stdout,
-    stderr,
+const serveWords = ({ args = [], port }: StartOptions): string[] => [
+  'serve',
+  ...(port === undefined ? [] : ['--listen', `127.0.0.1:${port}`]),
+  ...args,
+]
+
+/** Starts a command of the binary, which may be the last words of another one. */
+export function spawnBinary(
+  { folder, printed }: Pick<Home, 'folder' | 'printed'>,
+  words: string[],
+  { env = {}, under = [], stderr = printed.stderr }: StartOptions = {},
+): Bun.Subprocess {
+  const files = [printed.stdout, stderr].map((file) => openSync(file, 'a'))
+  const child = Bun.spawn([...under, binary, ...words], {
+    cwd: folder,
+    env: { ...cleanEnv(folder), ...env },
+    stdio: ['ignore', files[0], files[1]],
   })
-  closeSync(stdout)
-  closeSync(stderr)
+  for (const file of files) closeSync(file)
   return child
 }
 
 async function startBinary(home: Home, options: StartOptions = {}): Promise<Server> {
-  const before = existsSync(home.printed.stderr) ? readFileSync(home.printed.stderr).length : 0
+  const printed = () => (existsSync(home.printed.stderr) ? readFileSync(home.printed.stderr) : '')
+  const before = printed().length
   const startedAt = performance.now()
-  const child = spawnServer(home, options)
-  const said = () => readFileSync(home.printed.stderr).subarray(before).toString()
+  const child = spawnBinary(home, serveWords(options), options)
+  const said = () => printed().slice(before).toString()
   const exited = child.exited.then(() => child.exitCode)
   const local = options.port === undefined ? undefined : `http://127.0.0.1:${options.port}`
   const waited = { startedAt, withinMs: options.withinMs ?? readyWithinMs }
@@ -171,6 +184,7 @@ async function startBinary(home: Home, options: StartOptions = {}): Promise<Serv
     pid: child.pid,
     readyMs: performance.now() - startedAt,
     call: (path, init = {}) => callAt(origin, path, init),
+    get: async (path, key) => (await callAt(origin, path, key ? { key } : {})).json(),
     signal: (signal) => process.kill(child.pid, signal),
     stop(signal = 'SIGTERM') {
       if (child.exitCode === null && child.signalCode === null) process.kill(child.pid, signal)
