@@ -63,9 +63,8 @@ async function fill(data: string): Promise<void> {
   await seedRuns({
     data,
     origin: grownEnv.COUNTERFOIL_BASE_URL,
-    account: benchAccount,
-    root: key.id,
-    child: child.id,
+    root: { ...key, account: benchAccount },
+    child,
     count: grown.receipts,
   })
   const server = await serve(data)

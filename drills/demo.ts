@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { usageOf } from '../bench/processes.ts'
 import { makeHome, must, type Server } from '../test/support/binary.ts'
 import { crowdAt, type Seen } from './demo-visitor.ts'
 import { stampOf } from './report.ts'
@@ -99,10 +100,7 @@ const generations = (folder: string): string[] =>
 function watch(pid: number, folder: string) {
   let mostMemory = 0
   let mostDisk = 0
-  const memory = (): number => {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-    return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024
-  }
+  const memory = (): number => usageOf(pid).rssMiB
   const timer = setInterval(() => {
     mostMemory = Math.max(mostMemory, memory())
     mostDisk = Math.max(mostDisk, bytesIn(folder) / mib)

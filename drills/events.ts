@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import { accountEvents } from '../src/storage/outbox/event.ts'
 import { grant, type Home, makeHome, makeKey, must, type Server } from '../test/support/binary.ts'
 import { type Mood, type Receiver, startReceiver } from '../test/support/event-receiver.ts'
+import { drilledModels, roomy } from '../test/support/paced-service.ts'
 import { flatCost, startPacedUpstream } from '../test/support/paced-upstream.ts'
 import { until } from '../test/support/runs.ts'
 import { type Causing, causeEvents, type Teller } from './event-causes.ts'
 import { judgeEvents, type Verdict } from './event-judge.ts'
 import { canTrace, inject } from './fault-tools.ts'
-import { drilledModels, roomy } from './load.ts'
 import { stampOf } from './report.ts'
 
 type EventBench = { home: Home; receiver: Receiver; causing: Causing }

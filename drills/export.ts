@@ -1,6 +1,7 @@
 import { usageOf } from '../bench/processes.ts'
-import { grant, makeHome, makeKey, must, type Server, someAccount } from '../test/support/binary.ts'
-import { pricedBuiltins } from '../test/support/runs.ts'
+import { grant, makeHome, makeKey, must, type Server } from '../test/support/binary.ts'
+import { claims } from '../test/support/judges.ts'
+import { pricedBuiltins, until } from '../test/support/runs.ts'
 import { stampOf } from './report.ts'
 import { type Columns, readExport } from './rows.ts'
 import { seedRuns } from './seed.ts'
@@ -26,22 +27,14 @@ const names = ['=cmd|calc!A0', '@SUM(1+1)*cmd']
 /** Exports a large log twice in each form, and compares every figure with the ledger. */
 export async function drillExport(count: number, say: (line: string) => void = () => {}) {
   const home = await makeHome(pricedBuiltins)
-  const faults: string[] = []
-  const claim = (isTrue: boolean, fault: string): void => void (isTrue || faults.push(fault))
+  const { faults, claim } = claims()
   try {
     await (await home.start()).stop()
     const cap = '9000000.00'
     const root = await makeKey(home, { cap }, '--name', names[0] ?? '')
     const child = await makeKey(home, { cap }, '--name', names[1] ?? '', '--parent', root.id)
     await grant(home, '1000000.00')
-    await seedRuns({
-      data: home.data,
-      origin: 'http://localhost:4663',
-      account: someAccount.toLowerCase(),
-      root: root.id,
-      child: child.id,
-      count,
-    })
+    await seedRuns({ data: home.data, origin: 'http://localhost:4663', root, child, count })
     say(`${count} runs are in the log`)
     const server = await home.start()
     const figures = await untilCounted(server, root.secret)
@@ -68,13 +61,8 @@ export async function drillExport(count: number, say: (line: string) => void = (
       say(lineOf(exported.at(-1)))
     }
     await server.stop()
-    return {
-      count,
-      exported,
-      faults,
-      nusd: figures.paid,
-      build: await must(home, 'version', '--json'),
-    }
+    const build = await must(home, 'version', '--json')
+    return { count, exported, faults, nusd: figures.paid, build }
   } finally {
     await home.remove()
   }
@@ -92,20 +80,19 @@ async function runOnce(server: Server, key: string): Promise<void> {
 
 /** Waits for the job that counts; then what the balance lost, the key spent and usage sums up. */
 async function untilCounted(server: Server, key: string) {
-  const get = async <T>(path: string) => (await (await server.call(path, { key })).json()) as T
-  type Usage = { uncounted: number; totals: { cost_nusd: number } }
   const from = new Date(Date.now() - 60 * 86_400_000).toISOString().slice(0, 10)
   const to = new Date().toISOString().slice(0, 10)
-  const read = () => get<Usage>(`/v1/usage?from=${from}&to=${to}`)
-  let usage = await read()
-  for (let waits = 0; usage.uncounted > 0; waits++) {
-    if (waits === 1200) throw new Error('the runs are never counted')
-    await Bun.sleep(250)
-    usage = await read()
-  }
-  const balance = await get<{ balance_nusd: number }>('/v1/balance')
-  const { cap } = await get<{ cap: { spent_nusd: number } }>('/v1/keys/self')
-  const status = await get<{ ledger: string }>('/v1/status')
+  const usage = await until(
+    'the runs to be counted',
+    async () => {
+      const read = await server.get(`/v1/usage?from=${from}&to=${to}`, key)
+      return read.uncounted === 0 && read
+    },
+    300_000,
+  )
+  const balance = await server.get('/v1/balance', key)
+  const { cap } = await server.get('/v1/keys/self', key)
+  const status = await server.get('/v1/status')
   const paid = 1_000_000_000_000_000 - balance.balance_nusd
   return { paid, spent: cap.spent_nusd, used: usage.totals.cost_nusd, status }
 }

@@ -3,36 +3,31 @@
  * question afterwards whether it holds all of that, once.
  */
 import { mkdirSync } from 'node:fs'
-import { grant, makeHome, makeKey, type StartOptions } from '../test/support/binary.ts'
+import type { StartOptions } from '../test/support/binary.ts'
 import { freePort } from '../test/support/free-port.ts'
-import { startPacedUpstream } from '../test/support/paced-upstream.ts'
+import { makePacedService, roomy } from '../test/support/paced-service.ts'
 import type { Asked } from './asked.ts'
 import { startGate } from './fault-gate.ts'
-import { drilledModels, roomy } from './load.ts'
 
 export type Bench = Awaited<ReturnType<typeof makeBench>>
-
-/** What the key's account was granted, in nano-USD. */
-export const credit = 1_000_000_000_000
 
 /**
  * A service with a funded key. It outlives its servers: a fault once made stays visible. Its data
  * folder is a file system of its own where `smallMiB` says how large.
  */
 export async function makeBench({ smallMiB }: { smallMiB?: number } = {}) {
-  const stub = await startPacedUpstream()
   const gate = await startGate()
-  const home = await makeHome(`${drilledModels(stub.url)}\n${gate.toml}\n${roomy}`)
-  if (smallMiB !== undefined) mountSmall(home.data, smallMiB)
-  const { secret } = await makeKey(home, { cap: '1000.00' })
-  await grant(home, '1000.00')
-  const remove = async () => {
-    if (smallMiB !== undefined) Bun.spawnSync(['umount', '-l', home.data])
-    await home.remove()
-    await stub.stop()
-    await gate.stop()
+  const { home, secret, remove } = await makePacedService(`${gate.toml}\n${roomy}`, ({ data }) => {
+    if (smallMiB !== undefined) mountSmall(data, smallMiB)
+  })
+  return {
+    ...{ home, gate, secret, asked: [] as Asked[] },
+    async remove() {
+      if (smallMiB !== undefined) Bun.spawnSync(['umount', '-l', home.data])
+      await remove()
+      await gate.stop()
+    },
   }
-  return { home, gate, secret, asked: [] as Asked[], remove }
 }
 
 function mountSmall(folder: string, MiB: number): void {

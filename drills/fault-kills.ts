@@ -3,6 +3,7 @@ import { Database } from 'bun:sqlite'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Home, makeHome, spawnBinary } from '../test/support/binary.ts'
+import { findingsOf } from '../test/support/judges.ts'
 import { askAll } from './asked.ts'
 import { type Bench, oneProcess, startOn } from './fault-bench.ts'
 import { judge } from './fault-judge.ts'
@@ -41,10 +42,8 @@ export async function killMigration(calls: string, points: number[]): Promise<Ro
       if (await diesUnder(home, injection, ['serve'])) killed++
       const server = await home.start()
       await server.stop('SIGTERM')
-      const { stdout } = await home.cli('doctor', '--json')
-      const bad = JSON.parse(stdout).findings.filter(
-        ({ part, status }: Record<string, string>) => part === 'database' && status === 'fail',
-      )
+      const found = await findingsOf(home)
+      const bad = found.filter(({ part, status }) => part === 'database' && status === 'fail')
       if (bad.length > 0) faults.push(`at ${n}: ${JSON.stringify(bad)}`)
     } catch (error) {
       faults.push(`at ${n}: ${String(error).slice(0, 200)}`)

@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Server } from '../test/support/binary.ts'
-import { until } from '../test/support/runs.ts'
+import { untilFree } from '../test/support/judges.ts'
 import { type Asked, ask, askAll } from './asked.ts'
 import { type Bench, startOn, startUnder } from './fault-bench.ts'
 import { judge } from './fault-judge.ts'
@@ -76,10 +76,7 @@ async function sleep(bench: Bench, server: Server, { seconds, streams }: Sleep) 
   server.signal('SIGCONT')
   const asked = await asking
   // Runs whose clients are gone go on for a moment.
-  await until('no run in flight', async () => {
-    const answer = await server.call('/v1/balance', { key: bench.secret })
-    return ((await answer.json()) as { held_nusd: number }).held_nusd === 0
-  })
+  await untilFree(server, bench.secret)
   return asked
 }
 
@@ -130,7 +127,6 @@ export async function clockJumps(bench: Bench): Promise<Row> {
 /** How far the clock of the process is from ours, in ms, by a run of just now. */
 async function shiftOf({ secret }: Bench, server: Server, asked: Asked[]): Promise<number> {
   const id = asked.at(-1)?.paid?.runId
-  const answer = await server.call(`/v1/runs/${id}`, { key: secret })
-  const run = (await answer.json()) as { created_at: string }
-  return Math.round(Date.parse(run.created_at) - Date.now())
+  const { created_at: at } = await server.get(`/v1/runs/${id}`, secret)
+  return Math.round(Date.parse(at) - Date.now())
 }

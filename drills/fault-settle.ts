@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pageBytes } from '../src/storage/db/engine/connection.ts'
 import type { Server } from '../test/support/binary.ts'
+import { untilFree } from '../test/support/judges.ts'
 import { until } from '../test/support/runs.ts'
 import { type Asked, ask } from './asked.ts'
 import { type Bench, startOn } from './fault-bench.ts'
@@ -142,12 +143,8 @@ function askedFaults({ paid, status, reason }: Asked): string[] {
 
 /** The holds that remain although no run is open. */
 async function heldFaults({ secret: key }: Bench, server: Server): Promise<string[]> {
-  const held = async () => {
-    const answer = await server.call('/v1/balance', { key })
-    return ((await answer.json()) as { held_nusd: number }).held_nusd
-  }
-  const isFree = await until('no hold', async () => (await held()) === 0).catch(() => false)
-  return isFree ? [] : [`${await held()} nUSD stay held`]
+  const isFree = await untilFree(server, key).catch(() => false)
+  return isFree ? [] : [`${(await server.get('/v1/balance', key)).held_nusd} nUSD stay held`]
 }
 
 const named = (where: string, faults: string[]): string[] =>

@@ -113,8 +113,7 @@ const openOf = (home: Home): number =>
   ask<{ n: number }>(home, 'SELECT count(*) AS n FROM open_runs').n
 
 async function servedFaults(server: Server, key: string): Promise<string[]> {
-  const get = async (path: string) => (await server.call(path, { key })).json()
-  const { ledger } = await get('/v1/status')
+  const { ledger } = await server.get('/v1/status')
   const model = 'counterfoil/echo-1'
   const messages = [{ role: 'user', content: 'a drill' }]
   const told = await server.call('/v1/chat/completions', { key, json: { model, messages } })

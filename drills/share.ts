@@ -1,8 +1,10 @@
 import { Agent, type ClientRequest, request } from 'node:http'
 import { grant, type Home, makeHome, makeKey, must, type Server } from '../test/support/binary.ts'
+import { untilFree } from '../test/support/judges.ts'
 import { modelsToml, pricedBuiltins, until } from '../test/support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../test/support/stub-upstream.ts'
 import { stampOf } from './report.ts'
+import { timesOf } from './samples.ts'
 
 export type Shared = {
   name: string
@@ -84,7 +86,7 @@ async function drillSetting(
   if (stalled === 0) faults.push('no stream stalls')
   if (beside[0] > mostMedianMs) faults.push(`a run took ${beside[0].toFixed(0)} ms`)
   stalls.hangUp()
-  await until('all holds to be settled', async () => (await heldBy(server, greedy)) === 0, 60_000)
+  await untilFree(server, greedy, 60_000)
   return { name, stalled, refused: stalls.refused(), alone, beside, faults }
 }
 
@@ -103,9 +105,8 @@ async function measure(server: Server, key: string, faults: string[]): Promise<[
     })
     await Promise.all(asked)
   }
-  times.sort((a, b) => a - b)
-  const at = (part: number) => times[Math.floor(times.length * part)] ?? 0
-  return [at(0.5), at(0.99)]
+  const { median, p99 } = timesOf(times)
+  return [median, p99]
 }
 
 const bodyOf = (model: string) => ({
@@ -145,11 +146,6 @@ function stall(server: Server, key: string, streams: number) {
       agent.destroy()
     },
   }
-}
-
-async function heldBy(server: Server, key: string): Promise<number> {
-  const answer = await server.call('/v1/balance', { key })
-  return ((await answer.json()) as { held_nusd: number }).held_nusd
 }
 
 const ms = ([median, p99]: [number, number]): string =>

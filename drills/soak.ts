@@ -6,27 +6,18 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { usageOf } from '../bench/processes.ts'
 import { readExposition } from '../test/app/metrics/exposition.ts'
-import {
-  grant,
-  type Home,
-  makeHome,
-  makeKey,
-  must,
-  type Server,
-  someAccount,
-} from '../test/support/binary.ts'
-import { startPacedUpstream } from '../test/support/paced-upstream.ts'
-import { pricedBuiltins, until } from '../test/support/runs.ts'
+import { type Home, must, type Server } from '../test/support/binary.ts'
+import { claims, spentBy, untilFree } from '../test/support/judges.ts'
+import { credit, makePacedService, roomy } from '../test/support/paced-service.ts'
+import { pricedBuiltins } from '../test/support/runs.ts'
 import { testPrivateKey } from '../test/support/world.ts'
-import { drilledModels, roomy } from './load.ts'
 import { stampOf } from './report.ts'
-import { at, boundOf, medianOf, type Sample, type Span, spansOf } from './samples.ts'
+import { boundOf, medianOf, type Sample, type Span, spansOf, timesOf } from './samples.ts'
 import { startTraffic, type Traffic } from './traffic.ts'
 
 export type SoakOptions = { minutes: number; perSecond?: number; say?: (line: string) => void }
 
 const sampleEveryMs = 10_000
-const creditNusd = 1_000_000_000_000
 
 /** What the last third of the time may need more than the third before it. */
 const mostGrowthMiB = 32
@@ -38,12 +29,10 @@ const judgedFrom = 10
 
 /** Asks a fresh service for everything for a while. Found in the end: what grew, and its money. */
 export async function drillSoak({ minutes, perSecond = 80, say = () => {} }: SoakOptions) {
-  const stub = await startPacedUpstream()
   const metrics = '[metrics]\nlisten = "0"\n'
-  const home = await makeHome([drilledModels(stub.url), pricedBuiltins, metrics, roomy].join('\n'))
+  const service = await makePacedService([pricedBuiltins, metrics, roomy].join('\n'))
+  const { home, secret: key } = service
   try {
-    const { secret: key } = await makeKey(home)
-    await grant(home, '1000.00')
     const server = await home.start()
     const wallet = `0x${testPrivateKey}` as const
     const traffic = await startTraffic({ server, key, wallet, perSecond })
@@ -63,8 +52,7 @@ export async function drillSoak({ minutes, perSecond = 80, say = () => {} }: Soa
     const build = await must(home, 'version', '--json')
     return { minutes, perSecond, spans, samples, faults, build }
   } finally {
-    await home.remove()
-    await stub.stop()
+    await service.remove()
   }
 }
 
@@ -85,7 +73,7 @@ async function look({ home, server, traffic, samples, faults, say }: Watching, m
   const buckets = lags.filter(({ name }) => name.endsWith('_bucket'))
   const lag = new Map(buckets.map(({ labels, value }) => [labels['le'] ?? '', value]))
   const before = samples.at(-1)?.lag
-  times.sort((a, b) => a - b)
+  const { median, p99 } = timesOf(times)
   const sample: Sample = {
     minute,
     asked,
@@ -97,8 +85,8 @@ async function look({ home, server, traffic, samples, faults, say }: Watching, m
     walMiB: mebibytesOf(home, 'counterfoil.db-wal'),
     databaseMiB: mebibytesOf(home, 'counterfoil.db'),
     lagP99Ms: boundOf(lag, before, 0.99) * 1000,
-    medianMs: at(times, 0.5),
-    p99Ms: at(times, 0.99),
+    medianMs: median,
+    p99Ms: p99,
   }
   samples.push(sample)
   say(lineOf(sample))
@@ -132,30 +120,15 @@ function faultsOf(samples: Sample[], minutes: number): string[] {
 
 /** Whether each run of all that time was paid once, and nothing is held. Stops the server. */
 async function moneyFaults(home: Home, server: Server, key: string): Promise<string[]> {
-  const faults: string[] = []
-  type Balance = { balance_nusd: number; held_nusd: number }
-  const balance = () =>
-    server.call('/v1/balance', { key }).then((answer) => answer.json() as Promise<Balance>)
-  await until('all runs to end', async () => (await balance()).held_nusd === 0, 60_000)
-  const { balance_nusd: left } = await balance()
-  if ((await server.stop()) !== 0) faults.push('SIGTERM did not end with 0')
-  const told = await must(
-    home,
-    'export',
-    'usage',
-    '--account',
-    someAccount,
-    '--format',
-    'jsonl',
-    '--no-manifest',
-  )
-  const costs = told.trimEnd().split('\n')
-  const spent = costs.reduce((sum, line) => sum + JSON.parse(line).cost_nusd, 0)
-  if (left !== creditNusd - spent) faults.push(`${left} nUSD are left, ${spent} were spent`)
+  const { faults, claim } = claims()
+  const { balance_nusd: left } = await untilFree(server, key, 60_000)
+  claim((await server.stop()) === 0, 'SIGTERM did not end with 0')
+  const { runs, spent } = await spentBy(home)
+  claim(left === credit - spent, `${left} nUSD are left, ${spent} were spent`)
   // Looks at every page, and at every balance against what moved.
   const copy = JSON.parse(await must(home, 'backup', 'soaked.db', '--json'))
-  if (copy.ledger !== 'balanced') faults.push(`the ledger is ${copy.ledger}`)
-  if (copy.log_size < costs.length) faults.push(`${costs.length} runs, ${copy.log_size} leaves`)
+  claim(copy.ledger === 'balanced', `the ledger is ${copy.ledger}`)
+  claim(copy.log_size >= runs, `${runs} runs, ${copy.log_size} leaves`)
   return faults
 }
 

@@ -12,8 +12,8 @@ import {
   type StartOptions,
 } from '../../test/support/binary.ts'
 import { freePort } from '../../test/support/free-port.ts'
+import { drilledModels, roomy } from '../../test/support/paced-service.ts'
 import { startPacedUpstream } from '../../test/support/paced-upstream.ts'
-import { drilledModels, roomy } from '../load.ts'
 
 /** How long a run may go on after SIGTERM, in s. */
 export const graceS = 3

@@ -7,7 +7,8 @@ import { pgbouncer, startPgBouncer } from '../../test/support/pgbouncer.ts'
 import { until } from '../../test/support/runs.ts'
 import { hasPatroni, type PatroniPair, startPatroniPair } from './patroni.ts'
 import type { PgFarm, PgServer } from './postgres-server.ts'
-import { hasHaproxy, type Undo } from './shards.ts'
+import type { Undo } from './scene.ts'
+import { hasHaproxy } from './shards.ts'
 
 /** Whether all programs of such a database are installed. */
 export const hasPatroniBase = hasPatroni && hasHaproxy && pgbouncer !== undefined

@@ -3,7 +3,14 @@ import { join } from 'node:path'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { readWholeLogs } from '../../src/proof/log/store/whole.ts'
 import { openPostgres } from '../../src/storage/db/engine/postgres.ts'
-import { grant, type Home, makeHome, makeKey, type Server } from '../support/binary.ts'
+import {
+  grant,
+  type Home,
+  makeHome,
+  makeKey,
+  randomAccount,
+  type Server,
+} from '../support/binary.ts'
 import { freePort } from '../support/free-port.ts'
 import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
 import { type EmptyDatabase, emptyDatabase } from '../support/postgres.ts'
@@ -46,7 +53,7 @@ ${shared}`
     nodes: [a, b] as [Server, Server],
     /** An account of its own with a key, and money in it. */
     async funded(usd: string, ...more: string[]) {
-      const account = `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(20))).toString('hex')}`
+      const account = randomAccount()
       await grant(first, usd, account)
       return { account, key: await makeKey(first, { account }, ...more) }
     },
@@ -59,7 +66,10 @@ ${shared}`
 }
 
 /** Waits until no run is open and none waits for its number. */
-export const untilNumbered = ({ database }: Pick<Pair, 'database'>, ms = 60_000) =>
+export const untilNumbered = (
+  { database }: { database: Pick<EmptyDatabase, 'url' | 'sql'> },
+  ms = 60_000,
+) =>
   until(
     'every run to be numbered',
     async () => {

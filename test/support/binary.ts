@@ -222,7 +222,8 @@ async function isOk(url: string): Promise<boolean> {
   }
 }
 
-function callAt(
+/** Asks at an origin: with a key, and JSON as a POST. */
+export function callAt(
   origin: string,
   path: string,
   { key, json, ...rest }: RequestInit & { key?: string; json?: unknown },
@@ -246,6 +247,10 @@ export type MadeKey = {
 
 /** The first well-known test account. */
 export const someAccount = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+
+/** An account that nothing knows yet. */
+export const randomAccount = (): string =>
+  `0x${Buffer.from(systemRandom().bytes(20)).toString('hex')}`
 
 /** Makes a key by the command line. @throws Error with what it said when it failed. */
 export async function makeKey(
