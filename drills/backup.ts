@@ -8,7 +8,7 @@ import { countValid, type Run, spentBy, untilFree } from '../test/support/judges
 import { credit, makePacedService, roomy } from '../test/support/paced-service.ts'
 import { pricedBuiltins } from '../test/support/runs.ts'
 import { testPrivateKey } from '../test/support/world.ts'
-import { stampOf } from './report.ts'
+import { faultList, stampOf } from './report.ts'
 import { timesOf } from './samples.ts'
 import { seedRuns } from './seed.ts'
 import { startTraffic, type Traffic } from './traffic.ts'
@@ -153,7 +153,7 @@ each a little later: no name is there but a whole copy's. Then the first copy is
 served: its ledger adds up, the balance is the grant less the cost of every run in it, and receipts
 from before it verify.
 
-**${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
+${faultList(faults)}
 
 - without a copy: ${wordsOf(without)}
 - beside a copy: ${wordsOf(beside)}

@@ -4,7 +4,7 @@ import { freePort } from '../test/support/free-port.ts'
 import { claims, countValid } from '../test/support/judges.ts'
 import { emptyDatabase } from '../test/support/postgres.ts'
 import { pricedBuiltins, until } from '../test/support/runs.ts'
-import { stampOf } from './report.ts'
+import { faultList, stampOf } from './report.ts'
 import { seedRuns } from './seed.ts'
 
 const origin = 'http://localhost:4663'
@@ -103,7 +103,7 @@ and reads it again: a hash of every row, the sums of the ledger, every subtree o
 on the copy says the same balance, the same root and the same size of the log, the receipts of
 before verify, and it runs on.
 
-**${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
+${faultList(faults)}
 
 - ${rows.toLocaleString('en')} rows in ${seconds.toFixed(1)} s: ${rate} a second
 - ${told.logs[0]?.size} leaves, root \`${told.logs[0]?.root}\`

@@ -54,7 +54,8 @@ export async function drillCrash({ rounds, crowds, only = '', say = () => {} }: 
     const broken = does('settle') ? (await drillFaults(settleFaults, say)).rows : []
     const crowded = does('crowds') ? await crowd(bench, crowds, say) : []
     const build = await must(bench.home, 'version', '--json')
-    return { killed, broken, crowded, build: build.trim() }
+    const faults = [...killed, ...broken, ...crowded].flatMap((part) => part.faults)
+    return { killed, broken, crowded, faults, build: build.trim() }
   } finally {
     await bench.remove()
   }

@@ -1,4 +1,4 @@
-import { Agent, request } from 'node:http'
+import { Agent, type ClientRequest, request } from 'node:http'
 import { grant, type Home, makeKey, randomAccount, type Server } from '../test/support/binary.ts'
 import { flatCost } from '../test/support/paced-upstream.ts'
 
@@ -135,16 +135,20 @@ export async function askAll(servers: Server[], keys: string[]): Promise<Answere
   }
 }
 
-function askFlat(server: Server, key: string, agent: Agent): Promise<Answered> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answered>()
-  const sent = request({
+/** A chat that is asked for by `node:http`, without its body. */
+export const startChat = ({ port }: Server, key: string, agent: Agent): ClientRequest =>
+  request({
     agent,
     host: '127.0.0.1',
-    port: server.port,
+    port,
     path: '/v1/chat/completions',
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
   })
+
+function askFlat(server: Server, key: string, agent: Agent): Promise<Answered> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answered>()
+  const sent = startChat(server, key, agent)
   sent.on('error', reject)
   sent.on('response', async (answer) => {
     let text = ''

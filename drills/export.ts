@@ -2,7 +2,7 @@ import { usageOf } from '../bench/processes.ts'
 import { grant, makeHome, makeKey, must, type Server } from '../test/support/binary.ts'
 import { claims } from '../test/support/judges.ts'
 import { pricedBuiltins, until } from '../test/support/runs.ts'
-import { stampOf } from './report.ts'
+import { faultList, stampOf } from './report.ts'
 import { type Columns, readExport } from './rows.ts'
 import { seedRuns } from './seed.ts'
 
@@ -146,7 +146,7 @@ key and the key below it is there once, and nobody else's; costs come to what th
 (${(nusd / 1e9).toFixed(9)} USD), which is what the key spent and what \`/v1/usage\` sums up; no
 field would be run as a formula; every mandatory column of FOCUS 1.2 is there.
 
-**${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
+${faultList(faults)}
 
 ${exported.map((one) => `- ${lineOf(one)}`).join('\n')}
 `

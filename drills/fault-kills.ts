@@ -6,8 +6,14 @@ import { type Home, makeHome, spawnBinary } from '../test/support/binary.ts'
 import { findingsOf } from '../test/support/judges.ts'
 import { askAll } from './asked.ts'
 import { type Bench, oneProcess, startOn } from './fault-bench.ts'
-import { judge } from './fault-judge.ts'
-import { type Injection, judgeAnew, type Row, straceWords, traceFile } from './fault-tools.ts'
+import {
+  type Injection,
+  judgeAnew,
+  judgeStopped,
+  type Row,
+  straceWords,
+  traceFile,
+} from './fault-tools.ts'
 
 /** How long a command that was to be killed may live, in ms; a server lives on. */
 const mostMs = 4000
@@ -76,8 +82,7 @@ export async function killBackup(bench: Bench, calls: string, points: number[]):
     if (told !== 'ok') faults.push(`at ${n} the file is there and not whole: ${told}`)
   }
   await asking
-  faults.push(...(await judge(bench, server)))
-  await server.stop('SIGTERM')
+  faults.push(...(await judgeStopped(bench, server)))
   for (const name of readdirSync(bench.home.folder)) {
     if (/^(backup-|\.counterfoil-)/.test(name)) {
       rmSync(join(bench.home.folder, name), { recursive: true })

@@ -8,7 +8,15 @@ import { until } from '../test/support/runs.ts'
 import { type Asked, ask } from './asked.ts'
 import { type Bench, startOn } from './fault-bench.ts'
 import { gatedModel } from './fault-gate.ts'
-import { countOf, inject, judgeAnew, judgedAnew, type Row, skippedRow } from './fault-tools.ts'
+import {
+  countOf,
+  inject,
+  judgeAnew,
+  judgedAnew,
+  judgeKilled,
+  type Row,
+  skippedRow,
+} from './fault-tools.ts'
 
 /** What the disk is written by. */
 const writes = ['pwrite64', 'pwritev', 'write', 'ftruncate', 'fsync', 'fdatasync']
@@ -51,8 +59,7 @@ export async function fillEachWrite(bench: Bench, error: string): Promise<Row> {
     const later = await ask(bench, server)
     if (later.reason === 'storage_failed') {
       // A sync that fails is no full disk.
-      await server.stop('SIGKILL')
-      faults.push(...(await judgeAnew(bench)))
+      faults.push(...(await judgeKilled(bench, server)))
       server = await startOn(bench)
     } else if (!later.paid) faults.push(`after ${calls} ${n}: ${later.status} ${later.reason}`)
     else faults.push(...named(`${calls} ${n}`, await heldFaults(bench, server)))
@@ -61,8 +68,7 @@ export async function fillEachWrite(bench: Bench, error: string): Promise<Row> {
     faults.push(...named(`${calls} ${n}`, askedFaults(asked)))
     return true
   })
-  await server.stop('SIGKILL')
-  faults.push(...(await judgeAnew(bench)))
+  faults.push(...(await judgeKilled(bench, server)))
   return rowOf(error, points, all, faults)
 }
 

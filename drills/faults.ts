@@ -22,7 +22,7 @@ import { littleMemory, pinnedReader, rotatedLog } from './fault-pressure.ts'
 import { cutEachWrite, failEachWrite, fillEachWrite } from './fault-settle.ts'
 import { failOnce, fullFor, killAt, killEnding } from './fault-syscalls.ts'
 import { canTrace, type Injection, isRoot, type Row, skippedRow } from './fault-tools.ts'
-import { stampOf } from './report.ts'
+import { rowOf, stampOf } from './report.ts'
 
 export type Fault = {
   name: string
@@ -124,7 +124,7 @@ export const everyFault: Fault[] = [
 export async function drillFaults(
   faults: Fault[],
   say: (line: string) => void = () => {},
-): Promise<{ rows: Row[]; build: string }> {
+): Promise<{ rows: Row[]; faults: string[]; build: string }> {
   const isTraceable = await canTrace()
   const bench = await makeBench()
   const rows: Row[] = []
@@ -136,7 +136,7 @@ export async function drillFaults(
       for (const one of row.faults.slice(0, 5)) say(`  FAULT: ${one}`)
     }
     const build = await must(bench.home, 'version', '--json')
-    return { rows, build: build.trim() }
+    return { rows, faults: rows.flatMap((row) => row.faults), build: build.trim() }
   } finally {
     await bench.remove()
   }
@@ -182,8 +182,7 @@ export function faultTable(rows: readonly Row[]): string {
   const count = rows.reduce((sum, { faults }) => sum + faults.length, 0)
   const lines = rows.map(({ fault, expected, seen, faults, skipped }) => {
     const told = skipped === undefined ? seen : `skipped: ${skipped}`
-    const result = skipped === undefined ? String(faults.length) : '–'
-    return `| ${[fault, expected, told, result].map(inCell).join(' | ')} |`
+    return rowOf(fault, expected, told, skipped === undefined ? faults.length : '–')
   })
   return `**${count} faults of the service.**
 
@@ -191,5 +190,3 @@ export function faultTable(rows: readonly Row[]): string {
 |---|---|---|---|
 ${lines.join('\n')}`
 }
-
-const inCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')

@@ -5,7 +5,7 @@ import { startService } from '../test/fuzz/service.ts'
 import { type Served, trySockets } from '../test/fuzz/sockets.ts'
 import { tryRoutes } from '../test/fuzz/try-routes.ts'
 import { tryUpstreams } from '../test/fuzz/try-upstreams.ts'
-import { grant, type Home, makeHome, makeKey, must } from '../test/support/binary.ts'
+import { fund, type Home, makeHome, must } from '../test/support/binary.ts'
 import type { Engine } from '../test/support/world.ts'
 import { stampOf } from './report.ts'
 
@@ -64,8 +64,7 @@ async function tryExecutable(seed: number, ms: number): Promise<{ sockets: Tried
 }
 
 async function serve(home: Home): Promise<{ served: Served; pid: number }> {
-  const { secret } = await makeKey(home)
-  await grant(home, '100.00')
+  const secret = await fund(home, '100.00')
   const server = await home.start()
   let isAlive = true
   void server.exited.then(() => {

@@ -9,7 +9,7 @@ import { version } from '../src/app/version.ts'
 import { emptyDatabase, postgresServer } from '../test/support/postgres.ts'
 import { canTrace, inject } from './fault-tools.ts'
 import type { OwedTold, OwedWish } from './owed-node.ts'
-import { stampOf } from './report.ts'
+import { faultList, stampOf } from './report.ts'
 
 export type OwedEngine = 'sqlite' | 'postgres'
 
@@ -209,7 +209,7 @@ each in the log, no part of a draft, every account's path verifies, the total is
 to one moment come to, to the nano-dollar, and the whole audit of the ledger finds nothing. *Made*
 counts the kills after which the statement of the dead process stands.
 
-**${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
+${faultList(faults)}
 
 | engine | killed at | rounds | hit | made |
 |---|---|---:|---:|---:|

@@ -9,7 +9,7 @@ import { type Home, makeHome, makeKey, must, type Server } from '../test/support
 import { freePort } from '../test/support/free-port.ts'
 import { pricedBuiltins, until } from '../test/support/runs.ts'
 import { writeOpenRuns } from './open-runs.ts'
-import { stampOf } from './report.ts'
+import { faultList, seconds, stampOf } from './report.ts'
 
 /** One start over the runs of a server that was killed. */
 export type Recovery = {
@@ -42,7 +42,7 @@ export async function drillRecover(count: number, say: (line: string) => void = 
     await writeOpenRuns(home.data, { origin, count, accounts: holders })
     const [kept, empty] = [join(home.folder, 'kept'), await emptyStart(port)]
     cpSync(home.data, kept, { recursive: true })
-    say(`${count} runs of ${holders} accounts are open; an empty start takes ${words(empty)}`)
+    say(`${count} runs of ${holders} accounts are open; an empty start takes ${seconds(empty)}`)
     const whole = await recover(home, { port, secret, count }, 0, faults)
     say(lineOf(whole))
     rmSync(home.data, { recursive: true })
@@ -53,7 +53,7 @@ export async function drillRecover(count: number, say: (line: string) => void = 
     }
     const again = await recover(home, { port, secret, count }, killsAt.length, faults)
     say(lineOf(again))
-    if (whole.readyMs > mostReadyMs) faults.push(`ready after ${words(whole.readyMs)}`)
+    if (whole.readyMs > mostReadyMs) faults.push(`ready after ${seconds(whole.readyMs)}`)
     const build = await must(home, 'version', '--json')
     return { count, empty, recoveries: [whole, again], faults, build }
   } finally {
@@ -145,11 +145,9 @@ async function storedFaults(home: Home, count: number): Promise<string[]> {
   return faults
 }
 
-const words = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
-
 const lineOf = ({ killed, readyMs, endedMs, cpuMs, peakMiB }: Recovery): string =>
-  `after ${killed} starts that were killed: ready after ${words(readyMs)}, the last run ended ` +
-  `after ${words(endedMs)}, ${words(cpuMs)} of CPU, ${peakMiB.toFixed(0)} MiB at most`
+  `after ${killed} starts that were killed: ready after ${seconds(readyMs)}, the last run ended ` +
+  `after ${seconds(endedMs)}, ${seconds(cpuMs)} of CPU, ${peakMiB.toFixed(0)} MiB at most`
 
 type Result = Awaited<ReturnType<typeof drillRecover>>
 
@@ -164,9 +162,9 @@ Idempotency-Key. Then the server starts and ends them, for 3 s before it is read
 beside its clients; and, with the same database again, a start
 that comes after ${killsAt.length} others which were killed in the middle of that. In the end each
 run is \`interrupted\`, cost nothing and has one place in the log; nothing is held, no key is kept,
-and the ledger adds up. A start with nothing to end takes ${words(empty)} on this machine.
+and the ledger adds up. A start with nothing to end takes ${seconds(empty)} on this machine.
 
-**${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
+${faultList(faults)}
 
 ${recoveries.map((one) => `- ${lineOf(one)}`).join('\n')}
 `

@@ -19,6 +19,16 @@ export function report(file: string, sections: string): void {
 export const stampOf = (build: string): string =>
   `${new Date().toISOString().slice(0, 10)}, build \`${build.trim()}\`.`
 
+/** A row of a table; text may hold anything. */
+export const rowOf = (...cells: (string | number)[]): string =>
+  `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
+
+/** How many faults there were, and each of them. */
+export const faultList = (faults: readonly string[]): string =>
+  `**${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}`
+
+export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+
 const heading = `# Drills
 
 **Question.** What happens to money, receipts and clients when processes, disks, clocks and

@@ -1,9 +1,10 @@
-import { Agent, type ClientRequest, request } from 'node:http'
+import { Agent, type ClientRequest } from 'node:http'
 import { grant, type Home, makeHome, makeKey, must, type Server } from '../test/support/binary.ts'
 import { untilFree } from '../test/support/judges.ts'
 import { modelsToml, pricedBuiltins, until } from '../test/support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../test/support/stub-upstream.ts'
-import { stampOf } from './report.ts'
+import { startChat } from './crowd.ts'
+import { faultList, stampOf } from './report.ts'
 import { timesOf } from './samples.ts'
 
 export type Shared = {
@@ -121,14 +122,7 @@ function stall(server: Server, key: string, streams: number) {
   const open = new Set<ClientRequest>()
   let refused = 0
   for (let i = 0; i < streams; i++) {
-    const sent = request({
-      agent,
-      host: '127.0.0.1',
-      port: server.port,
-      path: '/v1/chat/completions',
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    })
+    const sent = startChat(server, key, agent)
     sent.on('response', (answer) => {
       if (answer.statusCode === 429) refused++
       answer.on('error', () => undefined)
@@ -172,7 +166,7 @@ say a word and stall. Meanwhile another account runs models, ${width} at once, p
 at the same upstream and at the built-in one. Every such run is answered with 200; what found no
 place was a 429 and cost nothing.
 
-**${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
+${faultList(faults)}
 
 ${shared.map((one) => `- ${lineOf(one)}`).join('\n')}
 `

@@ -2,16 +2,16 @@
  * A day of a service in half an hour: a steady load of everything on the executable, and what the
  * process needs for it, looked at every ten seconds.
  */
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { usageOf } from '../bench/processes.ts'
 import { readExposition } from '../test/app/metrics/exposition.ts'
 import { type Home, must, type Server } from '../test/support/binary.ts'
-import { claims, spentBy, untilFree } from '../test/support/judges.ts'
+import { claims, metricsUrl, spentBy, untilFree } from '../test/support/judges.ts'
 import { credit, makePacedService, roomy } from '../test/support/paced-service.ts'
 import { pricedBuiltins } from '../test/support/runs.ts'
 import { testPrivateKey } from '../test/support/world.ts'
-import { stampOf } from './report.ts'
+import { faultList, stampOf } from './report.ts'
 import { boundOf, medianOf, type Sample, type Span, spansOf, timesOf } from './samples.ts'
 import { startTraffic, type Traffic } from './traffic.ts'
 
@@ -68,7 +68,7 @@ type Watching = {
 async function look({ home, server, traffic, samples, faults, say }: Watching, minute: number) {
   const { asked, left, times, faults: found } = traffic.look()
   for (const fault of found) if (faults.length < 30) faults.push(`minute ${minute}: ${fault}`)
-  const told = readExposition(await (await fetch(metricsOf(home))).text())
+  const told = readExposition(await (await fetch(metricsUrl(home))).text())
   const lags = told.get('counterfoil_event_loop_lag_seconds')?.samples ?? []
   const buckets = lags.filter(({ name }) => name.endsWith('_bucket'))
   const lag = new Map(buckets.map(({ labels, value }) => [labels['le'] ?? '', value]))
@@ -90,12 +90,6 @@ async function look({ home, server, traffic, samples, faults, say }: Watching, m
   }
   samples.push(sample)
   say(lineOf(sample))
-}
-
-/** Where a server said that its metrics are. */
-function metricsOf(home: Home): string {
-  const printed = readFileSync(home.printed.stderr, 'utf8')
-  return /"url":"(http:\/\/127\.0\.0\.1:\d+\/metrics)"/.exec(printed)?.[1] ?? ''
 }
 
 const mebibytesOf = (home: Home, name: string): number =>
@@ -170,7 +164,7 @@ the third before; SQLite's cache, 16 MiB of it, fills with the database. The lea
 files is at most ${mostMoreHandles} above, and the write-ahead log stays below ${mostWalMiB} MiB.
 Sizes are means; the lag is how late timers ran, which tells of the machine as well.
 
-**${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
+${faultList(faults)}
 
 | ${columns} |
 |${'---|'.repeat(columns.split('|').length)}

@@ -2,7 +2,7 @@
 import { type Home, must } from '../test/support/binary.ts'
 import { allRuns, claims } from '../test/support/judges.ts'
 import { credit, makePacedService, roomy } from '../test/support/paced-service.ts'
-import { stampOf } from './report.ts'
+import { faultList, stampOf } from './report.ts'
 
 export type Stop = {
   /** Short runs that clients hold whole answers of. */
@@ -148,7 +148,7 @@ never end. Each run that was paid whole is in the hands of its client; each stre
 told of the end in band; the process ends with 0, nothing is held, no run is left open, and the
 balance is the grant less the cost of every run.
 
-**${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
+${faultList(faults)}
 
 - ${answered} short runs were answered; the process ended ${least} to ${most} s after SIGTERM
 `

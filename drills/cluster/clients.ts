@@ -1,5 +1,5 @@
 /** Clients that ask until they are answered, and write down what they were told. */
-import { callAt } from '../../test/support/binary.ts'
+import { callAt } from '../../test/support/call.ts'
 import type { Claim } from '../../test/support/judges.ts'
 
 /** A key that asks; its account is at home on a shard where there are several. */

@@ -45,8 +45,7 @@ export const wrongClocks: Scene[] = [15, -15, 60, -60].map((offsetS) => ({
     })
     const { id } = await long.json()
     await Bun.sleep(watchedMs)
-    const show = async () =>
-      (await (await right.server.call(`/v1/runs/${id}`, { key: service.secret })).json()).status
+    const show = async () => (await right.server.get(`/v1/runs/${id}`, service.secret)).status
     const status = await show()
     claim(status === 'running', `the neighbour's run is ${status}`)
     if (said === '') said = await judgeWrong(wrong, service.secret, isRefusing, claim)

@@ -3,6 +3,7 @@
 import type { Home, Server } from '../../test/support/binary.ts'
 import type { Claim } from '../../test/support/judges.ts'
 import { until } from '../../test/support/runs.ts'
+import { seconds } from '../report.ts'
 import { type Asker, judgeRefusals, type Load, startClients, type Wish } from './clients.ts'
 import { collectHeads, rootsOf } from './heads.ts'
 import { askDoctor, judgeHeads } from './judge.ts'
@@ -170,5 +171,3 @@ function judgeShards(wishes: readonly Wish[], claim: Claim): string {
 
 /** The hold of a run whose COMMIT is in doubt is known as begun: 409 until that run has ended. */
 const allowed = ['503 by a node', '503 by haproxy', '409 by a node']
-
-const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  fund,
   grant,
   type Home,
   makeHome,
-  makeKey,
   must,
   noBinary,
   type Server,
@@ -32,8 +32,7 @@ describe.skipIf(noBinary || !postgresServer)('counterfoil db copy', () => {
     database = await emptyDatabase()
     home = await makeHome(`base_url = "http://localhost:4663"\n${pricedBuiltins}`)
     const server = await startAt(home)
-    await grant(home, '10.00')
-    secret = (await makeKey(home)).secret
+    secret = await fund(home, '10.00')
     for (let i = 0; i < runCount; i += 20) {
       await Promise.all(Array.from({ length: 20 }, () => runOnce(server)))
     }
@@ -184,14 +183,14 @@ describe.skipIf(noBinary || !postgresServer)('counterfoil db copy', () => {
     const server = await startAt(home)
     expect(await figures(server)).toEqual(before)
     for (const { id } of receipts.filter((_, i) => i % 20 === 0)) {
-      const receipt = await (await server.call(`/v1/receipts/${id}`, { key: secret })).json()
+      const receipt = await server.get(`/v1/receipts/${id}`, secret)
       const verdict = await server.call('/v1/receipts/verify', { json: receipt })
       expect(await verdict.json()).toMatchObject({ valid: true, level: 'logged' })
     }
     const head = await until(
       'the head to be signed',
       async () => {
-        const { checkpoint } = (await (await server.call('/v1/anchors')).json()).log
+        const { checkpoint } = (await server.get('/v1/anchors')).log
         return Number(checkpoint?.size) === log?.size && checkpoint
       },
       30_000,
@@ -199,7 +198,7 @@ describe.skipIf(noBinary || !postgresServer)('counterfoil db copy', () => {
     expect(head.root).toBe(log?.root)
     await runOnce(server)
     const newest = receipts.at(-1)?.id ?? ''
-    const read = await (await server.call(`/v1/receipts/${newest}`, { key: secret })).json()
+    const read = await server.get(`/v1/receipts/${newest}`, secret)
     expect(Number(read.proof.index)).toBe(log?.size ?? 0)
     await audit(server)
     await must(home, 'doctor')

@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import {
   binary,
   type Done,
-  grant,
+  fund,
   type Home,
   makeHome,
-  makeKey,
   must,
   noBinary,
   run,
@@ -25,8 +24,7 @@ describe.skipIf(noBinary)('the life of the signer', () => {
   beforeAll(async () => {
     home = await makeHome()
     server = await home.start()
-    await grant(home, '10.00')
-    secret = (await makeKey(home)).secret
+    secret = await fund(home, '10.00')
   }, 30_000)
   afterAll(() => home?.remove())
 
@@ -115,7 +113,7 @@ describe.skipIf(noBinary)('the life of the signer', () => {
       child.kill('SIGKILL')
       await child.exited
       server = await home.start()
-      const { address } = await (await server.call('/v1/signer')).json()
+      const { address } = await server.get('/v1/signer')
       const now = await receipt('now.json')
       expect(await judge(now)).toMatchObject({ valid: true, level: 'logged', signer: address })
       expect(await judge(file)).toMatchObject({ valid: true, level: 'logged' })
@@ -126,7 +124,7 @@ describe.skipIf(noBinary)('the life of the signer', () => {
 
   test('a revocation takes a range that the key has, and names it otherwise', async () => {
     const [first, second] = [await receipt('first.json'), await receipt('second.json')]
-    const { from_index: from, log } = await (await server.call('/v1/signer')).json()
+    const { from_index: from, log } = await server.get('/v1/signer')
     await server.stop()
     const revoke = (index: number) =>
       home.cli('signer', 'revoke', '--from-index', String(index), '--reason', 'stolen')

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { makeSecret } from '../../src/access/keys/secret.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
+import { type Call, callAt } from './call.ts'
 
 /** The executable that `bun run build` makes; scripts/test.sh says when it is missing. */
 export const binary = resolve('dist/counterfoil')
@@ -51,7 +52,7 @@ export type Server = {
   pid: number
   /** From the start of the process to the first good answer, in ms. */
   readyMs: number
-  call(path: string, init?: RequestInit & { key?: string; json?: unknown }): Promise<Response>
+  call: Call
   /** The JSON of an answer, whatever its status. */
   get(path: string, key?: string): ReturnType<Response['json']>
   /** Sends a signal to this process alone and waits for its end; undefined when it was killed. */
@@ -222,19 +223,6 @@ async function isOk(url: string): Promise<boolean> {
   }
 }
 
-/** Asks at an origin: with a key, and JSON as a POST. */
-export function callAt(
-  origin: string,
-  path: string,
-  { key, json, ...rest }: RequestInit & { key?: string; json?: unknown },
-): Promise<Response> {
-  const headers = new Headers(rest.headers)
-  if (key) headers.set('authorization', `Bearer ${key}`)
-  if (json === undefined) return fetch(origin + path, { ...rest, headers })
-  if (!headers.has('content-type')) headers.set('content-type', 'application/json')
-  return fetch(origin + path, { method: 'POST', ...rest, headers, body: JSON.stringify(json) })
-}
-
 /** What `key create --json` prints. */
 export type MadeKey = {
   id: string
@@ -270,6 +258,12 @@ export const unknownSecret = makeSecret(systemRandom())
 export async function grant(home: Home, usd: string, account = someAccount): Promise<void> {
   await withDatabase(home)
   await must(home, 'grant', account, usd, '--reason', 'test')
+}
+
+/** Credits the usual account. @returns the secret of a key of it. */
+export async function fund(home: Home, usd: string): Promise<string> {
+  await grant(home, usd)
+  return (await makeKey(home)).secret
 }
 
 /** Makes the database where there is none yet, as an operator does before the first start. */

@@ -1,4 +1,5 @@
 /** What a served ledger must hold, read as its clients and operators read it. */
+import { readFileSync } from 'node:fs'
 import type { FullReceipt } from '../../src/verify/receipt.ts'
 import { type Home, must, type Server, someAccount } from './binary.ts'
 import { type Money, until } from './runs.ts'
@@ -31,6 +32,11 @@ export async function spentBy(home: Home): Promise<{ runs: number; spent: number
 }
 
 const costIn = (line: string): number => JSON.parse(line).cost_nusd
+
+/** Where the metrics of the last start are. */
+export const metricsUrl = ({ printed }: Pick<Home, 'printed'>): string =>
+  [...readFileSync(printed.stderr, 'utf8').matchAll(/"url":"(http:\S+?\/metrics)"/g)].at(-1)?.[1] ??
+  ''
 
 export type Run = {
   id: string
