@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../test/support/free-port.ts'
-import { asPostgres, postgresPrograms as programs } from '../../test/support/own-postgres.ts'
+import { asPostgres, postgresPrograms } from '../../test/support/own-postgres.ts'
 import { until } from '../../test/support/runs.ts'
 
 /** The superuser and the database of every server here; connections come from loopback alone. */
@@ -37,6 +37,7 @@ export type PgFarm = {
 
 /** @throws Error without PostgreSQL's server programs. */
 export async function makePgFarm(): Promise<PgFarm> {
+  const programs = postgresPrograms
   if (!programs) throw new Error('PostgreSQL is missing: apt-get install postgresql')
   const folder = await mkdtemp(join(tmpdir(), 'counterfoil-pg-'))
   const ids = idsOfPostgres()

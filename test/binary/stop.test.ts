@@ -119,7 +119,7 @@ describe.skipIf(noBinary)('SIGTERM once, with a grace of its own', () => {
       // Far below the 25 s that it would take else.
       expect(performance.now() - asked).toBeLessThan(20_000)
       const again = await home.start()
-      const { held_nusd, balance_nusd } = await json(again, '/v1/balance', key)
+      const { held_nusd, balance_nusd } = await again.get('/v1/balance', key)
       expect(held_nusd).toBe(0)
       expect(balance_nusd).toBeLessThan(10_000_000_000)
       await again.stop()
