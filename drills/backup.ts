@@ -8,7 +8,7 @@ import { countValid, type Run, spentBy, untilFree } from '../test/support/judges
 import { credit, makePacedService, roomy } from '../test/support/paced-service.ts'
 import { pricedBuiltins } from '../test/support/runs.ts'
 import { testPrivateKey } from '../test/support/world.ts'
-import { faultList, stampOf } from './report.ts'
+import { faultList, headOf } from './report.ts'
 import { timesOf } from './samples.ts'
 import { seedRuns } from './seed.ts'
 import { startTraffic, type Traffic } from './traffic.ts'
@@ -26,38 +26,34 @@ export async function drillBackup(count: number, say: (line: string) => void = (
   const port = freePort()
   const origin = `http://localhost:${port}`
   const toml = [`base_url = "${origin}"`, pricedBuiltins, roomy].join('\n')
-  const service = await makePacedService(toml)
+  await using service = await makePacedService(toml)
   const { home, secret: key, key: root } = service
   const faults: string[] = []
-  try {
-    await (await home.start({ port })).stop()
-    const child = await makeKey(home, {}, '--parent', root.id)
-    await seedRuns({ data: home.data, origin, root, child, count })
-    say(`${count} runs are in the log`)
-    const server = await home.start({ port })
-    const wallet = `0x${testPrivateKey}` as const
-    const traffic = await startTraffic({ server, key, wallet, perSecond })
-    await Bun.sleep(10_000)
-    traffic.look()
-    await Bun.sleep(20_000)
-    const without = lookAt(traffic, faults)
-    say(`without a copy: ${wordsOf(without)}`)
-    const receipts = await someReceipts(server, key)
-    const { seconds, beside } = await copyBeside(home, traffic, faults)
-    say(`beside ${copies} copies of ${seconds.toFixed(1)} s: ${wordsOf(beside)}`)
-    const isSlow = beside.p99 > mostP99Ms && beside.p99 > mostRatio * without.p99
-    if (isSlow) faults.push(`requests took ${beside.p99.toFixed(0)} ms beside a copy (p99)`)
-    const killed = await killCopies(home, seconds, faults)
-    say(`${killed} copies were killed`)
-    await traffic.stop()
-    if ((await server.stop()) !== 0) faults.push('SIGTERM did not end with 0')
-    const restored = await serveCopy(home, { port, key, receipts }, faults)
-    say(`the copy was restored in ${restored.seconds.toFixed(1)} s`)
-    const build = await must(home, 'version', '--json')
-    return { count, without, beside, seconds, killed, restored, faults, build }
-  } finally {
-    await service.remove()
-  }
+  await (await home.start({ port })).stop()
+  const child = await makeKey(home, {}, '--parent', root.id)
+  await seedRuns({ data: home.data, origin, root, child, count })
+  say(`${count} runs are in the log`)
+  const server = await home.start({ port })
+  const wallet = `0x${testPrivateKey}` as const
+  const traffic = await startTraffic({ server, key, wallet, perSecond })
+  await Bun.sleep(10_000)
+  traffic.look()
+  await Bun.sleep(20_000)
+  const without = lookAt(traffic, faults)
+  say(`without a copy: ${wordsOf(without)}`)
+  const receipts = await someReceipts(server, key)
+  const { seconds, beside } = await copyBeside(home, traffic, faults)
+  say(`beside ${copies} copies of ${seconds.toFixed(1)} s: ${wordsOf(beside)}`)
+  const isSlow = beside.p99 > mostP99Ms && beside.p99 > mostRatio * without.p99
+  if (isSlow) faults.push(`requests took ${beside.p99.toFixed(0)} ms beside a copy (p99)`)
+  const killed = await killCopies(home, seconds, faults)
+  say(`${killed} copies were killed`)
+  await traffic.stop()
+  if ((await server.stop()) !== 0) faults.push('SIGTERM did not end with 0')
+  const restored = await serveCopy(home, { port, key, receipts }, faults)
+  say(`the copy was restored in ${restored.seconds.toFixed(1)} s`)
+  const build = await must(home, 'version', '--json')
+  return { count, without, beside, seconds, killed, restored, faults, build }
 }
 
 const copyName = (turn: number): string => `copy-${turn}.db`
@@ -142,9 +138,7 @@ type Result = Awaited<ReturnType<typeof drillBackup>>
 
 export function backupReport({ count, without, beside, seconds, ...rest }: Result): string {
   const { killed, restored, faults, build } = rest
-  return `## Copied while it is served
-
-\`bun run drill backup\`, ${stampOf(build)}
+  return `${headOf('Copied while it is served', 'backup', build)}
 
 A server with ${count.toLocaleString('en')} runs takes ${perSecond} requests a second of every sort
 while \`counterfoil backup\` copies its database, ${copies} times. What is timed are reads and runs

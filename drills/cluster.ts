@@ -17,7 +17,7 @@ import { playShards, shardsScene } from './cluster/shards-scene.ts'
 import { vanishedPeer } from './cluster/silence-scene.ts'
 import { playSlotMove, slotMoveScene } from './cluster/slot-move-scene.ts'
 import { clockJumps, troubles } from './cluster/trouble-scenes.ts'
-import { rowOf, stampOf } from './report.ts'
+import { headOf, rowOf } from './report.ts'
 
 const everyScene: Scene[] = [
   ...synchronousFailovers,
@@ -125,9 +125,7 @@ export const clusterReport = ({ played, skipped, build }: Result): string =>
     .map(({ title, command, text, results, isCounted }) => {
       const faults = results.flatMap((one) => one.faults).length
       const left = skipped.map((what) => ` Left out: ${what}.`).join('')
-      return `## ${title}
-
-\`bun run drill ${command}\`, ${stampOf(build)}
+      return `${headOf(title, command, build)}
 
 ${text}
 ${isCounted ? `\n**${faults} faults.**${left}\n` : ''}

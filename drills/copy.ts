@@ -4,7 +4,7 @@ import { freePort } from '../test/support/free-port.ts'
 import { claims, countValid } from '../test/support/judges.ts'
 import { emptyDatabase } from '../test/support/postgres.ts'
 import { pricedBuiltins, until } from '../test/support/runs.ts'
-import { faultList, stampOf } from './report.ts'
+import { faultList, headOf } from './report.ts'
 import { seedRuns } from './seed.ts'
 
 const origin = 'http://localhost:4663'
@@ -93,9 +93,7 @@ type Result = Awaited<ReturnType<typeof drillCopy>>
 export function copyReport({ count, rows, seconds, told, readyMs, ...rest }: Result): string {
   const { checked, faults, build } = rest
   const rate = Math.round(rows / seconds).toLocaleString('en')
-  return `## A copy of ${count.toLocaleString('en')} runs to PostgreSQL
-
-\`bun run drill copy\`, ${stampOf(build)}
+  return `${headOf(`A copy of ${count.toLocaleString('en')} runs to PostgreSQL`, 'copy', build)}
 
 The runs are written straight into a SQLite database, with the transfers they made; a server runs
 ${checked.length} more. \`counterfoil db copy\` writes all of it into an empty PostgreSQL database

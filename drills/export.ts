@@ -2,7 +2,7 @@ import { usageOf } from '../bench/processes.ts'
 import { grant, makeHome, makeKey, must, type Server } from '../test/support/binary.ts'
 import { claims } from '../test/support/judges.ts'
 import { pricedBuiltins, until } from '../test/support/runs.ts'
-import { faultList, stampOf } from './report.ts'
+import { faultList, headOf } from './report.ts'
 import { type Columns, readExport } from './rows.ts'
 import { seedRuns } from './seed.ts'
 
@@ -26,46 +26,42 @@ const names = ['=cmd|calc!A0', '@SUM(1+1)*cmd']
 
 /** Exports a large log twice in each form, and compares every figure with the ledger. */
 export async function drillExport(count: number, say: (line: string) => void = () => {}) {
-  const home = await makeHome(pricedBuiltins)
+  await using home = await makeHome(pricedBuiltins)
   const { faults, claim } = claims()
-  try {
-    await (await home.start()).stop()
-    const cap = '9000000.00'
-    const root = await makeKey(home, { cap }, '--name', names[0] ?? '')
-    const child = await makeKey(home, { cap }, '--name', names[1] ?? '', '--parent', root.id)
-    await grant(home, '1000000.00')
-    await seedRuns({ data: home.data, origin: 'http://localhost:4663', root, child, count })
-    say(`${count} runs are in the log`)
-    const server = await home.start()
-    const figures = await untilCounted(server, root.secret)
-    claim(figures.status.ledger === 'balanced', `the ledger is ${figures.status.ledger}`)
-    claim(figures.paid === figures.spent, `the balance lost ${figures.paid}, not ${figures.spent}`)
-    claim(figures.paid === figures.used, `usage says ${figures.used}, not ${figures.paid}`)
-    const exported: Exported[] = []
-    for (const format of formats) {
-      const first = await download(server, root.secret, format)
-      // Something happens between the two; the first place after it is not in the second.
-      await runOnce(server, root.secret)
-      const again = await download(server, root.secret, format, first.asOf)
-      claim(first.digest === again.digest, `${format}: other bytes with the same as_of`)
-      faults.push(...first.faults.map((fault) => `${format}: ${fault}`))
-      const records = count - Math.ceil(count / 10) + exported.length
-      claim(first.runs === records, `${format}: ${first.runs} runs of ${records}`)
-      const paid = figures.paid + exported.length * runCost
-      claim(first.nusd === BigInt(paid), `${format}: comes to ${first.nusd}, not ${paid} nUSD`)
-      const mostMiB = Math.max(first.used.mostMiB, again.used.mostMiB)
-      const growth = mostMiB - first.used.beforeMiB
-      claim(growth < mostGrowthMiB, `${format}: memory grew by ${growth.toFixed(0)} MiB`)
-      const { beforeMiB } = first.used
-      exported.push({ ...first.used, format, records: first.records, beforeMiB, mostMiB })
-      say(lineOf(exported.at(-1)))
-    }
-    await server.stop()
-    const build = await must(home, 'version', '--json')
-    return { count, exported, faults, nusd: figures.paid, build }
-  } finally {
-    await home.remove()
+  await (await home.start()).stop()
+  const cap = '9000000.00'
+  const root = await makeKey(home, { cap }, '--name', names[0] ?? '')
+  const child = await makeKey(home, { cap }, '--name', names[1] ?? '', '--parent', root.id)
+  await grant(home, '1000000.00')
+  await seedRuns({ data: home.data, origin: 'http://localhost:4663', root, child, count })
+  say(`${count} runs are in the log`)
+  const server = await home.start()
+  const figures = await untilCounted(server, root.secret)
+  claim(figures.status.ledger === 'balanced', `the ledger is ${figures.status.ledger}`)
+  claim(figures.paid === figures.spent, `the balance lost ${figures.paid}, not ${figures.spent}`)
+  claim(figures.paid === figures.used, `usage says ${figures.used}, not ${figures.paid}`)
+  const exported: Exported[] = []
+  for (const format of formats) {
+    const first = await download(server, root.secret, format)
+    // Something happens between the two; the first place after it is not in the second.
+    await runOnce(server, root.secret)
+    const again = await download(server, root.secret, format, first.asOf)
+    claim(first.digest === again.digest, `${format}: other bytes with the same as_of`)
+    faults.push(...first.faults.map((fault) => `${format}: ${fault}`))
+    const records = count - Math.ceil(count / 10) + exported.length
+    claim(first.runs === records, `${format}: ${first.runs} runs of ${records}`)
+    const paid = figures.paid + exported.length * runCost
+    claim(first.nusd === BigInt(paid), `${format}: comes to ${first.nusd}, not ${paid} nUSD`)
+    const mostMiB = Math.max(first.used.mostMiB, again.used.mostMiB)
+    const growth = mostMiB - first.used.beforeMiB
+    claim(growth < mostGrowthMiB, `${format}: memory grew by ${growth.toFixed(0)} MiB`)
+    const { beforeMiB } = first.used
+    exported.push({ ...first.used, format, records: first.records, beforeMiB, mostMiB })
+    say(lineOf(exported.at(-1)))
   }
+  await server.stop()
+  const build = await must(home, 'version', '--json')
+  return { count, exported, faults, nusd: figures.paid, build }
 }
 
 /** What a run of {@link runOnce} costs: 1 × 150,000 + 1 × 600,000 pico-USD. */
@@ -134,9 +130,7 @@ const lineOf = (one: Exported | undefined): string =>
 type Result = Awaited<ReturnType<typeof drillExport>>
 
 export const exportReport = ({ count, exported, faults, nusd, build }: Result): string =>
-  `## An export of ${count.toLocaleString('en')} runs
-
-\`bun run drill export\`, ${stampOf(build)}
+  `${headOf(`An export of ${count.toLocaleString('en')} runs`, 'export', build)}
 
 The runs are written straight into the database, with the transfers they made; the audit of the
 whole ledger is balanced. A tenth is another account's; tags, models and names of keys are formulas

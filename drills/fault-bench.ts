@@ -20,14 +20,13 @@ export async function makeBench({ smallMiB }: { smallMiB?: number } = {}) {
   const { home, secret, remove } = await makePacedService(`${gate.toml}\n${roomy}`, ({ data }) => {
     if (smallMiB !== undefined) mountSmall(data, smallMiB)
   })
-  return {
-    ...{ home, gate, secret, asked: [] as Asked[] },
-    async remove() {
-      if (smallMiB !== undefined) Bun.spawnSync(['umount', '-l', home.data])
-      await remove()
-      await gate.stop()
-    },
+  const removeAll = async () => {
+    if (smallMiB !== undefined) Bun.spawnSync(['umount', '-l', home.data])
+    await remove()
+    await gate.stop()
   }
+  const asked: Asked[] = []
+  return { home, gate, secret, asked, remove: removeAll, [Symbol.asyncDispose]: removeAll }
 }
 
 function mountSmall(folder: string, MiB: number): void {

@@ -31,12 +31,8 @@ const fileOf = ({ home }: Bench): string => join(home.data, 'counterfoil.db')
 
 /** The data folder is a file system of 40 MiB, which something else fills, twice. */
 export async function fullDisk(): Promise<Row> {
-  const bench = await makeBench({ smallMiB: 40 })
-  try {
-    return await fillTwice(bench)
-  } finally {
-    await bench.remove()
-  }
+  await using bench = await makeBench({ smallMiB: 40 })
+  return await fillTwice(bench)
 }
 
 async function fillTwice(bench: Bench): Promise<Row> {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { usageOf } from '../bench/processes.ts'
 import { grant, type Home, makeHome, makeKey, must, type Server } from '../test/support/binary.ts'
 import { pacedModels, startPacedUpstream } from '../test/support/paced-upstream.ts'
-import { stampOf } from './report.ts'
+import { headOf } from './report.ts'
 import { timesOf } from './samples.ts'
 
 export type HostileWish = {
@@ -200,9 +200,7 @@ export function hostileReport(result: HostileResult): string {
   const answers = [...statuses].sort(([a], [b]) => a - b).map(([s, n]) => `${n} × ${s || 'none'}`)
   const ms = (n: number) => n.toFixed(1)
   const round = (n: number) => n.toFixed(0)
-  return `## Hostile accounts without money
-
-\`bun run drill hostile\`, ${stampOf(result.build)}
+  return `${headOf('Hostile accounts without money', 'hostile', result.build)}
 
 ${accounts} accounts that never paid do for ${minutes} minutes all at once what leaves something
 behind or takes time: free runs whole and streamed, unread streams, quotes of a second,

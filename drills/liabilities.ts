@@ -9,7 +9,7 @@ import { version } from '../src/app/version.ts'
 import { emptyDatabase, postgresServer } from '../test/support/postgres.ts'
 import { canTrace, inject } from './fault-tools.ts'
 import type { OwedTold, OwedWish } from './owed-node.ts'
-import { faultList, stampOf } from './report.ts'
+import { faultList, headOf } from './report.ts'
 
 export type OwedEngine = 'sqlite' | 'postgres'
 
@@ -197,9 +197,7 @@ export function liabilitiesReport(result: Result): string {
     const figures = [(ms / 1000).toFixed(2), grownMiB.toFixed(0), stallMs.toFixed(0), slowest]
     return `| ${[...cells, ...figures].join(' | ')} |`
   })
-  return `## Killed while it says what is owed
-
-\`bun run drill liabilities\`, ${stampOf(build)}
+  return `${headOf('Killed while it says what is owed', 'liabilities', build)}
 
 A service with ${accounts} accounts makes its statement of the day while credit is granted to one
 account after the other. SIGKILL ends the process before and after each call of its store, and
@@ -215,9 +213,7 @@ ${faultList(faults)}
 |---|---|---:|---:|---:|
 ${kills.join('\n')}
 
-## What is owed to ${large.toLocaleString('en-US')} accounts
-
-\`bun run drill liabilities\`, ${stampOf(build)}
+${headOf(`What is owed to ${large.toLocaleString('en-US')} accounts`, 'liabilities', build)}
 
 The whole job in a process of its own: reads all balances at one moment, sorts, hashes and stores
 the leaves, signs, logs. Memory is the most resident size beyond that of before; the stall is the

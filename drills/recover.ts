@@ -9,7 +9,7 @@ import { type Home, makeHome, makeKey, must, type Server } from '../test/support
 import { freePort } from '../test/support/free-port.ts'
 import { pricedBuiltins, until } from '../test/support/runs.ts'
 import { writeOpenRuns } from './open-runs.ts'
-import { faultList, seconds, stampOf } from './report.ts'
+import { faultList, headOf, seconds } from './report.ts'
 
 /** One start over the runs of a server that was killed. */
 export type Recovery = {
@@ -34,44 +34,36 @@ const mostMiB = 768
 export async function drillRecover(count: number, say: (line: string) => void = () => {}) {
   const port = freePort()
   const origin = `http://localhost:${port}`
-  const home = await makeHome([`base_url = "${origin}"`, pricedBuiltins].join('\n'))
+  await using home = await makeHome([`base_url = "${origin}"`, pricedBuiltins].join('\n'))
   const faults: string[] = []
-  try {
-    await (await home.start({ port })).stop('SIGKILL')
-    const { secret } = await makeKey(home)
-    await writeOpenRuns(home.data, { origin, count, accounts: holders })
-    const [kept, empty] = [join(home.folder, 'kept'), await emptyStart(port)]
-    cpSync(home.data, kept, { recursive: true })
-    say(`${count} runs of ${holders} accounts are open; an empty start takes ${seconds(empty)}`)
-    const whole = await recover(home, { port, secret, count }, 0, faults)
-    say(lineOf(whole))
-    rmSync(home.data, { recursive: true })
-    renameSync(kept, home.data)
-    for (const part of killsAt) {
-      const left = until('some ends', () => openOf(home) < part * count, withinMs)
-      await home.killStarting(left, { port })
-    }
-    const again = await recover(home, { port, secret, count }, killsAt.length, faults)
-    say(lineOf(again))
-    if (whole.readyMs > mostReadyMs) faults.push(`ready after ${seconds(whole.readyMs)}`)
-    const build = await must(home, 'version', '--json')
-    return { count, empty, recoveries: [whole, again], faults, build }
-  } finally {
-    await home.remove()
+  await (await home.start({ port })).stop('SIGKILL')
+  const { secret } = await makeKey(home)
+  await writeOpenRuns(home.data, { origin, count, accounts: holders })
+  const [kept, empty] = [join(home.folder, 'kept'), await emptyStart(port)]
+  cpSync(home.data, kept, { recursive: true })
+  say(`${count} runs of ${holders} accounts are open; an empty start takes ${seconds(empty)}`)
+  const whole = await recover(home, { port, secret, count }, 0, faults)
+  say(lineOf(whole))
+  rmSync(home.data, { recursive: true })
+  renameSync(kept, home.data)
+  for (const part of killsAt) {
+    const left = until('some ends', () => openOf(home) < part * count, withinMs)
+    await home.killStarting(left, { port })
   }
+  const again = await recover(home, { port, secret, count }, killsAt.length, faults)
+  say(lineOf(again))
+  if (whole.readyMs > mostReadyMs) faults.push(`ready after ${seconds(whole.readyMs)}`)
+  const build = await must(home, 'version', '--json')
+  return { count, empty, recoveries: [whole, again], faults, build }
 }
 
 /** What a start takes that has nothing to end, in ms. */
 async function emptyStart(port: number): Promise<number> {
-  const home = await makeHome()
-  try {
-    await (await home.start({ port })).stop()
-    const server = await home.start({ port })
-    await server.stop()
-    return server.readyMs
-  } finally {
-    await home.remove()
-  }
+  await using home = await makeHome()
+  await (await home.start({ port })).stop()
+  const server = await home.start({ port })
+  await server.stop()
+  return server.readyMs
 }
 
 type Given = { port: number; secret: string; count: number }
@@ -152,9 +144,7 @@ const lineOf = ({ killed, readyMs, endedMs, cpuMs, peakMiB }: Recovery): string 
 type Result = Awaited<ReturnType<typeof drillRecover>>
 
 export function recoverReport({ count, empty, recoveries, faults, build }: Result): string {
-  return `## Killed with ${count.toLocaleString('en')} runs in flight
-
-\`bun run drill recover\`, ${stampOf(build)}
+  return `${headOf(`Killed with ${count.toLocaleString('en')} runs in flight`, 'recover', build)}
 
 The runs are written straight into the database as a process that was killed leaves them: each open,
 with its hold on one of ${holders} accounts and on its key, and every other one begun with an

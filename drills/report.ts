@@ -15,9 +15,11 @@ export function report(file: string, sections: string): void {
   writeFileSync(file, `${text}\n`)
 }
 
-/** Of this day and this build. */
-export const stampOf = (build: string): string =>
-  `${new Date().toISOString().slice(0, 10)}, build \`${build.trim()}\`.`
+/** The beginning of a section: its title, how to make it again, its day and its build. */
+export const headOf = (title: string, command: string, build: string): string => {
+  const day = new Date().toISOString().slice(0, 10)
+  return `## ${title}\n\n\`bun run drill ${command}\`, ${day}, build \`${build.trim()}\`.`
+}
 
 /** A row of a table; text may hold anything. */
 export const rowOf = (...cells: (string | number)[]): string =>

@@ -4,7 +4,7 @@ import { untilFree } from '../test/support/judges.ts'
 import { modelsToml, pricedBuiltins, until } from '../test/support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../test/support/stub-upstream.ts'
 import { startChat } from './crowd.ts'
-import { faultList, stampOf } from './report.ts'
+import { faultList, headOf } from './report.ts'
 import { timesOf } from './samples.ts'
 
 export type Shared = {
@@ -157,9 +157,7 @@ const lineOf = (one: Shared | undefined): string =>
 type Result = Awaited<ReturnType<typeof drillShare>>
 
 export const shareReport = ({ streams, shared, faults, build }: Result): string =>
-  `## ${streams.toLocaleString('en')} stalled streams of one key
-
-\`bun run drill share\`, ${stampOf(build)}
+  `${headOf(`${streams.toLocaleString('en')} stalled streams of one key`, 'share', build)}
 
 One key opens ${streams.toLocaleString('en')} streams, half of which never answer while the others
 say a word and stall. Meanwhile another account runs models, ${width} at once, plain and streamed,

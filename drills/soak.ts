@@ -11,7 +11,7 @@ import { claims, metricsUrl, spentBy, untilFree } from '../test/support/judges.t
 import { credit, makePacedService, roomy } from '../test/support/paced-service.ts'
 import { pricedBuiltins } from '../test/support/runs.ts'
 import { testPrivateKey } from '../test/support/world.ts'
-import { faultList, stampOf } from './report.ts'
+import { faultList, headOf } from './report.ts'
 import { boundOf, medianOf, type Sample, type Span, spansOf, timesOf } from './samples.ts'
 import { startTraffic, type Traffic } from './traffic.ts'
 
@@ -30,30 +30,26 @@ const judgedFrom = 10
 /** Asks a fresh service for everything for a while. Found in the end: what grew, and its money. */
 export async function drillSoak({ minutes, perSecond = 80, say = () => {} }: SoakOptions) {
   const metrics = '[metrics]\nlisten = "0"\n'
-  const service = await makePacedService([pricedBuiltins, metrics, roomy].join('\n'))
+  await using service = await makePacedService([pricedBuiltins, metrics, roomy].join('\n'))
   const { home, secret: key } = service
-  try {
-    const server = await home.start()
-    const wallet = `0x${testPrivateKey}` as const
-    const traffic = await startTraffic({ server, key, wallet, perSecond })
-    const samples: Sample[] = []
-    const faults: string[] = []
-    const watching = { home, server, traffic, samples, faults, say }
-    const looks = Math.max(3, Math.round((minutes * 60_000) / sampleEveryMs))
-    for (let turn = 1; turn <= looks; turn++) {
-      await Bun.sleep((minutes * 60_000) / looks)
-      await look(watching, (turn * minutes) / looks)
-    }
-    await traffic.stop()
-    for (const fault of traffic.look().faults) faults.push(fault)
-    faults.push(...(await moneyFaults(home, server, key)))
-    const spans = spansOf(samples)
-    faults.push(...faultsOf(samples, minutes))
-    const build = await must(home, 'version', '--json')
-    return { minutes, perSecond, spans, samples, faults, build }
-  } finally {
-    await service.remove()
+  const server = await home.start()
+  const wallet = `0x${testPrivateKey}` as const
+  const traffic = await startTraffic({ server, key, wallet, perSecond })
+  const samples: Sample[] = []
+  const faults: string[] = []
+  const watching = { home, server, traffic, samples, faults, say }
+  const looks = Math.max(3, Math.round((minutes * 60_000) / sampleEveryMs))
+  for (let turn = 1; turn <= looks; turn++) {
+    await Bun.sleep((minutes * 60_000) / looks)
+    await look(watching, (turn * minutes) / looks)
   }
+  await traffic.stop()
+  for (const fault of traffic.look().faults) faults.push(fault)
+  faults.push(...(await moneyFaults(home, server, key)))
+  const spans = spansOf(samples)
+  faults.push(...faultsOf(samples, minutes))
+  const build = await must(home, 'version', '--json')
+  return { minutes, perSecond, spans, samples, faults, build }
 }
 
 type Watching = {
@@ -149,9 +145,7 @@ export function soakReport({ minutes, perSecond, spans, samples, faults, build }
   const columns =
     'minutes | asked | memory MiB | objects MiB | open files | WAL MiB | database MiB | ' +
     'lag p99 ms | reads, median / p99 ms'
-  return `## ${minutes} minutes of everything
-
-\`bun run drill soak\`, ${stampOf(build)}
+  return `${headOf(`${minutes} minutes of everything`, 'soak', build)}
 
 ${perSecond} requests a second of a server that began empty, ${asked} in all: runs of all sorts (a
 third of them streamed, some left in the middle), reads by key, pages for everybody and for somebody

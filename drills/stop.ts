@@ -2,7 +2,7 @@
 import { type Home, must } from '../test/support/binary.ts'
 import { allRuns, claims } from '../test/support/judges.ts'
 import { credit, makePacedService, roomy } from '../test/support/paced-service.ts'
-import { faultList, stampOf } from './report.ts'
+import { faultList, headOf } from './report.ts'
 
 export type Stop = {
   /** Short runs that clients hold whole answers of. */
@@ -23,21 +23,17 @@ const mostAfterMs = 15_000
 /** All rounds stop one and the same service, so that a fault once made stays visible. */
 export async function drillStop(rounds: number, say: (line: string) => void = () => {}) {
   const limits = roomy.replace('[limits]', `[limits]\nstop_grace_s = ${graceMs / 1000}`)
-  const service = await makePacedService(limits)
+  await using service = await makePacedService(limits)
   const { home, secret: key } = service
-  try {
-    const held = new Set<string>()
-    const stops: Stop[] = []
-    for (let round = 1; round <= rounds; round++) {
-      const stop = await stopOnce(home, key, held)
-      stops.push(stop)
-      say(`round ${round}: ${lineOf(stop)}`)
-    }
-    const faults = stops.flatMap(({ faults }, i) => faults.map((one) => `round ${i + 1}: ${one}`))
-    return { stops, faults, build: await must(home, 'version', '--json') }
-  } finally {
-    await service.remove()
+  const held = new Set<string>()
+  const stops: Stop[] = []
+  for (let round = 1; round <= rounds; round++) {
+    const stop = await stopOnce(home, key, held)
+    stops.push(stop)
+    say(`round ${round}: ${lineOf(stop)}`)
   }
+  const faults = stops.flatMap(({ faults }, i) => faults.map((one) => `round ${i + 1}: ${one}`))
+  return { stops, faults, build: await must(home, 'version', '--json') }
 }
 
 async function stopOnce(home: Home, key: string, held: Set<string>): Promise<Stop> {
@@ -138,9 +134,7 @@ export function stopReport({ stops, faults, build }: Result): string {
   const answered = stops.reduce((sum, stop) => sum + stop.answered, 0)
   const times = stops.map(({ tookMs }) => tookMs / 1000)
   const [least, most] = [Math.min(...times).toFixed(1), Math.max(...times).toFixed(1)]
-  return `## Stopped in the middle of runs
-
-\`bun run drill stop\`, ${stampOf(build)}
+  return `${headOf('Stopped in the middle of runs', 'stop', build)}
 
 ${stops.length} times SIGTERM, with a grace of ${graceMs / 1000} s, while ${workers} clients run
 models one after the other (plain and streamed, up to 300 ms each) and ${endless} read streams that

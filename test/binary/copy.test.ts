@@ -148,14 +148,10 @@ describe.skipIf(noBinary || !postgresServer)('counterfoil db copy', () => {
   promise`M4`
   test('keeps its mark in a backup of the file', async () => {
     await must(home, 'backup', 'marked.db')
-    const other = await makeHome()
-    try {
-      await must(other, 'restore', join(home.folder, 'marked.db'))
-      const { code, stderr } = await other.cli('key', 'list')
-      expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining(place()) })
-    } finally {
-      await other.remove()
-    }
+    await using other = await makeHome()
+    await must(other, 'restore', join(home.folder, 'marked.db'))
+    const { code, stderr } = await other.cli('key', 'list')
+    expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining(place()) })
   }, 60_000)
 
   test('is refused where something is already, which stays', async () => {

@@ -173,18 +173,14 @@ describe.skipIf(noBinary)('the life of the signer', () => {
 
   promise`H1`
   test('the key of the environment signs, and is not in it any more', async () => {
-    const other = await makeHome()
-    try {
-      const key = '59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
-      const own = await other.start({ env: { COUNTERFOIL_SIGNER_KEY: key } })
-      const { address } = await (await own.call('/v1/signer')).json()
-      expect(address).toBe('0x70997970C51812dc3A010C7d01b50e0d17dc79C8')
-      expect(existsSync(join(other.data, 'signer.key'))).toBe(false)
-      const printed = [other.printed.stdout, other.printed.stderr]
-      for (const file of printed) expect(readFileSync(file, 'utf8')).not.toContain(key)
-      await own.stop()
-    } finally {
-      await other.remove()
-    }
+    await using other = await makeHome()
+    const key = '59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
+    const own = await other.start({ env: { COUNTERFOIL_SIGNER_KEY: key } })
+    const { address } = await (await own.call('/v1/signer')).json()
+    expect(address).toBe('0x70997970C51812dc3A010C7d01b50e0d17dc79C8')
+    expect(existsSync(join(other.data, 'signer.key'))).toBe(false)
+    const printed = [other.printed.stdout, other.printed.stderr]
+    for (const file of printed) expect(readFileSync(file, 'utf8')).not.toContain(key)
+    await own.stop()
   }, 60_000)
 })

@@ -24,6 +24,7 @@ export type Home = {
   /** Starts a server and kills it `afterMs` later, or after that happened, wherever it is then. */
   killStarting(after: number | Promise<unknown>, options?: StartOptions): Promise<void>
   remove(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 export type Done = { code: number; stdout: string; stderr: string }
@@ -94,6 +95,7 @@ export async function makeHome(toml = ''): Promise<Home> {
       await rm(folder, { recursive: true, force: true })
       await rm(printedIn, { recursive: true, force: true })
     },
+    [Symbol.asyncDispose]: () => home.remove(),
   }
   home.configure(toml)
   return home

@@ -10,6 +10,7 @@ export type PacedService = {
   /** Its secret. */
   secret: string
   remove(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 /** What the account of {@link makePacedService} is granted, in nano-USD. */
@@ -44,5 +45,5 @@ export async function makePacedService(
     await home.remove()
     await stub.stop()
   }
-  return { home, stub, key, secret: key.secret, remove }
+  return { home, stub, key, secret: key.secret, remove, [Symbol.asyncDispose]: remove }
 }
