@@ -121,14 +121,14 @@ export async function judgeKilled(bench: Bench, server: Server): Promise<string[
   return judgeAnew(bench)
 }
 
-/** What is wrong with a server that goes on, which then stops. */
+/** Judges a server that goes on, and stops it. */
 export async function judgeStopped(bench: Bench, server: Server): Promise<string[]> {
   const { faults } = await judgeAll(bench, server)
   await server.stop('SIGTERM')
   return faults
 }
 
-/** What a start after a fault finds, with what became of each request. */
+/** Starts after a fault and judges, with the fate of each request. */
 export async function judgedAnew(bench: Bench): Promise<Judged> {
   const again = await startOn(bench)
   const judged = await judgeAll(bench, again)

@@ -41,7 +41,7 @@ export type Load = {
 }
 
 export type LoadOptions = {
-  /** Where the next request goes: a balancer, or nodes in turn. */
+  /** Names the next place to ask: a balancer, or nodes in turn. */
   origin(): string
   /** The keys that ask in turn; every list has clients of its own. */
   askers: readonly (readonly Asker[])[]

@@ -42,7 +42,7 @@ export type StartOptions = {
   isWaiting?: boolean
   /** Another command, which becomes the server; its last words are the server's. */
   under?: string[]
-  /** Where its log goes; the file of the home when absent. */
+  /** The file of its log; that of the home when absent. */
   stderr?: string
 }
 
@@ -54,7 +54,7 @@ export type Server = {
   /** From the start of the process to the first good answer, in ms. */
   readyMs: number
   call: Call
-  /** The JSON of an answer, whatever its status. */
+  /** The JSON of an answer of any status. */
   get(path: string, key?: string): ReturnType<Response['json']>
   /** Sends a signal to this process alone and waits for its end; undefined when it was killed. */
   stop(signal?: NodeJS.Signals): Promise<number | null>

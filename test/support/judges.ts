@@ -1,4 +1,4 @@
-/** What a served ledger must hold, read as its clients and operators read it. */
+/** Judges a served ledger as its clients and operators see it. */
 import { readFileSync } from 'node:fs'
 import type { FullReceipt } from '../../src/verify/receipt.ts'
 import { type Home, must, type Server, someAccount } from './binary.ts'
@@ -24,7 +24,7 @@ export const untilFree = (server: Server, key: string, ms?: number): Promise<Mon
     ms,
   )
 
-/** What the runs of an account cost that the operator exports: how many, and nano-USD. */
+/** Counts the runs of an account that the operator exports, and sums their cost in nano-USD. */
 export async function spentBy(home: Home): Promise<{ runs: number; spent: number }> {
   const args = ['--account', someAccount, '--format', 'jsonl', '--no-manifest']
   const lines = (await must(home, 'export', 'usage', ...args)).split('\n').filter(Boolean)
@@ -33,7 +33,7 @@ export async function spentBy(home: Home): Promise<{ runs: number; spent: number
 
 const costIn = (line: string): number => JSON.parse(line).cost_nusd
 
-/** Where the metrics of the last start are. */
+/** The address of the metrics of the last start. */
 export const metricsUrl = ({ printed }: Pick<Home, 'printed'>): string =>
   [...readFileSync(printed.stderr, 'utf8').matchAll(/"url":"(http:\S+?\/metrics)"/g)].at(-1)?.[1] ??
   ''
@@ -63,7 +63,7 @@ export async function allRuns(server: Server, key: string, known = ''): Promise<
   }
 }
 
-/** What is wrong with the receipt of a run, newest runs first; undefined when it verifies. */
+/** Says what is wrong with the receipt of a run; undefined when it verifies. */
 export async function receiptFault(
   server: Server,
   key: string,
@@ -81,7 +81,7 @@ export async function receiptFault(
 
 type Verdict = { valid: boolean; level: string; checks?: { name: string; status: string }[] }
 
-/** What a server says of the file of a receipt. */
+/** Has a server check the file of a receipt. */
 export const verdictOf = async (server: Server, json: object): Promise<Verdict> =>
   (await (await server.call('/v1/receipts/verify', { json })).json()) as Verdict
 
@@ -96,7 +96,7 @@ export async function countValid(server: Server, key: string, ids: string[]): Pr
 
 type Finding = { part: string; status: 'ok' | 'warn' | 'fail'; message: string }
 
-/** What the operator's own look at a service finds. */
+/** The findings of `counterfoil doctor`. */
 export async function findingsOf({ cli }: Pick<Home, 'cli'>): Promise<Finding[]> {
   return (JSON.parse((await cli('doctor', '--json')).stdout) as { findings: Finding[] }).findings
 }

@@ -13,7 +13,7 @@ export type PacedService = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** What the account of {@link makePacedService} is granted, in nano-USD. */
+/** The grant of the account of {@link makePacedService}, in nano-USD. */
 export const credit = 1_000_000_000_000
 
 /** The paced upstream's models. It is this process: a busy one is no reason to leave it alone. */
