@@ -13,10 +13,11 @@ import { sha256 } from '../src/kernel/hash.ts'
 import { openSqlite } from '../src/storage/db/engine/sqlite.ts'
 import type { AccountRow, KeyRow } from '../src/storage/db/schema/schema.ts'
 import { insert } from '../src/storage/db/sql/query-steps.ts'
-import { plainKey } from '../test/support/plain-key.ts'
+import { freePort } from '../test/support/free-port.ts'
+import { plainAccount, plainKey } from '../test/support/plain-key.ts'
 import { binary, environment } from './environment.ts'
 import { start } from './processes.ts'
-import { answers, benchAccount, freePort, serveCommand } from './targets.ts'
+import { answers, benchAccount, serveCommand } from './targets.ts'
 
 export const grown = { receipts: 1_000_000, keys: 100_000, levels: 5 }
 /** What its log is named by, wherever it is served. */
@@ -62,9 +63,8 @@ async function fill(data: string): Promise<void> {
   await seedRuns({
     data,
     origin: grownEnv.COUNTERFOIL_BASE_URL,
-    account: benchAccount,
-    root: key.id,
-    child: child.id,
+    root: { ...key, account: benchAccount },
+    child,
     count: grown.receipts,
   })
   const server = await serve(data)
@@ -132,12 +132,7 @@ async function writeKeys(data: string): Promise<void> {
 
 function accountAt(index: number, createdAt: number): AccountRow {
   const id = `0x${Buffer.from(sha256(`bench account ${index}`)).toString('hex', 0, 20)}`
-  const empty = { balance: 0n, held: 0n, moves: 0, movedAt: 0 }
-  const plan = { plan: 'free', planUntil: null }
-  const quiet = { lowBalance: null, exhaustedAt: null, tellsRuns: false, eventPlace: null }
-  const here = { slotMove: null, leftAt: null }
-  const free = { paidIn: null, freeDay: null, freeWrites: null, freeBytes: null, unpaidRuns: null }
-  return { id, ...empty, status: 'active', createdAt, ...plan, ...quiet, ...here, ...free }
+  return { ...plainAccount, id, createdAt }
 }
 
 function keyAt(index: number, accountId: string, before: KeyRow | undefined, now: number): KeyRow {
@@ -154,10 +149,6 @@ function keyAt(index: number, accountId: string, before: KeyRow | undefined, now
     capWindow: 'lifetime',
     ...plainKey,
     scopes: ['runs:write', 'usage:read', 'keys:read'],
-    models: [],
-    ipCidrs: [],
-    tags: {},
-    passport: '',
     childrenCount: (index + 1) % grown.levels === 0 ? 0 : 1,
     createdAt: now,
     expiresAt: now + 300 * 86_400_000,

@@ -19,13 +19,15 @@ import { openSqlite } from '../src/storage/db/engine/sqlite.ts'
 import { migratePostgres, migrateSqlite } from '../src/storage/db/schema/migrate.ts'
 import { useWasmKeccak } from '../src/verify/fast/keccak-wasm.ts'
 import { wholeApp } from '../src/web/http/lazy-mount.ts'
+import { freePort } from '../test/support/free-port.ts'
+import { emptyDatabase } from '../test/support/postgres.ts'
 import { binary, environment } from './environment.ts'
 import { type Filled, fill } from './growth-fill.ts'
 import { measureTurns, openRuns } from './ledger-runs.ts'
 import { usageOf } from './processes.ts'
 import { backendsOf, spentSince } from './served-postgres.ts'
 import { digits } from './table.ts'
-import { answers, freePort, serveCommand } from './targets.ts'
+import { answers, serveCommand } from './targets.ts'
 
 const [sizes = '10000,100000,1000000', server] = Bun.argv.slice(2)
 const issuer = 'http://localhost:4663'
@@ -245,39 +247,29 @@ async function onSqlite(): Promise<Place> {
 
 async function onPostgres(address: string): Promise<Place> {
   const data = makeFolder()
-  const database = `counterfoil_growth_${process.pid}`
-  const admin = new Bun.SQL({ url: address, max: 1 })
-  await admin.unsafe(`drop database if exists ${database} with (force)`)
-  await admin.unsafe(`create database ${database}`)
-  const url = new URL(address)
-  url.pathname = `/${database}`
-  const db = openPostgres(url.href)
+  const { name: database, url, sql, admin, drop } = await emptyDatabase(address)
+  const db = openPostgres(url)
   await migratePostgres(db.drizzle, systemClock.now())
   const file = join(data, 'backup.dump')
   return {
     db,
     data,
-    env: { COUNTERFOIL_DATABASE_URL: url.href },
+    env: { COUNTERFOIL_DATABASE_URL: url },
     outside: () => backendsOf(admin, { database }),
     hurry: () => async () => {
-      const sql = new Bun.SQL({ url: url.href, max: 1 })
       // Autovacuum does it within a minute, in the middle of what is measured.
       await sql.unsafe('vacuum analyze')
       await sql.unsafe('checkpoint')
-      await sql.close()
     },
     async bytes() {
-      const sql = new Bun.SQL({ url: url.href, max: 1 })
       const rows: { name: string; bytes: number }[] = await sql`select relname as name,
         pg_relation_size(oid)::float8 as bytes from pg_class where relkind in ('r', 'i', 't')
         and oid >= ${firstOwnOid}`
-      await sql.close()
       return rows.map(({ name, bytes }) => [name, bytes])
     },
-    save: () => saveBy(['pg_dump', '-Fc', '-f', file, url.href], file),
+    save: () => saveBy(['pg_dump', '-Fc', '-f', file, url], file),
     async remove() {
-      await admin.unsafe(`drop database if exists ${database} with (force)`)
-      await admin.close()
+      await drop()
       rmSync(data, { recursive: true })
     },
   }

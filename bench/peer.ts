@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../test/support/free-port.ts'
 import type { Target } from './load.ts'
 import { run, start } from './processes.ts'
-import { answers, freePort, manyRequests, type Running, running, toStub } from './targets.ts'
+import { answers, manyRequests, type Running, running, toStub } from './targets.ts'
 
 export const peer = 'Portkey 1.15.2'
 

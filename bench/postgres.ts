@@ -7,19 +7,16 @@
 import { systemClock } from '../src/kernel/clock.ts'
 import { openPostgres } from '../src/storage/db/engine/postgres.ts'
 import { migratePostgres } from '../src/storage/db/schema/migrate.ts'
+import { emptyDatabase } from '../test/support/postgres.ts'
 import { measureTurns, openRuns } from './ledger-runs.ts'
 import { openPlain } from './plain-transactions.ts'
 import { middle } from './table.ts'
 
 const [server = '', seconds = '2', rounds = '3'] = Bun.argv.slice(2)
 const atOnce = 64
-const name = `counterfoil_bench_${process.pid}`
-const admin = new Bun.SQL({ url: server, max: 1 })
+const { url, admin, drop } = await emptyDatabase(server)
 const [setting] = await admin`show fsync`
-await admin.unsafe(`create database ${name}`)
-const url = new URL(server)
-url.pathname = `/${name}`
-const db = openPostgres(url.href)
+const db = openPostgres(url)
 try {
   await migratePostgres(db.drizzle, systemClock.now())
   const many = await compare(atOnce)
@@ -27,13 +24,12 @@ try {
   console.log(JSON.stringify({ many, hot, fsync: setting.fsync }))
 } finally {
   await db.close()
-  await admin.unsafe(`drop database if exists ${name} with (force)`)
-  await admin.close()
+  await drop()
 }
 
 async function compare(accounts: number): Promise<number> {
   const ours = await openRuns(db, accounts)
-  const plain = await openPlain(url.href, accounts)
+  const plain = await openPlain(url, accounts)
   const shares: number[] = []
   // Each connection prepares its own statements, for every length of a batch.
   for (const once of [ours, plain.runOnce]) await measureTurns(once, atOnce, 3)

@@ -4,6 +4,7 @@
  */
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { type EmptyDatabase, emptyDatabase } from '../test/support/postgres.ts'
 import { holdToShare } from './core-share.ts'
 import { binary, environment, postgresServer } from './environment.ts'
 import { runLoad } from './load.ts'
@@ -27,7 +28,12 @@ const ways = ['one node', 'two, by key', 'two, in turns'] as const
 type Way = (typeof ways)[number]
 
 /** Two nodes of a build on a database of their own, and what their rounds came to. */
-type Pair = { database: string; nodes: Running[]; keys: string[]; rounds: Map<Way, Round[]> }
+type Pair = Pick<EmptyDatabase, 'url' | 'drop'> & {
+  database: string
+  nodes: Running[]
+  keys: string[]
+  rounds: Map<Way, Round[]>
+}
 type Round = { perSecond: number; perCpuSecond: number; perBackendSecond: number; waiting: number }
 
 export async function measureNodes(
@@ -42,12 +48,11 @@ export async function measureNodes(
   const pairs: Pair[] = []
   const free: (() => void)[] = []
   try {
-    for (const [i, program] of programs.entries()) {
-      const database = `counterfoil_bench_nodes_${process.pid}_${i}`
-      await admin.unsafe(`create database ${database}`)
-      const pair: Pair = { database, nodes: [], keys: [], rounds: new Map() }
+    for (const program of programs) {
+      const { name: database, url, drop } = await emptyDatabase(server)
+      const pair: Pair = { database, url, drop, nodes: [], keys: [], rounds: new Map() }
       pairs.push(pair)
-      await startPair(pair, { stub, server, program, folder: join(folder, database) })
+      await startPair(pair, { stub, program, folder: join(folder, database) })
       await loadAll(pair, 'two, in turns', warmSeconds)
     }
     const pids = pairs.flatMap(({ nodes }) => nodes.map(({ pid }) => pid))
@@ -61,21 +66,19 @@ export async function measureNodes(
     return rowsOf(pairs)
   } finally {
     for (const undo of free) undo()
-    for (const { database, nodes } of pairs) {
+    for (const { drop, nodes } of pairs) {
       await Promise.all(nodes.map((node) => node.process.stop()))
-      await admin.unsafe(`drop database if exists ${database} with (force)`)
+      await drop()
     }
     await admin.close()
   }
 }
 
-type Place = { stub: Running; server: string; program: string | undefined; folder: string }
+type Place = { stub: Running; program: string | undefined; folder: string }
 
-async function startPair({ nodes, keys, database }: Pair, place: Place): Promise<void> {
-  const { stub, server, program, folder } = place
-  const url = new URL(server)
-  url.pathname = `/${database}`
-  const env = { COUNTERFOIL_DATABASE_URL: url.href, COUNTERFOIL_BASE_URL: 'http://localhost:4663' }
+async function startPair({ nodes, keys, url }: Pair, place: Place): Promise<void> {
+  const { stub, program, folder } = place
+  const env = { COUNTERFOIL_DATABASE_URL: url, COUNTERFOIL_BASE_URL: 'http://localhost:4663' }
   const folders = ['a', 'b'].map((name) => join(folder, name))
   const [first = '', second = ''] = folders
   const name = program === undefined ? 'now' : 'before'

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type EmptyDatabase, emptyDatabase } from '../test/support/postgres.ts'
 import { postgresServer } from './environment.ts'
 import { runLoad } from './load.ts'
 import { plain } from './paid.ts'
@@ -27,20 +28,20 @@ export async function measureServed(
   if (!server) return [{ quantity: 'PostgreSQL: WAL a run', measured: 'no BENCH_DATABASE_URL' }]
   const admin = new Bun.SQL({ url: server, max: 1 })
   const programs = [...(before ? [before.program] : []), undefined]
-  const names = programs.map((_, i) => `counterfoil_bench_${process.pid}_${i}`)
+  const databases: EmptyDatabase[] = []
   const served: Served[] = []
   try {
-    for (const [i, database] of names.entries()) {
-      await admin.unsafe(`create database ${database}`)
-      const url = new URL(server)
-      url.pathname = `/${database}`
+    for (const program of programs) {
+      const made = await emptyDatabase(server)
+      databases.push(made)
+      const { name: database, url } = made
       const running = await startCounterfoil(stub, {
-        name: programs[i] === undefined ? 'on PostgreSQL' : 'before',
+        name: program === undefined ? 'on PostgreSQL' : 'before',
         folder: join(folder, database),
-        program: programs[i],
-        env: { COUNTERFOIL_DATABASE_URL: url.href },
+        program,
+        env: { COUNTERFOIL_DATABASE_URL: url },
       })
-      served.push({ running, url: url.href, database, rounds: [] })
+      served.push({ running, url, database, rounds: [] })
     }
     // The first change of a page after a checkpoint writes the whole page: the warm-up pays for it.
     await admin.unsafe('checkpoint')
@@ -52,9 +53,7 @@ export async function measureServed(
     return await rowsOf(admin, served)
   } finally {
     await Promise.all(served.map(({ running }) => running.process.stop()))
-    for (const name of names) {
-      await admin.unsafe(`drop database if exists ${name} with (force)`)
-    }
+    for (const { drop } of databases) await drop()
     await admin.close()
   }
 }

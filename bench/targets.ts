@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { freePort } from '../test/support/free-port.ts'
 import { binary, environment } from './environment.ts'
 import type { Target } from './load.ts'
 import { type Started, start } from './processes.ts'
@@ -182,12 +183,6 @@ export function running(
 }
 
 const originIn = (started: Started): string => anyOrigin.exec(started.output)?.[0] ?? ''
-
-export function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  listener.stop()
-  return listener.port
-}
 
 /** Waits for a good answer, 20 s at most. */
 export async function answers(url: string): Promise<void> {

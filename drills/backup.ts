@@ -2,33 +2,20 @@
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { freePort } from '../test/binary/nodes.ts'
-import {
-  binary,
-  grant,
-  type Home,
-  makeHome,
-  makeKey,
-  must,
-  type Server,
-  someAccount,
-} from '../test/support/binary.ts'
-import { startPacedUpstream } from '../test/support/paced-upstream.ts'
-import { pricedBuiltins, until } from '../test/support/runs.ts'
+import { type Home, makeKey, must, type Server, spawnBinary } from '../test/support/binary.ts'
+import { freePort } from '../test/support/free-port.ts'
+import { countValid, type Run, spentBy, untilFree } from '../test/support/judges.ts'
+import { credit, makePacedService, roomy } from '../test/support/paced-service.ts'
+import { pricedBuiltins } from '../test/support/runs.ts'
 import { testPrivateKey } from '../test/support/world.ts'
-import { drilledModels, roomy } from './load.ts'
-import { stampOf } from './report.ts'
-import { at } from './samples.ts'
+import { faultList, headOf } from './report.ts'
+import { timesOf } from './samples.ts'
 import { seedRuns } from './seed.ts'
 import { startTraffic, type Traffic } from './traffic.ts'
-
-/** How long requests took in a while, in ms. */
-type Times = { count: number; median: number; p99: number; most: number }
 
 const perSecond = 20
 const copies = 3
 const kills = 6
-const creditNusd = 1_000_000_000_000
 /** Receipts of a restored database that are verified. */
 const looked = 50
 /** Requests that a copy makes wait longer than this, beyond what they wait without, are a fault. */
@@ -36,46 +23,37 @@ const mostP99Ms = 200
 const mostRatio = 10
 
 export async function drillBackup(count: number, say: (line: string) => void = () => {}) {
-  const stub = await startPacedUpstream()
   const port = freePort()
   const origin = `http://localhost:${port}`
-  const models = drilledModels(stub.url)
-  const toml = [`base_url = "${origin}"`, models, pricedBuiltins, roomy].join('\n')
-  const home = await makeHome(toml)
+  const toml = [`base_url = "${origin}"`, pricedBuiltins, roomy].join('\n')
+  await using service = await makePacedService(toml)
+  const { home, secret: key, key: root } = service
   const faults: string[] = []
-  try {
-    await (await home.start({ port })).stop()
-    const { id: root, secret: key } = await makeKey(home)
-    const { id: child } = await makeKey(home, {}, '--parent', root)
-    await grant(home, '1000.00')
-    const account = someAccount.toLowerCase()
-    await seedRuns({ data: home.data, origin, account, root, child, count })
-    say(`${count} runs are in the log`)
-    const server = await home.start({ port })
-    const wallet = `0x${testPrivateKey}` as const
-    const traffic = await startTraffic({ server, key, wallet, perSecond })
-    await Bun.sleep(10_000)
-    traffic.look()
-    await Bun.sleep(20_000)
-    const without = timesOf(traffic, faults)
-    say(`without a copy: ${wordsOf(without)}`)
-    const receipts = await someReceipts(server, key)
-    const { seconds, beside } = await copyBeside(home, traffic, faults)
-    say(`beside ${copies} copies of ${seconds.toFixed(1)} s: ${wordsOf(beside)}`)
-    const isSlow = beside.p99 > mostP99Ms && beside.p99 > mostRatio * without.p99
-    if (isSlow) faults.push(`requests took ${beside.p99.toFixed(0)} ms beside a copy (p99)`)
-    const killed = await killCopies(home, seconds, faults)
-    say(`${killed} copies were killed`)
-    await traffic.stop()
-    if ((await server.stop()) !== 0) faults.push('SIGTERM did not end with 0')
-    const restored = await serveCopy(home, { port, key, receipts }, faults)
-    say(`the copy was restored in ${restored.seconds.toFixed(1)} s`)
-    const build = await must(home, 'version', '--json')
-    return { count, without, beside, seconds, killed, restored, faults, build }
-  } finally {
-    await home.remove()
-    await stub.stop()
-  }
+  await (await home.start({ port })).stop()
+  const child = await makeKey(home, {}, '--parent', root.id)
+  await seedRuns({ data: home.data, origin, root, child, count })
+  say(`${count} runs are in the log`)
+  const server = await home.start({ port })
+  const wallet = `0x${testPrivateKey}` as const
+  const traffic = await startTraffic({ server, key, wallet, perSecond })
+  await Bun.sleep(10_000)
+  traffic.look()
+  await Bun.sleep(20_000)
+  const without = lookAt(traffic, faults)
+  say(`without a copy: ${wordsOf(without)}`)
+  const receipts = await someReceipts(server, key)
+  const { seconds, beside } = await copyBeside(home, traffic, faults)
+  say(`beside ${copies} copies of ${seconds.toFixed(1)} s: ${wordsOf(beside)}`)
+  const isSlow = beside.p99 > mostP99Ms && beside.p99 > mostRatio * without.p99
+  if (isSlow) faults.push(`requests took ${beside.p99.toFixed(0)} ms beside a copy (p99)`)
+  const killed = await killCopies(home, seconds, faults)
+  say(`${killed} copies were killed`)
+  await traffic.stop()
+  if ((await server.stop()) !== 0) faults.push('SIGTERM did not end with 0')
+  const restored = await serveCopy(home, { port, key, receipts }, faults)
+  say(`the copy was restored in ${restored.seconds.toFixed(1)} s`)
+  const build = await must(home, 'version', '--json')
+  return { count, without, beside, seconds, killed, restored, faults, build }
 }
 
 const copyName = (turn: number): string => `copy-${turn}.db`
@@ -89,7 +67,7 @@ async function copyBeside(home: Home, traffic: Traffic, faults: string[]) {
     if (told.ledger !== 'balanced') faults.push(`the ledger of a copy is ${told.ledger}`)
   }
   const seconds = (performance.now() - begun) / 1000 / copies
-  return { seconds, beside: timesOf(traffic, faults) }
+  return { seconds, beside: lookAt(traffic, faults) }
 }
 
 /** Kills copies wherever they are: their name is not there, or it is a whole copy's. */
@@ -97,11 +75,7 @@ async function killCopies(home: Home, seconds: number, faults: string[]): Promis
   let killed = 0
   for (let turn = 0; turn < kills; turn++) {
     const name = `killed-${turn}.db`
-    const child = Bun.spawn([binary, 'backup', name], {
-      cwd: home.folder,
-      env: { PATH: process.env['PATH'] ?? '', HOME: home.folder },
-      stdio: ['ignore', 'ignore', 'ignore'],
-    })
+    const child = spawnBinary(home, ['backup', name])
     await Bun.sleep(((turn + 0.7) / kills) * seconds * 1000)
     child.kill('SIGKILL')
     await child.exited
@@ -131,26 +105,13 @@ async function serveCopy(home: Home, { port, key, receipts }: Before, faults: st
   if (told.ledger !== 'balanced') faults.push(`the restored ledger is ${told.ledger}`)
   await copyFile(join(lost, 'signer.key'), join(home.data, 'signer.key'))
   const server = await home.start({ port })
-  const get = async (path: string) => (await server.call(path, { key })).json()
-  const status = await get('/v1/status')
+  const status = await server.get('/v1/status')
   if (status.ledger !== 'balanced') faults.push(`the ledger is ${status.ledger} after a restore`)
   // Runs that were open in the copy end at no charge when it is served.
-  const balance = await until('no hold', async () => {
-    const found = await get('/v1/balance')
-    return found.held_nusd === 0 && found
-  })
-  const args = ['export', 'usage', '--account', someAccount, '--format', 'jsonl', '--no-manifest']
-  const lines = (await must(home, ...args)).trimEnd().split('\n')
-  const spent = lines.reduce((sum, line) => sum + JSON.parse(line).cost_nusd, 0)
-  if (balance.balance_nusd !== creditNusd - spent) {
-    faults.push(`${balance.balance_nusd} nUSD are left, ${spent} were spent`)
-  }
-  let valid = 0
-  for (const id of receipts) {
-    const json = await get(`/v1/receipts/${id}`)
-    const verdict = await (await server.call('/v1/receipts/verify', { json })).json()
-    if (verdict.valid) valid++
-  }
+  const { balance_nusd: left } = await untilFree(server, key)
+  const { spent } = await spentBy(home)
+  if (left !== credit - spent) faults.push(`${left} nUSD are left, ${spent} were spent`)
+  const valid = await countValid(server, key, receipts)
   if (valid === 0 || valid !== receipts.length)
     faults.push(`${valid} of ${receipts.length} receipts verify`)
   await server.stop()
@@ -159,20 +120,17 @@ async function serveCopy(home: Home, { port, key, receipts }: Before, faults: st
 
 /** Receipts of before, some of them of runs that were in the database before all. */
 async function someReceipts(server: Server, key: string): Promise<string[]> {
-  const answer = await server.call(`/v1/runs?limit=${looked}&status=succeeded`, { key })
-  const { data } = (await answer.json()) as { data: { receipt_id: string | null }[] }
-  return data.flatMap(({ receipt_id: id }) => id ?? [])
+  const page: { data: Run[] } = await server.get(`/v1/runs?limit=${looked}&status=succeeded`, key)
+  return page.data.flatMap(({ receipt_id: id }) => id ?? [])
 }
 
-function timesOf(traffic: Traffic, faults: string[]): Times {
+function lookAt(traffic: Traffic, faults: string[]) {
   const { times, faults: found } = traffic.look()
-  for (const fault of found) faults.push(fault)
-  times.sort((a, b) => a - b)
-  const [median, p99] = [at(times, 0.5), at(times, 0.99)]
-  return { count: times.length, median, p99, most: times.at(-1) ?? 0 }
+  faults.push(...found)
+  return timesOf(times)
 }
 
-const wordsOf = ({ count, median, p99, most }: Times): string =>
+const wordsOf = ({ count, median, p99, most }: ReturnType<typeof timesOf>): string =>
   `${count} requests, median ${median.toFixed(1)} ms, ` +
   `p99 ${p99.toFixed(0)}, most ${most.toFixed(0)}`
 
@@ -180,9 +138,7 @@ type Result = Awaited<ReturnType<typeof drillBackup>>
 
 export function backupReport({ count, without, beside, seconds, ...rest }: Result): string {
   const { killed, restored, faults, build } = rest
-  return `## Copied while it is served
-
-\`bun run drill backup\`, ${stampOf(build)}
+  return `${headOf('Copied while it is served', 'backup', build)}
 
 A server with ${count.toLocaleString('en')} runs takes ${perSecond} requests a second of every sort
 while \`counterfoil backup\` copies its database, ${copies} times. What is timed are reads and runs
@@ -191,7 +147,7 @@ each a little later: no name is there but a whole copy's. Then the first copy is
 served: its ledger adds up, the balance is the grant less the cost of every run in it, and receipts
 from before it verify.
 
-**${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
+${faultList(faults)}
 
 - without a copy: ${wordsOf(without)}
 - beside a copy: ${wordsOf(beside)}

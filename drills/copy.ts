@@ -1,9 +1,10 @@
 import { join } from 'node:path'
-import { freePort } from '../test/binary/nodes.ts'
-import { grant, makeHome, makeKey, must, type Server, someAccount } from '../test/support/binary.ts'
+import { grant, makeHome, makeKey, must, type Server } from '../test/support/binary.ts'
+import { freePort } from '../test/support/free-port.ts'
+import { claims, countValid } from '../test/support/judges.ts'
 import { emptyDatabase } from '../test/support/postgres.ts'
 import { pricedBuiltins, until } from '../test/support/runs.ts'
-import { stampOf } from './report.ts'
+import { faultList, headOf } from './report.ts'
 import { seedRuns } from './seed.ts'
 
 const origin = 'http://localhost:4663'
@@ -20,17 +21,15 @@ type Told = {
 export async function drillCopy(count: number, say: (line: string) => void = () => {}) {
   const database = await emptyDatabase()
   const home = await makeHome(`base_url = "${origin}"\n${pricedBuiltins}`)
-  const faults: string[] = []
-  const claim = (isTrue: boolean, fault: string): void => void (isTrue || faults.push(fault))
+  const { faults, claim } = claims()
   try {
     const first = await home.start({ port: freePort() })
     await grant(home, '1000000.00')
     const root = await makeKey(home, { cap: '9000000.00' })
     const child = await makeKey(home, { cap: '9000000.00' }, '--parent', root.id)
     await first.stop()
-    const account = someAccount.toLowerCase()
     const { data } = home
-    await seedRuns({ data, origin, account, root: root.id, child: child.id, count })
+    await seedRuns({ data, origin, root, child, count })
     say(`${count} runs are in the log`)
     const source = await home.start({ port: freePort() })
     const receipts = await runSome(source, root.secret)
@@ -74,24 +73,18 @@ async function runSome(server: Server, key: string): Promise<string[]> {
 
 /** What a server says of its money and its log, and how many of some receipts verify. */
 async function look(server: Server, key: string, receipts: string[]) {
-  const get = async (path: string) => (await server.call(path, { key })).json()
   const { log } = await until(
     'the whole log to be signed',
     async () => {
-      const told = await get('/v1/anchors')
+      const told = await server.get('/v1/anchors')
       return Number(told.log.checkpoint?.size) === Number(told.log.size) && told
     },
     60_000,
   )
-  const { balance_nusd: balance, held_nusd: held } = await get('/v1/balance')
-  const { ledger } = await get('/v1/status')
+  const { balance_nusd: balance, held_nusd: held } = await server.get('/v1/balance', key)
+  const { ledger } = await server.get('/v1/status')
   const { root, size } = log.checkpoint
-  let valid = 0
-  for (const id of receipts) {
-    const json = await get(`/v1/receipts/${id}`)
-    const verdict = await (await server.call('/v1/receipts/verify', { json })).json()
-    if (verdict.valid) valid++
-  }
+  const valid = await countValid(server, key, receipts)
   return { balance, held, ledger, root, size, valid }
 }
 
@@ -100,9 +93,7 @@ type Result = Awaited<ReturnType<typeof drillCopy>>
 export function copyReport({ count, rows, seconds, told, readyMs, ...rest }: Result): string {
   const { checked, faults, build } = rest
   const rate = Math.round(rows / seconds).toLocaleString('en')
-  return `## A copy of ${count.toLocaleString('en')} runs to PostgreSQL
-
-\`bun run drill copy\`, ${stampOf(build)}
+  return `${headOf(`A copy of ${count.toLocaleString('en')} runs to PostgreSQL`, 'copy', build)}
 
 The runs are written straight into a SQLite database, with the transfers they made; a server runs
 ${checked.length} more. \`counterfoil db copy\` writes all of it into an empty PostgreSQL database
@@ -110,7 +101,7 @@ and reads it again: a hash of every row, the sums of the ledger, every subtree o
 on the copy says the same balance, the same root and the same size of the log, the receipts of
 before verify, and it runs on.
 
-**${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
+${faultList(faults)}
 
 - ${rows.toLocaleString('en')} rows in ${seconds.toFixed(1)} s: ${rate} a second
 - ${told.logs[0]?.size} leaves, root \`${told.logs[0]?.root}\`

@@ -1,6 +1,7 @@
 /** The moments of a run at which a process is killed, each brought about on purpose. */
 
 import type { Server } from '../test/support/binary.ts'
+import { untilFree } from '../test/support/judges.ts'
 import { until } from '../test/support/runs.ts'
 import { type Asked, ask } from './asked.ts'
 import type { Bench } from './fault-bench.ts'
@@ -223,15 +224,8 @@ async function loadFor(bench: Bench, server: Server, ms: number): Promise<void> 
   await freed(bench, server)
 }
 
-const freed = ({ secret: key }: Bench, server: Server): Promise<unknown> =>
-  until(
-    'no hold',
-    async () => {
-      const answer = await server.call('/v1/balance', { key })
-      return ((await answer.json()) as { held_nusd: number }).held_nusd === 0
-    },
-    15_000,
-  )
+const freed = ({ secret }: Bench, server: Server): Promise<unknown> =>
+  untilFree(server, secret, 15_000)
 
 async function refuseRoom(bench: Bench, server: Server): Promise<Struck> {
   const faults: string[] = []

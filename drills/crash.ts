@@ -11,7 +11,7 @@ import { type Bench, makeBench, startOn } from './fault-bench.ts'
 import { judgeAll } from './fault-judge.ts'
 import { canTrace, type Row } from './fault-tools.ts'
 import { drillFaults, faultTable, settleFaults } from './faults.ts'
-import { stampOf } from './report.ts'
+import { headOf } from './report.ts'
 
 export type Round = {
   round: number
@@ -48,16 +48,13 @@ const receipts = 40
 /** All rounds kill one and the same data folder, so that a fault once made stays visible. */
 export async function drillCrash({ rounds, crowds, only = '', say = () => {} }: DrillOptions) {
   const does = (part: string): boolean => part.includes(only)
-  const bench = await makeBench()
-  try {
-    const killed = does('points') ? await killAll(bench, rounds, say) : []
-    const broken = does('settle') ? (await drillFaults(settleFaults, say)).rows : []
-    const crowded = does('crowds') ? await crowd(bench, crowds, say) : []
-    const build = await must(bench.home, 'version', '--json')
-    return { killed, broken, crowded, build: build.trim() }
-  } finally {
-    await bench.remove()
-  }
+  await using bench = await makeBench()
+  const killed = does('points') ? await killAll(bench, rounds, say) : []
+  const broken = does('settle') ? (await drillFaults(settleFaults, say)).rows : []
+  const crowded = does('crowds') ? await crowd(bench, crowds, say) : []
+  const build = await must(bench.home, 'version', '--json')
+  const faults = [...killed, ...broken, ...crowded].flatMap((part) => part.faults)
+  return { killed, broken, crowded, faults, build: build.trim() }
 }
 
 async function killAll(bench: Bench, rounds: number, say: (line: string) => void) {
@@ -157,9 +154,7 @@ function killedReport(killed: readonly Round[], build: string): string {
   })
   const columns =
     'killed | expected | rounds | hit | broken | refused | gone | interrupted | stored | faults'
-  return `## Killed in the middle of runs
-
-\`bun run drill crash\`, ${stampOf(build)}
+  return `${headOf('Killed in the middle of runs', 'crash', build)}
 
 ${killed.length} rounds on one data folder, each killed with SIGKILL at a point of its own. Clients
 run models: plain, streamed and in the background, with and without an Idempotency-Key. \`strace\`
@@ -190,9 +185,10 @@ type Fated = 'gone' | 'interrupted' | 'stored'
 const faultsIn = (rounds: readonly Round[]): string[] =>
   rounds.flatMap(({ round, faults }) => faults.map((fault) => `round ${round}: ${fault}`))
 
-const brokenReport = (rows: readonly Row[], build: string): string => `## Each write of a settle
-
-\`bun run drill crash\`, ${stampOf(build)}
+const brokenReport = (
+  rows: readonly Row[],
+  build: string,
+): string => `${headOf('Each write of a settle', 'crash', build)}
 
 One run is held by its model server; then \`strace\` or a limit of the file's size breaks one system
 call of its end, each in turn. The caller gets a 503 or a whole answer; after a restart the books

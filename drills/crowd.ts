@@ -1,5 +1,5 @@
-import { Agent, request } from 'node:http'
-import { grant, type Home, makeKey, type Server } from '../test/support/binary.ts'
+import { Agent, type ClientRequest, request } from 'node:http'
+import { grant, type Home, makeKey, randomAccount, type Server } from '../test/support/binary.ts'
 import { flatCost } from '../test/support/paced-upstream.ts'
 
 /** Requests at once, and how many of them the money is enough for. */
@@ -53,8 +53,7 @@ export type CrowdResult = { name: string; paid: number; refused: number; faults:
 export async function drillCrowds(home: Home, server: Server): Promise<CrowdResult[]> {
   const results: CrowdResult[] = []
   for (const crowd of crowds) {
-    const account = `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(20))).toString('hex')}`
-    results.push(await drillCrowd(home, server, { ...crowd, account }))
+    results.push(await drillCrowd(home, server, { ...crowd, account: randomAccount() }))
   }
   return results
 }
@@ -106,11 +105,7 @@ function watch(server: Server, keys: string[], faults: string[]) {
 }
 
 async function figures(server: Server, key: string) {
-  const answer = await server.call('/v1/keys/self', { key })
-  const { cap, account } = (await answer.json()) as {
-    cap: { limit_nusd: number; spent_nusd: number; held_nusd: number; remaining_nusd: number }
-    account: { balance_nusd: number; held_nusd: number; available_nusd: number }
-  }
+  const { cap, account } = await server.get('/v1/keys/self', key)
   return {
     spent: cap.spent_nusd,
     limit: cap.limit_nusd,
@@ -140,16 +135,20 @@ export async function askAll(servers: Server[], keys: string[]): Promise<Answere
   }
 }
 
-function askFlat(server: Server, key: string, agent: Agent): Promise<Answered> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answered>()
-  const sent = request({
+/** A chat that is asked for by `node:http`, without its body. */
+export const startChat = ({ port }: Server, key: string, agent: Agent): ClientRequest =>
+  request({
     agent,
     host: '127.0.0.1',
-    port: server.port,
+    port,
     path: '/v1/chat/completions',
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
   })
+
+function askFlat(server: Server, key: string, agent: Agent): Promise<Answered> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answered>()
+  const sent = startChat(server, key, agent)
   sent.on('error', reject)
   sent.on('response', async (answer) => {
     let text = ''

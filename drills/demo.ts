@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { usageOf } from '../bench/processes.ts'
 import { makeHome, must, type Server } from '../test/support/binary.ts'
 import { crowdAt, type Seen } from './demo-visitor.ts'
-import { stampOf } from './report.ts'
+import { headOf } from './report.ts'
 
 export type DemoWish = { visitors: number; minutes: number; resets: number; pauseMs: number }
 
@@ -30,44 +31,40 @@ export async function drillDemo(
   wish: DemoWish,
   say: (line: string) => void = () => {},
 ): Promise<DemoResult> {
-  const home = await makeHome('trusted_proxies = ["127.0.0.1"]')
+  await using home = await makeHome('trusted_proxies = ["127.0.0.1"]')
   const folder = join(home.folder, 'tmp')
   mkdirSync(folder)
   const faults: string[] = []
-  try {
-    const build = await must(home, 'version', '--json')
-    const args = ['--demo']
-    const server = await home.start({ args, env: { TMPDIR: folder }, withinMs: 120_000 })
-    const watched = watch(server.pid, folder)
-    const planned = performance.now() + wish.minutes * 60_000
-    let end = Number.POSITIVE_INFINITY
-    const isOver = () => performance.now() > end
-    const crowd = crowdAt(server.origin, { ...wish, isOver })
-    const memory: number[] = []
-    const resetSeconds: number[] = []
-    for (let i = 0; i < wish.resets; i++) {
-      await Bun.sleep((wish.minutes * 60_000) / (wish.resets + 1))
-      memory.push(watched.memory())
-      const took = await resetOf(server, folder)
-      resetSeconds.push(took)
-      say(`reset ${i + 1} after ${took.toFixed(1)} s, ${memory.at(-1)?.toFixed(0)} MiB`)
-    }
-    // Also after the last reset there are visitors.
-    end = Math.max(planned, performance.now() + 8000)
-    const seen = await crowd
+  const build = await must(home, 'version', '--json')
+  const args = ['--demo']
+  const server = await home.start({ args, env: { TMPDIR: folder }, withinMs: 120_000 })
+  const watched = watch(server.pid, folder)
+  const planned = performance.now() + wish.minutes * 60_000
+  let end = Number.POSITIVE_INFINITY
+  const isOver = () => performance.now() > end
+  const crowd = crowdAt(server.origin, { ...wish, isOver })
+  const memory: number[] = []
+  const resetSeconds: number[] = []
+  for (let i = 0; i < wish.resets; i++) {
+    await Bun.sleep((wish.minutes * 60_000) / (wish.resets + 1))
     memory.push(watched.memory())
-    const { mostMemory, mostDisk } = watched.stop()
-    await server.stop()
-    const left = bytesIn(folder)
-    faults.push(...seen.faults)
-    if (seen.resets < wish.visitors * wish.resets * 0.9) faults.push(`${seen.resets} met a reset`)
-    if (mostMemory > mostMemoryMib) faults.push(`${mostMemory.toFixed(0)} MiB of memory`)
-    if (mostDisk > mostDiskMib) faults.push(`${mostDisk.toFixed(0)} MiB of disk`)
-    if (left > 0) faults.push(`${left} bytes are left behind`)
-    return { ...wish, seen, memory, mostMemory, mostDisk, left, resetSeconds, faults, build }
-  } finally {
-    await home.remove()
+    const took = await resetOf(server, folder)
+    resetSeconds.push(took)
+    say(`reset ${i + 1} after ${took.toFixed(1)} s, ${memory.at(-1)?.toFixed(0)} MiB`)
   }
+  // Also after the last reset there are visitors.
+  end = Math.max(planned, performance.now() + 8000)
+  const seen = await crowd
+  memory.push(watched.memory())
+  const { mostMemory, mostDisk } = watched.stop()
+  await server.stop()
+  const left = bytesIn(folder)
+  faults.push(...seen.faults)
+  if (seen.resets < wish.visitors * wish.resets * 0.9) faults.push(`${seen.resets} met a reset`)
+  if (mostMemory > mostMemoryMib) faults.push(`${mostMemory.toFixed(0)} MiB of memory`)
+  if (mostDisk > mostDiskMib) faults.push(`${mostDisk.toFixed(0)} MiB of disk`)
+  if (left > 0) faults.push(`${left} bytes are left behind`)
+  return { ...wish, seen, memory, mostMemory, mostDisk, left, resetSeconds, faults, build }
 }
 
 /** Resets by a signal, and waits until the data of before are deleted. Returns the seconds. */
@@ -99,10 +96,7 @@ const generations = (folder: string): string[] =>
 function watch(pid: number, folder: string) {
   let mostMemory = 0
   let mostDisk = 0
-  const memory = (): number => {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-    return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024
-  }
+  const memory = (): number => usageOf(pid).rssMiB
   const timer = setInterval(() => {
     mostMemory = Math.max(mostMemory, memory())
     mostDisk = Math.max(mostDisk, bytesIn(folder) / mib)
@@ -133,9 +127,7 @@ export function demoReport(result: DemoResult): string {
   const first = [...new Set(faults)].slice(0, 5).map((fault) => `- ${fault}\n`)
   const seconds = resetSeconds.map((one) => one.toFixed(1)).join(', ')
   const kept = memory.map((one) => one.toFixed(0)).join(', ')
-  return `## Visitors of the demo
-
-\`bun run drill demo\`, ${stampOf(build)}
+  return `${headOf('Visitors of the demo', 'demo', build)}
 
 ${result.visitors} visitors of \`serve --demo\` for ${result.minutes} minutes, each from an address
 of its own: they sign in without a wallet, look at pages, make a key, run models whole and streamed,

@@ -4,6 +4,7 @@ import { pictureOf } from '../test/ledger/office.ts'
 import { balanceFaults } from '../test/simulation/balance-told.ts'
 import { causesOf, eventDifferences, nameOf } from '../test/simulation/event-causes.ts'
 import type { Arrival } from '../test/support/event-receiver.ts'
+import { claims } from '../test/support/judges.ts'
 
 export type Verdict = {
   faults: string[]
@@ -65,8 +66,7 @@ export async function judgeEvents(
 }
 
 function messageFaults(id: string, all: readonly Arrival[]): string[] {
-  const faults: string[] = []
-  const claim = (isTrue: boolean, fault: string) => void (isTrue || faults.push(`${id} ${fault}`))
+  const { faults, claim } = claims(`${id} `)
   claim(new Set(all.map(({ body }) => body)).size === 1, 'has two bodies')
   claim(JSON.parse(all[0]?.body ?? '{}').id === id, 'names another id in its body')
   claim(

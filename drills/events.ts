@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { accountEvents } from '../src/storage/outbox/event.ts'
 import { grant, type Home, makeHome, makeKey, must, type Server } from '../test/support/binary.ts'
 import { type Mood, type Receiver, startReceiver } from '../test/support/event-receiver.ts'
+import { drilledModels, roomy } from '../test/support/paced-service.ts'
 import { flatCost, startPacedUpstream } from '../test/support/paced-upstream.ts'
 import { until } from '../test/support/runs.ts'
 import { type Causing, causeEvents, type Teller } from './event-causes.ts'
 import { judgeEvents, type Verdict } from './event-judge.ts'
 import { canTrace, inject } from './fault-tools.ts'
-import { drilledModels, roomy } from './load.ts'
-import { stampOf } from './report.ts'
+import { headOf } from './report.ts'
 
 type EventBench = { home: Home; receiver: Receiver; causing: Causing }
 
@@ -119,25 +119,21 @@ export type EventsOptions = {
 
 /** All rounds kill one and the same data folder; what arrived is judged once, in the end. */
 export async function drillEvents({ events, rounds, say = () => {} }: EventsOptions) {
-  const bench = await makeEventBench()
+  await using bench = await makeEventBench()
   const { home, receiver } = bench
-  try {
-    const isTraceable = await canTrace()
-    const able = eventPoints.filter(({ isTraced }) => isTraceable || !isTraced)
-    const killed: EventRound[] = []
-    for (let round = 1; round <= Math.max(rounds, able.length); round++) {
-      const result = await killOnce(bench, able[(round - 1) % able.length] as EventPoint, round)
-      killed.push(result)
-      const how = result.isHit ? '' : ' (missed)'
-      say(`round ${round}, ${result.point}${how}: ${result.arrived} messages so far`)
-    }
-    const verdict = await judgeAll(bench, events)
-    say(`${verdict.causes} causes, ${receiver.arrivals.length} messages`)
-    const build = (await must(home, 'version', '--json')).trim()
-    return { killed, ...verdict, messages: receiver.arrivals.length, build }
-  } finally {
-    await bench.remove()
+  const isTraceable = await canTrace()
+  const able = eventPoints.filter(({ isTraced }) => isTraceable || !isTraced)
+  const killed: EventRound[] = []
+  for (let round = 1; round <= Math.max(rounds, able.length); round++) {
+    const result = await killOnce(bench, able[(round - 1) % able.length] as EventPoint, round)
+    killed.push(result)
+    const how = result.isHit ? '' : ' (missed)'
+    say(`round ${round}, ${result.point}${how}: ${result.arrived} messages so far`)
   }
+  const verdict = await judgeAll(bench, events)
+  say(`${verdict.causes} causes, ${receiver.arrivals.length} messages`)
+  const build = (await must(home, 'version', '--json')).trim()
+  return { killed, ...verdict, messages: receiver.arrivals.length, build }
 }
 
 async function killOnce(bench: EventBench, point: EventPoint, round: number): Promise<EventRound> {
@@ -208,7 +204,7 @@ const scopes = 'keys:mint,runs:write,webhooks:write'
 
 const manyKeys = roomy.replace('limits = {', 'limits = { max_keys = 500,')
 
-async function makeEventBench(): Promise<EventBench & { remove(): Promise<void> }> {
+async function makeEventBench(): Promise<EventBench & AsyncDisposable> {
   const stub = await startPacedUpstream()
   const receiver = startReceiver()
   const home = await makeHome(`${drilledModels(stub.url)}\n${manyKeys}`)
@@ -242,7 +238,7 @@ async function makeEventBench(): Promise<EventBench & { remove(): Promise<void> 
     await receiver.stop()
     await stub.stop()
   }
-  return { home, receiver, causing: { rich, poor, codes }, remove }
+  return { home, receiver, causing: { rich, poor, codes }, [Symbol.asyncDispose]: remove }
 }
 
 type Result = Awaited<ReturnType<typeof drillEvents>>
@@ -252,9 +248,7 @@ export function eventsReport({ killed, faults, causes, messages, repeats, build 
     const hits = all.filter(({ isHit }) => isHit).length
     return `| ${point} | ${all.length} | ${hits} |`
   })
-  return `## Events through kills
-
-\`bun run drill events\`, ${stampOf(build)}
+  return `${headOf('Events through kills', 'events', build)}
 
 ${killed.length} kills with SIGKILL on one data folder, between a cause and the answer of its
 receiver, every third start too. Keys are made, spend their caps, pull brakes, are rotated, paused

@@ -1,7 +1,8 @@
 import { usageOf } from '../bench/processes.ts'
-import { grant, makeHome, makeKey, must, type Server, someAccount } from '../test/support/binary.ts'
-import { pricedBuiltins } from '../test/support/runs.ts'
-import { stampOf } from './report.ts'
+import { grant, makeHome, makeKey, must, type Server } from '../test/support/binary.ts'
+import { claims } from '../test/support/judges.ts'
+import { pricedBuiltins, until } from '../test/support/runs.ts'
+import { faultList, headOf } from './report.ts'
 import { type Columns, readExport } from './rows.ts'
 import { seedRuns } from './seed.ts'
 
@@ -25,59 +26,42 @@ const names = ['=cmd|calc!A0', '@SUM(1+1)*cmd']
 
 /** Exports a large log twice in each form, and compares every figure with the ledger. */
 export async function drillExport(count: number, say: (line: string) => void = () => {}) {
-  const home = await makeHome(pricedBuiltins)
-  const faults: string[] = []
-  const claim = (isTrue: boolean, fault: string): void => void (isTrue || faults.push(fault))
-  try {
-    await (await home.start()).stop()
-    const cap = '9000000.00'
-    const root = await makeKey(home, { cap }, '--name', names[0] ?? '')
-    const child = await makeKey(home, { cap }, '--name', names[1] ?? '', '--parent', root.id)
-    await grant(home, '1000000.00')
-    await seedRuns({
-      data: home.data,
-      origin: 'http://localhost:4663',
-      account: someAccount.toLowerCase(),
-      root: root.id,
-      child: child.id,
-      count,
-    })
-    say(`${count} runs are in the log`)
-    const server = await home.start()
-    const figures = await untilCounted(server, root.secret)
-    claim(figures.status.ledger === 'balanced', `the ledger is ${figures.status.ledger}`)
-    claim(figures.paid === figures.spent, `the balance lost ${figures.paid}, not ${figures.spent}`)
-    claim(figures.paid === figures.used, `usage says ${figures.used}, not ${figures.paid}`)
-    const exported: Exported[] = []
-    for (const format of formats) {
-      const first = await download(server, root.secret, format)
-      // Something happens between the two; the first place after it is not in the second.
-      await runOnce(server, root.secret)
-      const again = await download(server, root.secret, format, first.asOf)
-      claim(first.digest === again.digest, `${format}: other bytes with the same as_of`)
-      faults.push(...first.faults.map((fault) => `${format}: ${fault}`))
-      const records = count - Math.ceil(count / 10) + exported.length
-      claim(first.runs === records, `${format}: ${first.runs} runs of ${records}`)
-      const paid = figures.paid + exported.length * runCost
-      claim(first.nusd === BigInt(paid), `${format}: comes to ${first.nusd}, not ${paid} nUSD`)
-      const mostMiB = Math.max(first.used.mostMiB, again.used.mostMiB)
-      const growth = mostMiB - first.used.beforeMiB
-      claim(growth < mostGrowthMiB, `${format}: memory grew by ${growth.toFixed(0)} MiB`)
-      const { beforeMiB } = first.used
-      exported.push({ ...first.used, format, records: first.records, beforeMiB, mostMiB })
-      say(lineOf(exported.at(-1)))
-    }
-    await server.stop()
-    return {
-      count,
-      exported,
-      faults,
-      nusd: figures.paid,
-      build: await must(home, 'version', '--json'),
-    }
-  } finally {
-    await home.remove()
+  await using home = await makeHome(pricedBuiltins)
+  const { faults, claim } = claims()
+  await (await home.start()).stop()
+  const cap = '9000000.00'
+  const root = await makeKey(home, { cap }, '--name', names[0] ?? '')
+  const child = await makeKey(home, { cap }, '--name', names[1] ?? '', '--parent', root.id)
+  await grant(home, '1000000.00')
+  await seedRuns({ data: home.data, origin: 'http://localhost:4663', root, child, count })
+  say(`${count} runs are in the log`)
+  const server = await home.start()
+  const figures = await untilCounted(server, root.secret)
+  claim(figures.status.ledger === 'balanced', `the ledger is ${figures.status.ledger}`)
+  claim(figures.paid === figures.spent, `the balance lost ${figures.paid}, not ${figures.spent}`)
+  claim(figures.paid === figures.used, `usage says ${figures.used}, not ${figures.paid}`)
+  const exported: Exported[] = []
+  for (const format of formats) {
+    const first = await download(server, root.secret, format)
+    // Something happens between the two; the first place after it is not in the second.
+    await runOnce(server, root.secret)
+    const again = await download(server, root.secret, format, first.asOf)
+    claim(first.digest === again.digest, `${format}: other bytes with the same as_of`)
+    faults.push(...first.faults.map((fault) => `${format}: ${fault}`))
+    const records = count - Math.ceil(count / 10) + exported.length
+    claim(first.runs === records, `${format}: ${first.runs} runs of ${records}`)
+    const paid = figures.paid + exported.length * runCost
+    claim(first.nusd === BigInt(paid), `${format}: comes to ${first.nusd}, not ${paid} nUSD`)
+    const mostMiB = Math.max(first.used.mostMiB, again.used.mostMiB)
+    const growth = mostMiB - first.used.beforeMiB
+    claim(growth < mostGrowthMiB, `${format}: memory grew by ${growth.toFixed(0)} MiB`)
+    const { beforeMiB } = first.used
+    exported.push({ ...first.used, format, records: first.records, beforeMiB, mostMiB })
+    say(lineOf(exported.at(-1)))
   }
+  await server.stop()
+  const build = await must(home, 'version', '--json')
+  return { count, exported, faults, nusd: figures.paid, build }
 }
 
 /** What a run of {@link runOnce} costs: 1 × 150,000 + 1 × 600,000 pico-USD. */
@@ -92,20 +76,19 @@ async function runOnce(server: Server, key: string): Promise<void> {
 
 /** Waits for the job that counts; then what the balance lost, the key spent and usage sums up. */
 async function untilCounted(server: Server, key: string) {
-  const get = async <T>(path: string) => (await (await server.call(path, { key })).json()) as T
-  type Usage = { uncounted: number; totals: { cost_nusd: number } }
   const from = new Date(Date.now() - 60 * 86_400_000).toISOString().slice(0, 10)
   const to = new Date().toISOString().slice(0, 10)
-  const read = () => get<Usage>(`/v1/usage?from=${from}&to=${to}`)
-  let usage = await read()
-  for (let waits = 0; usage.uncounted > 0; waits++) {
-    if (waits === 1200) throw new Error('the runs are never counted')
-    await Bun.sleep(250)
-    usage = await read()
-  }
-  const balance = await get<{ balance_nusd: number }>('/v1/balance')
-  const { cap } = await get<{ cap: { spent_nusd: number } }>('/v1/keys/self')
-  const status = await get<{ ledger: string }>('/v1/status')
+  const usage = await until(
+    'the runs to be counted',
+    async () => {
+      const read = await server.get(`/v1/usage?from=${from}&to=${to}`, key)
+      return read.uncounted === 0 && read
+    },
+    300_000,
+  )
+  const balance = await server.get('/v1/balance', key)
+  const { cap } = await server.get('/v1/keys/self', key)
+  const status = await server.get('/v1/status')
   const paid = 1_000_000_000_000_000 - balance.balance_nusd
   return { paid, spent: cap.spent_nusd, used: usage.totals.cost_nusd, status }
 }
@@ -147,9 +130,7 @@ const lineOf = (one: Exported | undefined): string =>
 type Result = Awaited<ReturnType<typeof drillExport>>
 
 export const exportReport = ({ count, exported, faults, nusd, build }: Result): string =>
-  `## An export of ${count.toLocaleString('en')} runs
-
-\`bun run drill export\`, ${stampOf(build)}
+  `${headOf(`An export of ${count.toLocaleString('en')} runs`, 'export', build)}
 
 The runs are written straight into the database, with the transfers they made; the audit of the
 whole ledger is balanced. A tenth is another account's; tags, models and names of keys are formulas
@@ -159,7 +140,7 @@ key and the key below it is there once, and nobody else's; costs come to what th
 (${(nusd / 1e9).toFixed(9)} USD), which is what the key spent and what \`/v1/usage\` sums up; no
 field would be run as a formula; every mandatory column of FOCUS 1.2 is there.
 
-**${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
+${faultList(faults)}
 
 ${exported.map((one) => `- ${lineOf(one)}`).join('\n')}
 `

@@ -15,11 +15,12 @@ import { join } from 'node:path'
 import type { Server } from '../test/support/binary.ts'
 import { ask, askAll } from './asked.ts'
 import { type Bench, makeBench, startOn, startUnder } from './fault-bench.ts'
-import { judge } from './fault-judge.ts'
 import {
   countOf,
   inject,
   judgeAnew,
+  judgeKilled,
+  judgeStopped,
   type Row,
   readFaults,
   readyOf,
@@ -30,12 +31,8 @@ const fileOf = ({ home }: Bench): string => join(home.data, 'counterfoil.db')
 
 /** The data folder is a file system of 40 MiB, which something else fills, twice. */
 export async function fullDisk(): Promise<Row> {
-  const bench = await makeBench({ smallMiB: 40 })
-  try {
-    return await fillTwice(bench)
-  } finally {
-    await bench.remove()
-  }
+  await using bench = await makeBench({ smallMiB: 40 })
+  return await fillTwice(bench)
 }
 
 async function fillTwice(bench: Bench): Promise<Row> {
@@ -59,8 +56,7 @@ async function fillTwice(bench: Bench): Promise<Row> {
   }
   const ready = await untilReady(server, 'ok')
   if (ready !== 'ok') faults.push(`/readyz says ${ready} with room again`)
-  await server.stop('SIGKILL')
-  faults.push(...(await judgeAnew(bench)))
+  faults.push(...(await judgeKilled(bench, server)))
   const expected = '503 `storage_full`, reads go on; with room again it goes on, no restart'
   const fault = 'a file system of 40 MiB that is full, twice'
   return { fault, expected, seen: seen.join('; '), faults }
@@ -96,8 +92,7 @@ export async function readOnly(bench: Bench): Promise<Row> {
   if (!isBusy && asked.some(({ paid }) => paid)) faults.push('a write was taken')
   if (!isBusy) remount('rw')
   const after = await askAll(bench, server, { clients: 1, each: 2 })
-  await server.stop('SIGKILL')
-  faults.push(...(await judgeAnew(bench)))
+  faults.push(...(await judgeKilled(bench, server)))
   const told = isBusy ? `Linux refuses it, “${why.split(': ').at(-1)}”` : 'done'
   const seen = `${told}; ${countOf(asked)}; then ${countOf(after)}`
   const expected = '503, reads go on; or the kernel refuses, and nothing happens'
@@ -233,8 +228,7 @@ export async function foreignLock(bench: Bench): Promise<Row> {
   const after = await askAll(bench, server, { clients: 2, each: 2 })
   if (after.some(({ paid }) => !paid)) faults.push(`afterwards: ${countOf(after)}`)
   const ready = await untilReady(server, 'ok')
-  faults.push(...(await judge(bench, server)))
-  await server.stop('SIGTERM')
+  faults.push(...(await judgeStopped(bench, server)))
   const seen = `2 s: ${countOf(short)}; 25 s: ${countOf(long)}; then ${countOf(after)}, ${ready}`
   const expected = 'waited for; after the budget 503 `storage_busy`; over by itself'
   return { fault: 'a foreign `BEGIN IMMEDIATE`', expected, seen, faults }
@@ -245,8 +239,7 @@ export async function fullLog(bench: Bench): Promise<Row> {
   const server = await startUnder(bench, ['env'], { stderr: '/dev/full' })
   const asked = await askAll(bench, server)
   const faults = asked.some(({ paid }) => !paid) ? [countOf(asked)] : []
-  await server.stop('SIGKILL')
-  faults.push(...(await judgeAnew(bench)))
+  faults.push(...(await judgeKilled(bench, server)))
   const expected = 'requests are not affected'
   return { fault: 'ENOSPC on stderr (`/dev/full`)', expected, seen: countOf(asked), faults }
 }
@@ -260,8 +253,7 @@ export async function readOnlyCalls(bench: Bench): Promise<Row> {
   const ready = await readyOf(server)
   await strace.stop()
   if (asked.some(({ status }) => status !== 503)) faults.push(countOf(asked))
-  await server.stop('SIGKILL')
-  faults.push(...(await judgeAnew(bench)))
+  faults.push(...(await judgeKilled(bench, server)))
   const seen = `${countOf(asked)}; /readyz ${ready}`
   const expected = '503, reads go on; SQLite calls it an I/O error, so a restart is asked for'
   return { fault: '`pwrite64:error=EROFS`', expected, seen, faults }

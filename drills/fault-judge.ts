@@ -1,9 +1,16 @@
 /** Compares what a restarted server holds with what its clients hold. */
 import type { Server } from '../test/support/binary.ts'
-import { until } from '../test/support/runs.ts'
+import {
+  allRuns,
+  claims,
+  findingsOf,
+  type Run,
+  receiptFault,
+  untilFree,
+} from '../test/support/judges.ts'
+import { credit } from '../test/support/paced-service.ts'
 import { type Asked, send } from './asked.ts'
-import { allRuns, type Run, receiptFault } from './check.ts'
-import { type Bench, credit } from './fault-bench.ts'
+import type { Bench } from './fault-bench.ts'
 
 /** What became of requests at `/v1/runs` that have no whole answer. */
 export type Fate = {
@@ -40,29 +47,23 @@ export async function judgeAll(bench: Bench, server: Server, receipts = 5): Prom
   const { secret: key } = bench
   const asked = fresh(bench)
   const found = filed(await allRuns(server, key, newest.get(bench)))
-  const faults: string[] = []
+  const { faults, claim } = claims()
   const keyed = asked.filter((one) => one.keyed)
   for (let at = 0; at < keyed.length; at += atOnce) {
     const some = keyed.slice(at, at + atOnce).map((one) => askAgain(bench, server, one))
     faults.push(...(await Promise.all(some)).flat())
   }
-  const get = async <T>(path: string) => (await (await server.call(path, { key })).json()) as T
-  type Balance = { balance_nusd: number; held_nusd: number }
-  await until('the end of all runs', async () => {
-    return (await get<Balance>('/v1/balance')).held_nusd === 0
-  }).catch(() => faults.push('something stays held'))
-
-  const claim = (isTrue: boolean, fault: string): void => void (isTrue || faults.push(fault))
-  const status = await get<{ ledger: string; database: { status: string } }>('/v1/status')
+  await untilFree(server, key).catch(() => faults.push('something stays held'))
+  const status = await server.get('/v1/status')
   claim(status.ledger === 'balanced', `the ledger is ${status.ledger}`)
   claim(status.database.status === 'ok', `the database is ${status.database.status}`)
   const runs = filed(await allRuns(server, key))
   faults.push(...runFaults(bench, runs))
   const costs = runs.all.reduce((sum, run) => sum + run.cost_nusd, 0)
-  const { balance_nusd: left, held_nusd: held } = await get<Balance>('/v1/balance')
+  const { balance_nusd: left, held_nusd: held } = await server.get('/v1/balance', key)
   claim(held === 0, `${held} nUSD are held`)
   claim(left === credit - costs, `${left} ≠ ${credit} − ${costs}`)
-  const { cap } = await get<{ cap: { spent_nusd: number; held_nusd: number } }>('/v1/keys/self')
+  const { cap } = await server.get('/v1/keys/self', key)
   claim(cap.spent_nusd === costs, `the key spent ${cap.spent_nusd}, its runs cost ${costs}`)
   claim(cap.held_nusd === 0, `${cap.held_nusd} nUSD of the cap are held`)
   for (const run of runs.all.slice(0, receipts)) {
@@ -91,8 +92,7 @@ function fateIn(runs: Filed, asked: readonly Asked[]): Fate {
 
 /** Asks once more under the same Idempotency-Key: what is wrong with the answer. */
 async function askAgain(bench: Bench, server: Server, asked: Asked): Promise<string[]> {
-  const faults: string[] = []
-  const claim = (isTrue: boolean, fault: string): void => void (isTrue || faults.push(fault))
+  const { faults, claim } = claims()
   const again = { ...asked, paid: undefined, accepted: undefined, reason: undefined }
   asked.isReplayed = await send(bench, server, again)
   if (asked.how === 'background') {
@@ -131,8 +131,7 @@ function filed(runs: Map<string, Run>) {
 
 /** No request is charged twice, each that was answered once, and nothing else is. */
 function runFaults({ asked: all }: Bench, runs: Filed): string[] {
-  const faults: string[] = []
-  const claim = (isTrue: boolean, fault: string): void => void (isTrue || faults.push(fault))
+  const { faults, claim } = claims()
   for (const { id, status, cost_nusd, hold_nusd, receipt_id } of runs.all) {
     claim(cost_nusd <= hold_nusd, `${id} cost more than its hold`)
     claim(receipt_id !== null, `${id} is ${status} without a receipt`)
@@ -181,10 +180,8 @@ function fresh(bench: Bench): Asked[] {
 
 /** What the operator's own look finds wrong with the files, the database and its money. */
 export async function doctor({ home }: Pick<Bench, 'home'>): Promise<string[]> {
-  const { stdout } = await home.cli('doctor', '--json')
-  const { findings } = JSON.parse(stdout) as { findings: Record<string, string>[] }
   const parts = ['files', 'database', 'ledger', 'clock', 'signer']
-  return findings
-    .filter(({ part, status }) => parts.includes(part ?? '') && status === 'fail')
+  return (await findingsOf(home))
+    .filter(({ part, status }) => parts.includes(part) && status === 'fail')
     .map(({ message }) => `doctor: ${message}`)
 }

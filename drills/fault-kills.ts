@@ -2,11 +2,18 @@
 import { Database } from 'bun:sqlite'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Home, makeHome } from '../test/support/binary.ts'
+import { type Home, makeHome, spawnBinary } from '../test/support/binary.ts'
+import { findingsOf } from '../test/support/judges.ts'
 import { askAll } from './asked.ts'
-import { type Bench, spawnUnder, startOn } from './fault-bench.ts'
-import { judge } from './fault-judge.ts'
-import { type Injection, judgeAnew, type Row, straceWords, traceFile } from './fault-tools.ts'
+import { type Bench, oneProcess, startOn } from './fault-bench.ts'
+import {
+  type Injection,
+  judgeAnew,
+  judgeStopped,
+  type Row,
+  straceWords,
+  traceFile,
+} from './fault-tools.ts'
 
 /** How long a command that was to be killed may live, in ms; a server lives on. */
 const mostMs = 4000
@@ -41,10 +48,8 @@ export async function killMigration(calls: string, points: number[]): Promise<Ro
       if (await diesUnder(home, injection, ['serve'])) killed++
       const server = await home.start()
       await server.stop('SIGTERM')
-      const { stdout } = await home.cli('doctor', '--json')
-      const bad = JSON.parse(stdout).findings.filter(
-        ({ part, status }: Record<string, string>) => part === 'database' && status === 'fail',
-      )
+      const found = await findingsOf(home)
+      const bad = found.filter(({ part, status }) => part === 'database' && status === 'fail')
       if (bad.length > 0) faults.push(`at ${n}: ${JSON.stringify(bad)}`)
     } catch (error) {
       faults.push(`at ${n}: ${String(error).slice(0, 200)}`)
@@ -77,8 +82,7 @@ export async function killBackup(bench: Bench, calls: string, points: number[]):
     if (told !== 'ok') faults.push(`at ${n} the file is there and not whole: ${told}`)
   }
   await asking
-  faults.push(...(await judge(bench, server)))
-  await server.stop('SIGTERM')
+  faults.push(...(await judgeStopped(bench, server)))
   for (const name of readdirSync(bench.home.folder)) {
     if (/^(backup-|\.counterfoil-)/.test(name)) {
       rmSync(join(bench.home.folder, name), { recursive: true })
@@ -92,8 +96,8 @@ export async function killBackup(bench: Bench, calls: string, points: number[]):
 
 /** Whether a command ended by the kill, and not by itself or by our patience. */
 async function diesUnder(home: Home, injection: Injection, args: string[]): Promise<boolean> {
-  const wrap = straceWords(injection, traceFile({ home }))
-  const child = spawnUnder(home, wrap, args)
+  const under = straceWords(injection, traceFile({ home }))
+  const child = spawnBinary(home, args, { under, env: oneProcess })
   const ended = await Promise.race([child.exited.then(() => true), Bun.sleep(mostMs)])
   // strace passes it on.
   if (ended === undefined) child.kill('SIGTERM')

@@ -2,11 +2,17 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Server } from '../test/support/binary.ts'
-import { until } from '../test/support/runs.ts'
+import { untilFree } from '../test/support/judges.ts'
 import { type Asked, ask, askAll } from './asked.ts'
 import { type Bench, startOn, startUnder } from './fault-bench.ts'
-import { judge } from './fault-judge.ts'
-import { countOf, judgeAnew, type Row, skippedRow } from './fault-tools.ts'
+import {
+  countOf,
+  judgeAnew,
+  judgeKilled,
+  judgeStopped,
+  type Row,
+  skippedRow,
+} from './fault-tools.ts'
 
 const fewDescriptors = 64
 
@@ -26,8 +32,7 @@ export async function noDescriptors(bench: Bench): Promise<Row> {
   const asked = await asking
   const after = await askAll(bench, server, { clients: 4, each: 3 })
   if (after.some(({ paid }) => !paid)) faults.push(`afterwards: ${countOf(after)}`)
-  await server.stop('SIGKILL')
-  faults.push(...(await judgeAnew(bench)))
+  faults.push(...(await judgeKilled(bench, server)))
   const expected = 'an answer or a 5xx for each, and it recovers when they go'
   const seen = `${idle.length} idle connections: ${countOf(asked)}; then ${countOf(after)}`
   return { fault: `\`ulimit -n ${fewDescriptors}\``, expected, seen, faults }
@@ -38,8 +43,7 @@ export async function stopped(bench: Bench, seconds: number): Promise<Row> {
   const server = await startOn(bench)
   const asked = await sleep(bench, server, { seconds, streams: true })
   const faults = asked.some(({ paid }) => !paid) ? [countOf(asked)] : []
-  faults.push(...(await judge(bench, server)))
-  await server.stop('SIGTERM')
+  faults.push(...(await judgeStopped(bench, server)))
   const expected = 'what was in flight ends once'
   return { fault: `SIGSTOP for ${seconds} s`, expected, seen: countOf(asked), faults }
 }
@@ -57,8 +61,7 @@ export async function stoppedLong(bench: Bench, seconds: number): Promise<Row> {
   }
   const restedS = ((performance.now() - wokeAt) / 1000).toFixed(0)
   const faults = again.paid ? [] : [`it did not recover: ${countOf([again])}`]
-  faults.push(...(await judge(bench, server)))
-  await server.stop('SIGTERM')
+  faults.push(...(await judgeStopped(bench, server)))
   const expected =
     'clients are gone or told of the timeout, once; asked again, each is charged once'
   const seen = `${countOf(asked)}; runs again after ${restedS} s`
@@ -76,10 +79,7 @@ async function sleep(bench: Bench, server: Server, { seconds, streams }: Sleep) 
   server.signal('SIGCONT')
   const asked = await asking
   // Runs whose clients are gone go on for a moment.
-  await until('no run in flight', async () => {
-    const answer = await server.call('/v1/balance', { key: bench.secret })
-    return ((await answer.json()) as { held_nusd: number }).held_nusd === 0
-  })
+  await untilFree(server, bench.secret)
   return asked
 }
 
@@ -130,7 +130,6 @@ export async function clockJumps(bench: Bench): Promise<Row> {
 /** How far the clock of the process is from ours, in ms, by a run of just now. */
 async function shiftOf({ secret }: Bench, server: Server, asked: Asked[]): Promise<number> {
   const id = asked.at(-1)?.paid?.runId
-  const answer = await server.call(`/v1/runs/${id}`, { key: secret })
-  const run = (await answer.json()) as { created_at: string }
-  return Math.round(Date.parse(run.created_at) - Date.now())
+  const { created_at: at } = await server.get(`/v1/runs/${id}`, secret)
+  return Math.round(Date.parse(at) - Date.now())
 }

@@ -27,47 +27,43 @@ type Mark = { asked: Asked; log: string; frames: number }
  * overwritten, and opens what is left; `each` is how many runs every client has made.
  */
 export async function cutEverywhere(each: number): Promise<Row> {
-  const bench = await makeBench()
-  try {
-    const file = join(bench.home.data, 'counterfoil.db')
-    const marks = await markedLoad(bench, `${file}-wal`, each)
-    const [base, log] = [readFileSync(file), readFileSync(`${file}-wal`)]
-    const least = writtenBack(readFileSync(`${file}-shm`))
-    const faults: string[] = []
-    const folder = join(bench.home.folder, 'cut')
-    mkdirSync(folder)
-    const cuts = cutsOf(log).filter(({ frames }) => frames >= least)
-    const states = new Map<number, string>()
-    for (const [i, cut] of cuts.entries()) {
-      const copy = join(folder, `${i}.db`)
-      copyFileSync(file, copy)
-      writeFileSync(`${copy}-wal`, cut.log())
-      const found = await lookAt(copy, marks, cut.frames)
-      const known = states.get(cut.commit)
-      states.set(cut.commit, known ?? found.state)
-      if (known && known !== found.state) found.faults.push('half of a COMMIT is there')
-      if (i % Math.ceil(cuts.length / looks) === 0) {
-        found.faults.push(...(await doctorOf(bench, cut.log(), { file, base, log })))
-      }
-      faults.push(...found.faults.map((fault) => `${cut.how} ${cut.frames}: ${fault}`))
-      // A closed connection lives until it is collected, and knows its file by the inode: that of a
-      // file that is gone would come back as the next one's.
-      truncateSync(copy)
-      rmSync(`${copy}-wal`, { force: true })
+  await using bench = await makeBench()
+  const file = join(bench.home.data, 'counterfoil.db')
+  const marks = await markedLoad(bench, `${file}-wal`, each)
+  const [base, log] = [readFileSync(file), readFileSync(`${file}-wal`)]
+  const least = writtenBack(readFileSync(`${file}-shm`))
+  const faults: string[] = []
+  const folder = join(bench.home.folder, 'cut')
+  mkdirSync(folder)
+  const cuts = cutsOf(log).filter(({ frames }) => frames >= least)
+  const states = new Map<number, string>()
+  for (const [i, cut] of cuts.entries()) {
+    const copy = join(folder, `${i}.db`)
+    copyFileSync(file, copy)
+    writeFileSync(`${copy}-wal`, cut.log())
+    const found = await lookAt(copy, marks, cut.frames)
+    const known = states.get(cut.commit)
+    states.set(cut.commit, known ?? found.state)
+    if (known && known !== found.state) found.faults.push('half of a COMMIT is there')
+    if (i % Math.ceil(cuts.length / looks) === 0) {
+      found.faults.push(...(await doctorOf(bench, cut.log(), { file, base, log })))
     }
-    faults.push(...(await judgeAnew(bench)))
-    const frames = framesIn(log.length)
-    const acknowledged = marks.filter(({ asked }) => asked.paid || asked.accepted).length
-    if (new Set(states.values()).size < acknowledged / clients) faults.push('hardly any COMMIT')
-    const seen =
-      `${cuts.length} cuts of ${frames - least} frames, ${states.size} COMMITs; ` +
-      `${acknowledged} answers, each there from the frames on that the log had when it came`
-    const fault = 'power loss: the log cut off, torn or zeroed at every frame'
-    const expected = 'up to the last whole COMMIT all is there, nothing of the next; it balances'
-    return { fault, expected, seen, faults }
-  } finally {
-    await bench.remove()
+    faults.push(...found.faults.map((fault) => `${cut.how} ${cut.frames}: ${fault}`))
+    // A closed connection lives until it is collected, and knows its file by the inode: that of a
+    // file that is gone would come back as the next one's.
+    truncateSync(copy)
+    rmSync(`${copy}-wal`, { force: true })
   }
+  faults.push(...(await judgeAnew(bench)))
+  const frames = framesIn(log.length)
+  const acknowledged = marks.filter(({ asked }) => asked.paid || asked.accepted).length
+  if (new Set(states.values()).size < acknowledged / clients) faults.push('hardly any COMMIT')
+  const seen =
+    `${cuts.length} cuts of ${frames - least} frames, ${states.size} COMMITs; ` +
+    `${acknowledged} answers, each there from the frames on that the log had when it came`
+  const fault = 'power loss: the log cut off, torn or zeroed at every frame'
+  const expected = 'up to the last whole COMMIT all is there, nothing of the next; it balances'
+  return { fault, expected, seen, faults }
 }
 
 /** Runs of every sort; then the process is killed. */

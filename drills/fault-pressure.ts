@@ -16,8 +16,7 @@ import { usageOf } from '../bench/processes.ts'
 import { until } from '../test/support/runs.ts'
 import { askAll } from './asked.ts'
 import { type Bench, startOn, startUnder } from './fault-bench.ts'
-import { judge } from './fault-judge.ts'
-import { countOf, judgeAnew, type Row, skippedRow } from './fault-tools.ts'
+import { countOf, judgeAnew, judgeStopped, type Row, skippedRow } from './fault-tools.ts'
 
 const walOf = ({ home }: Bench): string => join(home.data, 'counterfoil.db-wal')
 
@@ -53,8 +52,7 @@ export async function pinnedReader(bench: Bench): Promise<Row> {
   if (after.some(({ paid }) => !paid)) faults.push(`afterwards: ${countOf(after)}`)
   const shrunk = statSync(walOf(bench)).size >> 20
   if (shrunk > 64) faults.push(`the log still has ${shrunk} MiB`)
-  faults.push(...(await judge(bench, server)))
-  await server.stop('SIGTERM')
+  faults.push(...(await judgeStopped(bench, server)))
   const fault = `a reader that stays, and ${ballastMiB} MiB that are written meanwhile`
   const expected = 'a warning, no outage; the log is written back when the reader is gone'
   const seen =

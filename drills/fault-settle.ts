@@ -3,11 +3,20 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pageBytes } from '../src/storage/db/engine/connection.ts'
 import type { Server } from '../test/support/binary.ts'
+import { untilFree } from '../test/support/judges.ts'
 import { until } from '../test/support/runs.ts'
 import { type Asked, ask } from './asked.ts'
 import { type Bench, startOn } from './fault-bench.ts'
 import { gatedModel } from './fault-gate.ts'
-import { countOf, inject, judgeAnew, judgedAnew, type Row, skippedRow } from './fault-tools.ts'
+import {
+  countOf,
+  inject,
+  judgeAnew,
+  judgedAnew,
+  judgeKilled,
+  type Row,
+  skippedRow,
+} from './fault-tools.ts'
 
 /** What the disk is written by. */
 const writes = ['pwrite64', 'pwritev', 'write', 'ftruncate', 'fsync', 'fdatasync']
@@ -50,8 +59,7 @@ export async function fillEachWrite(bench: Bench, error: string): Promise<Row> {
     const later = await ask(bench, server)
     if (later.reason === 'storage_failed') {
       // A sync that fails is no full disk.
-      await server.stop('SIGKILL')
-      faults.push(...(await judgeAnew(bench)))
+      faults.push(...(await judgeKilled(bench, server)))
       server = await startOn(bench)
     } else if (!later.paid) faults.push(`after ${calls} ${n}: ${later.status} ${later.reason}`)
     else faults.push(...named(`${calls} ${n}`, await heldFaults(bench, server)))
@@ -60,8 +68,7 @@ export async function fillEachWrite(bench: Bench, error: string): Promise<Row> {
     faults.push(...named(`${calls} ${n}`, askedFaults(asked)))
     return true
   })
-  await server.stop('SIGKILL')
-  faults.push(...(await judgeAnew(bench)))
+  faults.push(...(await judgeKilled(bench, server)))
   return rowOf(error, points, all, faults)
 }
 
@@ -142,12 +149,8 @@ function askedFaults({ paid, status, reason }: Asked): string[] {
 
 /** The holds that remain although no run is open. */
 async function heldFaults({ secret: key }: Bench, server: Server): Promise<string[]> {
-  const held = async () => {
-    const answer = await server.call('/v1/balance', { key })
-    return ((await answer.json()) as { held_nusd: number }).held_nusd
-  }
-  const isFree = await until('no hold', async () => (await held()) === 0).catch(() => false)
-  return isFree ? [] : [`${await held()} nUSD stay held`]
+  const isFree = await untilFree(server, key).catch(() => false)
+  return isFree ? [] : [`${(await server.get('/v1/balance', key)).held_nusd} nUSD stay held`]
 }
 
 const named = (where: string, faults: string[]): string[] =>

@@ -7,6 +7,7 @@ import {
   type Injection,
   inject,
   judgeAnew,
+  judgeKilled,
   type Row,
   readFaults,
   readyOf,
@@ -32,8 +33,7 @@ export async function failOnce(bench: Bench, injection: Injection): Promise<Row>
   if (hits === 0) faults.push('nothing was injected')
   if (ready !== 'storage_failed') faults.push(`/readyz says ${ready}`)
   if (later.some(({ status }) => status !== 503)) faults.push('a write was taken afterwards')
-  await server.stop('SIGKILL')
-  faults.push(...(await judgeAnew(bench)))
+  faults.push(...(await judgeKilled(bench, server)))
   // A COMMIT whose sync failed may be in the log all the same; its clients were told about doubt.
   const stored = all.filter(({ paid, isReplayed }) => !paid && isReplayed).length
   const seen = `${countOf(all)}; ${stored} in doubt turned out to be stored`
@@ -53,8 +53,7 @@ export async function fullFor(bench: Bench, injection: Injection): Promise<Row> 
   if (after.some(({ paid }) => !paid)) faults.push(`it did not recover: ${countOf(after)}`)
   const ready = await untilReady(server, 'ok')
   if (ready !== 'ok') faults.push(`/readyz says ${ready}`)
-  await server.stop('SIGKILL')
-  faults.push(...(await judgeAnew(bench)))
+  faults.push(...(await judgeKilled(bench, server)))
   const seen = `${hits} calls failed: ${countOf(asked)}; then ${countOf(after)}, no restart`
   const expected = '503 `storage_full`, nothing charged, reads go on; over by itself'
   return { fault: nameOf(injection), expected, seen, faults }

@@ -115,7 +115,20 @@ export async function untilReady(server: Server, wanted: string, ms = 15_000): P
 /** Starts again after a fault and says what is not as it must be. */
 export const judgeAnew = async (bench: Bench): Promise<string[]> => (await judgedAnew(bench)).faults
 
-/** The same with what became of each request. */
+/** Kills a server, and says what the next one finds wrong. */
+export async function judgeKilled(bench: Bench, server: Server): Promise<string[]> {
+  await server.stop('SIGKILL')
+  return judgeAnew(bench)
+}
+
+/** Judges a server that goes on, and stops it. */
+export async function judgeStopped(bench: Bench, server: Server): Promise<string[]> {
+  const { faults } = await judgeAll(bench, server)
+  await server.stop('SIGTERM')
+  return faults
+}
+
+/** Starts after a fault and judges, with the fate of each request. */
 export async function judgedAnew(bench: Bench): Promise<Judged> {
   const again = await startOn(bench)
   const judged = await judgeAll(bench, again)

@@ -22,7 +22,7 @@ import { littleMemory, pinnedReader, rotatedLog } from './fault-pressure.ts'
 import { cutEachWrite, failEachWrite, fillEachWrite } from './fault-settle.ts'
 import { failOnce, fullFor, killAt, killEnding } from './fault-syscalls.ts'
 import { canTrace, type Injection, isRoot, type Row, skippedRow } from './fault-tools.ts'
-import { stampOf } from './report.ts'
+import { headOf, rowOf } from './report.ts'
 
 export type Fault = {
   name: string
@@ -124,22 +124,18 @@ export const everyFault: Fault[] = [
 export async function drillFaults(
   faults: Fault[],
   say: (line: string) => void = () => {},
-): Promise<{ rows: Row[]; build: string }> {
+): Promise<{ rows: Row[]; faults: string[]; build: string }> {
   const isTraceable = await canTrace()
-  const bench = await makeBench()
+  await using bench = await makeBench()
   const rows: Row[] = []
-  try {
-    for (const fault of faults) {
-      const row = await tryFault(fault, bench, isTraceable)
-      rows.push(row)
-      say(`${row.fault}: ${row.skipped ? `skipped: ${row.skipped}` : row.seen}`)
-      for (const one of row.faults.slice(0, 5)) say(`  FAULT: ${one}`)
-    }
-    const build = await must(bench.home, 'version', '--json')
-    return { rows, build: build.trim() }
-  } finally {
-    await bench.remove()
+  for (const fault of faults) {
+    const row = await tryFault(fault, bench, isTraceable)
+    rows.push(row)
+    say(`${row.fault}: ${row.skipped ? `skipped: ${row.skipped}` : row.seen}`)
+    for (const one of row.faults.slice(0, 5)) say(`  FAULT: ${one}`)
   }
+  const build = await must(bench.home, 'version', '--json')
+  return { rows, faults: rows.flatMap((row) => row.faults), build: build.trim() }
 }
 
 async function tryFault(fault: Fault, bench: Bench, isTraceable: boolean): Promise<Row> {
@@ -161,9 +157,7 @@ type Result = Awaited<ReturnType<typeof drillFaults>>
 /** The section of the report that is about broken disks, files and clocks. */
 export function faultsReport({ rows, build }: Result): string {
   const skipped = rows.filter((row) => row.skipped !== undefined).length
-  return `## Broken disks, files and clocks
-
-\`bun run drill faults\`, ${stampOf(build)}
+  return `${headOf('Broken disks, files and clocks', 'faults', build)}
 
 ${rows.length} faults, nearly all on one data folder, ${skipped} of them skipped.
 \`call:error=…:when=n\` is what \`strace\` did to the n-th such call of the serving thread. Clients
@@ -182,8 +176,7 @@ export function faultTable(rows: readonly Row[]): string {
   const count = rows.reduce((sum, { faults }) => sum + faults.length, 0)
   const lines = rows.map(({ fault, expected, seen, faults, skipped }) => {
     const told = skipped === undefined ? seen : `skipped: ${skipped}`
-    const result = skipped === undefined ? String(faults.length) : '–'
-    return `| ${[fault, expected, told, result].map(inCell).join(' | ')} |`
+    return rowOf(fault, expected, told, skipped === undefined ? faults.length : '–')
   })
   return `**${count} faults of the service.**
 
@@ -191,5 +184,3 @@ export function faultTable(rows: readonly Row[]): string {
 |---|---|---|---|
 ${lines.join('\n')}`
 }
-
-const inCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')

@@ -5,9 +5,9 @@ import { startService } from '../test/fuzz/service.ts'
 import { type Served, trySockets } from '../test/fuzz/sockets.ts'
 import { tryRoutes } from '../test/fuzz/try-routes.ts'
 import { tryUpstreams } from '../test/fuzz/try-upstreams.ts'
-import { grant, type Home, makeHome, makeKey, must } from '../test/support/binary.ts'
+import { fund, type Home, makeHome, must } from '../test/support/binary.ts'
 import type { Engine } from '../test/support/world.ts'
-import { stampOf } from './report.ts'
+import { headOf } from './report.ts'
 
 /** How much of the time each part has; the readers share theirs. */
 const shares = { readers: 0.6, routes: 0.2, upstreams: 0.1, sockets: 0.1 }
@@ -49,23 +49,18 @@ export async function drillFuzz({ seconds, seed, say = () => {} }: Asked) {
 
 /** Bytes that are not requests, at the executable itself. */
 async function tryExecutable(seed: number, ms: number): Promise<{ sockets: Tried; build: string }> {
-  const home = await makeHome()
-  try {
-    const build = await must(home, 'version', '--json')
-    const { served, pid } = await serve(home)
-    const before = usageOf(pid).rssMiB
-    const sockets = await trySockets(served, seed, { ms })
-    const grownMiB = served.isAlive() ? usageOf(pid).rssMiB - before : 0
-    if (grownMiB > mostGrowthMiB) sockets.faults.push(`memory grew by ${grownMiB.toFixed(0)} MiB`)
-    return { sockets, build }
-  } finally {
-    await home.remove()
-  }
+  await using home = await makeHome()
+  const build = await must(home, 'version', '--json')
+  const { served, pid } = await serve(home)
+  const before = usageOf(pid).rssMiB
+  const sockets = await trySockets(served, seed, { ms })
+  const grownMiB = served.isAlive() ? usageOf(pid).rssMiB - before : 0
+  if (grownMiB > mostGrowthMiB) sockets.faults.push(`memory grew by ${grownMiB.toFixed(0)} MiB`)
+  return { sockets, build }
 }
 
 async function serve(home: Home): Promise<{ served: Served; pid: number }> {
-  const { secret } = await makeKey(home)
-  await grant(home, '100.00')
+  const secret = await fund(home, '100.00')
   const server = await home.start()
   let isAlive = true
   void server.exited.then(() => {
@@ -84,9 +79,7 @@ export function fuzzReport({ seconds, seed, tried, faults, build }: Result): str
   const rows = tried.map(
     (one) => `| ${one.name} | ${one.inputs} | ${one.slowestMs.toFixed(1)} | ${one.faults.length} |`,
   )
-  return `## What nobody should send
-
-\`bun run drill fuzz --seconds ${seconds} --seed ${seed}\`, ${stampOf(build)}
+  return `${headOf('What nobody should send', `fuzz --seconds ${seconds} --seed ${seed}`, build)}
 
 Good examples with something changed: bits and words, less and more of it, deep nesting, huge
 numbers, halves of characters, zero bytes, names such as \`__proto__\`, line ends, borders of

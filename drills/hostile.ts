@@ -1,10 +1,11 @@
 /** Hostile accounts without money beside one that pays: what they keep, and what it feels. */
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { usageOf } from '../bench/processes.ts'
 import { grant, type Home, makeHome, makeKey, must, type Server } from '../test/support/binary.ts'
 import { pacedModels, startPacedUpstream } from '../test/support/paced-upstream.ts'
-import { stampOf } from './report.ts'
-import { at } from './samples.ts'
+import { headOf } from './report.ts'
+import { timesOf } from './samples.ts'
 
 export type HostileWish = {
   accounts: number
@@ -97,11 +98,6 @@ function faultsOf(wish: HostileWish, found: Measured): string[] {
   return faults
 }
 
-const timesOf = (times: readonly number[]) => {
-  const sorted = [...times].sort((a, b) => a - b)
-  return { median: at(sorted, 0.5), p99: at(sorted, 0.99) }
-}
-
 /** Paid runs one after the other; every answer must be whole. Returns the milliseconds of each. */
 async function paying(server: Server, key: string, ms: number): Promise<number[]> {
   const times: number[] = []
@@ -180,10 +176,7 @@ async function unread(server: Server, key: string): Promise<Response> {
 
 function watch(home: Home, pid: number) {
   let most = 0
-  const memory = (): number => {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-    return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024
-  }
+  const memory = (): number => usageOf(pid).rssMiB
   const timer = setInterval(() => {
     most = Math.max(most, memory())
   }, 500)
@@ -207,9 +200,7 @@ export function hostileReport(result: HostileResult): string {
   const answers = [...statuses].sort(([a], [b]) => a - b).map(([s, n]) => `${n} × ${s || 'none'}`)
   const ms = (n: number) => n.toFixed(1)
   const round = (n: number) => n.toFixed(0)
-  return `## Hostile accounts without money
-
-\`bun run drill hostile\`, ${stampOf(result.build)}
+  return `${headOf('Hostile accounts without money', 'hostile', result.build)}
 
 ${accounts} accounts that never paid do for ${minutes} minutes all at once what leaves something
 behind or takes time: free runs whole and streamed, unread streams, quotes of a second,

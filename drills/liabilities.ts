@@ -9,7 +9,7 @@ import { version } from '../src/app/version.ts'
 import { emptyDatabase, postgresServer } from '../test/support/postgres.ts'
 import { canTrace, inject } from './fault-tools.ts'
 import type { LiabilitiesNodeOptions, LiabilitiesNodeReport } from './liabilities-node.ts'
-import { stampOf } from './report.ts'
+import { faultList, headOf } from './report.ts'
 
 export type Engine = 'sqlite' | 'postgres'
 
@@ -197,9 +197,7 @@ export function liabilitiesReport(result: Result): string {
     const figures = [(ms / 1000).toFixed(2), grownMiB.toFixed(0), stallMs.toFixed(0), slowest]
     return `| ${[...cells, ...figures].join(' | ')} |`
   })
-  return `## Killed while it publishes liabilities
-
-\`bun run drill liabilities\`, ${stampOf(build)}
+  return `${headOf('Killed while it publishes liabilities', 'liabilities', build)}
 
 A service with ${accounts} accounts makes its statement of the day while credit is granted to one
 account after the other. SIGKILL ends the process before and after each call of its store, and
@@ -209,15 +207,13 @@ each in the log, no part of a draft, every account's path verifies, the total is
 to one moment come to, to the nano-dollar, and the whole audit of the ledger finds nothing. *Made*
 counts the kills after which the statement of the dead process stands.
 
-**${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
+${faultList(faults)}
 
 | engine | killed at | rounds | hit | made |
 |---|---|---:|---:|---:|
 ${kills.join('\n')}
 
-## Liabilities to ${large.toLocaleString('en-US')} accounts
-
-\`bun run drill liabilities\`, ${stampOf(build)}
+${headOf(`Liabilities to ${large.toLocaleString('en-US')} accounts`, 'liabilities', build)}
 
 The whole job in a process of its own: reads all balances at one moment, sorts, hashes and stores
 the leaves, signs, logs. Memory is the most resident size beyond that of before; the stall is the

@@ -1,22 +1,6 @@
-/** Runs of every sort at once, and the models that they ask for. */
+/** Runs of every sort at once. */
 import type { Server } from '../test/support/binary.ts'
-import { pacedModels } from '../test/support/paced-upstream.ts'
 import { type Asked, type Asker, ask, type Wish } from './asked.ts'
-
-/** The paced upstream's models. It is this process: a busy one is no reason to leave it alone. */
-export const drilledModels = (url: string): string =>
-  pacedModels(url).replace('[[models]]', 'breaker_failures = 0\n\n[[models]]')
-
-/** Rates that nothing here runs into. */
-export const roomy = `
-[limits]
-rpm = 10_000_000
-concurrency = 100_000
-
-[[plans]]
-id = "free"
-limits = { rpm = 10_000_000, concurrency = 100_000 }
-`
 
 const sorts: Omit<Wish, 'model'>[] = [
   { door: 'chat', how: 'plain', keyed: false },

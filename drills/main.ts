@@ -58,100 +58,72 @@ const say = (line: string) => console.log(line)
 
 type Found = { sections: string; faults: readonly string[] }
 
+/** Runs a drill and writes down what it found. */
+async function found<T extends { faults: readonly string[] }>(
+  drill: Promise<T>,
+  toReport: (result: T) => string,
+): Promise<Found> {
+  const result = await drill
+  return { sections: toReport(result), faults: result.faults }
+}
+
+const numberOf = (word: string | undefined, usual = 0): number => Number(word ?? usual)
+
 const drills: Record<string, () => Promise<Found>> = {
-  async backup() {
-    const result = await drillBackup(Number(values.runs ?? 100_000), say)
-    return { sections: backupReport(result), faults: result.faults }
+  backup: () => found(drillBackup(numberOf(values.runs, 100_000), say), backupReport),
+  cluster: () => found(drillCluster(values.only, say), clusterReport),
+  crash() {
+    const numbers = { rounds: numberOf(values.rounds, 200), crowds: Number(values.crowds) }
+    return found(drillCrash({ ...numbers, only: values.only, say }), crashReport)
   },
-  async cluster() {
-    const result = await drillCluster(values.only, say)
-    return {
-      sections: clusterReport(result),
-      faults: [result.scenes, result.shards, result.failovers, result.moves]
-        .flat()
-        .flatMap(({ faults }) => faults),
-    }
+  demo() {
+    const numbers = { visitors: Number(values.visitors), minutes: numberOf(values.minutes, 10) }
+    return found(drillDemo({ ...numbers, resets: 3, pauseMs: 8000 }, say), demoReport)
   },
-  async crash() {
-    const { rounds = 200, crowds, only } = values
-    const numbers = { rounds: Number(rounds), crowds: Number(crowds), only }
-    const result = await drillCrash({ ...numbers, say })
-    const all = [...result.killed, ...result.broken, ...result.crowded]
-    const faults = all.flatMap(({ faults }) => faults)
-    return { sections: crashReport(result), faults }
+  events() {
+    const numbers = { events: Number(values.events), rounds: numberOf(values.rounds, 28) }
+    return found(drillEvents({ ...numbers, say }), eventsReport)
   },
-  async demo() {
-    const { minutes = 10, visitors } = values
-    const numbers = { visitors: Number(visitors), minutes: Number(minutes) }
-    const result = await drillDemo({ ...numbers, resets: 3, pauseMs: 8000 }, say)
-    return { sections: demoReport(result), faults: result.faults }
-  },
-  async events() {
-    const numbers = { events: Number(values.events), rounds: Number(values.rounds ?? 28) }
-    const result = await drillEvents({ ...numbers, say })
-    return { sections: eventsReport(result), faults: result.faults }
-  },
-  async export() {
-    const result = await drillExport(Number(values.runs ?? 1_000_000), say)
-    return { sections: exportReport(result), faults: result.faults }
-  },
-  async faults() {
+  export: () => found(drillExport(numberOf(values.runs, 1_000_000), say), exportReport),
+  faults() {
     const chosen = everyFault.filter(({ name }) => name.includes(values.only))
-    const result = await drillFaults(chosen, say)
-    return { sections: faultsReport(result), faults: result.rows.flatMap(({ faults }) => faults) }
+    return found(drillFaults(chosen, say), faultsReport)
   },
-  async copy() {
-    const result = await drillCopy(Number(values.runs ?? 100_000), say)
-    return { sections: copyReport(result), faults: result.faults }
+  copy: () => found(drillCopy(numberOf(values.runs, 100_000), say), copyReport),
+  fuzz() {
+    const seed = numberOf(values.seed, Date.now() % 1_000_000)
+    return found(drillFuzz({ seconds: Number(values.seconds), seed, say }), fuzzReport)
   },
-  async fuzz() {
-    const seed = Number(values.seed ?? Date.now() % 1_000_000)
-    const result = await drillFuzz({ seconds: Number(values.seconds), seed, say })
-    return { sections: fuzzReport(result), faults: result.faults }
-  },
-  async hostile() {
+  hostile() {
     const budget = { writes: 10_000, bytes: 16 * 1024 * 1024 }
     const numbers = {
-      accounts: Number(values.accounts ?? 10),
-      minutes: Number(values.minutes ?? 10),
+      accounts: numberOf(values.accounts, 10),
+      minutes: numberOf(values.minutes, 10),
     }
-    const result = await drillHostile({ ...numbers, ...budget, say })
-    return { sections: hostileReport(result), faults: result.faults }
+    return found(drillHostile({ ...numbers, ...budget, say }), hostileReport)
   },
-  async liabilities() {
+  liabilities() {
     const numbers = {
-      accounts: Number(values.accounts ?? 300),
-      large: Number(values.large ?? 100_000),
+      accounts: numberOf(values.accounts, 300),
+      large: numberOf(values.large, 100_000),
     }
-    const result = await drillLiabilities({ ...numbers, strides: { steps: 1, calls: 1 }, say })
-    return { sections: liabilitiesReport(result), faults: result.faults }
+    const wishes = { ...numbers, strides: { steps: 1, calls: 1 }, say }
+    return found(drillLiabilities(wishes), liabilitiesReport)
   },
-  async recover() {
-    const result = await drillRecover(Number(values.runs ?? 100_000), say)
-    return { sections: recoverReport(result), faults: result.faults }
-  },
-  async share() {
-    const result = await drillShare(Number(values.streams), say)
-    return { sections: shareReport(result), faults: result.faults }
-  },
-  async simulate() {
+  recover: () => found(drillRecover(numberOf(values.runs, 100_000), say), recoverReport),
+  share: () => found(drillShare(Number(values.streams), say), shareReport),
+  simulate() {
     const { engine, seed, seeds, first, commands, processes } = values
     const numbers = { seeds: Number(seeds), first: Number(first), commands: Number(commands) }
     const wish = { engine, seed, ...numbers, processes: Number(processes) }
-    const result = await drillSimulate(wish, say)
     // What a replay finds is for anyone who replays.
-    const sections = seed === undefined ? simulateReport(result) : ''
-    return { sections, faults: result.faults }
+    return found(drillSimulate(wish, say), seed === undefined ? simulateReport : () => '')
   },
-  async soak() {
-    const load = { minutes: Number(values.minutes ?? 30), perSecond: Number(values.rate) }
-    const result = await drillSoak({ ...load, say })
-    return { sections: soakReport(result), faults: result.faults }
+  soak() {
+    const load = { minutes: numberOf(values.minutes, 30), perSecond: Number(values.rate) }
+    return found(drillSoak({ ...load, say }), soakReport)
   },
-  async stop() {
-    const result = await drillStop(Number(values.rounds ?? 20), say)
-    return { sections: stopReport(result), faults: result.faults }
-  },
+  stop: () => found(drillStop(numberOf(values.rounds, 20), say), stopReport),
 }
 
 const { values, positionals } = readWords()

@@ -15,7 +15,7 @@ import type {
   RunRow,
 } from '../src/storage/db/schema/schema.ts'
 import { insert } from '../src/storage/db/sql/query-steps.ts'
-import { plainKey } from '../test/support/plain-key.ts'
+import { plainAccount, plainKey } from '../test/support/plain-key.ts'
 
 type Wish = {
   origin: string
@@ -79,18 +79,8 @@ export async function insertOpenRuns(db: Db, { origin, count, accounts }: Wish):
 
 function accountAt(index: number, held: bigint, createdAt: number): AccountRow {
   const id = `0x${Buffer.from(sha256(`drill account ${index}`)).toString('hex', 0, 20)}`
-  const plan = { plan: 'free', planUntil: null }
-  const money = { balance: credit, held, moves: 1, movedAt: createdAt }
-  const quiet = { lowBalance: null, exhaustedAt: null, tellsRuns: false, eventPlace: null }
-  const here = { slotMove: null, leftAt: null }
-  const free = {
-    paidIn: credit,
-    freeDay: null,
-    freeWrites: null,
-    freeBytes: null,
-    unpaidRuns: null,
-  }
-  return { id, ...money, status: 'active', createdAt, ...plan, ...quiet, ...here, ...free }
+  const money = { balance: credit, held, moves: 1, movedAt: createdAt, paidIn: credit }
+  return { ...plainAccount, id, ...money, createdAt }
 }
 
 function keyOf({ id: accountId, createdAt }: AccountRow, id: string): KeyRow {
@@ -104,12 +94,6 @@ function keyOf({ id: accountId, createdAt }: AccountRow, id: string): KeyRow {
     capLimit: credit,
     capWindow: 'lifetime',
     ...plainKey,
-    scopes: ['runs:write'],
-    models: [],
-    ipCidrs: [],
-    tags: {},
-    passport: '',
-    childrenCount: 0,
     createdAt,
     expiresAt: createdAt + 300 * dayMs,
   }

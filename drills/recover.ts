@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { usageOf } from '../bench/processes.ts'
 import { auditStore } from '../src/ledger/store/audit.ts'
 import { openSqlite } from '../src/storage/db/engine/sqlite.ts'
-import { freePort } from '../test/binary/nodes.ts'
 import { type Home, makeHome, makeKey, must, type Server } from '../test/support/binary.ts'
+import { freePort } from '../test/support/free-port.ts'
 import { pricedBuiltins, until } from '../test/support/runs.ts'
 import { writeOpenRuns } from './open-runs.ts'
-import { stampOf } from './report.ts'
+import { faultList, headOf, seconds } from './report.ts'
 
 /** One start over the runs of a server that was killed. */
 export type Recovery = {
@@ -34,44 +34,36 @@ const mostMiB = 768
 export async function drillRecover(count: number, say: (line: string) => void = () => {}) {
   const port = freePort()
   const origin = `http://localhost:${port}`
-  const home = await makeHome([`base_url = "${origin}"`, pricedBuiltins].join('\n'))
+  await using home = await makeHome([`base_url = "${origin}"`, pricedBuiltins].join('\n'))
   const faults: string[] = []
-  try {
-    await (await home.start({ port })).stop('SIGKILL')
-    const { secret } = await makeKey(home)
-    await writeOpenRuns(home.data, { origin, count, accounts: holders })
-    const [kept, empty] = [join(home.folder, 'kept'), await emptyStart(port)]
-    cpSync(home.data, kept, { recursive: true })
-    say(`${count} runs of ${holders} accounts are open; an empty start takes ${words(empty)}`)
-    const whole = await recover(home, { port, secret, count }, 0, faults)
-    say(lineOf(whole))
-    rmSync(home.data, { recursive: true })
-    renameSync(kept, home.data)
-    for (const part of killsAt) {
-      const left = until('some ends', () => openOf(home) < part * count, withinMs)
-      await home.killStarting(left, { port })
-    }
-    const again = await recover(home, { port, secret, count }, killsAt.length, faults)
-    say(lineOf(again))
-    if (whole.readyMs > mostReadyMs) faults.push(`ready after ${words(whole.readyMs)}`)
-    const build = await must(home, 'version', '--json')
-    return { count, empty, recoveries: [whole, again], faults, build }
-  } finally {
-    await home.remove()
+  await (await home.start({ port })).stop('SIGKILL')
+  const { secret } = await makeKey(home)
+  await writeOpenRuns(home.data, { origin, count, accounts: holders })
+  const [kept, empty] = [join(home.folder, 'kept'), await emptyStart(port)]
+  cpSync(home.data, kept, { recursive: true })
+  say(`${count} runs of ${holders} accounts are open; an empty start takes ${seconds(empty)}`)
+  const whole = await recover(home, { port, secret, count }, 0, faults)
+  say(lineOf(whole))
+  rmSync(home.data, { recursive: true })
+  renameSync(kept, home.data)
+  for (const part of killsAt) {
+    const left = until('some ends', () => openOf(home) < part * count, withinMs)
+    await home.killStarting(left, { port })
   }
+  const again = await recover(home, { port, secret, count }, killsAt.length, faults)
+  say(lineOf(again))
+  if (whole.readyMs > mostReadyMs) faults.push(`ready after ${seconds(whole.readyMs)}`)
+  const build = await must(home, 'version', '--json')
+  return { count, empty, recoveries: [whole, again], faults, build }
 }
 
 /** What a start takes that has nothing to end, in ms. */
 async function emptyStart(port: number): Promise<number> {
-  const home = await makeHome()
-  try {
-    await (await home.start({ port })).stop()
-    const server = await home.start({ port })
-    await server.stop()
-    return server.readyMs
-  } finally {
-    await home.remove()
-  }
+  await using home = await makeHome()
+  await (await home.start({ port })).stop()
+  const server = await home.start({ port })
+  await server.stop()
+  return server.readyMs
 }
 
 type Given = { port: number; secret: string; count: number }
@@ -113,8 +105,7 @@ const openOf = (home: Home): number =>
   ask<{ n: number }>(home, 'SELECT count(*) AS n FROM open_runs').n
 
 async function servedFaults(server: Server, key: string): Promise<string[]> {
-  const get = async (path: string) => (await server.call(path, { key })).json()
-  const { ledger } = await get('/v1/status')
+  const { ledger } = await server.get('/v1/status')
   const model = 'counterfoil/echo-1'
   const messages = [{ role: 'user', content: 'a drill' }]
   const told = await server.call('/v1/chat/completions', { key, json: { model, messages } })
@@ -146,18 +137,14 @@ async function storedFaults(home: Home, count: number): Promise<string[]> {
   return faults
 }
 
-const words = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
-
 const lineOf = ({ killed, readyMs, endedMs, cpuMs, peakMiB }: Recovery): string =>
-  `after ${killed} starts that were killed: ready after ${words(readyMs)}, the last run ended ` +
-  `after ${words(endedMs)}, ${words(cpuMs)} of CPU, ${peakMiB.toFixed(0)} MiB at most`
+  `after ${killed} starts that were killed: ready after ${seconds(readyMs)}, the last run ended ` +
+  `after ${seconds(endedMs)}, ${seconds(cpuMs)} of CPU, ${peakMiB.toFixed(0)} MiB at most`
 
 type Result = Awaited<ReturnType<typeof drillRecover>>
 
 export function recoverReport({ count, empty, recoveries, faults, build }: Result): string {
-  return `## Killed with ${count.toLocaleString('en')} runs in flight
-
-\`bun run drill recover\`, ${stampOf(build)}
+  return `${headOf(`Killed with ${count.toLocaleString('en')} runs in flight`, 'recover', build)}
 
 The runs are written straight into the database as a process that was killed leaves them: each open,
 with its hold on one of ${holders} accounts and on its key, and every other one begun with an
@@ -165,9 +152,9 @@ Idempotency-Key. Then the server starts and ends them, for 3 s before it is read
 beside its clients; and, with the same database again, a start
 that comes after ${killsAt.length} others which were killed in the middle of that. In the end each
 run is \`interrupted\`, cost nothing and has one place in the log; nothing is held, no key is kept,
-and the ledger adds up. A start with nothing to end takes ${words(empty)} on this machine.
+and the ledger adds up. A start with nothing to end takes ${seconds(empty)} on this machine.
 
-**${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
+${faultList(faults)}
 
 ${recoveries.map((one) => `- ${lineOf(one)}`).join('\n')}
 `

@@ -15,9 +15,21 @@ export function report(file: string, sections: string): void {
   writeFileSync(file, `${text}\n`)
 }
 
-/** Of this day and this build. */
-export const stampOf = (build: string): string =>
-  `${new Date().toISOString().slice(0, 10)}, build \`${build.trim()}\`.`
+/** The beginning of a section: its title, how to make it again, its day and its build. */
+export const headOf = (title: string, command: string, build: string): string => {
+  const day = new Date().toISOString().slice(0, 10)
+  return `## ${title}\n\n\`bun run drill ${command}\`, ${day}, build \`${build.trim()}\`.`
+}
+
+/** A row of a table; text may hold anything. */
+export const rowOf = (...cells: (string | number)[]): string =>
+  `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
+
+/** How many faults there were, and each of them. */
+export const faultList = (faults: readonly string[]): string =>
+  `**${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}`
+
+export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
 const heading = `# Drills
 

@@ -40,28 +40,22 @@ export function spansOf(samples: readonly Sample[]): Span[] {
       handles: mean('handles'),
       walMiB: Math.max(...all('walMiB')),
       databaseMiB: Math.max(...all('databaseMiB')),
-      lagP99Ms: at(
-        all('lagP99Ms').sort((a, b) => a - b),
-        0.5,
-      ),
+      lagP99Ms: medianOf(all('lagP99Ms')),
       medianMs: medianOf(all('medianMs')),
-      p99Ms: at(
-        all('p99Ms').sort((a, b) => a - b),
-        0.5,
-      ),
+      p99Ms: medianOf(all('p99Ms')),
     }
   })
 }
 
-export const medianOf = (values: readonly number[]): number =>
-  at(
-    [...values].sort((a, b) => a - b),
-    0.5,
-  )
+export const medianOf = (values: readonly number[]): number => timesOf(values).median
 
-/** The value that a part of sorted values is not above; 0 of none. */
-export const at = (sorted: readonly number[], part: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
+/** Middle, 99th percentile and largest of some values, none of them sorted; 0 of none. */
+export function timesOf(values: readonly number[]) {
+  const sorted = [...values].sort((a, b) => a - b)
+  const at = (part: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
+  return { count: sorted.length, median: at(0.5), p99: at(0.99), most: at(1) }
+}
 
 /** The least upper bound that a part of what a histogram counted since `before` is not above. */
 export function boundOf(

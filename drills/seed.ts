@@ -15,10 +15,9 @@ export type Seed = {
   /** The folder of a server that is stopped. */
   data: string
   origin: string
-  account: string
-  /** A key of it, and one below that: they pay for every other run. */
-  root: string
-  child: string
+  /** A key of an account, and one below that: they pay for every other run. */
+  root: { id: string; account: string }
+  child: { id: string }
   count: number
 }
 
@@ -35,8 +34,9 @@ const formulas = ['=1+1', '+1', '-1', '@SUM(1)', '\t=1', '＝1', ' =1', '=HYPERL
 export async function seedRuns(seed: Seed): Promise<void> {
   const db = openSqlite(join(seed.data, 'counterfoil.db'))
   const { accounts, keyWindows, runs, unnumberedBatches } = db.tables
+  const owned = seed.root.account.toLowerCase()
   const [owner] = await db.read((q) =>
-    rows(q.select().from(accounts).where(eq(accounts.id, seed.account))),
+    rows(q.select().from(accounts).where(eq(accounts.id, owned))),
   )
   if (!owner) throw new Error('the account has no credit')
   const spent: Spent = {}
@@ -49,11 +49,7 @@ export async function seedRuns(seed: Seed): Promise<void> {
   await db.write(function* (q) {
     const { balance, moves, movedAt } = owner
     yield* rows(
-      q
-        .update(accounts)
-        .set({ balance, moves, movedAt })
-        .where(eq(accounts.id, seed.account))
-        .returning(),
+      q.update(accounts).set({ balance, moves, movedAt }).where(eq(accounts.id, owned)).returning(),
     )
     const limit = 9_000_000_000_000_000n
     const windows = Object.entries(spent).map(([keyId, sum]) => {
@@ -99,10 +95,14 @@ function chargeOf({ cost }: EndedRun, owner: AccountRow, at: number) {
 }
 
 function runAt(seed: Seed, id: string, index: number, finishedAt: number): EndedRun {
-  const { account, root, child, origin } = seed
+  const { origin } = seed
+  const [root, child] = [seed.root.id, seed.child.id]
   const isMine = index % 10 !== 0
   const keyId = index % 2 === 0 ? root : child
-  const owned = { account: isMine ? account : somebody, keyId: isMine ? keyId : 'key_other' }
+  const owned = {
+    account: isMine ? seed.root.account.toLowerCase() : somebody,
+    keyId: isMine ? keyId : 'key_other',
+  }
   const run = endedRun({ id, issuer: origin, ...owned, finishedAt, index })
   const model = index % 11 === 0 ? '=acme/model' : run.model
   const tags = { team: formulas[index % formulas.length] ?? '', 'a,"b"': `line\r\n${index}` }

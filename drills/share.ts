@@ -1,8 +1,11 @@
-import { Agent, type ClientRequest, request } from 'node:http'
+import { Agent, type ClientRequest } from 'node:http'
 import { grant, type Home, makeHome, makeKey, must, type Server } from '../test/support/binary.ts'
+import { untilFree } from '../test/support/judges.ts'
 import { modelsToml, pricedBuiltins, until } from '../test/support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../test/support/stub-upstream.ts'
-import { stampOf } from './report.ts'
+import { startChat } from './crowd.ts'
+import { faultList, headOf } from './report.ts'
+import { timesOf } from './samples.ts'
 
 export type Shared = {
   name: string
@@ -84,7 +87,7 @@ async function drillSetting(
   if (stalled === 0) faults.push('no stream stalls')
   if (beside[0] > mostMedianMs) faults.push(`a run took ${beside[0].toFixed(0)} ms`)
   stalls.hangUp()
-  await until('all holds to be settled', async () => (await heldBy(server, greedy)) === 0, 60_000)
+  await untilFree(server, greedy, 60_000)
   return { name, stalled, refused: stalls.refused(), alone, beside, faults }
 }
 
@@ -103,9 +106,8 @@ async function measure(server: Server, key: string, faults: string[]): Promise<[
     })
     await Promise.all(asked)
   }
-  times.sort((a, b) => a - b)
-  const at = (part: number) => times[Math.floor(times.length * part)] ?? 0
-  return [at(0.5), at(0.99)]
+  const { median, p99 } = timesOf(times)
+  return [median, p99]
 }
 
 const bodyOf = (model: string) => ({
@@ -120,14 +122,7 @@ function stall(server: Server, key: string, streams: number) {
   const open = new Set<ClientRequest>()
   let refused = 0
   for (let i = 0; i < streams; i++) {
-    const sent = request({
-      agent,
-      host: '127.0.0.1',
-      port: server.port,
-      path: '/v1/chat/completions',
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    })
+    const sent = startChat(server, key, agent)
     sent.on('response', (answer) => {
       if (answer.statusCode === 429) refused++
       answer.on('error', () => undefined)
@@ -147,11 +142,6 @@ function stall(server: Server, key: string, streams: number) {
   }
 }
 
-async function heldBy(server: Server, key: string): Promise<number> {
-  const answer = await server.call('/v1/balance', { key })
-  return ((await answer.json()) as { held_nusd: number }).held_nusd
-}
-
 const ms = ([median, p99]: [number, number]): string =>
   `${median.toFixed(1)} ms (p99 ${p99.toFixed(1)})`
 
@@ -167,16 +157,14 @@ const lineOf = (one: Shared | undefined): string =>
 type Result = Awaited<ReturnType<typeof drillShare>>
 
 export const shareReport = ({ streams, shared, faults, build }: Result): string =>
-  `## ${streams.toLocaleString('en')} stalled streams of one key
-
-\`bun run drill share\`, ${stampOf(build)}
+  `${headOf(`${streams.toLocaleString('en')} stalled streams of one key`, 'share', build)}
 
 One key opens ${streams.toLocaleString('en')} streams, half of which never answer while the others
 say a word and stall. Meanwhile another account runs models, ${width} at once, plain and streamed,
 at the same upstream and at the built-in one. Every such run is answered with 200; what found no
 place was a 429 and cost nothing.
 
-**${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
+${faultList(faults)}
 
 ${shared.map((one) => `- ${lineOf(one)}`).join('\n')}
 `

@@ -2,31 +2,22 @@
  * A day of a service in half an hour: a steady load of everything on the executable, and what the
  * process needs for it, looked at every ten seconds.
  */
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { usageOf } from '../bench/processes.ts'
 import { readExposition } from '../test/app/metrics/exposition.ts'
-import {
-  grant,
-  type Home,
-  makeHome,
-  makeKey,
-  must,
-  type Server,
-  someAccount,
-} from '../test/support/binary.ts'
-import { startPacedUpstream } from '../test/support/paced-upstream.ts'
-import { pricedBuiltins, until } from '../test/support/runs.ts'
+import { type Home, must, type Server } from '../test/support/binary.ts'
+import { claims, metricsUrl, spentBy, untilFree } from '../test/support/judges.ts'
+import { credit, makePacedService, roomy } from '../test/support/paced-service.ts'
+import { pricedBuiltins } from '../test/support/runs.ts'
 import { testPrivateKey } from '../test/support/world.ts'
-import { drilledModels, roomy } from './load.ts'
-import { stampOf } from './report.ts'
-import { at, boundOf, medianOf, type Sample, type Span, spansOf } from './samples.ts'
+import { faultList, headOf } from './report.ts'
+import { boundOf, medianOf, type Sample, type Span, spansOf, timesOf } from './samples.ts'
 import { startTraffic, type Traffic } from './traffic.ts'
 
 export type SoakOptions = { minutes: number; perSecond?: number; say?: (line: string) => void }
 
 const sampleEveryMs = 10_000
-const creditNusd = 1_000_000_000_000
 
 /** What the last third of the time may need more than the third before it. */
 const mostGrowthMiB = 32
@@ -38,34 +29,27 @@ const judgedFrom = 10
 
 /** Asks a fresh service for everything for a while. Found in the end: what grew, and its money. */
 export async function drillSoak({ minutes, perSecond = 80, say = () => {} }: SoakOptions) {
-  const stub = await startPacedUpstream()
   const metrics = '[metrics]\nlisten = "0"\n'
-  const home = await makeHome([drilledModels(stub.url), pricedBuiltins, metrics, roomy].join('\n'))
-  try {
-    const { secret: key } = await makeKey(home)
-    await grant(home, '1000.00')
-    const server = await home.start()
-    const wallet = `0x${testPrivateKey}` as const
-    const traffic = await startTraffic({ server, key, wallet, perSecond })
-    const samples: Sample[] = []
-    const faults: string[] = []
-    const watching = { home, server, traffic, samples, faults, say }
-    const looks = Math.max(3, Math.round((minutes * 60_000) / sampleEveryMs))
-    for (let turn = 1; turn <= looks; turn++) {
-      await Bun.sleep((minutes * 60_000) / looks)
-      await look(watching, (turn * minutes) / looks)
-    }
-    await traffic.stop()
-    for (const fault of traffic.look().faults) faults.push(fault)
-    faults.push(...(await moneyFaults(home, server, key)))
-    const spans = spansOf(samples)
-    faults.push(...faultsOf(samples, minutes))
-    const build = await must(home, 'version', '--json')
-    return { minutes, perSecond, spans, samples, faults, build }
-  } finally {
-    await home.remove()
-    await stub.stop()
+  await using service = await makePacedService([pricedBuiltins, metrics, roomy].join('\n'))
+  const { home, secret: key } = service
+  const server = await home.start()
+  const wallet = `0x${testPrivateKey}` as const
+  const traffic = await startTraffic({ server, key, wallet, perSecond })
+  const samples: Sample[] = []
+  const faults: string[] = []
+  const watching = { home, server, traffic, samples, faults, say }
+  const looks = Math.max(3, Math.round((minutes * 60_000) / sampleEveryMs))
+  for (let turn = 1; turn <= looks; turn++) {
+    await Bun.sleep((minutes * 60_000) / looks)
+    await look(watching, (turn * minutes) / looks)
   }
+  await traffic.stop()
+  for (const fault of traffic.look().faults) faults.push(fault)
+  faults.push(...(await moneyFaults(home, server, key)))
+  const spans = spansOf(samples)
+  faults.push(...faultsOf(samples, minutes))
+  const build = await must(home, 'version', '--json')
+  return { minutes, perSecond, spans, samples, faults, build }
 }
 
 type Watching = {
@@ -80,12 +64,12 @@ type Watching = {
 async function look({ home, server, traffic, samples, faults, say }: Watching, minute: number) {
   const { asked, left, times, faults: found } = traffic.look()
   for (const fault of found) if (faults.length < 30) faults.push(`minute ${minute}: ${fault}`)
-  const told = readExposition(await (await fetch(metricsOf(home))).text())
+  const told = readExposition(await (await fetch(metricsUrl(home))).text())
   const lags = told.get('counterfoil_event_loop_lag_seconds')?.samples ?? []
   const buckets = lags.filter(({ name }) => name.endsWith('_bucket'))
   const lag = new Map(buckets.map(({ labels, value }) => [labels['le'] ?? '', value]))
   const before = samples.at(-1)?.lag
-  times.sort((a, b) => a - b)
+  const { median, p99 } = timesOf(times)
   const sample: Sample = {
     minute,
     asked,
@@ -97,17 +81,11 @@ async function look({ home, server, traffic, samples, faults, say }: Watching, m
     walMiB: mebibytesOf(home, 'counterfoil.db-wal'),
     databaseMiB: mebibytesOf(home, 'counterfoil.db'),
     lagP99Ms: boundOf(lag, before, 0.99) * 1000,
-    medianMs: at(times, 0.5),
-    p99Ms: at(times, 0.99),
+    medianMs: median,
+    p99Ms: p99,
   }
   samples.push(sample)
   say(lineOf(sample))
-}
-
-/** Where a server said that its metrics are. */
-function metricsOf(home: Home): string {
-  const printed = readFileSync(home.printed.stderr, 'utf8')
-  return /"url":"(http:\/\/127\.0\.0\.1:\d+\/metrics)"/.exec(printed)?.[1] ?? ''
 }
 
 const mebibytesOf = (home: Home, name: string): number =>
@@ -132,30 +110,15 @@ function faultsOf(samples: Sample[], minutes: number): string[] {
 
 /** Whether each run of all that time was paid once, and nothing is held. Stops the server. */
 async function moneyFaults(home: Home, server: Server, key: string): Promise<string[]> {
-  const faults: string[] = []
-  type Balance = { balance_nusd: number; held_nusd: number }
-  const balance = () =>
-    server.call('/v1/balance', { key }).then((answer) => answer.json() as Promise<Balance>)
-  await until('all runs to end', async () => (await balance()).held_nusd === 0, 60_000)
-  const { balance_nusd: left } = await balance()
-  if ((await server.stop()) !== 0) faults.push('SIGTERM did not end with 0')
-  const told = await must(
-    home,
-    'export',
-    'usage',
-    '--account',
-    someAccount,
-    '--format',
-    'jsonl',
-    '--no-manifest',
-  )
-  const costs = told.trimEnd().split('\n')
-  const spent = costs.reduce((sum, line) => sum + JSON.parse(line).cost_nusd, 0)
-  if (left !== creditNusd - spent) faults.push(`${left} nUSD are left, ${spent} were spent`)
+  const { faults, claim } = claims()
+  const { balance_nusd: left } = await untilFree(server, key, 60_000)
+  claim((await server.stop()) === 0, 'SIGTERM did not end with 0')
+  const { runs, spent } = await spentBy(home)
+  claim(left === credit - spent, `${left} nUSD are left, ${spent} were spent`)
   // Looks at every page, and at every balance against what moved.
   const copy = JSON.parse(await must(home, 'backup', 'soaked.db', '--json'))
-  if (copy.ledger !== 'balanced') faults.push(`the ledger is ${copy.ledger}`)
-  if (copy.log_size < costs.length) faults.push(`${costs.length} runs, ${copy.log_size} leaves`)
+  claim(copy.ledger === 'balanced', `the ledger is ${copy.ledger}`)
+  claim(copy.log_size >= runs, `${runs} runs, ${copy.log_size} leaves`)
   return faults
 }
 
@@ -182,9 +145,7 @@ export function soakReport({ minutes, perSecond, spans, samples, faults, build }
   const columns =
     'minutes | asked | memory MiB | objects MiB | open files | WAL MiB | database MiB | ' +
     'lag p99 ms | reads, median / p99 ms'
-  return `## ${minutes} minutes of everything
-
-\`bun run drill soak\`, ${stampOf(build)}
+  return `${headOf(`${minutes} minutes of everything`, 'soak', build)}
 
 ${perSecond} requests a second of a server that began empty, ${asked} in all: runs of all sorts (a
 third of them streamed, some left in the middle), reads by key, pages for everybody and for somebody
@@ -197,7 +158,7 @@ the third before; SQLite's cache, 16 MiB of it, fills with the database. The lea
 files is at most ${mostMoreHandles} above, and the write-ahead log stays below ${mostWalMiB} MiB.
 Sizes are means; the lag is how late timers ran, which tells of the machine as well.
 
-**${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
+${faultList(faults)}
 
 | ${columns} |
 |${'---|'.repeat(columns.split('|').length)}

@@ -1,8 +1,8 @@
 /** Stops the binary with SIGTERM in the middle of short runs and of streams that never end. */
-import { grant, type Home, makeHome, makeKey, must, type Server } from '../test/support/binary.ts'
-import { startPacedUpstream } from '../test/support/paced-upstream.ts'
-import { drilledModels, roomy } from './load.ts'
-import { stampOf } from './report.ts'
+import { type Home, must } from '../test/support/binary.ts'
+import { allRuns, claims } from '../test/support/judges.ts'
+import { credit, makePacedService, roomy } from '../test/support/paced-service.ts'
+import { faultList, headOf } from './report.ts'
 
 export type Stop = {
   /** Short runs that clients hold whole answers of. */
@@ -14,7 +14,6 @@ export type Stop = {
   faults: string[]
 }
 
-const creditNusd = 1_000_000_000_000
 const workers = 24
 const endless = 20
 const graceMs = 3000
@@ -23,26 +22,18 @@ const mostAfterMs = 15_000
 
 /** All rounds stop one and the same service, so that a fault once made stays visible. */
 export async function drillStop(rounds: number, say: (line: string) => void = () => {}) {
-  const stub = await startPacedUpstream()
   const limits = roomy.replace('[limits]', `[limits]\nstop_grace_s = ${graceMs / 1000}`)
-  const toml = `${drilledModels(stub.url)}\n${limits}`
-  const home = await makeHome(toml)
-  try {
-    const { secret: key } = await makeKey(home)
-    await grant(home, '1000.00')
-    const held = new Set<string>()
-    const stops: Stop[] = []
-    for (let round = 1; round <= rounds; round++) {
-      const stop = await stopOnce(home, key, held)
-      stops.push(stop)
-      say(`round ${round}: ${lineOf(stop)}`)
-    }
-    const faults = stops.flatMap(({ faults }, i) => faults.map((one) => `round ${i + 1}: ${one}`))
-    return { stops, faults, build: await must(home, 'version', '--json') }
-  } finally {
-    await home.remove()
-    await stub.stop()
+  await using service = await makePacedService(limits)
+  const { home, secret: key } = service
+  const held = new Set<string>()
+  const stops: Stop[] = []
+  for (let round = 1; round <= rounds; round++) {
+    const stop = await stopOnce(home, key, held)
+    stops.push(stop)
+    say(`round ${round}: ${lineOf(stop)}`)
   }
+  const faults = stops.flatMap(({ faults }, i) => faults.map((one) => `round ${i + 1}: ${one}`))
+  return { stops, faults, build: await must(home, 'version', '--json') }
 }
 
 async function stopOnce(home: Home, key: string, held: Set<string>): Promise<Stop> {
@@ -109,46 +100,25 @@ async function lastEventOf(answer: Response): Promise<string> {
   return text.trimEnd().split('\n\n').at(-1) ?? ''
 }
 
-type Run = { status: string; cost_nusd: number; receipt_id: string | null; model: string }
-
 /** Whether each run that was paid whole is in a client's hands, and all is settled. */
 async function settledFaults(home: Home, key: string, held: Set<string>): Promise<string[]> {
-  const faults: string[] = []
+  const { faults, claim } = claims()
   const server = await home.start()
-  const { ledger } = await get<{ ledger: string }>(server, '/v1/status', key)
-  if (ledger !== 'balanced') faults.push(`the ledger is ${ledger}`)
+  const { ledger } = await server.get('/v1/status')
+  claim(ledger === 'balanced', `the ledger is ${ledger}`)
   let costs = 0
-  for (const run of await allRuns(server, key)) {
-    costs += run.cost_nusd
-    if (run.receipt_id === null) faults.push(`a run is ${run.status} without a receipt`)
-    else if (run.status === 'succeeded' && !held.has(run.receipt_id)) {
-      faults.push(`${run.receipt_id} was paid, and its client has no answer`)
-    }
-    if (run.status === 'interrupted' || run.status === 'in_progress') {
-      faults.push(`a run is ${run.status}`)
-    }
+  for (const { status, cost_nusd, receipt_id: receipt } of (await allRuns(server, key)).values()) {
+    costs += cost_nusd
+    claim(receipt !== null, `a run is ${status} without a receipt`)
+    const isHeld = status !== 'succeeded' || receipt === null || held.has(receipt)
+    claim(isHeld, `${receipt} was paid, and its client has no answer`)
+    claim(status !== 'interrupted' && status !== 'in_progress', `a run is ${status}`)
   }
-  type Money = { balance_nusd: number; held_nusd: number }
-  const { balance_nusd: left, held_nusd } = await get<Money>(server, '/v1/balance', key)
-  if (held_nusd !== 0) faults.push(`${held_nusd} nUSD are held`)
-  if (left !== creditNusd - costs) faults.push(`${left} nUSD are left, ${costs} were spent`)
+  const { balance_nusd: left, held_nusd } = await server.get('/v1/balance', key)
+  claim(held_nusd === 0, `${held_nusd} nUSD are held`)
+  claim(left === credit - costs, `${left} nUSD are left, ${costs} were spent`)
   await server.stop()
   return faults
-}
-
-async function get<T>(server: Server, path: string, key: string): Promise<T> {
-  return (await (await server.call(path, { key })).json()) as T
-}
-
-async function allRuns(server: Server, key: string): Promise<Run[]> {
-  const runs: Run[] = []
-  type Page = { data: Run[]; has_more: boolean; last_id: string }
-  for (let after = ''; ; ) {
-    const page = await get<Page>(server, `/v1/runs?limit=100${after}`, key)
-    runs.push(...page.data)
-    if (!page.has_more) return runs
-    after = `&after=${page.last_id}`
-  }
 }
 
 const lineOf = ({ answered, told, tookMs, faults }: Stop): string =>
@@ -164,9 +134,7 @@ export function stopReport({ stops, faults, build }: Result): string {
   const answered = stops.reduce((sum, stop) => sum + stop.answered, 0)
   const times = stops.map(({ tookMs }) => tookMs / 1000)
   const [least, most] = [Math.min(...times).toFixed(1), Math.max(...times).toFixed(1)]
-  return `## Stopped in the middle of runs
-
-\`bun run drill stop\`, ${stampOf(build)}
+  return `${headOf('Stopped in the middle of runs', 'stop', build)}
 
 ${stops.length} times SIGTERM, with a grace of ${graceMs / 1000} s, while ${workers} clients run
 models one after the other (plain and streamed, up to 300 ms each) and ${endless} read streams that
@@ -174,7 +142,7 @@ never end. Each run that was paid whole is in the hands of its client; each stre
 told of the end in band; the process ends with 0, nothing is held, no run is left open, and the
 balance is the grant less the cost of every run.
 
-**${faults.length} faults.**${faults.map((fault) => `\n- ${fault}`).join('')}
+${faultList(faults)}
 
 - ${answered} short runs were answered; the process ended ${least} to ${most} s after SIGTERM
 `

@@ -1,4 +1,5 @@
 /** The clock of one node is wrong by a known amount, by `faketime`. */
+import type { Claim } from '../../test/support/judges.ts'
 import { judgeAcknowledged, judgeDatabase } from './judge.ts'
 import type { Node } from './nodes.ts'
 import { fakeTime } from './postgres-server.ts'
@@ -44,8 +45,7 @@ export const wrongClocks: Scene[] = [15, -15, 60, -60].map((offsetS) => ({
     })
     const { id } = await long.json()
     await Bun.sleep(watchedMs)
-    const show = async () =>
-      (await (await right.server.call(`/v1/runs/${id}`, { key: service.secret })).json()).status
+    const show = async () => (await right.server.get(`/v1/runs/${id}`, service.secret)).status
     const status = await show()
     claim(status === 'running', `the neighbour's run is ${status}`)
     if (said === '') said = await judgeWrong(wrong, service.secret, isRefusing, claim)
@@ -61,8 +61,6 @@ export const wrongClocks: Scene[] = [15, -15, 60, -60].map((offsetS) => ({
     return `${clients.wishes.length} runs; ${said.trim().split('\n').at(-1)?.slice(0, 200)}`
   },
 }))
-
-type Claim = (isTrue: boolean, fault: string) => void
 
 /** @returns what the node says of itself. */
 async function judgeWrong(

@@ -1,5 +1,7 @@
 /** A server without connections to give, and a node that dies with many runs in flight. */
+
 import { until } from '../../test/support/runs.ts'
+import { seconds } from '../report.ts'
 import { judgeAcknowledged, judgeDatabase } from './judge.ts'
 import type { Node } from './nodes.ts'
 import type { Scene, Stage } from './scene.ts'
@@ -115,5 +117,3 @@ const deadWithRuns: Scene = {
 }
 
 export const crowded: Scene[] = [noConnections, deadWithRuns]
-
-const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`

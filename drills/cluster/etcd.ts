@@ -1,8 +1,8 @@
 /** Three members of etcd, in which Patroni keeps who is the primary. */
 import { join } from 'node:path'
-import { freePort } from '../../test/binary/nodes.ts'
+import { freePort } from '../../test/support/free-port.ts'
+import { asPostgres } from '../../test/support/own-postgres.ts'
 import { until } from '../../test/support/runs.ts'
-import { asPostgres } from './postgres-server.ts'
 
 export type EtcdMember = {
   /** Host and port for clients. */

@@ -1,8 +1,10 @@
 /** The primary dies and its standby takes over: with all its commits, or without the last ones. */
+
 import { rm } from 'node:fs/promises'
 import { pgbouncer } from '../../test/support/pgbouncer.ts'
 import { until } from '../../test/support/runs.ts'
 import { targetOf } from '../../test/support/silent-proxy.ts'
+import { seconds } from '../report.ts'
 import { rootsOf } from './heads.ts'
 import { askDoctor, judgeAcknowledged, judgeDatabase, judgeHeads, judgeReceipts } from './judge.ts'
 import type { Node } from './nodes.ts'
@@ -201,5 +203,3 @@ const begunSince = async (server: PgServer, at: number): Promise<string[]> =>
 
 const leafCount = async (server: PgServer): Promise<number> =>
   Number((await server.ask<{ count: string }>('select count(*) from log_leaves'))[0]?.count)
-
-const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`

@@ -1,12 +1,11 @@
 /** What must hold of a service after its database failed, whatever happened meanwhile. */
 import { receiptIdOf } from '../../src/proof/receipts/receipt.ts'
-import { faultsIn } from '../../test/binary/nodes.ts'
-import { until } from '../../test/support/runs.ts'
+import { faultsIn, untilNumbered } from '../../test/binary/nodes.ts'
+import { type Claim, findingsOf, verdictOf } from '../../test/support/judges.ts'
 import type { Wish } from './clients.ts'
 import { type SeenHead, strangersTo } from './heads.ts'
 import type { Node } from './nodes.ts'
 import type { PgServer } from './postgres-server.ts'
-import type { Claim } from './scene.ts'
 
 /** Receipts that are fetched and verified, at most; spread over all. */
 const mostReceipts = 100
@@ -15,16 +14,7 @@ const mostReceipts = 100
 export async function judgeDatabase(server: PgServer, claim: Claim): Promise<void> {
   const sql = new Bun.SQL({ url: server.url, max: 1 })
   try {
-    await until(
-      'every run to be numbered',
-      async () => {
-        const [left] = await sql`
-          select (select count(*) from open_runs)
-            + (select count(*) from unnumbered_batches) as open`
-        return Number(left.open) === 0
-      },
-      30_000,
-    )
+    await untilNumbered({ database: { url: server.url, sql } }, 30_000)
     for (const fault of await faultsIn({ database: { url: server.url, sql } })) claim(false, fault)
   } finally {
     await sql.close()
@@ -101,10 +91,10 @@ export async function judgeReceipts(
     }
     const proof = await node.server.call(`/v1/receipts/${receiptId}/proof`)
     const json = proof.status === 200 ? { ...file, proof: await proof.json() } : file
-    const verdict = await (await node.server.call('/v1/receipts/verify', { json })).json()
+    const verdict = await verdictOf(node.server, json)
     const isProven = verdict.valid && verdict.level !== 'signed'
     if (isProven) found.proven++
-    const failed = verdict.checks?.find(({ status }: { status: string }) => status === 'fail')
+    const failed = verdict.checks?.find(({ status }) => status === 'fail')
     claim(
       isProven,
       `${receiptId} is not proven (${proof.status}): ${failed?.name ?? verdict.level}`,
@@ -113,14 +103,6 @@ export async function judgeReceipts(
   return found
 }
 
-type Finding = { part: string; status: 'ok' | 'warn' | 'fail'; message: string }
-
 /** What `doctor` says of a part, on the machine of a node. */
-export async function askDoctor(
-  { home }: Pick<Node, 'home'>,
-  part: string,
-): Promise<Finding | undefined> {
-  const { stdout } = await home.cli('doctor', '--json')
-  const { findings } = JSON.parse(stdout) as { findings: Finding[] }
-  return findings.find((finding) => finding.part === part)
-}
+export const askDoctor = async ({ home }: Pick<Node, 'home'>, part: string) =>
+  (await findingsOf(home)).find((finding) => finding.part === part)

@@ -3,7 +3,6 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../test/binary/nodes.ts'
 import {
   grant,
   type Home,
@@ -12,8 +11,9 @@ import {
   type Server,
   type StartOptions,
 } from '../../test/support/binary.ts'
+import { freePort } from '../../test/support/free-port.ts'
+import { drilledModels, roomy } from '../../test/support/paced-service.ts'
 import { startPacedUpstream } from '../../test/support/paced-upstream.ts'
-import { drilledModels, roomy } from '../load.ts'
 
 /** How long a run may go on after SIGTERM, in s. */
 export const graceS = 3

@@ -1,13 +1,13 @@
 /** The database of a shard as the documents say: Patroni behind haproxy behind PgBouncer. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { freePort } from '../../test/binary/nodes.ts'
+import { readFileSync } from 'node:fs'
+import { spawnBalancer } from '../../test/packaging/balancer.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import { pgbouncer, startPgBouncer } from '../../test/support/pgbouncer.ts'
 import { until } from '../../test/support/runs.ts'
 import { hasPatroni, type PatroniPair, startPatroniPair } from './patroni.ts'
 import type { PgFarm, PgServer } from './postgres-server.ts'
-import { hasHaproxy, type Undo } from './shards.ts'
+import type { Undo } from './scene.ts'
+import { hasHaproxy } from './shards.ts'
 
 /** Whether all programs of such a database are installed. */
 export const hasPatroniBase = hasPatroni && hasHaproxy && pgbouncer !== undefined
@@ -31,22 +31,13 @@ export async function patroniBase({ programs, folder }: PgFarm, undo: Undo): Pro
 /** haproxy with the configuration that we give away. @returns the port at which it listens. */
 async function balance({ places, primary }: PatroniPair, undo: Undo): Promise<number> {
   const port = freePort()
-  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-patroni-'))
   let text = readFileSync('packaging/haproxy-patroni.cfg', 'utf8')
   text = text.replace('0.0.0.0:5432', `127.0.0.1:${port}`)
   for (const [i, place] of places.entries()) {
     const here = `10.0.0.2${i + 1}:5432 check port 8008`
     text = text.replace(here, `127.0.0.1:${place.port} check port ${place.restPort}`)
   }
-  const file = join(folder, 'config')
-  writeFileSync(file, text)
-  const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` }
-  const child = Bun.spawn(['haproxy', '-f', file], { env, stdout: 'ignore', stderr: 'ignore' })
-  undo.push(async () => {
-    child.kill()
-    await child.exited
-    rmSync(folder, { recursive: true })
-  })
+  undo.push(spawnBalancer('haproxy', () => text).stop)
   const url = new URL(primary.url)
   url.port = String(port)
   // Until its first checks haproxy takes both servers for primaries.

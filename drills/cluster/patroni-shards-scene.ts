@@ -1,24 +1,18 @@
 /** Two shards, one on Patroni: the machine of its primary dies and comes back; the other dies. */
-import { freePort } from '../../test/binary/nodes.ts'
-import { startBalancer } from '../../test/packaging/balancer.ts'
+
 import type { Home, Server } from '../../test/support/binary.ts'
+import type { Claim } from '../../test/support/judges.ts'
 import { until } from '../../test/support/runs.ts'
+import { seconds } from '../report.ts'
+import { type Asker, judgeRefusals, type Load, startClients, type Wish } from './clients.ts'
 import { collectHeads, rootsOf } from './heads.ts'
 import { askDoctor, judgeHeads } from './judge.ts'
 import type { PatroniPair } from './patroni.ts'
 import { type PatroniBase, patroniBase } from './patroni-base.ts'
 import type { PgServer } from './postgres-server.ts'
-import type { Claim, SceneResult } from './scene.ts'
-import { type Asked, type ShardLoad, startShardLoad } from './shard-clients.ts'
+import { playPart, type SceneResult, type Undo } from './scene.ts'
 import { judgeLogs, judgeShard, judgeSums } from './shard-judge.ts'
-import {
-  type Asker,
-  openAccounts,
-  plainBase,
-  type Shard,
-  startShards,
-  type Undo,
-} from './shards.ts'
+import { openAccounts, plainBase, type Shard, startBalanced, toBoth } from './shards.ts'
 
 const accountCount = 60
 /** Runs of each shard between two events. */
@@ -38,41 +32,22 @@ export const patroniShardsScene = {
     'what was granted, one audit of both logs',
 }
 
-export async function playPatroniShards(): Promise<SceneResult> {
-  const faults: string[] = []
-  const claim: Claim = (isTrue, fault) => void (isTrue || faults.push(fault))
-  const undo: Undo = []
-  try {
-    return { ...patroniShardsScene, seen: await play(claim, undo), faults }
-  } catch (error) {
-    return { ...patroniShardsScene, seen: '', faults: [...faults, `the scene broke off: ${error}`] }
-  } finally {
-    for (const step of undo.reverse()) await step()
-  }
-}
+export const playPatroniShards = (): Promise<SceneResult> => playPart(patroniShardsScene, play)
 
 async function play(claim: Claim, undo: Undo): Promise<string> {
-  const port = freePort()
-  const url = `http://127.0.0.1:${port}`
   const bases: PatroniBase[] = []
-  const shards = await startShards(url, undo, async (id, farm) => {
+  const { url, shards, s3, s4 } = await startBalanced(undo, async (id, farm) => {
     if (id === 's4') return plainBase(id, farm)
     const base = await patroniBase(farm, undo)
     bases.push(base)
     return base
   })
-  const [s3, s4] = shards as [Shard, Shard]
   const { pair } = bases[0] as PatroniBase
-  const nodes = shards.flatMap((shard) => shard.nodes)
-  const host = `127.0.0.1:${port}`
-  const config = 'packaging/haproxy-shards.cfg'
-  const balancer = await startBalancer('haproxy', config, nodes, { port, host })
-  undo.push(balancer.stop)
   const replicas = await askDoctor({ home: s3.homes[0] as Home }, 'replicas')
   claim(replicas?.status === 'ok', `doctor says of the replicas: ${replicas?.message}`)
   const askers = await openAccounts(shards, accountCount)
-  const load = startShardLoad(url, askers, { workers: 8 })
-  undo.push(load.stop)
+  const load = startClients({ ...toBoth(url, askers), workers: 8 })
+  undo.push(() => load.stop())
   const named = s3.nodes.map((server, i) => ({ name: `node ${i + 1} of s3`, server }))
   const heads = collectHeads({ nodes: named }, () => newestOf(load, 's3'))
   const routes = watchRoutes({ s3, s4 }, askers, claim)
@@ -88,13 +63,13 @@ async function play(claim: Claim, undo: Undo): Promise<string> {
   await untilPaid(load, 's3', phase)
   const back = await failOver(s3, { pair, load, to: pair.primary })
   await untilPaid(load, 's3', phase)
-  await load.stop()
+  await load.stop({ finishWithinMs: giveUpMs })
   await Promise.all([heads.stop(), routes.stop()])
 
-  const refused = judgeRefusals(load.asked, claim)
-  for (const shard of shards) await judgeShard(shard, load.asked, claim)
+  const refused = judgeShards(load.wishes, claim)
+  for (const shard of shards) await judgeShard(shard, load.wishes, claim)
   judgeHeads(await rootsOf(s3.primary), heads.seen, claim)
-  const told = { asked: load.asked, accounts: accountCount }
+  const told = { asked: load.wishes, accounts: accountCount }
   const sums = await judgeSums(shards, told, claim)
   const audited = await judgeLogs(s3.homes[0] as Home, claim)
   return [
@@ -108,23 +83,23 @@ async function play(claim: Claim, undo: Undo): Promise<string> {
   ].join('; ')
 }
 
-type Failover = { pair: PatroniPair; load: ShardLoad; to: PgServer }
+type Failover = { pair: PatroniPair; load: Load; to: PgServer }
 
 /** Kills the machine of the primary and waits until the shard pays again, on the other one. */
 async function failOver(shard: Shard, { pair, load, to }: Failover): Promise<string> {
   await shard.primary.kill()
   const killedAt = performance.now()
-  const before = load.asked.length
+  const before = load.wishes.length
   await pair.untilPrimary(to)
   const electedAt = performance.now()
   shard.primary = to
   const isBack = () =>
-    load.asked.some(({ by, paid }) => by.shard === shard.id && paid && paid.at > electedAt)
+    load.wishes.some(({ by, paid }) => by.shard === shard.id && paid && paid.at > electedAt)
   await until('a run after the failover', isBack, giveUpMs)
-  const others = load.asked.slice(before).filter(({ by, doneAt }) => {
+  const others = load.wishes.slice(before).filter(({ by, doneAt }) => {
     return by.shard !== shard.id && doneAt > 0 && doneAt < electedAt
   })
-  const paid = load.asked.flatMap(({ by, paid }) => {
+  const paid = load.wishes.flatMap(({ by, paid }) => {
     return by.shard === shard.id && paid && paid.at > electedAt ? [paid.at] : []
   })
   return (
@@ -134,14 +109,14 @@ async function failOver(shard: Shard, { pair, load, to }: Failover): Promise<str
 }
 
 /** Waits for so many more runs of a shard. */
-async function untilPaid(load: ShardLoad, id: Shard['id'], more: number): Promise<void> {
-  const count = () => load.asked.filter(({ by, paid }) => by.shard === id && paid).length
+async function untilPaid(load: Load, id: Shard['id'], more: number): Promise<void> {
+  const count = () => load.wishes.filter(({ by, paid }) => by.shard === id && paid).length
   const from = count()
   await until(`${more} more runs of ${id}`, () => count() >= from + more, giveUpMs)
 }
 
-const newestOf = ({ asked }: ShardLoad, id: Shard['id']): string | undefined =>
-  asked.findLast(({ by, paid }) => by.shard === id && paid)?.paid?.receiptId
+const newestOf = ({ wishes }: Load, id: Shard['id']): string | undefined =>
+  wishes.findLast(({ by, paid }) => by.shard === id && paid)?.paid?.receiptId
 
 /** Asks a node of each shard with a key of the other one, all the time. */
 function watchRoutes(
@@ -185,25 +160,14 @@ async function callOf(node: Server, path: string, init: { json?: unknown }, key:
 }
 
 /** The other shard refuses nothing; this one says 503 and when to come back, and never 500. */
-function judgeRefusals(asked: readonly Asked[], claim: Claim): string {
-  const counts = new Map<string, number>()
-  for (const { by, refused } of asked) {
-    for (const { status, by: who, waitS } of refused) {
+function judgeShards(wishes: readonly Wish[], claim: Claim): string {
+  for (const { by, refused } of wishes) {
+    for (const { status } of refused) {
       claim(by.shard === 's3', `a run of s4 was refused with ${status}`)
-      const isTimed = who !== 'node' || status !== 503 || waitS !== null
-      claim(isTimed, 'a node said 503 without Retry-After')
-      const what = status === 0 ? 'cut off' : `${status} by ${who === 'node' ? 'a node' : who}`
-      counts.set(what, (counts.get(what) ?? 0) + 1)
     }
   }
-  for (const [what, times] of counts) claim(allowed.has(what), `${times} answers were ${what}`)
-  const lost = asked.filter(({ paid }) => !paid).length
-  claim(lost === 0, `${lost} runs were never acknowledged`)
-  const told = [...counts].map(([what, times]) => `${times} × ${what}`)
-  return `answers of s3 in between: ${told.join(', ') || 'none'}; of s4: none`
+  return `answers of s3 in between: ${judgeRefusals(wishes, allowed, claim)}; of s4: none`
 }
 
 /** The hold of a run whose COMMIT is in doubt is known as begun: 409 until that run has ended. */
-const allowed = new Set(['503 by a node', '503 by haproxy', '409 by a node'])
-
-const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+const allowed = ['503 by a node', '503 by haproxy', '409 by a node']

@@ -1,10 +1,11 @@
 /** A primary and a synchronous standby under Patroni, which decides itself who is the primary. */
 import { chownSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '../../test/binary/nodes.ts'
+import { freePort } from '../../test/support/free-port.ts'
+import { asPostgres } from '../../test/support/own-postgres.ts'
 import { until } from '../../test/support/runs.ts'
 import { type EtcdMember, startEtcd } from './etcd.ts'
-import { asPostgres, idsOfPostgres, type PgServer, pgServerAt, user } from './postgres-server.ts'
+import { idsOfPostgres, type PgServer, pgServerAt, user } from './postgres-server.ts'
 
 /** Whether Patroni is installed, with etcd and the library by which it asks that. */
 export const hasPatroni =

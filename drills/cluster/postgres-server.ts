@@ -1,19 +1,11 @@
 /** PostgreSQL servers of a drill's own: a primary, and standbys made of it by `pg_basebackup`. */
-import { chmodSync, chownSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../test/binary/nodes.ts'
+import { freePort } from '../../test/support/free-port.ts'
+import { asPostgres, postgresPrograms } from '../../test/support/own-postgres.ts'
 import { until } from '../../test/support/runs.ts'
-
-/** Where Debian puts the server's programs, newest version first; undefined without PostgreSQL. */
-export function findPgPrograms(): string | undefined {
-  const root = '/usr/lib/postgresql'
-  if (!existsSync(root)) return undefined
-  const versions = readdirSync(root).sort((a, b) => Number(b) - Number(a))
-  const folders = versions.map((version) => join(root, version, 'bin'))
-  return folders.find((folder) => existsSync(join(folder, 'initdb')))
-}
 
 /** The superuser and the database of every server here; connections come from loopback alone. */
 export const user = 'counterfoil'
@@ -43,15 +35,9 @@ export type PgFarm = {
   remove(): Promise<void>
 }
 
-/** Servers refuse to run as root: as root everything runs as the user `postgres`. */
-const isRoot = process.getuid?.() === 0
-export const asPostgres = isRoot
-  ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups']
-  : []
-
 /** @throws Error without PostgreSQL's server programs. */
 export async function makePgFarm(): Promise<PgFarm> {
-  const programs = findPgPrograms()
+  const programs = postgresPrograms
   if (!programs) throw new Error('PostgreSQL is missing: apt-get install postgresql')
   const folder = await mkdtemp(join(tmpdir(), 'counterfoil-pg-'))
   const ids = idsOfPostgres()
@@ -229,7 +215,7 @@ export async function promote(standby: PgServer): Promise<void> {
 
 /** The user and group that servers run as; undefined where they run as this process does. */
 export function idsOfPostgres(): [uid: number, gid: number] | undefined {
-  if (!isRoot) return undefined
+  if (asPostgres.length === 0) return undefined
   const idOf = (option: string) => Number(Bun.spawnSync(['id', option, 'postgres']).stdout)
   return [idOf('-u'), idOf('-g')]
 }

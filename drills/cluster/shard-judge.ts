@@ -2,10 +2,10 @@
 import { join } from 'node:path'
 import { slotOf } from '../../src/kernel/shard.ts'
 import type { Home } from '../../test/support/binary.ts'
+import type { Claim } from '../../test/support/judges.ts'
+import type { Asker, Wish } from './clients.ts'
 import { judgeAcknowledged, judgeDatabase } from './judge.ts'
-import type { Claim } from './scene.ts'
-import type { Asked } from './shard-clients.ts'
-import { type Asker, granted, type Shard } from './shards.ts'
+import { granted, type Shard } from './shards.ts'
 
 /** Every account is at home where the balancer sends it; a node of the other shard says where. */
 export async function judgeRoutes(
@@ -28,7 +28,7 @@ export async function judgeRoutes(
 }
 
 /** The ledger and the log of a shard, its acknowledged runs, and whose accounts it has. */
-export async function judgeShard({ id, primary }: Shard, asked: readonly Asked[], claim: Claim) {
+export async function judgeShard({ id, primary }: Shard, asked: readonly Wish[], claim: Claim) {
   await judgeDatabase(primary, claim)
   const own = asked.filter(({ by }) => by.shard === id)
   await judgeAcknowledged(primary, own, claim)
@@ -42,7 +42,7 @@ export async function judgeShard({ id, primary }: Shard, asked: readonly Asked[]
 /** The grants of both shards equal all balances and acknowledged runs, to the nano-dollar. */
 export async function judgeSums(
   shards: readonly Shard[],
-  { asked, accounts }: { asked: readonly Asked[]; accounts: number },
+  { asked, accounts }: { asked: readonly Wish[]; accounts: number },
   claim: Claim,
 ): Promise<string> {
   let left = 0n

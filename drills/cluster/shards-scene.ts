@@ -1,12 +1,12 @@
 /** Two shards of two nodes each behind haproxy: many accounts, one shard down, one audit. */
-import { freePort } from '../../test/binary/nodes.ts'
-import { startBalancer } from '../../test/packaging/balancer.ts'
+
 import type { Home } from '../../test/support/binary.ts'
+import type { Claim } from '../../test/support/judges.ts'
 import { until } from '../../test/support/runs.ts'
-import type { Claim, SceneResult } from './scene.ts'
-import { startShardLoad } from './shard-clients.ts'
+import { startClients } from './clients.ts'
+import { playPart, type SceneResult, type Undo } from './scene.ts'
 import { judgeLogs, judgeRoutes, judgeShard, judgeSums } from './shard-judge.ts'
-import { openAccounts, type Shard, startShards, type Undo } from './shards.ts'
+import { openAccounts, startBalanced, toBoth } from './shards.ts'
 
 const accountCount = 200
 const runCount = 10_000
@@ -20,32 +20,13 @@ export const shardsScene = {
     'shard; both nodes of one killed under load do not touch the other; one audit of both logs',
 }
 
-export async function playShards(): Promise<SceneResult> {
-  const faults: string[] = []
-  const claim: Claim = (isTrue, fault) => void (isTrue || faults.push(fault))
-  const undo: Undo = []
-  try {
-    return { ...shardsScene, seen: await play(claim, undo), faults }
-  } catch (error) {
-    return { ...shardsScene, seen: '', faults: [...faults, `the scene broke off: ${error}`] }
-  } finally {
-    for (const step of undo.reverse()) await step()
-  }
-}
+export const playShards = (): Promise<SceneResult> => playPart(shardsScene, play)
 
 async function play(claim: Claim, undo: Undo): Promise<string> {
-  const port = freePort()
-  const url = `http://127.0.0.1:${port}`
-  const shards = await startShards(url, undo)
-  const nodes = shards.flatMap((shard) => shard.nodes)
-  const host = `127.0.0.1:${port}`
-  const config = 'packaging/haproxy-shards.cfg'
-  const balancer = await startBalancer('haproxy', config, nodes, { port, host })
-  undo.push(balancer.stop)
+  const { url, shards, s3, s4 } = await startBalanced(undo)
   const askers = await openAccounts(shards, accountCount)
-  const [s3, s4] = shards as [Shard, Shard]
   await judgeRoutes(askers, { s3, s4, url }, claim)
-  const load = startShardLoad(url, askers, { runs: runCount })
+  const load = startClients({ ...toBoth(url, askers), runs: runCount / 2 })
   const startedAt = performance.now()
   await until('a third of the runs', () => load.paid() > runCount / 3, 600_000)
   const downAt = performance.now()
@@ -55,15 +36,15 @@ async function play(claim: Claim, undo: Undo): Promise<string> {
   s4.nodes = await Promise.all(s4.homes.map((home, i) => home.start({ port: s4.nodes[i]?.port })))
   await load.ended
   const took = (performance.now() - startedAt) / 1000
-  const meanwhile = load.asked.filter(({ by, doneAt }) => {
+  const meanwhile = load.wishes.filter(({ by, doneAt }) => {
     return by.shard === 's3' && doneAt > downAt && doneAt < upAt
   })
   claim(meanwhile.length > 0, 'the other shard ended no run while one was down')
-  const touched = load.asked.filter(({ by, refused }) => by.shard === 's3' && refused.length > 0)
+  const touched = load.wishes.filter(({ by, refused }) => by.shard === 's3' && refused.length > 0)
   claim(touched.length === 0, `${touched.length} runs of the other shard were refused`)
-  const late = load.asked.filter(({ by, refused }) => by.shard === 's4' && refused.length > 0)
-  for (const shard of shards) await judgeShard(shard, load.asked, claim)
-  const sums = await judgeSums(shards, { asked: load.asked, accounts: accountCount }, claim)
+  const late = load.wishes.filter(({ by, refused }) => by.shard === 's4' && refused.length > 0)
+  for (const shard of shards) await judgeShard(shard, load.wishes, claim)
+  const sums = await judgeSums(shards, { asked: load.wishes, accounts: accountCount }, claim)
   const audited = await judgeLogs(s3.homes[0] as Home, claim)
   return [
     `${runCount} runs in ${took.toFixed(1)} s (${Math.round(runCount / took)} a second)`,

@@ -1,17 +1,19 @@
 /** Two shards of two nodes each, with accounts that are open on the shard of their slot. */
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { issueKey } from '../../src/access/keys/issue.ts'
 import { openOffice } from '../../src/app/open-office.ts'
-import { loadConfig } from '../../src/config/config.ts'
 import { slotOf } from '../../src/kernel/shard.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
-import { freePort } from '../../test/binary/nodes.ts'
-import { isInstalled } from '../../test/packaging/balancer.ts'
-import { type Home, makeHome, type Server } from '../../test/support/binary.ts'
+import { isInstalled, startBalancer } from '../../test/packaging/balancer.ts'
+import { type Home, makeHome, randomAccount, type Server } from '../../test/support/binary.ts'
+import { freePort } from '../../test/support/free-port.ts'
+import { drilledModels, roomy } from '../../test/support/paced-service.ts'
 import { startPacedUpstream } from '../../test/support/paced-upstream.ts'
-import { drilledModels, roomy } from '../load.ts'
+import { configOf } from '../../test/support/world.ts'
+import type { Asker } from './clients.ts'
 import { makePgFarm, type PgFarm, type PgServer } from './postgres-server.ts'
+import type { Undo } from './scene.ts'
 
 export const hasHaproxy = isInstalled('haproxy')
 
@@ -23,7 +25,7 @@ const signerKeys = {
   s4: '5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
 }
 export type Id = keyof typeof signerKeys
-export const ids = ['s3', 's4'] as const
+const ids = ['s3', 's4'] as const
 
 export type Shard = {
   id: Id
@@ -34,21 +36,17 @@ export type Shard = {
   nodes: Server[]
   toml: string
 }
-export type Asker = { account: string; shard: Id; secret: string }
-export type Undo = (() => Promise<unknown>)[]
 
 /** Where the database of a shard is. */
 type Base = Pick<Shard, 'primary' | 'address'>
+
+type BaseOf = (id: Id, farm: PgFarm) => Promise<Base>
 
 /**
  * Two nodes on a primary of their own, for each shard.
  * @param baseOf makes the database of a shard; a server without a standby by default.
  */
-export async function startShards(
-  url: string,
-  undo: Undo,
-  baseOf: (id: Id, farm: PgFarm) => Promise<Base> = plainBase,
-): Promise<Shard[]> {
+async function startShards(url: string, undo: Undo, baseOf: BaseOf = plainBase): Promise<Shard[]> {
   const farm = await makePgFarm()
   undo.push(() => farm.remove())
   const upstream = await startPacedUpstream()
@@ -98,12 +96,40 @@ ${drilledModels(upstream)}
 ${roomy}`
 }
 
+/** Each shard has clients of its own, which wait while it is down. */
+export const toBoth = (url: string, askers: readonly Asker[]) => ({
+  origin: () => url,
+  askers: ids.map((id) => askers.filter(({ shard }) => shard === id)),
+  giveUpMs: 120_000,
+})
+
+export type Balanced = { url: string; shards: Shard[]; s3: Shard; s4: Shard }
+
+/** The shards behind haproxy with the configuration that we give away. */
+export async function startBalanced(undo: Undo, baseOf?: BaseOf): Promise<Balanced> {
+  const port = freePort()
+  const url = `http://127.0.0.1:${port}`
+  const shards = await startShards(url, undo, baseOf)
+  const nodes = shards.flatMap((shard) => shard.nodes)
+  const host = `127.0.0.1:${port}`
+  const config = 'packaging/haproxy-shards.cfg'
+  const balancer = await startBalancer('haproxy', config, nodes, { port, host })
+  undo.push(balancer.stop)
+  const [s3, s4] = shards as [Shard, Shard]
+  return { url, shards, s3, s4 }
+}
+
 /** Accounts by chance, each opened, funded and given a key by the shard of its slot. */
-export async function openAccounts(shards: readonly Shard[], count: number): Promise<Asker[]> {
-  const accounts = Array.from(
-    { length: count },
-    () => `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(20))).toString('hex')}`,
-  )
+export async function openAccounts(
+  shards: readonly Shard[],
+  count: number,
+  isWanted: (slot: number) => boolean = () => true,
+): Promise<Asker[]> {
+  const accounts: string[] = []
+  while (accounts.length < count) {
+    const account = randomAccount()
+    if (isWanted(slotOf(account))) accounts.push(account)
+  }
   const found: Asker[] = []
   for (const { id, toml } of shards) {
     const office = await openOffice(configOf(toml))
@@ -120,12 +146,4 @@ export async function openAccounts(shards: readonly Shard[], count: number): Pro
     }
   }
   return found
-}
-
-export function configOf(toml: string) {
-  const readFile = (path: string) => ({ text: readFileSync(path, 'utf8'), mode: 0o600 })
-  const inputs = { flags: {}, env: {}, fileText: toml, filePath: 'drill.toml', readFile }
-  const loaded = loadConfig(inputs)
-  if ('problems' in loaded) throw new Error(loaded.problems.join('\n'))
-  return loaded.config
 }

@@ -1,5 +1,7 @@
 /** The database's machine vanishes: packets are dropped, no connection breaks. */
+
 import { until } from '../../test/support/runs.ts'
+import { seconds } from '../report.ts'
 import { judgeAcknowledged, judgeDatabase } from './judge.ts'
 import { graceS, type Node } from './nodes.ts'
 import type { Scene } from './scene.ts'
@@ -69,5 +71,3 @@ export const vanishedPeer: Scene = {
     ].join('; ')
   },
 }
-
-const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`

@@ -1,8 +1,10 @@
 /** A database in trouble that loses nothing: what clients and operators are told meanwhile. */
+
 import { readFileSync, writeFileSync } from 'node:fs'
-import { freePort } from '../../test/binary/nodes.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import { until } from '../../test/support/runs.ts'
 import { targetOf } from '../../test/support/silent-proxy.ts'
+import { seconds } from '../report.ts'
 import { judgeAcknowledged, judgeDatabase } from './judge.ts'
 import type { Node } from './nodes.ts'
 import type { PgServer } from './postgres-server.ts'
@@ -209,5 +211,3 @@ export const setClock = ({ data }: Pick<PgServer, 'data'>, offsetS: number): voi
 
 export const troubles: Scene[] = [lockedTable, deadBehindBalancer, startsFirst, readOnly]
 export const clockJumps: Scene[] = [clockJump(jumpS), clockJump(-jumpS)]
-
-const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`

@@ -19,16 +19,12 @@ export function surviveLostOutput(): void {
 }
 
 /**
- * Writes to stdout and waits for it. False when the reader has closed the pipe: the rest of a long
- * output is not needed.
- * @throws Error when the output cannot be written for another reason
+ * Writes to stdout and waits for it. False when the rest of a long output is not needed: the reader
+ * has closed the pipe, or {@link surviveLostOutput} has said why nothing more can be written.
  */
-export async function writeOut(text: string): Promise<boolean> {
-  try {
-    await Bun.write(Bun.stdout, text)
-    return true
-  } catch (error) {
-    if (isReaderGone(error)) return false
-    throw error
-  }
+export function writeOut(text: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  // `Bun.write` repeats bytes on a pipe once `process.stdout` made it non-blocking.
+  process.stdout.write(text, (error) => resolve(!error))
+  return promise
 }

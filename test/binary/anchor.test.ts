@@ -6,10 +6,9 @@ import { senderAddress } from '../proof/anchors/anchored.ts'
 import { type RpcProxy, rpcProxy } from '../proof/chain/proxy.ts'
 import {
   expectRefusal,
-  grant,
+  fund,
   type Home,
   makeHome,
-  makeKey,
   must,
   noBinary,
   type Server,
@@ -17,7 +16,7 @@ import {
 import { fault, promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
 import { testPrivateKey } from '../support/world.ts'
-import { anchorsOf, configOf, get, run, untilAnchor, writeSenderKey } from './anchors.ts'
+import { anchorsOf, configOf, run, untilAnchor, writeSenderKey } from './anchors.ts'
 
 const readyMs = 60_000
 
@@ -38,8 +37,7 @@ describe.skipIf(noBinary || noAnvil)('anchors, on the binary', () => {
     proxy = rpcProxy(anvil.url, '/v2/secret-of-the-operator')
     home = await makeHome(configOf(proxy.url))
     writeSenderKey(home)
-    key = (await makeKey(home)).secret
-    await grant(home, '10.00')
+    key = await fund(home, '10.00')
   }, readyMs)
   afterAll(async () => {
     await home?.remove()
@@ -68,7 +66,7 @@ describe.skipIf(noBinary || noAnvil)('anchors, on the binary', () => {
       first = await run(server, key)
       const proof = await untilAnchor(server, first, 'final')
       expect(proof.anchor).toMatchObject({ chain_id: 4663, registry, log_owner: senderAddress })
-      const receipt = await get(server, `/v1/receipts/${first}`, key)
+      const receipt = await server.get(`/v1/receipts/${first}`, key)
       const verdict = await (await server.call('/v1/receipts/verify', { json: receipt })).json()
       expect([verdict.valid, verdict.level]).toEqual([true, 'final'])
     },
@@ -143,7 +141,7 @@ describe.skipIf(noBinary || noAnvil)('anchors, on the binary', () => {
       const id = await run(server, key)
       await Bun.sleep(3000)
       expect((await anchorsOf(home)).length).toBe(before)
-      expect((await get(server, '/v1/status')).chain.status).toBe('malformed')
+      expect((await server.get('/v1/status')).chain.status).toBe('malformed')
       proxy.fault = undefined
       await untilAnchor(server, id, 'confirmed')
       const rows = await anchorsOf(home)
@@ -167,12 +165,12 @@ describe.skipIf(noBinary || noAnvil)('anchors, on the binary', () => {
       cpSync(copy(), home.data, { recursive: true })
 
       server = await home.start({ probe: '/livez' })
-      const { status, anchors } = await get(server, '/v1/status')
+      const { status, anchors } = await server.get('/v1/status')
       expect([status, anchors.status]).toEqual(['degraded', 'diverged'])
       const json = { model: 'counterfoil/echo-1', input: 'hello' }
       const refused = server.call('/v1/runs', { key, json })
       await expectRefusal(await refused, 503, 'log_diverged')
-      expect((await get(server, `/v1/receipts/${first}`, key)).receipt.id).toBe(first)
+      expect((await server.get(`/v1/receipts/${first}`, key)).receipt.id).toBe(first)
       expect((await home.cli('anchor', 'sync')).code).toBe(1)
       await server.stop()
 
@@ -188,11 +186,11 @@ describe.skipIf(noBinary || noAnvil)('anchors, on the binary', () => {
       server = await home.start()
       const next = await untilAnchor(server, await run(server, key), 'confirmed')
       expect(next.checkpoint.issuer).toBe(`${origin}#2`)
-      const old = await get(server, `/v1/receipts/${first}`, key)
+      const old = await server.get(`/v1/receipts/${first}`, key)
       const verdict = await (await server.call('/v1/receipts/verify', { json: old })).json()
       expect([verdict.valid, verdict.level]).toEqual([true, 'final'])
       expect(old.proof.checkpoint.issuer).toBe(origin)
-      expect((await get(server, '/v1/status')).status).toBe('ok')
+      expect((await server.get('/v1/status')).status).toBe('ok')
       await server.stop()
     },
     2 * readyMs,
@@ -243,7 +241,7 @@ describe.skipIf(noBinary || noAnvil)('anchors, on the binary', () => {
     await until(
       'the anchors',
       async () => {
-        const { log } = await get(server, '/v1/status')
+        const { log } = await server.get('/v1/status')
         const rows = await anchorsOf(home)
         const isOpen = rows.some((row) => row.status === 'pending' || row.status === 'submitted')
         return log.size === log.anchored_size && !isOpen

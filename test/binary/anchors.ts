@@ -31,16 +31,12 @@ export async function run(server: Server, key: string): Promise<string> {
   return (await answer.json()).receipt.id
 }
 
-export const get = async (server: Server, path: string, key?: string) => {
-  return (await server.call(path, key ? { key } : {})).json()
-}
-
 /** Waits until the proof of a receipt has this status of its anchor, and gives the proof. */
 export const untilAnchor = (server: Server, id: string, status: string) =>
   until(
     `a ${status} anchor`,
     async () => {
-      const proof = await get(server, `/v1/receipts/${id}/proof`)
+      const proof = await server.get(`/v1/receipts/${id}/proof`)
       return proof.anchor?.status === status && proof
     },
     patienceMs,

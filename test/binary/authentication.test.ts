@@ -248,38 +248,34 @@ describe.skipIf(noBinary)('the authentication table, on the binary', () => {
 test.skipIf(noBinary)(
   '1,000 bad keys from one address: 300 are 401, the rest 429; a good key still works',
   async () => {
-    const home = await makeHome()
-    try {
-      const { secret } = await makeKey(home, { account: someAccount })
-      const server = await home.start()
-      const counted: Record<number, number> = {}
-      for (let batch = 0; batch < 20; batch++) {
-        const answers = await Promise.all(
-          Array.from({ length: 50 }, (_, i) =>
-            server.call('/v1/keys/self', {
-              key: i % 2 === 0 ? unknownSecret : `${unknownSecret.slice(0, -1)}x`,
-            }),
-          ),
-        )
-        for (const answer of answers) {
-          counted[answer.status] = (counted[answer.status] ?? 0) + 1
-          if (answer.status === 429) {
-            expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
-            await expectRefusal(answer, 429, 'rate_limited')
-          } else await expectRefusal(answer, 401, 'invalid_key')
-        }
-        const good = await server.call('/v1/keys/self', { key: secret })
-        expect(good.status).toBe(200)
-        await good.body?.cancel()
+    await using home = await makeHome()
+    const { secret } = await makeKey(home, { account: someAccount })
+    const server = await home.start()
+    const counted: Record<number, number> = {}
+    for (let batch = 0; batch < 20; batch++) {
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, i) =>
+          server.call('/v1/keys/self', {
+            key: i % 2 === 0 ? unknownSecret : `${unknownSecret.slice(0, -1)}x`,
+          }),
+        ),
+      )
+      for (const answer of answers) {
+        counted[answer.status] = (counted[answer.status] ?? 0) + 1
+        if (answer.status === 429) {
+          expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+          await expectRefusal(answer, 429, 'rate_limited')
+        } else await expectRefusal(answer, 401, 'invalid_key')
       }
-      // The limit refills evenly while the requests run: a few more than 300.
-      expect(counted[401]).toBeGreaterThanOrEqual(300)
-      expect(counted[429]).toBeGreaterThan(400)
-      const status = await server.call('/v1/status')
-      expect(status.status).toBe(200)
-    } finally {
-      await home.remove()
+      const good = await server.call('/v1/keys/self', { key: secret })
+      expect(good.status).toBe(200)
+      await good.body?.cancel()
     }
+    // The limit refills evenly while the requests run: a few more than 300.
+    expect(counted[401]).toBeGreaterThanOrEqual(300)
+    expect(counted[429]).toBeGreaterThan(400)
+    const status = await server.call('/v1/status')
+    expect(status.status).toBe(200)
   },
   30_000,
 )

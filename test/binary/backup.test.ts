@@ -13,12 +13,12 @@ import {
   must,
   noBinary,
   type Server,
-  someAccount,
   withDatabase,
 } from '../support/binary.ts'
+import { spentBy } from '../support/judges.ts'
 import { fault, promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
-import { get, run, untilAnchor, writeSenderKey } from './anchors.ts'
+import { run, untilAnchor, writeSenderKey } from './anchors.ts'
 
 const payer = alice as `0x${string}`
 const usd = 1_000_000_000
@@ -50,14 +50,8 @@ describe.skipIf(noBinary || noAnvil)('a backup made under load, on the binary', 
   const lost = () => join(home.folder, 'lost')
 
   let signer = ''
-  const balance = async () => (await get(server, '/v1/balance', key)).balance_nusd
+  const balance = async () => (await server.get('/v1/balance', key)).balance_nusd
   const deposit = (dollars: number) => chain.usd.send(payer, 'transfer', treasury, units(dollars))
-  /** What all runs that the database knows of cost, in nano-USD. */
-  const spent = async (): Promise<number> => {
-    const args = ['export', 'usage', '--account', someAccount, '--format', 'jsonl', '--no-manifest']
-    const lines = (await must(home, ...args)).trim().split('\n')
-    return lines.reduce((sum, line) => sum + JSON.parse(line).cost_nusd, 0)
-  }
 
   beforeAll(async () => {
     chain = await openUsdChain('--block-time', '0.1')
@@ -83,7 +77,7 @@ describe.skipIf(noBinary || noAnvil)('a backup made under load, on the binary', 
     async () => {
       for (let i = 0; i < 3; i++) before.push(await run(server, key))
       for (const id of before) {
-        const file = await get(server, `/v1/receipts/${id}`, key)
+        const file = await server.get(`/v1/receipts/${id}`, key)
         writeFileSync(join(home.folder, `${id}.json`), JSON.stringify(file))
       }
       let isDone = false
@@ -134,14 +128,14 @@ describe.skipIf(noBinary || noAnvil)('a backup made under load, on the binary', 
       const status = await until(
         'the guard',
         async () => {
-          const found = await get(server, '/v1/status')
+          const found = await server.get('/v1/status')
           return found.anchors.status === 'diverged' && found
         },
         patienceMs,
       )
       expect(status).toMatchObject({ status: 'degraded', ledger: 'balanced' })
       // One deposit was in the copy, the other is found on the chain again.
-      const due = 12 * usd - (await spent())
+      const due = 12 * usd - (await spentBy(home)).spent
       await until('both deposits', async () => (await balance()) === due, patienceMs)
       const json = { model: 'counterfoil/echo-1', input: 'hello' }
       await expectRefusal(await server.call('/v1/runs', { key, json }), 503, 'log_diverged')
@@ -160,7 +154,7 @@ describe.skipIf(noBinary || noAnvil)('a backup made under load, on the binary', 
       const money = await balance()
       const id = await run(server, key)
       expect(await balance()).toBe(money - 1000)
-      const { receipt } = await get(server, `/v1/receipts/${id}`, key)
+      const { receipt } = await server.get(`/v1/receipts/${id}`, key)
       expect(receipt.issuer).toEndWith('#2')
       for (const old of before) {
         const verify = ['verify', `${old}.json`, '--signer', signer]

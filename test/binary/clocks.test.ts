@@ -3,10 +3,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { noBinary, run, type Server } from '../support/binary.ts'
+import { freePort } from '../support/free-port.ts'
 import { postgresServer } from '../support/postgres.ts'
 import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
-import { freePort, type Pair, startPair } from './nodes.ts'
+import { type Pair, startPair } from './nodes.ts'
 
 /** Debian's `faketime`, which gives one process another time of day. */
 const folder = '/usr/lib'

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { openSync } from 'node:fs'
+import { openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { seedRuns } from '../../drills/seed.ts'
 import {
   binary,
+  grant,
   type Home,
   makeHome,
   makeKey,
@@ -67,6 +70,21 @@ describe.skipIf(noBinary)('a command whose output is closed early', () => {
     const line = '{ sleep 0.2; $B key revoke key_none 2>&1; echo $? >code; } | true; cat code'
     expect(await shell(line)).toBe('1\n')
   })
+
+  test('arrives whole when it is longer than a pipe holds and its reader is slow', async () => {
+    await (await home.start()).stop()
+    await grant(home, '1000.00')
+    const root = await makeKey(home)
+    const child = await makeKey(home, {}, '--parent', root.id)
+    const origin = 'http://localhost:4663'
+    await seedRuns({ data: home.data, origin, root, child, count: 2000 })
+    const args = `export usage --account ${someAccount} --format jsonl --no-manifest`
+    await must(home, ...args.split(' '), '--output', 'whole')
+    await shell(`$B ${args} | (sleep 0.3; cat) >piped`)
+    const [whole, piped] = ['whole', 'piped'].map((name) => readFileSync(join(home.folder, name)))
+    expect(whole?.length).toBeGreaterThan(1_000_000)
+    expect(piped?.equals(whole ?? Buffer.alloc(0))).toBe(true)
+  }, 60_000)
 
   promise`M2`
   test('fails in one line when its output is a full disk', async () => {

@@ -258,28 +258,24 @@ route = ["y:z"]
 
   promise`K9 H: A lost or empty database is not made anew in silence.`
   test('a database that was lost is not made again in silence', async () => {
-    const lost = await makeHome()
-    try {
-      const server = await lost.start()
-      await makeKey(lost)
-      await server.stop('SIGKILL')
-      const file = join(lost.data, 'counterfoil.db')
-      expect(readdirSync(lost.data)).toContain('counterfoil.db-wal')
-      await rm(file)
-      for (const command of [['serve'], ['key', 'list']]) {
-        const done = await lost.cli(...command)
-        expect(done.code).toBe(1)
-        expect(done.stderr).toContain('is gone')
-      }
-      writeFileSync(file, '')
-      const empty = await lost.cli('serve')
-      expect([empty.code, empty.stderr.includes('is empty')]).toEqual([1, true])
-      writeFileSync(file, 'this is no database at all, whatever its name says')
-      const broken = await lost.cli('serve')
-      expect([broken.code, broken.stderr.includes('is not a database')]).toEqual([1, true])
-      expect(statSync(file).size).toBeLessThan(100)
-    } finally {
-      await lost.remove()
+    await using lost = await makeHome()
+    const server = await lost.start()
+    await makeKey(lost)
+    await server.stop('SIGKILL')
+    const file = join(lost.data, 'counterfoil.db')
+    expect(readdirSync(lost.data)).toContain('counterfoil.db-wal')
+    await rm(file)
+    for (const command of [['serve'], ['key', 'list']]) {
+      const done = await lost.cli(...command)
+      expect(done.code).toBe(1)
+      expect(done.stderr).toContain('is gone')
     }
+    writeFileSync(file, '')
+    const empty = await lost.cli('serve')
+    expect([empty.code, empty.stderr.includes('is empty')]).toEqual([1, true])
+    writeFileSync(file, 'this is no database at all, whatever its name says')
+    const broken = await lost.cli('serve')
+    expect([broken.code, broken.stderr.includes('is not a database')]).toEqual([1, true])
+    expect(statSync(file).size).toBeLessThan(100)
   })
 })

@@ -3,19 +3,19 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  fund,
   grant,
   type Home,
   makeHome,
-  makeKey,
   must,
   noBinary,
   type Server,
   someAccount,
 } from '../support/binary.ts'
+import { freePort } from '../support/free-port.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
 import { promise } from '../support/promise.ts'
 import { pricedBuiltins, until } from '../support/runs.ts'
-import { freePort } from './nodes.ts'
 
 const runCount = 200
 const run = { model: 'counterfoil/echo-1', input: 'from one machine to many' }
@@ -32,8 +32,7 @@ describe.skipIf(noBinary || !postgresServer)('counterfoil db copy', () => {
     database = await emptyDatabase()
     home = await makeHome(`base_url = "http://localhost:4663"\n${pricedBuiltins}`)
     const server = await startAt(home)
-    await grant(home, '10.00')
-    secret = (await makeKey(home)).secret
+    secret = await fund(home, '10.00')
     for (let i = 0; i < runCount; i += 20) {
       await Promise.all(Array.from({ length: 20 }, () => runOnce(server)))
     }
@@ -149,14 +148,10 @@ describe.skipIf(noBinary || !postgresServer)('counterfoil db copy', () => {
   promise`M4`
   test('keeps its mark in a backup of the file', async () => {
     await must(home, 'backup', 'marked.db')
-    const other = await makeHome()
-    try {
-      await must(other, 'restore', join(home.folder, 'marked.db'))
-      const { code, stderr } = await other.cli('key', 'list')
-      expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining(place()) })
-    } finally {
-      await other.remove()
-    }
+    await using other = await makeHome()
+    await must(other, 'restore', join(home.folder, 'marked.db'))
+    const { code, stderr } = await other.cli('key', 'list')
+    expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining(place()) })
   }, 60_000)
 
   test('is refused where something is already, which stays', async () => {
@@ -184,14 +179,14 @@ describe.skipIf(noBinary || !postgresServer)('counterfoil db copy', () => {
     const server = await startAt(home)
     expect(await figures(server)).toEqual(before)
     for (const { id } of receipts.filter((_, i) => i % 20 === 0)) {
-      const receipt = await (await server.call(`/v1/receipts/${id}`, { key: secret })).json()
+      const receipt = await server.get(`/v1/receipts/${id}`, secret)
       const verdict = await server.call('/v1/receipts/verify', { json: receipt })
       expect(await verdict.json()).toMatchObject({ valid: true, level: 'logged' })
     }
     const head = await until(
       'the head to be signed',
       async () => {
-        const { checkpoint } = (await (await server.call('/v1/anchors')).json()).log
+        const { checkpoint } = (await server.get('/v1/anchors')).log
         return Number(checkpoint?.size) === log?.size && checkpoint
       },
       30_000,
@@ -199,7 +194,7 @@ describe.skipIf(noBinary || !postgresServer)('counterfoil db copy', () => {
     expect(head.root).toBe(log?.root)
     await runOnce(server)
     const newest = receipts.at(-1)?.id ?? ''
-    const read = await (await server.call(`/v1/receipts/${newest}`, { key: secret })).json()
+    const read = await server.get(`/v1/receipts/${newest}`, secret)
     expect(Number(read.proof.index)).toBe(log?.size ?? 0)
     await audit(server)
     await must(home, 'doctor')

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { grant, type Home, makeHome, makeKey, noBinary } from '../support/binary.ts'
+import { fund, type Home, makeHome, noBinary } from '../support/binary.ts'
 
 describe.skipIf(noBinary)('a leaf that changed on the disk', () => {
   let home: Home
@@ -12,8 +12,7 @@ describe.skipIf(noBinary)('a leaf that changed on the disk', () => {
 
   test('is named by doctor, the proof, the tile and the status, and an audit ends with 1', async () => {
     let server = await home.start()
-    await grant(home, '5')
-    const { secret: key } = await makeKey(home)
+    const key = await fund(home, '5')
     const ids: string[] = []
     for (let i = 0; i < 12; i++) {
       const answer = await fetch(`${server.origin}/v1/runs`, {

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Home, makeHome, noBinary, run } from '../support/binary.ts'
+import { freePort } from '../support/free-port.ts'
 import { type PgBouncer, pgbouncer, startPgBouncer } from '../support/pgbouncer.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
 import { promise } from '../support/promise.ts'
-import { freePort } from './nodes.ts'
 
 const password = 'hush-hush'
 
@@ -107,20 +107,16 @@ describe.skipIf(noBinary || !postgresServer)('a PostgreSQL server that cannot be
   })
 
   test('as the target of db copy is named in the same words', async () => {
-    const source = await makeHome()
-    try {
-      await (await source.start()).stop()
-      const port = freePort()
-      const from = `sqlite:${join(source.data, 'counterfoil.db')}`
-      const to = `postgres://someone:${password}@127.0.0.1:${port}/db`
-      const { code, stderr } = await source.cli('db', 'copy', '--from', from, '--to', to)
-      expect({ code, stderr }).toEqual({
-        code: 1,
-        stderr: `PostgreSQL at 127.0.0.1:${port} cannot be reached; start it, or correct database_url\n`,
-      })
-    } finally {
-      await source.remove()
-    }
+    await using source = await makeHome()
+    await (await source.start()).stop()
+    const port = freePort()
+    const from = `sqlite:${join(source.data, 'counterfoil.db')}`
+    const to = `postgres://someone:${password}@127.0.0.1:${port}/db`
+    const { code, stderr } = await source.cli('db', 'copy', '--from', from, '--to', to)
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `PostgreSQL at 127.0.0.1:${port} cannot be reached; start it, or correct database_url\n`,
+    })
   })
 
   test('because its URL cannot be read is a wrong configuration', async () => {

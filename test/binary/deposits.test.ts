@@ -37,7 +37,7 @@ describe.skipIf(noBinary || noAnvil)('deposits, on the binary', () => {
     await chain?.stop()
   })
   const balance = async (): Promise<number> =>
-    (await (await server.call('/v1/balance', { key })).json()).balance_nusd / 1_000_000_000
+    (await server.get('/v1/balance', key)).balance_nusd / 1_000_000_000
   const untilBalance = (dollars: number) =>
     until(`a balance of ${dollars}`, async () => (await balance()) === dollars, 60_000)
   const status = async () => JSON.parse(await must(home, 'deposits', 'status', '--json'))
@@ -62,7 +62,7 @@ describe.skipIf(noBinary || noAnvil)('deposits, on the binary', () => {
       return states.finalized?.count === 15 && Object.keys(states).length === 1
     })
     expect(await balance()).toBe(sent)
-    const { deposits, ledger } = await (await server.call('/v1/status')).json()
+    const { deposits, ledger } = await server.get('/v1/status')
     expect([deposits.status, ledger]).toEqual(['ok', 'balanced'])
   })
 
@@ -101,7 +101,7 @@ describe.skipIf(noBinary || noAnvil)('deposits, on the binary', () => {
     home.configure(chain.toml.replace('[deposits]', 'token_decimals = 18\n[deposits]'))
     server = await home.start()
     const told = await until('a degraded status', async () => {
-      const found = await (await server.call('/v1/status')).json()
+      const found = await server.get('/v1/status')
       return found.deposits.status === 'degraded' && found
     })
     expect([told.status, told.deposits.reason]).toEqual(['degraded', 'wrong_decimals'])

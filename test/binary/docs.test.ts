@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { binary, noBinary } from '../support/binary.ts'
+import { freePort } from '../support/free-port.ts'
 import { makeMachine, onMachine } from './machine.ts'
-import { freePort } from './nodes.ts'
 
 const withinMs = 120_000
 

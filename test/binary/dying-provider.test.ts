@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { grant, makeHome, makeKey, noBinary } from '../support/binary.ts'
+import { fund, makeHome, noBinary } from '../support/binary.ts'
 import { until } from '../support/runs.ts'
 
 setDefaultTimeout(120_000)
@@ -32,8 +32,7 @@ output = "$0.60/M"
 `)
     try {
       const server = await home.start()
-      const { secret } = await makeKey(home)
-      await grant(home, '1.00')
+      const secret = await fund(home, '1.00')
       const json = { model: 'far/any', messages: [{ role: 'user', content: 'hi' }] }
       const refused = await server.call('/v1/chat/completions', { key: secret, json })
       expect(refused.status).toBe(502)

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { grant, type Home, makeHome, makeKey, noBinary } from '../support/binary.ts'
+import { fund, type Home, makeHome, noBinary } from '../support/binary.ts'
+import { freePort } from '../support/free-port.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
 import { promise } from '../support/promise.ts'
 import { testPrivateKey } from '../support/world.ts'
-import { faultsIn, freePort, serviceName, untilNumbered } from './nodes.ts'
+import { faultsIn, serviceName, untilNumbered } from './nodes.ts'
 
 const run = { model: 'counterfoil/echo-1', input: 'hello' }
 const nodeCount = 4
@@ -28,8 +29,7 @@ describe.skipIf(noBinary || !postgresServer)('the first starts on an empty Postg
     const nodes = await Promise.all(first.map((home) => home.start({ env, port: freePort() })))
     const [home] = homes
     if (!home) throw new Error('no home')
-    await grant(home, '1.00')
-    const { secret: key } = await makeKey(home)
+    const key = await fund(home, '1.00')
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, i) =>
         nodes[i % nodeCount]?.call('/v1/runs', { key, json: run }),

@@ -2,12 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { toHex } from '../../src/kernel/hex.ts'
-import { systemRandom } from '../../src/kernel/random.ts'
 import { leafHash, leafKinds } from '../../src/verify/merkle.ts'
 import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
+import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
 import { fault, promise } from '../support/promise.ts'
 
-const server = process.env['TEST_DATABASE_URL']
 /** More than a lease lasts, so that the other node takes over. */
 const frozenMs = 13_000
 
@@ -16,22 +15,18 @@ const run = { model: 'counterfoil/echo-1', input: 'hello' }
 type Run = { place: string | null; digest: Uint8Array | null; id: string }
 type Leaf = { idx: string; kind: number; hashes: Uint8Array }
 
-describe.skipIf(noBinary || !server)('two nodes on one PostgreSQL', () => {
-  const name = `t_${Buffer.from(systemRandom().bytes(8)).toString('hex')}`
+describe.skipIf(noBinary || !postgresServer)('two nodes on one PostgreSQL', () => {
   const homes: Home[] = []
   const nodes: Server[] = []
-  let admin: Bun.SQL
+  let database: EmptyDatabase
   let sql: Bun.SQL
   let secret = ''
 
   beforeAll(async () => {
-    admin = new Bun.SQL({ url: server ?? '', max: 1 })
-    await admin.unsafe(`create database ${name}`)
-    const url = new URL(server ?? '')
-    url.pathname = `/${name}`
-    sql = new Bun.SQL({ url: url.href, max: 1 })
-    const first = await makeHome(`database_url = "${url.href}"\n`)
-    const second = await makeHome(`database_url = "${url.href}"\n`)
+    database = await emptyDatabase()
+    sql = database.sql
+    const first = await makeHome(`database_url = "${database.url}"\n`)
+    const second = await makeHome(`database_url = "${database.url}"\n`)
     homes.push(first, second)
     const node = await first.start()
     await grant(first, '100.00')
@@ -44,9 +39,7 @@ describe.skipIf(noBinary || !server)('two nodes on one PostgreSQL', () => {
   }, 60_000)
   afterAll(async () => {
     for (const home of homes) await home.remove()
-    await sql?.close()
-    await admin?.unsafe(`drop database if exists ${name} with (force)`)
-    await admin?.close()
+    await database?.drop()
   }, 30_000)
 
   promise`G10`
@@ -92,7 +85,7 @@ describe.skipIf(noBinary || !server)('two nodes on one PostgreSQL', () => {
     expect(answered.length).toBeGreaterThan(20)
     for (const id of answered.filter((_, i) => i % Math.ceil(answered.length / 20) === 0)) {
       for (const node of [sleeper, other]) {
-        const file = await (await node.call(`/v1/receipts/${id}`, { key: secret })).json()
+        const file = await node.get(`/v1/receipts/${id}`, secret)
         const verdict = await node.call('/v1/receipts/verify', { json: file })
         expect(await verdict.json()).toMatchObject({ valid: true, level: 'logged' })
       }

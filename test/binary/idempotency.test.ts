@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
+import { fund, type Home, makeHome, noBinary, type Server } from '../support/binary.ts'
 import { fault, promise } from '../support/promise.ts'
 import { modelToml, upstreamToml } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
@@ -41,8 +41,7 @@ describe.skipIf(noBinary)('kill -9 between the settle and the answer', () => {
       },
     })
     home = await makeHome(upstreamToml('stub', stub.url) + modelToml('stub/held', '"stub:held"'))
-    key = (await makeKey(home)).secret
-    await grant(home, '1000.00')
+    key = await fund(home, '1000.00')
     server = await home.start()
   }, 60_000)
   afterAll(async () => {
@@ -155,9 +154,9 @@ describe.skipIf(noBinary)('kill -9 between the settle and the answer', () => {
     const made = runs().filter(({ id }) => !known.has(id))
     expect(made.filter((run) => run.cost === cost)).toHaveLength(1)
     expect(made.filter((run) => run.cost > 0)).toHaveLength(1)
-    const { held_nusd: held } = await (await server.call('/v1/balance', { key })).json()
+    const { held_nusd: held } = await server.get('/v1/balance', key)
     expect(held).toBe(0)
-    expect((await (await server.call('/v1/status')).json()).ledger).toBe('balanced')
+    expect((await server.get('/v1/status')).ledger).toBe('balanced')
   }, 120_000)
 
   promise`K3`

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { clients } from '../front/mcp/clients.ts'
-import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
+import { fund, type Home, makeHome, noBinary, type Server } from '../support/binary.ts'
 
 describe.skipIf(noBinary)('MCP clients against the executable', () => {
   let home: Home
@@ -8,8 +8,7 @@ describe.skipIf(noBinary)('MCP clients against the executable', () => {
   let secret: string
   beforeAll(async () => {
     home = await makeHome()
-    secret = (await makeKey(home)).secret
-    await grant(home, '1.00')
+    secret = await fund(home, '1.00')
     server = await home.start()
   }, 60_000)
   afterAll(() => home?.remove())
@@ -43,7 +42,7 @@ describe.skipIf(noBinary)('MCP clients against the executable', () => {
   })
 
   test('the reference is inside of it', async () => {
-    const document = await (await server.call('/openapi.json')).json()
+    const document = await server.get('/openapi.json')
     expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url: server.origin }] })
   })
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { readExposition } from '../app/metrics/exposition.ts'
-import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
+import { fund, type Home, makeHome, noBinary, type Server } from '../support/binary.ts'
 import { outcomeOf } from '../support/rejection.ts'
 import { until } from '../support/runs.ts'
 
@@ -21,8 +21,7 @@ describe.skipIf(noBinary)('the binary with a listener for metrics', () => {
   }
 
   test('tells of itself, of its ledger, and of a run once that ended', async () => {
-    const { secret } = await makeKey(home)
-    await grant(home, '1.00')
+    const secret = await fund(home, '1.00')
     const messages = [{ role: 'user', content: 'tell nobody' }]
     const json = { model: 'counterfoil/echo-1', messages }
     expect((await server.call('/v1/chat/completions', { key: secret, json })).status).toBe(200)

@@ -3,7 +3,15 @@ import { join } from 'node:path'
 import { auditStore } from '../../src/ledger/store/audit.ts'
 import { readWholeLogs } from '../../src/proof/log/store/whole.ts'
 import { openPostgres } from '../../src/storage/db/engine/postgres.ts'
-import { grant, type Home, makeHome, makeKey, type Server } from '../support/binary.ts'
+import {
+  grant,
+  type Home,
+  makeHome,
+  makeKey,
+  randomAccount,
+  type Server,
+} from '../support/binary.ts'
+import { freePort } from '../support/free-port.ts'
 import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
 import { type EmptyDatabase, emptyDatabase } from '../support/postgres.ts'
 import { until } from '../support/runs.ts'
@@ -45,7 +53,7 @@ ${shared}`
     nodes: [a, b] as [Server, Server],
     /** An account of its own with a key, and money in it. */
     async funded(usd: string, ...more: string[]) {
-      const account = `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(20))).toString('hex')}`
+      const account = randomAccount()
       await grant(first, usd, account)
       return { account, key: await makeKey(first, { account }, ...more) }
     },
@@ -57,16 +65,11 @@ ${shared}`
   }
 }
 
-/** Free now; nothing else of a test listens between this and the start. */
-export function freePort(): number {
-  const probe = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
-  const { port } = probe
-  probe.stop(true)
-  return port ?? 0
-}
-
 /** Waits until no run is open and none waits for its number. */
-export const untilNumbered = ({ database }: Pick<Pair, 'database'>, ms = 60_000) =>
+export const untilNumbered = (
+  { database }: { database: Pick<EmptyDatabase, 'url' | 'sql'> },
+  ms = 60_000,
+) =>
   until(
     'every run to be numbered',
     async () => {

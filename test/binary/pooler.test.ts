@@ -1,19 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import {
-  grant,
-  type Home,
-  makeHome,
-  makeKey,
-  noBinary,
-  type Server,
-  someAccount,
-} from '../support/binary.ts'
+import { fund, type Home, makeHome, noBinary, type Server } from '../support/binary.ts'
+import { freePort } from '../support/free-port.ts'
 import { type PgBouncer, pgbouncer, startPgBouncer } from '../support/pgbouncer.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
 import { promise } from '../support/promise.ts'
 import { pricedBuiltins, until } from '../support/runs.ts'
-import { faultsIn, freePort, untilNumbered } from './nodes.ts'
+import { faultsIn, untilNumbered } from './nodes.ts'
 
 if (!pgbouncer) console.log('PgBouncer is not installed: its tests are left out')
 
@@ -34,8 +27,7 @@ describe.skipIf(noBinary || !postgresServer || !pgbouncer)('behind PgBouncer', (
   }, 30_000)
 
   const settings = (url: string) => `database_url = "${url}"\n${pricedBuiltins}`
-  const databaseOf = async (server: Server) =>
-    (await (await server.call('/v1/status')).json()).database
+  const databaseOf = async (server: Server) => (await server.get('/v1/status')).database
 
   promise`M5 H: Behind a pooler in transaction mode the service works with ?prepare=false, says that
     it polls, and says what to do where prepared statements fail.`
@@ -43,8 +35,7 @@ describe.skipIf(noBinary || !postgresServer || !pgbouncer)('behind PgBouncer', (
     pooler = await startPgBouncer({ server: database.url, poolMode: 'transaction' })
     home.configure(settings(pooler.url(database.name, '?prepare=false')))
     const server = await home.start({ port: freePort() })
-    await grant(home, '1.00')
-    const { secret: key } = await makeKey(home, { account: someAccount })
+    const key = await fund(home, '1.00')
     const answers = await Promise.all(
       Array.from({ length: 100 }, () => server.call('/v1/runs', { key, json: run })),
     )

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { binary, type Home, makeHome, makeKey, must, noBinary, run } from '../support/binary.ts'
+import { freePort } from '../support/free-port.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
 import { promise } from '../support/promise.ts'
-import { freePort } from './nodes.ts'
 
 if (!Bun.which('pg_dump')) console.log('pg_dump is not installed: its tests are left out')
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
+import { fund, type Home, makeHome, noBinary, type Server } from '../support/binary.ts'
 import { postgresServer } from '../support/postgres.ts'
 import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
@@ -28,8 +28,7 @@ describe.skipIf(noBinary)('a quote of the binary', () => {
     folder = mkdtempSync(join(tmpdir(), 'quote-'))
     home = await makeHome(echo(1000))
     server = await home.start()
-    await grant(home, '1.00')
-    key = (await makeKey(home)).secret
+    key = await fund(home, '1.00')
   }, patienceMs)
   afterAll(async () => {
     await home?.remove()
@@ -50,7 +49,7 @@ describe.skipIf(noBinary)('a quote of the binary', () => {
       for (const [at, price] of [2000, 3000, 4000].entries()) {
         home.configure(echo(price))
         server.signal('SIGHUP')
-        const offered = async () => (await (await server.call('/v1/models')).json()).price_list
+        const offered = async () => (await server.get('/v1/models')).price_list
         await until('the prices', async () => (await offered()).version === at + 2, patienceMs)
       }
       const quoted = await (await runWith(made.id)).json()
@@ -65,11 +64,11 @@ describe.skipIf(noBinary)('a quote of the binary', () => {
       const dear = await (await server.call('/v1/runs', { key, json })).json()
       expect(dear.cost_nusd).toBeGreaterThan(3 * plain.cost_nusd)
 
-      const { address } = await (await server.call('/v1/signer')).json()
+      const { address } = await server.get('/v1/signer')
       const path = (name: string) => join(folder, name)
       const write = (name: string, value: unknown) =>
         writeFileSync(path(name), JSON.stringify(value))
-      const file = await (await server.call(`/v1/receipts/${quoted.receipt.id}`, { key })).json()
+      const file = await server.get(`/v1/receipts/${quoted.receipt.id}`, key)
       write('receipt.json', file)
       write('quote.json', made)
       const [first, ...rest] = made.quote.rates
@@ -85,7 +84,7 @@ describe.skipIf(noBinary)('a quote of the binary', () => {
 
       // The whole log beside the running server, and an auditor who has these files alone.
       const signed = ['--signer', address]
-      const { note_key: logKey, issuer } = await (await server.call('/v1/signer')).json()
+      const { note_key: logKey, issuer } = await server.get('/v1/signer')
       const policy = { type: 'counterfoil.policy', version: '1', signers: [address], issuer }
       write('policy.json', policy)
       const log = path('log')

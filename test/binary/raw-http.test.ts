@@ -7,15 +7,7 @@ import {
   statusesIn,
   trySockets,
 } from '../fuzz/sockets.ts'
-import {
-  binary,
-  grant,
-  type Home,
-  makeHome,
-  makeKey,
-  noBinary,
-  type Server,
-} from '../support/binary.ts'
+import { binary, fund, type Home, makeHome, noBinary, type Server } from '../support/binary.ts'
 
 describe.skipIf(noBinary)(`bytes that are not request, at ${binary.split('/').at(-1)}`, () => {
   let home: Home
@@ -23,8 +15,7 @@ describe.skipIf(noBinary)(`bytes that are not request, at ${binary.split('/').at
   let served: Served
   beforeAll(async () => {
     home = await makeHome()
-    const { secret } = await makeKey(home)
-    await grant(home, '5.00')
+    const secret = await fund(home, '5.00')
     server = await home.start()
     let isAlive = true
     void server.exited.then(() => {
@@ -57,9 +48,9 @@ describe.skipIf(noBinary)(`bytes that are not request, at ${binary.split('/').at
   }, 60_000)
 
   test('afterwards nothing is held and the ledger is balanced', async () => {
-    const status = await (await server.call('/v1/status')).json()
+    const status = await server.get('/v1/status')
     expect(status.ledger).toBe('balanced')
-    const balance = await (await server.call('/v1/balance', { key: served.secret })).json()
+    const balance = await server.get('/v1/balance', served.secret)
     expect(balance.held_nusd).toBe(0)
   })
 })

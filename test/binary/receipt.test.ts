@@ -46,7 +46,7 @@ describe.skipIf(noBinary)('receipts on the command line, beside a running server
     writeFileSync(path, JSON.stringify(bodyOf('shown by hand')))
     const share = await cli('share', id, '--sections', 'run', '--input', path)
     expect(share).toMatchObject({ visibility: 'unlisted', sections: ['run', 'content'] })
-    const seen = await (await server.call(`/v1/receipts/${id}`)).json()
+    const seen = await server.get(`/v1/receipts/${id}`)
     expect(seen.disclosures.input.value).toEqual(bodyOf('shown by hand'))
     expect(await cli('unshare', id)).toMatchObject({ visibility: 'private', url: null })
     expect((await server.call(`/v1/receipts/${id}`)).status).toBe(404)

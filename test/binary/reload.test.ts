@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
+import { fund, type Home, makeHome, noBinary, type Server } from '../support/binary.ts'
 import { until } from '../support/runs.ts'
 
 /** How long a signal may take to work on a busy machine, in ms. */
@@ -20,12 +20,11 @@ describe.skipIf(noBinary)('SIGHUP', () => {
   beforeAll(async () => {
     home = await makeHome(echo(1000))
     server = await home.start()
-    await grant(home, '1.00')
-    key = (await makeKey(home)).secret
+    key = await fund(home, '1.00')
   })
   afterAll(() => home?.remove())
 
-  const offered = async () => (await (await server.call('/v1/models')).json()).price_list.version
+  const offered = async () => (await server.get('/v1/models')).price_list.version
   const said = () => readFileSync(home.printed.stderr, 'utf8')
   const costOfRun = async () => {
     const json = { model: 'counterfoil/echo-1', input: 'hello' }

@@ -40,8 +40,7 @@ describe.skipIf(noBinary)('verify --answer, of answers as they were saved', () =
   let signer = ''
   beforeAll(async () => {
     served = await serveAgents()
-    signer = ((await (await served.server.call('/v1/signer')).json()) as { address: string })
-      .address
+    signer = (await served.server.get('/v1/signer')).address
   })
   afterAll(() => served?.stop())
 

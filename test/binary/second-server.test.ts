@@ -4,10 +4,10 @@ import { platform } from 'node:os'
 import { join } from 'node:path'
 import {
   type Done,
+  fund,
   grant,
   type Home,
   makeHome,
-  makeKey,
   must,
   noBinary,
   type Server,
@@ -23,8 +23,7 @@ describe.skipIf(isLeftOut)('a second server on one SQLite database', () => {
 
   const start = async () => {
     home = await makeHome()
-    const { secret } = await makeKey(home)
-    await grant(home, '1.00')
+    const secret = await fund(home, '1.00')
     return { home, secret, first: await home.start() }
   }
   const expectRefused = (second: Done, first: Server) => {

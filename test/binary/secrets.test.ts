@@ -23,37 +23,33 @@ promise`K18`
 test.skipIf(noBinary)(
   'the secret of a key is nowhere but in the hands of who made it; its SHA-256 is stored',
   async () => {
-    const home = await makeHome()
-    try {
-      const { id, secret } = await makeKey(home)
-      const child = await makeKey(home, {}, '--parent', id)
-      await grant(home, '1.00')
-      const server = await home.start({ args: ['--log-level', 'debug'] })
-      const said = await sayEverything(server, secret, child.id)
-      said.push(await must(home, 'key', 'list', '--json'), await must(home, 'config'))
+    await using home = await makeHome()
+    const { id, secret } = await makeKey(home)
+    const child = await makeKey(home, {}, '--parent', id)
+    await grant(home, '1.00')
+    const server = await home.start({ args: ['--log-level', 'debug'] })
+    const said = await sayEverything(server, secret, child.id)
+    said.push(await must(home, 'key', 'list', '--json'), await must(home, 'config'))
 
-      const whileItRuns = filesOf(home)
-      expect(whileItRuns.map(([name]) => name)).toContain('counterfoil.db-wal')
-      await server.stop('SIGKILL')
-      const afterACrash = filesOf(home)
-      await (await home.start({ args: ['--log-level', 'debug'] })).stop()
-      const afterAStop = filesOf(home)
+    const whileItRuns = filesOf(home)
+    expect(whileItRuns.map(([name]) => name)).toContain('counterfoil.db-wal')
+    await server.stop('SIGKILL')
+    const afterACrash = filesOf(home)
+    await (await home.start({ args: ['--log-level', 'debug'] })).stop()
+    const afterAStop = filesOf(home)
 
-      const answers = said.map((text, i): File => [`answer ${i}`, Buffer.from(text)])
-      for (const files of [whileItRuns, afterACrash, afterAStop, answers]) {
-        expect(namesWith(files, spellings(secret))).toEqual([])
-        expect(namesWith(files, spellings(child.secret))).toEqual([])
-      }
-      for (const files of [whileItRuns, afterACrash, afterAStop]) {
-        expect(namesWith(files, [Buffer.from(marker)])).toEqual([])
-        const hash = sha256Hex(secret)
-        const stored = namesWith(files, [Buffer.from(hash), Buffer.from(hash, 'hex')])
-        expect(stored.some((name) => name.startsWith('counterfoil.db'))).toBe(true)
-      }
-      expect(namesWith(afterAStop, [Buffer.from('"level":"info"')])).toEqual(['stderr'])
-    } finally {
-      await home.remove()
+    const answers = said.map((text, i): File => [`answer ${i}`, Buffer.from(text)])
+    for (const files of [whileItRuns, afterACrash, afterAStop, answers]) {
+      expect(namesWith(files, spellings(secret))).toEqual([])
+      expect(namesWith(files, spellings(child.secret))).toEqual([])
     }
+    for (const files of [whileItRuns, afterACrash, afterAStop]) {
+      expect(namesWith(files, [Buffer.from(marker)])).toEqual([])
+      const hash = sha256Hex(secret)
+      const stored = namesWith(files, [Buffer.from(hash), Buffer.from(hash, 'hex')])
+      expect(stored.some((name) => name.startsWith('counterfoil.db'))).toBe(true)
+    }
+    expect(namesWith(afterAStop, [Buffer.from('"level":"info"')])).toEqual(['stderr'])
   },
   30_000,
 )

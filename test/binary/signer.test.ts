@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import {
   binary,
   type Done,
-  grant,
+  fund,
   type Home,
   makeHome,
-  makeKey,
   must,
   noBinary,
   run,
@@ -25,8 +24,7 @@ describe.skipIf(noBinary)('the life of the signer', () => {
   beforeAll(async () => {
     home = await makeHome()
     server = await home.start()
-    await grant(home, '10.00')
-    secret = (await makeKey(home)).secret
+    secret = await fund(home, '10.00')
   }, 30_000)
   afterAll(() => home?.remove())
 
@@ -115,7 +113,7 @@ describe.skipIf(noBinary)('the life of the signer', () => {
       child.kill('SIGKILL')
       await child.exited
       server = await home.start()
-      const { address } = await (await server.call('/v1/signer')).json()
+      const { address } = await server.get('/v1/signer')
       const now = await receipt('now.json')
       expect(await judge(now)).toMatchObject({ valid: true, level: 'logged', signer: address })
       expect(await judge(file)).toMatchObject({ valid: true, level: 'logged' })
@@ -126,7 +124,7 @@ describe.skipIf(noBinary)('the life of the signer', () => {
 
   test('a revocation takes a range that the key has, and names it otherwise', async () => {
     const [first, second] = [await receipt('first.json'), await receipt('second.json')]
-    const { from_index: from, log } = await (await server.call('/v1/signer')).json()
+    const { from_index: from, log } = await server.get('/v1/signer')
     await server.stop()
     const revoke = (index: number) =>
       home.cli('signer', 'revoke', '--from-index', String(index), '--reason', 'stolen')
@@ -175,18 +173,14 @@ describe.skipIf(noBinary)('the life of the signer', () => {
 
   promise`H1`
   test('the key of the environment signs, and is not in it any more', async () => {
-    const other = await makeHome()
-    try {
-      const key = '59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
-      const own = await other.start({ env: { COUNTERFOIL_SIGNER_KEY: key } })
-      const { address } = await (await own.call('/v1/signer')).json()
-      expect(address).toBe('0x70997970C51812dc3A010C7d01b50e0d17dc79C8')
-      expect(existsSync(join(other.data, 'signer.key'))).toBe(false)
-      const printed = [other.printed.stdout, other.printed.stderr]
-      for (const file of printed) expect(readFileSync(file, 'utf8')).not.toContain(key)
-      await own.stop()
-    } finally {
-      await other.remove()
-    }
+    await using other = await makeHome()
+    const key = '59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
+    const own = await other.start({ env: { COUNTERFOIL_SIGNER_KEY: key } })
+    const { address } = await (await own.call('/v1/signer')).json()
+    expect(address).toBe('0x70997970C51812dc3A010C7d01b50e0d17dc79C8')
+    expect(existsSync(join(other.data, 'signer.key'))).toBe(false)
+    const printed = [other.printed.stdout, other.printed.stderr]
+    for (const file of printed) expect(readFileSync(file, 'utf8')).not.toContain(key)
+    await own.stop()
   }, 60_000)
 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
-import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
+import { fund, type Home, makeHome, noBinary, type Server } from '../support/binary.ts'
+import { metricsUrl } from '../support/judges.ts'
 import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
 import { promise } from '../support/promise.ts'
@@ -34,8 +34,7 @@ rpm = 1_000_000
 listen = "0"
 `)
       server = await home.start()
-      await grant(home, '5.00')
-      key = (await makeKey(home)).secret
+      key = await fund(home, '5.00')
     }, 60_000)
     afterEach(async () => {
       await home.remove()
@@ -70,7 +69,7 @@ listen = "0"
       const ready = await server.call('/readyz')
       expect(ready.status).toBe(503)
       expect((await ready.json()).error.metadata).toEqual({ reason: 'storage_unreachable' })
-      const status = await (await server.call('/v1/status')).json()
+      const status = await server.get('/v1/status')
       expect([status.status, status.database.status]).toEqual(['degraded', 'down'])
       expect(await (await fetch(metricsUrl(home))).text()).toContain('counterfoil_database_up 0\n')
       const check = await timed(home.cli('healthcheck', server.origin))
@@ -116,7 +115,7 @@ listen = "0"
       const paid = await database.sql`select id from runs where cost > 0`
       expect(paid.map(({ id }: { id: string }) => id).sort()).toEqual(ids.sort())
       expect(await faultsIn({ database })).toEqual([])
-      const { held_nusd: held } = await (await server.call('/v1/balance', { key })).json()
+      const { held_nusd: held } = await server.get('/v1/balance', key)
       expect(held).toBe(0)
     }, 120_000)
 
@@ -142,12 +141,6 @@ listen = "0"
     }, 60_000)
   },
 )
-
-/** Where the metrics of the last start are. */
-const metricsUrl = (home: Home): string =>
-  [...readFileSync(home.printed.stderr, 'utf8').matchAll(/"url":"(http:\S+?\/metrics)"/g)].at(
-    -1,
-  )?.[1] ?? ''
 
 async function timed<T>(work: Promise<T>): Promise<{ answer: T; ms: number }> {
   const startedAt = performance.now()

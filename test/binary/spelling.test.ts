@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
-  grant,
+  fund,
   type Home,
   makeHome,
-  makeKey,
   noBinary,
   type Server,
   unknownSecret,
@@ -19,8 +18,7 @@ describe.skipIf(noBinary)('no spelling of a request reaches a keyed handler with
 
   beforeAll(async () => {
     home = await makeHome('[limits]\nfailed_auth_per_minute = 1_000_000\n')
-    secret = (await makeKey(home)).secret
-    await grant(home, '10.00')
+    secret = await fund(home, '10.00')
     server = await home.start()
   })
   afterAll(() => home?.remove())

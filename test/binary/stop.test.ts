@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
+import { fund, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
+import { freePort } from '../support/free-port.ts'
 import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
 import { fault, promise } from '../support/promise.ts'
 import { outcomeOf } from '../support/rejection.ts'
+import { until } from '../support/runs.ts'
 import type { StubUpstream } from '../support/stub-upstream.ts'
-import { freePort } from './nodes.ts'
 
 describe.skipIf(noBinary)('SIGTERM under load, on the binary', () => {
   let stub: StubUpstream
@@ -15,8 +16,7 @@ describe.skipIf(noBinary)('SIGTERM under load, on the binary', () => {
   beforeAll(async () => {
     stub = await startPacedUpstream()
     home = await makeHome(pacedModels(stub.url))
-    key = (await makeKey(home)).secret
-    await grant(home, '10.00')
+    key = await fund(home, '10.00')
     server = await home.start()
   })
   afterAll(async () => {
@@ -38,7 +38,7 @@ describe.skipIf(noBinary)('SIGTERM under load, on the binary', () => {
     const readers = endless.map((answer) => readAll(answer))
     const short = Array.from({ length: 20 }, (_, i) => ask('stub/pace-300', i % 2 === 1))
     const waiting = ask('stub/silent', false)
-    await until(() => stub.counts.active === 31)
+    await until('31 at the upstream', () => stub.counts.active === 31, 10_000)
 
     server.signal('SIGTERM')
     const answers = await Promise.all(short)
@@ -67,9 +67,9 @@ describe.skipIf(noBinary)('SIGTERM under load, on the binary', () => {
   promise`K14`
   test('afterwards nothing is held, and each run was paid once', async () => {
     server = await home.start()
-    const balance = await json(server, '/v1/balance', key)
-    expect(balance['held_nusd']).toBe(0)
-    const { data } = (await json(server, '/v1/runs?limit=100', key)) as { data: Run[] }
+    const balance = await server.get('/v1/balance', key)
+    expect(balance.held_nusd).toBe(0)
+    const { data }: { data: Run[] } = await server.get('/v1/runs?limit=100', key)
     const count = (status: string) => data.filter((run) => run.status === status).length
     expect({
       succeeded: count('succeeded'),
@@ -82,8 +82,8 @@ describe.skipIf(noBinary)('SIGTERM under load, on the binary', () => {
       expect(run.cost_nusd > 0).toBe(run.status !== 'interrupted')
     }
     const costs = data.reduce((sum, run) => sum + run.cost_nusd, 0)
-    expect(balance['balance_nusd']).toBe(10_000_000_000 - costs)
-    expect((await json(server, '/v1/status'))['ledger']).toBe('balanced')
+    expect(balance.balance_nusd).toBe(10_000_000_000 - costs)
+    expect((await server.get('/v1/status')).ledger).toBe('balanced')
     expect(await server.stop()).toBe(0)
   })
 })
@@ -93,8 +93,7 @@ describe.skipIf(noBinary)('SIGTERM once, with a grace of its own', () => {
     const stub = await startPacedUpstream()
     const home = await makeHome(`${pacedModels(stub.url)}\n[limits]\nstop_grace_s = 2`)
     try {
-      const { secret: key } = await makeKey(home)
-      await grant(home, '10.00')
+      const key = await fund(home, '10.00')
       const server = await home.start()
       const answers = await Promise.all(
         Array.from({ length: 5 }, () =>
@@ -120,7 +119,7 @@ describe.skipIf(noBinary)('SIGTERM once, with a grace of its own', () => {
       // Far below the 25 s that it would take else.
       expect(performance.now() - asked).toBeLessThan(20_000)
       const again = await home.start()
-      const { held_nusd, balance_nusd } = await json(again, '/v1/balance', key)
+      const { held_nusd, balance_nusd } = await again.get('/v1/balance', key)
       expect(held_nusd).toBe(0)
       expect(balance_nusd).toBeLessThan(10_000_000_000)
       await again.stop()
@@ -198,23 +197,10 @@ describe.skipIf(noBinary)('a server and what is around it', () => {
 
 type Run = { status: string; cost_nusd: number; receipt_id: string }
 
-async function json(server: Server, path: string, key?: string): Promise<Record<string, unknown>> {
-  const answer = await server.call(path, key ? { key } : {})
-  return (await answer.json()) as Record<string, unknown>
-}
-
 /** The text of a stream that may be cut. */
 async function readAll(answer: Response): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   for await (const bytes of answer.body ?? []) text += decoder.decode(bytes, { stream: true })
   return text
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  const end = performance.now() + 10_000
-  while (!isTrue()) {
-    if (performance.now() > end) throw new Error('did not come true in time')
-    await Bun.sleep(5)
-  }
 }

@@ -3,10 +3,9 @@ import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import {
   expectRefusal,
-  grant,
+  fund,
   type Home,
   makeHome,
-  makeKey,
   noBinary,
   type Server,
 } from '../support/binary.ts'
@@ -23,8 +22,7 @@ describe.skipIf(noBinary)('upstreams that stall, on the binary', () => {
 
   const start = async (limits: string) => {
     home = await makeHome(`${limits}\n${modelsAt(stub.url)}`)
-    key = (await makeKey(home)).secret
-    await grant(home, '100.00')
+    key = await fund(home, '100.00')
     server = await home.start()
   }
   beforeAll(async () => {
@@ -120,7 +118,7 @@ output_pusd = 600_000`,
 }
 
 const balanceOf = async (server: Server, key: string) =>
-  (await (await server.call('/v1/balance', { key })).json()) as { held_nusd: number }
+  (await server.get('/v1/balance', key)) as { held_nusd: number }
 
 /** Streams left open, by a client without a limit of its own. */
 function hangingRequests(server: Server, key: string) {

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { grant, makeHome, makeKey, noBinary } from '../support/binary.ts'
+import { fund, makeHome, noBinary } from '../support/binary.ts'
 import { startReceiver } from '../support/event-receiver.ts'
+import { freePort } from '../support/free-port.ts'
 import { promise } from '../support/promise.ts'
 import { until } from '../support/runs.ts'
-import { freePort } from './nodes.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`
 
@@ -25,8 +25,7 @@ test.skipIf(noBinary)(
       return home.start({ args, env, probe, port: freePort() })
     }
     try {
-      const { secret: key } = await makeKey(home)
-      await grant(home, '1.00')
+      const key = await fund(home, '1.00')
       // The log of a service goes by its name, which a free port would change.
       home.configure(`base_url = "http://localhost:4663"
 

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { grant, type Home, makeHome, makeKey, noBinary, type Server } from '../support/binary.ts'
+import { fund, type Home, makeHome, noBinary, type Server } from '../support/binary.ts'
+import { metricsUrl } from '../support/judges.ts'
 import { noOwnPostgres, type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts'
 import { pacedModels, startPacedUpstream } from '../support/paced-upstream.ts'
 import { promise } from '../support/promise.ts'
@@ -51,8 +52,7 @@ rpm = 1_000_000
 listen = "0"
 `)
     server = await home.start()
-    await grant(home, '5.00')
-    key = (await makeKey(home)).secret
+    key = await fund(home, '5.00')
     expect((await ask()).status).toBe(200)
   }
   afterEach(async () => {
@@ -78,7 +78,7 @@ listen = "0"
     expect([answer.status, error.type, error.metadata]).toEqual([503, 'unavailable', { reason }])
     expect(error.message).toContain('Nothing was stored or charged.')
     expect(answer.headers.get('retry-after')).toBe('5')
-    const status = await (await server.call('/v1/status')).json()
+    const status = await server.get('/v1/status')
     expect([status.status, status.database.status]).toEqual(['degraded', database])
     await until('the metric', async () => (await isUp()) === '0')
     expect((await server.call('/livez')).status).toBe(200)
@@ -97,9 +97,7 @@ listen = "0"
   }
   /** What the metrics say of the database; scrapes of half a second share one look at it. */
   const isUp = async () => {
-    const printed = readFileSync(home.printed.stderr, 'utf8')
-    const [, url = ''] = [...printed.matchAll(/"url":"(http:\S+?\/metrics)"/g)].at(-1) ?? []
-    const text = await (await fetch(url)).text()
+    const text = await (await fetch(metricsUrl(home))).text()
     return /^counterfoil_database_up (\d)$/m.exec(text)?.[1]
   }
 

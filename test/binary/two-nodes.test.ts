@@ -31,7 +31,7 @@ describe.skipIf(noBinary || !postgresServer)('two nodes on one PostgreSQL', () =
       refused: count(({ type }) => type === 'insufficient_balance'),
     }).toEqual({ paid: affordable, refused: size - affordable })
     for (const node of [a, b]) {
-      const balance = await read(node, '/v1/balance', key.secret)
+      const balance = await node.get('/v1/balance', key.secret)
       expect(balance).toMatchObject({ balance_nusd: 0, held_nusd: 0 })
     }
     await untilNumbered(pair)
@@ -77,12 +77,12 @@ describe.skipIf(noBinary || !postgresServer)('two nodes on one PostgreSQL', () =
     const { key } = await pair.funded('1.00')
     const json = { model: 'stub/endless', input: 'go on', background: true }
     const { id } = await (await a.call('/v1/runs', { key: key.secret, json })).json()
-    const show = () => read(b, `/v1/runs/${id}`, key.secret)
-    await until('the run to begin', async () => (await show())['status'] === 'running', 30_000)
+    const show = () => b.get(`/v1/runs/${id}`, key.secret)
+    await until('the run to begin', async () => (await show()).status === 'running', 30_000)
     const path = `/v1/runs/${id}/cancel`
     const answer = await b.call(path, { method: 'POST', key: key.secret })
     expect(answer.status).toBe(200)
-    await until('the run to end', async () => (await show())['status'] === 'cancelled', 30_000)
+    await until('the run to end', async () => (await show()).status === 'cancelled', 30_000)
     const again = await b.call(path, { method: 'POST', key: key.secret })
     await expectRefusal(again, 409, 'conflict')
     const [left] = await pair.database.sql`
@@ -182,9 +182,3 @@ describe.skipIf(noBinary || !postgresServer)('two nodes on one PostgreSQL', () =
     expect([401, 404]).toContain(again.status)
   }, 90_000)
 })
-
-async function read(node: Server, path: string, key: string): Promise<Record<string, unknown>> {
-  const answer = await node.call(path, { key })
-  expect(answer.status).toBe(200)
-  return (await answer.json()) as Record<string, unknown>
-}

@@ -3,10 +3,9 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path'
 import {
   binary,
-  grant,
+  fund,
   type Home,
   makeHome,
-  makeKey,
   must,
   noBinary,
   run,
@@ -185,8 +184,7 @@ describe.skipIf(noBinary)('looking after a service', () => {
   })
 
   test('export usage writes the same bytes as the API, with the manifest', async () => {
-    await grant(home, '1.00')
-    const { secret: key } = await makeKey(home)
+    const key = await fund(home, '1.00')
     const json = { model: 'counterfoil/echo-1', input: 'hello' }
     for (let i = 0; i < 3; i++) await server.call('/v1/runs', { key, json })
     const told = await server.call('/v1/usage/export?format=jsonl', { key })
@@ -196,7 +194,7 @@ describe.skipIf(noBinary)('looking after a service', () => {
     expect(await told.text()).toBe(printed)
     const rows = await must(home, ...args, '--no-manifest')
     expect(printed.startsWith(`${rows}{"type":"counterfoil.manifest"`)).toBe(true)
-    const { address } = await (await server.call('/v1/signer')).json()
+    const { address } = await server.get('/v1/signer')
     const csv = ['--format', 'csv', '--output', 'usage.csv']
     await must(home, 'export', 'usage', '--account', someAccount, ...csv)
     const manifest = ['--manifest', 'usage.csv.manifest.json', '--signer', address]

@@ -27,7 +27,7 @@ describe.skipIf(noBinary)('verify, offline', () => {
     for (const [name, path] of Object.entries(asked)) {
       writeFileSync(join(home.folder, `${name}.json`), await (await server.call(path)).text())
     }
-    signer = ((await (await server.call('/v1/signer')).json()) as { address: string }).address
+    signer = (await server.get('/v1/signer')).address
     await server.stop()
     writeFileSync(join(home.folder, 'good.json'), receipt)
     writeFileSync(join(home.folder, 'answer.json'), saved)

@@ -10,7 +10,7 @@ import type {
   WindowRow,
 } from '../../src/storage/db/schema/schema.ts'
 import { windowId } from '../../src/storage/holds/open-runs.ts'
-import { plainKey } from '../support/plain-key.ts'
+import { plainAccount, plainKey } from '../support/plain-key.ts'
 
 /** 2026-01-15, a Thursday. */
 export const now = Date.UTC(2026, 0, 15, 12)
@@ -37,26 +37,9 @@ export function paperUnit(rows: {
 }
 
 export const account = (state: Partial<AccountRow> = {}): AccountRow => ({
+  ...plainAccount,
   id: 'alice',
   balance: 100n,
-  held: 0n,
-  status: 'active',
-  createdAt: 0,
-  plan: 'free',
-  planUntil: null,
-  paidIn: null,
-  freeDay: null,
-  freeWrites: null,
-  freeBytes: null,
-  unpaidRuns: null,
-  moves: 0,
-  movedAt: 0,
-  lowBalance: null,
-  exhaustedAt: null,
-  tellsRuns: false,
-  eventPlace: null,
-  slotMove: null,
-  leftAt: null,
   ...state,
 })
 
@@ -70,12 +53,6 @@ export const key = (state: Partial<KeyRow> = {}): KeyRow => ({
   capLimit: 1000n,
   capWindow: 'lifetime',
   ...plainKey,
-  scopes: ['runs:write'],
-  models: [],
-  ipCidrs: [],
-  tags: {},
-  passport: '',
-  childrenCount: 0,
   createdAt: 0,
   expiresAt: now + 1,
   ...state,

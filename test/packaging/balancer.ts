@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../binary/nodes.ts'
+import { freePort } from '../support/free-port.ts'
 import { until } from '../support/runs.ts'
 
 const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` }
@@ -37,6 +37,20 @@ export function startNode(name: string) {
   return { name, port, seen, down, up }
 }
 
+/** Starts a balancer on a configuration, which may name the folder that it lies in. */
+export function spawnBalancer(program: Program, toText: (folder: string) => string) {
+  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-balancer-'))
+  const file = join(folder, 'config')
+  writeFileSync(file, toText(folder))
+  const child = Bun.spawn([...commands[program](file)], { env, stdout: 'ignore', stderr: 'ignore' })
+  const stop = async () => {
+    child.kill()
+    await child.exited
+    rmSync(folder, { recursive: true })
+  }
+  return { stop }
+}
+
 /**
  * A balancer on a configuration that we give away; the nodes take the addresses in it in turn.
  * @param host the Host that nodes answer to, where they are not stubs
@@ -47,18 +61,16 @@ export async function startBalancer(
   nodes: readonly { port: number | string }[],
   { port = freePort(), host = 'gateway.example' } = {},
 ) {
-  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-balancer-'))
   let text = readFileSync(path, 'utf8')
     .replace('0.0.0.0:8080', `127.0.0.1:${port}`)
     .replace('listen 8080', `listen 127.0.0.1:${port}`)
     .replaceAll('gateway.example', host)
-    .replace('events {}', `pid ${folder}/pid; error_log ${folder}/log; events {}`)
   for (const [i, node] of nodes.entries()) {
     text = text.replace(`10.0.0.1${i + 1}:4663`, `127.0.0.1:${node.port}`)
   }
-  const file = join(folder, 'config')
-  writeFileSync(file, text)
-  const child = Bun.spawn([...commands[program](file)], { env, stdout: 'ignore', stderr: 'ignore' })
+  const { stop } = spawnBalancer(program, (folder) =>
+    text.replace('events {}', `pid ${folder}/pid; error_log ${folder}/log; events {}`),
+  )
   const url = `http://127.0.0.1:${port}`
   /** The text of a good answer; empty for any other. */
   const ask = async (
@@ -67,11 +79,6 @@ export async function startBalancer(
   ): Promise<string> => {
     const answer = await fetch(url + path, { headers, method }).catch(() => undefined)
     return answer?.ok ? answer.text() : ''
-  }
-  const stop = async () => {
-    child.kill()
-    await child.exited
-    rmSync(folder, { recursive: true })
   }
   await until('it to answer', async () => (await ask({}, { path: '/v1/status' })) !== '', 20_000)
   return { url, ask, stop }

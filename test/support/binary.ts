@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { makeSecret } from '../../src/access/keys/secret.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
+import { type Call, callAt } from './call.ts'
 
 /** The executable that `bun run build` makes; scripts/test.sh says when it is missing. */
 export const binary = resolve('dist/counterfoil')
@@ -23,6 +24,7 @@ export type Home = {
   /** Starts a server and kills it `afterMs` later, or after that happened, wherever it is then. */
   killStarting(after: number | Promise<unknown>, options?: StartOptions): Promise<void>
   remove(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 export type Done = { code: number; stdout: string; stderr: string }
@@ -38,6 +40,10 @@ export type StartOptions = {
   probe?: '/readyz' | '/livez'
   /** Does not wait until it serves: it waits itself, for its database. Needs a port. */
   isWaiting?: boolean
+  /** Another command, which becomes the server; its last words are the server's. */
+  under?: string[]
+  /** The file of its log; that of the home when absent. */
+  stderr?: string
 }
 
 /** A server that answered `/readyz`. */
@@ -47,7 +53,9 @@ export type Server = {
   pid: number
   /** From the start of the process to the first good answer, in ms. */
   readyMs: number
-  call(path: string, init?: RequestInit & { key?: string; json?: unknown }): Promise<Response>
+  call: Call
+  /** The JSON of an answer of any status. */
+  get(path: string, key?: string): ReturnType<Response['json']>
   /** Sends a signal to this process alone and waits for its end; undefined when it was killed. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
   signal(signal: NodeJS.Signals): void
@@ -77,7 +85,7 @@ export async function makeHome(toml = ''): Promise<Home> {
       return server
     },
     async killStarting(after, options = {}) {
-      const child = spawnServer(home, options)
+      const child = spawnBinary(home, serveWords(options), options)
       await (typeof after === 'number' ? Bun.sleep(after) : after)
       child.kill('SIGKILL')
       await child.exited
@@ -87,6 +95,7 @@ export async function makeHome(toml = ''): Promise<Home> {
       await rm(folder, { recursive: true, force: true })
       await rm(printedIn, { recursive: true, force: true })
     },
+    [Symbol.asyncDispose]: () => home.remove(),
   }
   home.configure(toml)
   return home
@@ -140,27 +149,34 @@ export function runOrdinary(folder: string, args: string[]): Promise<Done> {
   return finish([...(asOrdinaryUser ?? []), binary, ...args], folder)
 }
 
-function spawnServer(home: Home, { args = [], env = {}, port }: StartOptions): Bun.Subprocess {
-  const listen = port === undefined ? [] : ['--listen', `127.0.0.1:${port}`]
-  const stdout = openSync(home.printed.stdout, 'a')
-  const stderr = openSync(home.printed.stderr, 'a')
-  const child = Bun.spawn([binary, 'serve', ...listen, ...args], {
-    cwd: home.folder,
-    env: { ...cleanEnv(home.folder), ...env },
-    stdin: 'ignore',
-    stdout,
-    stderr,
+const serveWords = ({ args = [], port }: StartOptions): string[] => [
+  'serve',
+  ...(port === undefined ? [] : ['--listen', `127.0.0.1:${port}`]),
+  ...args,
+]
+
+/** Starts a command of the binary, which may be the last words of another one. */
+export function spawnBinary(
+  { folder, printed }: Pick<Home, 'folder' | 'printed'>,
+  words: string[],
+  { env = {}, under = [], stderr = printed.stderr }: StartOptions = {},
+): Bun.Subprocess {
+  const files = [printed.stdout, stderr].map((file) => openSync(file, 'a'))
+  const child = Bun.spawn([...under, binary, ...words], {
+    cwd: folder,
+    env: { ...cleanEnv(folder), ...env },
+    stdio: ['ignore', files[0], files[1]],
   })
-  closeSync(stdout)
-  closeSync(stderr)
+  for (const file of files) closeSync(file)
   return child
 }
 
 async function startBinary(home: Home, options: StartOptions = {}): Promise<Server> {
-  const before = existsSync(home.printed.stderr) ? readFileSync(home.printed.stderr).length : 0
+  const printed = () => (existsSync(home.printed.stderr) ? readFileSync(home.printed.stderr) : '')
+  const before = printed().length
   const startedAt = performance.now()
-  const child = spawnServer(home, options)
-  const said = () => readFileSync(home.printed.stderr).subarray(before).toString()
+  const child = spawnBinary(home, serveWords(options), options)
+  const said = () => printed().slice(before).toString()
   const exited = child.exited.then(() => child.exitCode)
   const local = options.port === undefined ? undefined : `http://127.0.0.1:${options.port}`
   const waited = { startedAt, withinMs: options.withinMs ?? readyWithinMs }
@@ -171,6 +187,7 @@ async function startBinary(home: Home, options: StartOptions = {}): Promise<Serv
     pid: child.pid,
     readyMs: performance.now() - startedAt,
     call: (path, init = {}) => callAt(origin, path, init),
+    get: async (path, key) => (await callAt(origin, path, key ? { key } : {})).json(),
     signal: (signal) => process.kill(child.pid, signal),
     stop(signal = 'SIGTERM') {
       if (child.exitCode === null && child.signalCode === null) process.kill(child.pid, signal)
@@ -208,18 +225,6 @@ async function isOk(url: string): Promise<boolean> {
   }
 }
 
-function callAt(
-  origin: string,
-  path: string,
-  { key, json, ...rest }: RequestInit & { key?: string; json?: unknown },
-): Promise<Response> {
-  const headers = new Headers(rest.headers)
-  if (key) headers.set('authorization', `Bearer ${key}`)
-  if (json === undefined) return fetch(origin + path, { ...rest, headers })
-  if (!headers.has('content-type')) headers.set('content-type', 'application/json')
-  return fetch(origin + path, { method: 'POST', ...rest, headers, body: JSON.stringify(json) })
-}
-
 /** What `key create --json` prints. */
 export type MadeKey = {
   id: string
@@ -232,6 +237,10 @@ export type MadeKey = {
 
 /** The first well-known test account. */
 export const someAccount = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+
+/** An account that nothing knows yet. */
+export const randomAccount = (): string =>
+  `0x${Buffer.from(systemRandom().bytes(20)).toString('hex')}`
 
 /** Makes a key by the command line. @throws Error with what it said when it failed. */
 export async function makeKey(
@@ -251,6 +260,12 @@ export const unknownSecret = makeSecret(systemRandom())
 export async function grant(home: Home, usd: string, account = someAccount): Promise<void> {
   await withDatabase(home)
   await must(home, 'grant', account, usd, '--reason', 'test')
+}
+
+/** Credits the usual account. @returns the secret of a key of it. */
+export async function fund(home: Home, usd: string): Promise<string> {
+  await grant(home, usd)
+  return (await makeKey(home)).secret
 }
 
 /** Makes the database where there is none yet, as an operator does before the first start. */

@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { issueKey } from '../../src/access/keys/issue.ts'
 import { openDatabase } from '../../src/app/open-database.ts'
 import { openHeads } from '../../src/app/open-signer.ts'
 import { startServer } from '../../src/app/start.ts'
@@ -8,10 +7,11 @@ import type { WebhookConfig } from '../../src/config/webhook-entries.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { makeIds } from '../../src/kernel/ids.ts'
 import { systemRandom } from '../../src/kernel/random.ts'
-import { grantCredit } from '../../src/ledger/grant.ts'
 import { signerFromHex } from '../../src/proof/signer/signer.ts'
 import { listenEarly } from '../../src/web/http/waiting.ts'
-import { configOf, testAccount, testPrivateKey, usd } from './world.ts'
+import { callAt } from './call.ts'
+import { fundedKey } from './services.ts'
+import { configOf, testPrivateKey } from './world.ts'
 
 export type Node = Awaited<ReturnType<typeof startNode>>
 
@@ -46,26 +46,14 @@ export async function startNode({ data, url, webhooks = [] }: NodeOptions) {
   if (webhooks.length > 0) deps.settings.webhookReach = { allowed: [], isLoopbackAllowed: true }
   const origin = `http://localhost:${listen.port}`
   deps.settings.baseUrl = origin
-  const call = async (path: string, key?: string, json?: unknown) => {
-    const headers = {
-      ...(key ? { authorization: `Bearer ${key}` } : {}),
-      ...(json ? { 'content-type': 'application/json' } : {}),
-    }
-    const body = json === undefined ? {} : { method: 'POST', body: JSON.stringify(json) }
-    return fetch(origin + path, { headers, ...body })
-  }
+  const call = (path: string, key?: string, json?: unknown) => callAt(origin, path, { key, json })
   return {
     deps,
     db,
     logged,
     config,
     call,
-    key: async (): Promise<string> => {
-      const account = testAccount
-      await grantCredit(deps, { account, amount: usd, reason: 'test', actor: 'test' })
-      const wish = { account, name: 'test', capLimit: usd, actor: 'test' }
-      return (await issueKey(deps, { ...wish, capWindow: 'lifetime' })).secret
-    },
+    key: (): Promise<string> => fundedKey({ deps }),
     /** Runs something and gives the id of its receipt. */
     run: async (key: string): Promise<string> => {
       const answer = await call('/v1/runs', key, { model: 'counterfoil/echo-1', input: 'hello' })

@@ -5,20 +5,24 @@ import { join } from 'node:path'
 import { freePort } from './free-port.ts'
 
 /** Where Debian puts the newest PostgreSQL; undefined where there is none. */
-const bin = ['/usr/lib/postgresql']
+export const postgresPrograms = ['/usr/lib/postgresql']
   .filter((folder) => existsSync(folder))
-  .flatMap((folder) => readdirSync(folder).map((release) => join(folder, release, 'bin')))
+  .flatMap((folder) =>
+    readdirSync(folder)
+      .sort((a, b) => Number(a) - Number(b))
+      .map((release) => join(folder, release, 'bin')),
+  )
   .filter((folder) => existsSync(join(folder, 'initdb')))
   .at(-1)
 
 /** PostgreSQL refuses to run as root, so root runs it as this user. */
-const asUser =
+export const asPostgres =
   process.getuid?.() === 0
     ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups']
     : []
 
 export const noOwnPostgres =
-  bin === undefined || (asUser.length > 0 && Bun.which('setpriv') === null)
+  postgresPrograms === undefined || (asPostgres.length > 0 && Bun.which('setpriv') === null)
 
 export type OwnPostgres = Awaited<ReturnType<typeof startOwnPostgres>>
 
@@ -26,10 +30,20 @@ export type OwnPostgres = Awaited<ReturnType<typeof startOwnPostgres>>
 export async function startOwnPostgres() {
   const folder = await mkdtemp(join(tmpdir(), 'counterfoil-postgres-'))
   const data = join(folder, 'data')
-  if (asUser.length > 0) run(['chown', 'postgres', folder])
+  if (asPostgres.length > 0) run(['chown', 'postgres', folder])
   await chmod(folder, 0o755)
   const port = freePort()
-  run([...asUser, join(bin ?? '', 'initdb'), '-D', data, '-U', 'tester', '-A', 'trust', '-N'])
+  run([
+    ...asPostgres,
+    join(postgresPrograms ?? '', 'initdb'),
+    '-D',
+    data,
+    '-U',
+    'tester',
+    '-A',
+    'trust',
+    '-N',
+  ])
   await appendFile(
     join(data, 'postgresql.conf'),
     `port = ${port}
@@ -40,7 +54,16 @@ fsync = off
   )
   const control = (...args: string[]): void => {
     const log = join(folder, 'log')
-    run([...asUser, join(bin ?? '', 'pg_ctl'), '-D', data, '-l', log, '-w', ...args])
+    run([
+      ...asPostgres,
+      join(postgresPrograms ?? '', 'pg_ctl'),
+      '-D',
+      data,
+      '-l',
+      log,
+      '-w',
+      ...args,
+    ])
   }
   control('start')
   return {

@@ -1,15 +1,10 @@
-import { systemRandom } from '../../src/kernel/random.ts'
-import { postgresServer } from './postgres.ts'
+import { emptyDatabase } from './postgres.ts'
 
 export type Rewindable = Awaited<ReturnType<typeof rewindable>>
 
 /** A database of its own on the test server that can be put back to what it was. */
 export async function rewindable() {
-  const name = `t_${Buffer.from(systemRandom().bytes(8)).toString('hex')}`
-  const admin = new Bun.SQL({ url: postgresServer ?? '', max: 1 })
-  await admin.unsafe(`create database ${name}`)
-  const url = new URL(postgresServer ?? '')
-  url.pathname = `/${name}`
+  const { name, url, admin, drop } = await emptyDatabase()
 
   /** Lets no one in, and throws out who is in, while something is done. */
   const alone = async (work: () => Promise<unknown>) => {
@@ -35,7 +30,7 @@ export async function rewindable() {
   }
 
   return {
-    url: url.href,
+    url,
     /** Keeps it as it is now. All connections break. */
     keep: () =>
       alone(async () => {
@@ -50,10 +45,10 @@ export async function rewindable() {
         await patiently(`alter database ${name}_kept rename to ${name}`)
       }),
     drop: async () => {
-      for (const one of [name, `${name}_kept`, `${name}_lost`]) {
+      for (const one of [`${name}_kept`, `${name}_lost`]) {
         await admin.unsafe(`drop database if exists ${one} with (force)`)
       }
-      await admin.close()
+      await drop()
     },
   }
 }

@@ -4,6 +4,7 @@ import type { Log } from '../../src/kernel/log.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { signerFromHex } from '../../src/proof/signer/signer.ts'
 import type { Db } from '../../src/storage/db/engine/db.ts'
+import { type Call, callAt } from './call.ts'
 import { configOf, testAccount, testPrivateKey, usd } from './world.ts'
 
 /** The public name of the service that all nodes of a test are. */
@@ -18,7 +19,7 @@ export type Node = {
   setClock(aheadMs: number): void
   /** The events that were logged, oldest first. */
   logged: string[]
-  call(path: string, init?: { key?: string; json?: unknown }): Promise<Response>
+  call: Call
   stop(): Promise<void>
 }
 
@@ -49,20 +50,13 @@ export async function startNode(
       skew = ms
     },
     logged,
-    call: (path, { key, json } = {}) =>
-      fetch(origin + path, {
-        headers: {
-          'content-type': 'application/json',
-          ...(key ? { authorization: `Bearer ${key}` } : {}),
-        },
-        ...(json === undefined ? {} : { method: 'POST', body: JSON.stringify(json) }),
-      }),
+    call: (path, init) => callAt(origin, path, init),
     stop: () => running.stop(0),
   }
 }
 
 /** A funded key, made by a node. */
-export async function fundedKey({ deps }: Node): Promise<string> {
+export async function fundedKey({ deps }: Pick<Node, 'deps'>): Promise<string> {
   const account = testAccount
   await grantCredit(deps, { account, amount: 100n * usd, reason: 'test', actor: 'test' })
   const wish = { account, name: 'test', capLimit: 100n * usd, actor: 'test' }

@@ -15,6 +15,7 @@ export type StubUpstream = {
   calls: StubCall[]
   counts: { requests: number; active: number; cut: number }
   stop(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 export type StubOptions = {
@@ -59,15 +60,12 @@ export async function startStubUpstream(options: StubOptions = {}): Promise<Stub
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   if (typeof address !== 'object' || address === null) throw new Error('the stub has no port')
-  return {
-    url: `http://127.0.0.1:${address.port}/v1`,
-    calls,
-    counts,
-    async stop() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+  const stop = async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
   }
+  const url = `http://127.0.0.1:${address.port}/v1`
+  return { url, calls, counts, stop, [Symbol.asyncDispose]: stop }
 }
 
 /** What the stub says, a word a chunk. */

@@ -8,7 +8,7 @@ import { createApp } from '../../src/app/routes.ts'
 import { makeDeps } from '../../src/app/wiring.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/kernel/log.ts'
-import { type Random, systemRandom } from '../../src/kernel/random.ts'
+import type { Random } from '../../src/kernel/random.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { senderOf } from '../../src/proof/anchors/sender.ts'
 import { signerFromHex } from '../../src/proof/signer/signer.ts'
@@ -18,7 +18,8 @@ import { openPostgres, type PgDrizzle, postgresDb } from '../../src/storage/db/e
 import { openSqlite } from '../../src/storage/db/engine/sqlite.ts'
 import { migratePostgres, migrateSqlite } from '../../src/storage/db/schema/migrate.ts'
 import { serve } from '../../src/web/http/serve.ts'
-import { migratedDatabase } from './migrated-database.ts'
+import { type Call, callAt } from './call.ts'
+import { emptyDatabase } from './postgres.ts'
 
 /** The first well-known test account and its private key, which everybody has. */
 export const testAccount = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
@@ -107,14 +108,7 @@ export async function world(options: WorldOptions = {}) {
         ...rest,
       })
     },
-    call: (path: string, init: RequestInit & { key?: string; json?: unknown } = {}) => {
-      const { key, json, ...rest } = init
-      const headers = new Headers(rest.headers)
-      if (key) headers.set('authorization', `Bearer ${key}`)
-      if (json === undefined) return fetch(origin + path, { ...rest, headers })
-      headers.set('content-type', 'application/json')
-      return fetch(origin + path, { method: 'POST', ...rest, headers, body: JSON.stringify(json) })
-    },
+    call: ((path, init) => callAt(origin, path, init)) as Call,
     stop: async () => {
       await server.stop(true)
       for (const run of deps.live.all()) run.stop('shutdown')
@@ -185,23 +179,10 @@ function openMigrated(file: string) {
 
 /** A database of its own on the server that `TEST_DATABASE_URL` names. */
 async function freshPostgres(isBare: boolean): Promise<{ db: Db; drop: () => Promise<void> }> {
-  const base = process.env['TEST_DATABASE_URL'] ?? ''
-  const name = `t_${Buffer.from(systemRandom().bytes(8)).toString('hex')}`
-  const admin = new Bun.SQL({ url: base, max: 1 })
-  const template = isBare ? 'template1' : await migratedDatabase(admin, base)
-  await admin.unsafe(`create database ${name} template ${template}`)
+  const { name, url, admin, drop } = await emptyDatabase(undefined, { isMigrated: !isBare })
   // No test outlives a loss of power.
   await admin.unsafe(`alter database ${name} set synchronous_commit = off`)
-  const url = new URL(base)
-  url.pathname = `/${name}`
-  const db = openPostgres(url.href)
-  return {
-    db,
-    drop: async () => {
-      await admin.unsafe(`drop database if exists ${name} with (force)`)
-      await admin.close()
-    },
-  }
+  return { db: openPostgres(url), drop }
 }
 
 /** The configuration that a `counterfoil.toml` makes. */

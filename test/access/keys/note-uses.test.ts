@@ -56,11 +56,6 @@ const keyOf = (id: string): KeyRow => ({
   capWindow: 'lifetime',
   ...plainKey,
   scopes: [],
-  models: [],
-  ipCidrs: [],
-  tags: {},
-  passport: '',
-  childrenCount: 0,
   createdAt: 1,
   expiresAt: 2,
 })

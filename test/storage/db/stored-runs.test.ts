@@ -17,6 +17,7 @@ import type { AccountRow, EndedRun, TransferRow } from '../../../src/storage/db/
 import { insert } from '../../../src/storage/db/sql/query-steps.ts'
 import { signatureRows } from '../../../src/storage/db/sql/signatures.ts'
 import { leafKinds } from '../../../src/verify/merkle.ts'
+import { plainAccount } from '../../support/plain-key.ts'
 import { engines, freshDb } from '../../support/world.ts'
 
 const [account, key] = ['0xa', 'key_1']
@@ -71,13 +72,8 @@ const leaves = append(emptyFrontier, [
 /** Writes rows as the ledger and the log leave them. */
 function fill(db: Db): Promise<void> {
   const { accounts, keyWindows, logLeaves, receiptSignatures, runs } = db.tables
-  const nothing = { lowBalance: null, exhaustedAt: null, tellsRuns: false, eventPlace: null }
-  const owner: AccountRow = {
-    ...{ id: account, balance: granted - revenue, held: 0n, status: 'active', createdAt: 0 },
-    ...{ plan: 'free', planUntil: null, moves: lines.length, movedAt: lines.at(-1)?.at ?? 0 },
-    ...{ ...nothing, slotMove: null, leftAt: null },
-    ...{ paidIn: granted, freeDay: null, freeWrites: null, freeBytes: null, unpaidRuns: null },
-  }
+  const moved = { moves: lines.length, movedAt: lines.at(-1)?.at ?? 0, paidIn: granted }
+  const owner: AccountRow = { ...plainAccount, id: account, balance: granted - revenue, ...moved }
   const window = {
     keyId: key,
     windowStart: 0,
