@@ -46,7 +46,8 @@ const groups: Group[] = [
     command: 'cluster',
     scenes: everyScene.map((scene) => ({ name: scene.name, play: () => playScene(scene) })),
     isCounted: true,
-    text: `Nodes share one PostgreSQL primary through a TCP proxy; a standby made by \`pg_basebackup\` follows
+    text: `Nodes share one PostgreSQL primary through a TCP proxy; a standby made by
+\`pg_basebackup\` follows
 it. Twelve clients run models with Idempotency-Keys and ask until they are answered, every probe of
 every node is asked twice a second, and every head that a node gives away is kept. Then something
 fails. Afterwards the ledger, the log, each acknowledged run and each head are compared with what
@@ -56,7 +57,8 @@ the clients hold.`,
     title: 'Two shards behind a balancer',
     command: 'cluster --only shards',
     scenes: sceneOf(shardsScene, playShards, hasHaproxy),
-    text: `Two shards, each with a PostgreSQL primary, a signer and two nodes of its own, behind haproxy with
+    text: `Two shards, each with a PostgreSQL primary, a signer and two nodes of its own, behind
+haproxy with
 the configuration of \`packaging/\`. Each account calls through the balancer and calls a node of
 the other shard. Twelve clients a shard send each run until it is acknowledged, under an
 Idempotency-Key; both nodes of s4 are killed by SIGKILL after a third of the runs and start again
@@ -68,7 +70,8 @@ nodes, the model server and other work share two cores.`,
     title: 'Two shards, one of them on Patroni',
     command: 'cluster --only "on Patroni"',
     scenes: sceneOf(patroniShardsScene, playPatroniShards, hasPatroniBase),
-    text: `Two shards of two nodes behind haproxy with the configuration of \`packaging/\`. The nodes of s3
+    text: `Two shards of two nodes behind haproxy with the configuration of \`packaging/\`. The
+nodes of s3
 reach PostgreSQL through PgBouncer in transaction mode and a second haproxy, which asks Patroni for
 the primary (\`haproxy-patroni.cfg\`); Patroni has \`synchronous_mode\`, three members of etcd and
 a ttl of 20 s. s4 is a primary alone. Eight clients a shard send each run until it is acknowledged,
@@ -80,7 +83,8 @@ each node is asked with a key of the other shard.`,
     title: 'A slot that moves under load',
     command: 'cluster --only slot',
     scenes: sceneOf(slotMoveScene, playSlotMove, hasHaproxy),
-    text: `The two shards of the section before. Twelve accounts of one slot are asked by eight clients without
+    text: `The two shards of the section before. Twelve accounts of one slot are asked by eight
+clients without
 a pause, each run under an Idempotency-Key until it is acknowledged; clients follow 421 and wait as
 Retry-After says. \`counterfoil slot move\` takes the slot to the other shard and back, and each
 time one of the two nodes that it leaves is killed by SIGKILL as the command starts. A move waits

@@ -22,8 +22,10 @@ export const headOf = (title: string, command: string, build: string): string =>
 }
 
 /** A row of a table; text may hold anything. */
-export const rowOf = (...cells: (string | number)[]): string =>
-  `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
+export function rowOf(...cells: (string | number)[]): string {
+  const words = cells.map((cell) => String(cell).replaceAll('|', '\\|').replaceAll('\n', ' '))
+  return `| ${words.join(' | ')} |`
+}
 
 /** How many faults there were, and each of them. */
 export const faultList = (faults: readonly string[]): string =>
