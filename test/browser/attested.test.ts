@@ -9,7 +9,7 @@ import { ask, collect, payer, signedWorld } from '../proof/attested/attested.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { type SigningUpstream, signingUpstream, upstreamKey } from '../support/signing-upstream.ts'
 import type { World } from '../support/world.ts'
-import { axe } from './support.ts'
+import { axe } from './axe.ts'
 
 // A browser on a busy machine.
 setDefaultTimeout(60_000)

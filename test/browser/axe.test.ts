@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { promise } from '../support/promise.ts'
-import { axe, inspectPage } from './support.ts'
+import { axe } from './axe.ts'
+import { inspectPage } from './support.ts'
 
 /** Two links one below the other, as high as `height` px. */
 const links = (height: number): string => `<!doctype html><html lang="en"><title>links</title>
@@ -55,6 +56,33 @@ describe.skipIf(noChromium)('the rules that every page is held against', () => {
       expect.stringMatching(/^dark, 390 px: scrolls sideways/),
       expect.stringMatching(/^dark, 390 px: axe color-contrast: <p/),
     ])
+    server.stop(true)
+  }, 60_000)
+
+  test('are asked by visits that see nothing of the visit before, and load all that they weigh', async () => {
+    const script = `const been = document.cookie + (localStorage.getItem('been') ?? '')
+      if (been) console.error('was here: ' + been)
+      document.cookie = 'been=cookie'; localStorage.setItem('been', 'storage')`
+    const html = `<!doctype html><html lang="en"><title>visits</title>
+      <a class="skip" href="#main">Skip</a><main id="main"><h1>Visits</h1></main>
+      <script src="/visit.js"></script>`
+    const asked: string[] = []
+    const server = Bun.serve({
+      port: 0,
+      fetch(request) {
+        const { pathname } = new URL(request.url)
+        if (pathname === '/favicon.ico') return new Response(null, { status: 204 })
+        asked.push(pathname)
+        const headers = { 'content-type': pathname === '/' ? 'text/html' : 'text/javascript' }
+        const cached = { ...headers, 'cache-control': 'max-age=3600' }
+        return new Response(pathname === '/' ? html : script, { headers: cached })
+      },
+    })
+    const look = { theme: 'light', width: 1280, script: true } as const
+    for (const _ of [1, 2, 3]) {
+      expect(await inspectPage(browser, `${server.url}`, look)).toEqual([])
+    }
+    expect(asked).toEqual(Array(3).fill(['/', '/visit.js']).flat())
     server.stop(true)
   }, 60_000)
 

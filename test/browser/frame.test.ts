@@ -8,7 +8,7 @@ import { noChromium, startChromium } from '../support/chromium.ts'
 import { lastRun, modelsToml, pricedBuiltins } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
-import { axe } from './support.ts'
+import { axe } from './axe.ts'
 
 setDefaultTimeout(60_000)
 

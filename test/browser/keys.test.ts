@@ -5,7 +5,8 @@ import { secretIn } from '../access/keys/own.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { promise } from '../support/promise.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
-import { axe, inspectPage, type Look, lookName, looks } from './support.ts'
+import { axe } from './axe.ts'
+import { inspectPage, type Look, lookName, looks } from './support.ts'
 
 const path = '/dashboard/keys'
 const day = 86_400_000

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import type { RunOptions } from 'axe-core'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
 import { isNightly } from '../support/nightly.ts'
+import { alikeOptions, axe, axeOptions, turnedOptions } from './axe.ts'
 
 /** 320 px is the narrowest screen that WCAG 2.2 asks for without scrolling sideways. */
 type Sight = { theme: 'light' | 'dark'; width: 320 | 390 | 1280 }
@@ -69,7 +69,7 @@ export const maxBytes = 75_000
  * what a loaded machine did once is no fault of the page.
  */
 export async function inspectPage(browser: Browser, url: string, visit: Visit): Promise<string[]> {
-  const found = await look(browser, url, visit)
+  const found = await (isForUsedPage(url, visit) ? lookAgain : look)(browser, url, visit)
   if (found.every((line) => line.startsWith(refused))) return found
   console.warn(`${url} ${lookName(visit)}, looked at again for:`, found)
   return look(browser, url, visit)
@@ -81,8 +81,16 @@ const refused = 'console: Failed to load resource: the server responded with a s
 async function look(browser: Browser, url: string, visit: Visit): Promise<string[]> {
   const context = await openContext(browser, url, visit)
   try {
-    const page = await context.newPage()
-    const faults = listen(page, new URL(url).origin)
+    return await lookAt(await context.newPage(), url, visit)
+  } finally {
+    await context.close()
+  }
+}
+
+/** What is wrong with a page that was not opened yet. */
+async function lookAt(page: Page, url: string, visit: Visit): Promise<string[]> {
+  const faults = listen(page, new URL(url).origin)
+  try {
     // Not until the network is idle: a page with live parts never is.
     await page.goto(url)
     await visit.act?.(page)
@@ -106,7 +114,7 @@ async function look(browser: Browser, url: string, visit: Visit): Promise<string
     if (visit.shot) await page.screenshot({ path: visit.shot, fullPage: true })
     return found
   } finally {
-    await context.close()
+    page.removeAllListeners()
   }
 }
 
@@ -130,6 +138,60 @@ async function turn(page: Page, { theme, width }: Sight): Promise<void> {
 
 const sizeOf = (width: number) => ({ width, height: width < 1000 ? 844 : 860 })
 
+/** An action leaves a page behind that the next visit would notice; a fragment alone loads nothing. */
+const isForUsedPage = (url: string, { act, shot }: Visit): boolean =>
+  !act && shot === undefined && !isNightly && !url.includes('#')
+
+type UsedPage = { page: Page; devtools: CDPSession }
+
+/** The pages of a browser that wait for their next visit, with script and without. */
+const usedPages = new WeakMap<Browser, Map<boolean, UsedPage>>()
+
+/**
+ * Looks from a page that was elsewhere before: most of the time of a first visit goes into a process
+ * for its renderer, which then compiles the same scripts. Cookies and storage are emptied before each
+ * visit and no cache is used, so that every visit is a first one to the service. A fault is looked at
+ * again in a context of its own.
+ */
+async function lookAgain(browser: Browser, url: string, visit: Visit): Promise<string[]> {
+  const waiting = usedPages.get(browser) ?? new Map<boolean, UsedPage>()
+  usedPages.set(browser, waiting)
+  const used = waiting.get(visit.script) ?? (await openUsedPage(browser, url, visit))
+  // Two visits at once take a page each.
+  waiting.delete(visit.script)
+  const { page, devtools } = used
+  try {
+    const { origin } = new URL(url)
+    await page.context().clearCookies()
+    await devtools.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' })
+    await addCookies(page.context(), origin, visit)
+    await page.emulateMedia({ colorScheme: visit.theme })
+    await page.setViewportSize(sizeOf(visit.width))
+    const found = await lookAt(page, url, visit)
+    const other = waiting.get(visit.script)
+    if (other) await page.context().close()
+    else waiting.set(visit.script, used)
+    return found
+  } catch (error) {
+    await page.context().close()
+    throw error
+  }
+}
+
+async function openUsedPage(browser: Browser, url: string, visit: Visit): Promise<UsedPage> {
+  const context = await openContext(browser, url, visit)
+  const page = await context.newPage()
+  const devtools = await context.newCDPSession(page)
+  await devtools.send('Network.enable')
+  await devtools.send('Network.setCacheDisabled', { cacheDisabled: true })
+  return { page, devtools }
+}
+
+async function addCookies(context: BrowserContext, origin: string, visit: Visit): Promise<void> {
+  const cookies = (visit.cookies ?? []).map((cookie) => ({ ...cookie, url: origin }))
+  if (cookies.length > 0) await context.addCookies(cookies)
+}
+
 async function openContext(browser: Browser, url: string, visit: Visit): Promise<BrowserContext> {
   const context = await browser.newContext({
     javaScriptEnabled: visit.script,
@@ -137,9 +199,7 @@ async function openContext(browser: Browser, url: string, visit: Visit): Promise
     viewport: sizeOf(visit.width),
     reducedMotion: 'reduce',
   })
-  const { origin } = new URL(url)
-  const cookies = (visit.cookies ?? []).map((cookie) => ({ ...cookie, url: origin }))
-  if (cookies.length > 0) await context.addCookies(cookies)
+  await addCookies(context, new URL(url).origin, visit)
   if (visit.script) await context.addInitScript(watchShifts)
   return context
 }
@@ -210,55 +270,11 @@ async function shifts(page: Page): Promise<string[]> {
   return sum >= 0.01 ? [`layout shifted by ${sum}`] : []
 }
 
-/**
- * All rules of WCAG 2.2 AA and the best practices. `target-size` is off by default, also where its
- * tag is named.
- */
-const axeOptions = {
-  resultTypes: ['violations'],
-  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-  rules: { 'target-size': { enabled: true } },
-} satisfies RunOptions
-
-const alikeOptions: RunOptions = {
-  ...axeOptions,
-  rules: { ...axeOptions.rules, 'color-contrast': { enabled: false } },
-}
-
 const optionsOf = ({ isAlike }: Visit): RunOptions =>
   isAlike && !isNightly ? alikeOptions : axeOptions
 
 /** At 320 px the width alone is asked about: all rules were asked at the other widths. */
 const isForAxe = ({ script, width }: Visit): boolean => script && (width !== 320 || isNightly)
-
-/** After a turn: what a theme or a width decides, and the names of what only this one shows. */
-const turnedOptions: RunOptions = {
-  resultTypes: ['violations'],
-  runOnly: [
-    'color-contrast',
-    'link-in-text-block',
-    'target-size',
-    'scrollable-region-focusable',
-    'button-name',
-    'link-name',
-    'label',
-    'aria-hidden-focus',
-  ],
-}
-
-/** Half as long as the file that the package opens with: each page that is inspected parses it. */
-const axeSource = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
-
-/**
- * Lists each element of a page that breaks one of these rules. axe runs in the page itself and
- * gives text alone: what @axe-core/playwright carries over besides takes three times as long as the rules.
- */
-export async function axe(page: Page, options: RunOptions = axeOptions): Promise<string[]> {
-  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axeSource)
-  return page.evaluate<string[]>(`axe.run(document, ${JSON.stringify(options)}).then((found) =>
-    found.violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ html, failureSummary }) => 'axe ' + id + ': ' + html + ' ' + failureSummary)))`)
-}
 
 /** One h1, one main, and nothing inline that the CSP would have to allow. */
 async function shape(page: Page): Promise<string[]> {

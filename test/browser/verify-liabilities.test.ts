@@ -10,7 +10,7 @@ import { changed, publish } from '../proof/liabilities/publishing.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { promise } from '../support/promise.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
-import { axe } from './support.ts'
+import { axe } from './axe.ts'
 
 // A browser on a busy machine.
 setDefaultTimeout(60_000)

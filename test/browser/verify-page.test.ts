@@ -16,8 +16,8 @@ import { someMutants } from '../verify/mutants.ts'
 import { proofAt, sampleLog } from '../verify/proof-samples.ts'
 import { facts, fileOf, testSigner } from '../verify/samples.ts'
 import { witnessedFile } from '../verify/witness-samples.ts'
+import { axe } from './axe.ts'
 import { dearReceipt, names, policyText, quote, quoteFile, receiptFor } from './beside.ts'
-import { axe } from './support.ts'
 
 // A browser on a busy machine.
 setDefaultTimeout(60_000)

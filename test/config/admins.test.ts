@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { withAdmins } from '../../src/config/admins.ts'
+import { program } from '../support/program.ts'
 
 const alice = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const bob = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -38,7 +39,7 @@ test('the command changes the file and nothing else in it, and lists', () => {
   const run = (words: string[], env: Record<string, string> = {}) => {
     // Where the project's tsconfig.json says how pages are made.
     const cwd = join(import.meta.dir, '../..')
-    const command = [process.execPath, 'src/main.ts', 'admin', ...words, '--config', file]
+    const command = [...program, 'admin', ...words, '--config', file]
     const { PATH = '' } = process.env
     const ran = Bun.spawnSync(command, { cwd, env: { PATH, ...env } })
     return [ran.exitCode, ran.stdout.toString()] as const

@@ -13,6 +13,7 @@ import type { Contract } from '../contracts/chain.ts'
 import { hashedForm } from '../contracts/receipt-form.ts'
 import { type Anchored, anchoredWorld, senderAddress } from '../proof/anchors/anchored.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { program } from '../support/program.ts'
 import { promise } from '../support/promise.ts'
 import { failed, set } from './judge.ts'
 
@@ -63,7 +64,7 @@ describe.skipIf(noAnvil)('a receipt of a running server with a chain', () => {
   async function cli(name: string, ...args: string[]) {
     // From the project's folder, whose settings of TypeScript its source needs.
     const root = join(import.meta.dir, '../..')
-    const command = [process.execPath, 'src/main.ts', 'verify', join(folder, name), ...args]
+    const command = [...program, 'verify', join(folder, name), ...args]
     const run = Bun.spawn(command, { cwd: root, stdout: 'pipe', stderr: 'pipe' })
     const [stdout, stderr] = await Promise.all([
       new Response(run.stdout).text(),

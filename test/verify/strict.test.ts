@@ -8,6 +8,7 @@ import { readJsonText } from '../../src/verify/json-text.ts'
 import { redact, sectionNames } from '../../src/verify/receipt.ts'
 import { stopwatch } from '../fuzz/run.ts'
 import { nightly } from '../support/nightly.ts'
+import { program } from '../support/program.ts'
 import { promise } from '../support/promise.ts'
 import { type SharingWorld, sharingWorld } from '../support/sharing.ts'
 import { world } from '../support/world.ts'
@@ -190,10 +191,10 @@ describe('the command line', () => {
 
   async function verify(text: string, ...args: string[]) {
     writeFileSync(join(folder, 'r.json'), text)
-    const child = Bun.spawn(
-      [process.execPath, 'src/main.ts', 'verify', join(folder, 'r.json'), ...args],
-      { stdout: 'pipe', stderr: 'pipe' },
-    )
+    const child = Bun.spawn([...program, 'verify', join(folder, 'r.json'), ...args], {
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
     const stdout = await new Response(child.stdout).text()
     return { code: await child.exited, stdout }
   }

@@ -7,6 +7,7 @@ import { operatorScopes, tokenHash } from '../../../src/access/operators/token.t
 import { operations } from '../../../src/front/reference/areas.ts'
 import { isKeyed, isOperated, methodOf, pathOf } from '../../../src/web/reference/operation.ts'
 import { errorType } from '../../docs/answers.ts'
+import { program } from '../../support/program.ts'
 import { promise } from '../../support/promise.ts'
 import { engines, testAccount, usd, type World, world } from '../../support/world.ts'
 import { noted } from '../admin/admin.ts'
@@ -142,16 +143,15 @@ describe('which credential opens which door', () => {
 
 test('The command line makes, lists, rotates and revokes tokens.', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'counterfoil-tokens-'))
-  const main = new URL('../../../src/main.ts', import.meta.url).pathname
   const run = (...args: string[]) => {
-    const cmd = [process.execPath, main, 'admin', 'token', ...args, '--json']
+    const cmd = [...program, 'admin', 'token', ...args, '--json']
     const env = { PATH: process.env['PATH'] ?? '', COUNTERFOIL_DATA: folder }
     const { stdout, exitCode } = Bun.spawnSync({ cmd, cwd: folder, env, stderr: 'ignore' })
     const text = stdout.toString()
     return { exitCode, told: text === '' ? undefined : JSON.parse(text) }
   }
   try {
-    Bun.spawnSync([process.execPath, main, 'migrate', '--data', folder], { cwd: folder })
+    Bun.spawnSync([...program, 'migrate', '--data', folder], { cwd: folder })
     const { told } = run('create', '--scopes', 'accounts:read,grants:write', '--expires', '90d')
     expect(told).toMatchObject({ status: 'usable', scopes: ['accounts:read', 'grants:write'] })
     expect(told.secret).toStartWith('op-service-')

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { issueToken } from '../../../src/access/operators/issue-token.ts'
 import { issueVouchers } from '../../../src/billing/vouchers/issue-vouchers.ts'
 import { auditStore } from '../../../src/ledger/store/audit.ts'
+import { program } from '../../support/program.ts'
 import { upstreamToml } from '../../support/runs.ts'
 import { startStubUpstream } from '../../support/stub-upstream.ts'
 import { usd, type World, world } from '../../support/world.ts'
@@ -142,9 +143,8 @@ function importPrices(folder: string, url: string): string {
   const config = join(folder, 'counterfoil.toml')
   writeFileSync(config, upstreamToml('acme', url))
   writeFileSync(join(folder, 'prices.json'), JSON.stringify(prices))
-  const main = new URL('../../../src/main.ts', import.meta.url).pathname
   const wish = ['--from', 'openrouter', '--upstream', 'acme', '--markup', '20%', '--write']
-  const cmd = [process.execPath, main, 'models', 'import', 'prices.json', ...wish]
+  const cmd = [...program, 'models', 'import', 'prices.json', ...wish]
   const env = { PATH: process.env['PATH'] ?? '' }
   const { exitCode, stderr } = Bun.spawnSync({ cmd, cwd: folder, env })
   expect([exitCode, exitCode === 0 ? '' : stderr.toString()]).toEqual([0, ''])

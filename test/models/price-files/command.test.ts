@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { rawModels } from '../../../src/config/model-text.ts'
+import { program } from '../../support/program.ts'
 
 setDefaultTimeout(60_000)
 
@@ -21,7 +22,7 @@ describe('counterfoil models import', () => {
   const prices = join(folder, 'prices.json')
 
   const run = async (args: string[], stdin = '') => {
-    const command = [process.execPath, 'src/main.ts', 'models', 'import', ...args]
+    const command = [...program, 'models', 'import', ...args]
     const done = Bun.spawn([...command, '--config', config], {
       stdin: new TextEncoder().encode(stdin),
       stdout: 'pipe',

@@ -6,6 +6,7 @@ import { entriesIn } from '../../../src/verify/log-tiles.ts'
 import { leafKinds } from '../../../src/verify/merkle.ts'
 import { type EvidenceFile, evidenceDigest } from '../../../src/verify/upstream-evidence.ts'
 import { browser, signInWith } from '../../access/accounts/wallet.ts'
+import { program } from '../../support/program.ts'
 import { promise } from '../../support/promise.ts'
 import { until } from '../../support/runs.ts'
 import {
@@ -20,7 +21,6 @@ import { ask, collect, payer, rowOf, signedWorld } from './attested.ts'
 
 setDefaultTimeout(60_000)
 
-const main = join(import.meta.dir, '../../../src/main.ts')
 const signer = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 
 describe.each(engines)('the evidence of a receipt on %s', (engine) => {
@@ -229,7 +229,7 @@ describe.each(engines)('the evidence of a receipt on %s', (engine) => {
       const verify = (file: EvidenceFile, ...args: string[]) => {
         writeFileSync(path, JSON.stringify(file))
         const told = ['verify', receipt, '--signer', signer, '--evidence', path, ...args]
-        const { exitCode, stdout } = Bun.spawnSync([process.execPath, main, ...told])
+        const { exitCode, stdout } = Bun.spawnSync([...program, ...told])
         return [exitCode, stdout.toString()] as const
       }
       const named = ['--upstream-key', upstreamKey.address]

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type AuditReport, auditService } from '../../../src/proof/audit/audit.ts'
 import { noAnvil } from '../../contracts/anvil.ts'
+import { program } from '../../support/program.ts'
 import { type Anchored, anchoredWorld, senderAddress } from '../anchors/anchored.ts'
 
 // A chain and a command line on a busy machine.
@@ -106,7 +107,7 @@ describe.skipIf(noAnvil)('the audit of a running server and its chain', () => {
   /** `counterfoil audit`, from the project's folder. */
   async function cli(...args: string[]) {
     const cwd = join(import.meta.dir, '../../..')
-    const command = [process.execPath, 'src/main.ts', 'audit', ...args]
+    const command = [...program, 'audit', ...args]
     const run = Bun.spawn(command, { cwd, stdout: 'pipe', stderr: 'pipe' })
     const [stdout, stderr] = await Promise.all([
       new Response(run.stdout).text(),

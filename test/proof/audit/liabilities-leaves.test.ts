@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { auditFiles, auditService } from '../../../src/proof/audit/audit.ts'
 import { type Service, ServiceTrouble } from '../../../src/proof/audit/service-view.ts'
+import { program } from '../../support/program.ts'
 import { promise } from '../../support/promise.ts'
 import { engines, usd, type World, world } from '../../support/world.ts'
 import { fund, publish } from '../liabilities/publishing.ts'
@@ -99,8 +100,8 @@ describe.each(engines)('liabilities statements, in the tiles of a log (%s)', (en
       },
     })
     const audit = async (...more: string[]) => {
-      const words = ['src/main.ts', 'audit', '--base', proxy.url.origin, ...more]
-      const child = Bun.spawn([process.execPath, ...words], { stdout: 'pipe', stderr: 'pipe' })
+      const words = ['audit', '--base', proxy.url.origin, ...more]
+      const child = Bun.spawn([...program, ...words], { stdout: 'pipe', stderr: 'pipe' })
       return { said: await new Response(child.stdout).text(), code: await child.exited }
     }
     try {

@@ -6,6 +6,7 @@ import { ChainUnavailable } from '../../../src/kernel/chain.ts'
 import { toHex } from '../../../src/kernel/hex.ts'
 import { readTreasury } from '../../../src/proof/liabilities/treasury.ts'
 import { entriesIn } from '../../../src/verify/log-tiles.ts'
+import { program } from '../../support/program.ts'
 import { testAccount, usd, type World, world } from '../../support/world.ts'
 import { accountOf, fund, publish } from './publishing.ts'
 
@@ -74,8 +75,7 @@ describe('the API of the liabilities', () => {
     const { body } = await json('/liabilities/proof', { key })
     writeFileSync(path, JSON.stringify(body))
     const verify = (...args: string[]) => {
-      const main = join(import.meta.dir, '../../../src/main.ts')
-      const { exitCode, stdout } = Bun.spawnSync([process.execPath, main, 'verify', path, ...args])
+      const { exitCode, stdout } = Bun.spawnSync([...program, 'verify', path, ...args])
       return { code: exitCode, text: stdout.toString() }
     }
     const signer = ['--signer', w.deps.signer.address]
