@@ -2,7 +2,7 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { issueKey } from '../../src/access/keys/issue.ts'
-import { openOffice } from '../../src/app/open-office.ts'
+import { openCommandServices } from '../../src/app/open-command-services.ts'
 import { slotOf } from '../../src/kernel/shard.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { isInstalled, startBalancer } from '../../test/packaging/balancer.ts'
@@ -132,7 +132,7 @@ export async function openAccounts(
   }
   const found: Asker[] = []
   for (const { id, toml } of shards) {
-    const office = await openOffice(configOf(toml))
+    const office = await openCommandServices(configOf(toml))
     try {
       for (const account of accounts.filter((one) => slotOf(one) < 512 === (id === 's3'))) {
         const why = { reason: 'drill', actor: 'drill' }

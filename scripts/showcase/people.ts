@@ -1,8 +1,8 @@
 /** The people of the showcase: test wallets, and what they do beside a demonstration's month. */
 import type { Step } from '../../src/app/demo/lives.ts'
 import {
-  type Asked,
   type Call,
+  type DemoRequest,
   type People,
   peopleOf,
   requestOf,
@@ -12,7 +12,7 @@ import { type LocalChain, testWallet } from './chain.ts'
 import { booksUrl, onCallUrl } from './receivers.ts'
 
 /** Calls a service as a program does. */
-export const callAt = (origin: string, path: string, asked?: Asked): Promise<Response> =>
+export const callAt = (origin: string, path: string, asked?: DemoRequest): Promise<Response> =>
   fetch(requestOf(origin, path, asked))
 
 /** People of a service at an address. The first one is its operator. */

@@ -5,9 +5,9 @@ import { skewAdvice, skewOf } from '../kernel/skew.ts'
 import type { Db } from '../storage/db/engine/db.ts'
 import { openLeaseClock } from '../storage/db/engine/lease-clock.ts'
 import { DatabaseAway } from '../storage/db/engine/opening-fault.ts'
-import type { Waiting } from '../web/http/waiting.ts'
+import type { WaitingQueue } from '../web/http/waiting.ts'
 
-type Needs = { waiting: Pick<Waiting, 'enter'>; log: Log; clock: Clock }
+type Needs = { waiting: Pick<WaitingQueue, 'enter'>; log: Log; clock: Clock }
 
 /** Between two tries, in ms. */
 const pauseMs = 1000

@@ -10,7 +10,7 @@ import { assertNoTables, copyTables, type Tally, tallyTables } from '../storage/
 import { migratePostgres } from '../storage/db/schema/migrate.ts'
 
 /** The copied rows and logs, as counted in the copy. */
-export type Copied = { tables: Tally[]; ledger: LedgerSums; logs: WholeLog[] }
+export type CopyReport = { tables: Tally[]; ledger: LedgerSums; logs: WholeLog[] }
 
 /**
  * Copies a SQLite database without a writer into an empty PostgreSQL one, in one transaction, and
@@ -22,7 +22,7 @@ export function copyDatabase(
   source: Db,
   { drizzle: pg }: { drizzle: PgDirect },
   options: { now: Millis; tell: (tally: Tally) => void },
-): Promise<Copied> {
+): Promise<CopyReport> {
   const { now, tell } = options
   return pg.transaction(async (tx) => {
     await assertNoTables(tx)

@@ -1,8 +1,8 @@
 /** The dependencies of doors, jobs and flows: one member for each noun of the service. */
 import type { Accounts } from '../access/accounts/account.ts'
+import type { AccountCountsStore } from '../access/accounts/account-counts.ts'
 import type { IsContractSignature } from '../access/accounts/contract-wallet.ts'
 import type { Demo } from '../access/accounts/demo-port.ts'
-import type { Extents } from '../access/accounts/extent.ts'
 import type { Nonces } from '../access/accounts/nonce.ts'
 import type { Sessions } from '../access/accounts/session.ts'
 import type { Keys } from '../access/keys/keys.ts'
@@ -42,7 +42,6 @@ import type { Post, Reach } from '../models/upstream/checked-post.ts'
 import type { Upstreams } from '../models/upstream/live-upstreams.ts'
 import type { Anchoring } from '../proof/anchors/anchoring.ts'
 import type { AnchorStore } from '../proof/anchors/store.ts'
-import type { UpstreamEvidenceStore } from '../proof/attested/store.ts'
 import type { LiabilityStore } from '../proof/liabilities/store.ts'
 import type { Heads } from '../proof/log/heads.ts'
 import type { Logs } from '../proof/log/logs.ts'
@@ -60,6 +59,7 @@ import type { ShareStore } from '../proof/receipts/store/share.ts'
 import type { NoteSigner } from '../proof/signer/ed25519.ts'
 import type { Signer } from '../proof/signer/signer.ts'
 import type { Signers } from '../proof/signer/signers.ts'
+import type { UpstreamEvidenceStore } from '../proof/upstream-evidence/store.ts'
 import type { LiveRuns } from '../runs/live-runs.ts'
 import type { Reports } from '../runs/reports.ts'
 import type { RunStore } from '../runs/runs.ts'
@@ -96,7 +96,7 @@ export type Deps = {
   /** Undefined in a service for real use. */
   demo: Demo | undefined
   /** The counts of an account, taken when it opens a page. */
-  extent: Extents
+  extent: AccountCountsStore
   nonces: Nonces
   /** Tokens of the operator API. */
   operatorTokens: OperatorTokens
@@ -189,7 +189,7 @@ export type Deps = {
   explorer: ExplorerStore
   exportSlots: ExportSlots
   /** Reads the configuration again; undefined where nothing does, as while trying it out. */
-  reload: { again: (() => Promise<Reloaded>) | undefined }
+  reload: { again: (() => Promise<ReloadResult>) | undefined }
   version: { version: string; commit: string | null }
 }
 
@@ -197,7 +197,7 @@ export type Deps = {
  * The result of reading the configuration again; names only, because a value can be a secret.
  * `restart` names what changed too, but only a restart takes on.
  */
-export type Reloaded = { problems: string[] } | { changed: string[]; restart: string[] }
+export type ReloadResult = { problems: string[] } | { changed: string[]; restart: string[] }
 
 /** The part of the configuration that the domain and the doors need. */
 export type Settings = {

@@ -1,5 +1,5 @@
 /** Page chrome: navigation, account and service status. */
-import { extentMax } from '../access/accounts/extent.ts'
+import { accountCountMax } from '../access/accounts/account-counts.ts'
 import { isAdmin } from '../front/admin/admin.ts'
 import { chainId } from '../kernel/chain.ts'
 import type { Frame, NavCounts, NavItem } from '../web/ui/frame.ts'
@@ -141,7 +141,9 @@ export const frameOf = ({
 
 /** More than are counted are that many and more. */
 const countText = (count: number): string =>
-  count < extentMax ? count.toLocaleString('en-US') : `${(extentMax - 1).toLocaleString('en-US')}+`
+  count < accountCountMax
+    ? count.toLocaleString('en-US')
+    : `${(accountCountMax - 1).toLocaleString('en-US')}+`
 
 function statusText({ ledger, stopping }: Deps['health']): string {
   if (stopping) return 'Going down for a restart'

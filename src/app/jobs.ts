@@ -9,13 +9,13 @@ import { dropAllowances } from '../front/terminal/allowance.ts'
 import type { AuditStore } from '../ledger/store/audit.ts'
 import { dropPastBrakes } from '../ledger/store/brakes.ts'
 import { anchorWorker } from '../proof/anchors/pace.ts'
-import { evidenceCollector } from '../proof/attested/collect-evidence.ts'
 import { liabilityPublisher } from '../proof/liabilities/publish-liabilities.ts'
-import { witnessAsker } from '../proof/log/ask-witnesses.ts'
 import { keepCheckpoint } from '../proof/log/checkpoint.ts'
 import { logChecker } from '../proof/log/reread.ts'
 import { logReading } from '../proof/log/store/whole.ts'
+import { witnessClient } from '../proof/log/witness-client.ts'
 import { backgroundSigner } from '../proof/receipts/sign.ts'
+import { evidenceCollector } from '../proof/upstream-evidence/collect-evidence.ts'
 import { stopCancelled } from '../runs/cancel.ts'
 import { endAbandoned, endReturned } from '../runs/end-abandoned.ts'
 import { stopForbidden } from '../runs/stop-forbidden.ts'
@@ -35,10 +35,10 @@ import { watchStorage } from './watch-storage.ts'
 /** What the write-ahead log never reaches while it is written back; it is cut at 64 MiB. */
 const walWarningBytes = 256 * 1024 * 1024
 
-type Recurring = { db: Db; audits: AuditStore; echo: () => Promise<void> }
+type JobResources = { db: Db; audits: AuditStore; echo: () => Promise<void> }
 
 /** Every job of a running service. */
-export function jobsOf(deps: Deps, { db, audits, echo }: Recurring): Job[] {
+export function jobsOf(deps: Deps, { db, audits, echo }: JobResources): Job[] {
   const sign = backgroundSigner(deps)
   return [
     ...jobsByClock(deps, db).map((job) => whileClockIsRight(deps, job)),
@@ -84,7 +84,7 @@ function jobsByClock(deps: Deps, db: Db): Job[] {
   const depositsEveryMs = deps.depositPolicy?.pollMs ?? 60_000
   return [
     { name: 'checkpoint', everyMs: 5000, tick: () => keepCheckpoint(deps) },
-    { name: 'witness', everyMs: 1000, tick: witnessAsker(deps) },
+    { name: 'witness', everyMs: 1000, tick: witnessClient(deps) },
     { name: 'upstream-evidence', everyMs: 1000, tick: evidenceCollector(deps) },
     { name: 'liabilities', everyMs: 60_000, tick: liabilityPublisher(deps) },
     { name: 'anchor', everyMs: 1000, atStart: true, tick: anchorWorker(deps) },

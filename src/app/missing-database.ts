@@ -7,20 +7,20 @@ import { runningServers, serverInWords } from './running-servers.ts'
 /** How many servers a refusal lists. */
 const shownMost = 8
 
-type Named = { database_url: string }
+type DatabaseSetting = { database_url: string }
 
 /** @throws the error of the system for a folder that this user may not look into */
 const isThere = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined
 
 /** @throws WrongSetting (78) unless the file of an embedded database is there. */
-export function assertFileIsThere(config: Named): void {
+export function assertFileIsThere(config: DatabaseSetting): void {
   const file = databaseFile(config)
   if (file === undefined || isThere(file) || isThere(`${file}-wal`)) return
   throw missingDatabase(config)
 }
 
 /** Says which database was looked for, and which servers run elsewhere on this machine. */
-export function missingDatabase(config: Named): WrongSetting {
+export function missingDatabase(config: DatabaseSetting): WrongSetting {
   const where = databaseName(config)
   const elsewhere = elsewhereWords(where)
   return new WrongSetting(

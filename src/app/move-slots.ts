@@ -8,21 +8,21 @@ import { openLeaseClock } from '../storage/db/engine/lease-clock.ts'
 import type { PgDirect } from '../storage/db/engine/pg-drizzle.ts'
 import type { Sealer } from '../storage/idempotency/call.ts'
 import { slotsText } from '../storage/slots/slot-text.ts'
-import { expectSlots, forgoSlots, takeIn } from '../storage/slots/store/arrive.ts'
 import { carriedRows, type Side } from '../storage/slots/store/carried.ts'
-import { findTaken, readMoves, standing } from '../storage/slots/store/known-moves.ts'
 import {
-  confirmGone,
+  cancelExport,
+  confirmExport,
   countOpen,
+  exportSlots,
   isStill,
   type Move,
-  type Open,
+  type OpenWork,
   type Reseal,
-  stay,
+  type SlotExport,
   stopSlots,
-  type Taken,
-  takeOut,
-} from '../storage/slots/store/leave.ts'
+} from '../storage/slots/store/export-slots.ts'
+import { importSlots, reserveSlots, unreserveSlots } from '../storage/slots/store/import-slots.ts'
+import { findTaken, readMoves, standing } from '../storage/slots/store/known-moves.ts'
 import { holdMove } from '../storage/slots/store/move-lease.ts'
 
 /** One shard of a move, as a command opens it. */
@@ -40,7 +40,7 @@ export type MovingShard = {
 export const moveSteps = ['stopped', 'expected', 'still', 'taken_out', 'taken_in', 'gone'] as const
 export type MoveStep = (typeof moveSteps)[number]
 
-export type Moving = {
+export type MoveContext = {
   from: MovingShard
   to: MovingShard
   slots: readonly number[]
@@ -52,9 +52,9 @@ export type Moving = {
 }
 
 export type MoveOutcome =
-  | ({ moved: true; move: string } & Taken)
+  | ({ moved: true; move: string } & SlotExport)
   /** Given up, because this was still open: everything is as before. */
-  | ({ moved: false; move: string } & Open)
+  | ({ moved: false; move: string } & OpenWork)
 
 /** Between two looks at what is still open, in ms. */
 const lookMs = 200
@@ -67,7 +67,7 @@ const sideOf = ({ db }: MovingShard): Side => ({ pg: db.drizzle, tables: db.tabl
  * finished. Money is nowhere twice: it leaves the one ledger before it comes into the other.
  * @throws Error that says why these slots cannot move
  */
-export async function moveSlots(moving: Moving): Promise<MoveOutcome> {
+export async function moveSlots(moving: MoveContext): Promise<MoveOutcome> {
   await forgoGivenUp(moving)
   const move = await findMove(moving)
   const held = await Promise.all(
@@ -78,7 +78,7 @@ export async function moveSlots(moving: Moving): Promise<MoveOutcome> {
   return goOn(moving, move).finally(() => Promise.all(held.map((release) => release())))
 }
 
-async function goOn(moving: Moving, move: FoundMove): Promise<MoveOutcome> {
+async function goOn(moving: MoveContext, move: FoundMove): Promise<MoveOutcome> {
   const { from, to, clock, tell = () => {} } = moving
   const [source, target] = [sideOf(from), sideOf(to)]
   const { isLeft } = move
@@ -91,8 +91,8 @@ async function goOn(moving: Moving, move: FoundMove): Promise<MoveOutcome> {
   if (!isLeft) {
     if (move.isNew) await stopSlots(source, move, { now: now(), except })
     await done('stopped', from)
-    await expectSlots(target, move, { now: now(), except }).catch(async (error: unknown) => {
-      await stay(source, move, now())
+    await reserveSlots(target, move, { now: now(), except }).catch(async (error: unknown) => {
+      await cancelExport(source, move, now())
       throw error
     })
     await done('expected', to)
@@ -105,7 +105,7 @@ async function goOn(moving: Moving, move: FoundMove): Promise<MoveOutcome> {
   await done('taken_out', from)
   const taken = await findTaken(source, move.id)
   if (!taken) throw new Error(`${move.id} took nothing out`)
-  await takeIn(target, move, {
+  await importSlots(target, move, {
     now: now(),
     taken,
     rows: carriedRows(source.pg, source.tables, move.id),
@@ -113,27 +113,27 @@ async function goOn(moving: Moving, move: FoundMove): Promise<MoveOutcome> {
     audit: to.ids.make('req'),
   })
   await done('taken_in', to)
-  await confirmGone(source, move, now())
+  await confirmExport(source, move, now())
   await done('gone', from)
   return { moved: true, move: move.id, ...taken }
 }
 
 /** Gives a move up before anything was taken out. False if it was. */
-export async function giveUp({ from, to, clock }: Moving, move: Move): Promise<boolean> {
-  if (!(await stay(sideOf(from), move, clock.now()))) return false
-  await forgoSlots(sideOf(to), move, clock.now())
+export async function giveUp({ from, to, clock }: MoveContext, move: Move): Promise<boolean> {
+  if (!(await cancelExport(sideOf(from), move, clock.now()))) return false
+  await unreserveSlots(sideOf(to), move, clock.now())
   await from.db.notices?.tell('slots')
   await to.db.notices?.tell('slots')
   return true
 }
 
 /** A crash can come between both sides of a move that is given up: the other shard still waits. */
-async function forgoGivenUp({ from, to, clock }: Moving): Promise<void> {
+async function forgoGivenUp({ from, to, clock }: MoveContext): Promise<void> {
   const [left, expected] = await Promise.all([from, to].map(movesOf))
   const stayed = new Set(left?.filter(({ state }) => state === 'stayed').map(({ id }) => id))
   for (const { id, state } of expected ?? []) {
     if (state !== 'arriving' || !stayed.has(id)) continue
-    await forgoSlots(sideOf(to), { id, from: from.id }, clock.now())
+    await unreserveSlots(sideOf(to), { id, from: from.id }, clock.now())
   }
 }
 
@@ -142,7 +142,7 @@ const movesOf = ({ db }: MovingShard) => db.read((q) => readMoves(db, q))
 type FoundMove = Move & { isNew: boolean; isLeft: boolean }
 
 /** The move that these slots are in, or a new one. @throws Error unless all are in the same */
-export async function findMove({ from, to, slots }: Moving): Promise<FoundMove> {
+export async function findMove({ from, to, slots }: MoveContext): Promise<FoundMove> {
   const names = { slots, from: from.id, to: to.id }
   const rows = await standing(sideOf(from), slots)
   const moving = rows.filter(({ state }) => state === 'leaving' || state === 'left')
@@ -166,10 +166,10 @@ export async function findMove({ from, to, slots }: Moving): Promise<FoundMove> 
 
 /** Waits until nothing is open and takes the slots out; returns what is open when time is over. */
 async function waitUntilTaken(
-  { from, to, clock, waitMs }: Moving,
+  { from, to, clock, waitMs }: MoveContext,
   move: Move,
   tell: (step: MoveStep) => void,
-): Promise<Open | undefined> {
+): Promise<OpenWork | undefined> {
   const source = sideOf(from)
   const until = clock.monotonic() + waitMs
   for (;;) {
@@ -177,7 +177,8 @@ async function waitUntilTaken(
     if (isStill(open)) {
       tell('still')
       const [now, audit] = [clock.now(), from.ids.make('req')]
-      if (await takeOut(source, move, { now, reseal: resealed(from, to), audit })) return undefined
+      if (await exportSlots(source, move, { now, reseal: resealed(from, to), audit }))
+        return undefined
     }
     if (clock.monotonic() >= until) return open
     await Bun.sleep(lookMs)

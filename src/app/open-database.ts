@@ -10,8 +10,12 @@ import type { Db } from '../storage/db/engine/db.ts'
 import { DatabaseAway, openingFault } from '../storage/db/engine/opening-fault.ts'
 import type { PgDirect } from '../storage/db/engine/pg-drizzle.ts'
 import { openSqlite } from '../storage/db/engine/sqlite.ts'
+import {
+  type CopiedMarker,
+  readCopiedMarker,
+  removeCopiedMarker,
+} from '../storage/db/files/copied-marker.ts'
 import { lockServer, type ServerLock } from '../storage/db/files/lock.ts'
-import { type Moved, movedTo, unmarkMoved } from '../storage/db/files/moved.ts'
 import { placeNewFile } from '../storage/db/files/new-file.ts'
 import {
   assertOurs,
@@ -25,14 +29,14 @@ import {
 import { assertFileIsThere, missingDatabase } from './missing-database.ts'
 
 /** The database of a configuration, at this build's schema. */
-export type Opened = {
+export type OpenDatabase = {
   db: Db
   migrated: string[]
   /** The mark of `db copy` that `evenIfMoved` took away. */
-  moved?: Moved | undefined
+  moved?: CopiedMarker | undefined
 }
 
-type Opening = {
+type OpenOptions = {
   /** Of a server; it then holds the file of an embedded database too. */
   lock?: ServerLock | undefined
   /** Opens a database that was copied elsewhere, and takes its mark away. */
@@ -47,7 +51,10 @@ type Opening = {
  * @throws WrongSetting without a database, or when `db copy` has copied it elsewhere.
  * @throws Error while another server has its file.
  */
-export async function openDatabase(config: Config, opening: Opening = {}): Promise<Opened> {
+export async function openDatabase(
+  config: Config,
+  opening: OpenOptions = {},
+): Promise<OpenDatabase> {
   const url = config.database_url
   if (/^postgres(ql)?:/.test(url)) {
     const db = await openPostgres(url, config.database_connections)
@@ -74,12 +81,12 @@ export async function openDatabase(config: Config, opening: Opening = {}): Promi
   const db = openSqlite(file)
   // Where no whole file could be placed, SQLite has just made it.
   lock?.holdFile(file)
-  const moved = movedTo(db.raw)
+  const moved = readCopiedMarker(db.raw)
   if (moved && !evenIfMoved) {
     await db.close()
     throw goesOnAt(moved, file)
   }
-  if (moved) unmarkMoved(db.raw)
+  if (moved) removeCopiedMarker(db.raw)
   chmodSync(file, 0o600)
   const migrated = migrateSqlite(db.raw, now, () => backUp(file, now))
   return { db, migrated: [...placed, ...migrated], moved }
@@ -91,7 +98,7 @@ async function assertTables(pg: PgDirect, config: Config): Promise<void> {
   if (applied.length === 0) throw missingDatabase(config)
 }
 
-const goesOnAt = ({ to, at }: Moved, file: string): WrongSetting =>
+const goesOnAt = ({ to, at }: CopiedMarker, file: string): WrongSetting =>
   new WrongSetting(
     `${resolve(file)} was copied to ${to} at ${at} and goes on there; set database_url to it. ` +
       'Two histories of one log cannot both be kept: only if the copy is never used, go on here ' +

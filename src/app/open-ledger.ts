@@ -31,7 +31,7 @@ export async function openRightClock(db: Db, clock: Clock): Promise<LeaseClock> 
 
 export type Clocks = { clock: Clock; leaseClock: LeaseClock }
 
-type Around = Clocks & {
+type LedgerContext = Clocks & {
   logs: Logs
   health: Health
   shard: Shard | undefined
@@ -47,7 +47,7 @@ export function ledgerOf(
   db: Db,
   store: LogStore,
   meters: Meters,
-  { clock, leaseClock, logs, health, shard, counts, settings }: Around,
+  { clock, leaseClock, logs, health, shard, counts, settings }: LedgerContext,
 ): Ledger {
   const named = { number: nameGuard(db, logs.current.origin), forget: () => {} }
   const numbering = db.exclusive ? store.numbering : named
@@ -62,7 +62,7 @@ export function ledgerOf(
   return guarded(opened, () => wrongClock(leaseClock.aheadMs()) ?? foreignSchema(health))
 }
 
-type Beside = {
+type LedgerCompanions = {
   numbering?: Numbering
   tell?: Parameters<typeof openLedger>[3]
   free?: FreeLimits
@@ -73,7 +73,7 @@ export function openSharded(
   db: Db,
   clock: Pick<Clock, 'now'>,
   shard: Shard | undefined,
-  { numbering, tell, free }: Beside = {},
+  { numbering, tell, free }: LedgerCompanions = {},
 ): Ledger {
   if (!shard) return openLedger(db, clock, numbering, tell, undefined, free)
   return onShard(openLedger(db, clock, numbering, tell, misplacedOf(db, shard), free), shard)

@@ -4,7 +4,7 @@ import { parseObject } from '../kernel/json-object.ts'
 import type { StopSignal } from '../kernel/stop.ts'
 import { type HttpLimits, request } from '../models/upstream/http.ts'
 import type { Deps } from './deps-port.ts'
-import type { Sent } from './telemetry/exporter.ts'
+import type { ExportResponse } from './telemetry/exporter.ts'
 import type { Span } from './telemetry/spans.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import { version } from './version.ts'
@@ -35,7 +35,7 @@ export async function senderTo(
   endpoint: string,
   headers: Readonly<Record<string, string>> = {},
   node = '',
-): Promise<(spans: readonly Span[], signal: StopSignal) => Promise<Sent>> {
+): Promise<(spans: readonly Span[], signal: StopSignal) => Promise<ExportResponse>> {
   const { writeTraces } = await import('./telemetry/otlp.ts')
   const url = `${endpoint}/v1/traces`
   const own = { 'content-type': 'application/json', 'user-agent': 'counterfoil', ...headers }

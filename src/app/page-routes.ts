@@ -1,6 +1,6 @@
 /** Mounts every page and what browsers alone ask for; loaded at the first such request. */
 import type { AnyElysia } from 'elysia'
-import { allowsBy, type Guarded } from '../access/accounts/allows.ts'
+import { allowsBy, type GuardedRoute } from '../access/accounts/allows.ts'
 import { signInApi } from '../access/accounts/api/sign-in.ts'
 import { rightOf } from '../access/accounts/needs-session.ts'
 import { signInPages } from '../access/accounts/pages.tsx'
@@ -53,7 +53,7 @@ import { themeRoute } from '../web/ui/theme.ts'
 import { frameOf } from './frame.ts'
 
 /** @throws Error naming a route of the dashboard that says of no role whether it may call it. */
-function guardedOf({ routes }: AnyElysia): Guarded[] {
+function guardedOf({ routes }: AnyElysia): GuardedRoute[] {
   const mine = routes.filter(({ method, path }) => method !== 'ALL' && isOfMembers.test(path))
   return mine.map((route) => {
     const { method, path } = route

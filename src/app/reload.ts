@@ -2,11 +2,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { makePlans } from '../access/plan-config.ts'
 import { lossWords } from '../billing/margins/losses.ts'
-import type { Config, Loaded } from '../config/config.ts'
+import type { Config, LoadedConfig } from '../config/config.ts'
 import { oddPriceFix, oddPrices } from '../config/odd-prices.ts'
 import { rows, valueIn } from '../config/table.ts'
 import { makeCatalogue } from '../models/catalogue.ts'
-import type { Reloaded } from './deps-port.ts'
+import type { ReloadResult } from './deps-port.ts'
 import type { LevelledLog } from './logging.ts'
 import type { Service } from './wiring.ts'
 
@@ -27,18 +27,18 @@ type Needs = {
   log: LevelledLog
   /** As it was read at the start. */
   config: Config
-  readAgain: () => Loaded
+  readAgain: () => LoadedConfig
 }
 
 /**
  * Reads the configuration again and takes on what a running server can, or refuses all of it and
  * keeps the old one. Calls wait for each other.
  */
-export function reloader({ service, log, config, readAgain }: Needs): () => Promise<Reloaded> {
+export function reloader({ service, log, config, readAgain }: Needs): () => Promise<ReloadResult> {
   let current = config
   let last: Promise<unknown> = Promise.resolve()
 
-  const reload = async (): Promise<Reloaded> => {
+  const reload = async (): Promise<ReloadResult> => {
     const loaded = readAgain()
     if ('problems' in loaded) {
       log.warn('config.refused', { problems: loaded.problems })

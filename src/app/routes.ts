@@ -29,7 +29,7 @@ import { mountLater } from '../web/http/lazy-mount.ts'
 import { methodNotAllowed } from '../web/http/methods.ts'
 import { makeRoot, type RootDeps } from '../web/http/root.ts'
 import type { Deps } from './deps-port.ts'
-import { missingWords, swallowedWords } from './missing-words.ts'
+import { methodHelp, notFoundHelp } from './not-found-help.ts'
 
 /** Anthropic's clients read errors in a shape of their own. */
 const errorFormFor = ({ url, headers }: Request) =>
@@ -50,7 +50,11 @@ export function createApp(deps: Deps) {
   const note = deps.meters.refused
   let pages: ShowRefusal | undefined
   const showRefusal = (...asked: Parameters<ShowRefusal>) => pages?.(...asked)
-  const words = { missingWords, swallowedWords, explain: deps.demo?.explain }
+  const words = {
+    missingWords: notFoundHelp,
+    swallowedWords: methodHelp,
+    explain: deps.demo?.explain,
+  }
   const said = { showRefusal, errorFormFor, shard, ...words }
   const admit = admitterOf(deps)
   const app = makeRoot({ baseUrl, listen, ids, log, note, expectBody, admit, ...said })

@@ -19,19 +19,19 @@ import {
 } from '../storage/db/engine/replication.ts'
 import { useWasmKeccak } from '../verify/fast/keccak-wasm.ts'
 import { serve } from '../web/http/serve.ts'
-import type { Waiting } from '../web/http/waiting.ts'
+import type { WaitingQueue } from '../web/http/waiting.ts'
 import { followConfigured } from './configured-webhooks.ts'
 import type { Deps } from './deps-port.ts'
-import { hearNodes } from './hear-nodes.ts'
 import { startJobs } from './job-runner.ts'
 import { checkLedger, jobsOf } from './jobs.ts'
 import { learnSlots } from './learn-slots.ts'
+import { watchNodeNotifications } from './node-notifications.ts'
 import { createApp } from './routes.ts'
 import { serveMetrics } from './serve-metrics.ts'
 import { version } from './version.ts'
 import { makeDeps, type Parts, type Service } from './wiring.ts'
 
-export type Running = {
+export type RunningService = {
   deps: Service
   url: string
   /** Takes nothing new, lets runs finish for `graceMs`, ends the rest, settles all, closes. */
@@ -53,7 +53,7 @@ export type Start = {
   /** Adds what must be there before the first request. */
   prepare?: ((deps: Deps) => Promise<void>) | undefined
   /** A listener that is already open; it opens its own when absent. */
-  waiting?: Waiting
+  waiting?: WaitingQueue
 }
 
 /**
@@ -63,7 +63,7 @@ export type Start = {
 export async function startServer(
   parts: Parts,
   { prepare, waiting }: Start = {},
-): Promise<Running> {
+): Promise<RunningService> {
   const { config, db, log } = parts
   useWasmKeccak()
   useNativeEd25519()
@@ -84,7 +84,7 @@ export async function startServer(
   const metrics = serveMetrics(deps, parts)
   const app = createApp(deps)
   const server = waiting?.serve(app) ?? serve(app, deps.settings.listen)
-  const echo = hearNodes(deps, db)
+  const echo = watchNodeNotifications(deps, db)
   renewWhenLost(deps, db)
   listLostWhenDiverged(deps, parts)
   const jobs = startJobs(jobsOf(deps, { db, audits, echo }), { log, clock: deps.clock })

@@ -1,7 +1,7 @@
 /** Makes every member of Deps from what is open. Nothing runs yet. */
 import { contractWallets } from '../access/accounts/contract-wallet.ts'
 import type { Demo } from '../access/accounts/demo-port.ts'
-import { extentStore } from '../access/accounts/store/extent.ts'
+import { accountCountsStore } from '../access/accounts/store/account-counts.ts'
 import { nonceStore } from '../access/accounts/store/nonce.ts'
 import { sessionStore } from '../access/accounts/store/session.ts'
 import { accountStore } from '../access/accounts/store.ts'
@@ -200,10 +200,10 @@ function namesOf(config: Config, clock: Clock, random: Random) {
   return { shard, ids: makeIds(clock, random, shard?.id), node }
 }
 
-type Known = Omit<HeadsNeeds, 'logStore' | 'checkpoints' | 'store'>
+type HeadSources = Omit<HeadsNeeds, 'logStore' | 'checkpoints' | 'store'>
 
 /** The log, compared with what this node knows of it: before anything is appended. */
-async function openKnownLog(db: Db, known: Known & { settings: Settings }, signers: Signers) {
+async function openKnownLog(db: Db, known: HeadSources & { settings: Settings }, signers: Signers) {
   const { leaseClock, logs, settings } = known
   const store = logStore(db, { clock: leaseClock, node: settings.node, start: logs.current.start })
   const checkpoints = checkpointStore(db, signers)
@@ -231,7 +231,7 @@ const storesOf = (db: Db, shard: Deps['shard']) => ({
   admin: adminStore(db),
   audits: auditStore(db),
   sessions: sessionStore(db),
-  extent: extentStore(db),
+  extent: accountCountsStore(db),
   nonces: nonceStore(db),
   operatorTokens: operatorTokenStore(db),
   statements: statementStore(db),

@@ -1,15 +1,15 @@
 /** The page that checks a receipt on the device of the reader. */
 import { systemClock } from '../kernel/clock.ts'
-import { readGiven } from '../proof/receipts/given.ts'
-import type { Beside } from '../verify/beside.ts'
+import { readSubmission } from '../proof/receipts/submitted-receipt.ts'
 import type { ChainEvidence } from '../verify/check-anchor.ts'
 import type { Policy } from '../verify/policy.ts'
 import type { ReceiptFile } from '../verify/receipt.ts'
+import type { Supplements } from '../verify/supplements.ts'
 import type { Trust, Verdict } from '../verify/verify.ts'
 import { checkItem } from './check-parts.ts'
 import { slipOf } from './check-slip.ts'
+import { readChosenFile } from './chosen-file.ts'
 import { byId, element } from './dom.ts'
-import { takeFiles } from './given-files.ts'
 import { askChain, findLog, type Log } from './own-logs.ts'
 
 /**
@@ -36,21 +36,21 @@ stays.classList.remove('unseen')
 stays.previousElementSibling?.classList.add('unseen')
 
 form.addEventListener('submit', (event) => {
-  const given = readGiven(text.value, here['base'] ?? location.origin)
+  const given = readSubmission(text.value, here['base'] ?? location.origin)
   // An id or a link leads to a page of this service: the form goes there by itself.
   if (given.kind === 'receipt') return
   event.preventDefault()
   void check()
 })
 text.addEventListener('paste', () => void setTimeout(() => form.requestSubmit()))
-takeFiles(() => {
+readChosenFile(() => {
   // What is checked is what stands in the field; the file is not sent beside it.
   byId('file', HTMLInputElement).value = ''
   void check()
 })
 
 async function check(): Promise<void> {
-  const given = readGiven(text.value, here['base'] ?? location.origin)
+  const given = readSubmission(text.value, here['base'] ?? location.origin)
   complain('text', given.kind === 'wrong' ? given.message : '')
   if (given.kind !== 'file') return
   const demands = await readDemands()
@@ -79,7 +79,7 @@ const issuersOf = (log: Log | undefined): string[] =>
   [...logs, ...(log ? [log] : [])].map(({ origin }) => origin)
 
 /** The demands of the reader beside the file. */
-type Demands = Pick<Beside, 'quote' | 'attested' | 'problems'> & {
+type Demands = Pick<Supplements, 'quote' | 'attested' | 'problems'> & {
   chain: Policy['chain']
   /** Whether this service's own word on its signers counts. */
   isOwn: boolean
@@ -100,7 +100,7 @@ async function readDemands(): Promise<Demands | undefined> {
   }
   // The mathematics of witnesses would double the verifier of every page.
   const reader: Evidence = await import(here['evidence'] ?? '')
-  const read = reader.readBeside(texts)
+  const read = reader.readSupplements(texts)
   if (!read.ok) {
     complain(read.field, read.message)
     return undefined

@@ -1,6 +1,7 @@
 /** Shows an answer of the console as it arrives. */
+
+import { type Answer, type CallPiece, readAnswer } from '../front/console/answer-parts.ts'
 import type { SentFile } from '../front/console/files.ts'
-import { type Answer, type CallPiece, readSaid } from '../front/console/said.ts'
 import { inputText, tokensText } from '../front/console/talk.ts'
 import type { JsonObject } from '../kernel/json-object.ts'
 import { maxNusd, toUsd } from '../kernel/money.ts'
@@ -8,7 +9,7 @@ import { outputUnitsOf } from '../models/meter.ts'
 import { callFolds, drawnImages, reasoningFold, sentFiles } from './console-parts.ts'
 import { byId, element } from './dom.ts'
 import { markdownIn } from './markdown.ts'
-import { keepStub } from './stubs.ts'
+import { addVisitReceipt } from './visit-receipts.ts'
 
 type Line = { meter: string; quantity: number }
 type EndedRun = {
@@ -17,15 +18,19 @@ type EndedRun = {
   lines: Line[]
   output?: { message?: JsonObject }[]
 }
-type Started = { receipt_id: string; hold_nusd: number }
+type RunStart = { receipt_id: string; hold_nusd: number }
 
-type Asked = { input: string; files?: readonly SentFile[] }
+type AskedQuestion = { input: string; files?: readonly SentFile[] }
 
 /**
  * A question and its answer at the end of the talk, and the figures of the run beside it.
  * `outputPusd`: what a token of it costs, to be seen as it comes.
  */
-export function answerPanel(talk: HTMLElement, { input, files = [] }: Asked, outputPusd: bigint) {
+export function answerPanel(
+  talk: HTMLElement,
+  { input, files = [] }: AskedQuestion,
+  outputPusd: bigint,
+) {
   const answer = element('div', { class: 'it' })
   const text = markdownIn(answer, talk)
   talk.append(...sentFiles(files), element('p', { class: 'you' }, input), answer)
@@ -55,7 +60,7 @@ export function answerPanel(talk: HTMLElement, { input, files = [] }: Asked, out
     put('run-receipt', element('a', { href }, shortId(receiptId)))
     const link = element('a', { href }, shortId(receiptId))
     talk.append(element('p', { class: 'cost quiet torn' }, `$${toUsd(cost)} · Receipt `, link))
-    keepStub({ href, name: shortId(receiptId), cost: `$${toUsd(cost)}` })
+    addVisitReceipt({ href, name: shortId(receiptId), cost: `$${toUsd(cost)}` })
   }
 
   /** Adds what came; a piece is about a token. */
@@ -76,7 +81,7 @@ export function answerPanel(talk: HTMLElement, { input, files = [] }: Asked, out
 
   return {
     /** The money is held, the model asked. */
-    start({ receipt_id, hold_nusd }: Started): void {
+    start({ receipt_id, hold_nusd }: RunStart): void {
       held = BigInt(hold_nusd)
       receiptId = receipt_id
       showUsed(0n, held)
@@ -96,7 +101,7 @@ export function answerPanel(talk: HTMLElement, { input, files = [] }: Asked, out
     /** The receipt counts, and what it names is whole; answers it. */
     async complete(run: EndedRun): Promise<{ answer: Answer; message: JsonObject }> {
       const message = run.output?.[0]?.message ?? {}
-      const said = readSaid(message)
+      const said = readAnswer(message)
       if (said.text !== '') text.end(said.text)
       reasoning.end(said.reasoning)
       calls.end(said.calls)

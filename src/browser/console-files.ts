@@ -16,7 +16,7 @@ import { preview } from './console-parts.ts'
 import { byId, element } from './dom.ts'
 
 /** The model that is chosen, and what it reads of files at most. */
-export type Chosen = { name: string; tokens: FileTokens }
+export type ChosenFile = { name: string; tokens: FileTokens }
 
 /** The composer's message when files of earlier turns are in the way. */
 type Question = { earlier: readonly SentFile[] }
@@ -25,7 +25,7 @@ type Question = { earlier: readonly SentFile[] }
  * The files of the next message, shown with a button each to remove them.
  * @param changed called after files came or went
  */
-export function filePicker(chosen: () => Chosen, changed: () => void) {
+export function filePicker(chosen: () => ChosenFile, changed: () => void) {
   const area = byId('attach', HTMLElement)
   const field = byId('files', HTMLInputElement)
   const list = byId('chosen', HTMLElement)

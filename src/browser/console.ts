@@ -1,9 +1,10 @@
 /** The console with script: sends a question and follows its events. */
+
+import { replyOf } from '../front/console/answer-parts.ts'
 import { type Fault, wordsOf } from '../front/console/fault-words.ts'
 import type { SentFile } from '../front/console/files.ts'
-import { replyOf } from '../front/console/said.ts'
 import {
-  type Ask,
+  type ConsoleQuestion,
   commandIn,
   curlOf,
   earlierFiles,
@@ -17,7 +18,7 @@ import {
 import { systemClock } from '../kernel/clock.ts'
 import { toUsd } from '../kernel/money.ts'
 import { answerPanel, shortId } from './console-answer.ts'
-import { type Chosen, filePicker } from './console-files.ts'
+import { type ChosenFile, filePicker } from './console-files.ts'
 import { asPiece } from './console-parts.ts'
 import { byId, element } from './dom.ts'
 import { eventsOf } from './event-stream.ts'
@@ -123,7 +124,7 @@ type Panel = ReturnType<typeof answerPanel>
 
 /** Follows one run to its end; what the server says no to is a fault, a broken line throws. */
 async function follow(
-  asked: Ask,
+  asked: ConsoleQuestion,
   signal: AbortSignal,
   panel: Panel,
 ): Promise<{ turn?: Turn; fault?: Fault }> {
@@ -163,7 +164,10 @@ async function follow(
   throw new Error('the stream ended before its run')
 }
 
-function turnOf(asked: Ask, { answer, message }: Awaited<ReturnType<Panel['complete']>>): Turn {
+function turnOf(
+  asked: ConsoleQuestion,
+  { answer, message }: Awaited<ReturnType<Panel['complete']>>,
+): Turn {
   const reply = replyOf(message)
   return {
     ...{ input: asked.input, output: answer.text, model: asked.model },
@@ -222,7 +226,7 @@ function setRunning(isRunning: boolean): void {
   talk.setAttribute('aria-busy', String(isRunning))
 }
 
-function readAsk(): Ask {
+function readAsk(): ConsoleQuestion {
   const fields = new FormData(form)
   const textAt = (name: string): string => String(fields.get(name) ?? '').trim()
   const most = Math.trunc(Number(textAt('max_output_tokens')))
@@ -247,7 +251,7 @@ function numberOf(name: string): bigint {
 }
 
 /** The chosen model, and the files that it takes. */
-function chosenModel(): Chosen {
+function chosenModel(): ChosenFile {
   const { name = '', tariff } = model.selectedOptions[0]?.dataset ?? {}
   return { name, tokens: tariff ? readTariff(tariff) : {} }
 }
@@ -263,7 +267,7 @@ function foresee(): void {
   if (asked.input.trim() !== '') showCall(asked)
 }
 
-function showCall(asked: Ask): void {
+function showCall(asked: ConsoleQuestion): void {
   const call = curlOf(form.dataset['base'] ?? location.origin, asked)
   byId('curl', HTMLElement).replaceChildren(...piecesOf(call).flatMap(asPiece))
 }

@@ -3,7 +3,7 @@ import { unitsOf } from '../billing/deposits/payment.ts'
 import { parseUsd } from '../kernel/money.ts'
 import { depositWordsOf } from './deposit-words.ts'
 import { byId } from './dom.ts'
-import { type Announced, type Provider, readAnnounced } from './provider.ts'
+import { type AnnouncedWallet, type Provider, readAnnounced } from './provider.ts'
 
 /** "Deposit with wallet": the browser's wallet sends the transfer, and the page shows progress. */
 
@@ -22,7 +22,7 @@ const lookMs = 1000
 /** The wallet used to sign in, as wallet.ts stores it. */
 const chosenKey = 'counterfoil.wallet'
 
-const wallets = new Map<string, Announced>()
+const wallets = new Map<string, AnnouncedWallet>()
 let busy = false
 
 window.addEventListener('eip6963:announceProvider', (event) => {

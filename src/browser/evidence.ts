@@ -1,3 +1,3 @@
 /** Reads quotes, evidence and policies for pages; loaded only where there is one. */
-export { readBeside, trustWith } from '../verify/beside.ts'
+export { readSupplements, trustWith } from '../verify/supplements.ts'
 export { evidenceCheck } from '../verify/upstream-evidence.ts'

@@ -8,7 +8,7 @@ type Verifier = typeof import('./verify.ts')
 type EvidenceVerifier = typeof import('./evidence.ts')
 
 /** The browser's own verdict, in the words of a page. */
-export type Found = {
+export type Difference = {
   verdict: Verdict
   checks: ShownCheck[]
   /** Undefined for what is neither good nor bad: a signer that is not known. */
@@ -22,7 +22,7 @@ export type Found = {
  * Judges by the verifier that is loaded for it. `isBrief`: the slip leaves lines out and shortens
  * hashes, as on the landing page. @throws Error where the verifier does not load.
  */
-export async function judgePage(isBrief: boolean): Promise<Found | undefined> {
+export async function judgePage(isBrief: boolean): Promise<Difference | undefined> {
   const { module, evidenceModule, payload } = document.getElementById('payload')?.dataset ?? {}
   if (!module || !payload) return undefined
   const verifier: Verifier = await import(module)
@@ -47,14 +47,14 @@ const evidenceVerifier = (path = ''): Promise<EvidenceVerifier> => import(path)
 const otherSlip: StampWords = { words: 'Not valid', against: 'see the checks', isBad: true }
 
 /** A line of a slip; the id and the total have no name. */
-type Due = { name?: string; value: string }
+type ExpectedText = { name?: string; value: string }
 
 /** The lines that the slip of this receipt must show, in order. */
 const dueOn = (
   { slipLines, totalOf, hiddenWords }: Verifier,
   receipt: Receipt,
   verdict: Verdict,
-): Due[] => [
+): ExpectedText[] => [
   { value: receipt.id },
   ...slipLines(receipt, verdict).map(([name, value]) => ({ name, value: value ?? hiddenWords })),
   { value: totalOf(receipt)?.join('') ?? hiddenWords },
@@ -63,11 +63,11 @@ const dueOn = (
 const slipTexts = (places: string): string[] =>
   [...document.querySelectorAll(places)].map(({ textContent }) => textContent ?? '')
 
-const isShown = ({ name }: Due): boolean =>
+const isShown = ({ name }: ExpectedText): boolean =>
   name === undefined || slipTexts('.slip dt').includes(name)
 
 /** Whether the slip says something else than the receipt that was judged. */
-function slipFault(due: readonly Due[], isBrief: boolean): ShownCheck | undefined {
+function slipFault(due: readonly ExpectedText[], isBrief: boolean): ShownCheck | undefined {
   const words = due.flatMap(({ name, value }) => (name === undefined ? [value] : [name, value]))
   const places = '.slip :is(h1, h2), .slip dt, .slip dd, .slip .total > :last-child'
   const found = slipTexts(places)

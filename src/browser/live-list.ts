@@ -1,6 +1,7 @@
 /** Keeps an open list live: new rows land unless it is being read, and states move on. */
+
+import { deferredUpdates } from './deferred-updates.ts'
 import { foldNeighbours } from './folds.ts'
-import { lateParts } from './late-parts.ts'
 import { type Heads, moveOn } from './stages.ts'
 
 type Message = {
@@ -23,7 +24,7 @@ new MutationObserver(() => {
   if (document.getElementById('live')?.dataset['followed'] === undefined) begin()
 }).observe(document.body, { childList: true, subtree: true })
 
-const showPart = lateParts()
+const showPart = deferredUpdates()
 
 function begin(): void {
   stop?.()

@@ -6,12 +6,17 @@ export type Provider = {
 }
 
 /** A wallet that announced itself (EIP-6963). `id` stays the same from page to page. */
-export type Announced = { id: string; name: string; icon: string | undefined; provider: Provider }
+export type AnnouncedWallet = {
+  id: string
+  name: string
+  icon: string | undefined
+  provider: Provider
+}
 
 const maxName = 40
 
 /** Reads an announcement; undefined when it is none. Any script of the browser can make one. */
-export function readAnnounced(detail: unknown): Announced | undefined {
+export function readAnnounced(detail: unknown): AnnouncedWallet | undefined {
   if (!isRecord(detail) || !isRecord(detail['info'])) return undefined
   const { info, provider } = detail
   const { name, icon, rdns, uuid } = info as Record<string, unknown>

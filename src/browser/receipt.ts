@@ -2,7 +2,7 @@
 import type { ShownCheck } from '../verify/shown-checks.ts'
 import { checkItem, landStamp } from './check-parts.ts'
 import { byId } from './dom.ts'
-import { type Found, judgePage } from './judge-page.ts'
+import { type Difference, judgePage } from './judge-page.ts'
 import { pause } from './motion.ts'
 
 const checks = byId('checks', HTMLElement)
@@ -21,7 +21,7 @@ async function check(): Promise<void> {
   else await show(found)
 }
 
-async function show({ checks: shown, stamp, state, evidence, verdict }: Found): Promise<void> {
+async function show({ checks: shown, stamp, state, evidence, verdict }: Difference): Promise<void> {
   for (const left of [...checks.children].slice(shown.length)) left.remove()
   const stepMs = ticksMs / (shown.length + 1)
   for (const [i, one] of shown.entries()) {

@@ -1,7 +1,7 @@
 /** The terminal with script: sends a command and follows its events. */
 import { byId, element } from './dom.ts'
 import { eventsOf } from './event-stream.ts'
-import { keepStub } from './stubs.ts'
+import { addVisitReceipt } from './visit-receipts.ts'
 
 /**
  * The terminal with script: a command goes out as JSON, an answer of a model comes as events, and
@@ -120,7 +120,7 @@ function openTurn(command: string) {
 
 function nextOf(receiptId: string): HTMLElement {
   const href = `/receipts/${receiptId}`
-  keepStub({ href, name: `${receiptId.slice(0, 9)}…${receiptId.slice(-6)}` })
+  addVisitReceipt({ href, name: `${receiptId.slice(0, 9)}…${receiptId.slice(-6)}` })
   const open = element('a', { href }, 'Open the receipt')
   const checks = element('span', { class: 'quiet' }, 'Your own browser checks it there.')
   return element('p', { class: 'next row torn' }, open, checks)

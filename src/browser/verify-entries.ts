@@ -1,18 +1,18 @@
 /** Reads the fields of the offline verifier. */
 import { systemClock } from '../kernel/clock.ts'
 import { isAddress } from '../verify/address.ts'
-import {
-  type Beside,
-  readEvidenceText,
-  readPolicyText,
-  readQuoteText,
-  trustWith,
-} from '../verify/beside.ts'
 import type { QuoteCheck } from '../verify/checks.ts'
 import { type JsonText, readJsonText } from '../verify/json-text.ts'
 import { isLiabilitiesFile, type LiabilitiesTrust } from '../verify/liabilities.ts'
 import type { Policy } from '../verify/policy.ts'
 import { isObject, isReceiptFile, type Problem } from '../verify/receipt.ts'
+import {
+  readEvidenceText,
+  readPolicyText,
+  readQuoteText,
+  type Supplements,
+  trustWith,
+} from '../verify/supplements.ts'
 import type { Trust, VerifyInput } from '../verify/verify.ts'
 import { byId } from './dom.ts'
 
@@ -33,7 +33,7 @@ export function readEntries(): Entries | undefined {
     const found = readQuoteText(text)
     return typeof found === 'string' ? found : { value: found.quote, problems: found.problems }
   })
-  const signed = read('evidence', toAttested)
+  const signed = read('evidence', toUpstreamEvidence)
   const policy = read('policy', toPolicy)
   if (!file || !signers || !proof || !between || !policy || !quote || !signed) return undefined
   const evidence = isObject(between.value) ? between.value : {}
@@ -92,7 +92,7 @@ function toAddresses(text: string): Entry<string[]> | string {
   return wrong === undefined ? { value: addresses } : `“${short(wrong)}” is not an address.`
 }
 
-function toAttested(text: string): Entry<Pick<Beside, 'attested'>> | string {
+function toUpstreamEvidence(text: string): Entry<Pick<Supplements, 'attested'>> | string {
   const found = readEvidenceText(text)
   return typeof found === 'string' ? found : { value: found }
 }

@@ -1,8 +1,8 @@
 /** The offline verifier: reads a receipt or a proof of liabilities, and checks it here. */
 import { checkLiabilities } from '../verify/liabilities.ts'
 import { liabilityVerdict } from '../verify/shown-liabilities.ts'
+import { readChosenFile } from './chosen-file.ts'
 import { byId } from './dom.ts'
-import { takeFiles } from './given-files.ts'
 import { headlineOf, verify } from './verify.ts'
 import { hasLiabilities, readEntries, readLiabilitiesEntries } from './verify-entries.ts'
 import { liabilitiesSlip, liabilitiesVerdict } from './verify-liabilities.ts'
@@ -23,7 +23,7 @@ form.addEventListener('submit', (event) => {
   check()
 })
 form.addEventListener('reset', clear)
-takeFiles(check)
+readChosenFile(check)
 text.addEventListener('paste', () => void setTimeout(check))
 
 function check(): void {
@@ -41,9 +41,9 @@ function check(): void {
   if (isBelow) verdictPart.scrollIntoView({ block: 'start' })
 }
 
-type Judged = { headline: string; verdict: Node[]; slip: Node[] }
+type Judgement = { headline: string; verdict: Node[]; slip: Node[] }
 
-function judgeReceipt(): Judged | undefined {
+function judgeReceipt(): Judgement | undefined {
   const entries = readEntries()
   if (!entries) return undefined
   const { input, trust, chain } = entries
@@ -53,7 +53,7 @@ function judgeReceipt(): Judged | undefined {
 }
 
 /** A file of liabilities, from Billing → Liabilities. */
-function judgeLiabilities(): Judged | undefined {
+function judgeLiabilities(): Judgement | undefined {
   const entries = readLiabilitiesEntries()
   if (!entries) return undefined
   const { value, repeated, trust } = entries

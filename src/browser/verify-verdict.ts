@@ -27,12 +27,12 @@ export const noteOf = (kind: VerdictKind, headline: string, summary: string): No
   )
 
 /** A check with its title in words. */
-type Titled = Outcome & { name: string; title: string }
+type TitledCheck = Outcome & { name: string; title: string }
 
 /** The checks that were made, and folded those that were not asked for. */
-export function checkLists(checks: readonly Titled[]): Node[] {
-  const isSkipped = ({ status }: Titled) => status === 'skip'
-  const listOf = (some: readonly Titled[]) =>
+export function checkLists(checks: readonly TitledCheck[]): Node[] {
+  const isSkipped = ({ status }: TitledCheck) => status === 'skip'
+  const listOf = (some: readonly TitledCheck[]) =>
     element('ul', { class: 'checks', role: 'list' }, ...some.map(checkOf))
   const skipped = checks.filter(isSkipped)
   const summary = element('summary', {}, `Not asked: ${skipped.length}`)
@@ -52,7 +52,7 @@ function levels(level: Level | null): Node[] {
   return [element('ol', { class: 'levels', role: 'list', 'aria-label': label }, ...steps)]
 }
 
-function checkOf({ name, status, reason, title: words }: Titled): Node {
+function checkOf({ name, status, reason, title: words }: TitledCheck): Node {
   const icon = drawing(24, [icons[status]], {})
   const said = element('span', { class: 'vh' }, ` (${statusWords[status]})`)
   const title = element('strong', {}, words, said)

@@ -1,7 +1,7 @@
 /** Signs in with a wallet of the browser. */
 import { toHex } from '../kernel/hex.ts'
 import { byId, element } from './dom.ts'
-import { type Announced, type Provider, readAnnounced } from './provider.ts'
+import { type AnnouncedWallet, type Provider, readAnnounced } from './provider.ts'
 import { wordsOf } from './wallet-words.ts'
 
 /** The wallets of this browser: signing in with one, and noticing when its account changes. */
@@ -11,7 +11,7 @@ const patienceMs = 500
 /** The wallet used to sign in, for as long as the tab is open. */
 const chosenKey = 'counterfoil.wallet'
 
-const wallets = new Map<string, Announced>()
+const wallets = new Map<string, AnnouncedWallet>()
 const place = document.getElementById('wallets')
 
 window.addEventListener('eip6963:announceProvider', (event) => {
@@ -41,7 +41,7 @@ function show(place: HTMLElement): void {
   place.replaceChildren(...[...wallets.values()].map((wallet) => buttonOf(wallet, place)))
 }
 
-function buttonOf(wallet: Announced, place: HTMLElement): HTMLButtonElement {
+function buttonOf(wallet: AnnouncedWallet, place: HTMLElement): HTMLButtonElement {
   const icon = wallet.icon
     ? element('img', { src: wallet.icon, alt: '', width: '32', height: '32' })
     : element('i')
@@ -63,7 +63,7 @@ function buttonOf(wallet: Announced, place: HTMLElement): HTMLButtonElement {
   return button
 }
 
-async function signIn({ id, name, provider }: Announced): Promise<void> {
+async function signIn({ id, name, provider }: AnnouncedWallet): Promise<void> {
   say(`Waiting for ${name}: choose an account there.`)
   const [account] = (await provider.request({ method: 'eth_requestAccounts' })) as unknown[]
   if (typeof account !== 'string') throw new Error('locked')
@@ -97,7 +97,7 @@ function signWith(provider: Provider, account: string, message: string): Promise
 }
 
 /** On signed-in pages: another account in the wallet ends the session. */
-function watch({ id, provider }: Announced): void {
+function watch({ id, provider }: AnnouncedWallet): void {
   const account = document.querySelector<HTMLElement>('[data-account]')?.dataset['account']
   if (!account || sessionStorage.getItem(chosenKey) !== id) return
   const check = async (accounts: unknown) => {

@@ -9,8 +9,8 @@ import {
   operatorScopes,
   toTokenView,
 } from '../access/operators/token.ts'
+import { openNamedServices } from './command-services.ts'
 import { print, printJson, say, verb } from './context.ts'
-import { openNamedOffice } from './named-office.ts'
 import { readDuration, readWords } from './values.ts'
 
 export function adminTokenCommands(admin: Command): void {
@@ -40,7 +40,7 @@ type CreateOptions = Options & { scopes: OperatorScope[]; expires?: number; name
 const readScopes = (text: string): OperatorScope[] => readWords('scope', text, operatorScopes)
 
 async function openDesk(options: Options) {
-  const office = await openNamedOffice(options)
+  const office = await openNamedServices(options)
   return { ...office, operatorTokens: operatorTokenStore(office.db) }
 }
 

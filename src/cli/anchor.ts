@@ -100,13 +100,13 @@ async function sync(options: Options & { fromBlock: number }): Promise<void> {
   )
 }
 
-type Office = Awaited<ReturnType<typeof openAnchorOffice>>
+type Services = Awaited<ReturnType<typeof openAnchorOffice>>
 
 const noRegistry =
   'No registry is configured. Run counterfoil anchor deploy, or set [anchors] registry.'
 
 /** The chain and the sender, both needed to spend gas. @throws Exit 78 */
-function needed({ chain, anchoring }: Pick<Office, 'chain' | 'anchoring'>) {
+function needed({ chain, anchoring }: Pick<Services, 'chain' | 'anchoring'>) {
   const { sender } = anchoring
   if (chain && sender) return { chain, sender }
   const missing = [
@@ -118,12 +118,12 @@ function needed({ chain, anchoring }: Pick<Office, 'chain' | 'anchoring'>) {
 }
 
 /** @throws Exit 1 if no server has started on this database */
-function assertOpened({ isOpened }: Office): void {
+function assertOpened({ isOpened }: Services): void {
   if (isOpened) return
   throw new Exit(exitCodes.failed, 'This database has no log yet; start the server once.')
 }
 
-function unseen({ health, chain }: Office): string {
+function unseen({ health, chain }: Services): string {
   if (!chain) return 'Anchoring is off. Set [chain] rpc_urls.'
   if (health.anchors.trouble === 'no_registry') return 'The configured address is not a registry.'
   return health.chain.trouble ? `The chain is not reachable: ${health.chain.trouble}` : noRegistry

@@ -114,10 +114,10 @@ async function auditMoves(shards: { id: string; url: string }[], isJson: boolean
   return open.length > 0 ? exitCodes.unavailable : 0
 }
 
-type Audited = { base: string; state: string | undefined /** Of its shard. */; id?: string }
+type AuditTarget = { base: string; state: string | undefined /** Of its shard. */; id?: string }
 
 /** Audits one log, prints what came of it, and returns the exit code. */
-async function auditOne({ base, state, id }: Audited, options: Options): Promise<number> {
+async function auditOne({ base, state, id }: AuditTarget, options: Options): Promise<number> {
   const service = openService(base, id)
   const chain = onChain(options)
   const remembered = state === undefined ? undefined : readState(state)

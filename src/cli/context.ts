@@ -1,6 +1,6 @@
 /** Shared by every command: settings, exit codes and output. */
 import type { Command } from 'commander'
-import type { Config, Loaded } from '../config/config.ts'
+import type { Config, LoadedConfig } from '../config/config.ts'
 import { readConfig } from '../config/file.ts'
 import { rows } from '../config/table.ts'
 
@@ -43,7 +43,7 @@ export const wholeConfigOf = (options: Record<string, unknown>): Config =>
   toConfig(readConfig(options, options['config'] as string | undefined))
 
 /** @throws Exit 78 that lists every problem */
-export function toConfig(loaded: Loaded): Config {
+export function toConfig(loaded: LoadedConfig): Config {
   if ('config' in loaded) return loaded.config
   const list = loaded.problems.map((problem) => `  - ${problem}`).join('\n')
   throw new Exit(exitCodes.configuration, `The configuration is invalid:\n${list}`)

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { type Copied, copyDatabase } from '../app/copy-database.ts'
+import { type CopyReport, copyDatabase } from '../app/copy-database.ts'
 import { missingDatabase } from '../app/missing-database.ts'
 import { assertWhole } from '../app/open-database.ts'
 import { systemClock, toRfc3339 } from '../kernel/clock.ts'
@@ -12,8 +12,13 @@ import { liveNodes } from '../storage/db/engine/lease.ts'
 import { openingFault } from '../storage/db/engine/opening-fault.ts'
 import { openPostgres } from '../storage/db/engine/postgres.ts'
 import { openSqlite } from '../storage/db/engine/sqlite.ts'
+import {
+  type CopiedMarker,
+  placeOf,
+  readCopiedMarker,
+  writeCopiedMarker,
+} from '../storage/db/files/copied-marker.ts'
 import { lockDatabaseFile, lockDataFolder } from '../storage/db/files/lock.ts'
-import { type Moved, markMoved, movedTo, placeOf } from '../storage/db/files/moved.ts'
 import { sqliteState } from '../storage/db/schema/migrate.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, verb } from './context.ts'
 
@@ -75,8 +80,8 @@ function keepStill(file: string, data: string) {
   writer.run('PRAGMA busy_timeout = 5000')
   writer.run('BEGIN IMMEDIATE')
   return {
-    mark(moved: Moved): void {
-      markMoved(writer, moved)
+    mark(moved: CopiedMarker): void {
+      writeCopiedMarker(writer, moved)
       writer.run('COMMIT')
     },
     end(): void {
@@ -89,7 +94,7 @@ function keepStill(file: string, data: string) {
 
 /** @throws Exit 1 if it was already copied, its schema is older, or a server uses it */
 async function assertReady(source: ReturnType<typeof openSqlite>): Promise<void> {
-  const moved = movedTo(source.raw)
+  const moved = readCopiedMarker(source.raw)
   if (moved) {
     const why = `The database was copied to ${moved.to} at ${moved.at}`
     throw new Exit(exitCodes.failed, `${why}; to use this file instead: counterfoil serve --really`)
@@ -103,7 +108,7 @@ async function assertReady(source: ReturnType<typeof openSqlite>): Promise<void>
   throw new Exit(exitCodes.failed, `${why}: stop it, or wait ten seconds`)
 }
 
-const asJson = ({ tables, ledger, logs }: Copied) => ({
+const asJson = ({ tables, ledger, logs }: CopyReport) => ({
   tables: tables.map(({ table, rows }) => ({ table, rows })),
   balance_nusd: String(ledger.balance),
   held_nusd: String(ledger.held),
@@ -113,7 +118,7 @@ const asJson = ({ tables, ledger, logs }: Copied) => ({
   logs,
 })
 
-function show({ tables, ledger, logs }: Copied): void {
+function show({ tables, ledger, logs }: CopyReport): void {
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   print(`rows      ${rows} in ${tables.length} tables`)
   print(`balances  ${toUsd(ledger.balance)} USD, of which ${toUsd(ledger.held)} held`)

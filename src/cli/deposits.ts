@@ -1,6 +1,6 @@
 /** `deposits status|rescan|assign`: each also runs beside a live server. */
 import { type Command, InvalidArgumentError } from 'commander'
-import { openOffice } from '../app/open-office.ts'
+import { openCommandServices } from '../app/open-command-services.ts'
 import { assignDeposit } from '../billing/deposits/claim.ts'
 import { toDepositView } from '../billing/deposits/deposit.ts'
 import { depositStore } from '../billing/deposits/store.ts'
@@ -31,7 +31,7 @@ export function depositCommands(program: Command): void {
 type Options = { json?: boolean }
 
 async function openDesk(options: Options) {
-  const office = await openOffice(configOf(options))
+  const office = await openCommandServices(configOf(options))
   return { ...office, deposits: depositStore(office.db, { clock: office.clock, node: 'command' }) }
 }
 

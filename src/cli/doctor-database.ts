@@ -17,7 +17,7 @@ import { openLeaseClock } from '../storage/db/engine/lease-clock.ts'
 import { openPostgres } from '../storage/db/engine/postgres.ts'
 import { openSqlite } from '../storage/db/engine/sqlite.ts'
 import { faultsOf, newestBackup, staleBackupMs } from '../storage/db/files/backup.ts'
-import { type Moved, movedTo } from '../storage/db/files/moved.ts'
+import { type CopiedMarker, readCopiedMarker } from '../storage/db/files/copied-marker.ts'
 import { ForeignSchema } from '../storage/db/schema/migrate.ts'
 import { type Finding, failure, fine, quote, warning } from './finding.ts'
 
@@ -25,10 +25,10 @@ const serveFix = 'counterfoil serve'
 const backupFix = 'counterfoil backup counterfoil-$(date +%F).db'
 
 /** A database at this build's schema, or the findings that explain its absence. */
-export type LookedAt = { db: Db | undefined; findings: Finding[] }
+export type DatabaseFindings = { db: Db | undefined; findings: Finding[] }
 
 /** Opens the database without changing it. @throws Error that says why it cannot */
-export async function openForLook(config: Config): Promise<LookedAt> {
+export async function openForLook(config: Config): Promise<DatabaseFindings> {
   const state = await readSchemaState(config).catch((error: unknown) => {
     if (error instanceof ForeignSchema) return error
     throw error
@@ -103,10 +103,10 @@ function brokenIn(file: string): string[] {
   }
 }
 
-function movedIn(file: string): Moved | undefined {
+function movedIn(file: string): CopiedMarker | undefined {
   const raw = connect(file, { readonly: true })
   try {
-    return movedTo(raw)
+    return readCopiedMarker(raw)
   } finally {
     raw.close()
   }

@@ -15,7 +15,7 @@ import {
 } from './context.ts'
 import { lookAtConnections, lookAtMoves } from './doctor-cluster.ts'
 import {
-  type LookedAt,
+  type DatabaseFindings,
   lookAtClock,
   lookAtDatabase,
   lookAtPast,
@@ -44,7 +44,7 @@ async function examine(options: Options): Promise<void> {
   }
   const config = wholeConfigOf(options)
   const envKey = takeSignerKey()
-  const opened: LookedAt[] = []
+  const opened: DatabaseFindings[] = []
   const findings = [
     ...(await lookAt('files', 'ls -la', () => lookAtFiles(config))),
     ...(await lookAt('disk', 'df -h', () => lookAtDisk(config))),

@@ -1,7 +1,7 @@
 /** `export usage`: every receipt of an account, one line each; also beside a running server. */
 import { closeSync, openSync } from 'node:fs'
 import type { Command } from 'commander'
-import { openOffice } from '../app/open-office.ts'
+import { openCommandServices } from '../app/open-command-services.ts'
 import { keySourceOf } from '../app/open-signer.ts'
 import { exportUsage } from '../billing/usage/export.ts'
 import { makeExportSlots } from '../billing/usage/export-slots.ts'
@@ -36,7 +36,7 @@ export function exportCommands(program: Command): void {
     .action(write)
 }
 
-type Office = Awaited<ReturnType<typeof openOffice>>
+type Services = Awaited<ReturnType<typeof openCommandServices>>
 
 type Options = Record<string, unknown> & {
   account: string
@@ -61,7 +61,7 @@ async function write(options: Options): Promise<void> {
   const manifest = manifestFile(options)
   const { from = 0, to } = readPeriod(options)
   const config = configOf(options)
-  const office = await openOffice(config)
+  const office = await openCommandServices(config)
   const done = new AbortController()
   try {
     const deps = { ...office, usage: usageStore(office.db), exportSlots: makeExportSlots() }
@@ -103,7 +103,10 @@ const inside = Symbol('the last line')
  * Signs with the key of receipts; undefined before the first start, when there is nothing to sign.
  * @throws Exit 1 if the key is not here
  */
-async function openTally(config: Config, { db, random }: Office): Promise<ExportTally | undefined> {
+async function openTally(
+  config: Config,
+  { db, random }: Services,
+): Promise<ExportTally | undefined> {
   const history = await findHistory(db)
   if (!history) return undefined
   const { logs, signers } = history

@@ -3,8 +3,8 @@ import type { Command } from 'commander'
 import { toJsonInteger, toUsd } from '../kernel/money.ts'
 import { grantCredit } from '../ledger/grant.ts'
 import { toChecksumAddress } from '../verify/address.ts'
+import { openNamedServices } from './command-services.ts'
 import { Exit, exitCodes, printJson, say, verb } from './context.ts'
-import { openNamedOffice } from './named-office.ts'
 import { readAccount, readUsd } from './values.ts'
 
 export function grantCommand(program: Command): void {
@@ -16,7 +16,7 @@ export function grantCommand(program: Command): void {
       const reason = options.reason.trim()
       if (reason === '') throw new Exit(exitCodes.usage, 'Say why: --reason "…"')
       const shown = toChecksumAddress(account)
-      await using office = await openNamedOffice(options)
+      await using office = await openNamedServices(options)
       const wish = { account, amount, reason, actor: 'operator' }
       const balance = await grantCredit(office, wish)
       if (options.json) {

@@ -34,10 +34,10 @@ async function checkHealth(url: string | undefined, options: Options): Promise<v
 }
 
 type HeaderFields = Record<string, string>
-type Asked = { origin: string; headers?: HeaderFields | undefined }
+type HealthRequest = { origin: string; headers?: HeaderFields | undefined }
 type Health = { ready: boolean; status: number | null; words: string }
 
-async function ask({ origin, headers }: Asked): Promise<Health> {
+async function ask({ origin, headers }: HealthRequest): Promise<Health> {
   try {
     const signal = AbortSignal.timeout(answerWithinMs)
     const answer = await request({
@@ -68,7 +68,7 @@ function messageOf(text: string): string {
  * The server of this machine, asked directly with its public name as Host: the public origin
  * would test proxies and the network too.
  */
-function own(options: Options): Asked {
+function own(options: Options): HealthRequest {
   const { listen, base_url: baseUrl } = configOf(options)
   const { host } = new URL(baseUrl)
   if (listen.port === 0) return { origin: baseUrl }

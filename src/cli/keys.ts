@@ -3,18 +3,18 @@
  * once.
  */
 import type { Command } from 'commander'
-import { issueKey, type KeyWish } from '../access/keys/issue.ts'
-import { everyLimit, type LimitsWish } from '../access/keys/key-limits.ts'
+import { issueKey, type KeyRequest } from '../access/keys/issue.ts'
+import { everyLimit, type LimitsChange } from '../access/keys/key-limits.ts'
 import { toKeyView } from '../access/keys/key-view.ts'
 import { pauseKey, resumeKey } from '../access/keys/pause.ts'
 import { revokeKey } from '../access/keys/revoke.ts'
 import { rotateKey } from '../access/keys/rotate.ts'
-import { openOffice } from '../app/open-office.ts'
+import { openCommandServices } from '../app/open-command-services.ts'
 import { timeOrNull, toRfc3339 } from '../kernel/clock.ts'
 import { toJsonInteger, toUsd } from '../kernel/money.ts'
 import { toChecksumAddress } from '../verify/address.ts'
+import { openNamedServices } from './command-services.ts'
 import { configOf, print, printJson, say, verb } from './context.ts'
-import { openNamedOffice } from './named-office.ts'
 import {
   readAccount,
   readCount,
@@ -66,20 +66,20 @@ export function keyCommands(program: Command): void {
 
 /** Options of limits have the names of their columns. */
 type CreateOptions = Record<string, unknown> &
-  LimitsWish & {
+  LimitsChange & {
     account: string
     cap: bigint
     name: string
     expires?: number
-    window: KeyWish['capWindow']
-    scopes?: KeyWish['scopes']
+    window: KeyRequest['capWindow']
+    scopes?: KeyRequest['scopes']
     models?: string[]
     parent?: string
     json?: boolean
   }
 
 async function create(options: CreateOptions): Promise<void> {
-  await using office = await openNamedOffice(options)
+  await using office = await openNamedServices(options)
   const { key, secret } = await issueKey(office, {
     account: options.account,
     parentId: options.parent,
@@ -111,7 +111,7 @@ async function create(options: CreateOptions): Promise<void> {
 }
 
 async function list(options: { account?: string; json?: boolean }): Promise<void> {
-  await using office = await openOffice(configOf(options))
+  await using office = await openCommandServices(configOf(options))
   const now = office.clock.now()
   const keys = await office.keys.list(options.account, now)
   const views = keys.map((shown) => toKeyView(shown, now))
@@ -125,14 +125,14 @@ async function list(options: { account?: string; json?: boolean }): Promise<void
 }
 
 async function pause(keyId: string, options: { json?: boolean }): Promise<void> {
-  await using office = await openOffice(configOf(options))
+  await using office = await openCommandServices(configOf(options))
   const key = await pauseKey(office, { keyId, actor: 'operator' })
   if (options.json) printJson({ id: key.id, paused: true })
   else say(`Paused ${key.id} and every key below it until it is resumed.`)
 }
 
 async function resume(keyId: string, options: { json?: boolean }): Promise<void> {
-  await using office = await openOffice(configOf(options))
+  await using office = await openCommandServices(configOf(options))
   const key = await resumeKey(office, { keyId, actor: 'operator' })
   const left = await office.keys.leftPaused(key)
   if (options.json) return printJson({ id: key.id, paused: false, left_paused: left })
@@ -142,7 +142,7 @@ async function resume(keyId: string, options: { json?: boolean }): Promise<void>
 }
 
 async function rotate(keyId: string, options: { overlap?: number; json?: boolean }): Promise<void> {
-  await using office = await openOffice(configOf(options))
+  await using office = await openCommandServices(configOf(options))
   const overlapSeconds = (options.overlap ?? 0) / 1000
   const { key, secret } = await rotateKey(office, { keyId, actor: 'operator', overlapSeconds })
   const { overlapUntil } = await office.keys.show(key.id, office.clock.now())
@@ -158,7 +158,7 @@ async function rotate(keyId: string, options: { overlap?: number; json?: boolean
 }
 
 async function revoke(keyId: string, options: { json?: boolean }): Promise<void> {
-  await using office = await openOffice(configOf(options))
+  await using office = await openCommandServices(configOf(options))
   const { stopped } = await revokeKey(office, { keyId, actor: 'operator' })
   if (options.json) printJson({ id: keyId, revoked: true, stopped })
   else say(`Revoked ${keyId}. ${stopped} key${stopped === 1 ? '' : 's'} stopped working at once.`)

@@ -8,7 +8,7 @@ import { keySourceOf, openAnchorSender } from '../app/open-signer.ts'
 import type { Config } from '../config/config.ts'
 import { ChainUnavailable } from '../kernel/chain.ts'
 import { headOnChain } from '../proof/anchors/watch.ts'
-import { type Exported, ExportRefusal, exportLog } from '../proof/log/export-log.ts'
+import { ExportRefusal, exportLog, type LogExport } from '../proof/log/export-log.ts'
 import { prefixOf } from '../proof/log/logs.ts'
 import { type Head, reopenLog } from '../proof/log/reopen.ts'
 import { logFolder } from '../proof/log/store/log-folder.ts'
@@ -32,7 +32,7 @@ export function logCommands(program: Command): void {
 async function exportFiles(folder: string, options: { json?: boolean }): Promise<void> {
   const config = configOf(options)
   await using office = await openExportOffice(config, takeSignerKey())
-  const done: Exported[] = []
+  const done: LogExport[] = []
   for (const log of office.logs.all) {
     // The same path below the folder as the service has below /log.
     const place = join(folder, prefixOf(log.origin).slice('/log'.length))

@@ -1,6 +1,6 @@
 /** `margins`: revenue, cost and margin by model, account or day; also beside a running server. */
 import type { Command } from 'commander'
-import { openOffice } from '../app/open-office.ts'
+import { openCommandServices } from '../app/open-command-services.ts'
 import { lossesIn } from '../app/reload.ts'
 import { type MarginGroup, type MarginSums, marginGroups } from '../billing/margins/margin.ts'
 import {
@@ -40,7 +40,7 @@ const readGroup = (text: string): MarginGroup => readWord('group', text, marginG
 async function show(options: Options): Promise<void> {
   if (options.csv && options.json) throw new Exit(exitCodes.usage, 'Ask for --csv or for --json.')
   const config = configOf(options)
-  await using office = await openOffice(config)
+  await using office = await openCommandServices(config)
   const days = readMarginDays(options, office.clock.now())
   const margins = marginStore(office.db)
   const found = await marginsOf({ margins }, { ...days, by: options.by })

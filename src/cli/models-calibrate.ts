@@ -1,6 +1,6 @@
 /** `models calibrate`: what reported runs say the bytes of a token are. */
 import type { Command } from 'commander'
-import { openOffice } from '../app/open-office.ts'
+import { openCommandServices } from '../app/open-command-services.ts'
 import type { JsonObject } from '../kernel/json-object.ts'
 import { makeCatalogue } from '../models/catalogue.ts'
 import type { Model } from '../models/model.ts'
@@ -24,7 +24,7 @@ async function run(options: Record<string, unknown> & { json?: boolean }): Promi
   const config = configOf(options)
   const upstreamIds = config.upstreams.map(({ id }) => id)
   const catalogue = makeCatalogue({ models: config.models, upstreamIds })
-  const office = await openOffice(config)
+  const office = await openCommandServices(config)
   const found = new Map<string, Measurement[]>()
   let unmeasured = 0
   try {
@@ -50,9 +50,16 @@ export const toBody = (model: Model, input: JsonObject): JsonObject =>
     ? toOpenAi(model, input as Parameters<typeof toOpenAi>[1])
     : input
 
-type Found = Calibration & { id: string }
+type ModelCalibration = Calibration & { id: string }
 
-const asJson = ({ id, runs, input, output, bytesPerToken, holdBytesPerToken }: Found) => ({
+const asJson = ({
+  id,
+  runs,
+  input,
+  output,
+  bytesPerToken,
+  holdBytesPerToken,
+}: ModelCalibration) => ({
   id,
   runs,
   input_bytes_per_token: round(input),
@@ -61,7 +68,14 @@ const asJson = ({ id, runs, input, output, bytesPerToken, holdBytesPerToken }: F
   hold_bytes_per_token: holdBytesPerToken,
 })
 
-function asToml({ id, runs, input, output, bytesPerToken, holdBytesPerToken }: Found): string {
+function asToml({
+  id,
+  runs,
+  input,
+  output,
+  bytesPerToken,
+  holdBytesPerToken,
+}: ModelCalibration): string {
   const read = `${round(input)} bytes a token read`
   const written = output === null ? '' : `, ${round(output)} written`
   const few = runs < runsFew ? '; too few to rely on' : ''
@@ -74,7 +88,7 @@ hold_bytes_per_token = ${holdBytesPerToken}
 
 const round = (value: number): number => Math.round(value * 100) / 100
 
-function tell(data: readonly Found[], unmeasured: number): void {
+function tell(data: readonly ModelCalibration[], unmeasured: number): void {
   if (data.length === 0) {
     say('Nothing can be measured: it takes runs with reported usage of accounts that keep texts.')
   }

@@ -1,7 +1,7 @@
 /** `receipt show|share|unshare|erase` and `retention`: each also runs beside a live server. */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { openOffice } from '../app/open-office.ts'
+import { openCommandServices } from '../app/open-command-services.ts'
 import type { Json } from '../kernel/canonical.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { isId } from '../kernel/ids.ts'
@@ -57,14 +57,14 @@ type ShareOptions = Options & {
   input?: string
   output?: string
 }
-type Office = Awaited<ReturnType<typeof openOffice>>
+type Services = Awaited<ReturnType<typeof openCommandServices>>
 
 const readShared = (text: string) => readWord('visibility', text, ['unlisted', 'public'] as const)
 const readSections = (text: string) => readWords('section', text, sectionNames)
 const readTexts = (text: string) => readWords('text', text, textNames)
 
 async function show(id: string, options: Options): Promise<void> {
-  await using office = await openOffice(configOf(options))
+  await using office = await openCommandServices(configOf(options))
   const run = await find(office, id)
   const { signature } = run
   if (!signature) {
@@ -94,7 +94,7 @@ async function share(id: string, options: ShareOptions): Promise<void> {
     ...(options.output === undefined ? {} : { output: readText(options.output) }),
   }
   const reveal = textNames.filter((name) => options.reveal?.includes(name) || name in texts)
-  await using office = await openOffice(config)
+  await using office = await openCommandServices(config)
   const { accountId: account } = await find(office, id)
   const wish = { account, receiptId: id, visibility, sections, reveal, texts }
   const shared = await shareReceipt(office, { ...wish, actor: 'operator' })
@@ -107,7 +107,7 @@ async function share(id: string, options: ShareOptions): Promise<void> {
 }
 
 async function erase(id: string, options: Options): Promise<void> {
-  await using office = await openOffice(configOf(options))
+  await using office = await openCommandServices(configOf(options))
   const { accountId: account } = await find(office, id)
   const erasedAt = await eraseReceipt(office, { account, receiptId: id, actor: 'operator' })
   const erased_at = toRfc3339(erasedAt)
@@ -116,7 +116,7 @@ async function erase(id: string, options: Options): Promise<void> {
 }
 
 async function retain(account: string, retention: Retention, options: Options): Promise<void> {
-  await using office = await openOffice(configOf(options))
+  await using office = await openCommandServices(configOf(options))
   await setRetention(office, { account, retention, actor: 'operator' })
   const shown = toChecksumAddress(account)
   if (options.json) printJson({ account: shown, retention })
@@ -125,7 +125,7 @@ async function retain(account: string, retention: Retention, options: Options): 
 }
 
 /** @throws Refusal `receipt_not_found` */
-async function find({ receipts }: Office, id: string) {
+async function find({ receipts }: Services, id: string) {
   const found = isId('rcpt', id) ? await receipts.find(id) : undefined
   return found ?? refuse('receipt_not_found', 'No such receipt.')
 }

@@ -75,9 +75,9 @@ function configOf(options: Record<string, unknown>) {
   throw new Exit(exitCodes.configuration, `This is not a configuration of serve --demo:\n${list}`)
 }
 
-type Loaded = Exclude<ReturnType<typeof readConfig>, { problems: string[] }>
+type LoadedConfig = Exclude<ReturnType<typeof readConfig>, { problems: string[] }>
 
-function misplaced(options: Record<string, unknown>, { config, sources }: Loaded): string[] {
+function misplaced(options: Record<string, unknown>, { config, sources }: LoadedConfig): string[] {
   const flags = ['dev', 'really'].filter((name) => options[name] === true)
   const settings = Object.entries(sources).filter(([path, source]) => isMisplaced(path, source))
   return [

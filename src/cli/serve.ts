@@ -13,7 +13,7 @@ import type { ProcessFacts } from '../app/metrics/collect.ts'
 import { assertThere, ensureDatabaseFolder, openDatabase } from '../app/open-database.ts'
 import { openAnchorSender, openDataSigner, openHeads } from '../app/open-signer.ts'
 import { reloader, warnOfPrices } from '../app/reload.ts'
-import { type Running, startServer } from '../app/start.ts'
+import { type RunningService, startServer } from '../app/start.ts'
 import type { Config } from '../config/config.ts'
 import { ensureFolder } from '../config/ensure-folder.ts'
 import { readConfig } from '../config/file.ts'
@@ -24,7 +24,7 @@ import { systemRandom } from '../kernel/random.ts'
 import { grantCredit } from '../ledger/grant.ts'
 import { lockServer, type ServerLock } from '../storage/db/files/lock.ts'
 import { dropHalfPlaced } from '../storage/db/files/new-file.ts'
-import { listenEarly, type Waiting } from '../web/http/waiting.ts'
+import { listenEarly, type WaitingQueue } from '../web/http/waiting.ts'
 import { exitCodes, print, say, takeSignerKey, wholeConfigOf, withSettings } from './context.ts'
 
 /** The first well-known test account; its private key is public. */
@@ -93,17 +93,17 @@ async function run(options: ServeOptions): Promise<void> {
   if (!options.dev) say(missingForRealUse(config))
 }
 
-type Opening = {
+type ServeContext = {
   config: Config
   log: Log
-  waiting: Waiting
+  waiting: WaitingQueue
   lock: ServerLock | undefined
   isDev: boolean | undefined
   evenIfMoved: boolean | undefined
 }
 
 /** Starts the service behind the early listener. */
-async function open(opening: Opening): Promise<Running> {
+async function open(opening: ServeContext): Promise<RunningService> {
   const { config, log, waiting, lock, isDev, evenIfMoved } = opening
   const needs = { waiting, log, clock: systemClock }
   const { db, migrated, moved } = await openWhenThere(async () => {
@@ -129,9 +129,9 @@ async function tryOut(deps: Deps): Promise<void> {
   await printDevKey(deps)
 }
 
-type Read = { log: LevelledLog; config: Config }
+type ServeConfig = { log: LevelledLog; config: Config }
 
-function reloadOnSignal({ deps }: Running, read: Read, options: ServeOptions): void {
+function reloadOnSignal({ deps }: RunningService, read: ServeConfig, options: ServeOptions): void {
   const readAgain = () => readConfig(options, options['config'] as string | undefined)
   const reload = reloader({ service: deps, readAgain, ...read })
   deps.reload.again = reload
@@ -140,7 +140,11 @@ function reloadOnSignal({ deps }: Running, read: Read, options: ServeOptions): v
 }
 
 /** The first signal lets live runs continue for `graceMs`; a second one ends them at once. */
-function stopOnSignals(server: Running, lock: ServerLock | undefined, graceMs: number): void {
+function stopOnSignals(
+  server: RunningService,
+  lock: ServerLock | undefined,
+  graceMs: number,
+): void {
   let asked = 0
   const stop = (): void => {
     asked++

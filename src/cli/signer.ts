@@ -8,7 +8,12 @@ import { keySourceOf } from '../app/open-signer.ts'
 import type { Config } from '../config/config.ts'
 import { systemRandom } from '../kernel/random.ts'
 import { readSecretFile, writeKeyFile } from '../proof/signer/key-file.ts'
-import { type Rotated, revokeSigner, rotateSigner, type Wish } from '../proof/signer/rotate.ts'
+import {
+  type RotationRequest,
+  type RotationResult,
+  revokeSigner,
+  rotateSigner,
+} from '../proof/signer/rotate.ts'
 import type { Signer } from '../proof/signer/signer.ts'
 import { leafIndexOf } from '../proof/signer/signers.ts'
 import { openSource } from '../proof/signer/source.ts'
@@ -109,15 +114,15 @@ async function revoke(options: Options & { fromIndex: number }): Promise<void> {
   })
 }
 
-type Office = Awaited<ReturnType<typeof openLogOffice>>
+type Services = Awaited<ReturnType<typeof openLogOffice>>
 
-async function inOffice(config: Config, work: (office: Office) => Promise<void>): Promise<void> {
+async function inOffice(config: Config, work: (office: Services) => Promise<void>): Promise<void> {
   const log = openLog({ level: 'error', format: 'pretty' })
   await using office = await openLogOffice(config, log)
   await work(office)
 }
 
-function wishOf(config: Config, { reason, keyFile }: Options): Wish {
+function wishOf(config: Config, { reason, keyFile }: Options): RotationRequest {
   const words = reason.trim()
   if (words === '') throw new Exit(exitCodes.usage, 'Say why: --reason "…"')
   const source = keySourceOf(config, takeSignerKey())
@@ -125,7 +130,10 @@ function wishOf(config: Config, { reason, keyFile }: Options): Wish {
 }
 
 /** The old key, if it can still be read: a stolen key may be lost too. */
-function openIfThere({ signers, random }: Office, { source }: Wish): Signer | undefined {
+function openIfThere(
+  { signers, random }: Services,
+  { source }: RotationRequest,
+): Signer | undefined {
   try {
     return openSource(source, signers.current.address, random)
   } catch (error) {
@@ -134,7 +142,11 @@ function openIfThere({ signers, random }: Office, { source }: Wish): Signer | un
   }
 }
 
-function tell(turned: Rotated, { source }: Wish, json: boolean | undefined): void {
+function tell(
+  turned: RotationResult,
+  { source }: RotationRequest,
+  json: boolean | undefined,
+): void {
   const { previous, next, fromIndex, logIndex, keyFile, oldKeyFile } = turned
   if (json) {
     const files = { key_file: keyFile, old_key_file: oldKeyFile ?? null }

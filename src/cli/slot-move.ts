@@ -1,6 +1,6 @@
 /** `slot move`: moves slots, with all of their accounts, to another shard. */
 import type { Command } from 'commander'
-import { findMove, giveUp, type Moving, moveSlots } from '../app/move-slots.ts'
+import { findMove, giveUp, type MoveContext, moveSlots } from '../app/move-slots.ts'
 import { openMoving } from '../app/open-moving.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { toUsd } from '../kernel/money.ts'
@@ -53,7 +53,7 @@ async function run(text: string, options: Options): Promise<void> {
 
 const usage = (why: string): Exit => new Exit(exitCodes.usage, why)
 
-async function moveThem(moving: Moving, isJson: boolean): Promise<void> {
+async function moveThem(moving: MoveContext, isJson: boolean): Promise<void> {
   const { from, to, slots } = moving
   const tell = (step: string) => void (isJson || say(`${step.replace('_', ' ')}`))
   const done = await moveSlots({ ...moving, tell })
@@ -84,7 +84,7 @@ async function moveThem(moving: Moving, isJson: boolean): Promise<void> {
   )
 }
 
-async function leaveThem(moving: Moving): Promise<void> {
+async function leaveThem(moving: MoveContext): Promise<void> {
   const move = await findMove(moving)
   if (move.isNew) throw new Exit(exitCodes.failed, 'These slots do not move.')
   if (!(await giveUp(moving, move))) {

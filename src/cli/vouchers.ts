@@ -5,8 +5,8 @@ import { voucherStore } from '../billing/vouchers/store.ts'
 import { toBatchView } from '../billing/vouchers/vouchers.ts'
 import { toRfc3339 } from '../kernel/clock.ts'
 import { toUsd } from '../kernel/money.ts'
+import { openNamedServices } from './command-services.ts'
 import { print, printJson, say, verb, withSettings } from './context.ts'
-import { openNamedOffice } from './named-office.ts'
 import { writeOut } from './output.ts'
 import { readCount, readDuration, readUsd } from './values.ts'
 
@@ -34,7 +34,7 @@ type CreateOptions = Options & {
 }
 
 async function openDesk(options: Options) {
-  const office = await openNamedOffice(options)
+  const office = await openNamedServices(options)
   return { ...office, vouchers: voucherStore(office.db) }
 }
 

@@ -43,7 +43,9 @@ export type Config = Omit<Sections[''], 'base_url' | 'database_url'> &
 
 export type Source = 'flag' | 'env' | 'file' | 'default'
 
-export type Loaded = { config: Config; sources: Record<string, Source> } | { problems: string[] }
+export type LoadedConfig =
+  | { config: Config; sources: Record<string, Source> }
+  | { problems: string[] }
 
 /** A file's text and permission bits, or why it cannot be read; undefined when there is no file. */
 export type ReadFile = (path: string) => FileRead | { unreadable: string } | undefined
@@ -62,7 +64,7 @@ export type Inputs = {
 }
 
 /** Decides the configuration, or says everything that is wrong with it. No side effects. */
-export function loadConfig(inputs: Inputs): Loaded {
+export function loadConfig(inputs: Inputs): LoadedConfig {
   const problems: string[] = []
   const file = parseFile(inputs, problems)
   for (const key of unknownFileKeys(file)) problems.push(`${inputs.filePath}: ${key}`)
@@ -159,7 +161,7 @@ function toSections(values: Record<string, unknown>): Sections {
   ) as Sections
 }
 
-type Found = { source: Source; name: string; raw: unknown }
+type SettingText = { source: Source; name: string; raw: unknown }
 
 /** The source of a setting: flag, environment, file, else its default. */
 function findRaw(
@@ -167,7 +169,7 @@ function findRaw(
   { flags, env, filePath, readFile }: Inputs,
   file: Record<string, unknown>,
   problems: string[],
-): Found {
+): SettingText {
   const { reader, secret } = row.setting
   const flag = flags[row.option]
   if (typeof flag === 'string')

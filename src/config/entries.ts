@@ -2,9 +2,9 @@
 import type { Dialect } from '../models/protocols/dialect.ts'
 import { isPerToken, ofEachRate, rateMeaning } from '../models/rate-fields.ts'
 import { tokenizerNames } from '../models/tokenizers/tokenizer.ts'
-import type { Attest } from '../models/upstream/exchange.ts'
-import { readAttest } from './attest-entries.ts'
+import type { EvidenceConfig } from '../models/upstream/signed-exchange.ts'
 import { readDialect } from './dialect-entries.ts'
+import { readEvidenceConfig } from './evidence-entries.ts'
 import { amount } from './money-values.ts'
 import { readList, refuseTwice } from './read-list.ts'
 import { isTable, needed, optional, readTable, set, type ValuesOf } from './setting.ts'
@@ -192,7 +192,7 @@ export type UpstreamConfig = Omit<UpstreamEntry, 'api_key_env' | 'api_key_file'>
   /** Whether the environment names a proxy. */
   is_proxied?: true
   /** Set where it signs its answers. */
-  attest?: Attest
+  attest?: EvidenceConfig
   /** Set where the operator says what it takes of its protocol. */
   dialect?: Dialect
 }
@@ -218,7 +218,7 @@ export function readUpstreams(
     if (!upstream) return undefined
     const { kind } = upstream
     const attest =
-      signs === undefined ? undefined : readAttest(signs, kind, `${where}.attest`, problems)
+      signs === undefined ? undefined : readEvidenceConfig(signs, kind, `${where}.attest`, problems)
     const dialect =
       spoken === undefined ? undefined : readDialect(spoken, kind, `${where}.dialect`, problems)
     const { api_key_env: _, api_key_file: __, ...rest } = upstream

@@ -1,13 +1,19 @@
 /** Reads the configuration file of this process. */
 import { lstatSync, readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type FileRead, type Inputs, type Loaded, loadConfig, type ReadFile } from './config.ts'
+import {
+  type FileRead,
+  type Inputs,
+  type LoadedConfig,
+  loadConfig,
+  type ReadFile,
+} from './config.ts'
 
 /** Read from the working folder unless `--config` or `COUNTERFOIL_CONFIG` names another file. */
 const defaultPath = 'counterfoil.toml'
 
 /** The configuration of this process with a text in place of its file. */
-export const readConfigText = (flags: Record<string, unknown>, fileText: string): Loaded =>
+export const readConfigText = (flags: Record<string, unknown>, fileText: string): LoadedConfig =>
   loadConfig({ flags, env: process.env, fileText, filePath: defaultPath, readFile })
 
 /**
@@ -20,7 +26,7 @@ export function readConfig(
   flags: Record<string, unknown>,
   file: string | undefined,
   { isOffline }: Pick<Inputs, 'isOffline'> = {},
-): Loaded {
+): LoadedConfig {
   const named = file ?? process.env['COUNTERFOIL_CONFIG']
   const filePath = named || defaultPath
   const read = readFile(filePath)

@@ -1,7 +1,8 @@
 /** Explains the settings, for `--help` and the manual. */
-import { attestFields } from './attest-entries.ts'
+
 import { dialectFields } from './dialect-entries.ts'
 import { lists, modelTables, planLimits } from './entries.ts'
+import { evidenceFields } from './evidence-entries.ts'
 import type { Setting, Settings } from './setting.ts'
 import { type Row, rows } from './table.ts'
 import type { Reader } from './values.ts'
@@ -36,7 +37,7 @@ const costTables: Settings = {
 
 const entryTables: [heading: string, settings: Settings][] = [
   ['[[upstreams]]', lists.upstreams as Settings],
-  ['[upstreams.attest]', attestFields as Settings],
+  ['[upstreams.attest]', evidenceFields as Settings],
   ['[upstreams.dialect]', dialectFields as Settings],
   ['[[models]]', lists.models as Settings],
   ['[[models.bands]]', modelTables.bands as Settings],

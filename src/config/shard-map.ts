@@ -5,15 +5,19 @@ import { parseSlots, shardIdForm, slotsForm, slotsText } from '../storage/slots/
 import { isTable, unknownKey } from './setting.ts'
 import { httpUrl } from './values.ts'
 
-type Found = { text: string } | { unreadable: string } | undefined
+type MapText = { text: string } | { unreadable: string } | undefined
 
 /** The settings of `[shard]`. */
-type Wish = { id?: string | undefined; slots?: string | undefined; map?: string | undefined }
+type ShardSettings = {
+  id?: string | undefined
+  slots?: string | undefined
+  map?: string | undefined
+}
 
 /** All shards, this one too; none without `[shard]`, and after adding to the problems. */
 export function findShards(
-  { id, slots, map }: Wish,
-  readFile: (path: string) => Found,
+  { id, slots, map }: ShardSettings,
+  readFile: (path: string) => MapText,
   problems: string[],
 ): ShardEntry[] {
   if (id === undefined && slots === undefined && map === undefined) return []
@@ -36,7 +40,7 @@ export function findShards(
 }
 
 /** All shards of a file that was read. Adds faults to `problems`, with the file's name. */
-export function readShards(path: string, found: Found, problems: string[]): ShardEntry[] {
+export function readShards(path: string, found: MapText, problems: string[]): ShardEntry[] {
   const wrong = (what: string) => void problems.push(`${path}: ${what}`)
   if (!found || 'unreadable' in found) {
     wrong(`the file of all shards cannot be read: ${found?.unreadable ?? 'it is not there'}`)

@@ -1,9 +1,9 @@
 /** Prints the settings in force and their sources, without secrets. */
 import { redact } from '../kernel/redact.ts'
 import { type Dialect, wordsOf } from '../models/protocols/dialect.ts'
-import { attestFields } from './attest-entries.ts'
 import type { Config, Source } from './config.ts'
 import { lists, modelTables, planLimits } from './entries.ts'
+import { evidenceFields } from './evidence-entries.ts'
 import { defaultOf } from './help.ts'
 import type { Settings } from './setting.ts'
 import { type Row, rows, valueIn } from './table.ts'
@@ -37,9 +37,9 @@ export const configView = (config: Config, sources: Sources) => [
   }),
 ]
 
-type Shown = { name: string; shown: string; hidden: boolean }
+type SettingLine = { name: string; shown: string; hidden: boolean }
 
-const toPair = ({ name, shown, hidden }: Shown) => [name, hidden ? shown : toValue(shown)]
+const toPair = ({ name, shown, hidden }: SettingLine) => [name, hidden ? shown : toValue(shown)]
 
 const toValue = (shown: string): unknown => Object.values(Bun.TOML.parse(`value = ${shown}`))[0]
 
@@ -87,7 +87,7 @@ function entriesOf(config: Config): string[] {
   )
 }
 
-function shownEntries(config: Config, list: (typeof entryLists)[number][0]): Shown[][] {
+function shownEntries(config: Config, list: (typeof entryLists)[number][0]): SettingLine[][] {
   return config[list].map((entry) => {
     const {
       api_key: key,
@@ -108,7 +108,7 @@ function shownEntries(config: Config, list: (typeof entryLists)[number][0]): Sho
       ...shownValues(planLimits as Settings, (limits ?? {}) as Record<string, unknown>).map(
         (limit) => ({ ...limit, name: `limits.${limit.name}` }),
       ),
-      ...shownValues(attestFields as Settings, (attest ?? {}) as Record<string, unknown>).map(
+      ...shownValues(evidenceFields as Settings, (attest ?? {}) as Record<string, unknown>).map(
         (one) => ({ ...one, name: `attest.${one.name}` }),
       ),
       ...(dialect === undefined
@@ -118,8 +118,8 @@ function shownEntries(config: Config, list: (typeof entryLists)[number][0]): Sho
   })
 }
 
-const shownValues = (settings: Settings, values: Record<string, unknown>): Shown[] =>
-  Object.entries(settings).flatMap(([name, { reader, secret }]): Shown[] => {
+const shownValues = (settings: Settings, values: Record<string, unknown>): SettingLine[] =>
+  Object.entries(settings).flatMap(([name, { reader, secret }]): SettingLine[] => {
     const value = values[name]
     if (secret && value !== undefined) return [{ name, shown: '(secret)', hidden: true }]
     // A URL can hold a key in its query.
@@ -127,7 +127,7 @@ const shownValues = (settings: Settings, values: Record<string, unknown>): Shown
   })
 
 /** A list inside of an entry, as TOML writes it in one line. */
-function shownTables(name: string, list: unknown, settings: Settings): Shown[] {
+function shownTables(name: string, list: unknown, settings: Settings): SettingLine[] {
   if (!Array.isArray(list) || list.length === 0) return []
   const items = list.map((item) => (typeof item === 'string' ? JSON.stringify(item) : inline(item)))
   return [{ name, shown: redact(`[${items.join(', ')}]`), hidden: false }]

@@ -40,7 +40,7 @@ export type WebhookConfig = Omit<Entry, 'secret_env' | 'secret_file'> & {
   secret: string | undefined
 }
 
-type Around = {
+type EntryContext = {
   /** The secret that an entry names; undefined without one, or after adding to the problems. */
   findSecret: (entry: Entry, where: string) => string | undefined
   allowNetworks: readonly string[]
@@ -48,7 +48,11 @@ type Around = {
   isDev: boolean
 }
 
-export function readWebhooks(raw: unknown, around: Around, problems: string[]): WebhookConfig[] {
+export function readWebhooks(
+  raw: unknown,
+  around: EntryContext,
+  problems: string[],
+): WebhookConfig[] {
   const allowed = around.allowNetworks.flatMap((one) => parseBlock(one) ?? [])
   const reach = { allowed, isLoopbackAllowed: around.isDev }
   const webhooks = readList('webhooks', raw, problems, (entry, where) => {

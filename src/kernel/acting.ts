@@ -41,7 +41,7 @@ export type Right = keyof typeof rights
 export const isRight = (text: string): text is Right => Object.hasOwn(rights, text)
 
 /** A wallet that signed in, and the account that its session acts for. */
-export type Acting = {
+export type Actor = {
   /** The wallet that acts; the audit names it. */
   wallet: string
   /** The account it acts for: its own, or one that made it a member. */
@@ -57,16 +57,16 @@ export type Acting = {
 export type Membership = { account: string; role: Role }
 
 /** An account, or one branch of its keys. */
-export type Whose = Pick<Acting, 'account' | 'branch'>
+export type KeyScope = Pick<Actor, 'account' | 'branch'>
 
 /** A wallet in its own account. */
-export const ownerOf = (wallet: string): Acting => ({ wallet, account: wallet, role: 'owner' })
+export const ownerOf = (wallet: string): Actor => ({ wallet, account: wallet, role: 'owner' })
 
-export const may = ({ role }: Pick<Acting, 'role'>, right: Right): boolean =>
+export const may = ({ role }: Pick<Actor, 'role'>, right: Right): boolean =>
   (rights[right] as readonly Role[]).includes(role)
 
 /** The scope of an Idempotency-Key: members never get answers of each other. */
-export const whoOf = ({ member, account }: Acting): string => member ?? account
+export const whoOf = ({ member, account }: Actor): string => member ?? account
 
 /** The page that a role starts at. */
 export const homes: Readonly<Record<Role, string>> = {

@@ -24,7 +24,7 @@ export type Chain = {
   estimateGas(tx: { from: string; to?: string; data: Hex }): Promise<bigint>
   /** The fees that get a transaction into one of the next blocks. */
   fees(): Promise<Fees>
-  send(raw: Hex): Promise<Sent>
+  send(raw: Hex): Promise<SendResult>
   /** The receipt of a mined transaction; undefined until it is in a block. */
   receipt(hash: string): Promise<TxReceipt | undefined>
   /**
@@ -48,7 +48,7 @@ export type Fees = { maxFeeWei: bigint; priorityFeeWei: bigint }
  * in a block, by itself or by another. `underpriced`: it offers less than the one it would replace
  * or than a block takes. `no_funds`: the sender cannot pay for it.
  */
-export type Sent = 'sent' | 'known' | 'nonce_used' | 'underpriced' | 'no_funds'
+export type SendResult = 'sent' | 'known' | 'nonce_used' | 'underpriced' | 'no_funds'
 
 export type TxReceipt = {
   hash: Hex

@@ -10,14 +10,14 @@ export type Deadline = {
 }
 
 /** What is done then. An object spares its deadline a function of its own. */
-export type Due = (() => void) | { handleDeadline(): void }
+export type DeadlineListener = (() => void) | { handleDeadline(): void }
 
 /**
  * Does `due` in `ms` unless it is cleared before. All of one length share one timer, because they
  * end in the order in which they began: a request sets several and clears nearly all of them, and a
  * timer of its own for each costs more than that. Keeps no process alive.
  */
-export function deadlineIn(ms: number, due: Due): Deadline {
+export function deadlineIn(ms: number, due: DeadlineListener): Deadline {
   const queue = queues.get(ms) ?? addQueue(ms)
   const place = new Place(due, queue)
   queue.join(place)
@@ -40,7 +40,7 @@ class Place implements Deadline {
   at = 0
 
   constructor(
-    readonly due: Due,
+    readonly due: DeadlineListener,
     private readonly queue: Queue | undefined,
   ) {}
 

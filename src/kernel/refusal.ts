@@ -2,7 +2,7 @@
  * Every way the service says no, in one table. The `type` is public API: add, never rename.
  * The message is what a caller reads when the place that refused had nothing better to say.
  */
-import type { Acting } from './acting.ts'
+import type { Actor } from './acting.ts'
 
 export const refusals = {
   invalid_request: [400, 'The request is not well formed.'],
@@ -67,7 +67,7 @@ export type RefusalDetail = {
   /** Whether the model server said that it is overloaded, which one protocol has a status for. */
   isOverloaded?: boolean
   /** The signed-in wallet, for pages; JSON answers never contain it. */
-  reader?: Acting
+  reader?: Actor
 }
 
 /** An expected no. Anything else that is thrown is a bug and becomes a 500 without detail. */

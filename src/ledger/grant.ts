@@ -7,7 +7,7 @@ import type { Once } from './once.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
 /** A grant; `id` is its reference in the journal and the audit, made here if it is left out. */
-type GrantWish = {
+type GrantRequest = {
   account: string
   amount: Nusd
   reason: string
@@ -23,7 +23,7 @@ type GrantWish = {
  */
 export function grantCredit(
   { ledger, ids }: Pick<Deps, 'ledger' | 'ids'>,
-  wish: GrantWish,
+  wish: GrantRequest,
 ): Promise<Nusd> {
   const { id = ids.make('req') } = wish
   return ledger.post({

@@ -6,7 +6,7 @@ import { notAStatus } from '../kernel/status-safe.ts'
 import type { AccountRow, HoldWindow, KeyRow, WindowRow } from '../storage/db/schema/schema.ts'
 import { type BrakeSpan, brakesOf, endOf, hasBrake, isBrakeWindow, isMostlySpent } from './brake.ts'
 import { toldHeld } from './purse.ts'
-import { passesNext, tellCap } from './told-spend.ts'
+import { alertCap, passesNext } from './spend-alerts.ts'
 import type { OpenRun, UnitOfWork } from './unit-of-work.ts'
 import { windowEnd } from './window.ts'
 
@@ -264,7 +264,7 @@ export function endHold(unit: UnitOfWork, run: OpenRun, cost: Nusd): void {
     window.limit = max(window.limit, window.spent + window.held)
     unit.changed('window', window)
     if (cost > 0n && passesNext(window) && !isBrakeWindow(start)) {
-      tellCap(unit, run.accountId, window)
+      alertCap(unit, run.accountId, window)
     }
   }
   if (cost === 0n) return

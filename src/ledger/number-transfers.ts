@@ -1,7 +1,7 @@
 /** Numbers the movements of money of a batch. */
 import { max, type Nusd } from '../kernel/money.ts'
 import type { TransferRow } from '../storage/db/schema/schema.ts'
-import { concernsBalance, tellBalance } from './told-spend.ts'
+import { alertBalance, concernsBalance } from './spend-alerts.ts'
 import type { NewTransfer, TrackedRows } from './unit-of-work.ts'
 
 /**
@@ -22,7 +22,7 @@ export function numberTransfers(tracked: TrackedRows): TransferRow[] {
       balance += change
       if (payments.has(transfer.kind)) account.paidIn = max((account.paidIn ?? 0n) + change, 0n)
       if (concernsBalance(account, change, balance)) {
-        tellBalance(tracked, account, { change, balance, at: transfer.at })
+        alertBalance(tracked, account, { change, balance, at: transfer.at })
       }
       numbered.push({ ...transfer, at: account.movedAt, seq: account.moves, balance })
     }

@@ -12,7 +12,7 @@ import { isOneCommandsFault } from './fault.ts'
 import { forgetHold } from './forget-hold.ts'
 import { FreeCount, type FreeLimits, repairTimes, whyNoFreeWrites } from './free-writes.ts'
 import { whyStopped } from './stopped.ts'
-import { assertTakesNothing } from './store/guest.ts'
+import { assertNoHeldMoneyTaken } from './store/held-money-guard.ts'
 import { isKnown } from './store/known.ts'
 import { load } from './store/load.ts'
 import { writeBack } from './store/write.ts'
@@ -100,7 +100,7 @@ export function openLedger(
       })
       const { ended } = tracked.added
       if (numbering && ended.length > 0) yield* numbering.number(q, ended)
-      if (!numbering) yield* assertTakesNothing(q, db, tracked, unit.now)
+      if (!numbering) yield* assertNoHeldMoneyTaken(q, db, tracked, unit.now)
       yield* writeBack(q, db, tracked, unit.now)
       return outcomes
     } catch (error) {

@@ -5,7 +5,7 @@ import { definePart, type PartStore } from './part.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
 /** The refunds of a run or a deposit: their sum and their number. */
-export type Refunded = { total: Nusd; count: number }
+export type RefundTotal = { total: Nusd; count: number }
 
 /** A run or a deposit, and the account that it is refunded to. */
 type RefundId = { account: string; ref: string }
@@ -17,7 +17,7 @@ const refundsRead = 16
 export const refundRows = definePart({
   name: 'refunds',
   rank: 25,
-  empty: () => new Map<string, Refunded>(),
+  empty: () => new Map<string, RefundTotal>(),
   *load(store, refunds, ids: readonly RefundId[]) {
     for (const id of ids) refunds.set(nameOf(id), yield* readRefunds(store, id))
   },
@@ -32,7 +32,7 @@ const nameOf = ({ account, ref }: RefundId): string => `${account} ${ref}`
 function* readRefunds(
   { tables: { transfers } }: PartStore,
   { account, ref: of }: RefundId,
-): Work<Refunded> {
+): Work<RefundTotal> {
   let total = 0n
   let count = 0
   for (;;) {
@@ -45,13 +45,13 @@ function* readRefunds(
 }
 
 /** The refunds of a run or a deposit so far. @throws Error if the command did not name it */
-export function refundedOf(unit: UnitOfWork, id: RefundId): Refunded {
+export function refundedOf(unit: UnitOfWork, id: RefundId): RefundTotal {
   const refunded = unit.part(refundRows).get(nameOf(id))
   if (!refunded) throw new Error(`the refunds of ${id.ref} were not loaded`)
   return refunded
 }
 
 /** Later commands of the batch see another refund, whose transfer the caller adds. */
-export function noteRefunded(unit: UnitOfWork, id: RefundId, refunded: Refunded): void {
+export function noteRefunded(unit: UnitOfWork, id: RefundId, refunded: RefundTotal): void {
   unit.part(refundRows).set(nameOf(id), refunded)
 }

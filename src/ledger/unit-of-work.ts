@@ -17,10 +17,10 @@ import type {
 } from '../storage/db/schema/schema.ts'
 import { windowId } from '../storage/holds/open-runs.ts'
 import type { NewEvent } from '../storage/outbox/event.ts'
+import { addEvent } from './append-event.ts'
 import type { Brake } from './brake.ts'
 import { orFresh } from './fresh-window.ts'
 import { type Part, type PartRows, rowsOf } from './part.ts'
-import { addEvent } from './tell.ts'
 import { windowStart } from './window.ts'
 
 /** The columns of an open run that commands need; no other is read. */

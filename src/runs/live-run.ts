@@ -11,7 +11,7 @@ import type { Chain } from '../models/conversations.ts'
 import type { Model } from '../models/model.ts'
 import type { Native } from '../models/protocols/native.ts'
 import type { Protocol } from '../models/protocols/protocol.ts'
-import type { Exchange } from '../models/upstream/exchange.ts'
+import type { SignedExchange } from '../models/upstream/signed-exchange.ts'
 import {
   type Chunk,
   type JsonObject,
@@ -93,7 +93,7 @@ export class LiveRun extends BegunRun {
   /** Whether a model server failed, which is the operator's fault and not the client's. */
   hasTrouble = false
   /** Its exchange with that server, where the server signs its answers. */
-  exchange: Exchange | undefined
+  exchange: SignedExchange | undefined
   /** A finish reason of that server that is not known. */
   unknownFinish: string | undefined
   /** The protocol of the server that is asked now, and whether the request went on as it came. */

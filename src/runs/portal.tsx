@@ -5,7 +5,7 @@ import { type ListSource, listRoutes } from '../access/accounts/portal/list-rout
 import { isKeyOf } from '../access/keys/owns.ts'
 import { accountListedSince } from '../access/plan-history.ts'
 import type { Deps } from '../app/deps-port.ts'
-import type { Acting, Whose } from '../kernel/acting.ts'
+import type { Actor, KeyScope } from '../kernel/acting.ts'
 import { wholeRunId } from '../kernel/id-part.ts'
 import { isId } from '../kernel/ids.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
@@ -113,7 +113,7 @@ export const runsPortal = (deps: Deps, frame: Frame) =>
       { needsSession: { action: 'runs:write' }, parse: 'none' },
     )
 
-function runPage(frame: Frame, acting: Acting, shown: ShownRun, main: Markup) {
+function runPage(frame: Frame, acting: Actor, shown: ShownRun, main: Markup) {
   const title = `Run ${shortId(shown.run.id)}`
   return dashboardPage({ frame, title, here: runsPath, acting, main, scripts: ['hx-sse'] })
 }
@@ -125,7 +125,7 @@ function conflictOf(error: unknown): Refusal {
 }
 
 /** @throws Refusal 'not_found', also for runs of other accounts. */
-async function findOwn({ runs }: Deps, whose: Whose, id: string): Promise<ShownRun> {
+async function findOwn({ runs }: Deps, whose: KeyScope, id: string): Promise<ShownRun> {
   const found = isId('run', id) ? await runs.findShown(whose, id) : undefined
   return found ?? refuse('not_found', 'This run does not exist.')
 }
@@ -133,7 +133,7 @@ async function findOwn({ runs }: Deps, whose: Whose, id: string): Promise<ShownR
 /** The account's runs as far back as the plan says, narrowed; one that is named whole, alone. */
 async function openList(
   deps: Deps,
-  whose: Whose,
+  whose: KeyScope,
   query: URLSearchParams,
 ): Promise<ListSource<ShownRun>> {
   const asked = await ownFilter(deps, whose, query)
@@ -154,7 +154,11 @@ async function openList(
   }
 }
 
-async function ownFilter(deps: Deps, whose: Whose, query: URLSearchParams): Promise<ShownFilter> {
+async function ownFilter(
+  deps: Deps,
+  whose: KeyScope,
+  query: URLSearchParams,
+): Promise<ShownFilter> {
   const filter = readFilter(query, deps.clock.now())
   if (filter.keyId === undefined) return filter
   const key = await deps.keys.find(filter.keyId)
@@ -162,7 +166,7 @@ async function ownFilter(deps: Deps, whose: Whose, query: URLSearchParams): Prom
   refuse('invalid_request', { message: 'This key does not exist.', param: 'key' })
 }
 
-async function choicesOf(deps: Deps, whose: Whose) {
+async function choicesOf(deps: Deps, whose: KeyScope) {
   const keys = await deps.runs.keysToChoose(whose, keysMax + 1)
   return {
     models: deps.catalogue.list().map(({ id }) => id),
@@ -178,7 +182,7 @@ async function detail(deps: Deps, shown: ShownRun, trouble?: string) {
   return <RunPage {...{ shown, receiptStateOf, mark, texts, trouble }} />
 }
 
-async function lookAtRun(deps: Deps, acting: Acting, id: string): Promise<PartState> {
+async function lookAtRun(deps: Deps, acting: Actor, id: string): Promise<PartState> {
   const shown = await findOwn(deps, acting, id)
   const mark = markOf(shown, await readReceiptStates(deps))
   return { mark, html: renderChild(await detail(deps, shown)) }
@@ -188,7 +192,7 @@ async function lookAtRun(deps: Deps, acting: Acting, id: string): Promise<PartSt
 async function followList(
   deps: Deps,
   context: SseContext,
-  { session, acting }: { session: SessionRow; acting: Acting },
+  { session, acting }: { session: SessionRow; acting: Actor },
 ) {
   const query = queryOf(context.request)
   const { account } = acting

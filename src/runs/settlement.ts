@@ -14,10 +14,10 @@ import type { PartId } from '../ledger/part.ts'
 import type { UnitOfWork } from '../ledger/unit-of-work.ts'
 import { costOf, type MeterLine, type Usage } from '../models/meter.ts'
 import { chargedLines, linesOf, type Prices } from '../models/rates.ts'
-import type { Exchange } from '../models/upstream/exchange.ts'
+import type { SignedExchange } from '../models/upstream/signed-exchange.ts'
 import type { Side } from '../models/usage.ts'
-import { addExchange } from '../proof/attested/exchange-rows.ts'
 import { commitOutput, digestOf, factsOf, receiptIdOf } from '../proof/receipts/receipt.ts'
+import { addEvidenceRow } from '../proof/upstream-evidence/evidence-rows.ts'
 import type { EndedRun, HoldWindow, KeptItemRow, RunRow } from '../storage/db/schema/schema.ts'
 import type { NewEvent } from '../storage/outbox/event.ts'
 import { itemRows, textRows } from './kept-rows.ts'
@@ -72,7 +72,7 @@ export type RunEnd = {
   /** Whole milliseconds by a clock that does not jump. */
   durationMs: number
   /** The exchange with the upstream that answered, if it signs its answers. */
-  exchange?: Exchange | undefined
+  exchange?: SignedExchange | undefined
   /** The request as received, if the account keeps its texts. */
   received?: Json | undefined
   /** Undefined for a run without an Idempotency-Key; empty if that is unknown. */
@@ -140,7 +140,7 @@ export class Settlement implements Command<void> {
     if (ended.cost === 0n && held.hold > 0n && isByClient) noteUnpaidRun(unit, open.accountId)
     // The whole row: the digest covers it, and the stored start may differ.
     unit.endRun(ended, ending.wholesale)
-    if (exchange) addExchange(unit, ended, exchange)
+    if (exchange) addEvidenceRow(unit, ended, exchange)
     const isTold = unit.account(open.accountId)?.tellsRuns || this.deps.settings.tellsRuns
     if (isTold) unit.addEvent(endEvent(ended))
     if (received !== undefined) {

@@ -1,7 +1,7 @@
 /** Tells that a balance or a cap is used up: it is too little for a run that was refused. */
 import type { Deps } from '../app/deps-port.ts'
 import type { Shortage } from '../ledger/hold.ts'
-import { exhausted, tellCapUsedUp } from '../ledger/told-spend.ts'
+import { alertCapUsedUp, exhausted } from '../ledger/spend-alerts.ts'
 import type { UnitOfWork } from '../ledger/unit-of-work.ts'
 import type { WindowRow } from '../storage/db/schema/schema.ts'
 
@@ -48,7 +48,7 @@ export async function recordShortfall(
       else {
         const key = unit.key(keyId)
         const window = key && unit.window(key)
-        if (window && endsCap(window, required)) tellCapUsedUp(unit, account, window)
+        if (window && endsCap(window, required)) alertCapUsedUp(unit, account, window)
       }
     },
   })

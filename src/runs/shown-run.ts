@@ -1,5 +1,5 @@
 /** The runs that an account's owner sees: filters, tags, pages. */
-import type { Whose } from '../kernel/acting.ts'
+import type { KeyScope } from '../kernel/acting.ts'
 import type { Millis } from '../kernel/clock.ts'
 import type { IdPart } from '../kernel/id-part.ts'
 import type { PageRequest } from '../kernel/pagination.ts'
@@ -29,22 +29,22 @@ export type ShownPage = {
 /** Runs of an account or branch. A query reads a bounded number of rows, however rare a match. */
 export type ShownRuns = {
   /** A page of runs, newest first. With a filter it may be short and still have a `next`. */
-  listShown(whose: Whose, filter: ShownFilter, page: PageRequest): Promise<ShownPage>
+  listShown(whose: KeyScope, filter: ShownFilter, page: PageRequest): Promise<ShownPage>
   /** The `limit` costliest that match among the `sortedMax` newest, the costliest first. */
-  listCostliest(whose: Whose, filter: ShownFilter, limit: number): Promise<ShownPage>
+  listCostliest(whose: KeyScope, filter: ShownFilter, limit: number): Promise<ShownPage>
   /** The ids of up to `most` runs newer than `since`, newest first. */
   newerThan(
-    whose: Whose,
+    whose: KeyScope,
     filter: ShownFilter,
     since: string,
     most: number,
   ): Promise<{ id: string }[]>
   /** Undefined also for a run of another account or branch. */
-  findShown(whose: Whose, id: string): Promise<ShownRun | undefined>
+  findShown(whose: KeyScope, id: string): Promise<ShownRun | undefined>
   /** The runs among `ids` that belong to them and have ended. */
-  endedAmong(whose: Whose, ids: readonly string[]): Promise<ShownRun<EndedRun>[]>
+  endedAmong(whose: KeyScope, ids: readonly string[]): Promise<ShownRun<EndedRun>[]>
   /** Up to `limit` keys for the filter form, newest first, without revoked ones. */
-  keysToChoose(whose: Whose, limit: number): Promise<{ id: string; name: string }[]>
+  keysToChoose(whose: KeyScope, limit: number): Promise<{ id: string; name: string }[]>
 }
 
 /** The most runs that one query may skip; the next page continues behind them. */

@@ -72,12 +72,12 @@ const howToAsk =
   'The chain was not asked. Ask it yourself: counterfoil verify <file> --signer 0x… ' +
   '--rpc URL --registry 0x…'
 
-type Read = Extract<ChainEvidence, { status: 'read' }>
+type ReadEvidence = Extract<ChainEvidence, { status: 'read' }>
 
 function checkRead(
   proof: Proof,
   signer: string | null,
-  evidence: Read,
+  evidence: ReadEvidence,
   required: boolean,
 ): AnchorOutcomes {
   const { size, root, issuer } = proof.checkpoint
@@ -108,7 +108,7 @@ function checkRead(
   }
 }
 
-function checkFinal(root: Hex, { finalRoot }: Read): Outcome {
+function checkFinal(root: Hex, { finalRoot }: ReadEvidence): Outcome {
   if (finalRoot === root) return pass('A final block has the same root: it stays for ever.')
   return finalRoot === null
     ? unavailable('The block of the anchor is not final yet. Ask again in some minutes.')

@@ -4,7 +4,7 @@ import { recoverTextSigner } from './personal-message.ts'
 import { isObject } from './receipt.ts'
 
 /** One request to an upstream and its answer, as the service saw them. */
-export type Exchanged = {
+export type ExchangeHashes = {
   /** SHA-256 of the body that was sent, in lower-case hex without a prefix. */
   request: string
   /** The same of the body that came back; of a stream, all of its bytes. */
@@ -17,7 +17,7 @@ export type Exchanged = {
 export type EvidenceFault = 'unreadable' | 'wrong_hashes' | 'wrong_model' | 'bad_signature'
 
 /** The key that signed the exchange, or why none did. */
-export type Signed = { ok: true; key: string } | { ok: false; why: EvidenceFault }
+export type SignatureResult = { ok: true; key: string } | { ok: false; why: EvidenceFault }
 
 export type EvidenceScheme = {
   /** Whether a text is a key of this scheme as configurations and policies write it. */
@@ -25,13 +25,18 @@ export type EvidenceScheme = {
   /** The document to keep, in one spelling; undefined for an answer that is none. */
   read(answer: unknown): string | undefined
   /** Finds the key that signed an exchange by a document that was kept. Never throws. */
-  check(document: string, exchanged: Exchanged): Signed
+  check(document: string, exchanged: ExchangeHashes): SignatureResult
 }
 
-const no = (why: EvidenceFault): Signed => ({ ok: false, why })
+const no = (why: EvidenceFault): SignatureResult => ({ ok: false, why })
 
 /** A document of this scheme as it is kept. */
-type Kept = { signature: string; signing_address: string; signing_algo: string; text: string }
+type SignatureDocument = {
+  signature: string
+  signing_address: string
+  signing_algo: string
+  text: string
+}
 
 /** A text is a model and two hashes. */
 const mostText = 512
@@ -77,11 +82,11 @@ const nearAi: EvidenceScheme = {
 }
 
 /** A kept document; undefined for one that is spelt otherwise. */
-function readKept(document: string): Kept | undefined {
+function readKept(document: string): SignatureDocument | undefined {
   try {
     const value: unknown = JSON.parse(document)
     if (nearAi.read(value) !== document) return undefined
-    return value as Kept
+    return value as SignatureDocument
   } catch {
     return undefined
   }

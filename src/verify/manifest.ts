@@ -26,10 +26,10 @@ export type ExportManifest = {
   signature: string
 }
 
-type Signed = Omit<ExportManifest, 'type' | 'signature'>
+type SignedFields = Omit<ExportManifest, 'type' | 'signature'>
 
 /** Returns the digest that is signed: `ExportManifest`, with the checkpoint by its digest. */
-export function manifestDigest({ checkpoint, sha256: hash, ...facts }: Signed): Uint8Array {
+export function manifestDigest({ checkpoint, sha256: hash, ...facts }: SignedFields): Uint8Array {
   const head = checkpoint ? toHex(checkpointDigest(checkpoint)) : `0x${'00'.repeat(32)}`
   const issuer = checkpoint?.issuer ?? ''
   return structDigest('ExportManifest', { issuer, ...facts, sha256: `0x${hash}`, checkpoint: head })
@@ -166,7 +166,7 @@ function checkSigned(
   return recovered.ok ? checkSigner(recovered, signers, undefined) : fail(recovered.reason)
 }
 
-const signedOf = ({ type: _, signature: __, ...signed }: ExportManifest): Signed => signed
+const signedOf = ({ type: _, signature: __, ...signed }: ExportManifest): SignedFields => signed
 
 function checkHead(
   { checkpoint }: ExportManifest,

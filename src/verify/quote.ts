@@ -160,10 +160,13 @@ export function checkSigned(
   return outcome.status === 'pass' ? outcome : { ...outcome, reason: `Quote: ${outcome.reason}` }
 }
 
-type Charged = Omit<Receipt, 'charge'> & { charge: Sections['charge'] }
+type ChargedReceipt = Omit<Receipt, 'charge'> & { charge: Sections['charge'] }
 
 /** How a receipt breaks a quote; undefined where it keeps it. Hidden sections break nothing. */
-function breachOf({ issuer, subject, run, charge }: Charged, quote: Quote): string | undefined {
+function breachOf(
+  { issuer, subject, run, charge }: ChargedReceipt,
+  quote: Quote,
+): string | undefined {
   const name = `${quotePrefix}${toHex(quoteDigest(quote))}`
   if (charge.priceList !== name) {
     return `The receipt names the prices ${told(charge.priceList)}, not ${name}.`

@@ -12,7 +12,7 @@ export type Receipt = {
   issuer: string
   /** Milliseconds, like every integer here as decimal text: numbers above 2^53 break wallets. */
   issuedAt: string
-} & { [Name in SectionName]: Sections[Name] | Hidden }
+} & { [Name in SectionName]: Sections[Name] | HiddenSection }
 
 /** A receipt with nothing hidden. */
 export type FullReceipt = Omit<Receipt, SectionName> & Sections
@@ -48,7 +48,7 @@ export type Sections = {
 export type SectionName = keyof Sections
 
 /** A section that is not shown: its EIP-712 hash stands for it. */
-export type Hidden = { $hash: Hex }
+export type HiddenSection = { $hash: Hex }
 
 /** What opens a commitment: its salt, and the value if that is to be shown. */
 export type Disclosures = { input?: Disclosure; output?: Disclosure }
@@ -76,8 +76,9 @@ export const sectionNames = ['subject', 'passport', 'run', 'charge', 'content'] 
 /** Items of a list: enough for any run or quote; keeps the work on a hostile file small. */
 const mostItems = { Line: 100, Rate: 128 } as const satisfies Partial<Record<StructName, number>>
 
-export const isHidden = (section: Sections[SectionName] | Hidden): section is Hidden =>
-  '$hash' in section
+export const isHidden = (
+  section: Sections[SectionName] | HiddenSection,
+): section is HiddenSection => '$hash' in section
 
 /** Hides sections; the digest and so the signature stay good. */
 export function redact(receipt: Receipt, hide: readonly SectionName[]): Receipt {

@@ -10,7 +10,7 @@ import type { Verdict } from './verify.ts'
 /** A few checks together, as a page tells them: what was found, and the figures behind it. */
 export type ShownCheck = { result: 'ok' | 'wait' | 'bad'; label: string; detail: string }
 
-type Judged = {
+type JudgedFile = {
   verdict: Verdict
   /** What was judged, with its proof. */
   file: Pick<ReceiptFile, 'receipt' | 'proof'>
@@ -19,7 +19,7 @@ type Judged = {
 }
 
 /** The checks of a receipt in plain words, those that fail with what was expected and found. */
-export function shownChecks(judged: Judged): ShownCheck[] {
+export function shownChecks(judged: JudgedFile): ShownCheck[] {
   const { checks } = judged.verdict
   if (judged.verdict.receipt_id === null) {
     return checks.filter(({ status }) => status === 'fail').map(failed)
@@ -34,7 +34,7 @@ export function shownChecks(judged: Judged): ShownCheck[] {
 type Part = {
   names: readonly CheckName[]
   /** Of checks none of which fails; undefined where there is nothing to say. */
-  tell: (own: readonly Check[], judged: Judged) => ShownCheck | undefined
+  tell: (own: readonly Check[], judged: JudgedFile) => ShownCheck | undefined
 }
 
 const failed = (check: Check): ShownCheck => ({
@@ -83,7 +83,7 @@ const parts: readonly Part[] = [
   },
 ]
 
-function tellTotal(own: readonly Check[], { file }: Judged): ShownCheck {
+function tellTotal(own: readonly Check[], { file }: JudgedFile): ShownCheck {
   const { charge } = file.receipt
   const total = totalOf(file.receipt)
   if (!own.every(isPass) || '$hash' in charge || !total) {
@@ -95,7 +95,7 @@ function tellTotal(own: readonly Check[], { file }: Judged): ShownCheck {
   return ok('Total adds up', `${lines.join(' + ') || 'Nothing used'} = ${total.join('')}`)
 }
 
-function tellLog(own: readonly Check[], judged: Judged): ShownCheck {
+function tellLog(own: readonly Check[], judged: JudgedFile): ShownCheck {
   const proof = proofIn(judged)
   const needed = own.filter(({ name }) => name !== 'checkpoint_consistent')
   if (!proof || !needed.every(isPass)) return wait('Place in the log is not shown', whyNot(needed))
@@ -105,7 +105,7 @@ function tellLog(own: readonly Check[], judged: Judged): ShownCheck {
 }
 
 /** Leaves out witnesses that the reader does not know. */
-function tellWitnesses([own]: readonly Check[], { verdict }: Judged): ShownCheck | undefined {
+function tellWitnesses([own]: readonly Check[], { verdict }: JudgedFile): ShownCheck | undefined {
   if (!own || own.status === 'skip') return undefined
   const { length } = verdict.witnesses
   return isPass(own)
@@ -113,7 +113,7 @@ function tellWitnesses([own]: readonly Check[], { verdict }: Judged): ShownCheck
     : wait('Not seen by witnesses yet', own.reason)
 }
 
-function tellAnchor(own: readonly Check[], judged: Judged): ShownCheck {
+function tellAnchor(own: readonly Check[], judged: JudgedFile): ShownCheck {
   const [anchor, final] = own
   const proof = proofIn(judged)
   if (!proof) return wait('Not on a chain', 'There is no proof that could be')
@@ -132,7 +132,7 @@ function tellAnchor(own: readonly Check[], judged: Judged): ShownCheck {
 }
 
 /** The proof of a file that was judged, where it could be read. */
-export function proofIn({ verdict, file }: Omit<Judged, 'now'>): Proof | undefined {
+export function proofIn({ verdict, file }: Omit<JudgedFile, 'now'>): Proof | undefined {
   const isRead = verdict.checks.some((check) => check.name === 'schema' && isPass(check))
   return isRead ? ((file.proof ?? undefined) as Proof | undefined) : undefined
 }

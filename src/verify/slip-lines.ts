@@ -1,6 +1,6 @@
 /** The lines of a receipt as a paper slip shows them. */
 import { isCall, meterWords } from './meter-words.ts'
-import type { Hidden, Receipt } from './receipt.ts'
+import type { HiddenSection, Receipt } from './receipt.ts'
 
 /** One line of a slip of paper; a value of undefined is one that the owner hides. */
 export type SlipLine = readonly [name: string, value: string | undefined]
@@ -88,4 +88,5 @@ const shortHash = (hash: string): string =>
 const seconds = (ms: string): string => `${(Number(ms) / 1000).toFixed(2)} s`
 
 /** As `receipt.ts` has it, without the hashes that a page would load with that. */
-const isHidden = <T extends object>(section: T | Hidden): section is Hidden => '$hash' in section
+const isHidden = <T extends object>(section: T | HiddenSection): section is HiddenSection =>
+  '$hash' in section

@@ -11,7 +11,7 @@ import {
   unavailable,
 } from './checks.ts'
 import { structDigest } from './eip712.ts'
-import { type EvidenceFault, type Exchanged, schemeOf, spellKey } from './evidence-schemes.ts'
+import { type EvidenceFault, type ExchangeHashes, schemeOf, spellKey } from './evidence-schemes.ts'
 import { checkCheckpoint, type LogPlace, leadsToRoot, readLogPlace } from './log-place.ts'
 import { leafKinds } from './merkle.ts'
 import {
@@ -107,7 +107,7 @@ export function parseEvidenceFile(value: unknown, problems: Problem[]): Evidence
 }
 
 /** The exchange that a statement is about, as schemes compare it. */
-export const exchangeOf = (statement: UpstreamEvidence): Exchanged => ({
+export const exchangeOf = (statement: UpstreamEvidence): ExchangeHashes => ({
   request: statement.request_sha256.slice(2),
   answer: statement.answer_sha256.slice(2),
   model: statement.model,

@@ -171,7 +171,7 @@ function withParts({ file, proof, disclosures }: VerifyInput): unknown {
   }
 }
 
-type Judged = {
+type JudgedChecks = {
   file: ReceiptFile
   digest: Uint8Array
   recovered: Recovered
@@ -180,7 +180,7 @@ type Judged = {
 }
 
 function runChecks(
-  { file, digest, recovered, log, quote }: Judged,
+  { file, digest, recovered, log, quote }: JudgedChecks,
   trust: Trust,
   options: VerifyOptions,
 ): Record<Exclude<CheckName, 'witnessed' | 'attested'>, Outcome> {

@@ -1,7 +1,7 @@
 import { changeBody, mintBody, rotateBody } from '../../src/access/keys/api/key-body.ts'
+import { toChange, toMintRequest } from '../../src/access/keys/key-request.ts'
 import { readNewKey } from '../../src/access/keys/portal/key-form.ts'
-import { toChange, toWish } from '../../src/access/keys/wish.ts'
-import { toAsk } from '../../src/front/console/api/asked.ts'
+import { toAsk } from '../../src/front/console/api/question.ts'
 import type { Json } from '../../src/kernel/canonical.ts'
 import { maxNusd } from '../../src/kernel/money.ts'
 import { boundOf, forwardBody } from '../../src/models/bound.ts'
@@ -69,7 +69,7 @@ export const bodyTargets: readonly Target[] = [
           return false
         }
       }
-      isOne(() => toWish(checkBody(mintBody, value)))
+      isOne(() => toMintRequest(checkBody(mintBody, value)))
       isOne(() => toChange(checkBody(changeBody, value)))
       isOne(() => checkBody(rotateBody, value))
     },

@@ -8,7 +8,7 @@ import {
   readSigners,
   WrongAnswer,
 } from '../../src/proof/audit/answers.ts'
-import { readGiven } from '../../src/proof/receipts/given.ts'
+import { readSubmission } from '../../src/proof/receipts/submitted-receipt.ts'
 import { openKeystore } from '../../src/proof/signer/keystore.ts'
 import { readVerifyRequest } from '../../src/verify/input.ts'
 import { toPagePayload, toTrust } from '../../src/verify/page-payload.ts'
@@ -150,7 +150,7 @@ export const verifyTargets: readonly Target[] = [
       'https://gw.example/receipts/rcpt_01jd7m3v5k8q2w4x6y9z0a1b2c',
     ],
     read(text, prng) {
-      const given = readGiven(text, 'https://gw.example')
+      const given = readSubmission(text, 'https://gw.example')
       if (given.kind === 'file') judge(given.file, prng.below(9))
     },
   },

@@ -1,5 +1,5 @@
 import { asc } from 'drizzle-orm'
-import { issueKey, type KeyWish } from '../../src/access/keys/issue.ts'
+import { issueKey, type KeyRequest } from '../../src/access/keys/issue.ts'
 import { assertUsable } from '../../src/access/keys/key.ts'
 import { revokeKey } from '../../src/access/keys/revoke.ts'
 import { keyStore } from '../../src/access/keys/store.ts'
@@ -70,9 +70,9 @@ export function officeOn(db: Db, clock: Clock) {
     db,
     grant: (account: string, amount: bigint, ledger: Ledger = deps.ledger) =>
       grantCredit({ ledger, ids }, { account, amount, reason: 'test', actor: 'test' }),
-    key: async (wish: Partial<KeyWish> & { account: string }, ledger: Ledger = deps.ledger) => {
+    key: async (wish: Partial<KeyRequest> & { account: string }, ledger: Ledger = deps.ledger) => {
       const plain = { name: 'test', capLimit: 10n ** 15n, capWindow: 'lifetime', actor: 'test' }
-      const made = await issueKey({ ...deps, ledger }, { ...(plain as KeyWish), ...wish })
+      const made = await issueKey({ ...deps, ledger }, { ...(plain as KeyRequest), ...wish })
       return made.key
     },
     revoke: (key: KeyRow, ledger: Ledger = deps.ledger) =>

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openOffice } from '../../src/app/open-office.ts'
+import { openCommandServices } from '../../src/app/open-command-services.ts'
 import { configOf } from '../../src/cli/context.ts'
 import { program } from './program.ts'
 
@@ -19,7 +19,7 @@ export function commandHome() {
   return {
     folder,
     run,
-    office: () => openOffice(configOf({ data })),
+    office: () => openCommandServices(configOf({ data })),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
 }

@@ -1,5 +1,5 @@
 import { issueKey } from '../../src/access/keys/issue.ts'
-import { type Running, startServer } from '../../src/app/start.ts'
+import { type RunningService, startServer } from '../../src/app/start.ts'
 import type { Log } from '../../src/kernel/log.ts'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { signerFromHex } from '../../src/proof/signer/signer.ts'
@@ -12,8 +12,8 @@ const serviceName = 'https://gw.example'
 
 /** A whole server of several on one database, with its jobs and a clock that can be wrong. */
 export type Node = {
-  running: Running
-  deps: Running['deps']
+  running: RunningService
+  deps: RunningService['deps']
   origin: string
   /** Sets the wall clock this far ahead of the right time, in ms. */
   setClock(aheadMs: number): void

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { drizzle } from 'drizzle-orm/pglite'
-import { issueKey, type KeyWish } from '../../src/access/keys/issue.ts'
+import { issueKey, type KeyRequest } from '../../src/access/keys/issue.ts'
 import { createApp } from '../../src/app/routes.ts'
 import { makeDeps } from '../../src/app/wiring.ts'
 import { loadConfig } from '../../src/config/config.ts'
@@ -93,7 +93,7 @@ export async function world(options: WorldOptions = {}) {
       passed += Math.max(0, ms)
     },
     /** A funded key; `balance` is granted on top of what the account has. */
-    key: async (wish: Partial<KeyWish> & { balance?: bigint } = {}) => {
+    key: async (wish: Partial<KeyRequest> & { balance?: bigint } = {}) => {
       const { balance = 0n, ...rest } = wish
       const account = rest.account ?? testAccount
       if (balance > 0n) {

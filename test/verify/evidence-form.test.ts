@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { readEvidenceText } from '../../src/verify/beside.ts'
 import { evidenceSchemes, schemeOf, spellKey } from '../../src/verify/evidence-schemes.ts'
 import { readPolicy } from '../../src/verify/policy.ts'
+import { readEvidenceText } from '../../src/verify/supplements.ts'
 import {
   evidenceCheck,
   isEvidenceFile,

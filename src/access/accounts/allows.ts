@@ -1,13 +1,13 @@
 /** Tells whether a role may call a route, by the right that the mounted route names. */
-import { type Acting, may, type Right } from '../../kernel/acting.ts'
+import { type Actor, may, type Right } from '../../kernel/acting.ts'
 
 /** A mounted route of the dashboard: `/dashboard/keys/:id`. */
-export type Guarded = { method: string; path: string; right: Right }
+export type GuardedRoute = { method: string; path: string; right: Right }
 
 /** A path that no guarded route has is not for this to decide. */
-export function allowsBy(routes: readonly Guarded[]) {
+export function allowsBy(routes: readonly GuardedRoute[]) {
   const known = routes.map((route) => ({ ...route, parts: partsOf(route.path) }))
-  return (acting: Acting, method: string, address: string): boolean => {
+  return (acting: Actor, method: string, address: string): boolean => {
     const parts = partsOf(address.replace(/[?#].*$/s, ''))
     const fit = known.filter((one) => one.method === method && isFit(one.parts, parts))
     if (isOfBranch(acting, method, parts)) return false
@@ -18,7 +18,7 @@ export function allowsBy(routes: readonly Guarded[]) {
 }
 
 /** The top of a developer's branch is read by the developer and changed by owners. */
-const isOfBranch = ({ branch }: Acting, method: string, parts: readonly string[]): boolean => {
+const isOfBranch = ({ branch }: Actor, method: string, parts: readonly string[]): boolean => {
   if (branch === undefined || !parts.includes(branch)) return false
   return method !== 'GET' || /^(revoke|rotate)$/.test(parts.at(-1) ?? '')
 }

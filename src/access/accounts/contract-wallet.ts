@@ -37,11 +37,11 @@ export function contractWallets(chain: Pick<Chain, 'call' | 'code'>): IsContract
   }
 }
 
-type Signed = { address: Hex; hash: Hex; signature: Hex }
+type WalletSignature = { address: Hex; hash: Hex; signature: Hex }
 
 async function isValidDeployed(
   chain: Pick<Chain, 'call' | 'code'>,
-  { address, hash, signature }: Signed,
+  { address, hash, signature }: WalletSignature,
 ): Promise<boolean> {
   if ((await chain.code(address)) === '0x') return false
   const { encodeAbiParameters } = await import('viem/utils')
@@ -56,7 +56,7 @@ async function isValidDeployed(
 /** Runs the standard's validator without deploying it. It returns one byte. */
 async function isValidUndeployed(
   chain: Pick<Chain, 'call'>,
-  { address, hash, signature }: Signed,
+  { address, hash, signature }: WalletSignature,
 ): Promise<boolean> {
   const { encodeAbiParameters, erc6492SignatureValidatorByteCode } = await import('viem')
   const parameters = encodeAbiParameters(

@@ -1,7 +1,7 @@
 /** The guards of browser routes: same origin, a live session, and the role's right. */
 import { type Context, Elysia, NotFoundError, status } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
-import { type Acting, homes, isRight, may, type Right } from '../../kernel/acting.ts'
+import { type Actor, homes, isRight, may, type Right } from '../../kernel/acting.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
 import { assertMarkHere } from '../../kernel/shard.ts'
 import { clientAddress, trustedProxies } from '../../web/http/client-address.ts'
@@ -118,7 +118,7 @@ export async function currentSession(
 }
 
 /** @throws Refusal `rate_limited` for a wallet that asks too often, whichever session it uses */
-function assertRate({ limiters, settings }: Guards, { wallet }: Acting, cost: number): void {
+function assertRate({ limiters, settings }: Guards, { wallet }: Actor, cost: number): void {
   const verdict = limiters.sessions.take(wallet, settings.sessionPerMinute, cost)
   if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
 }
@@ -172,7 +172,7 @@ export async function refuseMissing(
 async function refuseTo(
   deps: Notes,
   request: Request,
-  acting: Acting,
+  acting: Actor,
   type: 'role_denied' | 'account_suspended',
 ): Promise<never> {
   const isOwn = acting.wallet === acting.account

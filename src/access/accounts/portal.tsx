@@ -37,7 +37,7 @@ export const sessionsPortal = (deps: Deps, frame: Frame) => {
   const read = async ({
     session: own,
     query,
-  }: Pick<ViewRequest, 'session' | 'query'>): Promise<Listed> => {
+  }: Pick<ViewRequest, 'session' | 'query'>): Promise<SessionList> => {
     const page = readPage(query)
     const { accountId } = own
     if (page.after !== undefined && !(await findOwn(deps, accountId, page.after))) {
@@ -125,9 +125,9 @@ const findOwn = (
   id: string,
 ) => (isId('sess', id) ? sessions.get(account, id, clock.now()) : undefined)
 
-type Listed = { own: SessionRow; now: Millis; found: Page<SessionRow>; isFirst: boolean }
+type SessionList = { own: SessionRow; now: Millis; found: Page<SessionRow>; isFirst: boolean }
 
-function SessionsPanel({ of: { own, now, found, isFirst } }: { of: Listed }) {
+function SessionsPanel({ of: { own, now, found, isFirst } }: { of: SessionList }) {
   const others = found.items.filter(({ id }) => id !== own.id).length
   return (
     <List

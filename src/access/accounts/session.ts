@@ -1,5 +1,5 @@
 /** A session: a browser that signed in. It ends after a day unused, or a week after it began. */
-import type { Acting } from '../../kernel/acting.ts'
+import type { Actor } from '../../kernel/acting.ts'
 import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { sha256Hex } from '../../kernel/hash.ts'
 import type { Page, PageRequest } from '../../kernel/pagination.ts'
@@ -33,9 +33,9 @@ export const isToken = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(tex
 export const hashToken = (token: string): string => sha256Hex(token)
 
 /** A session, whom it acts for, and whether both its wallet and that account may act. */
-export type FoundSession = { session: SessionRow; status: AccountRow['status']; acting: Acting }
+export type FoundSession = { session: SessionRow; status: AccountRow['status']; acting: Actor }
 
-type Owned = Pick<SessionRow, 'id' | 'accountId'>
+type SessionOwner = Pick<SessionRow, 'id' | 'accountId'>
 
 /** Sessions by wallet. Each change is written together with its audit entry. */
 export type Sessions = {
@@ -56,9 +56,9 @@ export type Sessions = {
   /** Notes that a session is used; of many requests at once one writes. */
   noteSeen(id: string, now: Millis): Promise<unknown>
   /** Ends one session of an account; false if it was gone already. */
-  end(session: Owned, audit: AuditRow): Promise<boolean>
+  end(session: SessionOwner, audit: AuditRow): Promise<boolean>
   /** Ends all sessions of an account but `kept`, and returns how many. */
-  endOthers(kept: Owned, audit: AuditRow): Promise<number>
+  endOthers(kept: SessionOwner, audit: AuditRow): Promise<number>
   /** Writes the audit entry of a sign-in that opened no session. */
   note(audit: AuditRow): Promise<void>
   dropEnded(now: Millis): Promise<void>

@@ -25,7 +25,7 @@ const eoaSignature = /^0x[0-9a-fA-F]{130}$/
 /** Contract wallets define their own signatures; the body's size bounds them. */
 const anySignature = /^0x([0-9a-fA-F]{2}){1,4000}$/
 
-export type Begun = { nonce: string; message: string | undefined; expiresAt: Millis }
+export type SignInChallenge = { nonce: string; message: string | undefined; expiresAt: Millis }
 
 /**
  * Begins a sign-in and returns its nonce. With an address the nonce is for that wallet alone, and
@@ -35,7 +35,7 @@ export type Begun = { nonce: string; message: string | undefined; expiresAt: Mil
 export async function beginSignIn(
   deps: Pick<Deps, 'nonces' | 'random' | 'clock' | 'settings' | 'shard'>,
   { address, browser }: { address: string | undefined; browser: string },
-): Promise<Begun> {
+): Promise<SignInChallenge> {
   const { nonces, random, clock, settings, shard } = deps
   if (address !== undefined && !isAddress(address)) {
     const message = 'Send the address as 0x and 40 hex digits, in lower case or with its checksum.'
@@ -67,7 +67,7 @@ export type Attempt = {
   visitor: Visitor
 }
 
-export type SignedIn = { token: string; accountId: string; expiresAt: Millis }
+export type NewSession = { token: string; accountId: string; expiresAt: Millis }
 
 /**
  * Signs in the wallet that signed the message, and opens its account the first time. The audit
@@ -76,7 +76,7 @@ export type SignedIn = { token: string; accountId: string; expiresAt: Millis }
  * 'account_suspended', 'chain_unavailable', 'rate_limited' in a demonstration,
  * 'misdirected_request' for a wallet of another shard
  */
-export async function signIn(deps: Deps, attempt: Attempt): Promise<SignedIn> {
+export async function signIn(deps: Deps, attempt: Attempt): Promise<NewSession> {
   const claimed = { account: '' }
   try {
     const accountId = await verifyAttempt(deps, attempt, claimed)
@@ -181,7 +181,7 @@ export async function isSignatureOf(signed: SignedText): Promise<boolean> {
 export async function signInAsVisitor(
   deps: Deps,
   { replaces, visitor }: Pick<Attempt, 'replaces' | 'visitor'>,
-): Promise<SignedIn> {
+): Promise<NewSession> {
   const { privateKeyToAccount } = await import('viem/accounts')
   const wallet = privateKeyToAccount(`0x${Buffer.from(deps.random.bytes(32)).toString('hex')}`)
   const browser = newToken(deps.random)
@@ -195,13 +195,13 @@ export const signInAsTest = (
   deps: Deps,
   accountId: string,
   { replaces, visitor }: Pick<Attempt, 'replaces' | 'visitor'>,
-): Promise<SignedIn> => openSession(deps, accountId, { replaces, visitor })
+): Promise<NewSession> => openSession(deps, accountId, { replaces, visitor })
 
 async function openSession(
   deps: Deps,
   accountId: string,
   { replaces, visitor }: Pick<Attempt, 'replaces' | 'visitor'>,
-): Promise<SignedIn> {
+): Promise<NewSession> {
   // The ledger opens an account once, also under concurrent first sign-ins.
   await deps.ledger.post({ account: accountId, opens: true, keys: [], isExempt: true, decide() {} })
   const account = await deps.accounts.find(accountId)

@@ -13,6 +13,7 @@ import { onceShown } from './api/once-shown.ts'
 import { changeKey } from './change.ts'
 import { issueKey } from './issue.ts'
 import { assertScope, type Caller } from './key.ts'
+import { toChange, toMintRequest } from './key-request.ts'
 import { toKeyView } from './key-view.ts'
 import { keyAuth } from './needs-key.ts'
 import { assertListed, findOwnKey } from './owns.ts'
@@ -20,7 +21,6 @@ import { pauseKey, resumeKey } from './pause.ts'
 import { revokeKey } from './revoke.ts'
 import { rotateKey } from './rotate.ts'
 import { selfText } from './self.ts'
-import { toChange, toWish } from './wish.ts'
 
 export const keysApi = (deps: Deps) =>
   new Elysia({ name: 'keys-api' })
@@ -59,7 +59,7 @@ const changingApi = (deps: Deps) =>
       async ({ caller, request, set }) => {
         const wish = { request, who: caller.key.id, route: 'POST /v1/keys', shape: mintBody }
         return answerBody(deps, { set }, wish, async (body, call) => {
-          const wish = { ...toWish(body), account: caller.account, actor: caller.key.id }
+          const wish = { ...toMintRequest(body), account: caller.account, actor: caller.key.id }
           const parentId = await findParent(deps, caller, wish.parentId)
           const once = onceShown(deps, call, 201)
           const { key, secret } = await issueKey(deps, { ...wish, parentId, once })

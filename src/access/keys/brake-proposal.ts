@@ -9,7 +9,7 @@ import { dayMs } from './key.ts'
 export type BrakeProposal = { minute: Nusd; hour: Nusd }
 
 /** Cost and number of the runs of a key, and of the keys below it, in `ms` milliseconds. */
-export type Spent = { cost: Nusd; runs: number; ms: number }
+export type BrakeSpending = { cost: Nusd; runs: number; ms: number }
 
 const minuteMs = 60_000
 const hourMs = 3_600_000
@@ -18,7 +18,7 @@ const hourMs = 3_600_000
  * Ten times the average minute and the average hour. A span in which no run fits on average counts
  * as one run, so that the proposal always admits ten average runs. Undefined without a cost.
  */
-export function proposeBrake({ cost, runs, ms }: Spent): BrakeProposal | undefined {
+export function proposeBrake({ cost, runs, ms }: BrakeSpending): BrakeProposal | undefined {
   if (cost === 0n || runs === 0) return undefined
   const timesTen = (spanMs: number): Nusd => {
     const spans = Math.min(runs, Math.max(1, Math.floor(ms / spanMs)))

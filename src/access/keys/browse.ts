@@ -1,6 +1,6 @@
 /** Lists the keys of an account for its owner. */
 import type { Deps } from '../../app/deps-port.ts'
-import type { Whose } from '../../kernel/acting.ts'
+import type { KeyScope } from '../../kernel/acting.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { isId } from '../../kernel/ids.ts'
 import { type Page, type PageRequest, toPage } from '../../kernel/pagination.ts'
@@ -10,7 +10,7 @@ import { isKeyOf } from './owns.ts'
 import type { ShownKey } from './shown-key.ts'
 
 /** Filters of a list of keys. */
-export type Wanted = { state?: KeyStatus | undefined; name?: string | undefined }
+export type KeyListFilter = { state?: KeyStatus | undefined; name?: string | undefined }
 
 /**
  * Filters the active keys, which are given, in their order; reads ended keys by page, newest first.
@@ -18,8 +18,8 @@ export type Wanted = { state?: KeyStatus | undefined; name?: string | undefined 
  */
 export async function browseKeys(
   deps: Pick<Deps, 'keys' | 'clock'>,
-  { whose, active }: { whose: Whose; active: readonly ShownKey[] },
-  { state, name }: Wanted,
+  { whose, active }: { whose: KeyScope; active: readonly ShownKey[] },
+  { state, name }: KeyListFilter,
   page: PageRequest,
 ): Promise<Page<ShownKey>> {
   await assertOwn(deps, whose, page)
@@ -36,8 +36,8 @@ export async function browseKeys(
  */
 export async function listKeys(
   deps: Pick<Deps, 'keys' | 'clock'>,
-  whose: Whose,
-  { state, name }: Wanted,
+  whose: KeyScope,
+  { state, name }: KeyListFilter,
   page: PageRequest,
 ): Promise<Page<ShownKey>> {
   await assertOwn(deps, whose, page)
@@ -53,13 +53,17 @@ export async function listKeys(
   return toPage(rest, limit)
 }
 
-const fits = ({ key, chain }: ShownKey, { state, name = '' }: Wanted, now: Millis): boolean =>
+const fits = (
+  { key, chain }: ShownKey,
+  { state, name = '' }: KeyListFilter,
+  now: Millis,
+): boolean =>
   (state === undefined || statusOf(chain, now) === state) &&
   key.name.toLowerCase().includes(name.toLowerCase())
 
 async function assertOwn(
   { keys }: Pick<Deps, 'keys'>,
-  whose: Whose,
+  whose: KeyScope,
   { after }: PageRequest,
 ): Promise<void> {
   if (after === undefined) return

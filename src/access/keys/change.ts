@@ -8,11 +8,11 @@ import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import { type RightsWish, withRights } from './bounds.ts'
 import { findKey, postForKey } from './command-key.ts'
 import type { KeyCommand } from './key.ts'
-import { type LimitsWish, withLimits } from './key-limits.ts'
+import { type LimitsChange, withLimits } from './key-limits.ts'
 import { differenceOf, noteKey, toDetail } from './note.ts'
 
 /** Absent members stay as they are. */
-export type KeyChange = LimitsWish & RightsWish
+export type KeyChange = LimitsChange & RightsWish
 
 /**
  * Changes a key. Its children keep their values; the lowest limit of a chain applies.

@@ -1,6 +1,6 @@
 /** Creates a key under the limits of its parent and of the account's plan. */
 import type { Deps } from '../../app/deps-port.ts'
-import type { Acting } from '../../kernel/acting.ts'
+import type { Actor } from '../../kernel/acting.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { refuse, refuseField } from '../../kernel/refusal.ts'
 import { accountMark } from '../../kernel/shard.ts'
@@ -11,14 +11,14 @@ import { assertStillMember, membershipOf } from '../membership.ts'
 import type { Plan } from '../plan.ts'
 import { type Rights, type RightsWish, withRights } from './bounds.ts'
 import { assertUsable, chainOf, depthOf, maxActiveKeys, maxDepth } from './key.ts'
-import { type LimitsWish, noLimits, withLimits } from './key-limits.ts'
+import { type LimitsChange, noLimits, withLimits } from './key-limits.ts'
 import { noteKey, toDetail } from './note.ts'
 import { isKeyOf } from './owns.ts'
 import { fingerprintOf, hashSecret, makeSecret, secretPrefix } from './secret.ts'
 import type { ShownKey } from './shown-key.ts'
 
 /** A new key. Absent members take the default or the parent's value. */
-export type KeyWish = LimitsWish &
+export type KeyRequest = LimitsChange &
   RightsWish &
   Pick<Rights, 'name' | 'capLimit'> & {
     account: string
@@ -31,7 +31,7 @@ export type KeyWish = LimitsWish &
     /** Its maker, for the audit: `operator`, a wallet or a key id. */
     actor: string
     /** The caller in the dashboard, whose membership must still exist at the commit. */
-    acting?: Acting | undefined
+    acting?: Actor | undefined
   }
 
 /**
@@ -41,7 +41,7 @@ export type KeyWish = LimitsWish &
  */
 export async function issueKey(
   deps: Pick<Deps, 'ledger' | 'keys' | 'plans' | 'random' | 'ids' | 'shard'>,
-  wish: KeyWish,
+  wish: KeyRequest,
 ): Promise<{ key: KeyRow; secret: string }> {
   const { ledger, keys, plans, random, ids, shard } = deps
   const parent = wish.parentId === undefined ? undefined : await keys.find(wish.parentId)
@@ -105,7 +105,7 @@ export function assertInPlan({ name, limits }: Plan, active: number, row: KeyRow
 
 /** @throws Refusal `invalid_request` with `param` */
 function toKeyRow(
-  wish: KeyWish,
+  wish: KeyRequest,
   parent: KeyRow | undefined,
   made: { id: string; hash: string; now: Millis },
 ): KeyRow {

@@ -8,7 +8,7 @@ import type { KeyRow } from '../../storage/db/schema/schema.ts'
 export type Limits = Pick<KeyRow, keyof typeof keyLimits | keyof typeof noBrake>
 
 /** Limits that are given; the others are not named. */
-export type LimitsWish = { [C in keyof Limits]?: Limits[C] | null | undefined }
+export type LimitsChange = { [C in keyof Limits]?: Limits[C] | null | undefined }
 
 type Field = {
   name: string
@@ -40,9 +40,16 @@ export type KeyLimit<V> = {
   writeField(value: V): string
 }
 
-type Named = { member: string; about: string; field: Omit<Field, 'inputmode' | 'options'> }
+type NamedLimit = { member: string; about: string; field: Omit<Field, 'inputmode' | 'options'> }
 
-function count({ member, about, example, most, fault, field }: Named & Bound): KeyLimit<number> {
+function count({
+  member,
+  about,
+  example,
+  most,
+  fault,
+  field,
+}: NamedLimit & Bound): KeyLimit<number> {
   return {
     member,
     ...{ kind: 'count', about, example },
@@ -62,7 +69,7 @@ function count({ member, about, example, most, fault, field }: Named & Bound): K
 
 type Bound = { example: number; most: number; fault: string }
 
-const amount = ({ member, about, field }: Named): KeyLimit<Nusd> => ({
+const amount = ({ member, about, field }: NamedLimit): KeyLimit<Nusd> => ({
   member,
   ...{ kind: 'amount', about, example: 50_000_000 },
   unset: null,
@@ -75,7 +82,7 @@ const amount = ({ member, about, field }: Named): KeyLimit<Nusd> => ({
 })
 
 /** Unset is false. */
-const flag = ({ member, about, field, no: off, yes }: Named & Choice): KeyLimit<boolean> => ({
+const flag = ({ member, about, field, no: off, yes }: NamedLimit & Choice): KeyLimit<boolean> => ({
   member,
   ...{ kind: 'flag', about, example: false },
   unset: false,
@@ -162,7 +169,7 @@ export const limitColumns = Object.keys(noLimits) as (keyof Limits)[]
  * The limits of `wish` over those of `before`.
  * @throws Refusal `invalid_request` with `param`
  */
-export function withLimits(before: Limits, wish: LimitsWish): Limits {
+export function withLimits(before: Limits, wish: LimitsChange): Limits {
   const limits = Object.fromEntries(
     limitColumns.map((column) => {
       const wished = wish[column]

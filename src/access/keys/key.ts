@@ -1,5 +1,5 @@
 /** The rights of a key and its ancestors: state, scopes, models, networks. */
-import type { Acting } from '../../kernel/acting.ts'
+import type { Actor } from '../../kernel/acting.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { matchesGlob } from '../../kernel/glob.ts'
 import { parseAddress } from '../../kernel/network-address.ts'
@@ -32,7 +32,7 @@ export type Caller = {
  * The key of a command, and who gives it: `operator`, a wallet or the id of a key. `acting` is the
  * caller in the dashboard, whose membership must still exist at the commit.
  */
-export type KeyCommand = { keyId: string; actor: string; acting?: Acting | undefined }
+export type KeyCommand = { keyId: string; actor: string; acting?: Actor | undefined }
 
 export type KeyStatus = 'usable' | 'paused' | 'expired' | 'revoked'
 

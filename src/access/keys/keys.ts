@@ -1,5 +1,5 @@
 /** Reads keys. Commands of the ledger write them. */
-import type { Whose } from '../../kernel/acting.ts'
+import type { KeyScope } from '../../kernel/acting.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import type { Page, PageRequest } from '../../kernel/pagination.ts'
@@ -38,9 +38,14 @@ export type ShownKeys = {
    * The keys of an account or of a branch that are neither revoked nor expired themselves, each
    * below its parent, the newest first. At most 500; {@link listAll} returns the others too.
    */
-  tree(whose: Whose, now: Millis): Promise<ShownKey[]>
+  tree(whose: KeyScope, now: Millis): Promise<ShownKey[]>
   /** Keys of an account or branch that pass a filter, newest first; `after` names one of them. */
-  listAll(whose: Whose, filter: KeyFilter, page: PageRequest, now: Millis): Promise<Page<ShownKey>>
+  listAll(
+    whose: KeyScope,
+    filter: KeyFilter,
+    page: PageRequest,
+    now: Millis,
+  ): Promise<Page<ShownKey>>
 }
 
 /** When keys were last used: noted in memory, written within the minute. */

@@ -15,7 +15,7 @@ import {
   mayAtOnce,
   statusOf,
 } from './key.ts'
-import { type Counted, countRequest } from './rate.ts'
+import { countRequest, type RateVerdict } from './rate.ts'
 import { hashSecret, hasLengthOfSecret, isSecret, markIn } from './secret.ts'
 
 /** A route's need of a key, and where else than in Authorization its protocol puts one. */
@@ -96,7 +96,7 @@ export const keyAuth = ({ keys, clock, settings, limiters, shard, slots }: Deps)
     server: Bun.Server<unknown> | null,
   ): void => assertMay(caller, need, clock.now(), () => clientAddress(request, server, isTrusted))
 
-  const enter = (caller: Caller): Counted => {
+  const enter = (caller: Caller): RateVerdict => {
     const counted = countRequest(limiters.keyRequests, caller, settings.nodes)
     if (counted.verdict.ok) keys.noteUse(caller.key.id, clock.now())
     return counted

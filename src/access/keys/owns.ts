@@ -1,6 +1,6 @@
 /** Decides which keys, runs and receipts belong to a caller or an account. */
 import type { Deps } from '../../app/deps-port.ts'
-import type { Whose } from '../../kernel/acting.ts'
+import type { KeyScope } from '../../kernel/acting.ts'
 import { isId } from '../../kernel/ids.ts'
 import { refuse, refuseField } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema/schema.ts'
@@ -36,14 +36,14 @@ export async function findOwnKey(
 /** Whether a key belongs to an account, or to the branch of it that a member has. */
 export const isKeyOf = (
   { accountId, branch: branchOf }: Pick<KeyRow, 'accountId' | 'branch'>,
-  { account, branch }: Whose,
+  { account, branch }: KeyScope,
 ): boolean => accountId === account && (branch === undefined || branchOf === branch)
 
 /** Whether a run or receipt belongs to an account, or to the branch of it that a member has. */
 export async function isOf(
   { keys }: Pick<Deps, 'keys'>,
   thing: { accountId: string; keyId: string },
-  whose: Whose,
+  whose: KeyScope,
 ): Promise<boolean> {
   if (thing.accountId !== whose.account) return false
   if (whose.branch === undefined) return true
@@ -57,7 +57,7 @@ export async function isOf(
  */
 export async function findAccountKey(
   { keys }: Pick<Deps, 'keys'>,
-  whose: Whose,
+  whose: KeyScope,
   id: string,
 ): Promise<KeyRow> {
   const key = isId('key', id) ? await keys.find(id) : undefined
@@ -71,7 +71,7 @@ export async function findAccountKey(
  */
 export async function findOwnedKey(
   deps: Pick<Deps, 'keys'>,
-  whose: Whose,
+  whose: KeyScope,
   id: string,
 ): Promise<KeyRow> {
   const key = await findAccountKey(deps, whose, id)

@@ -1,7 +1,7 @@
 /** The keys of an account: the pages under `/dashboard/keys` and `/api/portal/keys`. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
-import { type Acting, type Whose, whoOf } from '../../kernel/acting.ts'
+import { type Actor, type KeyScope, whoOf } from '../../kernel/acting.ts'
 import { defaultPageLimit, toListView } from '../../kernel/pagination.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import type { SessionRow } from '../../storage/db/schema/schema.ts'
@@ -25,7 +25,7 @@ import { readWanted } from './portal/key-query.ts'
 import { keyPath, keysPath, newKeyPath } from './portal/key-state.tsx'
 import { secretPage, secretPath, showSecret } from './portal/secret.tsx'
 
-type Context = ReplyContext & { acting: Acting; session: Pick<SessionRow, 'id'> }
+type Context = ReplyContext & { acting: Actor; session: Pick<SessionRow, 'id'> }
 
 export const keysPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'keys-portal' })
@@ -72,7 +72,7 @@ export const keysPortal = (deps: Deps, frame: Frame) =>
     .use(secretPage(deps, frame))
     .use(keyPortal(deps, frame))
 
-async function listView(deps: Deps, whose: Whose, query: URLSearchParams) {
+async function listView(deps: Deps, whose: KeyScope, query: URLSearchParams) {
   const { items, hasMore } = await listKeys(deps, whose, readWanted(query), readPage(query))
   const now = deps.clock.now()
   return toListView({ items: items.map((shown) => toKeyView(shown, now)), hasMore })
@@ -99,10 +99,10 @@ async function createForPage(deps: Deps, frame: Frame, context: Context, sent: F
   }
 }
 
-type Showing = { draft: Draft; refusal?: Refusal }
+type FormState = { draft: Draft; refusal?: Refusal }
 
 /** The page of the form, blank or as sent with its error. */
-async function showForm(deps: Deps, frame: Frame, context: Context, showing: Showing) {
+async function showForm(deps: Deps, frame: Frame, context: Context, showing: FormState) {
   const { acting } = context
   const { draft, refusal } = showing
   const now = deps.clock.now()
@@ -115,7 +115,7 @@ async function showForm(deps: Deps, frame: Frame, context: Context, showing: Sho
 }
 
 /** The list, narrowed as asked. */
-async function readList(deps: Deps, whose: Whose, query: URLSearchParams): Promise<ListView> {
+async function readList(deps: Deps, whose: KeyScope, query: URLSearchParams): Promise<ListView> {
   const wanted = readWanted(query)
   const page = query.has('after') ? readPage(query) : { limit: defaultPageLimit, after: undefined }
   const now = deps.clock.now()

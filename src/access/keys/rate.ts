@@ -4,13 +4,17 @@ import type { Limiter, Verdict } from '../../web/http/limits.ts'
 import type { Caller } from './key.ts'
 
 /** The verdict of the limit closest to refusing, and that limit in requests a minute. */
-export type Counted = { rpm: number; verdict: Verdict }
+export type RateVerdict = { rpm: number; verdict: Verdict }
 
 /**
  * Counts a request against every key of the chain. The limit of a key is the lower of its own and
  * the plan's, divided by the number of nodes. A refused request counts against none.
  */
-export function countRequest(requests: Limiter, { chain, plan }: Caller, nodes: number): Counted {
+export function countRequest(
+  requests: Limiter,
+  { chain, plan }: Caller,
+  nodes: number,
+): RateVerdict {
   const rpmOf = (key: KeyRow): number => limitOf(key, plan, nodes)
   if (chain.length > 1) {
     for (const key of chain) {
@@ -18,7 +22,7 @@ export function countRequest(requests: Limiter, { chain, plan }: Caller, nodes: 
       if (!verdict.ok) return { rpm: rpmOf(key), verdict }
     }
   }
-  let nearest: Counted | undefined
+  let nearest: RateVerdict | undefined
   for (const key of chain) {
     const rpm = rpmOf(key)
     const verdict = requests.take(key.id, rpm)

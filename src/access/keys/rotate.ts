@@ -20,7 +20,7 @@ export function assertOverlap(seconds: number): void {
   refuseField('overlap_seconds', 'Send an overlap of 0 to 604,800 seconds (a week).')
 }
 
-type RotateWish = KeyCommand & {
+type RotateRequest = KeyCommand & {
   overlapSeconds: number
   from?: string | undefined
   /** Set if the caller sent an Idempotency-Key. */
@@ -36,7 +36,7 @@ type RotateWish = KeyCommand & {
  */
 export async function rotateKey(
   deps: Pick<Deps, 'ledger' | 'keys' | 'random' | 'ids' | 'shard'>,
-  { overlapSeconds, from, ...command }: RotateWish,
+  { overlapSeconds, from, ...command }: RotateRequest,
 ): Promise<{ key: KeyRow; secret: string }> {
   const { random, ids, shard } = deps
   const { keyId, actor, once } = command

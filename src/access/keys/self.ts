@@ -9,7 +9,7 @@ import type { ShownKey } from './shown-key.ts'
 
 type Reads = Pick<Deps, 'accounts' | 'clock' | 'keys' | 'readCache'>
 
-type Read = Standing & { shown: ShownKey }
+type KeyReading = Standing & { shown: ShownKey }
 
 const dayMs = 86_400_000
 
@@ -23,7 +23,7 @@ export function selfText(deps: Reads, caller: Caller): string | Promise<string> 
     const read = await readOnce(deps, caller, now)
     return { text: textOf(read, caller, now), ...timesOf(read, now) }
   })
-  const textAt = ({ text, from, until }: Made) =>
+  const textAt = ({ text, from, until }: CachedBody) =>
     from <= now && now < until ? text : readNow(deps, caller, now)
   return made instanceof Promise ? made.then(textAt) : textAt(made)
 }
@@ -38,13 +38,13 @@ export async function canPay(deps: Reads, caller: Caller): Promise<boolean> {
   return nextBlock(await readOnce(deps, caller, now), now)?.type === 'key_expired'
 }
 
-type Made = { text: string; from: Millis; until: Millis }
+type CachedBody = { text: string; from: Millis; until: Millis }
 
 const readNow = async (deps: Reads, caller: Caller, now: Millis): Promise<string> =>
   textOf(await readOnce(deps, caller, now), caller, now)
 
 /** From when until when all that depends on the time is as it was at `now`. */
-function timesOf(read: Read, now: Millis): { from: Millis; until: Millis } {
+function timesOf(read: KeyReading, now: Millis): { from: Millis; until: Millis } {
   const { chain, overlapUntil } = read.shown
   const block = nextBlock(read, now)
   // What is used up is told with the time of the answer: it holds for one millisecond.
@@ -55,7 +55,7 @@ function timesOf(read: Read, now: Millis): { from: Millis; until: Millis } {
   return { from: now, until: Math.min(...ends.filter((end) => end > now)) }
 }
 
-function textOf(read: Read, { plan }: Caller, now: Millis): string {
+function textOf(read: KeyReading, { plan }: Caller, now: Millis): string {
   const { chain, shown, windows } = read
   const { overlapUntil } = shown
   const isEnding = overlapUntil !== null && overlapUntil > now
@@ -67,7 +67,11 @@ function textOf(read: Read, { plan }: Caller, now: Millis): string {
   } satisfies KeySelfAnswer)
 }
 
-function readOnce(deps: Reads, { key, account }: Caller, now: Millis): Read | Promise<Read> {
+function readOnce(
+  deps: Reads,
+  { key, account }: Caller,
+  now: Millis,
+): KeyReading | Promise<KeyReading> {
   const name = `self ${key.id} ${windowStart('day', now)}`
   return deps.readCache(name, () => readSelf(deps, { id: account, keyId: key.id, now }))
 }
@@ -75,7 +79,7 @@ function readOnce(deps: Reads, { key, account }: Caller, now: Millis): Read | Pr
 async function readSelf(
   deps: Reads,
   { id, keyId, now }: { id: string; keyId: string; now: Millis },
-): Promise<Read> {
+): Promise<KeyReading> {
   const [account, shown] = await Promise.all([deps.accounts.find(id), deps.keys.show(keyId, now)])
   if (!account) throw new Error('a key without an account')
   const starts = shown.chain.map((key) => {

@@ -9,7 +9,7 @@ import { auditOf } from '../accounts/sign-in.ts'
 type Needs = Pick<Deps, 'members' | 'sessions' | 'random' | 'clock' | 'ids' | 'shard'>
 
 /** A session that replaces another one, and the value of its cookie. */
-export type Replaced = { session: SessionRow; token: string }
+export type SessionSwitch = { session: SessionRow; token: string }
 
 /**
  * Replaces this session by one that acts for `account`, with a new id and cookie, because rights
@@ -21,7 +21,7 @@ export async function actFor(
   deps: Needs,
   from: SessionRow,
   { account, visitor }: { account: string; visitor: Visitor },
-): Promise<Replaced> {
+): Promise<SessionSwitch> {
   const wallet = from.accountId
   const member = account === wallet ? undefined : await deps.members.find(account, wallet)
   if (account !== wallet && !member) {
@@ -46,7 +46,7 @@ export async function actForOwn(
   deps: Needs,
   from: SessionRow,
   visitor: Visitor,
-): Promise<Replaced> {
+): Promise<SessionSwitch> {
   const { session, token } = renewed(deps, from, null)
   const what = { action: 'session.act_for', accountId: from.accountId, subject: session.id }
   await deps.sessions.open(session, undefined, auditOf(deps, visitor, what))
@@ -58,7 +58,7 @@ function renewed(
   { random, ids, clock, shard }: Pick<Needs, 'random' | 'ids' | 'clock' | 'shard'>,
   from: SessionRow,
   memberId: string | null,
-): Replaced {
+): SessionSwitch {
   const token = newToken(random, accountMark(shard, from.accountId))
   const tokenHash = hashToken(token)
   const id = ids.make('sess')

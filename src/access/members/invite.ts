@@ -1,6 +1,6 @@
 /** Invites a wallet to act for an account, and revokes invitations. */
 import type { Deps } from '../../app/deps-port.ts'
-import { type Acting, type Role, roles } from '../../kernel/acting.ts'
+import { type Actor, type Role, roles } from '../../kernel/acting.ts'
 import { type Nusd, toJsonInteger } from '../../kernel/money.ts'
 import { refuse, refuseField } from '../../kernel/refusal.ts'
 import type { CapWindow } from '../../ledger/window.ts'
@@ -12,7 +12,7 @@ import { peopleOf, peopleRows } from '../people-rows.ts'
 import { invitationLifeMs, peopleMax } from './member.ts'
 
 /** `cap` and `models` are the limits of a developer's branch. */
-export type InviteWish = {
+export type InviteRequest = {
   role: string
   cap?: { limit: Nusd; window: CapWindow } | undefined
   models?: readonly string[] | undefined
@@ -24,8 +24,8 @@ export type InviteWish = {
  */
 export async function invite(
   { ledger, random, ids }: Pick<Deps, 'ledger' | 'random' | 'ids'>,
-  acting: Acting,
-  wish: InviteWish,
+  acting: Actor,
+  wish: InviteRequest,
 ): Promise<{ row: InvitationRow; token: string }> {
   const limits = limitsOf(wish)
   const token = newToken(random)
@@ -75,7 +75,7 @@ export async function invite(
  */
 export async function takeBack(
   { ledger, ids }: Pick<Deps, 'ledger' | 'ids'>,
-  acting: Acting,
+  acting: Actor,
   id: string,
 ): Promise<void> {
   const { account, wallet } = acting
@@ -106,7 +106,7 @@ export async function takeBack(
 type Limits = Pick<InvitationRow, 'role' | 'capLimit' | 'capWindow' | 'models'>
 
 /** @throws Refusal `invalid_request` with `param` */
-function limitsOf({ role: named, cap, models = [] }: InviteWish): Limits {
+function limitsOf({ role: named, cap, models = [] }: InviteRequest): Limits {
   const role: Role =
     roles.find((one) => one === named) ?? refuseField('role', `The roles are: ${roles.join(', ')}.`)
   if (role === 'developer') {

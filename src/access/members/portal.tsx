@@ -1,7 +1,7 @@
 /** The members of an account: their pages, `/api/portal/members`, and the switch of accounts. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
-import { type Acting, homes } from '../../kernel/acting.ts'
+import { type Actor, homes } from '../../kernel/acting.ts'
 import { isId } from '../../kernel/ids.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { isAddress, toChecksumAddress } from '../../verify/address.ts'
@@ -14,7 +14,7 @@ import { type ReplyContext, reply } from '../../web/ui/reply.ts'
 import { toAccountId } from '../accounts/account.ts'
 import { sessionAuth, wantsJson } from '../accounts/needs-session.ts'
 import { accept } from './accept.ts'
-import { actFor, actForOwn, type Replaced } from './act-for.ts'
+import { actFor, actForOwn, type SessionSwitch } from './act-for.ts'
 import { takeBack } from './invite.ts'
 import { toInvitationView, toMemberView } from './member-view.ts'
 import { switchApi } from './portal/act-for.ts'
@@ -129,7 +129,7 @@ const Switched = () => (
   </p>
 )
 
-async function listed(deps: Deps, context: ReplyContext, acting: Acting) {
+async function listed(deps: Deps, context: ReplyContext, acting: Actor) {
   const view = await readMembers(deps, acting)
   return reply(context, { fragment: <MembersPage view={view} />, seeOther: membersPath })
 }
@@ -137,7 +137,7 @@ async function listed(deps: Deps, context: ReplyContext, acting: Acting) {
 function setCookie(
   { settings, clock }: Pick<Deps, 'settings' | 'clock'>,
   { set }: Pick<ReplyContext, 'set'>,
-  { session, token }: Replaced,
+  { session, token }: SessionSwitch,
 ): void {
   const maxAgeS = Math.max(1, Math.floor((session.expiresAt - clock.now()) / 1000))
   set.headers['set-cookie'] = writeCookie('sid', token, { baseUrl: settings.baseUrl, maxAgeS })

@@ -1,6 +1,6 @@
 /** Ends a membership: its branch, its sessions and its rights, in one command. */
 import type { Deps } from '../../app/deps-port.ts'
-import type { Acting } from '../../kernel/acting.ts'
+import type { Actor } from '../../kernel/acting.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { MemberRow } from '../../storage/db/schema/schema.ts'
 import { noteKey } from '../keys/note.ts'
@@ -10,7 +10,7 @@ import { peopleOf, peopleRows } from '../people-rows.ts'
 type Needs = Pick<Deps, 'ledger' | 'keys' | 'ids' | 'members'>
 
 /** `stopped` counts the keys of the branch that worked until then. */
-export type Removed = { member: MemberRow; stopped: number }
+export type MemberRemoval = { member: MemberRow; stopped: number }
 
 /**
  * Removes a member, or lets one leave. At the commit every key of the branch and every open
@@ -18,7 +18,11 @@ export type Removed = { member: MemberRow; stopped: number }
  * runs in flight stop as those of a revoked key.
  * @throws Refusal `not_found`, and `conflict` for the account's own wallet
  */
-export async function removeMember(deps: Needs, acting: Acting, wallet: string): Promise<Removed> {
+export async function removeMember(
+  deps: Needs,
+  acting: Actor,
+  wallet: string,
+): Promise<MemberRemoval> {
   const { ledger, keys, ids, members } = deps
   const { account } = acting
   if (wallet === account) {

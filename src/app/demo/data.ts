@@ -38,7 +38,7 @@ export async function openParts(config: Config, log: Log) {
 export const upstreamOf = (seed: string, pace: Pace, clock: Pick<Clock, 'now'>): Upstream =>
   demoUpstream({ dice: diceOf(seed), pace, clock, ids: makeIds(systemClock, systemRandom()) })
 
-type Making = {
+type DemoContext = {
   config: Config
   inside: Inside
   people: People
@@ -50,7 +50,7 @@ type Making = {
 }
 
 /** Fills the folder of a configuration with a month that ends now. */
-export async function makeData(making: Making): Promise<void> {
+export async function makeData(making: DemoContext): Promise<void> {
   const { config, inside, people, runs, log, signal, breathe } = making
   const end = systemClock.now() - 60_000
   const start = end - days * dayMs

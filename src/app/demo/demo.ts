@@ -8,10 +8,10 @@ import { systemRandom } from '../../kernel/random.ts'
 import { serveRequests } from '../../web/http/serve.ts'
 import { answerWaiting } from '../../web/http/waiting.ts'
 import type { ProcessFacts } from '../metrics/collect.ts'
-import { type Generation, type GenerationWish, makeGeneration } from './generation.ts'
+import { type Generation, type GenerationOptions, makeGeneration } from './generation.ts'
 import { type DemoLimits, demoLimits } from './limits.ts'
 
-export type DemoWish = {
+export type DemoOptions = {
   /** Its base_url, listen, trusted_proxies, log and metrics count; the rest is ignored. */
   config: Config
   /** An existing folder, in which each service gets one. */
@@ -46,7 +46,7 @@ const againMs = 60_000
 const breathMs = 20
 
 /** Listens at once, and resolves when the first service answers. @throws what stopped the start */
-export async function startDemo(wish: DemoWish): Promise<RunningDemo> {
+export async function startDemo(wish: DemoOptions): Promise<RunningDemo> {
   const { config, folder, log, periodMs = hourMs, graceMs = 20_000 } = wish
   const stopping = new AbortController()
   const ids = makeIds(systemClock, systemRandom())
@@ -62,7 +62,7 @@ export async function startDemo(wish: DemoWish): Promise<RunningDemo> {
   const retiring = new Set<Promise<void>>()
 
   const make = (isBeside: boolean): Promise<Generation> => {
-    const generation: GenerationWish = {
+    const generation: GenerationOptions = {
       config,
       folder: join(folder, String(++count)),
       server,

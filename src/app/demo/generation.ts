@@ -11,7 +11,7 @@ import type { StopSignal } from '../../kernel/stop.ts'
 import { grantCredit } from '../../ledger/grant.ts'
 import { wholeApp } from '../../web/http/lazy-mount.ts'
 import { answersOf } from '../../web/http/serve.ts'
-import type { Waiting } from '../../web/http/waiting.ts'
+import type { WaitingQueue } from '../../web/http/waiting.ts'
 import type { ProcessFacts } from '../metrics/collect.ts'
 import { startServer } from '../start.ts'
 import type { Service } from '../wiring.ts'
@@ -30,7 +30,7 @@ const lookMs = 50
 /** Grace of a service that has no visitors any more, in ms. */
 const closeMs = 1000
 
-export type GenerationWish = {
+export type GenerationOptions = {
   /** The configuration of the demonstration; folder, models and limits are set here. */
   config: Config
   /** A folder that does not exist yet. */
@@ -63,7 +63,7 @@ export type Generation = {
  * Makes the data of a generation and starts its service, which answers when it is asked to.
  * @throws what went wrong; its folder is gone then.
  */
-export async function makeGeneration(wish: GenerationWish): Promise<Generation> {
+export async function makeGeneration(wish: GenerationOptions): Promise<Generation> {
   const { folder, log, signal, runs, breathe } = wish
   const config = configOf(wish)
   const random = systemRandom()
@@ -107,7 +107,7 @@ const sameAsEver = {
 }
 
 /** The folder of this generation, the demonstration's models and limits. */
-const configOf = ({ config, folder, limits }: GenerationWish): Config => ({
+const configOf = ({ config, folder, limits }: GenerationOptions): Config => ({
   ...config,
   data: folder,
   database_url: `sqlite:${join(folder, 'counterfoil.db')}`,
@@ -133,14 +133,14 @@ const stopped = (signal: StopSignal): Promise<void> =>
 
 /** The same data served by the system's clock, with every job of a server. */
 async function openPresent(
-  { log, limits, resetsAt, server, readProcess }: GenerationWish,
+  { log, limits, resetsAt, server, readProcess }: GenerationOptions,
   config: Config,
   isOwn: (request: Request) => boolean,
 ) {
   const demo = limitedDemo({ clock: systemClock, limits, resetsAt, isOwn })
   let made: AnyElysia | undefined
   // The listener stays when this service stops: what is open is waited for in `retire`.
-  const waiting: Waiting = {
+  const waiting: WaitingQueue = {
     enter: () => {},
     serve(app) {
       made = app
@@ -167,7 +167,7 @@ async function openPresent(
   return { service, app, demo }
 }
 
-type Opened = {
+type OpenGeneration = {
   service: Awaited<ReturnType<typeof startServer>>
   app: AnyElysia
   config: Config
@@ -175,7 +175,7 @@ type Opened = {
   traffic: () => () => Promise<void>
 }
 
-function generationOf({ log }: GenerationWish, opened: Opened): Generation {
+function generationOf({ log }: GenerationOptions, opened: OpenGeneration): Generation {
   const { service, app, config, open, traffic } = opened
   const { deps } = service
   let asked = 0

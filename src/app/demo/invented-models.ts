@@ -189,12 +189,12 @@ function* chunksOf(turn: Turn, head: JsonObject): Generator<JsonObject> {
   yield { ...head, choices: [], usage: turn.usage }
 }
 
-type Pacing = { needs: Needs; signal: StopSignal; isWhole: boolean }
+type PaceOptions = { needs: Needs; signal: StopSignal; isWhole: boolean }
 
 /** One chunk after the other, as a model writes them. */
 async function* paced(
   chunks: readonly JsonObject[],
-  { needs: { dice, pace }, signal, isWhole }: Pacing,
+  { needs: { dice, pace }, signal, isWhole }: PaceOptions,
 ): AsyncGenerator<Batch> {
   for (const chunk of chunks) {
     if (signal.aborted) throw new UpstreamFailure('aborted')

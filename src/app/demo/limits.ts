@@ -72,14 +72,14 @@ type Needs = {
 }
 
 /** The limits of one generation of data, which are as old as it is. */
-export type Limited = Demo & {
+export type LimitedDemo = Demo & {
   /** From now on visitors are there. */
   open(): void
   /** Credits and limits the accounts of a service, before it answers anything. */
   guard(deps: Deps, credit: (account: string) => Promise<unknown>): void
 }
 
-export function limitedDemo({ clock, limits, resetsAt, isOwn }: Needs): Limited {
+export function limitedDemo({ clock, limits, resetsAt, isOwn }: Needs): LimitedDemo {
   const requests = makeLimiter(clock)
   const writes = makeLimiter(clock)
   const allWrites = tally(limits.writes)

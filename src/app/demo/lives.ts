@@ -4,7 +4,7 @@ import type { OwnKey, People, Person } from './people.ts'
 
 const dayMs = 86_400_000
 
-type Wish = {
+type LivesOptions = {
   name: string
   /** Most in one window, in USD. */
   cap: number
@@ -14,7 +14,7 @@ type Wish = {
 }
 
 /** Makes a key of a person in the dashboard. */
-export async function makeKey(person: Person, wish: Wish): Promise<OwnKey> {
+export async function makeKey(person: Person, wish: LivesOptions): Promise<OwnKey> {
   const { name, cap, window = 'month', parent, more } = wish
   const made = await person.portal('/keys', {
     name,

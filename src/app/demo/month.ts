@@ -2,7 +2,7 @@
 
 import { type Dice, diceOf } from './dice.ts'
 import { type Cast, type Step, stepsOf } from './lives.ts'
-import { ask, type Ran } from './one-run.ts'
+import { ask, type RunRecord } from './one-run.ts'
 import type { Call, OwnKey, People, Person } from './people.ts'
 
 const dayMs = 86_400_000
@@ -88,7 +88,7 @@ export function callerOf(dice: Dice, people: People) {
 }
 
 /** Runs something; a key that is paused, revoked or expired is not asked with again. */
-export async function askWith(call: Call, { person, key }: Caller, dice: Dice): Promise<Ran> {
+export async function askWith(call: Call, { person, key }: Caller, dice: Dice): Promise<RunRecord> {
   const ran = await ask(call, key, dice)
   if (ran.status === 403) person.keys = person.keys.filter((other) => other !== key)
   return ran
@@ -96,10 +96,10 @@ export async function askWith(call: Call, { person, key }: Caller, dice: Dice): 
 
 type Caller = { person: Person; key: OwnKey }
 
-type Shared = Caller & { receipt: string }
+type SharedReceipt = Caller & { receipt: string }
 
 /** Shows every seventh receipt to others, now and then with its texts. */
-export async function maybeShare(dice: Dice, call: Call, shared: Shared): Promise<void> {
+export async function maybeShare(dice: Dice, call: Call, shared: SharedReceipt): Promise<void> {
   const { person, key, receipt } = shared
   if (!dice.chance(0.15)) return
   const may = person.keys.find(({ name }) => ['production', 'importer', 'notebook'].includes(name))

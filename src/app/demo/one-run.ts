@@ -3,7 +3,7 @@ import type { Dice } from './dice.ts'
 import type { Call, OwnKey } from './people.ts'
 import { promptOf, questions } from './words.ts'
 
-export type Ran = {
+export type RunRecord = {
   status: number
   /** Of the receipt; absent where the run left none or its stream hid it. */
   receipt: string | undefined
@@ -59,7 +59,7 @@ const tasks = ['support', 'reports', 'review', 'search', 'translation'] as const
 /** The share of streams that their client stops. */
 const stopsThisOften = 0.09
 
-export async function ask(call: Call, key: OwnKey, dice: Dice): Promise<Ran> {
+export async function ask(call: Call, key: OwnKey, dice: Dice): Promise<RunRecord> {
   const prompt = promptOf(dice.pick(questions), dice.chance(0.45) ? dice.between(40, 420) : 3)
   const tags = { task: dice.pick(tasks), ...(dice.chance(0.4) ? { team: 'north' } : {}) }
   // The first doors are used most.

@@ -17,7 +17,7 @@ export type PastService = Past & {
 }
 
 /** The start, in ms; `follow` moves other clocks before each round of the jobs. */
-type Wish = {
+type PastOptions = {
   start: number
   follow?: (time: number, round: number) => Promise<void>
   /** Further jobs; `elapse` lets time pass that moves no date, in ms. */
@@ -27,7 +27,10 @@ type Wish = {
 type Job = () => Promise<unknown>
 
 /** Opens a service whose time stands still unless it is moved; its jobs run when they are asked. */
-export async function openPast(parts: Parts, { start, follow, more }: Wish): Promise<PastService> {
+export async function openPast(
+  parts: Parts,
+  { start, follow, more }: PastOptions,
+): Promise<PastService> {
   useWasmKeccak()
   let time = start
   let passed = 0

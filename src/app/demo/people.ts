@@ -19,10 +19,10 @@ export type Person = {
 
 export type People = [Person, Person, Person]
 
-export type Asked = RequestInit & { key?: string; json?: unknown }
+export type DemoRequest = RequestInit & { key?: string; json?: unknown }
 
 /** Calls a service as a program does, over a socket or inside of its process. */
-export type Call = (path: string, asked?: Asked) => Promise<Response>
+export type Call = (path: string, asked?: DemoRequest) => Promise<Response>
 
 /** Ada, Ben and Cleo with their wallets; a showcase makes the first one its operator. */
 export const peopleOf = (call: Call, wallets: readonly LocalAccount[]): People => [
@@ -32,7 +32,7 @@ export const peopleOf = (call: Call, wallets: readonly LocalAccount[]): People =
 ]
 
 /** The request of a call to a service at an origin. */
-export function requestOf(origin: string, path: string, { key, json, ...init }: Asked = {}) {
+export function requestOf(origin: string, path: string, { key, json, ...init }: DemoRequest = {}) {
   const headers = new Headers(init.headers)
   headers.set('host', new URL(origin).host)
   if (key) headers.set('authorization', `Bearer ${key}`)

@@ -12,7 +12,11 @@ import { counter } from '../metrics/instrument.ts'
 import type { Span } from './spans.ts'
 
 /** The answer of a collector. `rejected` counts spans of the request that it did not accept. */
-export type Sent = { status: number; rejected?: number; retryAfterMs?: number | undefined }
+export type ExportResponse = {
+  status: number
+  rejected?: number
+  retryAfterMs?: number | undefined
+}
 
 export type Exporter = {
   /** Queues all of them, or none when the queue has no room. */
@@ -24,7 +28,7 @@ export type Exporter = {
 
 type Options = {
   /** @throws when there is no answer */
-  send(spans: readonly Span[], signal: StopSignal): Promise<Sent>
+  send(spans: readonly Span[], signal: StopSignal): Promise<ExportResponse>
   log: Pick<Log, 'info' | 'warn'>
   /** Queued spans, without those of the request in flight. */
   most?: number
@@ -77,7 +81,7 @@ export function openExporter(options: Options): Exporter {
     })
 
   /** Returns whether the collector accepted them, how many it rejected, and when to retry. */
-  const tryOnce = async (batch: readonly Span[]): Promise<Tried> => {
+  const tryOnce = async (batch: readonly Span[]): Promise<ExportAttempt> => {
     const answer = await send(batch, ending).catch(() => undefined)
     const { status = 0, rejected = 0, retryAfterMs } = answer ?? {}
     if (status >= 200 && status < 300) {
@@ -153,4 +157,4 @@ export function openExporter(options: Options): Exporter {
   }
 }
 
-type Tried = { how: 'taken' | 'refused' | 'later'; retryAfterMs?: number | undefined }
+type ExportAttempt = { how: 'taken' | 'refused' | 'later'; retryAfterMs?: number | undefined }

@@ -10,10 +10,10 @@ import { isRepeat } from '../../ledger/fault.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { DepositRow } from '../../storage/db/schema/schema.ts'
 import { creditDeposit } from './credit-deposit.ts'
+import { type CrossCheck, crossCheck, holdBack } from './cross-check.ts'
 import { dayOf, type Heads, isDeepEnough, softDepth } from './deposit.ts'
 import { depositRows } from './deposit-rows.ts'
 import { applyReorg, type ChainView, type Inclusion, inclusionOf, isUnmoved } from './reorg.ts'
-import { holdBack, type Second, secondServer } from './second.ts'
 
 /** Deposits read at once, and transactions looked up at once. */
 const pageRows = 500
@@ -27,7 +27,7 @@ const together = 8
 export async function creditDue(deps: Deps, on: ChainView, heads: Heads): Promise<void> {
   const { deposits } = deps
   const today = dayBook(deps)
-  const second = secondServer({ second: deps.secondChain, policy: on.policy })
+  const second = crossCheck({ second: deps.secondChain, policy: on.policy })
   const doubts: Doubt[] = []
   let last: DepositRow | undefined
   for (;;) {
@@ -101,11 +101,11 @@ function dayBook({ deposits }: Pick<Deps, 'deposits'>): DayBook {
   }
 }
 
-type Due = {
+type DueDeposit = {
   rows: DepositRow[]
   heads: Heads
   today: DayBook
-  second: Second
+  second: CrossCheck
   /** Collects why deposits are held back. */
   doubts: Doubt[]
 }
@@ -114,7 +114,7 @@ type Due = {
  * Decides one deposit after the other, because each counts towards the day's limit of its account.
  * Returns the ids of deposits that were credited or held back.
  */
-async function creditSome(deps: Deps, on: ChainView, due: Due): Promise<string[]> {
+async function creditSome(deps: Deps, on: ChainView, due: DueDeposit): Promise<string[]> {
   const { rows, heads, today, second, doubts } = due
   const waiting = rows.filter(({ status }) => status !== 'credited')
   const [inclusions, theirs] = await Promise.all([lookUp(on, rows), second.lookUp(waiting)])

@@ -6,7 +6,7 @@ import type { Lease } from '../../storage/db/engine/lease.ts'
 import type { DepositRow } from '../../storage/db/schema/schema.ts'
 
 /** How far a scan came: the last block, and the progress or end of a running rescan. */
-export type Reached = {
+export type ScanProgress = {
   cursor: number
   rescan: { was: number; next: number | undefined } | undefined
 }
@@ -27,7 +27,7 @@ export type DepositProgress = {
   /** Asks the watcher to read again from a block; of two requests the earlier block wins. */
   wantRescan(from: number): Promise<void>
   /** Stores new deposits and the progress in one transaction. */
-  record(lease: Lease, found: DepositRow[], reached?: Reached): Promise<void>
+  record(lease: Lease, found: DepositRow[], reached?: ScanProgress): Promise<void>
 }
 
 export type DepositReads = {

@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
-import type { Acting } from '../../kernel/acting.ts'
+import type { Actor } from '../../kernel/acting.ts'
 import { type Nusd, parseUsd } from '../../kernel/money.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
@@ -21,7 +21,7 @@ import { DepositsPage, NoDepositsPage, PayPanel, type PayView } from './portal/d
 import { depositsPath, HistoryPanel } from './portal/deposit-history.tsx'
 import { claimBody, payBody } from './shapes.ts'
 
-type Context = ReplyContext & { account: string; acting: Acting }
+type Context = ReplyContext & { account: string; acting: Actor }
 
 /** Bytes of a body here: a contract wallet's signature is the longest of it. */
 const bodyBytes = 16_384

@@ -3,7 +3,7 @@ import { type Chain, type ChainTrouble, ChainUnavailable } from '../../kernel/ch
 import type { Lease } from '../../storage/db/engine/lease.ts'
 import type { DepositRow } from '../../storage/db/schema/schema.ts'
 import type { DepositPolicy } from './deposit.ts'
-import type { Reached } from './deposits.ts'
+import type { ScanProgress } from './deposits.ts'
 import { sortTransfers, toRow } from './match-transfers.ts'
 import { applyReorg, type ReorgDeps } from './reorg.ts'
 import { filterOf, readTransfers, type Transfer } from './transfer.ts'
@@ -99,7 +99,7 @@ async function absorb(
   on: Scan,
   range: { from: number; to: number },
   transfers: Transfer[],
-  reached: Reached,
+  reached: ScanProgress,
 ): Promise<void> {
   const { deposits } = deps
   const found = new Set(transfers.map(({ txHash }) => txHash))

@@ -24,11 +24,11 @@ export type TransferLog = {
 /** `Transfer(address,address,uint256)`. */
 export const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
-type Where = Pick<DepositPolicy, 'treasury' | 'token'>
+type DepositTarget = Pick<DepositPolicy, 'treasury' | 'token'>
 
 /** The filter for transfers to the treasury in a range of blocks. */
 export const filterOf = (
-  { treasury, token }: Where,
+  { treasury, token }: DepositTarget,
   { from, to }: { from: number; to: number },
 ): LogFilter => ({
   address: token,
@@ -42,7 +42,10 @@ export const filterOf = (
  * to the treasury. It has three topics and one word of data; an NFT's transfer has four topics. A
  * transfer of 0 units is ignored: anyone can send one in any name.
  */
-export function readTransfer(log: ChainLog, { treasury, token }: Where): TransferLog | undefined {
+export function readTransfer(
+  log: ChainLog,
+  { treasury, token }: DepositTarget,
+): TransferLog | undefined {
   const [topic, from, to, ...more] = log.topics
   if (log.removed || log.address !== token || topic !== transferTopic) return undefined
   if (!from || to !== topicOf(treasury) || more.length > 0) return undefined
@@ -58,7 +61,7 @@ export function readTransfer(log: ChainLog, { treasury, token }: Where): Transfe
  * The transfers among logs, each once, in chain order. The logs must be those of whole
  * transactions, because the ordinals follow from them.
  */
-export function readTransfers(logs: readonly ChainLog[], where: Where): Transfer[] {
+export function readTransfers(logs: readonly ChainLog[], where: DepositTarget): Transfer[] {
   const found = new Map<string, TransferLog>()
   for (const log of logs) {
     const transfer = readTransfer(log, where)

@@ -2,9 +2,9 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { type Chain, ChainUnavailable } from '../../kernel/chain.ts'
 import { creditDue } from './credit.ts'
+import { headsOf } from './cross-check.ts'
 import type { DepositPolicy } from './deposit.ts'
 import { newReach, type Reach, scan } from './scan.ts'
-import { headsOf } from './second.ts'
 import { checkToken, readSymbol } from './token.ts'
 
 /** The pause after an error: the first, doubled up to the longest, in ms. */

@@ -4,7 +4,7 @@ import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
 import type { Plan } from '../../access/plan.ts'
 import type { Deps } from '../../app/deps-port.ts'
-import { type Acting, whoOf } from '../../kernel/acting.ts'
+import { type Actor, whoOf } from '../../kernel/acting.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
@@ -28,9 +28,9 @@ import type { PlanView } from './portal/plan-page-view.ts'
 import { quoteOf } from './quote.ts'
 import { resumePlan } from './resume.ts'
 import { emptyBody, subscribeBody } from './shapes.ts'
-import { type Subscribed, subscribe } from './subscribe.ts'
+import { type SubscribeResult, subscribe } from './subscribe.ts'
 
-type Context = ReplyContext & { account: string; acting: Acting }
+type Context = ReplyContext & { account: string; acting: Actor }
 
 /** The plan of an account: compare plans, preview the cost of a change, subscribe, cancel. */
 export const plansPortal = (deps: Deps, frame: Frame) =>
@@ -141,9 +141,14 @@ const actions = (deps: Deps, frame: Frame) =>
  * `act` says how the account stood at its commit, a program is told that: a repeated call gets it
  * again.
  */
-async function perform(deps: Deps, frame: Frame, context: Context, { act, wanted, done }: Doing) {
+async function perform(
+  deps: Deps,
+  frame: Frame,
+  context: Context,
+  { act, wanted, done }: PlanAction,
+) {
   const { request, set, account } = context
-  let stands: Stands | undefined
+  let stands: PlanStanding | undefined
   try {
     stands = await act()
   } catch (error) {
@@ -158,16 +163,16 @@ async function perform(deps: Deps, frame: Frame, context: Context, { act, wanted
   return toStandingView(stands ?? view)
 }
 
-type Doing = {
-  act: () => Promise<Stands | undefined>
+type PlanAction = {
+  act: () => Promise<PlanStanding | undefined>
   /** The plan whose preview is shown again where it could not be done. */
   wanted?: string
   done: DoneWhat
 }
 
-type Stands = Pick<PlanView, 'plan' | 'current' | 'account' | 'now'>
+type PlanStanding = Pick<PlanView, 'plan' | 'current' | 'account' | 'now'>
 
-const toStandingView = ({ plan, current, account, now }: Stands) => ({
+const toStandingView = ({ plan, current, account, now }: PlanStanding) => ({
   ...(current ? toSubscriptionView(current) : { object: 'subscription' as const, id: null }),
   plan: plan.id,
   available_nusd: toJsonInteger(account.balance - account.held),
@@ -176,7 +181,7 @@ const toStandingView = ({ plan, current, account, now }: Stands) => ({
 
 /** The answer that a repeated subscription gets again. */
 const onceStanding = (deps: Deps, call: Call) =>
-  onceOf<Subscribed>(deps, call, ({ account, current }, now) => {
+  onceOf<SubscribeResult>(deps, call, ({ account, current }, now) => {
     const plan = deps.plans.of(account, now)
     return jsonReply(200, {}, toStandingView({ plan, current, account, now }))
   })

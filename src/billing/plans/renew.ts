@@ -6,7 +6,7 @@ import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { SubscriptionRow } from '../../storage/db/schema/schema.ts'
 import { monthAt } from './period.ts'
-import type { Due } from './store.ts'
+import type { DueRenewal } from './store.ts'
 import {
   accountOf,
   availableTo,
@@ -33,7 +33,7 @@ export function planRenewer(
   const { subscriptions, clock, log } = deps
   return async () => {
     const now = clock.now()
-    let last: Due | undefined
+    let last: DueRenewal | undefined
     for (;;) {
       const due = await subscriptions.due(now, last, batchMax)
       if (due.length === 0 || !(await subscriptions.takeLease())) return
@@ -54,7 +54,7 @@ export function planRenewer(
  * Ends, changes or pays for a subscription whose period ended, in one command. Twice is once: a
  * period that is not `due` any more is left as it is.
  */
-export async function renew(deps: Needs, due: Due): Promise<void> {
+export async function renew(deps: Needs, due: DueRenewal): Promise<void> {
   const { accountId } = due
   await deps.ledger.post({
     isExempt: true,

@@ -7,7 +7,9 @@ import type { SubscriptionRow } from '../../storage/db/schema/schema.ts'
 import { first, rows } from '../../storage/db/sql/query-steps.ts'
 
 /** A subscription whose period ended. */
-export type Due = Pick<SubscriptionRow, 'id' | 'accountId' | 'periodStart'> & { periodEnd: Millis }
+export type DueRenewal = Pick<SubscriptionRow, 'id' | 'accountId' | 'periodStart'> & {
+  periodEnd: Millis
+}
 
 /** The subscriptions of accounts; only the ledger changes them. */
 export type SubscriptionStore = {
@@ -18,12 +20,12 @@ export type SubscriptionStore = {
   /** The newest, whether it goes on or not. */
   newest(account: string): Promise<SubscriptionRow | undefined>
   /** At most `limit` whose period ended, the longest ago first, after `last`. */
-  due(now: Millis, last: Due | undefined, limit: number): Promise<Due[]>
+  due(now: Millis, last: DueRenewal | undefined, limit: number): Promise<DueRenewal[]>
 }
 
-type Leasing = { clock: LeaseTime; node: string }
+type LeaseContext = { clock: LeaseTime; node: string }
 
-export function subscriptionStore(db: Db, { clock, node }: Leasing): SubscriptionStore {
+export function subscriptionStore(db: Db, { clock, node }: LeaseContext): SubscriptionStore {
   const { subscriptions } = db.tables
   const { accountId, id, periodEnd, periodStart, status } = subscriptions
   const goesOn = inArray(status, ['active', 'canceling'])

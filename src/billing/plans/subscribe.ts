@@ -24,19 +24,19 @@ import { addSubscription, subscriptionOf, subscriptionRows } from './subscriptio
 /** How long what was shown may be taken at its price, in ms. */
 const quotedMs = 600_000
 
-export type SubscribeWish = {
+export type SubscribeRequest = {
   account: string
   plan: Plan
   /** When its price was shown, so that exactly that is paid; now when undefined. */
   quotedAt?: Millis | undefined
   /** Set if the caller sent an Idempotency-Key. */
-  once?: Once<Subscribed> | undefined
+  once?: Once<SubscribeResult> | undefined
   /** The wallet that does it; the account's own by default. */
   actor?: string | undefined
 }
 
 /** The account afterwards. */
-export type Subscribed = { account: AccountRow; current: SubscriptionRow | undefined }
+export type SubscribeResult = { account: AccountRow; current: SubscriptionRow | undefined }
 
 type Needs = Pick<Deps, 'ledger' | 'ids' | 'keys' | 'plans' | 'settings'>
 
@@ -48,8 +48,8 @@ type Needs = Pick<Deps, 'ledger' | 'ids' | 'keys' | 'plans' | 'settings'>
  */
 export async function subscribe(
   deps: Needs,
-  { account, plan, quotedAt, once, actor = account }: SubscribeWish,
-): Promise<{ quote: Quote; stands: Subscribed; at: Millis }> {
+  { account, plan, quotedAt, once, actor = account }: SubscribeRequest,
+): Promise<{ quote: Quote; stands: SubscribeResult; at: Millis }> {
   const id = deps.ids.make('sub')
   const done = await deps.ledger.post({
     // It pays, or asks the budget itself.
@@ -108,12 +108,12 @@ function assertPaysOrCancels(
   if (full) throw full
 }
 
-type Beginning = { id: string; account: string; actor: string }
+type SubscriptionStart = { id: string; account: string; actor: string }
 
 function begin(
   unit: UnitOfWork,
   { ids }: Needs,
-  { id, account, actor }: Beginning,
+  { id, account, actor }: SubscriptionStart,
   quote: Quote,
 ): void {
   const { plan, charge, credit } = quote

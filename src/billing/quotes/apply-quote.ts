@@ -16,9 +16,9 @@ import { quoteHeader, refuseExpired } from './quoted.ts'
 import { toRate } from './quotes.ts'
 
 /** The model at the rates of a quote, and the quote. */
-export type Quoted = { model: Model; quote: QuoteRow }
+export type QuotedModel = { model: Model; quote: QuoteRow }
 
-type Asked = {
+type QuoteUse = {
   id: string
   caller: Caller
   model: Model
@@ -34,8 +34,8 @@ type Asked = {
  */
 export async function applyQuote(
   { quotes, clock, settings }: Pick<Deps, 'quotes' | 'clock' | 'settings'>,
-  { id, caller, model, body, fit }: Asked,
-): Promise<Quoted> {
+  { id, caller, model, body, fit }: QuoteUse,
+): Promise<QuotedModel> {
   const row = isId('quote', id) ? await quotes.find(id) : undefined
   if (!row || ![anyAccount, caller.account].includes(row.quote.account)) {
     return refuse('not_found', { param: quoteHeader, message: 'There is no such quote.' })

@@ -18,7 +18,7 @@ import { ordinaryTiers } from '../../models/tiers.ts'
 import { isDiverged } from '../../proof/log/divergence.ts'
 import type { QuoteRow } from '../../storage/db/schema/schema.ts'
 import { anyAccount, type Quote, quoteDigest } from '../../verify/quote.ts'
-import type { QuoteWish } from './api/quote-body.ts'
+import type { QuoteBody } from './api/quote-body.ts'
 import { quoteRows } from './quote-rows.ts'
 import { toQuotedRate } from './quotes.ts'
 
@@ -43,10 +43,10 @@ type Needs = Pick<
   | 'signer'
 >
 
-type Asked = {
+type QuoteRequest = {
   caller: Caller
   model: Model
-  wish: QuoteWish
+  wish: QuoteBody
   once?: Once<QuoteRow> | undefined
 }
 
@@ -55,7 +55,7 @@ type Asked = {
  * @throws Refusal `invalid_request`, `model_not_allowed`, `conflict` for too many, `log_diverged`,
  * `account_suspended`, `idempotency_mismatch`, or one for the state of the key
  */
-export async function makeQuote(deps: Needs, asked: Asked): Promise<QuoteRow> {
+export async function makeQuote(deps: Needs, asked: QuoteRequest): Promise<QuoteRow> {
   const { caller, model, once } = asked
   if (isDiverged(deps.health)) refuse('log_diverged')
   await deps.heads.assertChecked()
@@ -96,7 +96,7 @@ export async function makeQuote(deps: Needs, asked: Asked): Promise<QuoteRow> {
   })
 }
 
-async function quoteOf(deps: Needs, { caller, model, wish }: Asked): Promise<Quote> {
+async function quoteOf(deps: Needs, { caller, model, wish }: QuoteRequest): Promise<Quote> {
   const isForAny = wish.account === 'any'
   const tier = tierOf(model, wish.service_tier)
   const rates = ratesOf(model.prices, tier)

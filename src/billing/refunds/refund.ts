@@ -8,13 +8,13 @@ import { type Nusd, toJsonInteger } from '../../kernel/money.ts'
 import { refuse, refuseField } from '../../kernel/refusal.ts'
 import { creditedBalance } from '../../ledger/grant.ts'
 import type { Once } from '../../ledger/once.ts'
-import { noteRefunded, type Refunded, refundedOf, refundRows } from '../../ledger/refund-rows.ts'
+import { noteRefunded, type RefundTotal, refundedOf, refundRows } from '../../ledger/refund-rows.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import { depositRows } from '../deposits/deposit-rows.ts'
 
 type Needs = Pick<Deps, 'deposits' | 'ids' | 'ledger' | 'runs'>
 
-export type Refunding = {
+export type RefundDeps = {
   account: string
   /** A run, or a deposit. */
   ref: string
@@ -29,7 +29,7 @@ export type Refunding = {
  * All refunds of one run or deposit together never exceed it.
  * @throws Refusal `not_found`, `conflict`, `invalid_request`
  */
-export async function refund(deps: Needs, wish: Refunding): Promise<RefundMade> {
+export async function refund(deps: Needs, wish: RefundDeps): Promise<RefundMade> {
   const cost = await costOf(deps, wish)
   const { account, ref, amount, reason, actor, once } = wish
   const id = deps.ids.make('req')
@@ -55,7 +55,7 @@ export async function refund(deps: Needs, wish: Refunding): Promise<RefundMade> 
 /** Returns the cost of an ended run, which never changes; undefined for a deposit. */
 async function costOf(
   { deposits, runs }: Needs,
-  { account, ref }: Refunding,
+  { account, ref }: RefundDeps,
 ): Promise<Nusd | undefined> {
   if (isId('run', ref)) {
     const run = await runs.find(ref)
@@ -71,7 +71,7 @@ async function costOf(
 const refuseRef = (): never =>
   refuse('not_found', { message: 'The account has no such run or deposit.', param: 'ref' })
 
-export type RefundWish = { account: string; ref: string; amount: Nusd }
+export type RefundRequest = { account: string; ref: string; amount: Nusd }
 
 /** A refund: its name in the journal, and the sum of all refunds of its run or deposit. */
 export type RefundMade = { ref: string; refunded: Nusd; balance: Nusd }
@@ -80,7 +80,7 @@ export type RefundMade = { ref: string; refunded: Nusd; balance: Nusd }
  * Gives back the cost of a run, or part of it. The run and the cap of its key stay unchanged.
  * @throws Refusal `conflict` beyond the cost less earlier refunds, `invalid_request`
  */
-export function refundRun(unit: UnitOfWork, wish: RefundWish, cost: Nusd): RefundMade {
+export function refundRun(unit: UnitOfWork, wish: RefundRequest, cost: Nusd): RefundMade {
   const account = unit.account(wish.account)
   if (!account) throw new Error('a refund to an account that was not loaded')
   const before = assertLeft(unit, wish, cost)
@@ -94,7 +94,7 @@ export function refundRun(unit: UnitOfWork, wish: RefundWish, cost: Nusd): Refun
  * @throws Refusal `conflict` beyond the final deposit less earlier refunds, or beyond the available
  * balance; `invalid_request`, `not_found`
  */
-export function refundDeposit(unit: UnitOfWork, wish: RefundWish): RefundMade {
+export function refundDeposit(unit: UnitOfWork, wish: RefundRequest): RefundMade {
   const row = unit.part(depositRows).byId.get(wish.ref)
   const account = unit.account(wish.account)
   if (!row || !account || row.account !== wish.account) return refuse('not_found')
@@ -112,7 +112,7 @@ export function refundDeposit(unit: UnitOfWork, wish: RefundWish): RefundMade {
 }
 
 /** Returns earlier refunds. @throws Refusal `conflict` beyond `most`, `invalid_request` */
-function assertLeft(unit: UnitOfWork, wish: RefundWish, most: Nusd): Refunded {
+function assertLeft(unit: UnitOfWork, wish: RefundRequest, most: Nusd): RefundTotal {
   const { ref, amount } = wish
   const before = refundedOf(unit, wish)
   if (amount < 1n) {
@@ -130,8 +130,8 @@ type Sides = { source: 'refunds' | 'user'; target: 'deposits' | 'user' }
 
 function noteRefund(
   unit: UnitOfWork,
-  wish: RefundWish,
-  before: Refunded,
+  wish: RefundRequest,
+  before: RefundTotal,
   sides: Sides,
 ): RefundMade {
   const { account: accountId, amount } = wish

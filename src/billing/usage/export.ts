@@ -6,11 +6,11 @@ import type { ExportManifest } from '../../verify/manifest.ts'
 import { type ExportedKey, exportFormats, type FormatName } from './formats.ts'
 import { isIn, type Period, type Span, spansOf, walk } from './log-range.ts'
 import type { ExportTally } from './manifest.ts'
-import type { Whose } from './store.ts'
+import type { UsageOwner } from './store.ts'
 import { mineOnly } from './sum.ts'
 import { dayMs, dayOf } from './usage.ts'
 
-export type ExportWish = Whose &
+export type ExportRequest = UsageOwner &
   Period & {
     format: FormatName
     /** Leave out what was logged from this place on; undefined for all there is. */
@@ -33,7 +33,7 @@ export type UsageExport = {
 type Needs = Pick<Deps, 'usage' | 'keys' | 'exportSlots'>
 
 /** Counts an export; `isApart`: its manifest is not to be its last line. */
-type Counted = { tally: ExportTally; isApart?: boolean }
+type ExportCount = { tally: ExportTally; isApart?: boolean }
 
 /** Places of one read, which nothing else of this process runs beside: some milliseconds. */
 const stepMax = 200
@@ -46,8 +46,8 @@ const stepMax = 200
  */
 export async function exportUsage(
   deps: Needs,
-  wish: ExportWish,
-  counted?: Counted,
+  wish: ExportRequest,
+  counted?: ExportCount,
 ): Promise<UsageExport> {
   const { size } = await deps.usage.counted()
   const asOf = wish.asOf ?? size
@@ -70,9 +70,9 @@ export async function exportUsage(
 
 async function* write(
   deps: Needs,
-  wish: ExportWish & { asOf: number },
+  wish: ExportRequest & { asOf: number },
   signal: AbortSignal,
-  { tally, isApart = false }: Partial<Counted> = {},
+  { tally, isApart = false }: Partial<ExportCount> = {},
 ): AsyncGenerator<string> {
   const format = exportFormats[wish.format]
   for await (const text of writeRows(deps, wish, signal, tally)) {
@@ -85,7 +85,7 @@ async function* write(
 
 async function* writeRows(
   deps: Needs,
-  wish: ExportWish & { asOf: number },
+  wish: ExportRequest & { asOf: number },
   signal: AbortSignal,
   tally: ExportTally | undefined,
 ): AsyncGenerator<string> {
@@ -114,7 +114,10 @@ async function nameKey({ keys }: Needs, id: string): Promise<ExportedKey> {
 }
 
 /** Where in the log the receipts of the period can be, without days that have none of theirs. */
-async function spansToRead({ usage }: Needs, wish: ExportWish & { asOf: number }): Promise<Span[]> {
+async function spansToRead(
+  { usage }: Needs,
+  wish: ExportRequest & { asOf: number },
+): Promise<Span[]> {
   const { cursor } = await usage.counted()
   const touched = { from: dayOf(wish.from), to: Math.ceil(wish.to / dayMs) * dayMs }
   const days = await usage.daysOf(wish, touched)
@@ -122,7 +125,7 @@ async function spansToRead({ usage }: Needs, wish: ExportWish & { asOf: number }
 }
 
 /** `counterfoil-usage-2026-11-01-to-2026-11-30-as-of-1234.csv`. */
-function fileNameOf({ format, from, to }: ExportWish, asOf: number): string {
+function fileNameOf({ format, from, to }: ExportRequest, asOf: number): string {
   const first = from > 0 ? `-from-${dateOf(from)}` : ''
   const last = Number.isFinite(to) ? `-to-${dateOf(to - 1)}` : ''
   const what = format === 'focus' ? 'focus-1.2' : 'usage'
@@ -137,7 +140,7 @@ const dateOf = (at: Millis): string => new Date(at).toISOString().slice(0, 10)
  */
 export async function manifestOf(
   deps: Needs,
-  wish: ExportWish,
+  wish: ExportRequest,
   tally: ExportTally,
   client: AbortSignal,
 ): Promise<ExportManifest> {

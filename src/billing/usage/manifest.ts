@@ -27,7 +27,7 @@ export const exportTally = (deps: SigningDeps): ExportTally =>
   tallyOf(deps.signer, (asOf) => headAt(deps, asOf, (log, last) => checkpointOver(deps, log, last)))
 
 /** The same beside a running server, which alone signs heads: the manifest names none then. */
-export const exportTallyBeside = (deps: Stored & Pick<Deps, 'signer'>): ExportTally =>
+export const exportTallyBeside = (deps: LogStores & Pick<Deps, 'signer'>): ExportTally =>
   tallyOf(deps.signer, (asOf) => headAt(deps, asOf))
 
 function tallyOf(signer: Deps['signer'], headOf: HeadAt): ExportTally {
@@ -54,14 +54,14 @@ function tallyOf(signer: Deps['signer'], headOf: HeadAt): ExportTally {
   }
 }
 
-type Stored = Pick<Deps, 'logs' | 'checkpoints'>
+type LogStores = Pick<Deps, 'logs' | 'checkpoints'>
 
 /**
  * The first checkpoint over so many leaves, so that the same export has the same one for ever; null
  * for no leaves, and where the log may not be signed now.
  */
 async function headAt(
-  deps: Stored,
+  deps: LogStores,
   asOf: number,
   sign?: (log: LogSpan, last: number) => Promise<CheckpointRow>,
 ): Promise<Checkpoint | null> {

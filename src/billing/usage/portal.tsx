@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import { sessionAuth } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
-import type { Acting } from '../../kernel/acting.ts'
+import type { Actor } from '../../kernel/acting.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { downloadResponse } from '../../web/http/download.ts'
 import { queryOf } from '../../web/http/query.ts'
@@ -74,12 +74,12 @@ export const usagePortal = (deps: Deps, frame: Frame) =>
     )
 
 /** A developer's usage is that of the keys of the branch. */
-async function whoseOf({ keys }: Deps, { account, branch }: Acting) {
+async function whoseOf({ keys }: Deps, { account, branch }: Actor) {
   return branch === undefined ? { account } : { account, keyIds: await keys.ofBranch(branch) }
 }
 
 /** The request stays on the page, with its fault. */
-async function viewOf(deps: Deps, acting: Acting, query: URLSearchParams): Promise<UsageView> {
+async function viewOf(deps: Deps, acting: Actor, query: URLSearchParams): Promise<UsageView> {
   const now = deps.clock.now()
   const view = { account: acting.account, now, query }
   try {

@@ -5,17 +5,17 @@ import type { Nusd } from '../../kernel/money.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import type { Period } from './log-range.ts'
 import { readStack, type Stack } from './stack.ts'
-import { type Usage, type UsageRow, type UsageWish, usageOf } from './sum.ts'
+import { type Usage, type UsageRequest, type UsageRow, usageOf } from './sum.ts'
 import { dayMs, dayOf, type Sums } from './usage.ts'
 
-type ReportWish = Pick<UsageWish, 'account' | 'keyIds' | 'from' | 'to' | 'groupBy'> & {
+type ReportRequest = Pick<UsageRequest, 'account' | 'keyIds' | 'from' | 'to' | 'groupBy'> & {
   /** Of the rows, the first one is 1. */
   page: number
 }
 
 /** The usage report of an account. */
 export type Report = Period & {
-  groupBy: UsageWish['groupBy']
+  groupBy: UsageRequest['groupBy']
   /** Every day of the range, also those without a run. */
   days: { day: Millis; cost: Nusd }[]
   totals: Sums
@@ -49,7 +49,7 @@ export const pageRows = 100
  */
 export async function readReport(
   deps: Pick<Deps, 'usage'>,
-  { page, ...wish }: ReportWish,
+  { page, ...wish }: ReportRequest,
 ): Promise<Report> {
   const daily = await usageOf(deps, { ...wish, groupBy: ['day'] })
   const isDaily = wish.groupBy.join() === 'day'

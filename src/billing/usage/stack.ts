@@ -3,7 +3,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { Refusal } from '../../kernel/refusal.ts'
-import { type Dimension, type UsageRow, type UsageWish, usageOf } from './sum.ts'
+import { type Dimension, type UsageRequest, type UsageRow, usageOf } from './sum.ts'
 
 /** Groups with a colour of their own; the others are one. */
 export const namedMax = 5
@@ -20,7 +20,7 @@ export type Stack = {
 /** By the first group that is not the day; undefined without one, and where there are too many. */
 export async function readStack(
   deps: Pick<Deps, 'usage'>,
-  wish: UsageWish,
+  wish: UsageRequest,
 ): Promise<Stack | undefined> {
   const by = wish.groupBy.find((one) => one !== 'day')
   if (!by) return undefined
@@ -34,11 +34,11 @@ export async function readStack(
   }
 }
 
-type Made = { account: string; by: Stack['by']; rows: readonly UsageRow[] }
+type StackInput = { account: string; by: Stack['by']; rows: readonly UsageRow[] }
 
 async function stackOf(
   { usage }: Pick<Deps, 'usage'>,
-  { account, by, rows }: Made,
+  { account, by, rows }: StackInput,
 ): Promise<Stack | undefined> {
   const totals = new Map<string, { group: UsageRow; cost: Nusd }>()
   for (const row of rows) {

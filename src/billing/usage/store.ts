@@ -3,16 +3,16 @@ import { and, asc, eq, gte, inArray, like, lt, max, sql } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Db } from '../../storage/db/engine/db.ts'
 import type { EndedRun } from '../../storage/db/schema/schema.ts'
-import { isAmongBeside, isBeside } from '../../storage/db/sql/beside.ts'
 import { numbered, numberedRuns } from '../../storage/db/sql/numbered-runs.ts'
 import { first, type Query, rows, type Work } from '../../storage/db/sql/query-steps.ts'
+import { equalsUnindexed, inListUnindexed } from '../../storage/db/sql/unindexed.ts'
 import { unnumberedIds } from '../../storage/db/sql/unnumbered.ts'
 import type { DayMarks, Period, Span } from './log-range.ts'
 import { cursorFact, markPrefix, readMark } from './store/usage-counter.ts'
 import type { CountedRun, Sums } from './usage.ts'
 
 /** The owner of usage: an account, or some of its keys. */
-export type Whose = { account: string; keyIds?: readonly string[] | undefined }
+export type UsageOwner = { account: string; keyIds?: readonly string[] | undefined }
 
 /** The groupings of sums that need no reading of runs. */
 export type DayGrouping = { day: boolean; key: boolean; model: boolean }
@@ -21,10 +21,10 @@ export type DayGrouping = { day: boolean; key: boolean; model: boolean }
 export type DaySums = Sums & { day: Millis | null; keyId: string | null; model: string | null }
 
 /** How much is counted of how much there is, in places of the log. */
-export type Counted = { cursor: number; size: number }
+export type CountProgress = { cursor: number; size: number }
 
 /** Sums, how far they go, and the runs that ended but have no place yet: all of one moment. */
-export type Picture = Counted & { sums: DaySums[]; unnumbered: CountedRun[] }
+export type Picture = CountProgress & { sums: DaySums[]; unnumbered: CountedRun[] }
 
 /** A run as exports show it. */
 export type ExportedRun = CountedRun &
@@ -47,19 +47,19 @@ export type ExportedRun = CountedRun &
 export type UsageStore = {
   /** Leaves of all logs together, which is the place that the next one gets. */
   size(): Promise<number>
-  counted(): Promise<Counted>
+  counted(): Promise<CountProgress>
   /** The counted sums of whole days, and what is needed to add the rest to them. */
-  picture(whose: Whose, days: Period, by: DayGrouping): Promise<Picture>
+  picture(whose: UsageOwner, days: Period, by: DayGrouping): Promise<Picture>
   /** The days on which there is anything counted. */
-  daysOf(whose: Whose, days: Period): Promise<Millis[]>
+  daysOf(whose: UsageOwner, days: Period): Promise<Millis[]>
   /** The place of each day in the log, as far as it is counted. */
   marks(): Promise<DayMarks>
   /** The names of some keys of an account, as they are today. */
   keyNames(account: string, ids: string[]): Promise<Map<string, string>>
   /** An account's receipts in some places of the log, for sums. */
-  runsIn(span: Span, whose: Whose): Promise<CountedRun[]>
+  runsIn(span: Span, whose: UsageOwner): Promise<CountedRun[]>
   /** An account's receipts in some places of the log, in its order. */
-  exportedIn(span: Span, whose: Whose): Promise<ExportedRun[]>
+  exportedIn(span: Span, whose: UsageOwner): Promise<ExportedRun[]>
 }
 
 /** Ended runs without a place that are read at once; the sequencer numbers them in milliseconds. */
@@ -93,20 +93,20 @@ export function usageStore(db: Db): UsageStore {
     digest: runs.digest,
   }
 
-  const isOf = ({ account, keyIds }: Whose) =>
-    and(isBeside(runs.accountId, account), keyIds && isAmongBeside(runs.keyId, keyIds))
+  const isOf = ({ account, keyIds }: UsageOwner) =>
+    and(equalsUnindexed(runs.accountId, account), keyIds && inListUnindexed(runs.keyId, keyIds))
 
   function* readSize(q: Query): Work<number> {
     const last = yield* first(q.select({ place: max(logLeaves.idx) }).from(logLeaves))
     return last?.place === null || last === undefined ? 0 : Number(last.place) + 1
   }
 
-  function* readCounted(q: Query): Work<Counted> {
+  function* readCounted(q: Query): Work<CountProgress> {
     const cursor = yield* first(q.select().from(facts).where(eq(facts.name, cursorFact)))
     return { cursor: Number(cursor?.value ?? 0), size: yield* readSize(q) }
   }
 
-  const ofDays = ({ account, keyIds }: Whose, { from, to }: Period) =>
+  const ofDays = ({ account, keyIds }: UsageOwner, { from, to }: Period) =>
     and(
       eq(usageDays.accountId, account),
       gte(usageDays.day, from),
@@ -117,7 +117,7 @@ export function usageStore(db: Db): UsageStore {
   const inSpan = ({ start, end }: Span) => numberedRuns({ from: start, before: end })
   const isRun = eq(runs.id, numbered.runId)
 
-  function* readSums(q: Query, whose: Whose, days: Period, by: DayGrouping): Work<DaySums[]> {
+  function* readSums(q: Query, whose: UsageOwner, days: Period, by: DayGrouping): Work<DaySums[]> {
     const { day, keyId, model } = usageDays
     const columns = [by.day && day, by.key && keyId, by.model && model].filter(
       (one) => one !== false,
@@ -189,7 +189,7 @@ export function usageStore(db: Db): UsageStore {
     keyNames: async (account, ids) => {
       if (ids.length === 0) return new Map()
       const { id, name, accountId } = keys
-      const named = and(inArray(id, ids), isBeside(accountId, account))
+      const named = and(inArray(id, ids), equalsUnindexed(accountId, account))
       const found = await db.read((q) => rows(q.select({ id, name }).from(keys).where(named)))
       return new Map(found.map((key) => [key.id, key.name]))
     },

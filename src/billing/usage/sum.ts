@@ -4,13 +4,13 @@ import type { Millis } from '../../kernel/clock.ts'
 import { maxNusd } from '../../kernel/money.ts'
 import { refuse, refuseField } from '../../kernel/refusal.ts'
 import { isIn, lengthOf, type Period, type Span, spansOf, splitDays, walk } from './log-range.ts'
-import type { Whose } from './store.ts'
+import type { UsageOwner } from './store.ts'
 import { addSums, type CountedRun, dayMs, dayOf, noSums, type Sums, sumsOf } from './usage.ts'
 
 export const dimensions = ['day', 'key', 'model', 'tag'] as const
 export type Dimension = (typeof dimensions)[number]
 
-export type UsageWish = Whose & Period & { groupBy: readonly Dimension[] }
+export type UsageRequest = UsageOwner & Period & { groupBy: readonly Dimension[] }
 
 /** A tag of a run; a run with two tags is in two groups, one without any in the group `null`. */
 export type Tag = { name: string; value: string }
@@ -44,7 +44,7 @@ const stepMax = 1000
  * ran from the receipts themselves.
  * @throws Refusal 'invalid_request' when too many receipts or groups would have to be gone through.
  */
-export async function usageOf({ usage }: Pick<Deps, 'usage'>, wish: UsageWish): Promise<Usage> {
+export async function usageOf({ usage }: Pick<Deps, 'usage'>, wish: UsageRequest): Promise<Usage> {
   const groups = makeGroups(wish.groupBy)
   const byTag = wish.groupBy.includes('tag')
   const { whole, edges } = splitDays(wish)
@@ -79,7 +79,7 @@ export async function usageOf({ usage }: Pick<Deps, 'usage'>, wish: UsageWish): 
 /** The places of the counted receipts of some periods. */
 async function countedPlaces(
   usage: Deps['usage'],
-  wish: UsageWish,
+  wish: UsageRequest,
   periods: Period[],
   cursor: number,
 ): Promise<Span[]> {
@@ -100,7 +100,7 @@ async function countedPlaces(
 }
 
 /** Whether a run of the account is of the keys that are asked for. */
-export function mineOnly({ keyIds }: Whose): (run: { keyId: string }) => boolean {
+export function mineOnly({ keyIds }: UsageOwner): (run: { keyId: string }) => boolean {
   if (!keyIds) return () => true
   const wanted = new Set(keyIds)
   return (run) => wanted.has(run.keyId)

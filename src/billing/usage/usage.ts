@@ -73,7 +73,7 @@ export function addSums(total: Sums, more: Sums): void {
 }
 
 /** The rows that some runs add up to, in the order of their primary key. */
-export function toUsageDays(runs: readonly Counted[]): UsageDayRow[] {
+export function toUsageDays(runs: readonly UntaggedRun[]): UsageDayRow[] {
   const ofKey = new Map<string, UsageDayRow[]>()
   for (const run of runs) {
     const { keyId } = run
@@ -86,9 +86,9 @@ export function toUsageDays(runs: readonly Counted[]): UsageDayRow[] {
   return [...ofKey.values()].flat().sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
 }
 
-type Counted = Omit<CountedRun, 'tags'>
+type UntaggedRun = Omit<CountedRun, 'tags'>
 
-function rowFor(days: UsageDayRow[], { accountId, model, finishedAt }: Counted) {
+function rowFor(days: UsageDayRow[], { accountId, model, finishedAt }: UntaggedRun) {
   const day = dayOf(finishedAt)
   for (const row of days) {
     if (row.day === day && row.model === model && row.accountId === accountId) return row
@@ -96,7 +96,7 @@ function rowFor(days: UsageDayRow[], { accountId, model, finishedAt }: Counted) 
   return undefined
 }
 
-const toUsageDay = (run: Counted): UsageDayRow => {
+const toUsageDay = (run: UntaggedRun): UsageDayRow => {
   const { accountId, keyId, model } = run
   return { accountId, day: dayOf(run.finishedAt), keyId, model, ...sumsOf(run) }
 }

@@ -8,7 +8,7 @@ import { answerBody, jsonReply } from '../../web/http/answer-once.ts'
 import { clientAddress, rateKey, trustedProxies } from '../../web/http/client-address.ts'
 import { guessesOf } from './api/guesses.ts'
 import { redeemBody } from './api/voucher-body.ts'
-import type { Redeemed } from './redeem-voucher.ts'
+import type { Redemption } from './redeem-voucher.ts'
 import { redeemVoucher, toRedemptionView } from './redeem-voucher.ts'
 
 /** Every key may redeem: it only adds to the balance, and caps stay unchanged. */
@@ -23,8 +23,9 @@ export const vouchersApi = (deps: Deps) => {
       return answerBody(deps, { set }, asked, async ({ code }, call) => {
         const network = rateKey(clientAddress(request, server, isTrusted))
         const guesses = guessesOf(deps, { account, network })
-        const view = (made: Redeemed) => toRedemptionView({ account, isRoot: isRoot(key) }, made)
-        const once = call && onceOf<Redeemed>(deps, call, (made) => jsonReply(200, {}, view(made)))
+        const view = (made: Redemption) => toRedemptionView({ account, isRoot: isRoot(key) }, made)
+        const once =
+          call && onceOf<Redemption>(deps, call, (made) => jsonReply(200, {}, view(made)))
         return view(await redeemVoucher(deps, { account, code, actor: key.id, guesses, once }))
       })
     },

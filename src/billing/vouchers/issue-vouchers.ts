@@ -14,7 +14,7 @@ export const countMax = 10_000
 /** The longest life of a voucher, in ms. */
 export const lifeMaxMs = 3660 * 86_400_000
 
-export type BatchWish = {
+export type BatchRequest = {
   amount: Nusd
   count: number
   lifeMs: number
@@ -25,7 +25,7 @@ export type BatchWish = {
 /** Returns the batch and its codes, which are stored nowhere. @throws Refusal `invalid_request` */
 export async function issueVouchers(
   { clock, ids, random, vouchers }: Needs,
-  { amount, count, lifeMs, perAccount, actor }: BatchWish,
+  { amount, count, lifeMs, perAccount, actor }: BatchRequest,
 ): Promise<{ batch: VoucherBatchRow; codes: string[] }> {
   if (amount < 1n || amount > maxNusd) {
     refuse('invalid_request', 'A voucher is worth at least 1 nano-USD, at most 9,000,000 USD.')

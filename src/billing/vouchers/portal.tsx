@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
-import type { Acting } from '../../kernel/acting.ts'
+import type { Actor } from '../../kernel/acting.ts'
 import type { Json } from '../../kernel/canonical.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { checkBody } from '../../web/http/check-body.ts'
@@ -16,7 +16,7 @@ import { redeemBody } from './api/voucher-body.ts'
 import { VoucherPage, VoucherPanel, type VoucherView, vouchersPath } from './portal/voucher.tsx'
 import { redeemVoucher, toRedemptionView } from './redeem-voucher.ts'
 
-type Context = ReplyContext & { acting: Acting }
+type Context = ReplyContext & { acting: Actor }
 
 const done = { what: 'voucher_redeemed' } as const
 

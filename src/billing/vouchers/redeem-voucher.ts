@@ -12,7 +12,7 @@ import type { RedemptionAnswer } from './shapes.ts'
 import { redeemerOf, voucherRows } from './voucher-rows.ts'
 
 /** A redeemed voucher. `ref` names it in the journal without revealing its code. */
-export type Redeemed = { ref: string; batch: string; amount: Nusd; balance: Nusd }
+export type Redemption = { ref: string; batch: string; amount: Nusd; balance: Nusd }
 
 type Needs = Pick<Deps, 'ids' | 'ledger'>
 
@@ -23,13 +23,13 @@ export type Guesses = {
   count(): void
 }
 
-export type RedeemWish = {
+export type RedeemRequest = {
   account: string
   code: string
   /** A key or the account. */
   actor: string
   guesses: Guesses
-  once?: Once<Redeemed> | undefined
+  once?: Once<Redemption> | undefined
 }
 
 /**
@@ -37,7 +37,7 @@ export type RedeemWish = {
  * reached.
  * @throws Refusal `not_found`, `gone`, `conflict`, `rate_limited`
  */
-export async function redeemVoucher(deps: Needs, wish: RedeemWish): Promise<Redeemed> {
+export async function redeemVoucher(deps: Needs, wish: RedeemRequest): Promise<Redemption> {
   const { account, actor, guesses } = wish
   guesses.assertLeft()
   const hash = codeHash(wish.code)
@@ -75,7 +75,7 @@ export async function redeemVoucher(deps: Needs, wish: RedeemWish): Promise<Rede
  * @throws Refusal `not_found` for an unknown code, `gone` for one that expired or was revoked,
  * `conflict` for one that was redeemed, past the limit per account, or above the largest balance
  */
-export function redeem(unit: UnitOfWork, accountId: string, hash: string): Redeemed {
+export function redeem(unit: UnitOfWork, accountId: string, hash: string): Redemption {
   const { codes, batches, redemptions, redeemed, added, written } = unit.part(voucherRows)
   const code = codes.get(hash)
   const batch = code && batches.get(code.batchId)
@@ -117,7 +117,7 @@ function assertRedeemable({ revokedAt, expiresAt }: VoucherBatchRow, now: number
 /** `isRoot`: whether who redeems may know what the account has. */
 export const toRedemptionView = (
   { account, isRoot }: { account: string; isRoot: boolean },
-  made: Redeemed,
+  made: Redemption,
 ): RedemptionAnswer => ({
   id: made.ref,
   object: 'voucher.redemption',

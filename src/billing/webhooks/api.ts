@@ -15,7 +15,7 @@ import {
   webhookChangeBody,
   webhookRotateBody,
 } from './api/webhook-body.ts'
-import type { Asker } from './take-room.ts'
+import type { RoomOwner } from './take-room.ts'
 import { toDeliveryView, toWebhookView } from './webhook-view.ts'
 import {
   changeWebhook,
@@ -150,7 +150,7 @@ const alertsApi = (deps: Deps) =>
  * Events cover the whole account, so only a key without a parent may choose where they go.
  * @throws Refusal `scope_denied`
  */
-function askerOf({ account, key }: Caller): Asker {
+function askerOf({ account, key }: Caller): RoomOwner {
   assertRoot(key, 'Webhooks tell of the whole account')
   return { account, actor: key.id, lineage: key.lineage }
 }

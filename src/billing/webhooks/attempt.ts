@@ -3,8 +3,8 @@ import type { Deps } from '../../app/deps-port.ts'
 import type { Messages } from './message.ts'
 import { secretsOf } from './secrets.ts'
 import { signedHeaders } from './sign.ts'
-import type { Due } from './store/outbox.ts'
-import type { Tried } from './webhook.ts'
+import type { DueDelivery } from './store/outbox.ts'
+import type { AttemptResult } from './webhook.ts'
 
 export type AttemptNeeds = Pick<
   Deps,
@@ -14,9 +14,9 @@ export type AttemptNeeds = Pick<
 /** Makes one attempt, and returns it as the page shows it. */
 export async function attempt(
   deps: AttemptNeeds,
-  { event, webhook }: Due,
+  { event, webhook }: DueDelivery,
   { messageOf, signal }: { messageOf: Messages; signal: AbortSignal },
-): Promise<Tried> {
+): Promise<AttemptResult> {
   const { clock } = deps
   const startedAt = clock.monotonic()
   const secrets = secretsOf(deps, webhook, clock.now())

@@ -1,7 +1,7 @@
 /** The job that delivers events: routes them to subscribed endpoints, has due ones sent. */
 import type { Lease } from '../../storage/db/engine/lease.ts'
 import { makeSending, type SendNeeds } from './sending.ts'
-import type { Settled } from './store/outcomes.ts'
+import type { DeliveryTransition } from './store/outcomes.ts'
 
 /** How often the lease is renewed while there is work, in ms. */
 const renewMs = 3000
@@ -38,7 +38,7 @@ export function deliverer(deps: SendNeeds): (ending: AbortSignal) => Promise<voi
   const isSure = (): boolean =>
     lease !== undefined && clock.monotonic() - renewedAt < webhooks.sureMs
 
-  const onStored = ({ rows }: Settled): void => {
+  const onStored = ({ rows }: DeliveryTransition): void => {
     for (const { webhookId, doneAt } of rows) {
       if (doneAt !== null) ended.set(webhookId, (ended.get(webhookId) ?? 0) + 1)
     }

@@ -1,7 +1,7 @@
 /** The state of a delivery and of its endpoint after an attempt. */
 import type { Millis } from '../../kernel/clock.ts'
 import type { DeliveryRow, WebhookRow } from '../../storage/db/schema/schema.ts'
-import { isDelivered, nextTry, type Tried, triedForMs } from './webhook.ts'
+import { type AttemptResult, isDelivered, nextTry, triedForMs } from './webhook.ts'
 
 /** How long all events of a failing endpoint wait, in ms; then the oldest is tried again. */
 const longestPostponedMs = 300_000
@@ -22,7 +22,7 @@ export type Outcome = {
 
 export function outcomeOf(
   { delivery, webhook, wasFailing }: Attempted,
-  tried: Tried,
+  tried: AttemptResult,
   now: Millis,
 ): Outcome {
   const row: DeliveryRow = { ...delivery, ...tried, attempts: delivery.attempts + 1, triedAt: now }

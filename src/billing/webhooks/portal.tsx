@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
 import { viewRoutes } from '../../access/accounts/portal/view-routes.tsx'
 import type { Deps } from '../../app/deps-port.ts'
-import { type Acting, whoOf } from '../../kernel/acting.ts'
+import { type Actor, whoOf } from '../../kernel/acting.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { answerOnce, callOf } from '../../web/http/answer-once.ts'
@@ -19,12 +19,12 @@ import { webhookPortal } from './portal/webhook.tsx'
 import { newDraft, readWebhookForm } from './portal/webhook-fields.ts'
 import { NewWebhookPage } from './portal/webhook-form.tsx'
 import { type ListView, WebhooksPage, WebhooksPanel } from './portal/webhook-list.tsx'
-import { type SignedIn, showSecret, webhookSecretPage } from './portal/webhook-secret.tsx'
+import { type MemberContext, showSecret, webhookSecretPage } from './portal/webhook-secret.tsx'
 import { newWebhookPath, webhooksPath } from './portal/webhook-state.tsx'
 import { toWebhookView } from './webhook-view.ts'
 import { createWebhook } from './webhooks.ts'
 
-type Context = ReplyContext & { acting: Acting }
+type Context = ReplyContext & { acting: Actor }
 
 export const webhooksPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'webhooks-portal' })
@@ -79,7 +79,7 @@ const wishOf = ({ value, isForm }: Fields) =>
   isForm ? readWebhookForm(value) : checkBody(webhookBody, value)
 
 /** The new secret, or the form as sent with its error. */
-async function createForPage(deps: Deps, frame: Frame, context: SignedIn, sent: Fields) {
+async function createForPage(deps: Deps, frame: Frame, context: MemberContext, sent: Fields) {
   const { account, wallet: actor } = context.acting
   try {
     const made = await createWebhook(deps, { account, actor }, wishOf(sent))
@@ -98,6 +98,6 @@ function showForm(frame: Frame, context: Context, view: SentForm) {
   return reply(context, { page: shownAt(page, newWebhookPath), ...status })
 }
 
-async function readList({ webhooks, clock }: Deps, { account }: Acting): Promise<ListView> {
+async function readList({ webhooks, clock }: Deps, { account }: Actor): Promise<ListView> {
   return { account, found: await webhooks.list(account), now: clock.now() }
 }

@@ -2,13 +2,13 @@
 import type { Deps } from '../../app/deps-port.ts'
 import { deadlineIn } from '../../kernel/deadline.ts'
 import { type AttemptNeeds, attempt } from './attempt.ts'
-import { type Lane, makeLanes } from './lanes.ts'
+import { type DeliveryQueue, makeDeliveryQueues } from './delivery-queues.ts'
 import { makeMessages } from './message.ts'
 import { type Flight, lingerAfterMs } from './places.ts'
 import { makeSettling } from './settling.ts'
-import type { Due } from './store/outbox.ts'
-import type { Ended, Settled } from './store/outcomes.ts'
-import { isDelivered, type Tried } from './webhook.ts'
+import type { DueDelivery } from './store/outbox.ts'
+import type { DeliveryTransition, EndedDelivery } from './store/outcomes.ts'
+import { type AttemptResult, isDelivered } from './webhook.ts'
 
 export type SendNeeds = AttemptNeeds & Pick<Deps, 'webhooks' | 'log' | 'meters'>
 
@@ -25,12 +25,12 @@ type Watch = {
   /** Whether this node may send: no other one can have the lease. */
   isSure: () => boolean
   /** Called with the rows of each COMMIT. */
-  onStored: (settled: Settled) => void
+  onStored: (settled: DeliveryTransition) => void
 }
 
 export function makeSending(deps: SendNeeds, { isSure, onStored }: Watch, ending: AbortSignal) {
   const { webhooks, clock } = deps
-  const lanes = makeLanes(() => clock.monotonic())
+  const lanes = makeDeliveryQueues(() => clock.monotonic())
   const messageOf = makeMessages()
   /** Deliveries in memory: queued, on their way, or with an outcome that is not stored. */
   const known = new Set<string>()
@@ -53,11 +53,11 @@ export function makeSending(deps: SendNeeds, { isSure, onStored }: Watch, ending
     known.delete(id)
     if (isReading) endedMeanwhile.add(id)
   }
-  const clear = (lane: Lane): void => {
+  const clear = (lane: DeliveryQueue): void => {
     for (const { delivery } of lanes.clear(lane)) forget(delivery.id)
   }
 
-  const store = async (ended: Ended[]): Promise<void> => {
+  const store = async (ended: EndedDelivery[]): Promise<void> => {
     try {
       const settled = await webhooks.settle(ended, clock.now())
       for (const { status } of settled.rows) deps.meters.delivered(status)
@@ -88,8 +88,8 @@ export function makeSending(deps: SendNeeds, { isSure, onStored }: Watch, ending
     lanes.mark(false, new Set())
   }
 
-  const fly = async ({ due, flight }: { due: Due; flight: Flight }): Promise<void> => {
-    let tried: Tried | undefined
+  const fly = async ({ due, flight }: { due: DueDelivery; flight: Flight }): Promise<void> => {
+    let tried: AttemptResult | undefined
     try {
       tried = await attempt(deps, due, { messageOf, signal: ending })
     } catch (error) {
@@ -152,7 +152,7 @@ export function makeSending(deps: SendNeeds, { isSure, onStored }: Watch, ending
   }
 
   /** Queues what is new of a page; returns how many, and notes endpoints that take no more. */
-  const queue = (page: Due[], unread: Set<string>): number => {
+  const queue = (page: DueDelivery[], unread: Set<string>): number => {
     let added = 0
     for (const due of page) {
       const { id } = due.delivery

@@ -7,7 +7,7 @@ const enough = 64
 const gatherMs = 20
 
 /** Outcomes that wait for their COMMIT, or are in it. */
-export type Settling<T> = {
+export type SettlingQueue<T> = {
   /** How many there are. After a crash the messages of these are sent again. */
   readonly size: number
   add(outcome: T): void
@@ -16,7 +16,7 @@ export type Settling<T> = {
 }
 
 /** One COMMIT is in flight at a time; the next takes what came meanwhile. `store` never throws. */
-export function makeSettling<T>(store: (outcomes: T[]) => Promise<void>): Settling<T> {
+export function makeSettling<T>(store: (outcomes: T[]) => Promise<void>): SettlingQueue<T> {
   let waiting: T[] = []
   let inFlight = 0
   let isHurried = false

@@ -4,7 +4,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import { rowsBeside } from '../../ledger/stored-beside.ts'
 
 /** The account, the wallet or key that the audit names, and the lineage of a key. */
-export type Asker = { account: string; actor: string; lineage?: readonly string[] | undefined }
+export type RoomOwner = { account: string; actor: string; lineage?: readonly string[] | undefined }
 
 /**
  * The key may have been paused since its request came: a body can take its time.
@@ -12,7 +12,7 @@ export type Asker = { account: string; actor: string; lineage?: readonly string[
  */
 export const takeRoom = (
   { ledger }: Pick<Deps, 'ledger'>,
-  { account, lineage = [] }: Asker,
+  { account, lineage = [] }: RoomOwner,
   ...stored: readonly unknown[]
 ): Promise<void> =>
   ledger.post({

@@ -81,7 +81,7 @@ export const wants = (
   !(type === 'webhook.created' && subject === id)
 
 /** The outcome of an attempt. */
-export type Tried = { httpStatus: number | null; error: string | null; durationMs: number }
+export type AttemptResult = { httpStatus: number | null; error: string | null; durationMs: number }
 
-export const isDelivered = ({ httpStatus }: Tried): boolean =>
+export const isDelivered = ({ httpStatus }: AttemptResult): boolean =>
   httpStatus !== null && httpStatus >= 200 && httpStatus <= 299

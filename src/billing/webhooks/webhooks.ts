@@ -10,7 +10,7 @@ import type { DeliveryRow, WebhookRow } from '../../storage/db/schema/schema.ts'
 import { type AccountEventType, accountEvents, type NewEvent } from '../../storage/outbox/event.ts'
 import { placesPerMs, toEventRow } from '../../storage/outbox/event-row.ts'
 import { makeSecret } from './sign.ts'
-import { type Asker, takeRoom } from './take-room.ts'
+import { type RoomOwner, takeRoom } from './take-room.ts'
 import { defaultEvents, defaultOverlapSeconds, maxWaiting, maxWebhooks } from './webhook.ts'
 import { webhookRows } from './webhook-rows.ts'
 
@@ -19,7 +19,7 @@ type Needs = Pick<
   'webhooks' | 'webhookSecrets' | 'ledger' | 'clock' | 'ids' | 'random' | 'isWebhookTarget'
 >
 
-export type WebhookWish = {
+export type WebhookRequest = {
   url?: string | undefined
   events?: readonly string[] | undefined
   description?: string | undefined
@@ -44,8 +44,8 @@ export async function findWebhook(
  */
 export async function createWebhook(
   deps: Needs,
-  asker: Asker,
-  wish: WebhookWish,
+  asker: RoomOwner,
+  wish: WebhookRequest,
   once?: Once<WebhookRow>,
 ) {
   const { clock, ids, random, webhooks } = deps
@@ -94,7 +94,10 @@ export async function createWebhook(
 }
 
 /** Names the host alone: the whole address of a chat is a secret. */
-const createdEvent = ({ account, actor }: Asker, { id, url, format }: WebhookRow): NewEvent => ({
+const createdEvent = (
+  { account, actor }: RoomOwner,
+  { id, url, format }: WebhookRow,
+): NewEvent => ({
   ...{ type: 'webhook.created', account, subject: id },
   data: { webhook_id: id, host: URL.parse(url)?.host ?? '', format, actor },
 })
@@ -103,7 +106,12 @@ const refuseMore = (): never =>
   refuse('conflict', `An account has at most ${maxWebhooks} webhooks. Remove one first.`)
 
 /** @throws Refusal `not_found`, `invalid_request` with `param` */
-export async function changeWebhook(deps: Needs, asker: Asker, id: string, wish: WebhookWish) {
+export async function changeWebhook(
+  deps: Needs,
+  asker: RoomOwner,
+  id: string,
+  wish: WebhookRequest,
+) {
   const before = await findWebhook(deps, asker.account, id)
   if (wish.url !== undefined) assertTarget(deps, wish.url)
   const row: WebhookRow = {
@@ -139,7 +147,7 @@ function stateOf(before: WebhookRow, enabled: boolean | undefined, now: number) 
   return { disabledAt, disabledReason, failingSince, dropped }
 }
 
-export async function removeWebhook(deps: Needs, asker: Asker, id: string): Promise<void> {
+export async function removeWebhook(deps: Needs, asker: RoomOwner, id: string): Promise<void> {
   const row = await findWebhook(deps, asker.account, id)
   await deps.webhooks.remove(row, auditOf(deps, asker, row, 'webhook.remove'))
   await followRuns(deps, asker.account)
@@ -153,7 +161,7 @@ export async function removeWebhook(deps: Needs, asker: Asker, id: string): Prom
  */
 export async function rotateWebhook(
   deps: Needs,
-  asker: Asker,
+  asker: RoomOwner,
   {
     id,
     overlapSeconds = defaultOverlapSeconds,
@@ -177,7 +185,7 @@ export async function rotateWebhook(
 }
 
 /** Sends a `webhook.test`, whichever events the webhook has chosen; returns the delivery. */
-export async function testWebhook(deps: Needs, asker: Asker, id: string): Promise<DeliveryRow> {
+export async function testWebhook(deps: Needs, asker: RoomOwner, id: string): Promise<DeliveryRow> {
   const { webhooks, clock } = deps
   const row = await findWebhook(deps, asker.account, id)
   if (row.disabledAt !== null) refuse('conflict', 'This webhook is disabled. Enable it first.')
@@ -197,7 +205,7 @@ export async function testWebhook(deps: Needs, asker: Asker, id: string): Promis
 /** Sends an ended delivery again, with the same id and body. */
 export async function sendAgain(
   deps: Needs,
-  asker: Asker,
+  asker: RoomOwner,
   { id, deliveryId }: { id: string; deliveryId: string },
 ): Promise<DeliveryRow> {
   const { webhooks, clock } = deps
@@ -212,7 +220,7 @@ export async function sendAgain(
 /** The balance below which `balance.low` is told; null for never. */
 export const setLowBalance = (
   { ledger, ids }: Pick<Deps, 'ledger' | 'ids'>,
-  { account, actor }: Asker,
+  { account, actor }: RoomOwner,
   low: bigint | null,
 ): Promise<void> =>
   ledger.post({
@@ -283,7 +291,7 @@ function readDescription(text = ''): string {
 
 const auditOf = (
   { ids, clock }: Pick<Deps, 'ids' | 'clock'>,
-  { account: accountId, actor }: Asker,
+  { account: accountId, actor }: RoomOwner,
   { id: subject, url, events, format, disabledAt }: WebhookRow,
   action: string,
 ) => {

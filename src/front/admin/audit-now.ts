@@ -5,13 +5,13 @@ import type { AuditReport } from '../../ledger/store/audit.ts'
 import { noteAction } from './note.ts'
 
 /** The result of a requested audit. */
-export type Audited = AuditReport & { at: Millis }
+export type AuditResult = AuditReport & { at: Millis }
 
 /** Audits the ledger; calls while an audit runs share its result. */
 export function ledgerAuditor(deps: Pick<Deps, 'admin' | 'audits' | 'clock' | 'health' | 'ids'>) {
-  let running: Promise<Audited> | undefined
-  let last: Audited | undefined
-  const audit = async (): Promise<Audited> => {
+  let running: Promise<AuditResult> | undefined
+  let last: AuditResult | undefined
+  const audit = async (): Promise<AuditResult> => {
     const at = deps.clock.now()
     const report = await deps.audits.report(at)
     deps.health.ledger = report.faults.length === 0 ? 'balanced' : 'unbalanced'
@@ -20,8 +20,8 @@ export function ledgerAuditor(deps: Pick<Deps, 'admin' | 'audits' | 'clock' | 'h
     return last
   }
   return {
-    last: (): Audited | undefined => last,
-    async now(actor: string): Promise<Audited> {
+    last: (): AuditResult | undefined => last,
+    async now(actor: string): Promise<AuditResult> {
       running ??= audit().finally(() => {
         running = undefined
       })

@@ -8,7 +8,7 @@ import { Refusal, refuse } from '../../kernel/refusal.ts'
 import { grantCredit } from '../../ledger/grant.ts'
 import { onceOf } from '../../ledger/once.ts'
 
-type Wish = { account: string; amount: Nusd; reason: string; actor: string; once: string }
+type GrantRequest = { account: string; amount: Nusd; reason: string; actor: string; once: string }
 
 /** Lifetime of a form: as long as its idempotency record, in ms. */
 const dayMs = 86_400_000
@@ -26,7 +26,7 @@ export const makeGrantToken = (ids: Ids, now: Millis): string =>
  */
 export async function grantOnce(
   deps: Pick<Deps, 'clock' | 'ids' | 'ledger' | 'replies' | 'settings'>,
-  wish: Wish,
+  wish: GrantRequest,
 ): Promise<{ granted: boolean }> {
   const { once, account, amount, reason, actor } = wish
   assertFresh(once, deps.clock.now())

@@ -1,6 +1,6 @@
 /** The operator's pages and their JSON under `/api/portal/admin`. */
 import { Elysia } from 'elysia'
-import type { Deps, Reloaded } from '../../app/deps-port.ts'
+import type { Deps, ReloadResult } from '../../app/deps-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { isId } from '../../kernel/ids.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
@@ -9,7 +9,7 @@ import { refuse } from '../../kernel/refusal.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { statusOf } from '../status/api.ts'
 import { auditQuery } from './api/operator-lists.ts'
-import { type Audited, ledgerAuditor } from './audit-now.ts'
+import { type AuditResult, ledgerAuditor } from './audit-now.ts'
 import { findingsOf } from './findings.ts'
 import { adminAuth } from './needs-admin.ts'
 import { noteAction } from './note.ts'
@@ -45,7 +45,7 @@ const statusPortal = (deps: Deps, frame: Frame) =>
   })
 
 const modelsPortal = (deps: Deps, frame: Frame) => {
-  let reloaded: Reloaded | undefined
+  let reloaded: ReloadResult | undefined
   const read = async (): Promise<ModelsView> => ({
     ...(await readOperatedModels(deps)),
     canReload: deps.reload.again !== undefined,
@@ -75,7 +75,7 @@ const modelsPortal = (deps: Deps, frame: Frame) => {
 
 const ledgerPortal = (deps: Deps, frame: Frame) => {
   const auditor = ledgerAuditor(deps)
-  const panel = (audited: Audited | undefined) => (
+  const panel = (audited: AuditResult | undefined) => (
     <LedgerPanel view={{ audited, now: deps.clock.now() }} />
   )
   const read = () => Promise.resolve(auditor.last())
@@ -94,7 +94,7 @@ const ledgerPortal = (deps: Deps, frame: Frame) => {
     )
 }
 
-const toAuditedView = (audited: Audited | undefined) => ({
+const toAuditedView = (audited: AuditResult | undefined) => ({
   object: 'ledger_audit',
   at: audited ? toRfc3339(audited.at) : null,
   balanced: audited ? audited.faults.length === 0 : null,

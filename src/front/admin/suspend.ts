@@ -6,14 +6,14 @@ import type { AccountRow } from '../../storage/db/schema/schema.ts'
 type Needs = Pick<Deps, 'accounts' | 'ids' | 'keys' | 'ledger' | 'live'>
 
 /** `actor` is a wallet or `operator`. */
-type Wish = { account: string; reason: string; actor: string }
+type SuspendRequest = { account: string; reason: string; actor: string }
 
 /**
  * Suspends an account: from the commit on it gets no hold. Its live runs stop, here at once and on
  * other nodes within two seconds, and are charged for the output they delivered.
  * @throws Refusal 'not_found', 'conflict' for the actor's own account
  */
-export async function suspendAccount(deps: Needs, wish: Wish): Promise<AccountRow> {
+export async function suspendAccount(deps: Needs, wish: SuspendRequest): Promise<AccountRow> {
   if (wish.account === wish.actor) {
     refuse('conflict', 'This is your own account; suspended, you could not resume it.')
   }
@@ -28,13 +28,13 @@ export async function suspendAccount(deps: Needs, wish: Wish): Promise<AccountRo
  * Lets a suspended account use its keys and balance again.
  * @throws Refusal 'not_found'
  */
-export const resumeAccount = (deps: Needs, wish: Wish): Promise<AccountRow> =>
+export const resumeAccount = (deps: Needs, wish: SuspendRequest): Promise<AccountRow> =>
   change(deps, wish, 'active')
 
 /** Sets the status; without a change it records nothing. */
 async function change(
   { accounts, ids, keys, ledger }: Needs,
-  { account, reason, actor }: Wish,
+  { account, reason, actor }: SuspendRequest,
   status: AccountRow['status'],
 ): Promise<AccountRow> {
   if (!(await accounts.find(account))) refuse('not_found', 'No such account.')

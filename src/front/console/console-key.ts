@@ -1,6 +1,6 @@
 /** The key that a console spends through: a root key, or one of a branch, made at first use. */
 import { changeKey } from '../../access/keys/change.ts'
-import { issueKey, type KeyWish } from '../../access/keys/issue.ts'
+import { issueKey, type KeyRequest } from '../../access/keys/issue.ts'
 import {
   assertAddressAllowed,
   assertScope,
@@ -13,7 +13,7 @@ import { limitColumns } from '../../access/keys/key-limits.ts'
 import { revokeKey } from '../../access/keys/revoke.ts'
 import type { ShownKey } from '../../access/keys/shown-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
-import type { Acting } from '../../kernel/acting.ts'
+import type { Actor } from '../../kernel/acting.ts'
 import { maxNusd, min, type Nusd, parseUsd } from '../../kernel/money.ts'
 import { refuse, refuseField } from '../../kernel/refusal.ts'
 import type { KeyRow } from '../../storage/db/schema/schema.ts'
@@ -22,7 +22,7 @@ import type { KeyRow } from '../../storage/db/schema/schema.ts'
 export const defaultCap: Nusd = 1_000_000_000n
 
 /** The console key; undefined before its first use. */
-export async function readKey(deps: Deps, acting: Acting): Promise<ShownKey | undefined> {
+export async function readKey(deps: Deps, acting: Actor): Promise<ShownKey | undefined> {
   const keyId = await deps.console.keyOf(acting)
   return keyId === undefined ? undefined : deps.keys.show(keyId, deps.clock.now())
 }
@@ -32,7 +32,7 @@ export async function readKey(deps: Deps, acting: Acting): Promise<ShownKey | un
  * @throws Refusal `key_revoked`, `key_paused`, `scope_denied`, `ip_not_allowed`, or `conflict`
  * above the active keys of the plan.
  */
-export async function payerOf(deps: Deps, acting: Acting, address: string): Promise<Caller> {
+export async function payerOf(deps: Deps, acting: Actor, address: string): Promise<Caller> {
   const { account } = acting
   const found = await readKey(deps, acting)
   const isFresh = found === undefined || stateOf(deps, found) === 'expired'
@@ -54,7 +54,7 @@ const revokedWords = 'The console key was revoked. Create a new one to continue.
 const pausedWords = 'The console key is paused. Resume it on the Keys page to continue.'
 
 /** Replaces a revoked, expired or missing key; keeps one that is usable or paused. */
-export async function renewKey(deps: Deps, acting: Acting): Promise<ShownKey> {
+export async function renewKey(deps: Deps, acting: Actor): Promise<ShownKey> {
   const found = await readKey(deps, acting)
   const state = found && stateOf(deps, found)
   if (found && (state === 'usable' || state === 'paused')) return found
@@ -65,7 +65,7 @@ export async function renewKey(deps: Deps, acting: Acting): Promise<ShownKey> {
  * Sets the cap of the console key, which it creates if needed.
  * @throws Refusal `invalid_request`, `conflict` below the spent amount or for a revoked key
  */
-export async function changeCap(deps: Deps, acting: Acting, cap: string): Promise<ShownKey> {
+export async function changeCap(deps: Deps, acting: Actor, cap: string): Promise<ShownKey> {
   const capLimit = parseUsd(cap.trim().replace(/^\$/, ''))
   if (capLimit === undefined || capLimit === 0n) {
     refuseField('cap', 'Enter the cap in dollars, above 0, such as 2.50.')
@@ -87,7 +87,7 @@ const stateOf = ({ clock }: Deps, { chain }: ShownKey) => statusOf(chain, clock.
  */
 async function openKey(
   deps: Deps,
-  acting: Acting,
+  acting: Actor,
   before: ShownKey | undefined,
   capLimit?: Nusd,
 ): Promise<ShownKey> {
@@ -108,17 +108,17 @@ export const keptColumns = [
   'ipCidrs',
   'tags',
   ...limitColumns,
-] as const satisfies (keyof KeyRow & keyof KeyWish)[]
+] as const satisfies (keyof KeyRow & keyof KeyRequest)[]
 
 const keptOf = (last: KeyRow): Pick<KeyRow, (typeof keptColumns)[number]> =>
   Object.fromEntries(keptColumns.map((name) => [name, last[name]])) as unknown as KeyRow
 
 /** The settings of a new key: those of the last one, with its owner's changes. */
 const wishLike = (
-  acting: Acting,
+  acting: Actor,
   last: KeyRow | undefined,
   branch: KeyRow | undefined,
-): KeyWish => ({
+): KeyRequest => ({
   account: acting.account,
   actor: acting.wallet,
   acting,

@@ -122,9 +122,9 @@ export function readInline(text: string, depth = 0): Inline[] {
   return parts
 }
 
-type Found = { part: Inline; end: number } | undefined
+type InlineMatch = { part: Inline; end: number } | undefined
 
-function partAt(text: string, at: number, depth: number): Found {
+function partAt(text: string, at: number, depth: number): InlineMatch {
   switch (text[at]) {
     case '`':
       return codeAt(text, at)
@@ -139,7 +139,7 @@ function partAt(text: string, at: number, depth: number): Found {
   return undefined
 }
 
-function codeAt(text: string, at: number): Found {
+function codeAt(text: string, at: number): InlineMatch {
   const mark = /^`+/.exec(text.slice(at, at + 5))?.[0] ?? '`'
   const from = at + mark.length
   const end = closing(text, mark, from)
@@ -147,7 +147,7 @@ function codeAt(text: string, at: number): Found {
   return { part: { is: 'code', text: text.slice(from, end) }, end: end + mark.length }
 }
 
-function linkAt(text: string, at: number, depth: number): Found {
+function linkAt(text: string, at: number, depth: number): InlineMatch {
   const middle = closing(text, '](', at + 1)
   const end = middle < 0 ? -1 : closing(text, ')', middle + 2)
   if (end < 0) return undefined
@@ -157,7 +157,7 @@ function linkAt(text: string, at: number, depth: number): Found {
   return { part: { is: 'link', url, parts }, end: end + 1 }
 }
 
-function emphasisAt(text: string, at: number, depth: number): Found {
+function emphasisAt(text: string, at: number, depth: number): InlineMatch {
   const sign = text[at] ?? ''
   const mark = text[at + 1] === sign ? sign + sign : sign
   const from = at + mark.length
@@ -172,7 +172,7 @@ function emphasisAt(text: string, at: number, depth: number): Found {
 }
 
 /** An address that stands in the text by itself. */
-function addressAt(text: string, at: number): Found {
+function addressAt(text: string, at: number): InlineMatch {
   if (/\w/.test(text[at - 1] ?? '')) return undefined
   const found = /^https?:\/\/[^\s<>"'`()[\]*]+/.exec(text.slice(at, at + reach))?.[0]
   const shown = found && withoutPoints(found)

@@ -6,7 +6,7 @@ import { dayMs } from '../../access/keys/key.ts'
 import { toKeyView } from '../../access/keys/key-view.ts'
 import type { ShownKey } from '../../access/keys/shown-key.ts'
 import type { Deps } from '../../app/deps-port.ts'
-import { type Acting, whoOf } from '../../kernel/acting.ts'
+import { type Actor, whoOf } from '../../kernel/acting.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { Refusal } from '../../kernel/refusal.ts'
@@ -24,12 +24,12 @@ import type { Frame } from '../../web/ui/frame.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
 import { type ReplyContext, reply, sendOn } from '../../web/ui/reply.ts'
 import { answerCommand } from './api/answer-page.ts'
-import { type Draft, readAsked } from './api/asked.ts'
 import { beginAsked } from './api/begin.ts'
 import { streamAnswer } from './api/console-stream.ts'
 import { answerForm, pageOfTalk } from './api/kept-page.ts'
 import { answerProgram } from './api/program.ts'
-import { chatModels } from './ask.ts'
+import { type Draft, readQuestion } from './api/question.ts'
+import { chatModels } from './chat-run.ts'
 import { changeCap, defaultCap, readKey, renewKey } from './console-key.ts'
 import { capFaultOf } from './fault-words.ts'
 import { KeyPanel } from './portal/side.tsx'
@@ -38,15 +38,15 @@ import { capBody } from './shapes.ts'
 import { commandIn } from './talk.ts'
 
 /** Runs a slash command of a signed-in account. */
-export type RunCommand = (line: string, acting: Acting) => Promise<{ lines: readonly string[] }>
+export type RunCommand = (line: string, acting: Actor) => Promise<{ lines: readonly string[] }>
 
-type Context = ReplyContext & { acting: Acting }
+type Context = ReplyContext & { acting: Actor }
 
 export const consolePortal = (deps: Deps, frame: Frame, runCommand: RunCommand) => {
   const { settings, clock } = deps
   const requests = makeLimiter(clock)
 
-  const viewOf = async (acting: Acting, draft: Draft, more: Partial<ConsoleView> = {}) => ({
+  const viewOf = async (acting: Actor, draft: Draft, more: Partial<ConsoleView> = {}) => ({
     account: acting.account,
     baseUrl: settings.baseUrl,
     bodyBytes: settings.bodyBytes,
@@ -98,7 +98,7 @@ export const consolePortal = (deps: Deps, frame: Frame, runCommand: RunCommand) 
     .post(
       '/api/portal/console/run',
       async ({ request, server, set, acting, session, visitor }) => {
-        const asked = await readAsked(request, settings.bodyBytes)
+        const asked = await readQuestion(request, settings.bodyBytes)
         const wish = { asked, acting, session: session.id, address: visitor.clientAddress }
         const begin = (call?: Call) => {
           const once = call && onceOf<OpenedRun>(deps, call, () => undefined)

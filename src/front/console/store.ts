@@ -1,10 +1,10 @@
 /** The SQL of the console: which key it spends through, by account and by developer. */
 import { and, eq, isNull } from 'drizzle-orm'
-import type { Acting } from '../../kernel/acting.ts'
+import type { Actor } from '../../kernel/acting.ts'
 import type { Db } from '../../storage/db/engine/db.ts'
 import { first, rows } from '../../storage/db/sql/query-steps.ts'
 
-type Spender = Pick<Acting, 'account' | 'branch' | 'member'>
+type Spender = Pick<Actor, 'account' | 'branch' | 'member'>
 
 export type ConsoleStore = {
   /** The console key of an account, or of a developer in it; undefined before its first use. */

@@ -3,8 +3,8 @@ import type { Json } from '../../kernel/canonical.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { cachedUnitsOf, costOf, inputUnitsOf } from '../../models/meter.ts'
 import { holdLines, type Prices } from '../../models/rates.ts'
+import { answerMessages } from './answer-parts.ts'
 import { charsOf, type FileTokens, partOf, type SentFile, tokensOf } from './files.ts'
-import { answerMessages } from './said.ts'
 
 /** An answered question. Pages send turns back, because the server stores no conversation. */
 export type Turn = {
@@ -19,7 +19,7 @@ export type Turn = {
 }
 
 /** A question with the turns before it. */
-export type Ask = {
+export type ConsoleQuestion = {
   model: string
   input: string
   max_output_tokens?: number
@@ -73,7 +73,7 @@ const wholeUrl: UrlOf = ({ data }) => data
 
 /** The messages to send: the system prompt, the turns, the question. */
 export function messagesOf(
-  { system, turns = [], input, files, model }: Ask,
+  { system, turns = [], input, files, model }: ConsoleQuestion,
   urlOf: UrlOf = wholeUrl,
 ): Json[] {
   const said = turns.flatMap((turn) => [
@@ -91,7 +91,7 @@ function contentOf(input: string, files: readonly SentFile[] = [], urlOf: UrlOf)
 }
 
 /** The files of the turns before a question. */
-export const earlierFiles = ({ turns = [] }: Ask): SentFile[] =>
+export const earlierFiles = ({ turns = [] }: ConsoleQuestion): SentFile[] =>
   turns.flatMap(({ files = [] }) => files)
 
 type Overhead = { perMessage: number; fixed: number }
@@ -128,7 +128,7 @@ export function readTariff(text: string): Tariff {
  * The hold for a question, in nano-USD: the most that its answer can cost. It counts bytes, so
  * where the server has the model's tokenizer, less is held.
  */
-export function mostOf(tariff: Tariff, ask: Ask): Nusd {
+export function mostOf(tariff: Tariff, ask: ConsoleQuestion): Nusd {
   const { prices, overhead, contextTokens, bytesPerToken } = tariff
   // The tokens of files have a bound of their own.
   const messages = messagesOf(ask, () => '')
@@ -156,7 +156,7 @@ export function inputText(lines: readonly AnyLine[]): string {
  * The same call as a shell command. The key is an environment variable, never its secret; files are
  * read where the command runs, because their data is too long for a line.
  */
-export function curlOf(baseUrl: string, ask: Ask): string {
+export function curlOf(baseUrl: string, ask: ConsoleQuestion): string {
   const files = [...earlierFiles(ask), ...(ask.files ?? [])]
   const texts = spaced(bodyOf(ask, ''))
   let marker = 'FILE'
@@ -186,7 +186,7 @@ export const piecesOf = (listing: string): string[] =>
   listing.split(/(?<=\s)(?=\S)|(?<=\S)(?=\s)|(?<=[/,])(?=[^\s/])/)
 
 /** The body of the call; the data of each file is the marker. */
-const bodyOf = (ask: Ask, marker: string) => ({
+const bodyOf = (ask: ConsoleQuestion, marker: string) => ({
   model: ask.model,
   messages: messagesOf(ask, ({ data }) => data.slice(0, data.indexOf(',') + 1) + marker),
   ...ask.params,

@@ -9,7 +9,7 @@ import { isAddress, toChecksumAddress } from '../../verify/address.ts'
 import type { NamedPassport, Range } from './store/prefixes.ts'
 
 /** A public thing that a search text names. */
-export type Found =
+export type SearchResult =
   | { is: 'receipt'; id: string }
   | { is: 'anchor'; row: AnchorRow }
   | { is: 'checkpoint'; row: CheckpointRow }
@@ -30,7 +30,7 @@ export const foundMax = 10
  * root, a log size, a handle, an address; and what begins so. Private receipts look the same as
  * missing ones.
  */
-export async function findPublic(deps: Deps, asked: string): Promise<Found[]> {
+export async function findPublic(deps: Deps, asked: string): Promise<SearchResult[]> {
   const text = asked.trim()
   if (text.length > longest) return []
   const [prefix = ''] = text.split('_')
@@ -62,19 +62,19 @@ function idsBy(kind: 'rcpt' | 'anc', text: string): Range<string> | undefined {
 /** Characters of an id behind its prefix. */
 const idLength = 26
 
-async function findReceiptsBy({ explorer }: Deps, text: string): Promise<Found[]> {
+async function findReceiptsBy({ explorer }: Deps, text: string): Promise<SearchResult[]> {
   const ids = idsBy('rcpt', text)
   return ids ? (await explorer.receiptsIn(ids, foundMax)).flatMap(ofReceipt) : []
 }
 
-async function findAnchors({ explorer }: Deps, text: string): Promise<Found[]> {
+async function findAnchors({ explorer }: Deps, text: string): Promise<SearchResult[]> {
   if (isId('anc', text)) return ofAnchor(await explorer.anchor(text))
   const ids = idsBy('anc', text)
   return ids ? (await explorer.anchorsIn(ids, foundMax)).flatMap(ofAnchor) : []
 }
 
 /** Finds receipts by the first digits of their hash, anchors by those of transaction or root. */
-async function findHashesBy({ explorer, logs }: Deps, digits: string): Promise<Found[]> {
+async function findHashesBy({ explorer, logs }: Deps, digits: string): Promise<SearchResult[]> {
   const hashes = [`0x${digits.padEnd(64, '0')}`, `0x${digits.padEnd(64, 'f')}`] as const
   const bytes = [fromHex(hashes[0]), fromHex(hashes[1])] as const
   const receipts = await explorer.receiptsOfDigests(bytes, foundMax)
@@ -86,20 +86,20 @@ async function findHashesBy({ explorer, logs }: Deps, digits: string): Promise<F
   return [...receipts.flatMap(ofReceipt), ...[...anchors.values()].flatMap(ofAnchor)]
 }
 
-async function findReceipt({ shares }: Deps, id: string): Promise<Found[]> {
+async function findReceipt({ shares }: Deps, id: string): Promise<SearchResult[]> {
   const share = await shares.find(id)
   return share?.visibility === 'public' ? ofReceipt(id) : []
 }
 
 /** A number is both the index of a receipt in the current log and the size of a signed head. */
-async function findPlace(deps: Deps, number: number): Promise<Found[]> {
+async function findPlace(deps: Deps, number: number): Promise<SearchResult[]> {
   const { origin, start } = deps.logs.current
   const row = await deps.checkpoints.find(origin, number)
   const found = ofReceipt(await deps.explorer.publicAt(start + number))
   return row ? [...found, { is: 'checkpoint', row }] : found
 }
 
-async function findHash({ explorer, logs }: Deps, hash: string): Promise<Found[]> {
+async function findHash({ explorer, logs }: Deps, hash: string): Promise<SearchResult[]> {
   const bytes = fromHex(hash)
   return [
     ...ofReceipt(await explorer.publicByDigest(bytes)),
@@ -108,7 +108,7 @@ async function findHash({ explorer, logs }: Deps, hash: string): Promise<Found[]
   ]
 }
 
-async function findAddress(deps: Deps, address: string): Promise<Found[]> {
+async function findAddress(deps: Deps, address: string): Promise<SearchResult[]> {
   const { signers, settings, anchoring, logs, explorer } = deps
   const place = await anchoring.placeOf(logs.current.origin)
   const roles: [Role, string | null | undefined][] = [
@@ -121,25 +121,26 @@ async function findAddress(deps: Deps, address: string): Promise<Found[]> {
   const held = roles.flatMap(([role, one]) => (one && toAccountId(one) === address ? [role] : []))
   const passports = await explorer.passportsOf(address)
   return [
-    ...[...new Set(held)].map((role): Found => {
+    ...[...new Set(held)].map((role): SearchResult => {
       return { is: 'address', address: toChecksumAddress(address), role }
     }),
-    ...passports.map((one): Found => ({ is: 'passport', ...one })),
+    ...passports.map((one): SearchResult => ({ is: 'passport', ...one })),
   ]
 }
 
 /** The passport with this handle, or those whose handle begins so. */
-async function findHandles({ passports, explorer }: Deps, text: string): Promise<Found[]> {
+async function findHandles({ passports, explorer }: Deps, text: string): Promise<SearchResult[]> {
   const row = isHandle(text) ? await passports.find(text) : undefined
   if (row?.status === 'public') return [toFound(row)]
   const isBeginning = /^[a-z][a-z0-9-]{1,28}$/.test(text)
   return isBeginning ? (await explorer.passportsBy(text, foundMax)).map(toFound) : []
 }
 
-const toFound = ({ handle, displayName }: NamedPassport): Found => {
+const toFound = ({ handle, displayName }: NamedPassport): SearchResult => {
   return { is: 'passport', handle, displayName }
 }
 
-const ofReceipt = (id: string | undefined): Found[] => (id ? [{ is: 'receipt', id }] : [])
+const ofReceipt = (id: string | undefined): SearchResult[] => (id ? [{ is: 'receipt', id }] : [])
 
-const ofAnchor = (row: AnchorRow | undefined): Found[] => (row ? [{ is: 'anchor', row }] : [])
+const ofAnchor = (row: AnchorRow | undefined): SearchResult[] =>
+  row ? [{ is: 'anchor', row }] : []

@@ -24,16 +24,16 @@ export type AnchorTape = {
 }
 
 /** How far each receipt of a page has come. */
-type Staged = { stageOf: (seen: SeenReceipt) => Stage }
+type StageSource = { stageOf: (seen: SeenReceipt) => Stage }
 
 /** Leaves of the current log that are anchored, and of these in final blocks. */
 export type Heads = { log: string; anchored: number; final: number }
 
 /** A page of the log in lines: public receipts, and private ones folded between them. */
-export type SeenPage = Page<Line> & Staged
+export type SeenPage = Page<Line> & StageSource
 
 /** A page of public receipts alone. */
-export type PublicPage = Page<SeenReceipt> & Staged
+export type PublicPage = Page<SeenReceipt> & StageSource
 
 export async function readTape(
   deps: Pick<Deps, 'anchors' | 'anchoring' | 'checkpoints' | 'logs' | 'logStore'>,
@@ -78,7 +78,10 @@ export async function readPublic(
   return { ...page, stageOf: await stagesOf(deps, page.items) }
 }
 
-async function stagesOf(deps: SeenDeps, items: readonly SeenReceipt[]): Promise<Staged['stageOf']> {
+async function stagesOf(
+  deps: SeenDeps,
+  items: readonly SeenReceipt[],
+): Promise<StageSource['stageOf']> {
   const stageOf = await readStages(
     deps,
     items.map(({ log }) => log),

@@ -15,7 +15,7 @@ import { publicPage } from '../../web/ui/layout.tsx'
 import { PageHead, Split } from '../../web/ui/panel.tsx'
 import { reply, sendOn } from '../../web/ui/reply.ts'
 import { followers, type Scene } from './api/followers.ts'
-import { type Found, findPublic } from './find.ts'
+import { findPublic, type SearchResult } from './find.ts'
 import { type AnchorTape, readHeads, readPublic, readSeen, readTape } from './overview.ts'
 import { AnchorsPanel, RunsChart, StatFigures, TopModels, Windows } from './pages/figures.tsx'
 import { FoundPanel } from './pages/find.tsx'
@@ -41,7 +41,7 @@ type ExplorerView = {
   list: ListView | undefined
   slips: SlipsView | undefined
   /** The search text and its results. */
-  search: { asked: string; found: readonly Found[] } | undefined
+  search: { asked: string; found: readonly SearchResult[] } | undefined
 }
 
 const places = windows.flatMap((window) =>
@@ -188,7 +188,7 @@ const ExplorerPage = ({ view }: { view: ExplorerView }) => (
 )
 
 /** The page of a search result, if it has one. */
-function pathOf(found: Found | undefined): string | undefined {
+function pathOf(found: SearchResult | undefined): string | undefined {
   if (found?.is === 'receipt') return `/receipts/${found.id}`
   return found?.is === 'passport' ? `/passports/${found.handle}` : undefined
 }

@@ -6,7 +6,7 @@ import type { ExplorerCountRow, ExplorerModelRow } from '../../storage/db/schema
 import { addHistograms, medianOf, noFirstTokens } from '../../storage/figures/figure.ts'
 import { dayMs, grainStart, hourMs } from '../../storage/figures/grain.ts'
 import type { StatsAnswer } from './shapes.ts'
-import type { Counted } from './store.ts'
+import type { CountProgress } from './store.ts'
 
 /** The time windows of figures. */
 export const windows = ['24h', '7d', '30d', 'all'] as const
@@ -116,7 +116,7 @@ export function spanOf(window: Window, now: Millis) {
  */
 async function unanchoredOf(
   { anchors, logs }: Pick<Deps, 'anchors' | 'logs'>,
-  { cursor, receipts }: Counted,
+  { cursor, receipts }: CountProgress,
 ): Promise<number> {
   let leaves = 0
   for (const { origin, start, end } of logs.all) {

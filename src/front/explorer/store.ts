@@ -19,7 +19,7 @@ import { first, prepared, rows, type Work } from '../../storage/db/sql/query-ste
 import type { Grain } from '../../storage/figures/grain.ts'
 import { type PrefixFinds, prefixFinds, rootsMax } from './store/prefixes.ts'
 
-export type ExplorerStore = FigureReads & ReceiptReads & Finds & PrefixFinds
+export type ExplorerStore = FigureReads & ReceiptReads & PrefixSearch & PrefixFinds
 
 /** A numbered receipt; `share` is undefined unless it is public. */
 export type LoggedReceipt = {
@@ -28,12 +28,12 @@ export type LoggedReceipt = {
 }
 
 /** The number of counted receipts, and the first log place not counted yet. */
-export type Counted = { receipts: number; cursor: number }
+export type CountProgress = { receipts: number; cursor: number }
 
 type FigureReads = {
   /** Counts per hour or day since `from`, oldest first. */
   counts(grain: ExplorerCountRow['grain'], from: Millis): Promise<ExplorerCountRow[]>
-  counted(): Promise<Counted>
+  counted(): Promise<CountProgress>
   /** Public receipts by model, per hour or day since `from`, or of all time. */
   models(grain: Grain, from: Millis): Promise<ExplorerModelRow[]>
 }
@@ -47,7 +47,7 @@ type ReceiptReads = {
   newestPlace(): Promise<number>
 }
 
-type Finds = {
+type PrefixSearch = {
   /** The public receipt with this digest. */
   publicByDigest(digest: Uint8Array): Promise<string | undefined>
   /** The receipt at a log place, if it is public. */
@@ -80,7 +80,7 @@ function figureReads(db: Db): FigureReads {
         ),
       ),
     counted: () =>
-      db.read(function* (q): Work<Counted> {
+      db.read(function* (q): Work<CountProgress> {
         const days = q.select({ all: sum(counts.receipts) }).from(counts)
         const total = yield* first(days.where(eq(counts.grain, 'day')))
         const name = cursorOf({ name: 'explorer' })
@@ -161,7 +161,7 @@ function receiptReads(db: Db): ReceiptReads {
   }
 }
 
-function finds(db: Db): Finds {
+function finds(db: Db): PrefixSearch {
   const { anchors, chainTxs, passports, shares } = db.tables
 
   return {
@@ -218,14 +218,14 @@ function finds(db: Db): Finds {
   }
 }
 
-type Found = {
+type PrefixMatch = {
   run: Omit<EndedRun, 'output'>
   sections: ShareRow['sections'] | null
   updatedAt: number | null
   erased: Ended['erased'] | null
 }
 
-function toLogged({ run, sections, updatedAt, erased }: Found): LoggedReceipt {
+function toLogged({ run, sections, updatedAt, erased }: PrefixMatch): LoggedReceipt {
   const { logPlace } = run
   if (logPlace === null) throw new Error(`${run.id} has no place`)
   const kept = isErased(run) && erased ? { erased } : {}

@@ -12,7 +12,7 @@ import { hostCheck } from '../../web/http/host.ts'
 import { keylessGuard } from '../../web/http/keyless.ts'
 import { retryAdvice } from '../../web/http/refusal-headers.ts'
 import { idleTimeoutSeconds } from '../../web/http/serve.ts'
-import type { Ask } from './api/mcp-server.ts'
+import type { CallSender } from './api/mcp-server.ts'
 
 /**
  * `POST /mcp`: the tools of the service by the Model Context Protocol (streamable HTTP), without
@@ -23,7 +23,7 @@ import type { Ask } from './api/mcp-server.ts'
 export const mcpApi = (deps: Deps, handle: (request: Request) => Promise<Response>) => {
   const { settings, log, version } = deps
   const isOurHost = hostCheck(settings.baseUrl, settings.listen)
-  const ask: Ask = ({ method, path, body, headers }, outer) => {
+  const ask: CallSender = ({ method, path, body, headers }, outer) => {
     const asked = new Request(settings.baseUrl + path, {
       method,
       headers: { ...headers, ...passedOn(outer, settings.baseUrl) },

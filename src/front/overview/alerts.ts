@@ -6,7 +6,7 @@ import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { windowEnd } from '../../ledger/window.ts'
 import type { KeyRow } from '../../storage/db/schema/schema.ts'
-import type { Lasting } from './spend.ts'
+import type { BalanceForecast } from './spend.ts'
 
 /** A condition that stops runs, or will, and that the reader can act on. */
 export type Alert =
@@ -20,11 +20,11 @@ export type Alert =
   /** The number of further alerts about keys. */
   | { kind: 'more_keys'; count: number }
 
-type Found = {
+type AlertFacts = {
   now: Millis
   /** Balance less holds; undefined for an account that never had credit. */
   available: Nusd | undefined
-  lasting: Lasting | undefined
+  lasting: BalanceForecast | undefined
   keys: readonly ShownKey[]
   /** The spending of each key today, without its children. */
   spentToday: ReadonlyMap<string, Nusd>
@@ -41,7 +41,7 @@ const lowDays = 3
 const keysMax = 3
 
 /** All alerts, worst first. */
-export function alertsOf(found: Found): Alert[] {
+export function alertsOf(found: AlertFacts): Alert[] {
   const alerts: Alert[] = []
   if (found.isDiverged) alerts.push({ kind: 'log_diverged' })
   if (found.isUnbalanced) alerts.push({ kind: 'unbalanced' })
@@ -58,7 +58,7 @@ export function alertsOf(found: Found): Alert[] {
 }
 
 /** Alerts about keys, those that stop first coming first. */
-function keyAlerts({ keys, now, spentToday }: Found): Alert[] {
+function keyAlerts({ keys, now, spentToday }: AlertFacts): Alert[] {
   const spent = spentWithBelow(keys, spentToday)
   const usable = keys.filter(({ chain }) => statusOf(chain, now) === 'usable')
   const found = usable.flatMap((shown): { at: number; alert: Alert }[] => {

@@ -37,7 +37,7 @@ export async function readOnboarding(
 export const stepsDone = ({ hasCredit, hasKey, ended }: Onboarding): number =>
   1 + [hasCredit, hasKey, ended].filter(Boolean).length
 
-type Wish = {
+type OnboardingInput = {
   account: string
   runId: string
   actor: string
@@ -53,7 +53,7 @@ type Wish = {
  */
 export async function verifyOwn(
   deps: Deps,
-  { account, runId, actor, digest }: Wish,
+  { account, runId, actor, digest }: OnboardingInput,
 ): Promise<void> {
   const receiptId = receiptIdOf(runId)
   const found = await deps.receipts.find(receiptId)

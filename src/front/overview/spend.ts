@@ -69,7 +69,7 @@ export function spendOf(
   return { days, total, runs: rows.reduce((sum, { runs }) => sum + runs, 0) }
 }
 
-export type Lasting = { days: number; perDay: Nusd }
+export type BalanceForecast = { days: number; perDay: Nusd }
 
 /**
  * How long the balance lasts at the pace of the last seven days, or since the first spend in them;
@@ -79,7 +79,7 @@ export function lastingOf(
   available: Nusd,
   { days }: Pick<Spend, 'days'>,
   now: Millis,
-): Lasting | undefined {
+): BalanceForecast | undefined {
   const lately = days.slice(-latelyDays)
   const first = lately.find(({ cost }) => cost > 0n)
   if (!first) return undefined

@@ -4,7 +4,7 @@ import { acceptsGzip } from '../../web/http/assets.ts'
 import { isKnown } from '../../web/http/etag.ts'
 
 /** Answers with the text, or with 304 to a client whose copy has the same ETag. */
-export function answerText({ request, set }: Asked, text: string, contentType: string) {
+export function answerText({ request, set }: TextRequest, text: string, contentType: string) {
   set.headers['content-type'] = contentType
   set.headers['vary'] = 'Accept-Encoding'
   if (isKnown(request, set, text)) return ''
@@ -13,4 +13,4 @@ export function answerText({ request, set }: Asked, text: string, contentType: s
   return new Response(Bun.gzipSync(text))
 }
 
-type Asked = { request: Request; set: Context['set'] }
+type TextRequest = { request: Request; set: Context['set'] }

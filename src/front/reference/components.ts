@@ -5,7 +5,7 @@ import { spellShapes } from '../../web/http/json-schema.ts'
 import type { TSchema } from '../../web/http/shape.ts'
 
 /** The members of `components` that are found while the paths are written. */
-export type Found = {
+export type ComponentSet = {
   schemas: Record<string, Schema>
   responses: Record<string, Json>
   examples: Record<string, Json>
@@ -14,18 +14,23 @@ export type Found = {
 }
 
 /** The reference to a component, which is made where it is named first. */
-export function refer(found: Found, kind: keyof Found, name: string, make: () => Json): Json {
+export function refer(
+  found: ComponentSet,
+  kind: keyof ComponentSet,
+  name: string,
+  make: () => Json,
+): Json {
   const made: Record<string, Json> = found[kind]
   made[name] ??= make()
   return { $ref: `#/components/${kind}/${name}` }
 }
 
 /** A shape as JSON Schema, in which shapes with a name are references; one that is, as it is. */
-export const spelled = (found: Found, shape: TSchema | Schema): Schema =>
+export const spelled = (found: ComponentSet, shape: TSchema | Schema): Schema =>
   spellShapes(shape, found.schemas) as Schema
 
 /** The part of a document that some of its operations need: those alone, and what they refer to. */
-export function partOf<D extends Whole>(document: D, isWanted: (tag: string) => boolean) {
+export function partOf<D extends WholeDocument>(document: D, isWanted: (tag: string) => boolean) {
   const { paths: every, components, tags, ...rest } = document
   const paths = Object.fromEntries(
     Object.entries(every).flatMap(([path, methods]) => {
@@ -82,7 +87,7 @@ const reference = /"\$ref":"#\/components\/(\w+)\/([^"]+)"/g
 const tagOf = (operation: Json): string => String((operation as { tags: Json[] }).tags[0])
 
 type Components = Record<string, Record<string, Json>>
-type Whole = {
+type WholeDocument = {
   info: { title: string }
   tags: { name: string }[]
   paths: Record<string, Record<string, Json>>

@@ -12,13 +12,13 @@ import {
   pathOf,
   refusalsOf,
 } from '../../web/reference/operation.ts'
-import { type Found, refer, spelled } from './components.ts'
+import { type ComponentSet, refer, spelled } from './components.ts'
 import { headersOf, noRetry } from './document-headers.ts'
 import { errorShape, messagesErrorShape, metadataShapes, requestIdShape } from './error-shapes.ts'
 import { sampleOf } from './sample.ts'
 
 /** Every status that the route may refuse with, and which types of errors it then is. */
-export function errorsOf(operation: Operation, found: Found): Record<string, Json> {
+export function errorsOf(operation: Operation, found: ComponentSet): Record<string, Json> {
   const byStatus = new Map<number, RefusalType[]>()
   for (const type of new Set([...refusalsOf(operation), ...anywhere])) {
     const [status] = refusals[type]
@@ -53,7 +53,7 @@ function dialectOf(operation: Operation): Dialect {
 
 type Dialect = {
   name: readonly string[]
-  contentOf(found: Found, types: readonly RefusalType[]): Json
+  contentOf(found: ComponentSet, types: readonly RefusalType[]): Json
 }
 
 const ourErrors: Dialect['contentOf'] = (found, types) =>
@@ -91,7 +91,7 @@ function contentOf(
 }
 
 /** The error body of one type: its `type` alone says what `metadata` holds. */
-function errorOf(found: Found, type: RefusalType): Json {
+function errorOf(found: ComponentSet, type: RefusalType): Json {
   const shape = metadataShapes[type]
   return refer(found, 'schemas', `${pascal(type)}Error`, () => ({
     type: 'object',
@@ -119,7 +119,7 @@ const alwaysTold: readonly RefusalType[] = [
 ]
 
 /** The same in Anthropic's shape, in which the members of `metadata` stand among `details`. */
-function messagesErrorOf(found: Found, type: RefusalType): Json {
+function messagesErrorOf(found: ComponentSet, type: RefusalType): Json {
   const shape = metadataShapes[type]
   const { properties = {} } = shape ? (spelled(found, shape) as { properties?: Schemas }) : {}
   const error = messagesError(new Refusal(type), '')['error'] as Schema
@@ -172,7 +172,7 @@ const adviceOf = (operation: Operation, status: number): Record<string, t.TSchem
     : {}
 
 /** A refusal with all that its type always tells. */
-function refusalOf(found: Found, type: RefusalType): Refusal {
+function refusalOf(found: ComponentSet, type: RefusalType): Refusal {
   const shape = metadataShapes[type]
   if (!shape) return new Refusal(type)
   const metadata = sampleOf(spelled(found, shape), found.schemas)

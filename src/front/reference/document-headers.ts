@@ -2,10 +2,10 @@
 import type { Json } from '../../kernel/canonical.ts'
 import type { Schema } from '../../web/http/json-schema.ts'
 import * as t from '../../web/http/shape.ts'
-import { type Found, refer, spelled } from './components.ts'
+import { type ComponentSet, refer, spelled } from './components.ts'
 
 /** The headers of an answer, `X-Request-Id` of every answer among them. */
-export function headersOf(found: Found, own: Own = {}): Record<string, Json> {
+export function headersOf(found: ComponentSet, own: Own = {}): Record<string, Json> {
   const all: Own = { 'X-Request-Id': t.id('req', 'Of this request.'), ...own }
   return Object.fromEntries(
     Object.entries(all).map(([name, shape]) => {

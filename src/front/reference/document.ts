@@ -13,7 +13,7 @@ import {
   pathOf,
 } from '../../web/reference/operation.ts'
 import { areas, schemas } from './areas.ts'
-import { type Found, partOf, refer } from './components.ts'
+import { type ComponentSet, partOf, refer } from './components.ts'
 import { errorsOf } from './document-errors.ts'
 import { headersOf } from './document-headers.ts'
 import { sampleOf } from './sample.ts'
@@ -21,7 +21,7 @@ import { sampleOf } from './sample.ts'
 /** The OpenAPI 3.1 document of a service at that origin. */
 export function openApiOf({ baseUrl, version }: Service) {
   const paths: Record<string, Record<string, Json>> = {}
-  const found: Found = {
+  const found: ComponentSet = {
     schemas: { ...schemas },
     responses: {},
     examples: {},
@@ -106,7 +106,7 @@ const briefly =
   'One area of `/openapi.json`, which says what holds everywhere. Every error has the body of ' +
   '`Error`; its `type` says what `metadata` holds. Money is integer nano-USD (`_nusd`).'
 
-function operationOf(operation: Operation, tag: string, found: Found): Json {
+function operationOf(operation: Operation, tag: string, found: ComponentSet): Json {
   const { access, title, about: description } = operation
   const parameters = [
     ...parametersOf(operation, 'path'),
@@ -201,7 +201,7 @@ function examplesOf(
 
 const slugOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, '_')
 
-function answersOf({ answers }: Operation, found: Found): Record<string, Json> {
+function answersOf({ answers }: Operation, found: ComponentSet): Record<string, Json> {
   return Object.fromEntries(
     answers.map(({ status, about: description, headers, content }) => [
       String(status),
@@ -214,7 +214,7 @@ function answersOf({ answers }: Operation, found: Found): Record<string, Json> {
   )
 }
 
-const contentOf = (content: Answer['content'], found: Found): Record<string, Json> =>
+const contentOf = (content: Answer['content'], found: ComponentSet): Record<string, Json> =>
   Object.fromEntries(
     Object.entries(content).map(([media, { schema, sample }]): [string, Json] => [
       media,
@@ -225,7 +225,7 @@ const contentOf = (content: Answer['content'], found: Found): Record<string, Jso
   )
 
 /** A schema with a name has its sample beside it. */
-function sampleIn(found: Found, schema: Schema): Json {
+function sampleIn(found: ComponentSet, schema: Schema): Json {
   const { $ref } = schema
   const value = () => ({ value: sampleOf(schema, schemas) })
   if (typeof $ref !== 'string') return value()

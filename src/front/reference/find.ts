@@ -15,7 +15,7 @@ import {
 } from './texts.ts'
 
 /** A place of the reference that fits what was asked. */
-export type Hit = {
+export type SearchHit = {
   href: string
   title: string
   /** Its kind or place: `POST /v1/keys`, "Schema", "Error 402". */
@@ -28,7 +28,7 @@ export type Hit = {
 export const questionMax = 100
 
 /** Returns the places that hold every word, those that are called so first; none for no words. */
-export function findInReference(question: string): Hit[] {
+export function findInReference(question: string): SearchHit[] {
   const words = wordsOf(question)
   if (words.length === 0) return []
   places ??= everyPlace()
@@ -48,7 +48,7 @@ export function findInReference(question: string): Hit[] {
 export const wordsOf = (question: string): string[] =>
   question.slice(0, questionMax).toLowerCase().split(/\s+/).filter(Boolean)
 
-type Place = Omit<Hit, 'excerpt'> & { text: string; sought: { name: string; whole: string } }
+type Place = Omit<SearchHit, 'excerpt'> & { text: string; sought: { name: string; whole: string } }
 
 let places: Place[] | undefined
 

@@ -21,7 +21,11 @@ import { Prose, SchemaSection } from './pages/parts.tsx'
 
 /** `/docs`: the reference for people, of the same entries as `/openapi.json`. A page an area. */
 export const docsPages = (deps: Deps, frame: Frame) => {
-  const show = async (request: Request, path: string, { title, about, main, asked }: Shown) =>
+  const show = async (
+    request: Request,
+    path: string,
+    { title, about, main, asked }: ReferencePage,
+  ) =>
     publicPage({
       frame,
       title,
@@ -74,7 +78,7 @@ export const docsPages = (deps: Deps, frame: Frame) => {
     })
 }
 
-type Shown = { title: string; about: string; main: Markup; asked?: string }
+type ReferencePage = { title: string; about: string; main: Markup; asked?: string }
 
 const markdownType = 'text/markdown; charset=utf-8'
 

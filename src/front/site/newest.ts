@@ -2,7 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { Refusal } from '../../kernel/refusal.ts'
-import { type Judged, judgeStored } from '../../proof/receipts/judge.ts'
+import { type Judgement, judgeStored } from '../../proof/receipts/judge.ts'
 import { sharedFileOf } from '../../proof/receipts/receipt-file.ts'
 import type { ShareRow } from '../../storage/db/schema/schema.ts'
 
@@ -13,8 +13,8 @@ const freshMs = 2000
  * The newest listed receipt; undefined if there is none. Its visibility is read each time; what it
  * has come to is at most two seconds old.
  */
-export function newestReader(deps: Deps): () => Promise<Judged | undefined> {
-  let known: { name: string; at: Millis; newest: Judged } | undefined
+export function newestReader(deps: Deps): () => Promise<Judgement | undefined> {
+  let known: { name: string; at: Millis; newest: Judgement } | undefined
   return async () => {
     const share = await deps.site.newestShare()
     if (!share) return undefined
@@ -27,7 +27,7 @@ export function newestReader(deps: Deps): () => Promise<Judged | undefined> {
   }
 }
 
-async function judgeShared(deps: Deps, share: ShareRow): Promise<Judged | undefined> {
+async function judgeShared(deps: Deps, share: ShareRow): Promise<Judgement | undefined> {
   const stored = await deps.receipts.find(share.receiptId)
   if (!stored) return undefined
   try {

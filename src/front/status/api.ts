@@ -55,12 +55,12 @@ export const statusOf = async (deps: Deps) =>
 
 /** The same as text; what is stored is read again only after something was written. */
 function statusText(deps: Deps): string | Promise<string> {
-  const text = (stored: Stored | undefined) => JSON.stringify(viewOf(deps, stored))
+  const text = (stored: StoredFacts | undefined) => JSON.stringify(viewOf(deps, stored))
   const stored = deps.readCache('status', () => readStored(deps))
   return stored instanceof Promise ? stored.then(text, () => text(undefined)) : text(stored)
 }
 
-function viewOf(deps: Deps, stored: Stored | undefined): StatusAnswer {
+function viewOf(deps: Deps, stored: StoredFacts | undefined): StatusAnswer {
   const { status, health, clock, catalogue, upstreams, version } = deps
   const onChain = stored && anchorStatusOf(deps, stored.anchored)
   const live = catalogue.list().filter((model) => model.status === 'live')
@@ -123,10 +123,15 @@ const movesIn = ({ health }: Deps, shard: string, moves: readonly SlotMoveRow[])
     return { id, slots: slotsText(slots), from, to, state, digest, stalled }
   })
 
-type Stored = { size: number; anchored: Anchored; signed: NewestSigned[]; moves: SlotMoveRow[] }
+type StoredFacts = {
+  size: number
+  anchored: Anchored
+  signed: NewestSigned[]
+  moves: SlotMoveRow[]
+}
 
 /** @throws Error when the database does not answer in time. */
-async function readStored(deps: Deps): Promise<Stored> {
+async function readStored(deps: Deps): Promise<StoredFacts> {
   const reads = [
     deps.logStore.size(),
     readAnchored(deps),

@@ -12,7 +12,7 @@ import { windowEnd, windowStart } from '../../ledger/window.ts'
 export type Allowance = { remaining: number; resets_at: string }
 
 /** A counted ask, which can be returned. */
-export type Taken = { day: Millis; client: string; allowance: Allowance }
+export type AllowanceUse = { day: Millis; client: string; allowance: Allowance }
 
 type Needs = Pick<Deps, 'clock' | 'settings' | 'signer' | 'terminal'>
 
@@ -32,7 +32,7 @@ export async function allowanceOf(deps: Needs, network: string): Promise<Allowan
  * @throws Refusal `rate_limited` with the reset time if today's asks are used up, `unavailable` if
  * asking is off
  */
-export async function takeAsk(deps: Needs, network: string): Promise<Taken> {
+export async function takeAsk(deps: Needs, network: string): Promise<AllowanceUse> {
   const { asksPerDay } = deps.settings.terminal
   if (asksPerDay === 0) refuse('unavailable', 'Asking is turned off on this server.')
   const now = deps.clock.now()
@@ -44,7 +44,7 @@ export async function takeAsk(deps: Needs, network: string): Promise<Taken> {
 }
 
 /** Returns an ask that was refused or failed. */
-export const giveBack = ({ terminal }: Needs, { day, client }: Taken): Promise<void> =>
+export const giveBack = ({ terminal }: Needs, { day, client }: AllowanceUse): Promise<void> =>
   terminal.giveBack(day, client)
 
 /** Deletes the counts of past days. */

@@ -12,13 +12,13 @@ import { allowanceOf } from './allowance.ts'
 import { lookUps, type Viewer } from './api/commands.ts'
 import { type TerminalResult, toAskResult, toResult } from './api/result.ts'
 import { streamAsk } from './api/terminal-stream.ts'
-import { type AskWish, beginAsk } from './ask.ts'
 import { commands, readLine } from './language.ts'
 import { terminalBody } from './shapes.ts'
 import type { Slots } from './slots.ts'
+import { beginSponsoredRun, type SponsoredRequest } from './sponsored-run.ts'
 
 /** Who asks: what they are counted under, and the places for asks that all doors share. */
-type Asking = { network: string; slots: Slots }
+type TerminalContext = { network: string; slots: Slots }
 
 /** Bytes of a request: a question of 2 KiB, each byte of it escaped. */
 export const bodyBytes = 16_384
@@ -33,7 +33,12 @@ export const terminalApi = (deps: PublicDeps, slots: Slots) =>
     { isKeyless: true, parse: 'none' },
   )
 
-async function runBodyOf(deps: PublicDeps, value: Json, asking: Asking, context: SseContext) {
+async function runBodyOf(
+  deps: PublicDeps,
+  value: Json,
+  asking: TerminalContext,
+  context: SseContext,
+) {
   const body = checkBody(terminalBody, value)
   const { command, input, model, stream = false } = body
   if ((command === undefined) === (input === undefined)) {
@@ -51,7 +56,7 @@ async function runBodyOf(deps: PublicDeps, value: Json, asking: Asking, context:
   }
   const wish = { network, input: argument, model, received: value }
   if (!stream) return askWhole(deps, slots, wish, context)
-  return streamAsk(deps, await beginAsk(deps, slots, wish), context)
+  return streamAsk(deps, await beginSponsoredRun(deps, slots, wish), context)
 }
 
 /** Runs any command but `ask`, for a visitor. */
@@ -69,10 +74,10 @@ const visitor: Viewer = { acting: undefined }
 async function askWhole(
   deps: PublicDeps,
   slots: Slots,
-  wish: AskWish,
+  wish: SponsoredRequest,
   { request, set }: Pick<SseContext, 'request' | 'set'>,
 ): Promise<TerminalResult> {
-  const ask = await beginAsk(deps, slots, wish)
+  const ask = await beginSponsoredRun(deps, slots, wish)
   stopWithClient(ask.live, request.signal)
   const result = toAskResult(deps, await ask.answer({ send: () => undefined }))
   set.headers['x-receipt-id'] = result.receipt.id
@@ -83,7 +88,7 @@ async function askWhole(
 export async function runLine(
   deps: PublicDeps,
   text: string,
-  { network, slots }: Asking,
+  { network, slots }: TerminalContext,
   context: Pick<SseContext, 'request' | 'set'>,
 ): Promise<TerminalResult> {
   const { name, argument } = readLine(text, commands)

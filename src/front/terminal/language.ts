@@ -33,7 +33,7 @@ export const usageOf = ({ name, what }: Usage): string =>
   what === undefined ? name : `${name} <${what}>`
 
 /** A parsed line. */
-export type Read<Name extends string> = { name: Name; argument: string }
+export type ParsedCommand<Name extends string> = { name: Name; argument: string }
 
 /** Longest word that is compared with command names, in characters. */
 const maxNameChars = 64
@@ -46,7 +46,7 @@ const maxNameChars = 64
 export function readLine<Name extends string>(
   line: string,
   known: readonly Usage<Name>[],
-): Read<Name> {
+): ParsedCommand<Name> {
   const [, word = '', rest = ''] = /^\s*(\S*)\s*([\s\S]*)$/.exec(line) ?? []
   const usage = known.find(({ name }) => name === word.toLowerCase())
   if (!usage) return refuseUnknown(word, known)

@@ -13,7 +13,7 @@ import type { PublicDeps } from '../explorer/public-cache.ts'
 import { type Allowance, allowanceOf } from './allowance.ts'
 import type { TerminalResult } from './api/result.ts'
 import { bodyBytes, runLine } from './api.ts'
-import { type Said, TerminalForm, TerminalHelp, terminalPath } from './pages/prompt.tsx'
+import { TerminalForm, TerminalHelp, type TerminalOutput, terminalPath } from './pages/prompt.tsx'
 import type { Slots } from './slots.ts'
 import { plain, toLines } from './text.ts'
 
@@ -60,7 +60,7 @@ export const terminalPages = (deps: PublicDeps, frame: Frame, slots: Slots) => {
     )
 }
 
-type View = { command?: string; said?: Said; allowance: Allowance }
+type View = { command?: string; said?: TerminalOutput; allowance: Allowance }
 type Answer = Omit<View, 'allowance'> & { status: number; allowance?: Allowance }
 
 /** The answer to a line; a refused line stays in its field. */

@@ -27,7 +27,7 @@ const limits = {
 const mostWays = 512
 
 /** The connections of one sender to one checked address. They end by themselves after seconds. */
-type Way = { wire: Wire; hasAnswered: boolean }
+type Connection = { wire: Wire; hasAnswered: boolean }
 
 /** Addresses beside the public internet that a message may reach. */
 export type Reach = {
@@ -73,8 +73,8 @@ export function makeCheckedPost(
   resolve = resolveBySystem,
   withinMs = totalMs,
 ): Post {
-  const ways = new Map<string, Way>()
-  const wayTo = (key: string, href: string, address: string): Way => {
+  const ways = new Map<string, Connection>()
+  const wayTo = (key: string, href: string, address: string): Connection => {
     const way = ways.get(key) ?? { wire: openDirect(href, address), hasAnswered: false }
     ways.delete(key)
     ways.set(key, way)
@@ -126,7 +126,7 @@ export function makeCheckedPost(
   }
 }
 
-async function askOnce(way: Way, asked: WireRequest): Promise<PostOutcome> {
+async function askOnce(way: Connection, asked: WireRequest): Promise<PostOutcome> {
   try {
     const answer = await way.wire.ask(asked)
     await throwAway(answer)

@@ -10,13 +10,13 @@ import { joinChunks } from '../protocols/chat/whole.ts'
 import type { EventReader } from '../protocols/event-reader.ts'
 import { openChunks } from './chunk-stream.ts'
 import { tokenCounter } from './count-tokens.ts'
-import type { Attest } from './exchange.ts'
+import { noteExchange } from './exchange-hashes.ts'
 import { defaultHttpLimits, type HttpLimits, type Wire, type WireAnswer } from './http.ts'
 import { errorObjectIn, inBandFailure } from './in-band.ts'
-import { noteExchange } from './noted-answer.ts'
 import { refusalIn, type WordRules } from './refused.ts'
 import { endpoint, headersFor, type ModelServer } from './server-address.ts'
 import { ServerDialects } from './server-dialects.ts'
+import type { EvidenceConfig } from './signed-exchange.ts'
 import { plainChunks, type Upstream, type UpstreamCall, UpstreamFailure } from './upstream.ts'
 import { evidenceSource } from './upstream-evidence.ts'
 import { openWire } from './wire/wire.ts'
@@ -79,7 +79,7 @@ export function modelServer(options: ModelServer): Upstream {
   const askNoted = async (
     call: UpstreamCall,
     body: JsonObject,
-    { scheme }: Attest,
+    { scheme }: EvidenceConfig,
     limits: HttpLimits,
   ) => {
     const request = JSON.stringify(body)

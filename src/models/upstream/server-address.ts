@@ -2,8 +2,8 @@
 import type { Clock } from '../../kernel/clock.ts'
 
 import type { Dialect } from '../protocols/dialect.ts'
-import type { Attest } from './exchange.ts'
 import type { HttpLimits } from './http.ts'
+import type { EvidenceConfig } from './signed-exchange.ts'
 import type { UpstreamKind, WireProtocol } from './wire-protocol.ts'
 
 export type ModelServer = {
@@ -30,7 +30,7 @@ export type ModelServer = {
   dialect?: Dialect | undefined
   clock?: Pick<Clock, 'now'>
   /** Set where it signs its answers. */
-  attest?: Attest | undefined
+  attest?: EvidenceConfig | undefined
 }
 
 /** The headers that every request to a server carries. */

@@ -2,8 +2,8 @@
 import { parseObject } from '../../kernel/json-object.ts'
 import type { StopSignal } from '../../kernel/stop.ts'
 import { evidenceSchemes } from '../../verify/evidence-schemes.ts'
-import type { Attest, EvidenceSource, FoundEvidence } from './exchange.ts'
 import { request } from './http.ts'
+import type { EvidenceConfig, EvidenceSource, FoundEvidence } from './signed-exchange.ts'
 import { UpstreamFailure } from './upstream.ts'
 
 /** A signature is short and there at once, or later. */
@@ -17,7 +17,7 @@ const limits = {
 
 /** `endpoint` makes the URL of a path below the base URL, with these parameters. */
 export function evidenceSource(
-  { scheme, keys, path }: Attest,
+  { scheme, keys, path }: EvidenceConfig,
   headers: Readonly<Record<string, string>>,
   endpoint: (path: string, query: Readonly<Record<string, string>>) => string,
 ): EvidenceSource {

@@ -6,10 +6,10 @@ import type { ModelKind } from '../meter.ts'
 import { NativeEvent } from '../native-event.ts'
 import type { Protocol } from '../protocols/protocol.ts'
 import { TextFrames } from '../text-frames.ts'
-import type { EvidenceSource, Exchange } from './exchange.ts'
 import type { Fault } from './operator-fault.ts'
 import type { ReachTrouble } from './reach-trouble.ts'
 import type { ServerDialects } from './server-dialects.ts'
+import type { EvidenceSource, SignedExchange } from './signed-exchange.ts'
 
 export type { JsonObject }
 
@@ -18,7 +18,7 @@ export type SentMark = {
   /** Whether any byte of it went out to the upstream: from then on it may be at work. */
   isSent: boolean
   /** The exchange with an upstream that signs its answers, once one began. */
-  exchange?: Exchange | undefined
+  exchange?: SignedExchange | undefined
   /** A finish reason of its answer that is not known. */
   unknownFinish?: string | undefined
 }

@@ -3,9 +3,9 @@ import type { Deps } from '../../app/deps-port.ts'
 import type { Hex } from '../../kernel/hex.ts'
 import type { ChainTxRow } from '../../storage/db/schema/schema.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
-import { carry, type Desk, place, type SenderDeps } from './transact.ts'
+import { carry, place, type SenderDeps, type TransactionContext } from './transact.ts'
 
-export type Deployed = { address: string; txHash: string; gasUsed: bigint }
+export type Deployment = { address: string; txHash: string; gasUsed: bigint }
 
 /** The subject of deployments among the stored transactions. */
 const subject = 'AnchorRegistry'
@@ -16,9 +16,9 @@ const subject = 'AnchorRegistry'
  */
 export async function deployStep(
   deps: SenderDeps,
-  desk: Omit<Desk, 'lease'>,
+  desk: Omit<TransactionContext, 'lease'>,
   bytecode: Hex,
-): Promise<Deployed | undefined> {
+): Promise<Deployment | undefined> {
   const { anchors, health } = deps
   const { chain, sender } = desk
   const nonce = await chain.nonce(sender.address)
@@ -42,9 +42,9 @@ export async function deployStep(
 
 async function findDeployed(
   { log }: Pick<Deps, 'log'>,
-  { chain }: Pick<Desk, 'chain'>,
+  { chain }: Pick<TransactionContext, 'chain'>,
   txs: readonly ChainTxRow[],
-): Promise<Deployed | undefined> {
+): Promise<Deployment | undefined> {
   for (const { hash } of txs) {
     const receipt = await chain.receipt(hash)
     if (receipt?.status === 'reverted') log.warn('registry.not_deployed')

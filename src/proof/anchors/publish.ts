@@ -10,9 +10,9 @@ import { consistencyOf } from '../log/proof.ts'
 import { type Backlog, isDue } from './anchor.ts'
 import { followAnchors } from './follow.ts'
 import { anchorCall } from './registry.ts'
-import { canPay, carry, type Desk, place } from './transact.ts'
+import { canPay, carry, place, type TransactionContext } from './transact.ts'
 import { keepRegistry } from './upkeep.ts'
-import { noteTrouble, type Seen, watchChain } from './watch.ts'
+import { type ChainSighting, noteTrouble, watchChain } from './watch.ts'
 
 /**
  * Checks that the chain's log is still ours. At most one transaction is pending, and each is stored
@@ -31,7 +31,7 @@ export async function keepAnchored(deps: Deps): Promise<void> {
   }
 }
 
-async function publish(deps: Deps, desk: Desk, seen: Seen): Promise<void> {
+async function publish(deps: Deps, desk: TransactionContext, seen: ChainSighting): Promise<void> {
   const { anchors, health } = deps
   const { chain, sender, lease } = desk
   const { balanceWei, trouble } = health.anchors
@@ -78,7 +78,11 @@ const pending = async ({ anchors, logs }: Deps): Promise<AnchorRow | undefined> 
   )
 
 /** Makes the next anchor if it is due and none is pending. */
-async function makeDue(deps: Deps, lease: Lease, { head }: Seen): Promise<AnchorRow | undefined> {
+async function makeDue(
+  deps: Deps,
+  lease: Lease,
+  { head }: ChainSighting,
+): Promise<AnchorRow | undefined> {
   const { anchors, anchoring, clock, ids, logs } = deps
   const issuer = logs.current.origin
   const open = await anchors.open()
@@ -129,8 +133,8 @@ export async function backlogOf(
 /** Sends an anchor over the whole log, or over the size it was signed for before. */
 async function submit(
   deps: Deps,
-  desk: Desk,
-  { place: { registry, id }, head }: Seen,
+  desk: TransactionContext,
+  { place: { registry, id }, head }: ChainSighting,
   nonce: number,
   row: AnchorRow,
 ): Promise<void> {

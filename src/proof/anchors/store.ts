@@ -61,7 +61,7 @@ type AnchorReads = {
 type AnchorChanges = {
   add(lease: Lease, row: AnchorRow): Promise<void>
   /** Its transaction is in a block, and the registry holds its root. */
-  confirm(lease: Lease, id: string, mined: Mined): Promise<void>
+  confirm(lease: Lease, id: string, mined: MinedBlock): Promise<void>
   finalize(lease: Lease, id: string, at: Millis): Promise<void>
   /** Makes an anchor pending again: its block was dropped, or its nonce was used. */
   putBack(lease: Lease, id: string, why: string): Promise<void>
@@ -95,7 +95,12 @@ const wantedFact = 'anchors.wanted_at'
 const ownerFact = (origin: string): string => `anchors.owner/${origin}`
 
 /** The place of an anchor on the chain. */
-export type Mined = { txHash: string; blockNumber: number; blockHash: string; blockTime: Millis }
+export type MinedBlock = {
+  txHash: string
+  blockNumber: number
+  blockHash: string
+  blockTime: Millis
+}
 
 export function anchorStore(db: Db, deps: { clock: LeaseTime; node: string }): AnchorStore {
   const { clock, node } = deps

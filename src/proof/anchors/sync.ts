@@ -6,11 +6,11 @@ import type { Lease } from '../../storage/db/engine/lease.ts'
 import type { AnchorRow } from '../../storage/db/schema/schema.ts'
 import { hashOf, peaksOf } from '../log/tree.ts'
 import { type Anchored, anchoredTopics, readAnchored } from './registry.ts'
-import type { Seen } from './watch.ts'
+import type { ChainSighting } from './watch.ts'
 
 type SyncDeps = Pick<Deps, 'anchors' | 'clock' | 'ids' | 'logs' | 'logStore'>
 
-export type Synced = {
+export type SyncResult = {
   /** Anchors on the chain. */
   found: number
   /** Anchors that were missing or wrong in the database. */
@@ -29,10 +29,10 @@ const mostRange = 1_000_000
  */
 export async function syncAnchors(
   deps: SyncDeps,
-  { chain, place, head }: Seen,
+  { chain, place, head }: ChainSighting,
   { lease, fromBlock }: { lease: Lease; fromBlock: number },
-): Promise<Synced> {
-  const synced: Synced = { found: 0, repaired: 0, diverged: [] }
+): Promise<SyncResult> {
+  const synced: SyncResult = { found: 0, repaired: 0, diverged: [] }
   const finalized = (await chain.block('finalized')).number
   const latest = (await chain.block('latest')).number
   for await (const log of anchoredLogs(chain, place, fromBlock, latest)) {
@@ -55,7 +55,7 @@ export async function syncAnchors(
 /** Reads block ranges: halved when a server refuses one, doubled when it answers. */
 async function* anchoredLogs(
   chain: Chain,
-  { registry: address, id }: Seen['place'],
+  { registry: address, id }: ChainSighting['place'],
   from: number,
   latest: number,
 ): AsyncGenerator<ChainLog> {
@@ -82,13 +82,13 @@ async function isOurs({ logs, logStore }: SyncDeps, { size, root }: Anchored): P
   return toHex(hashOf(range, await logStore.hashes(logs.current, peaksOf(range)))) === root
 }
 
-type Found = { anchored: Anchored; log: ChainLog; isFinal: boolean }
+type FoundAnchor = { anchored: Anchored; log: ChainLog; isFinal: boolean }
 
 /** Updates the row of an anchor to the chain's state. Returns whether it changed. */
 async function repair(
   { anchors, clock, ids, logs }: SyncDeps,
   { chain, lease }: { chain: Chain; lease: Lease },
-  { anchored, log, isFinal }: Found,
+  { anchored, log, isFinal }: FoundAnchor,
 ): Promise<boolean> {
   const issuer = logs.current.origin
   const row = await anchors.at(issuer, anchored.size)

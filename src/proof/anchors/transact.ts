@@ -11,7 +11,7 @@ import type { Sender } from './sender.ts'
 export type SenderDeps = Pick<Deps, 'anchors' | 'health' | 'clock' | 'log'>
 
 /** The chain, the sender and the worker's lease. */
-export type Desk = { chain: Chain; sender: Sender; lease: Lease }
+export type TransactionContext = { chain: Chain; sender: Sender; lease: Lease }
 
 /** A call to send. Without `to` it creates a contract. */
 export type Order = {
@@ -43,7 +43,7 @@ const lowCount = 20n
  */
 export async function place(
   deps: SenderDeps,
-  { chain, sender, lease }: Desk,
+  { chain, sender, lease }: TransactionContext,
   nonce: number,
   order: Order,
 ): Promise<boolean> {
@@ -66,7 +66,7 @@ export async function place(
  */
 export async function carry(
   deps: SenderDeps,
-  desk: Desk,
+  desk: TransactionContext,
   [newest]: readonly ChainTxRow[],
 ): Promise<void> {
   if (!newest) return
@@ -116,7 +116,7 @@ async function estimate(
   }
 }
 
-async function send(deps: SenderDeps, desk: Desk, tx: ChainTxRow): Promise<void> {
+async function send(deps: SenderDeps, desk: TransactionContext, tx: ChainTxRow): Promise<void> {
   const outcome = await desk.chain.send(tx.raw as Hex)
   if (outcome === 'no_funds') return void (await canPay(deps, desk.chain, desk.sender, costOf(tx)))
   if (outcome === 'underpriced') {
@@ -130,7 +130,7 @@ async function send(deps: SenderDeps, desk: Desk, tx: ChainTxRow): Promise<void>
 /** Signs and stores it again with higher fees; undefined at the highest fee. */
 async function bump(
   deps: SenderDeps,
-  { chain, sender, lease }: Desk,
+  { chain, sender, lease }: TransactionContext,
   tx: ChainTxRow,
 ): Promise<ChainTxRow | undefined> {
   const fees = raise(await chain.fees(), tx)
@@ -160,11 +160,14 @@ function raise(usual: Fees, tx: ChainTxRow): Fees {
   }
 }
 
-type Signed = Pick<ChainTxRow, 'sender' | 'nonce' | 'purpose' | 'subject' | 'raw' | 'hash'>
+type SignedTransaction = Pick<
+  ChainTxRow,
+  'sender' | 'nonce' | 'purpose' | 'subject' | 'raw' | 'hash'
+>
 
 const txOf = (
   { clock }: Pick<Deps, 'clock'>,
-  { gas, ...signed }: Signed & { gas: bigint },
+  { gas, ...signed }: SignedTransaction & { gas: bigint },
   { maxFeeWei, priorityFeeWei }: Fees,
 ): ChainTxRow => ({
   ...signed,

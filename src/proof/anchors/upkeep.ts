@@ -3,12 +3,12 @@ import type { Deps } from '../../app/deps-port.ts'
 import type { SignerRow } from '../../storage/db/schema/schema.ts'
 import type { Place } from './anchoring.ts'
 import { addSignerCall, openCall, readOwner, readSigner, retireSignerCall } from './registry.ts'
-import { type Desk, type Order, place } from './transact.ts'
+import { type Order, place, type TransactionContext } from './transact.ts'
 
 /** Returns true if nothing is left to do; else one transaction was placed or is blocked. */
 export async function keepRegistry(
   deps: Deps,
-  desk: Desk,
+  desk: TransactionContext,
   { registry, id }: Place,
   nonce: number,
 ): Promise<boolean> {
@@ -46,7 +46,7 @@ export async function keepRegistry(
 
 /** The call that brings one signer in line; undefined if none is needed. */
 async function orderFor(
-  { chain }: Pick<Desk, 'chain'>,
+  { chain }: Pick<TransactionContext, 'chain'>,
   { registry, id }: Pick<Place, 'registry' | 'id'>,
   { address, fromIndex, untilIndex }: SignerRow,
 ): Promise<Pick<Order, 'purpose' | 'subject' | 'data'> | undefined> {

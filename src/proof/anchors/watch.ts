@@ -9,13 +9,13 @@ import { type Head, NoRegistry, readHead } from './registry.ts'
 type WatchDeps = Pick<Deps, 'anchoring' | 'logs' | 'logStore' | 'health' | 'log'>
 
 /** The log on the chain and its newest head. */
-export type Seen = { chain: Chain; place: Place; head: Head }
+export type ChainSighting = { chain: Chain; place: Place; head: Head }
 
 /**
  * Records the result in the health. Undefined if the log is not on a chain or the chain does not
  * answer.
  */
-export async function watchChain(deps: WatchDeps): Promise<Seen | undefined> {
+export async function watchChain(deps: WatchDeps): Promise<ChainSighting | undefined> {
   const { anchoring, health, logs } = deps
   const { chain } = anchoring
   if (!chain) return undefined

@@ -83,7 +83,7 @@ export async function auditTiles(audit: TileAudit, attempt: Attempt): Promise<Ti
   const papers = readPapers(audit.papers, audit.trust)
   const known = [...audit.heads, ...papers.heads]
   const statements = liabilitiesLeaves()
-  const seeEntry: Seen = (index, bytes) => {
+  const seeEntry: EntryVisitor = (index, bytes) => {
     papers.seeEntry(index, bytes)
     statements.seeEntry(index, bytes)
   }
@@ -167,7 +167,7 @@ async function chainHead({ chain }: TileAudit, origin: string): Promise<KnownHea
   return { what: `the newest head in the registry ${chain.registry}`, size, root }
 }
 
-type Seen = (index: number, bytes: Uint8Array) => void
+type EntryVisitor = (index: number, bytes: Uint8Array) => void
 
 type Roots = { outcome: Outcome; at: ReadonlyMap<number, Hex> }
 
@@ -176,7 +176,7 @@ async function readRoots(
   { read }: TileAudit,
   { size, root }: SignedHead,
   heads: readonly KnownHead[],
-  seeEntry: Seen,
+  seeEntry: EntryVisitor,
   attempt: Attempt,
 ): Promise<Roots> {
   const at = new Map<number, Hex>()

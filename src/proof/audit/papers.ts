@@ -21,7 +21,7 @@ import { count, type KnownHead } from './service-view.ts'
 export type Paper = JsonText & { name: string }
 
 /** A receipt with the verdict on it, and its place as its proof claims it. */
-type Held = {
+type HeldPaper = {
   name: string
   issuer: string
   verdict: Verdict
@@ -31,7 +31,7 @@ type Held = {
 }
 
 export type Papers = {
-  receipts: readonly Held[]
+  receipts: readonly HeldPaper[]
   /** The heads under which their proofs lead. */
   heads: KnownHead[]
   /** Notes the places of their digests, entry by entry. */
@@ -88,7 +88,7 @@ function quotesIn(papers: readonly Paper[]): Map<string, Paper> {
   return found
 }
 
-function readReceipt(paper: Paper, trust: Trust, quotes: ReadonlyMap<string, Paper>): Held {
+function readReceipt(paper: Paper, trust: Trust, quotes: ReadonlyMap<string, Paper>): HeldPaper {
   const { name, value, repeated } = paper
   const parsed = parseReceiptFile(value)
   const receipt = parsed.ok ? parsed.file.receipt : undefined
@@ -120,7 +120,7 @@ function placeOf(name: string, { receipt, proof: given }: { receipt: Receipt; pr
 }
 
 function receiptOutcome(
-  { name, issuer, verdict, place }: Held,
+  { name, issuer, verdict, place }: HeldPaper,
   { origin, size }: { origin: string; size: number },
   places: ReadonlyMap<Hex, readonly number[]>,
 ): Outcome {
@@ -145,7 +145,7 @@ function receiptOutcome(
   return unavailable(`${file}: no trusted key signed it: name signers in a --policy.`)
 }
 
-function quoteOutcome({ name, verdict, quote }: Held): Outcome {
+function quoteOutcome({ name, verdict, quote }: HeldPaper): Outcome {
   if (quote === null) {
     const what = 'save the answer of GET /v1/quotes/<id> among the --papers'
     return unavailable(`${told(name)}: the quote that it names is not there: ${what}.`)

@@ -1,5 +1,5 @@
 /** The chain port over JSON-RPC. */
-import { type Chain, ChainReverted, ChainUnavailable, type Sent } from '../../kernel/chain.ts'
+import { type Chain, ChainReverted, ChainUnavailable, type SendResult } from '../../kernel/chain.ts'
 import {
   readBlock,
   readFees,
@@ -10,12 +10,12 @@ import {
   readReceipt,
   toParameter,
 } from './rpc-forms.ts'
-import { type Ask, openServers, RpcError, type RpcOptions } from './servers.ts'
+import { openServers, type RpcCall, RpcError, type RpcOptions } from './servers.ts'
 
 /** Chain 4663 over JSON-RPC: several servers, the first one that is well answers. */
 export function rpcChain(options: RpcOptions): Chain {
   const { ask, close } = openServers(options)
-  const run: Ask = (method, params) => ask(method, params).catch(toFailure)
+  const run: RpcCall = (method, params) => ask(method, params).catch(toFailure)
   const number = async (method: string, params: unknown[]) =>
     readQuantity(await run(method, params))
   return {
@@ -33,7 +33,7 @@ export function rpcChain(options: RpcOptions): Chain {
     },
     send: (raw) =>
       ask('eth_sendRawTransaction', [raw])
-        .then((): Sent => 'sent', whatBecame)
+        .then((): SendResult => 'sent', whatBecame)
         .catch(toFailure),
     receipt: async (hash) => {
       const found = await run('eth_getTransactionReceipt', [hash])
@@ -48,14 +48,14 @@ export function rpcChain(options: RpcOptions): Chain {
 }
 
 /** What the servers of this family say of a transaction that they do not take. */
-const sayings: [RegExp, Sent][] = [
+const sayings: [RegExp, SendResult][] = [
   [/already known|already imported|known transaction/i, 'known'],
   [/nonce too low|nonce is too low/i, 'nonce_used'],
   [/insufficient funds|insufficient balance/i, 'no_funds'],
   [/underpriced|less than block base fee|fee too low|max fee per gas less/i, 'underpriced'],
 ]
 
-function whatBecame(error: unknown): Sent {
+function whatBecame(error: unknown): SendResult {
   const said = error instanceof RpcError ? error.said : ''
   const known = sayings.find(([pattern]) => pattern.test(said))
   if (known) return known[1]

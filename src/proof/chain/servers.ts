@@ -18,7 +18,7 @@ export type RpcOptions = {
 }
 
 /** One JSON-RPC call; rejects with {@link ChainUnavailable} or {@link RpcError}. */
-export type Ask = (method: string, params: unknown[]) => Promise<unknown>
+export type RpcCall = (method: string, params: unknown[]) => Promise<unknown>
 
 /** A server's own words for no. They stay inside of this folder: they can quote its URL. */
 export class RpcError extends Error {
@@ -48,7 +48,7 @@ const answerBytes = 8 * 1024 * 1024
 const pauseFirstMs = 500
 const pauseMostMs = 15_000
 
-export function openServers(options: RpcOptions): { ask: Ask; close(): void } {
+export function openServers(options: RpcOptions): { ask: RpcCall; close(): void } {
   const { clock, random, timeoutMs = 10_000 } = options
   const closed = new AbortController()
   const limits: HttpLimits = {
@@ -96,7 +96,7 @@ export function openServers(options: RpcOptions): { ask: Ask; close(): void } {
     server.pausedUntil = clock.monotonic() + most * (0.5 + share / 2)
   }
 
-  const ask: Ask = async (method, params) => {
+  const ask: RpcCall = async (method, params) => {
     let trouble: Error = new ChainUnavailable('unreachable')
     for (const server of servers) {
       if (closed.signal.aborted) throw new ChainUnavailable('closed')

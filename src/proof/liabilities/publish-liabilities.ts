@@ -87,7 +87,7 @@ export async function publishLiabilities(
   return row
 }
 
-type Storing = {
+type DraftContext = {
   lease: Lease
   number: number
   leaves: Uint8Array
@@ -97,7 +97,7 @@ type Storing = {
 /** Sorts, hashes and stores the leaves; other work goes on between two parts. */
 async function storeParts(
   deps: PublishDeps,
-  { lease, number, leaves, ending }: Storing,
+  { lease, number, leaves, ending }: DraftContext,
 ): Promise<PartHead[]> {
   const heads: PartHead[] = []
   let batch: { number: number; part: number; bytes: Uint8Array }[] = []

@@ -12,14 +12,14 @@ const decimalsCall = '0x313ce567'
 /** `balanceOf(address)`. */
 const balanceCall = '0x70a08231'
 
-type Told = Pick<Liabilities, 'treasury' | 'token' | 'treasury_nusd' | 'block'>
+type TreasuryClaim = Pick<Liabilities, 'treasury' | 'token' | 'treasury_nusd' | 'block'>
 
 /** The part of a statement about the treasury; block 0 where the chain could not be read. */
 export async function readTreasury({
   chain,
   depositPolicy,
   log,
-}: Pick<Deps, 'chain' | 'depositPolicy' | 'log'>): Promise<Told> {
+}: Pick<Deps, 'chain' | 'depositPolicy' | 'log'>): Promise<TreasuryClaim> {
   if (!chain || !depositPolicy) {
     return { treasury: nowhere, token: nowhere, treasury_nusd: '0', block: '0' }
   }

@@ -17,9 +17,9 @@ export const logApi = (deps: Deps) =>
     openToAnyOrigin,
   )
 
-type Answered = Promise<string | Response>
+type PendingAnswer = Promise<string | Response>
 
-async function answer(deps: Deps, request: Request, set: Context['set']): Answered {
+async function answer(deps: Deps, request: Request, set: Context['set']): PendingAnswer {
   const path = request.url.slice(pathStart(request.url)).split(/[?#]/, 1)[0] ?? ''
   const { log, rest } = findPrefixed(deps.logs, path) ?? refuse('not_found')
   if (rest === 'checkpoint') {

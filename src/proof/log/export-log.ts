@@ -27,7 +27,7 @@ export type LogFolder = {
   dropNarrow(path: string): void
 }
 
-export type Exported = {
+export type LogExport = {
   origin: string
   size: number
   /** Tiles and bundles that were new. */
@@ -51,7 +51,7 @@ export async function exportLog(
   deps: ExportDeps,
   log: LogSpan,
   folder: LogFolder,
-): Promise<Exported | undefined> {
+): Promise<LogExport | undefined> {
   const head = await storedHead(deps, log)
   if (!head) return undefined
   const before = await headIn(folder, head)

@@ -13,9 +13,9 @@ import { emptyFrontier, hashOf, peaksOf, rootOf } from './tree.ts'
 export type Head = { size: number; root: Uint8Array }
 
 /** A head and the time of its signature, if known. */
-type Known = Head & { timestamp?: number | undefined }
+type KnownHead = Head & { timestamp?: number | undefined }
 
-export type Reopened = {
+export type ReopenResult = {
   origin: string
   previous: LogSpan
   /** The head that the first leaf of the new log names. */
@@ -52,7 +52,7 @@ type Needs = Pick<Deps, 'logStore' | 'checkpoints' | 'signer' | 'clock' | 'logs'
 export async function reopenLog(
   deps: Needs,
   { reason, head: given }: { reason: string; head?: Head | undefined },
-): Promise<Reopened> {
+): Promise<ReopenResult> {
   const previous = deps.logs.current
   const { truest, falses } = await judge(deps, given)
   const isWhole = falses.length === 0
@@ -79,8 +79,8 @@ async function judge(deps: Needs, given: Head | undefined) {
     await reopenings.anchored(origin),
     await headStore.lacked(origin),
   ]
-  const trues: Known[] = []
-  const falses: Known[] = []
+  const trues: KnownHead[] = []
+  const falses: KnownHead[] = []
   for (const head of [...stored, ...inFile, given]) {
     if (!head || head.size === 0) continue
     const fault = await logStore.faultOf(head)
@@ -99,8 +99,8 @@ const skewMs = 30_000
 /** Whether the stored leaves begin the log of every contradicting head, as far as is known. */
 async function isStillPrefix(
   { logStore }: Needs,
-  truest: Known | undefined,
-  falses: readonly Known[],
+  truest: KnownHead | undefined,
+  falses: readonly KnownHead[],
 ): Promise<boolean> {
   const size = await logStore.size()
   if (falses.some((head) => head.size <= size)) return false

@@ -33,7 +33,7 @@ import {
   sizeFact,
 } from './store/leaf.ts'
 import { leafCache } from './store/leaf-cache.ts'
-import { upTo, type Waiting, waitingRuns } from './store/unplaced.ts'
+import { upTo, type WaitingReceipt, waitingRuns } from './store/unplaced.ts'
 import {
   append,
   emptyFrontier,
@@ -58,7 +58,7 @@ export type LogStore = {
   /** Remembers runs that this process ended, after their COMMIT, so that none is read again. */
   note(ended: readonly EndedRun[]): void
   /** Calls the listener with runs that got their places in transactions of their own. */
-  onNumbered(listener: (placed: readonly Placed[]) => void): void
+  onNumbered(listener: (placed: readonly PlacedRun[]) => void): void
   /** Numbers runs in the transaction that ends them, if this process writes alone. */
   numbering: { number(q: Query, ended: EndedRun[]): Work<void>; forget(): void }
   /** Runs one transaction that appends leaves other than receipts. */
@@ -82,12 +82,12 @@ export type LogStore = {
 }
 
 /** A run with its place in the log. */
-export type Placed = Pick<EndedRun, 'id' | 'logPlace'>
+export type PlacedRun = Pick<EndedRun, 'id' | 'logPlace'>
 
 /** The steps available in {@link LogStore.change}. */
 export type Appending = {
   /** Adds leaves to the current log; `index` is the index of the first of them. */
-  append(leavesFrom: (index: number) => Leaf[]): Work<Appended>
+  append(leavesFrom: (index: number) => Leaf[]): Work<AppendedLeaf>
   /** Numbers every waiting run. */
   numberWaiting(): Work<void>
   /** Logs every price list version that is not in the log yet. */
@@ -97,7 +97,7 @@ export type Appending = {
 }
 
 /** The index and place of the first leaf added, and the frontier after the last. */
-export type Appended = { index: number; place: number; frontier: Frontier }
+export type AppendedLeaf = { index: number; place: number; frontier: Frontier }
 
 /** A head of the log as this process knows it. */
 export type KnownHead = { size: number; root: Uint8Array; timestamp: Millis }
@@ -120,7 +120,7 @@ export function logStore(
   const { clock, node } = options
   const { runs, unnumberedBatches, priceLists } = db.tables
   const ended = waitingRuns(db)
-  const listeners: ((placed: readonly Placed[]) => void)[] = []
+  const listeners: ((placed: readonly PlacedRun[]) => void)[] = []
   let { start } = options
   /** The frontier this process last wrote; only if it writes alone. */
   let remembered: Frontier | undefined
@@ -135,7 +135,7 @@ export function logStore(
   /** The frontiers written by transactions in progress. */
   const written = new WeakMap<Query, Frontier>()
   /** The runs that these gave places. */
-  const numbered = new WeakMap<Query, Waiting[]>()
+  const numbered = new WeakMap<Query, WaitingReceipt[]>()
   db.onForeignWrite(forget)
   db.onConnectionLost(forget)
 
@@ -152,7 +152,7 @@ export function logStore(
     return before
   }
 
-  function* appendLeaves(q: Query, leavesFrom: (index: number) => Leaf[]): Work<Appended> {
+  function* appendLeaves(q: Query, leavesFrom: (index: number) => Leaf[]): Work<AppendedLeaf> {
     const closed = guard?.closed()
     if (closed) throw closed
     let before = yield* frontierOf(q)
@@ -164,7 +164,7 @@ export function logStore(
     return yield* write(q, before, leavesFrom(before.size))
   }
 
-  function* write(q: Query, before: Frontier, leaves: Leaf[]): Work<Appended> {
+  function* write(q: Query, before: Frontier, leaves: Leaf[]): Work<AppendedLeaf> {
     const { stored, frontier } = append(before, leaves)
     for (const leaf of stored) leaf.idx += start
     yield* insert(db.tables.logLeaves, stored)
@@ -193,7 +193,7 @@ export function logStore(
    * Gives ended runs their places and leaves, in the caller's transaction. False while the log is
    * closed: runs are charged now and numbered later.
    */
-  function* appendRuns(q: Query, runs: Waiting[]): Work<boolean> {
+  function* appendRuns(q: Query, runs: WaitingReceipt[]): Work<boolean> {
     if (guard?.closed()) return false
     const { place } = yield* appendLeaves(q, () =>
       runs.map(({ id, digest }) => ({ kind: leafKinds.receipt, digest, runId: id })),
@@ -225,7 +225,7 @@ export function logStore(
   async function inTransaction<T>(work: (q: Query) => Work<T>): Promise<T> {
     const startedAt = start
     let made: Frontier | undefined
-    let placed: Waiting[] = []
+    let placed: WaitingReceipt[] = []
     try {
       const value = await db.write(function* (q) {
         written.delete(q)

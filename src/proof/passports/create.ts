@@ -7,7 +7,7 @@ import { assertHandle, skeletonOf } from './handle.ts'
 import { maxPassports, toAudit } from './passport.ts'
 import { type Profile, toProfile } from './profile.ts'
 
-type Wish = Pick<Profile, 'displayName' | 'kind'> &
+type PassportRequest = Pick<Profile, 'displayName' | 'kind'> &
   Partial<Profile> & {
     account: string
     /** The wallet that does it; the account's own by default. */
@@ -25,7 +25,7 @@ type Wish = Pick<Profile, 'displayName' | 'kind'> &
  */
 export async function createPassport(
   deps: Pick<Deps, 'passports' | 'clock' | 'ids' | 'replies' | 'settings'>,
-  { account, actor = account, handle, once, ...wish }: Wish,
+  { account, actor = account, handle, once, ...wish }: PassportRequest,
 ): Promise<PassportRow> {
   const { passports, clock, ids } = deps
   assertHandle(handle)

@@ -5,7 +5,7 @@ import type { Json } from '../../kernel/canonical.ts'
 import { takeFreeWrites } from '../../ledger/stored-beside.ts'
 import type { PassportRow } from '../../storage/db/schema/schema.ts'
 import { changePassport, type PassportCommand } from './passport.ts'
-import { everyProfileName, type Profile, type ProfileWish, toProfile } from './profile.ts'
+import { everyProfileName, type Profile, type ProfileChange, toProfile } from './profile.ts'
 
 /**
  * Changes what a passport says of itself; what is left out stays, and so does its handle.
@@ -13,7 +13,7 @@ import { everyProfileName, type Profile, type ProfileWish, toProfile } from './p
  */
 export async function editPassport(
   deps: Pick<Deps, 'passports' | 'clock' | 'ids' | 'ledger'>,
-  { wish, ...command }: PassportCommand & { wish: ProfileWish },
+  { wish, ...command }: PassportCommand & { wish: ProfileChange },
 ): Promise<PassportRow> {
   const { passport } = command
   // The entry of the audit has both sides.

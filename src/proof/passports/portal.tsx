@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
 import { viewRoutes } from '../../access/accounts/portal/view-routes.tsx'
 import type { Deps } from '../../app/deps-port.ts'
-import { type Acting, whoOf } from '../../kernel/acting.ts'
+import { type Actor, whoOf } from '../../kernel/acting.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import type { PassportRow } from '../../storage/db/schema/schema.ts'
@@ -23,7 +23,7 @@ import { ownPassportPath, ownPassportsPath, passportsAction } from './portal/pas
 import { readNewPassport } from './portal/read-body.ts'
 import type { Standing } from './store/standing.ts'
 
-type Context = ReplyContext & { account: string; acting: Acting }
+type Context = ReplyContext & { account: string; acting: Actor }
 
 /** An account's own passports: `/dashboard/passports` and `/api/portal/passports`. */
 export const passportsPortal = (deps: Deps, frame: Frame) =>
@@ -83,7 +83,7 @@ const toNewJson = (deps: Deps, row: PassportRow) => ({
   statement: null,
 })
 
-const pageOf = (frame: Frame, acting: Acting, view: OwnListView) =>
+const pageOf = (frame: Frame, acting: Actor, view: OwnListView) =>
   dashboardPage({
     frame,
     title: 'Your passports',

@@ -36,10 +36,12 @@ const linksMax = 5
 const linkMax = 200
 
 /** What of a profile can be asked for; what is left out stays. */
-export type ProfileWish = Partial<Profile>
+export type ProfileChange = Partial<Profile>
 
 /** @throws Refusal `invalid_request` with `param`. */
-export const toProfile = (wish: ProfileWish & Pick<Profile, 'displayName' | 'kind'>): Profile => ({
+export const toProfile = (
+  wish: ProfileChange & Pick<Profile, 'displayName' | 'kind'>,
+): Profile => ({
   displayName: boundName(wish.displayName),
   kind: wish.kind,
   bio: boundBio(wish.bio ?? ''),

@@ -39,13 +39,13 @@ export type SpendBand = (typeof spendBands)[number]
 export const modelsMax = 50
 
 /** The counts of a passport. */
-export type Counted = Pick<
+export type RecordCounts = Pick<
   PassportRow,
   'runs' | 'succeeded' | 'spent' | 'activeDays' | 'firstAt' | 'lastAt' | 'publicReceipts'
 >
 
 export const toTrackRecord = (
-  row: Counted,
+  row: RecordCounts,
   models: readonly string[],
   asOfSize: number,
 ): TrackRecord => ({

@@ -64,9 +64,9 @@ const edit = {
   refuses: ['gone'],
 } as const
 
-type Act = Omit<Parameters<typeof own.post>[3], 'answers'>
+type ActionEntry = Omit<Parameters<typeof own.post>[3], 'answers'>
 
-const act = (id: string, verb: string, title: string, { refuses = [], ...rest }: Act) =>
+const act = (id: string, verb: string, title: string, { refuses = [], ...rest }: ActionEntry) =>
   own.post(id, `/:handle/${verb}`, title, {
     answers: asItIs,
     refuses: ['gone', ...refuses],

@@ -30,9 +30,9 @@ export type PassportStore = PassportLists &
     stand(handle: string): Promise<Standing | undefined>
     findId(id: string): Promise<PassportRow | undefined>
     /** Creates a passport. Of concurrent claims of look-alike handles, one succeeds. */
-    claim(claim: Claim): Promise<Claimed>
+    claim(claim: Claim): Promise<HandleClaim>
     /** Locks a passport and stores what `decide` returns, with its audit row. */
-    change(handle: string, decide: (row: PassportRow) => Changed): Promise<PassportRow>
+    change(handle: string, decide: (row: PassportRow) => PassportUpdate): Promise<PassportRow>
     /** The keys of an account that are bound to a passport and not revoked. */
     boundKeys(account: string): Promise<KeyRow[]>
   }
@@ -48,7 +48,7 @@ export type Claim = {
 }
 
 /** What became of a claim; `by` is the handle that has the skeleton already. */
-export type Claimed =
+export type HandleClaim =
   | { is: 'made' }
   | { is: 'taken'; by: string }
   | { is: 'too many' }
@@ -56,7 +56,7 @@ export type Claimed =
   | { is: 'asked'; known: IdempotentRow }
 
 /** What a decision makes of a passport; undefined changes nothing. */
-export type Changed = { row: PassportRow; audit: AuditRow } | undefined
+export type PassportUpdate = { row: PassportRow; audit: AuditRow } | undefined
 
 /** One fact for each skeleton that was ever claimed, with the handle that has it. Never deleted. */
 const skeletonFact = (skeleton: string): string => `passport.look.${skeleton}`
@@ -89,7 +89,7 @@ export function passportStore(db: Db, log: LogStore): PassportStore {
     stand: (wanted) => db.read((q) => standings.one(q, wanted)),
     findId: (wanted) => db.read((q) => first(q.select().from(passports).where(eq(id, wanted)))),
     claim: ({ row, skeleton, audit, most, call }) =>
-      db.write(function* (q): Work<Claimed> {
+      db.write(function* (q): Work<HandleClaim> {
         // Its account is locked: two claims at once cannot both be its last.
         yield* lockedRows(q.select().from(accounts).where(eq(accounts.id, row.accountId)))
         const known = call && (yield* callBefore(db, q, call))

@@ -14,8 +14,8 @@ import { answerFresh } from '../../web/http/etag.ts'
 import { keylessGuard, takeCheck } from '../../web/http/keyless.ts'
 import { openToAnyOrigin } from '../../web/http/methods.ts'
 import { queryOf, readChoice, readInteger, readPage } from '../../web/http/query.ts'
-import { fileIn, ownEvidence, sharedEvidence } from '../attested/known-evidence.ts'
 import { tlogProofOf, witnessedProofOf } from '../log/tlog-proofs.ts'
+import { fileIn, ownEvidence, sharedEvidence } from '../upstream-evidence/known-evidence.ts'
 import { shareApi } from './api/share.ts'
 import { checkReceipt, verifyBodyBytes } from './check-receipt.ts'
 import { type Ended, receiptIdOf } from './receipt.ts'
@@ -97,7 +97,7 @@ export const receiptsApi = (deps: Deps) =>
  * The evidence of the upstream: all of it for a key of the account, else as the receipt is shared.
  * @throws Refusal `receipt_not_found`, `not_found`
  */
-async function evidenceAt(deps: Deps, asked: Asked, id: string): Promise<EvidenceFile> {
+async function evidenceAt(deps: Deps, asked: ReceiptContext, id: string): Promise<EvidenceFile> {
   const headers = { vary: 'authorization' }
   Object.assign(asked.set.headers, headers)
   const found = (await find(deps, id)) ?? refuse('receipt_not_found', { headers })
@@ -108,7 +108,9 @@ async function evidenceAt(deps: Deps, asked: Asked, id: string): Promise<Evidenc
   return fileIn(await sharedEvidence(deps, found, share), headers)
 }
 
-type Asked = Parameters<typeof optionalCaller>[1] & { set: { headers: Record<string, unknown> } }
+type ReceiptContext = Parameters<typeof optionalCaller>[1] & {
+  set: { headers: Record<string, unknown> }
+}
 
 const find = async ({ receipts }: Deps, id: string): Promise<Ended | undefined> =>
   isId('rcpt', id) ? receipts.find(id) : undefined

@@ -1,11 +1,11 @@
 /** Judges receipts for pages, with everything a browser needs to judge them itself. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
-import { type Beside, trustWith } from '../../verify/beside.ts'
 import type { ChainEvidence } from '../../verify/check-anchor.ts'
 import type { WitnessVerdict } from '../../verify/check-witnesses.ts'
 import { type PagePayload, toPagePayload } from '../../verify/page-payload.ts'
 import type { Problem, ReceiptFile } from '../../verify/receipt.ts'
+import { type Supplements, trustWith } from '../../verify/supplements.ts'
 import { type EvidenceFile, evidenceCheck } from '../../verify/upstream-evidence.ts'
 import type { Trust, Verdict, VerifyInput, VerifyOptions } from '../../verify/verify.ts'
 import { trustIn, trustOf, upstreamTrust } from './check-receipt.ts'
@@ -13,7 +13,7 @@ import { verifyWithChain } from './evidence.ts'
 import type { Ended } from './receipt.ts'
 
 /** A receipt as this server judges it, and all that a browser needs to come to its own verdict. */
-export type Judged = { file: ReceiptFile; verdict: Verdict; payload: PagePayload; now: Millis }
+export type Judgement = { file: ReceiptFile; verdict: Verdict; payload: PagePayload; now: Millis }
 
 /** How long a page waits for the chain, in ms; what comes later is there for the next reader. */
 const patienceMs = 400
@@ -27,7 +27,7 @@ export async function judgeStored(
   stored: Ended,
   file: ReceiptFile,
   evidence?: EvidenceFile,
-): Promise<Judged> {
+): Promise<Judgement> {
   const trust = trustOf(deps, stored, file)
   if (!evidence) return judge(deps, { file }, trust)
   const keys = await upstreamTrust(deps, file)
@@ -40,7 +40,7 @@ export async function judgeStored(
 type GivenFile = { file: ReceiptFile; problems: readonly Problem[] }
 
 /** The parts that a reader brings beside a file: signers named by hand, a quote, a policy. */
-export type Reader = { signers: readonly string[]; beside: Beside }
+export type Reader = { signers: readonly string[]; beside: Supplements }
 
 export const noReader: Reader = {
   signers: [],
@@ -59,7 +59,7 @@ export async function judgeGiven(
   >,
   { file, problems }: GivenFile,
   { signers, beside }: Reader,
-): Promise<Judged> {
+): Promise<Judgement> {
   const { policy, quote, attested } = beside
   const isOwn = signers.length === 0 && policy.signers === undefined
   const keys = isOwn && attested ? await upstreamTrust(deps, file) : {}
@@ -76,7 +76,7 @@ async function judge(
   input: Input,
   trust: Trust,
   demand: VerifyOptions['chain'] = 'auto',
-): Promise<Judged> {
+): Promise<Judgement> {
   const { file } = input
   const now = deps.clock.now()
   let chain: ChainEvidence | undefined

@@ -14,12 +14,12 @@ import { shortId } from '../../web/ui/hash.tsx'
 import { publicPage } from '../../web/ui/layout.tsx'
 import { Notice } from '../../web/ui/notice.tsx'
 import { reply, sendOn } from '../../web/ui/reply.ts'
-import { sharedEvidence } from '../attested/known-evidence.ts'
 import { witnessedProofOf } from '../log/tlog-proofs.ts'
+import { sharedEvidence } from '../upstream-evidence/known-evidence.ts'
 import { receiptPicturePath } from './api/receipt-picture.ts'
 import { awaitedRun } from './awaited.ts'
 import { findShared } from './find-shared.ts'
-import { type Judged, judgeStored } from './judge.ts'
+import { type Judgement, judgeStored } from './judge.ts'
 import { ReceiptPage } from './pages/receipt.tsx'
 import { ownPath } from './portal/receipt-list.tsx'
 import { sharedFileOf } from './receipt-file.ts'
@@ -83,7 +83,7 @@ export const receiptPages = (deps: Deps, frame: Frame) =>
     })
 
 /** What a link to it shows: nothing that its owner hides, and never who paid. */
-function describe({ file: { receipt }, verdict }: Judged): string {
+function describe({ file: { receipt }, verdict }: Judgement): string {
   const { run, charge } = receipt
   const what = isHidden(run) ? 'one run' : `one run of ${run.model}, ${run.outcome}`
   const cost = isHidden(charge) ? '' : `, ${totalOf(receipt)?.join('')}`

@@ -4,7 +4,7 @@ import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
 import { type ListSource, listRoutes } from '../../access/accounts/portal/list-routes.tsx'
 import { accountListedSince } from '../../access/plan-history.ts'
 import type { Deps } from '../../app/deps-port.ts'
-import { type Acting, may, type Whose } from '../../kernel/acting.ts'
+import { type Actor, type KeyScope, may } from '../../kernel/acting.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { firstIdAt, isId } from '../../kernel/ids.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
@@ -15,7 +15,7 @@ import { shortId } from '../../web/ui/hash.tsx'
 import type { Markup } from '../../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
 import { reply } from '../../web/ui/reply.ts'
-import { ownEvidence } from '../attested/known-evidence.ts'
+import { ownEvidence } from '../upstream-evidence/known-evidence.ts'
 import { ownReceiptQuery, readReceiptFilter } from './api/receipt-query.ts'
 import { readShareBody } from './api/share.ts'
 import { awaitedRun } from './awaited.ts'
@@ -139,7 +139,7 @@ const receiptActions = (deps: Deps, frame: Frame) => {
 /** The account's receipts as far back as the plan says, narrowed. */
 async function openList(
   deps: Deps,
-  whose: Whose,
+  whose: KeyScope,
   query: URLSearchParams,
 ): Promise<ListSource<ShownReceipt>> {
   const filter = await listedFilter(deps, whose, query)
@@ -157,7 +157,7 @@ async function openList(
   }
 }
 
-async function listedFilter(deps: Deps, whose: Whose, query: URLSearchParams) {
+async function listedFilter(deps: Deps, whose: KeyScope, query: URLSearchParams) {
   const filter = readReceiptFilter(query, deps)
   // One that is named whole is found however old it is.
   if (filter.since === filter.upTo) return filter
@@ -181,11 +181,11 @@ async function ownView(deps: Deps, ended: Ended): Promise<OwnView & { file: Rece
   }
 }
 
-type Said = Pick<OwnView, 'asked' | 'refusal'>
+type PageNotice = Pick<OwnView, 'asked' | 'refusal'>
 /** The frame of a page and who looks at it. */
-type Around = { frame: Frame; acting: Acting }
+type PageContext = { frame: Frame; acting: Actor }
 
-async function ownPage(deps: Deps, around: Around, ended: Ended, said: Said = {}) {
+async function ownPage(deps: Deps, around: PageContext, ended: Ended, said: PageNotice = {}) {
   const own = await ownView(deps, ended)
   const known = await ownEvidence(deps, ended)
   const view = {
@@ -201,12 +201,12 @@ async function ownPage(deps: Deps, around: Around, ended: Ended, said: Said = {}
   return inDashboard(around, ended, <ReceiptPage view={view} />, ['receipt'])
 }
 
-async function erasePage(deps: Deps, around: Around, ended: Ended, refusal?: Refusal) {
+async function erasePage(deps: Deps, around: PageContext, ended: Ended, refusal?: Refusal) {
   const view = { ...(await ownView(deps, ended)), refusal }
   return inDashboard(around, ended, <ErasePage view={view} />)
 }
 
-function inDashboard(around: Around, ended: Ended, main: Markup, scripts: string[] = []) {
+function inDashboard(around: PageContext, ended: Ended, main: Markup, scripts: string[] = []) {
   const title = `Receipt ${shortId(receiptIdOf(ended.id))}`
   return dashboardPage({ ...around, title, here: listPath, main, scripts })
 }

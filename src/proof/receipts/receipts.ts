@@ -1,5 +1,5 @@
 /** What is stored of receipts, who may see them, and how a list of them is narrowed. */
-import type { Whose } from '../../kernel/acting.ts'
+import type { KeyScope } from '../../kernel/acting.ts'
 import type { Page, PageRequest } from '../../kernel/pagination.ts'
 import type { EndedRun, ShareRow } from '../../storage/db/schema/schema.ts'
 import type { Ended } from './receipt.ts'
@@ -37,9 +37,9 @@ export type ReceiptStore = {
    * The receipts of an account or of a branch, newest first. With a filter a page may be short and
    * have a `next`.
    */
-  listShown(whose: Whose, filter: ReceiptFilter, page: PageRequest): Promise<ListedReceipts>
+  listShown(whose: KeyScope, filter: ReceiptFilter, page: PageRequest): Promise<ListedReceipts>
   /** The `limit` costliest that match among the `sortedMax` newest, the costliest first. */
-  listCostliest(whose: Whose, filter: ReceiptFilter, limit: number): Promise<ListedReceipts>
+  listCostliest(whose: KeyScope, filter: ReceiptFilter, limit: number): Promise<ListedReceipts>
   /** Digests and signatures of numbered receipts, from a place in the log on. */
   numberedFrom(
     place: number,

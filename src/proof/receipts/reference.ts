@@ -1,8 +1,8 @@
 /** Reference entries of receipts: as a key asks for them, and as the dashboard does. */
 import * as t from '../../web/http/shape.ts'
 import * as r from '../../web/reference/entry.ts'
-import { evidenceFileShape } from '../attested/shapes.ts'
 import { proofFormat, proofShape, proofSize, tlogSample } from '../log/shapes.ts'
+import { evidenceFileShape } from '../upstream-evidence/shapes.ts'
 import { ownReceiptQuery } from './api/receipt-query.ts'
 import { shareBody } from './api/share-body.ts'
 import { shareForm } from './portal/share-form.ts'

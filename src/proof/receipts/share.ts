@@ -18,7 +18,7 @@ export const textNames = ['input', 'output'] as const satisfies TextName[]
 export const defaultSections: readonly SectionName[] = ['run', 'charge', 'passport']
 
 /** What an account asks to be shown of one of its receipts. */
-export type ShareWish = {
+export type ShareRequest = {
   account: string
   receiptId: string
   visibility: Visibility
@@ -39,7 +39,7 @@ type Needs = Pick<Deps, 'receipts' | 'shares' | 'texts' | 'clock' | 'ids' | 'led
  * @throws Refusal `receipt_not_found` unless the account owns it, `unprocessable` for a text that
  * is missing or does not match the commitment.
  */
-export async function shareReceipt(deps: Needs, wish: ShareWish): Promise<ShareRow | undefined> {
+export async function shareReceipt(deps: Needs, wish: ShareRequest): Promise<ShareRow | undefined> {
   const { receiptId } = wish
   const ended = await deps.receipts.find(receiptId)
   if (!ended || ended.accountId !== wish.account) refuse('receipt_not_found')
@@ -85,7 +85,7 @@ type Draft = Omit<ShareRow, 'createdAt' | 'updatedAt'>
 
 async function draftOf(
   deps: Needs,
-  wish: ShareWish,
+  wish: ShareRequest,
   ended: Ended,
   before: ShareRow | undefined,
 ): Promise<Draft | undefined> {
@@ -152,7 +152,7 @@ const toDetail = (share: Draft | undefined) => ({
 
 const toAudit = (
   made: Pick<AuditRow, 'id' | 'at'>,
-  { actor, account, receiptId }: Pick<ShareWish, 'actor' | 'account' | 'receiptId'>,
+  { actor, account, receiptId }: Pick<ShareRequest, 'actor' | 'account' | 'receiptId'>,
   before: ShareRow | undefined,
   after: Draft | undefined,
 ): AuditRow => ({

@@ -8,7 +8,7 @@ import { assertUnbroken } from '../log/checkpoint.ts'
 import { moveKeyFiles, nextPathOf, oldPathOf, readSecretFile, writeKeyFile } from './key-file.ts'
 import { makeSigner, readSigner, type Signer, signerFromHex } from './signer.ts'
 import type { KeySource } from './source.ts'
-import { type Change, type Changed, signerChanges } from './store/signer-change.ts'
+import { type Change, type SignerChange, signerChanges } from './store/signer-change.ts'
 import { assertSame } from './store.ts'
 
 type RotateDeps = Pick<
@@ -16,7 +16,7 @@ type RotateDeps = Pick<
   'logStore' | 'checkpoints' | 'clock' | 'random' | 'ids' | 'logs' | 'signers' | 'log' | 'heads'
 > & { db: Db }
 
-export type Wish = {
+export type RotationRequest = {
   reason: string
   /** The source of the current key. */
   source: KeySource
@@ -27,7 +27,7 @@ export type Wish = {
 }
 
 /** The change, and the files of both keys. */
-export type Rotated = Changed & {
+export type RotationResult = SignerChange & {
   previous: string
   next: string
   /** The file of the key that signs from now on. */
@@ -41,7 +41,11 @@ export type Rotated = Changed & {
  * before the database names it, and a start moves the files if this did not finish.
  * @throws Refusal `conflict` for a key that signed before, `log_diverged`
  */
-export async function rotateSigner(deps: RotateDeps, wish: Wish, old: Signer): Promise<Rotated> {
+export async function rotateSigner(
+  deps: RotateDeps,
+  wish: RotationRequest,
+  old: Signer,
+): Promise<RotationResult> {
   assertSame(deps.signers.current.address, old)
   return replaceKey(deps, wish, (change) =>
     signerChanges(deps.db, deps.logStore).rotate({ ...change, old }),
@@ -56,9 +60,9 @@ export async function rotateSigner(deps: RotateDeps, wish: Wish, old: Signer): P
  */
 export async function revokeSigner(
   deps: RotateDeps,
-  wish: Wish & { fromIndex: number },
+  wish: RotationRequest & { fromIndex: number },
   old: Signer | undefined,
-): Promise<Rotated> {
+): Promise<RotationResult> {
   if (old) assertSame(deps.signers.current.address, old)
   return replaceKey(deps, wish, (change) =>
     signerChanges(deps.db, deps.logStore).revoke({ ...change, old }, wish.fromIndex),
@@ -67,9 +71,9 @@ export async function revokeSigner(
 
 async function replaceKey(
   deps: RotateDeps,
-  { source, data, reason, nextKeyFile }: Wish,
-  commit: (change: Change) => Promise<Changed>,
-): Promise<Rotated> {
+  { source, data, reason, nextKeyFile }: RotationRequest,
+  commit: (change: Change) => Promise<SignerChange>,
+): Promise<RotationResult> {
   await deps.heads.start()
   await assertUnbroken(deps)
   const previous = deps.signers.current

@@ -1,9 +1,9 @@
 /** Keeps what a witness signed: one SQLite file, each head on the disk before its signature. */
 import { Database } from 'bun:sqlite'
-import type { Seen } from './submission.ts'
+import type { SeenLogHead } from './submission.ts'
 
 /** The head of a log that a witness signed last. */
-export type Signed = Seen & { cosigned: string; at: number }
+export type SignedSighting = SeenLogHead & { cosigned: string; at: number }
 
 export type WitnessStore = {
   /** The name that this file was made for; the given one if it is new. */
@@ -13,9 +13,12 @@ export type WitnessStore = {
    * is on the disk when it returns. Nothing is stored where `decide` gives no row.
    * @throws the error of SQLite; then nothing may be signed.
    */
-  decide<T>(origin: string, decide: (seen: Seen | undefined) => { value: T; row?: Signed }): T
+  decide<T>(
+    origin: string,
+    decide: (seen: SeenLogHead | undefined) => { value: T; row?: SignedSighting },
+  ): T
   /** The newest head of a log with this hash of its origin, as it was signed. */
-  find(originHash: string): Signed | undefined
+  find(originHash: string): SignedSighting | undefined
   close(): void
 }
 
@@ -45,7 +48,11 @@ export function openWitnessStore(file: string, hashOf: (origin: string) => strin
   const keep = db.query(`insert into logs (origin, hash, size, root, note, cosigned, at)
     values (?, ?, ?, ?, ?, ?, ?) on conflict (origin) do update set size = excluded.size,
     root = excluded.root, note = excluded.note, cosigned = excluded.cosigned, at = excluded.at`)
-  const toSigned = (row: Row): Signed => ({ ...row, root: row.root.slice(), at: Number(row.at) })
+  const toSigned = (row: Row): SignedSighting => ({
+    ...row,
+    root: row.root.slice(),
+    at: Number(row.at),
+  })
   return {
     nameOf(given) {
       db.run("insert into facts values ('name', ?) on conflict do nothing", [given])

@@ -18,7 +18,7 @@ export type Submission = {
 }
 
 /** The newest head of a log that a witness signed. */
-export type Seen = { size: bigint; root: Uint8Array; note: string }
+export type SeenLogHead = { size: bigint; root: Uint8Array; note: string }
 
 /** The most hashes of a path. */
 const maxPath = 63
@@ -54,7 +54,7 @@ export function isSignedBy({ note }: Submission, keys: readonly NoteKey[]): bool
 }
 
 /** Decides by what was seen last of the log; undefined before anything was. */
-export function judgeHead(submission: Submission, seen: Seen | undefined): Decision {
+export function judgeHead(submission: Submission, seen: SeenLogHead | undefined): Decision {
   const { old, path, head } = submission
   if (old > head.size) return { status: 400 }
   const isOther = seen !== undefined && !isEqualBytes(seen.root, head.root)

@@ -17,7 +17,7 @@ import {
   isSignedBy,
   judgeHead,
   parseSubmission,
-  type Seen,
+  type SeenLogHead,
   type Submission,
 } from './submission.ts'
 
@@ -28,9 +28,9 @@ export type Answer = { status: number; text: string; headers?: Record<string, st
 type Store = {
   decide<T>(
     origin: string,
-    decide: (seen: Seen | undefined) => {
+    decide: (seen: SeenLogHead | undefined) => {
       value: T
-      row?: Seen & { cosigned: string; at: number }
+      row?: SeenLogHead & { cosigned: string; at: number }
     },
   ): T
   find(originHash: string): { note: string; cosigned: string } | undefined
@@ -140,7 +140,7 @@ function refuse(
   needs: WitnessNeeds,
   submission: Submission,
   decision: Exclude<Decision, { status: 200 }>,
-  seen: Seen | undefined,
+  seen: SeenLogHead | undefined,
 ): Answer {
   if ('fork' in decision && decision.fork && seen) {
     keepFork(needs, submission, seen, decision.fork.isProof)
@@ -159,7 +159,7 @@ function refuse(
 function keepFork(
   { keepFork, clock, log }: WitnessNeeds,
   { head, text, old, path }: Submission,
-  seen: Seen,
+  seen: SeenLogHead,
   isProof: boolean,
 ): void {
   const file = keepFork({

@@ -1,6 +1,6 @@
 /** Follows the list of an account's receipts, which are of its ended runs. */
 import type { Deps } from '../../app/deps-port.ts'
-import type { Acting } from '../../kernel/acting.ts'
+import type { Actor } from '../../kernel/acting.ts'
 import { readReceiptFilter } from '../../proof/receipts/api/receipt-query.ts'
 import { receiptsLook } from '../../proof/receipts/portal/receipt-list.tsx'
 import { receiptIdOf, runIdOf } from '../../proof/receipts/receipt.ts'
@@ -15,7 +15,7 @@ import { followRows, newsMax, type Rows, shownIn } from '../api/follow-rows.ts'
 export function followReceipts(
   deps: Deps,
   context: SseContext,
-  { session, acting }: { session: SessionRow; acting: Acting },
+  { session, acting }: { session: SessionRow; acting: Actor },
 ): Response {
   const query = queryOf(context.request)
   const { account } = acting

@@ -13,7 +13,7 @@ import {
   type SQL,
   sql,
 } from 'drizzle-orm'
-import type { Whose } from '../../kernel/acting.ts'
+import type { KeyScope } from '../../kernel/acting.ts'
 import { runIdsFrom } from '../../kernel/id-part.ts'
 import { firstIdAt } from '../../kernel/ids.ts'
 import { sortedMax, toPage } from '../../kernel/pagination.ts'
@@ -23,8 +23,8 @@ import type { EndedRun, RunRow, Tables } from '../../storage/db/schema/schema.ts
 import { endsWith } from '../../storage/db/sql/begins-with.ts'
 import { isNewestOf, keysOfBranch } from '../../storage/db/sql/branch-runs.ts'
 import { costliestIds } from '../../storage/db/sql/costliest.ts'
+import { inKeyScope } from '../../storage/db/sql/key-scope.ts'
 import { first, type Query, rows, type Work } from '../../storage/db/sql/query-steps.ts'
-import { ofWhose } from '../../storage/db/sql/whose.ts'
 import type { TagFilter } from '../run.ts'
 import {
   hasTag,
@@ -51,7 +51,7 @@ export function shownRuns(db: Db, mark = ''): ShownRuns {
       .from(runs)
       .leftJoin(keys, eq(keys.id, runs.keyId))
 
-  const scopeOf = (q: Query, whose: Whose) => scopeIn(q, db.tables, whose, mark)
+  const scopeOf = (q: Query, whose: KeyScope) => scopeIn(q, db.tables, whose, mark)
   const running = (q: Query, scope: Scope, filter: ShownFilter, ends: PageEnds) =>
     runningOf(q, db.tables, open, { scope, filter, ends })
 
@@ -157,11 +157,11 @@ function* lastPassed(
 }
 
 /** Keys that are not revoked, newest first. */
-const keysOf = (q: Query, keys: Tables['keys'], whose: Whose) =>
+const keysOf = (q: Query, keys: Tables['keys'], whose: KeyScope) =>
   q
     .select({ id: keys.id, name: keys.name })
     .from(keys)
-    .where(and(ofWhose(keys, whose), isNull(keys.revokedAt)))
+    .where(and(inKeyScope(keys, whose), isNull(keys.revokedAt)))
     .orderBy(desc(keys.id))
 
 /** Runs with an id below `after` and from `stop` on. */
@@ -170,7 +170,12 @@ type PageEnds = { after?: string | undefined; stop?: string | undefined }
 /** An account, of a branch the ids of its keys, and what ids of this shard begin with. */
 type Scope = { account: string; keyIds: ReadonlySet<string> | undefined; mark: string }
 
-function* scopeIn(q: Query, tables: Tables, { account, branch }: Whose, mark: string): Work<Scope> {
+function* scopeIn(
+  q: Query,
+  tables: Tables,
+  { account, branch }: KeyScope,
+  mark: string,
+): Work<Scope> {
   const keyIds = yield* keysOfBranch(q, tables, branch)
   return { account, keyIds: keyIds && new Set(keyIds), mark }
 }
@@ -253,7 +258,7 @@ function tagLike(tags: AnyColumn, { name, value }: TagFilter): SQL {
 
 type FoundRun = { run: Omit<RunRow, 'output'>; keyName: string | null; branch: string | null }
 
-const isFound = ({ run, branch: branchOf }: FoundRun, { account, branch }: Whose): boolean =>
+const isFound = ({ run, branch: branchOf }: FoundRun, { account, branch }: KeyScope): boolean =>
   run.accountId === account && (branch === undefined || branchOf === branch)
 
 const byId = (found: FoundRun): FoundRun & { id: string } => ({ ...found, id: found.run.id })

@@ -7,7 +7,7 @@ export type Figure = Pick<ExplorerModelRow, 'model' | 'runs' | 'cost' | 'firstTo
   at: number
 }
 
-type Shown = Pick<ShareRow, 'visibility' | 'sections'> | undefined
+type ShareScope = Pick<ShareRow, 'visibility' | 'sections'> | undefined
 export type FiguredRun = Pick<
   EndedRun,
   'model' | 'kind' | 'cost' | 'startedAt' | 'firstByteAt' | 'finishedAt'
@@ -26,7 +26,7 @@ export const firstTokenBounds: readonly number[] = [
  * The figure of a receipt under a share: its run if the run is shown, its cost if the charge is
  * shown, under the model '' without the run. Undefined unless the share is public.
  */
-export function figureOf(run: FiguredRun, share: Shown): Figure | undefined {
+export function figureOf(run: FiguredRun, share: ShareScope): Figure | undefined {
   if (share?.visibility !== 'public') return undefined
   const isRunShown = share.sections.includes('run')
   const isChargeShown = share.sections.includes('charge')
@@ -41,7 +41,11 @@ export function figureOf(run: FiguredRun, share: Shown): Figure | undefined {
 }
 
 /** The rows to add when a share changes: the old figure negative, the new one positive. */
-export function figureChanges(run: FiguredRun, from: Shown, to: Shown): ExplorerModelRow[] {
+export function figureChanges(
+  run: FiguredRun,
+  from: ShareScope,
+  to: ShareScope,
+): ExplorerModelRow[] {
   const [before, after] = [figureOf(run, from), figureOf(run, to)]
   if (isSame(before, after)) return []
   const taken = before && { ...scale(before, -1), at: before.at }

@@ -4,13 +4,13 @@ import type { ExplorerModelRow, ShareRow, Tables } from '../db/schema/schema.ts'
 import { lockedRows, type Query, rows, update, type Work } from '../db/sql/query-steps.ts'
 import { addFigure, type FiguredRun, figureChanges, noFirstTokens } from './figure.ts'
 
-type Shown = Pick<ShareRow, 'visibility' | 'sections'> | undefined
+type ShareScope = Pick<ShareRow, 'visibility' | 'sections'> | undefined
 
 /** Moves the public figures in the transaction that changes the visibility of a receipt. */
 export function* moveFigures(
   q: Query,
   tables: Tables,
-  { run, from, to }: { run: FiguredRun; from: Shown; to: Shown },
+  { run, from, to }: { run: FiguredRun; from: ShareScope; to: ShareScope },
 ): Work<void> {
   for (const change of figureChanges(run, from, to)) yield* add(q, tables, change)
 }

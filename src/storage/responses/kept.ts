@@ -33,7 +33,7 @@ export type Turn = {
 export type Owner = Pick<KeptItemRow, 'accountId' | 'runId' | 'keys' | 'until'>
 
 /** An answer with its input. */
-export type Answered = {
+export type KeptAnswer = {
   /** Id of the response. */
   id: string
   output: readonly Json[]
@@ -52,7 +52,7 @@ const isNameable = (id: Json | undefined): id is string =>
 export function sealTurn(
   sealer: Pick<Sealer, 'seal'>,
   owner: Owner,
-  { id, output, before, input }: Answered,
+  { id, output, before, input }: KeptAnswer,
 ): KeptItemRow[] {
   if (!isNameable(id) || output.length > idsMax) return []
   const texts = new Map<string, string>()

@@ -8,7 +8,7 @@ import { type JsonBody, readJson } from './body.ts'
 import { checkBody } from './check-body.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
 
-type Asked = {
+type OnceRequest = {
   request: Request
   /** A key id or an account. */
   who: string
@@ -24,7 +24,7 @@ type Asked = {
  */
 export function callOf(
   { replies }: Pick<Deps, 'replies'>,
-  { request, who, route, text }: Asked,
+  { request, who, route, text }: OnceRequest,
 ): Call | undefined {
   const key = readIdempotencyKey(request.headers)
   if (key === undefined) return undefined
@@ -58,7 +58,7 @@ export async function answerOnce<T>(
   }
 }
 
-type Wish<S> = Omit<Asked, 'text'> & {
+type Wish<S> = Omit<OnceRequest, 'text'> & {
   shape: S
   /** Whether the body may be missing: it is then one without members. */
   isOptional?: true

@@ -60,7 +60,7 @@ async function unpacked(
   packing: Packing,
   { limitBytes, room }: Limits & { room: BodyRoom | undefined },
 ): Promise<Uint8Array> {
-  const { unpack } = await import('./packed-body.ts')
+  const { unpack } = await import('./compressed-body.ts')
   return unpack(sent, packing, {
     mostBytes: limitBytes,
     room,

@@ -37,17 +37,17 @@ export function deleteCookie(name: CookieName, baseUrl: string): string {
 
 const past = 'Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT'
 
-type Brief = { baseUrl: string; path: string }
+type CookieScope = { baseUrl: string; path: string }
 
 /** A Set-Cookie for `path` alone, which no other site can make a browser send. */
 export const writeBrief = (
   name: BriefName,
   value: string,
-  { baseUrl, path, maxAgeS }: Brief & { maxAgeS: number },
+  { baseUrl, path, maxAgeS }: CookieScope & { maxAgeS: number },
 ): string => `${briefName(name)}=${value}; Max-Age=${maxAgeS}; ${briefAttributes(baseUrl, path)}`
 
 /** Deletes such a cookie. */
-export const deleteBrief = (name: BriefName, { baseUrl, path }: Brief): string =>
+export const deleteBrief = (name: BriefName, { baseUrl, path }: CookieScope): string =>
   `${briefName(name)}=; ${past}; ${briefAttributes(baseUrl, path)}`
 
 /** Without a prefix: `__Host-` allows no path, and what it holds is sealed or from a fixed list. */

@@ -1,6 +1,6 @@
 /** Turns errors into answers: JSON for programs, pages and fragments for people. */
 import { NotFoundError } from 'elysia'
-import type { Acting } from '../../kernel/acting.ts'
+import type { Actor } from '../../kernel/acting.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log.ts'
 import { type ErrorForm, ourErrors, Refusal, type RefusalType } from '../../kernel/refusal.ts'
@@ -21,7 +21,7 @@ export type ErrorDeps = {
   /** Says more of a refusal; without it, refusals are shown as they are. */
   explain?: ((refusal: Refusal) => Refusal) | undefined
   /** Shows a refusal to people: a page, or a fragment for htmx. Without it they get JSON too. */
-  showRefusal?: (...asked: Parameters<ShowRefusal>) => Shown | undefined
+  showRefusal?: (...asked: Parameters<ShowRefusal>) => ErrorPage | undefined
   /** How a request's protocol writes a refusal; ours where it has no way of its own. */
   errorFormFor?: (request: Request) => ErrorForm | undefined
   /** What to say of a path that is not served; the ordinary words where it gives none. */
@@ -39,11 +39,11 @@ export type ShowRefusal = (
     requestId: string
     wants: 'page' | 'fragment'
     /** The signed-in wallet, if the route knows it. */
-    reader?: Acting | undefined
+    reader?: Actor | undefined
   },
-) => Shown
+) => ErrorPage
 
-export type Shown = { html: string; headers: Record<string, string> }
+export type ErrorPage = { html: string; headers: Record<string, string> }
 
 /** Turns an error into an answer; `said` are the headers its route had set. */
 export const errorAnswers = (deps: ErrorDeps) => {
@@ -52,7 +52,7 @@ export const errorAnswers = (deps: ErrorDeps) => {
     if (isUnrouted) return deps.missingWords?.(pathnameOf(url))
     return type === 'method_not_allowed' ? deps.swallowedWords?.(pathnameOf(url)) : undefined
   }
-  return (error: unknown, request: Request, said: Record<string, unknown>, reader?: Acting) => {
+  return (error: unknown, request: Request, said: Record<string, unknown>, reader?: Actor) => {
     const requestId = String(said['x-request-id'] ?? ids.make('req'))
     const known = toRefusal(error)
     const isUnrouted = error instanceof NotFoundError

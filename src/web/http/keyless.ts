@@ -22,7 +22,7 @@ export const keylessGuard = ({ settings, limiters }: Pick<Deps, 'settings' | 'li
   })
 }
 
-type Charged = Pick<Deps, 'settings' | 'limiters'>
+type LimiterDeps = Pick<Deps, 'settings' | 'limiters'>
 
 /** Characters of a body that are checked at the price of one request. */
 const charactersOfOne = 16_384
@@ -33,7 +33,7 @@ const charactersOfOne = 16_384
  * @throws Refusal 'rate_limited'
  */
 export async function takeCheck(
-  { settings, limiters }: Charged,
+  { settings, limiters }: LimiterDeps,
   { network, text }: { network: string; text: string },
 ): Promise<void> {
   const cost = Math.floor(text.length / charactersOfOne) + signaturesIn(text)

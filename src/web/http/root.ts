@@ -1,6 +1,6 @@
 /** The root app: host check, request ids, headers, errors. */
 import { Elysia, NotFoundError } from 'elysia'
-import type { Acting } from '../../kernel/acting.ts'
+import type { Actor } from '../../kernel/acting.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { elsewhereByShard, refuseElsewhere, type Shard, shardHeader } from '../../kernel/shard.ts'
 import type { PeerSource } from './client-address.ts'
@@ -21,11 +21,11 @@ export type RootDeps = ErrorDeps & {
 }
 
 /** The context of a failed request: `acting` is set behind a guard that found a session. */
-type Failed = {
+type FailedRequest = {
   error: unknown
   request: Request
   set: { headers: Record<string, unknown>; status?: number | string }
-  acting?: Acting
+  acting?: Actor
 }
 
 /**
@@ -58,7 +58,7 @@ export const makeRoot = (deps: RootDeps) => {
       expectBody?.(request, server)
       admit?.(request, server)
     })
-    .onError({ as: 'global' }, ({ error, request, set, acting }: Failed) => {
+    .onError({ as: 'global' }, ({ error, request, set, acting }: FailedRequest) => {
       const { status, headers, body } = answerError(error, request, set.headers, acting)
       set.status = status
       set.headers = headers

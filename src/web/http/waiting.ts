@@ -9,7 +9,7 @@ import { serveApp, serveRequests } from './serve.ts'
 export type Phase = 'starting' | 'migrating' | 'database' | 'clock' | 'checking'
 
 /** A listener that says how far the start is until there is something to serve. */
-export type Waiting = {
+export type WaitingQueue = {
   enter(phase: Phase): void
   /** Serves an app whose routes are all mounted, from the next request on. */
   serve(app: AnyElysia): Pick<Bun.Server<undefined>, 'stop'>
@@ -22,7 +22,7 @@ export type Waiting = {
  * process: `/livez` is 200, `/readyz` and every other path 503 with the reason. Nothing is decided
  * here, so no Host is looked at.
  */
-export function listenEarly(listen: Listen, ids: Ids): Waiting {
+export function listenEarly(listen: Listen, ids: Ids): WaitingQueue {
   let phase: Phase = 'starting'
   const server = serveRequests((request) => answerWaiting(request, phase, ids), listen)
   return {

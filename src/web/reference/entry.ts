@@ -10,7 +10,7 @@ type Answer = AnswerOf<t.TSchema>
 type Content = Answer['content']
 
 /** Members that the entries under a path share. */
-type Shared = {
+type SharedEntry = {
   /** Default: `admin` and `session` under the paths of the dashboard, `none` elsewhere. */
   access?: Access
   /** Parameters of the paths; an entry has those that its own path names. */
@@ -24,7 +24,7 @@ type Shared = {
 /** The default status is that of the first answer, the default path has the samples. */
 type ShortExample = Omit<Example, 'status'> & { status?: number }
 
-type Words = Shared & {
+type Words = SharedEntry & {
   about: string
   query?: Entry['query']
   /** A shape alone is also that of the form, where browsers send one. */
@@ -38,7 +38,7 @@ type Words = Shared & {
 }
 
 /** Gives what writes the entries of routes under a path, one function a method. */
-export const entriesUnder = (base: string, shared: Shared = {}) => {
+export const entriesUnder = (base: string, shared: SharedEntry = {}) => {
   const by = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE') => {
     return (id: string, path: string, title: string, words: Words): Entry =>
       entryOf({ id, route: `${method} ${base as '/'}${path}`, title }, { ...shared, ...words })

@@ -1,5 +1,5 @@
 /** The navigation and footer around every page. */
-import type { Acting, Membership, Right } from '../../kernel/acting.ts'
+import type { Actor, Membership, Right } from '../../kernel/acting.ts'
 import type { IconName } from './icon.tsx'
 import type { Allows } from './trim.ts'
 
@@ -40,11 +40,11 @@ export type Frame = {
   foot: () => Foot
   isAdmin: (wallet: string) => boolean
   /** As of the page that was opened last; empty before the first one. */
-  counts?: (acting: Acting) => NavCounts
+  counts?: (acting: Actor) => NavCounts
   /** Whether a role may call a route: pages leave out what would be refused. */
   allows?: Allows
   /** The accounts that the wallet is a member of. */
-  memberships?: (acting: Acting) => readonly Membership[]
+  memberships?: (acting: Actor) => readonly Membership[]
   /** Where this service is reached: pages name themselves by it. */
   baseUrl: () => string
   /** Of a demonstration: when its data goes, in ms. */

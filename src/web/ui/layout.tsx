@@ -1,5 +1,5 @@
 /** The documents of all pages: head, navigation, main part. */
-import { type Acting, may } from '../../kernel/acting.ts'
+import { type Actor, may } from '../../kernel/acting.ts'
 import { assetPath } from '../http/assets.ts'
 import { oklchHex } from '../pictures/oklch.ts'
 import type { Frame } from './frame.ts'
@@ -49,7 +49,7 @@ export const shownAt = (page: Page, path: string): Page => ({
   html: (reader) => page.html({ ...reader, path }),
 })
 
-export type DashboardParts = Omit<PageParts, 'account'> & { acting: Acting }
+export type DashboardParts = Omit<PageParts, 'account'> & { acting: Actor }
 
 /** A page of a signed-in person: the rail beside it, at the bottom on a phone. */
 export function dashboardPage(given: DashboardParts): Page {
@@ -90,7 +90,7 @@ export function dashboardPage(given: DashboardParts): Page {
 }
 
 /** The frame with the entries that a role may open. */
-const frameFor = (frame: Frame, acting: Acting): Frame => ({
+const frameFor = (frame: Frame, acting: Actor): Frame => ({
   ...frame,
   nav: frame.nav.filter(({ right }) => right === undefined || may(acting, right)),
 })

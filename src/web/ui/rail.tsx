@@ -1,5 +1,5 @@
 /** The navigation beside every page of a signed-in person; at the bottom on a phone. */
-import { type Acting, homes } from '../../kernel/acting.ts'
+import { type Actor, homes } from '../../kernel/acting.ts'
 import { assetPath } from '../http/assets.ts'
 import { Address } from './address.tsx'
 import { Tabs } from './filters.tsx'
@@ -16,7 +16,7 @@ export const Brand = ({ href }: { href: string }) => (
   </a>
 )
 
-type RailProps = { frame: Frame; here: string; acting: Acting; reader: Reader }
+type RailProps = { frame: Frame; here: string; acting: Actor; reader: Reader }
 
 export const Rail = ({ frame, here, acting, reader }: RailProps) => {
   const group = (name: NavItem['group']) => (

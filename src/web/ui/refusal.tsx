@@ -1,5 +1,5 @@
 /** Shows a refusal to people: a note in place for htmx, a whole page for a plain browser. */
-import { type Acting, homes, may } from '../../kernel/acting.ts'
+import { type Actor, homes, may } from '../../kernel/acting.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
 import type { ShowRefusal } from '../http/error-answers.ts'
 import { ButtonLink } from './button.tsx'
@@ -56,7 +56,7 @@ function placeIn({ nav }: Frame, request: Request): string {
   return nav.find(({ href }) => href !== '/dashboard' && at.startsWith(href))?.href ?? ''
 }
 
-type FramedProps = RefusalProps & { acting: Acting }
+type FramedProps = RefusalProps & { acting: Actor }
 
 /** The page for a signed-in person: the frame, and links to go on. */
 const Framed = ({ refusal, requestId, acting }: FramedProps) => (
@@ -79,7 +79,7 @@ const Framed = ({ refusal, requestId, acting }: FramedProps) => (
   </>
 )
 
-const WaysOn = ({ acting, status }: { acting: Acting; status: number }) => (
+const WaysOn = ({ acting, status }: { acting: Actor; status: number }) => (
   <div class="row">
     <ButtonLink href={homes[acting.role]} look="go">
       {may(acting, 'overview:read') ? 'Overview' : 'Go on'}

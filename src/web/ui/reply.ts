@@ -63,10 +63,10 @@ const mainOf = ({ main, title }: Page): string =>
 /** Of the cookie that says what was done. Not `Secure`: it is not secret. */
 const brief = { baseUrl: '', path: '/dashboard' }
 
-type Acted = Extract<View, { seeOther: string }>
+type ActionView = Extract<View, { seeOther: string }>
 
 /** A part of the page for htmx; where an action leads to another address, that is pushed. */
-function fragmentOf(context: ReplyContext, { fragment, seeOther, done }: Acted): HtmlAnswer {
+function fragmentOf(context: ReplyContext, { fragment, seeOther, done }: ActionView): HtmlAnswer {
   const { method } = context.request
   if (method !== 'GET') pushAddress(context, seeOther.replace(/#.*$/s, ''))
   const said = done ? renderChild(ToastPart({ done })) : ''

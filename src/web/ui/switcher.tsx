@@ -1,5 +1,5 @@
 /** The account that a session acts for, and a form to switch to another one. */
-import type { Acting, Membership, Role } from '../../kernel/acting.ts'
+import type { Actor, Membership, Role } from '../../kernel/acting.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 import { Address } from './address.tsx'
 
@@ -10,7 +10,7 @@ export const roleWords: Readonly<Record<Role, string>> = {
   viewer: 'Viewer',
 }
 
-type SwitcherProps = { acting: Acting; memberships: readonly Membership[] }
+type SwitcherProps = { acting: Actor; memberships: readonly Membership[] }
 
 /** A plain form, so that it needs no script. Nothing for a wallet that is a member of nothing. */
 export function Switcher({ acting, memberships }: SwitcherProps) {
@@ -44,7 +44,7 @@ function shortOf(account: string): string {
 }
 
 /** Above each page of another account, which could be mistaken for the own one. */
-export const ActingFor = ({ acting: { account, wallet, role } }: { acting: Acting }) =>
+export const ActingFor = ({ acting: { account, wallet, role } }: { acting: Actor }) =>
   account === wallet ? null : (
     <p class="acting">
       You act for <Address value={account} /> as {roleWords[role].toLowerCase()}.{' '}

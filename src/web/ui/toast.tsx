@@ -14,7 +14,7 @@ type Undo = {
   target?: string
 }
 
-type Said = { words: string; undo?: Undo }
+type ToastText = { words: string; undo?: Undo }
 
 const key = (id: string, verb: string): string => `/api/portal/keys/${id}/${verb}`
 
@@ -63,7 +63,7 @@ const said = {
   webhook_tested: { words: 'A test is on its way.' },
   webhook_resent: { words: 'The event is on its way again.' },
   run_stopped: { words: 'Run stopped.' },
-} satisfies Record<string, Said>
+} satisfies Record<string, ToastText>
 
 export type DoneWhat = keyof typeof said
 
@@ -93,7 +93,7 @@ export const ToastPart = ({ done }: { done: Done }) => (
 
 /** A script takes it away after a while, or at once when asked. */
 function Toast({ done: { what, id = '' } }: { done: Done }) {
-  const { words, undo }: Said = said[what]
+  const { words, undo }: ToastText = said[what]
   return (
     <div class="toast" data-toast="">
       <Icon name="ok" />

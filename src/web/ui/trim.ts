@@ -1,14 +1,14 @@
 /** Takes from a page of a member what the role may not do: forms, links and whole panels. */
-import { type Acting, isRight, may } from '../../kernel/acting.ts'
+import { type Actor, isRight, may } from '../../kernel/acting.ts'
 
 /** Whether a role may call the route of a path, by the rights that the routes themselves name. */
-export type Allows = (acting: Acting, method: 'GET' | 'POST', path: string) => boolean
+export type Allows = (acting: Actor, method: 'GET' | 'POST', path: string) => boolean
 
 /**
  * The HTML without forms and links whose routes would answer 403, and without what `data-needs`
  * a right that the role lacks. Only for roles other than owner; the guard of the route decides.
  */
-export function trimmed(html: string, acting: Acting, allows: Allows): string {
+export function trimmed(html: string, acting: Actor, allows: Allows): string {
   if (acting.role === 'owner') return html
   return new HTMLRewriter()
     .on('[data-needs]', {

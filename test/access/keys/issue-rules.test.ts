@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { idOfFormToken, makeFormToken } from '../../../src/access/keys/form-token.ts'
-import { issueKey, type KeyWish } from '../../../src/access/keys/issue.ts'
+import { issueKey, type KeyRequest } from '../../../src/access/keys/issue.ts'
 import { assertAddressAllowed, assertModelInPlan, chainOf } from '../../../src/access/keys/key.ts'
 import { pauseKey } from '../../../src/access/keys/pause.ts'
 import { revokeKey } from '../../../src/access/keys/revoke.ts'
@@ -40,7 +40,7 @@ describe('a key is issued', () => {
   afterAll(() => w.stop())
 
   const someone = () => `0x${String(accounts++).padStart(40, '0')}`
-  const issue = (account: string, wish: Partial<KeyWish> = {}) =>
+  const issue = (account: string, wish: Partial<KeyRequest> = {}) =>
     issueKey(w.deps, {
       ...{ account, name: 'test', capLimit: usd, capWindow: 'lifetime', actor: 'test' },
       ...wish,

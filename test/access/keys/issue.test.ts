@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { KeyWish } from '../../../src/access/keys/issue.ts'
+import type { KeyRequest } from '../../../src/access/keys/issue.ts'
 import { defaultScopes, type Scope, scopes } from '../../../src/access/keys/key.ts'
 import type { KeyRow } from '../../../src/storage/db/schema/schema.ts'
 import { takenTogether } from '../../ledger/answers.ts'
@@ -30,7 +30,7 @@ describe.each(engines)('a new key on %s', (engine) => {
   }, 30_000)
   afterAll(() => office.close())
 
-  const child = (wish: Partial<KeyWish>) =>
+  const child = (wish: Partial<KeyRequest>) =>
     office.key({ account, parentId: parent.id, capLimit: 10n, ...wish })
 
   describe('by default', () => {
@@ -65,7 +65,11 @@ describe.each(engines)('a new key on %s', (engine) => {
     })
   })
 
-  const bad: [what: string, wish: Partial<KeyWish> | (() => Partial<KeyWish>), param: string][] = [
+  const bad: [
+    what: string,
+    wish: Partial<KeyRequest> | (() => Partial<KeyRequest>),
+    param: string,
+  ][] = [
     ['a cap of 0', { capLimit: 0n }, 'cap.limit_nusd'],
     ['a negative cap', { capLimit: -1n }, 'cap.limit_nusd'],
     ['a cap above all balances', { capLimit: 9_000_000_000_000_001n }, 'cap.limit_nusd'],
@@ -143,7 +147,7 @@ describe.each(engines)('a new key on %s', (engine) => {
     const tree = [await office.key({ account: own, scopes: [...scopes], models: ['a*', 'b/*'] })]
     for (let i = 0; i < 60; i++) {
       const above = random.pick(tree)
-      const wish: Partial<KeyWish> = {
+      const wish: Partial<KeyRequest> = {
         capLimit: (above.capLimit * BigInt(5 + random.below(7))) / 10n,
         ...(random.below(2) ? { expiresAt: now + random.below(200 * day) + 1 } : {}),
         ...(random.below(2) ? { scopes: scopes.filter(() => random.below(4) > 0) } : {}),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { changeKey } from '../../../src/access/keys/change.ts'
-import type { KeyWish } from '../../../src/access/keys/issue.ts'
+import type { KeyRequest } from '../../../src/access/keys/issue.ts'
 import { liveRuns } from '../../../src/runs/live-runs.ts'
 import type { KeyRow } from '../../../src/storage/db/schema/schema.ts'
 import { allRuns, pricedBuiltins } from '../../support/runs.ts'
@@ -22,7 +22,7 @@ describe('what binds a key where it is used', () => {
     const json = { model: 'counterfoil/echo-1', messages, max_tokens: 10 }
     return w.call('/v1/chat/completions', { key, json, ...init })
   }
-  const chainOf = async (above: Partial<KeyWish>, own: Partial<KeyWish> = {}) => {
+  const chainOf = async (above: Partial<KeyRequest>, own: Partial<KeyRequest> = {}) => {
     const parent = await w.key(above)
     return { parent, child: await w.key({ parentId: parent.key.id, ...own }) }
   }

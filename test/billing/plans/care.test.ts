@@ -7,7 +7,7 @@ import { cancelPlan } from '../../../src/billing/plans/cancel.ts'
 import { quoteOf } from '../../../src/billing/plans/quote.ts'
 import { planRenewer, renew } from '../../../src/billing/plans/renew.ts'
 import { resumePlan } from '../../../src/billing/plans/resume.ts'
-import type { Due } from '../../../src/billing/plans/store.ts'
+import type { DueRenewal } from '../../../src/billing/plans/store.ts'
 import { subscribe } from '../../../src/billing/plans/subscribe.ts'
 import { onceOf } from '../../../src/ledger/once.ts'
 import type { SubscriptionRow } from '../../../src/storage/db/schema/schema.ts'
@@ -44,7 +44,7 @@ const notesOf = async ({ account }: Payer) => {
   const own = all.filter((one) => one.accountId === account && one.action.startsWith('plan.'))
   return own.map(({ actor, action, detail }) => [actor === account ? 'own' : actor, action, detail])
 }
-const dueOf = async (own: Payer) => (await own.current()) as Due
+const dueOf = async (own: Payer) => (await own.current()) as DueRenewal
 /** What a command makes the keys of this account forget. */
 const forgetful = () => {
   const forgotten: string[] = []

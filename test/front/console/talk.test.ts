@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { wordsOf } from '../../../src/front/console/fault-words.ts'
 import {
-  type Ask,
+  type ConsoleQuestion,
   curlOf,
   inputText,
   messagesOf,
@@ -91,7 +91,7 @@ describe('what is foreseen is what is held', () => {
     ],
     upstreamIds: ['up'],
   })
-  const asks: Partial<Ask>[] = [
+  const asks: Partial<ConsoleQuestion>[] = [
     {},
     { input: 'ü "quoted" \\ \n\t \u2028 😀' },
     { system: 'Be brief.', params: { temperature: 0.5 } },
@@ -99,12 +99,12 @@ describe('what is foreseen is what is held', () => {
     { input: 'a longer question, '.repeat(10), max_output_tokens: 200 },
   ]
   const calls = [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }]
-  const said: Partial<Ask>[] = [
+  const said: Partial<ConsoleQuestion>[] = [
     {
       turns: [{ input: 'a', output: 'b', reply: { reasoning_content: 'Hm.', tool_calls: calls } }],
     },
   ]
-  const withFiles: Partial<Ask>[] = [
+  const withFiles: Partial<ConsoleQuestion>[] = [
     { files: [png] },
     { files: [png, png, pdf] },
     { input: 'and now?', files: [png], turns: [{ input: 'a', output: 'b', files: [pdf, png] }] },
@@ -112,11 +112,11 @@ describe('what is foreseen is what is held', () => {
   const named = [
     ...['acme/chat', 'acme/banded'].flatMap((id) => [...asks, ...said].map((one) => [id, one])),
     ...[...asks, ...said, ...withFiles].map((one) => ['acme/sees', one]),
-  ] as [id: string, more: Partial<Ask>][]
+  ] as [id: string, more: Partial<ConsoleQuestion>][]
   test.each(named)('%s, %j', (id, more) => {
     const model = catalogue.get(id)
     if (!model) throw new Error('no model')
-    const ask: Ask = { model: model.id, input: 'hi', max_output_tokens: 20, ...more }
+    const ask: ConsoleQuestion = { model: model.id, input: 'hi', max_output_tokens: 20, ...more }
     const body = {
       ...ask.params,
       model: model.id,
@@ -163,7 +163,7 @@ describe('the call for an agent, with files', () => {
   test.each(payloads.filter((one) => !one.includes('\0')))(
     'reads them where it runs, and is one a shell takes as it is: %j',
     async (said) => {
-      const ask: Ask = {
+      const ask: ConsoleQuestion = {
         model: 'a/b',
         input: `FILE ${said}`,
         files: [png],

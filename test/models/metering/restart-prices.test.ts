@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileText, makeFixture } from '../../../scripts/fixture.ts'
 import { openDatabase } from '../../../src/app/open-database.ts'
-import { type Running, startServer } from '../../../src/app/start.ts'
+import { type RunningService, startServer } from '../../../src/app/start.ts'
 import { loadConfig } from '../../../src/config/config.ts'
 import { signerFromHex } from '../../../src/proof/signer/signer.ts'
 import { rows } from '../../../src/storage/db/sql/query-steps.ts'
@@ -34,7 +34,7 @@ async function start(more = '') {
   return { running, lists }
 }
 
-let running: Running | undefined
+let running: RunningService | undefined
 beforeAll(async () => {
   const base = join(folder, 'left')
   await makeFixture(base)

@@ -7,7 +7,7 @@ import { insertEnded, numberEnded } from '../../../bench/stored-runs.ts'
 import { openFiles } from '../../../src/cli/audit-files.ts'
 import { auditFiles } from '../../../src/proof/audit/audit.ts'
 import { signCheckpoint } from '../../../src/proof/log/checkpoint.ts'
-import { type Exported, exportLog, type LogFolder } from '../../../src/proof/log/export-log.ts'
+import { exportLog, type LogExport, type LogFolder } from '../../../src/proof/log/export-log.ts'
 import { logNoteKey } from '../../../src/proof/log/notes.ts'
 import { logFolder } from '../../../src/proof/log/store/log-folder.ts'
 import { parseHead } from '../../../src/verify/checkpoint-note.ts'
@@ -51,7 +51,7 @@ for (const engine of engines) {
       await numberEnded(w.db, w.deps.logStore)
       await signCheckpoint(w.deps)
     }
-    const exported = (to = files): Promise<Exported | undefined> =>
+    const exported = (to = files): Promise<LogExport | undefined> =>
       exportLog(w.deps, w.deps.logs.current, to)
     const refused = async (to = files): Promise<string> =>
       exported(to).then(

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { endedRun } from '../../../bench/ended-run.ts'
 import { insertEnded, numberEnded } from '../../../bench/stored-runs.ts'
-import { witnessAsker } from '../../../src/proof/log/ask-witnesses.ts'
 import { signCheckpoint } from '../../../src/proof/log/checkpoint.ts'
 import { exportLog } from '../../../src/proof/log/export-log.ts'
 import { logFolder } from '../../../src/proof/log/store/log-folder.ts'
+import { witnessClient } from '../../../src/proof/log/witness-client.ts'
 import { isNightly } from '../../support/nightly.ts'
 import { promise } from '../../support/promise.ts'
 import { lastRun, pricedBuiltins } from '../../support/runs.ts'
@@ -63,7 +63,7 @@ describe.skipIf(!isNightly || !hasGo)('an exported log, read by a program that i
     await w.db.write(() => insertEnded(w.db, runs))
     await numberEnded(w.db, w.deps.logStore)
     await signCheckpoint(w.deps)
-    await witnessAsker(w.deps)(new AbortController().signal)
+    await witnessClient(w.deps)(new AbortController().signal)
     await exportLog(w.deps, w.deps.logs.current, logFolder(log, 'new'))
   })
   afterAll(async () => {

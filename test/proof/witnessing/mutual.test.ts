@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { witnessAsker } from '../../../src/proof/log/ask-witnesses.ts'
 import { signCheckpoint } from '../../../src/proof/log/checkpoint.ts'
+import { witnessClient } from '../../../src/proof/log/witness-client.ts'
 import { type Query, rows } from '../../../src/storage/db/sql/query-steps.ts'
 import { parseHead } from '../../../src/verify/checkpoint-note.ts'
 import { verifyInclusion } from '../../../src/verify/merkle.ts'
@@ -24,7 +24,7 @@ async function service(origin: string, by: WitnessProcess[], engine = engines[0]
   const toml = `base_url = "${origin}"\n${policy}${listed.join('')}${pricedBuiltins}`
   const w = await world({ toml, ...(engine && { engine }) })
   const { secret } = await w.key({ balance: 10n * usd })
-  const ask = witnessAsker(w.deps)
+  const ask = witnessClient(w.deps)
   return {
     w,
     run: async (): Promise<string> => {
@@ -145,7 +145,7 @@ describe('two operators who witness each other', () => {
     await signCheckpoint(w.deps)
     const all = (q: Query) => q.delete(cosignatures).returning()
     await w.db.write((q) => rows(all(q)))
-    await witnessAsker(w.deps)(new AbortController().signal)
+    await witnessClient(w.deps)(new AbortController().signal)
     const size = await w.deps.logStore.size()
     const { origin } = w.deps.logs.current
     expect((await w.deps.cosignatures.at(origin, size)).length).toBe(2)

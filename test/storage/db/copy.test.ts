@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { PGlite } from '@electric-sql/pglite'
 import { eq, sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/pglite'
-import { type Copied, copyDatabase } from '../../../src/app/copy-database.ts'
+import { type CopyReport, copyDatabase } from '../../../src/app/copy-database.ts'
 import { auditStore } from '../../../src/ledger/store/audit.ts'
 import { sumLedger } from '../../../src/ledger/store/sums.ts'
 import { keepCheckpoint } from '../../../src/proof/log/checkpoint.ts'
@@ -38,7 +38,7 @@ describe.each(servers)('a copy from SQLite to %s', (engine) => {
     await target?.drop()
   }, 30_000)
 
-  const copy = (): Promise<Copied> =>
+  const copy = (): Promise<CopyReport> =>
     copyDatabase(source.db, target, { now: source.deps.clock.now(), tell: () => {} })
 
   test('that does not add up leaves the target without a table', async () => {

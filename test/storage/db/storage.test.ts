@@ -3,7 +3,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StorageFault } from '../../../src/kernel/storage-fault.ts'
-import { type Where, watchStorage } from '../../../src/storage/db/engine/storage.ts'
+import { type StoragePhase, watchStorage } from '../../../src/storage/db/engine/storage.ts'
 import { fault, promise } from '../../support/promise.ts'
 
 /** As the driver throws it, and as drizzle wraps that. */
@@ -12,7 +12,7 @@ const wrapped = (code: string) => new Error('Failed query', { cause: sqliteError
 
 fault`14: the file system becomes read-only → 503, reads go on [faults read-only, faults EROFS]`
 describe('what the engine says', () => {
-  const cases: [code: string, where: Where, reason: string | undefined, stops: boolean][] = [
+  const cases: [code: string, where: StoragePhase, reason: string | undefined, stops: boolean][] = [
     ['SQLITE_FULL', 'commit', 'storage_full', false],
     ['SQLITE_IOERR_SHMSIZE', 'write', 'storage_full', false],
     ['SQLITE_READONLY', 'write', 'storage_read_only', false],

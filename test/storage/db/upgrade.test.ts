@@ -7,7 +7,7 @@ import { version as current } from '../../../package.json'
 import { countedRandom, makeFixture } from '../../../scripts/fixture.ts'
 import { makeSecret } from '../../../src/access/keys/secret.ts'
 import { openDatabase } from '../../../src/app/open-database.ts'
-import { type Running, startServer } from '../../../src/app/start.ts'
+import { type RunningService, startServer } from '../../../src/app/start.ts'
 import { loadConfig } from '../../../src/config/config.ts'
 import { auditStore } from '../../../src/ledger/store/audit.ts'
 import { signerFromHex } from '../../../src/proof/signer/signer.ts'
@@ -48,7 +48,7 @@ describe.each(databases)('a database of $of', ({ of, base }) => {
   const data = join(folder, of)
   let told: Told
   const secret = makeSecret(countedRandom('counterfoil fixture key'))
-  let running: Running
+  let running: RunningService
   let db: Awaited<ReturnType<typeof openDatabase>>['db']
   let origin: string
 

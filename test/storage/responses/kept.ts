@@ -1,6 +1,6 @@
 /** A service that keeps responses, before a scripted model server of each kind. */
 import OpenAI from 'openai'
-import type { KeyWish } from '../../../src/access/keys/issue.ts'
+import type { KeyRequest } from '../../../src/access/keys/issue.ts'
 import type { KeptItemRow } from '../../../src/storage/db/schema/schema.ts'
 import { rows } from '../../../src/storage/db/sql/query-steps.ts'
 import { expectSettled, modelToml, upstreamToml } from '../../support/runs.ts'
@@ -34,7 +34,7 @@ export async function serveKept({ engine = 'sqlite', toml = '', now }: Options =
     secret,
     scripted,
     /** A key beside; of another account if `wish` names one. */
-    keyOf: async (wish: Partial<KeyWish> = {}) =>
+    keyOf: async (wish: Partial<KeyRequest> = {}) =>
       (await w.key({ balance: 10n * usd, ...wish })).secret,
     openai: (apiKey = secret) => new OpenAI({ baseURL: `${w.origin}/v1`, apiKey, maxRetries: 0 }),
     /** Ids of runs are in the order of their milliseconds. */

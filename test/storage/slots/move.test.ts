@@ -9,7 +9,7 @@ import { slotOf } from '../../../src/kernel/shard.ts'
 import { grantCredit } from '../../../src/ledger/grant.ts'
 import { auditStore } from '../../../src/ledger/store/audit.ts'
 import { sumLedger } from '../../../src/ledger/store/sums.ts'
-import { stay } from '../../../src/storage/slots/store/leave.ts'
+import { cancelExport } from '../../../src/storage/slots/store/export-slots.ts'
 import { browser, cookieHeader, signInWith } from '../../access/accounts/wallet.ts'
 import { pacedModels, startPacedUpstream } from '../../support/paced-upstream.ts'
 import { promise } from '../../support/promise.ts'
@@ -154,7 +154,7 @@ describe.each(sharedEngines)('a slot that moves to another shard, on %s', (engin
     const { clock } = s3.deps
     const begun = await findMove({ ...sides, clock, waitMs: 0 })
     const source = { pg: sides.from.db.drizzle, tables: sides.from.db.tables }
-    expect(await stay(source, begun, clock.now())).toBe(true)
+    expect(await cancelExport(source, begun, clock.now())).toBe(true)
     expect(await move(s3, s4)).toMatchObject({ moved: true })
     expect(await move(s4, s3)).toMatchObject({ moved: true })
     await learn()

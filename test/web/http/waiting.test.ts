@@ -3,12 +3,12 @@ import { createApp } from '../../../src/app/routes.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
 import { makeIds } from '../../../src/kernel/ids.ts'
 import { systemRandom } from '../../../src/kernel/random.ts'
-import { listenEarly, type Waiting } from '../../../src/web/http/waiting.ts'
+import { listenEarly, type WaitingQueue } from '../../../src/web/http/waiting.ts'
 import { type World, world } from '../../support/world.ts'
 
 describe('a server that is not there yet', () => {
   const listen = { hostname: '127.0.0.1', port: 0 }
-  let waiting: Waiting
+  let waiting: WaitingQueue
   let w: World
   beforeAll(async () => {
     w = await world()

@@ -26,9 +26,9 @@ import { peerOf, testAccountFor, testAccountPath } from './test-account.ts'
 /** A body holds a message of 2 KiB, its escapes and a signature of up to 4,000 bytes in hex. */
 const limitBytes = 16_384
 
-type Asked = Pick<Context, 'request' | 'set'> & { visitor: Visitor }
+type SignInContext = Pick<Context, 'request' | 'set'> & { visitor: Visitor }
 /** The answer for programs, and the next page of a plain form. */
-type Done = { json: Record<string, unknown>; seeOther: string }
+type SignInReply = { json: Record<string, unknown>; seeOther: string }
 
 /**
  * `/api/auth`: signing in with a wallet (EIP-4361) and out again. Takes JSON, and the forms of the
@@ -40,9 +40,9 @@ export const signInApi = (deps: Deps, frame: Frame) => {
   const tried = makeLimiter(clock)
 
   const answer = async (
-    { request, set, visitor }: Asked,
+    { request, set, visitor }: SignInContext,
     limiter: Limiter,
-    work: (value: Json) => Promise<Done>,
+    work: (value: Json) => Promise<SignInReply>,
   ): Promise<Record<string, unknown> | string | HtmlAnswer> => {
     const verdict = limiter.take(rateKey(visitor.clientAddress), settings.failedAuthPerMinute)
     if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
@@ -133,9 +133,9 @@ export const signInApi = (deps: Deps, frame: Frame) => {
 
 async function begin(
   deps: Deps,
-  { request, set }: Pick<Asked, 'request' | 'set'>,
+  { request, set }: Pick<SignInContext, 'request' | 'set'>,
   value: Json,
-): Promise<Done> {
+): Promise<SignInReply> {
   const { baseUrl } = deps.settings
   const wish = checkBody(nonceBody, value)
   // A browser with two tabs keeps one cookie, or the first tab's nonce would be lost.
@@ -151,7 +151,11 @@ async function begin(
   }
 }
 
-async function finish(deps: Deps, { request, set, visitor }: Asked, value: Json): Promise<Done> {
+async function finish(
+  deps: Deps,
+  { request, set, visitor }: SignInContext,
+  value: Json,
+): Promise<SignInReply> {
   const { baseUrl } = deps.settings
   const wish = checkBody(verifyBody, value)
   const { token, accountId, expiresAt } = await signIn(deps, {

@@ -1,7 +1,7 @@
 /** Mounts a list of an account: its page, its twin for programs and htmx, and its CSV file. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
-import type { Acting, Right } from '../../../kernel/acting.ts'
+import type { Actor, Right } from '../../../kernel/acting.ts'
 import { type PageRequest, toFilteredView } from '../../../kernel/pagination.ts'
 import { type CsvFields, csvStep, listAsCsv } from '../../../web/http/csv-download.ts'
 import { downloadResponse } from '../../../web/http/download.ts'
@@ -42,16 +42,16 @@ type ListParts<Row, More> = {
   query: RowQuery
   look: (view: More & { now: number }) => ListLook<Row>
   /** What the look needs beside the rows. */
-  readMore: (acting: Acting) => Promise<More>
+  readMore: (acting: Actor) => Promise<More>
   /** @throws Refusal 'invalid_request' for a filter that cannot be read */
-  open: (acting: Acting, query: URLSearchParams) => Promise<ListSource<Row>>
+  open: (acting: Actor, query: URLSearchParams) => Promise<ListSource<Row>>
   toView: (row: Row) => { id: string }
   file: CsvFields<Row>
 }
 
 export const listRoutes = <Row, More>(deps: Deps, frame: Frame, of: ListParts<Row, More>) => {
   const { name, right, look } = of
-  const read = async (acting: Acting, asked: URLSearchParams): Promise<Found<Row>> => {
+  const read = async (acting: Actor, asked: URLSearchParams): Promise<Found<Row>> => {
     const { limit, after, sort } = of.query.readForm(asked)
     const source = await of.open(acting, asked)
     const named = await source.named?.()
@@ -59,7 +59,7 @@ export const listRoutes = <Row, More>(deps: Deps, frame: Frame, of: ListParts<Ro
     if (after !== undefined) await source.assertPlace(after)
     return sort === 'costliest' ? source.listCostliest(limit) : source.list({ limit, after })
   }
-  const viewOf = async (acting: Acting, query: URLSearchParams): Promise<Listed<Row> & More> => {
+  const viewOf = async (acting: Actor, query: URLSearchParams): Promise<Listed<Row> & More> => {
     const asked = { account: acting.account, now: deps.clock.now(), query, of: of.query }
     const more = await of.readMore(acting)
     return { ...more, ...(await readListed(asked, () => read(acting, query))) }

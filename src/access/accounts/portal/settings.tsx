@@ -1,7 +1,7 @@
 /** The settings of an account: the page and `/api/portal/settings`. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
-import type { Acting } from '../../../kernel/acting.ts'
+import type { Actor } from '../../../kernel/acting.ts'
 import { maxPageLimit } from '../../../kernel/pagination.ts'
 import { refuse } from '../../../kernel/refusal.ts'
 import { takeFreeWrites } from '../../../ledger/stored-beside.ts'
@@ -43,7 +43,7 @@ export const settingsPortal = (deps: Deps, frame: Frame) => {
     set,
     account,
     acting,
-  }: ReplyContext & { account: string; acting: Acting }) => {
+  }: ReplyContext & { account: string; acting: Actor }) => {
     const retention = await readRetention(request)
     // To keep nothing takes something away, so it is never refused.
     if (retention !== 'none') await takeFreeWrites(deps.ledger, account, { retention })
@@ -55,7 +55,7 @@ export const settingsPortal = (deps: Deps, frame: Frame) => {
     const done = { what: 'settings_saved' } as const
     return reply({ request, set }, { fragment, seeOther: settingsPath, done })
   }
-  const page = (acting: Acting, main: Markup) =>
+  const page = (acting: Actor, main: Markup) =>
     dashboardPage({ frame, title: 'Settings', here: settingsPath, acting, main })
 
   return new Elysia({ name: 'settings-portal' })

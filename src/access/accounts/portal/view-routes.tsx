@@ -1,7 +1,7 @@
 /** Mounts a page of an account, and the same for programs and htmx under `/api/portal`. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
-import type { Acting, Right } from '../../../kernel/acting.ts'
+import type { Actor, Right } from '../../../kernel/acting.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import type { SessionRow } from '../../../storage/db/schema/schema.ts'
 import { addressOf, queryOf, tidyAddress } from '../../../web/http/query.ts'
@@ -13,7 +13,7 @@ import { sessionAuth, wantsPage } from '../needs-session.ts'
 
 /** The caller of a view, and the query that narrows it. */
 export type ViewRequest = {
-  acting: Acting
+  acting: Actor
   session: SessionRow
   query: URLSearchParams
 }

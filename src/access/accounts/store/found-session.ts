@@ -1,6 +1,6 @@
 /** Finds the session of a cookie, and whom it acts for. */
 import { and, eq } from 'drizzle-orm'
-import { type Acting, ownerOf } from '../../../kernel/acting.ts'
+import { type Actor, ownerOf } from '../../../kernel/acting.ts'
 import type { Db } from '../../../storage/db/engine/db.ts'
 import type { MemberRow } from '../../../storage/db/schema/schema.ts'
 import { prepared, type Query, type Work } from '../../../storage/db/sql/query-steps.ts'
@@ -34,7 +34,7 @@ export function* findSession(
   return { session: found.session, status, acting: actingOf(other.member) }
 }
 
-const actingOf = ({ id, accountId, wallet, role, branch }: MemberRow): Acting => ({
+const actingOf = ({ id, accountId, wallet, role, branch }: MemberRow): Actor => ({
   wallet,
   account: accountId,
   role,

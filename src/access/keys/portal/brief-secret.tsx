@@ -10,19 +10,19 @@ import { navigates, pushAddress, type ReplyContext, reply } from '../../../web/u
 const maxAgeS = 60
 
 export type BriefSecret = { secret: string; by: 'create' | 'rotate' }
-type Sealing = Pick<Deps, 'sealer' | 'clock'>
-type Needs = Sealing & Pick<Deps, 'settings'>
+type SealerDeps = Pick<Deps, 'sealer' | 'clock'>
+type Needs = SealerDeps & Pick<Deps, 'settings'>
 type Context = ReplyContext & { session: Pick<SessionRow, 'id'> }
 type Place = { session: string; id: string }
 
 /** The key or webhook of a secret, and the path of its page. */
-type Shown = { id: string; path: string }
+type SecretPlace = { id: string; path: string }
 
 /** Takes the secret of a page out of its cookie; undefined if there is none, as after a reload. */
 export function takeSecret(
   deps: Needs,
   { request, set, session }: Context,
-  { id, path }: Shown,
+  { id, path }: SecretPlace,
 ): BriefSecret | undefined {
   const { baseUrl } = deps.settings
   const sealed = readCookie(request.headers, 'secret', baseUrl)
@@ -38,7 +38,7 @@ export function takeSecret(
 export async function passSecret(
   deps: Needs,
   context: Context,
-  { id, path, sent, status }: Shown & { sent: BriefSecret; status: number },
+  { id, path, sent, status }: SecretPlace & { sent: BriefSecret; status: number },
   makePage: () => Page | Promise<Page>,
 ) {
   const { request, set, session } = context
@@ -58,7 +58,7 @@ const placeOf = ({ session, id }: Place): string => `secret of ${id} for ${sessi
 
 /** Seals a secret for the page of its key or webhook. */
 export function sealSecret(
-  { sealer, clock }: Sealing,
+  { sealer, clock }: SealerDeps,
   place: Place,
   { by, secret }: BriefSecret,
 ): string {
@@ -68,7 +68,7 @@ export function sealSecret(
 
 /** Opens it; undefined for another session or key, after a minute, and for any other text. */
 export function openSecret(
-  { sealer, clock }: Sealing,
+  { sealer, clock }: SealerDeps,
   place: Place,
   sealed: string,
 ): BriefSecret | undefined {

@@ -1,20 +1,20 @@
 /** Creates a key from the dashboard: from JSON or from a form. */
 import type { Deps } from '../../../app/deps-port.ts'
-import { type Acting, whoOf } from '../../../kernel/acting.ts'
+import { type Actor, whoOf } from '../../../kernel/acting.ts'
 import { isId } from '../../../kernel/ids.ts'
 import type { KeyRow } from '../../../storage/db/schema/schema.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { type Draft, draftOf, type Fields } from '../../../web/http/fields.ts'
 import { mintBody } from '../api/key-body.ts'
 import { idOfFormToken } from '../form-token.ts'
-import { issueKey, type KeyWish } from '../issue.ts'
+import { issueKey, type KeyRequest } from '../issue.ts'
 import { matches } from '../key.ts'
+import { toMintRequest } from '../key-request.ts'
 import { isKeyOf } from '../owns.ts'
-import { toWish } from '../wish.ts'
 import { readNewKey } from './key-form.ts'
 import type { RevealView } from './reveal.tsx'
 
-export type Made = { key: KeyRow; secret: string }
+export type MintedKey = { key: KeyRow; secret: string }
 
 /**
  * Reads the body of `POST /v1/keys` or the fields of a form.
@@ -22,14 +22,14 @@ export type Made = { key: KeyRow; secret: string }
  */
 export async function createKey(
   deps: Deps,
-  acting: Acting,
+  acting: Actor,
   { value, isForm }: Fields,
-  once?: KeyWish['once'],
-): Promise<Made> {
+  once?: KeyRequest['once'],
+): Promise<MintedKey> {
   const { account } = acting
   const who = { account, actor: acting.wallet, acting }
   if (!isForm) {
-    const wish = toWish(checkBody(mintBody, value))
+    const wish = toMintRequest(checkBody(mintBody, value))
     return issueKey(deps, { ...wish, parentId: parentFor(acting, wish.parentId), ...who, once })
   }
   const draft = draftOf(value)
@@ -49,13 +49,13 @@ export async function createKey(
 }
 
 /** A key that a developer creates without a parent hangs below the top of the branch. */
-const parentFor = ({ branch }: Acting, wished: string | undefined): string | undefined =>
+const parentFor = ({ branch }: Actor, wished: string | undefined): string | undefined =>
   wished ?? branch
 
 /** The key that this form created when it was sent before. */
 export async function findMade(
   { keys, clock, ids }: Pick<Deps, 'keys' | 'clock' | 'ids'>,
-  acting: Acting,
+  acting: Actor,
   { once }: Draft,
 ): Promise<KeyRow | undefined> {
   return once === undefined
@@ -66,7 +66,7 @@ export async function findMade(
 /** A secret with example code for a model that the key may use. */
 export async function toReveal(
   { keys, clock, catalogue, settings }: Deps,
-  { key, secret }: Made,
+  { key, secret }: MintedKey,
   by: RevealView['by'],
 ): Promise<RevealView> {
   const { chain } = await keys.show(key.id, clock.now())

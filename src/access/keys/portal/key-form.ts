@@ -9,10 +9,10 @@ import { amountText } from '../../../web/ui/amount.tsx'
 import type { ErrorOf } from '../../../web/ui/form.tsx'
 import { dateText } from '../../../web/ui/when.tsx'
 import type { KeyChange } from '../change.ts'
-import type { KeyWish } from '../issue.ts'
+import type { KeyRequest } from '../issue.ts'
 import { dayMs, maxLifeMs, type Scope, scopes } from '../key.ts'
-import { everyLimit, type LimitsWish, readUsd } from '../key-limits.ts'
-import { readTime } from '../wish.ts'
+import { everyLimit, type LimitsChange, readUsd } from '../key-limits.ts'
+import { readTime } from '../key-request.ts'
 import { keyForm } from './key-fields.ts'
 
 const known = new Set(Object.keys(keyForm.properties))
@@ -21,7 +21,7 @@ const known = new Set(Object.keys(keyForm.properties))
 export function readNewKey(
   draft: Draft,
   { parent, now }: { parent: KeyRow | undefined; now: Millis },
-): Omit<KeyWish, 'account' | 'actor'> {
+): Omit<KeyRequest, 'account' | 'actor'> {
   assertKnown(draft)
   const { name = '', parent_id: parentId, window = 'lifetime' } = draft
   if (name === '') no('name', 'Enter a name.')
@@ -205,7 +205,7 @@ function readTags(text: string): Record<string, string> {
   return Object.fromEntries(pairs)
 }
 
-function readLimits(draft: Draft): LimitsWish {
+function readLimits(draft: Draft): LimitsChange {
   const limits: [string, unknown][] = []
   for (const [column, { field, readField }] of everyLimit) {
     const text = draft[field.name]

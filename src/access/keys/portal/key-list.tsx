@@ -7,7 +7,7 @@ import { ChoiceTabs, FieldSearch } from '../../../web/ui/filters.tsx'
 import { List } from '../../../web/ui/paged-list.tsx'
 import { PageHead } from '../../../web/ui/panel.tsx'
 import { SidePanel } from '../../../web/ui/side-panel.tsx'
-import type { Wanted } from '../browse.ts'
+import type { KeyListFilter } from '../browse.ts'
 import type { ShownKey } from '../shown-key.ts'
 import { ownKeyQuery, stateWords } from './key-query.ts'
 import { keyColumns, keysPath, newKeyPath } from './key-state.tsx'
@@ -15,7 +15,7 @@ import { keyColumns, keysPath, newKeyPath } from './key-state.tsx'
 export type ListView = {
   account: string
   now: Millis
-  wanted: Wanted
+  wanted: KeyListFilter
   found: Page<ShownKey>
   /** Whether this is the first page. */
   isFirst: boolean
@@ -54,7 +54,7 @@ export function KeysPanel({ list }: { list: ListView }) {
   )
 }
 
-const Filters = ({ wanted }: { wanted: Wanted }) => {
+const Filters = ({ wanted }: { wanted: KeyListFilter }) => {
   const list = { path: keysPath, of: ownKeyQuery, values: wanted }
   return (
     <div class="row">
@@ -64,7 +64,7 @@ const Filters = ({ wanted }: { wanted: Wanted }) => {
   )
 }
 
-function emptyOf({ name, state }: Wanted) {
+function emptyOf({ name, state }: KeyListFilter) {
   if (name || state) {
     return {
       title: name ? 'No matching keys' : 'No keys',

@@ -1,7 +1,7 @@
 /** Declares what the list of an account's keys is narrowed by. */
 import * as q from '../../../web/http/query-fields.ts'
 import { sampleIds } from '../../../web/http/shape.ts'
-import type { Wanted } from '../browse.ts'
+import type { KeyListFilter } from '../browse.ts'
 import type { KeyStatus } from '../key.ts'
 
 export const stateWords: Readonly<Record<KeyStatus, string>> = {
@@ -25,7 +25,7 @@ export const ownKeyQuery = q.declareQuery({
 })
 
 /** @throws Refusal 'invalid_request' */
-export function readWanted(query: URLSearchParams): Wanted {
+export function readWanted(query: URLSearchParams): KeyListFilter {
   const { state, name } = ownKeyQuery.readForm(query)
   return { state, name: name?.trim() || undefined }
 }

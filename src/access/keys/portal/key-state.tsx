@@ -44,10 +44,10 @@ export type DetailView = KeyDetail & {
   isAgain?: boolean | undefined
 }
 
-type Shown = { shown: ShownKey; now: Millis }
+type KeyStateProps = { shown: ShownKey; now: Millis }
 
 /** The state, whether a key above causes it, and an expiry within a week. */
-export function StateBadge({ shown: { key, chain }, now }: Shown) {
+export function StateBadge({ shown: { key, chain }, now }: KeyStateProps) {
   const status = statusOf(chain, now)
   const isOwn = statusOf([key], now) === status
   const words = isOwn ? stateWords[status] : `${stateWords[status]} above`

@@ -1,7 +1,7 @@
 /** One key of an account: its page, its confirmations, and `/api/portal/keys/:id`. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
-import { type Acting, whoOf } from '../../../kernel/acting.ts'
+import { type Actor, whoOf } from '../../../kernel/acting.ts'
 import { defaultPageLimit } from '../../../kernel/pagination.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import type { KeyRow, SessionRow } from '../../../storage/db/schema/schema.ts'
@@ -22,22 +22,22 @@ import { onceShown } from '../api/once-shown.ts'
 import { changeKey } from '../change.ts'
 import type { KeyCommand } from '../key.ts'
 import { readDetail } from '../key-detail.ts'
+import { toChange } from '../key-request.ts'
 import { toKeyView } from '../key-view.ts'
 import { withLastUse } from '../last-use.ts'
 import { findAccountKey, findOwnedKey } from '../owns.ts'
 import { pauseKey, resumeKey } from '../pause.ts'
 import { revokeKey } from '../revoke.ts'
 import { rotateKey } from '../rotate.ts'
-import { toChange } from '../wish.ts'
-import type { Made } from './create-key.ts'
+import type { MintedKey } from './create-key.ts'
 import { confirmRevoke, confirmRotate } from './key-confirm.tsx'
 import { KeyPage } from './key-detail.tsx'
 import { readKeyChange } from './key-form.ts'
 import { type DetailView, keyPath, keysPath } from './key-state.tsx'
 import { secretPath, showSecret } from './secret.tsx'
 
-type Context = ReplyContext & { acting: Acting }
-type SignedIn = Context & { session: Pick<SessionRow, 'id'> }
+type Context = ReplyContext & { acting: Actor }
+type SessionContext = Context & { session: Pick<SessionRow, 'id'> }
 
 export const keyPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'key-portal' }).use(pages(deps, frame)).use(actions(deps, frame))
@@ -150,7 +150,7 @@ const actions = (deps: Deps, frame: Frame) => {
 
 const firstPage = { limit: defaultPageLimit, after: undefined }
 
-const pageOf = (frame: Frame, acting: Acting, title: string, main: Markup): Page =>
+const pageOf = (frame: Frame, acting: Actor, title: string, main: Markup): Page =>
   dashboardPage({ frame, title, here: keysPath, acting, main })
 
 async function revokeView(deps: Deps, key: KeyRow) {
@@ -181,9 +181,9 @@ async function answer(deps: Deps, context: Context, { id }: KeyRow, done?: DoneW
   return reply(context, { fragment, seeOther: keyPath(id), ...said })
 }
 
-type Sent = { context: Context; key: KeyRow; sent: Fields }
+type KeyPost = { context: Context; key: KeyRow; sent: Fields }
 
-async function changeIt(deps: Deps, frame: Frame, { context, key, sent }: Sent) {
+async function changeIt(deps: Deps, frame: Frame, { context, key, sent }: KeyPost) {
   const { acting, request } = context
   const draft = draftOf(sent.value)
   try {
@@ -203,7 +203,7 @@ async function changeIt(deps: Deps, frame: Frame, { context, key, sent }: Sent) 
 async function rotateIt(
   deps: Deps,
   frame: Frame,
-  { context, key, sent }: Sent & { context: SignedIn },
+  { context, key, sent }: KeyPost & { context: SessionContext },
 ) {
   const { acting, request } = context
   const { fingerprint: from, overlap_seconds: overlap } = draftOf(sent.value)
@@ -226,7 +226,7 @@ async function rotateIt(
 }
 
 /** For programs, which may send an Idempotency-Key. */
-function rotateOnce(deps: Deps, { context, key, sent }: Sent) {
+function rotateOnce(deps: Deps, { context, key, sent }: KeyPost) {
   const { acting, request, set } = context
   const route = `POST /api/portal/keys/${key.id}/rotate`
   const call = callOf(deps, {
@@ -243,10 +243,10 @@ function rotateOnce(deps: Deps, { context, key, sent }: Sent) {
   })
 }
 
-type Rotating = Omit<Sent, 'context'> & { once?: ReturnType<typeof onceShown> }
+type RotationPost = Omit<KeyPost, 'context'> & { once?: ReturnType<typeof onceShown> }
 
 /** Reads the body of `POST /v1/keys/:id/rotate`, or the fields of its form. */
-function rotate(deps: Deps, acting: Acting, { key, sent, once }: Rotating): Promise<Made> {
+function rotate(deps: Deps, acting: Actor, { key, sent, once }: RotationPost): Promise<MintedKey> {
   const wish = { keyId: key.id, actor: acting.wallet, acting, once }
   if (!sent.isForm) {
     const { overlap_seconds: overlapSeconds = 0 } = checkBody(rotateBody, sent.value)

@@ -1,7 +1,7 @@
 /** The page of a new secret of a key. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
-import type { Acting } from '../../../kernel/acting.ts'
+import type { Actor } from '../../../kernel/acting.ts'
 import type { SessionRow } from '../../../storage/db/schema/schema.ts'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import type { Frame } from '../../../web/ui/frame.ts'
@@ -13,14 +13,14 @@ import { sessionAuth } from '../../accounts/needs-session.ts'
 import { findOwnedKey } from '../owns.ts'
 import type { ShownKey } from '../shown-key.ts'
 import { passSecret, takeSecret } from './brief-secret.tsx'
-import { type Made, toReveal } from './create-key.ts'
+import { type MintedKey, toReveal } from './create-key.ts'
 import { KeyTitle, Path } from './key-detail.tsx'
 import { keyPath, keysPath } from './key-state.tsx'
 import { Reveal, type RevealView } from './reveal.tsx'
 
 export const secretPath = (id: string): string => `${keyPath(id)}/secret`
 
-type Context = ReplyContext & { acting: Acting; session: Pick<SessionRow, 'id'> }
+type Context = ReplyContext & { acting: Actor; session: Pick<SessionRow, 'id'> }
 
 /** The page that shows a new secret once; a reload says that it was shown. */
 export const secretPage = (deps: Deps, frame: Frame) =>
@@ -37,14 +37,14 @@ export const secretPage = (deps: Deps, frame: Frame) =>
     { needsSession: { page: 'keys:write' } },
   )
 
-type Shown = { made: Made; by: RevealView['by']; status: number }
+type SecretView = { made: MintedKey; by: RevealView['by']; status: number }
 
 /** Answers with a new secret, as {@link passSecret} does. */
 export function showSecret(
   deps: Deps,
   frame: Frame,
   context: Context,
-  { made, by, status }: Shown,
+  { made, by, status }: SecretView,
 ) {
   const { id } = made.key
   const sent = { secret: made.secret, by }
@@ -56,7 +56,7 @@ export function showSecret(
 
 function pageOf(
   frame: Frame,
-  acting: Acting,
+  acting: Actor,
   { key, chain }: ShownKey,
   reveal: RevealView | undefined,
 ): Page {

@@ -18,7 +18,7 @@ export function callers(
   const remembered = rememberCallers(clock)
   let changes = 0
 
-  function* callerOf(q: Query, hash: string): Work<Found> {
+  function* callerOf(q: Query, hash: string): Work<CachedCaller> {
     const [found] = yield* prepared('key_by_secret', { hash }, (v) =>
       q
         .select({
@@ -95,4 +95,4 @@ export function callers(
 const isOfKey = (keyId: string) => (caller: Caller) => caller.key.lineage.includes(keyId)
 const isOfAccount = (account: string) => (caller: Caller) => caller.account === account
 
-type Found = { caller: Caller; validUntil: Millis } | undefined
+type CachedCaller = { caller: Caller; validUntil: Millis } | undefined

@@ -13,7 +13,7 @@ const dayMs = 86_400_000
 const atOnce = 200
 
 /** Up to which end keys were told, those of that very end up to an id. */
-type Told = { at: Millis; id: string }
+type ExpiryMark = { at: Millis; id: string }
 
 /**
  * Each key is told once for each of its warnings, by whichever node comes first: the end up to
@@ -34,9 +34,9 @@ function* tellSome(
 ): Work<boolean> {
   const { keys } = db.tables
   const fact = `keys.expiring.${days}`
-  const first: Told = { at: now, id: '' }
+  const first: ExpiryMark = { at: now, id: '' }
   yield* ensureFactIn(db, q, fact, JSON.stringify(first))
-  const told: Told = JSON.parse((yield* lockFact(db, fact)) ?? JSON.stringify(first))
+  const told: ExpiryMark = JSON.parse((yield* lockFact(db, fact)) ?? JSON.stringify(first))
   const until = now + days * dayMs
   if (until < told.at) return false
   const beyond = sql`(${keys.expiresAt}, ${keys.id}) > (${told.at}, ${told.id})`
@@ -52,7 +52,7 @@ function* tellSome(
   const events = due.map((key) => toEvent(key, days))
   if (events.length > 0) yield* addEvents(db.tables, events, now)
   const last = found.length < atMost ? undefined : found.at(-1)
-  const next: Told = last ? { at: last.expiresAt, id: last.id } : { at: until + 1, id: '' }
+  const next: ExpiryMark = last ? { at: last.expiresAt, id: last.id } : { at: until + 1, id: '' }
   yield* writeFact(db, fact, JSON.stringify(next))
   return last !== undefined
 }

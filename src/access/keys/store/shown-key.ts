@@ -19,9 +19,9 @@ import { type Page, type PageRequest, toPage } from '../../../kernel/pagination.
 import { windowStart } from '../../../ledger/window.ts'
 import type { Db } from '../../../storage/db/engine/db.ts'
 import type { KeyRow, Tables, WindowRow } from '../../../storage/db/schema/schema.ts'
+import { inKeyScope } from '../../../storage/db/sql/key-scope.ts'
 import { isUnder } from '../../../storage/db/sql/lineage.ts'
 import { prepared, type Query, rows, type Work } from '../../../storage/db/sql/query-steps.ts'
-import { ofWhose } from '../../../storage/db/sql/whose.ts'
 import { windowWithHolds } from '../../../storage/holds/open-runs.ts'
 import { maxDepth } from '../key.ts'
 import type { ShownKeys } from '../keys.ts'
@@ -46,7 +46,7 @@ export function shownKeys({ tables, ...db }: Db): ShownKeys {
   }
 
   /** Adds the chains, reading the keys above that are not among those found. */
-  function* withChains(q: Query, found: Found[], now: Millis): Work<ShownKey[]> {
+  function* withChains(q: Query, found: KeyRecord[], now: Millis): Work<ShownKey[]> {
     const known = new Map(found.map(({ key }) => [key.id, key]))
     const lineages = found.flatMap(({ key }) => key.lineage)
     const absent = [...new Set(lineages.filter((id) => !known.has(id)))]
@@ -67,7 +67,7 @@ export function shownKeys({ tables, ...db }: Db): ShownKeys {
 
   const all = (where: SQL | undefined, now: Millis): Promise<ShownKey[]> =>
     db.read(function* (q) {
-      const found: Found[] = yield* rows(select(q, now).where(where).orderBy(asc(keys.id)))
+      const found: KeyRecord[] = yield* rows(select(q, now).where(where).orderBy(asc(keys.id)))
       return yield* withChains(q, found, now)
     })
 
@@ -79,7 +79,7 @@ export function shownKeys({ tables, ...db }: Db): ShownKeys {
   ): Promise<Page<ShownKey>> =>
     db.read(function* (q) {
       const older = after === undefined ? undefined : lt(keys.id, after)
-      const found: Found[] = yield* rows(
+      const found: KeyRecord[] = yield* rows(
         select(q, now)
           .where(and(where, older))
           .orderBy(desc(keys.id))
@@ -106,9 +106,9 @@ export function shownKeys({ tables, ...db }: Db): ShownKeys {
     tree: (whose, now) =>
       db.read(function* (q) {
         const active = and(isNull(keys.revokedAt), gt(keys.expiresAt, now))
-        const listed = and(ofWhose(keys, whose), active)
+        const listed = and(inKeyScope(keys, whose), active)
         // Sorted here: an order by id would walk all keys that the account ever had.
-        const found: Found[] = yield* rows(select(q, now).where(listed))
+        const found: KeyRecord[] = yield* rows(select(q, now).where(listed))
         found.sort((a, b) => (a.key.id < b.key.id ? 1 : -1))
         return inTreeOrder(yield* withChains(q, found, now))
       }),
@@ -118,13 +118,13 @@ export function shownKeys({ tables, ...db }: Db): ShownKeys {
         expired: and(isNull(keys.revokedAt), lte(keys.expiresAt, now)),
       }
       const named = name === undefined ? undefined : isNamed(keys.name, name)
-      return paged(and(ofWhose(keys, whose), ended && states[ended], named), page, now)
+      return paged(and(inKeyScope(keys, whose), ended && states[ended], named), page, now)
     },
   }
 }
 
 /** In process three compiled look-ups cost a third of one join. */
-function* lookUp(tables: Tables, q: Query, id: string, now: Millis): Work<Found[]> {
+function* lookUp(tables: Tables, q: Query, id: string, now: Millis): Work<KeyRecord[]> {
   const { keySecrets } = tables
   const [key] = yield* keyAt(tables, q, id)
   if (!key) return []
@@ -139,7 +139,7 @@ function* lookUp(tables: Tables, q: Query, id: string, now: Millis): Work<Found[
 }
 
 /** From a server one query is one round trip. */
-const join = (tables: Tables, q: Query, id: string, now: Millis): Work<Found[]> =>
+const join = (tables: Tables, q: Query, id: string, now: Millis): Work<KeyRecord[]> =>
   prepared('key.shown', { id, ...startsAt(now) }, ({ id: named, ...starts }) =>
     selectShown(tables, q, starts).where(eq(tables.keys.id, named)),
   )
@@ -197,4 +197,4 @@ const startsAt = (now: Millis): Starts => ({
   month: windowStart('month', now),
 })
 
-type Found = Pick<ShownKey, 'key' | 'overlapUntil'> & { window: ShownKey['window'] | null }
+type KeyRecord = Pick<ShownKey, 'key' | 'overlapUntil'> & { window: ShownKey['window'] | null }

@@ -1,6 +1,6 @@
 /** Reads an invitation from JSON or from a form, and shows its link once. */
 import type { Deps } from '../../../app/deps-port.ts'
-import type { Acting } from '../../../kernel/acting.ts'
+import type { Actor } from '../../../kernel/acting.ts'
 import { parseUsd } from '../../../kernel/money.ts'
 import { Refusal, refuse } from '../../../kernel/refusal.ts'
 import { capWindows } from '../../../ledger/window.ts'
@@ -10,7 +10,7 @@ import type { Fields } from '../../../web/http/fields.ts'
 import type { Page } from '../../../web/ui/layout.tsx'
 import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
 import { passSecret, takeSecret } from '../../keys/portal/brief-secret.tsx'
-import { type InviteWish, invite } from '../invite.ts'
+import { type InviteRequest, invite } from '../invite.ts'
 import { toInvitationView } from '../member-view.ts'
 import { inviteBody, inviteForm } from '../shapes.ts'
 import {
@@ -22,16 +22,21 @@ import {
 } from './member-list.tsx'
 
 /** The invitation with its link. @throws Refusal as {@link invite} */
-export async function inviteByProgram(deps: Deps, acting: Acting, sent: Fields) {
+export async function inviteByProgram(deps: Deps, acting: Actor, sent: Fields) {
   const { row, token } = await invite(deps, acting, wishOf(sent))
   return { ...toInvitationView(row), link: linkOf(deps, token) }
 }
 
-type SignedIn = ReplyContext & { acting: Acting; session: Pick<SessionRow, 'id'> }
+type MemberContext = ReplyContext & { acting: Actor; session: Pick<SessionRow, 'id'> }
 type PageOf = (view: MembersView) => Page
 
 /** The page with the link, by {@link passSecret}, or with the form as sent and its error. */
-export async function inviteByPage(deps: Deps, context: SignedIn, sent: Fields, pageOf: PageOf) {
+export async function inviteByPage(
+  deps: Deps,
+  context: MemberContext,
+  sent: Fields,
+  pageOf: PageOf,
+) {
   const { acting } = context
   try {
     const { row, token } = await invite(deps, acting, wishOf(sent))
@@ -48,7 +53,7 @@ export async function inviteByPage(deps: Deps, context: SignedIn, sent: Fields, 
 }
 
 /** The members, with the link of an invitation that was just made. A reload has none. */
-export async function readWithLink(deps: Deps, context: SignedIn): Promise<MembersView> {
+export async function readWithLink(deps: Deps, context: MemberContext): Promise<MembersView> {
   const { acting } = context
   const taken = takeSecret(deps, context, placeOf(acting))
   const view = await readMembers(deps, acting)
@@ -62,13 +67,13 @@ function withLink(deps: Deps, view: MembersView, secret: string): MembersView {
   return { ...view, made: { link: linkOf(deps, token), role: row.role, expiresAt: row.expiresAt } }
 }
 
-const placeOf = ({ account }: Acting) => ({ id: `an invitation to ${account}`, path: membersPath })
+const placeOf = ({ account }: Actor) => ({ id: `an invitation to ${account}`, path: membersPath })
 
 const linkOf = ({ settings }: Deps, token: string): string =>
   `${settings.baseUrl}${acceptPath}?token=${token}`
 
 /** @throws Refusal `invalid_request` with `param` */
-function wishOf({ value, isForm }: Fields): InviteWish {
+function wishOf({ value, isForm }: Fields): InviteRequest {
   if (!isForm) {
     const { role, cap, models } = checkBody(inviteBody, value)
     const limits = cap && { limit: BigInt(cap.limit_nusd), window: cap.window ?? 'lifetime' }

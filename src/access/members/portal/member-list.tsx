@@ -1,6 +1,6 @@
 /** The page of members: who may act for the account, who is invited, and the form to invite. */
 import type { Deps } from '../../../app/deps-port.ts'
-import { type Acting, may, type Role, roles } from '../../../kernel/acting.ts'
+import { type Actor, may, type Role, roles } from '../../../kernel/acting.ts'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import type { InvitationRow, MemberRow } from '../../../storage/db/schema/schema.ts'
@@ -28,7 +28,7 @@ export const removePath = (wallet: string): string =>
 export type InviteDraft = Readonly<Record<string, string>>
 
 export type MembersView = {
-  acting: Acting
+  acting: Actor
   now: Millis
   /** Empty for roles that may not see them. */
   members: readonly MemberRow[]
@@ -43,7 +43,7 @@ export type MembersView = {
 
 export async function readMembers(
   { members, clock }: Pick<Deps, 'members' | 'clock'>,
-  acting: Acting,
+  acting: Actor,
 ): Promise<MembersView> {
   const { account, wallet } = acting
   const now = clock.now()
@@ -178,7 +178,7 @@ function MembersPanel({ view: { acting, members, now } }: { view: MembersView })
   )
 }
 
-const Who = ({ wallet, acting }: { wallet: string; acting: Acting }) => (
+const Who = ({ wallet, acting }: { wallet: string; acting: Actor }) => (
   <>
     <Address value={wallet} /> {wallet === acting.wallet ? <span class="quiet">you</span> : null}
   </>

@@ -1,7 +1,7 @@
 /** The pages of members: the list, accepting an invitation, and confirmations. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
-import { type Acting, homes } from '../../../kernel/acting.ts'
+import { type Actor, homes } from '../../../kernel/acting.ts'
 import { Refusal, refuse } from '../../../kernel/refusal.ts'
 import type { InvitationRow } from '../../../storage/db/schema/schema.ts'
 import { isAddress } from '../../../verify/address.ts'
@@ -33,7 +33,7 @@ import {
 } from './member-list.tsx'
 
 export const memberPages = (deps: Deps, frame: Frame) => {
-  const page = (acting: Acting, main: Markup, title = 'Members') =>
+  const page = (acting: Actor, main: Markup, title = 'Members') =>
     dashboardPage({ frame, title, here: membersPath, acting, main })
   const affected = (branch: string | null): Promise<Affected | undefined> =>
     branch === null ? Promise.resolve(undefined) : countAffected(deps, branch)
@@ -94,7 +94,7 @@ function refusalOf(error: unknown): Refusal {
 }
 
 type AcceptProps = {
-  acting: Acting
+  acting: Actor
   token: string
   invitation: InvitationRow
   /** Whether the wallet acts for that account already. */
@@ -143,7 +143,7 @@ const AcceptPage = ({ acting: { wallet }, token, invitation, isMember }: AcceptP
   </>
 )
 
-const DeadLink = ({ acting, refusal }: { acting: Acting; refusal: Refusal }) => (
+const DeadLink = ({ acting, refusal }: { acting: Actor; refusal: Refusal }) => (
   <>
     <PageHead title="Invitation" />
     <Panel id="accept" title="This link does not work">
@@ -178,7 +178,7 @@ const RemovePage = ({ wallet, affected }: EndProps & { wallet: string }) => (
   />
 )
 
-const LeavePage = ({ acting, affected }: EndProps & { acting: Acting }) => (
+const LeavePage = ({ acting, affected }: EndProps & { acting: Actor }) => (
   <ConfirmPage
     head="Members"
     id="leave"

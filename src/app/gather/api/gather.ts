@@ -10,7 +10,7 @@ import { within } from '../../../kernel/within.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { refusalHeaders } from '../../../web/http/refusal-headers.ts'
 import { toRefusal } from '../../../web/http/to-refusal.ts'
-import { mergeRecent, mergeStats, type Of } from './merge.ts'
+import { mergeRecent, mergeStats, type ShardAnswer } from './merge.ts'
 
 export type GatherNeeds = {
   shards: readonly { id: string; url: string }[]
@@ -58,14 +58,14 @@ const headersOf = (requestId: string): Record<string, string> => ({
   'cache-control': 'no-cache',
 })
 
-type Remembered = (name: string, ask: () => Promise<object>) => Promise<object>
+type AnswerCache = (name: string, ask: () => Promise<object>) => Promise<object>
 
 /** @throws Refusal */
 async function answer(
   needs: GatherNeeds,
   { pathname, searchParams: query }: URL,
   method: string,
-  remembered: Remembered,
+  remembered: AnswerCache,
 ): Promise<object> {
   if (pathname === '/livez' || pathname === '/readyz') return { status: 'ok' }
   const isRead = method === 'GET' || method === 'HEAD'
@@ -127,7 +127,7 @@ async function statusOf(needs: GatherNeeds) {
  */
 async function fromAll<T extends TSchema>(needs: GatherNeeds, path: string, shape: T) {
   const { shards, read } = needs
-  const asked = shards.map(async (shard): Promise<Of<T['static']> | undefined> => {
+  const asked = shards.map(async (shard): Promise<ShardAnswer<T['static']> | undefined> => {
     const value = await within(patienceMs, read(shard, path)).catch(() => undefined)
     const answer = value === undefined ? undefined : readAs(shape, value)
     // Another service at this URL would be counted as the shard.
@@ -145,13 +145,16 @@ async function fromAll<T extends TSchema>(needs: GatherNeeds, path: string, shap
 }
 
 /** Undefined for an answer of another form. */
-function readAs<T extends TSchema>(shape: T, value: unknown): (T['static'] & Shown) | undefined {
+function readAs<T extends TSchema>(
+  shape: T,
+  value: unknown,
+): (T['static'] & ShardParam) | undefined {
   try {
-    return checkBody(shape, value) as T['static'] & Shown
+    return checkBody(shape, value) as T['static'] & ShardParam
   } catch (error) {
     if (error instanceof Refusal) return undefined
     throw error
   }
 }
 
-type Shown = { shard?: string }
+type ShardParam = { shard?: string }

@@ -4,11 +4,11 @@ import type { RecentAnswer, StatsAnswer } from '../../../front/explorer/shapes.t
 import { type Nusd, parseUsd, toUsd } from '../../../kernel/money.ts'
 
 /** The answer of one shard. */
-export type Of<T> = { shard: string; answer: T }
+export type ShardAnswer<T> = { shard: string; answer: T }
 
 type Point = StatsAnswer['series'][number]
 type TopModel = StatsAnswer['top_models'][number]
-type Merged = Omit<StatsAnswer, 'shard'>
+type MergedStats = Omit<StatsAnswer, 'shard'>
 
 /** As many models as a shard lists. */
 const topMax = 10
@@ -17,7 +17,7 @@ const topMax = 10
  * The sums of all shards. A median of medians would be none, so it is null. A model that is not
  * among the ten of a shard lacks what it did there.
  */
-export function mergeStats(all: readonly Of<StatsAnswer>[]): Merged {
+export function mergeStats(all: readonly ShardAnswer<StatsAnswer>[]): MergedStats {
   const answers = all.map(({ answer }) => answer)
   const sum = (of: (one: StatsAnswer) => number) => answers.reduce((n, one) => n + of(one), 0)
   const runs = sum((one) => one.runs)
@@ -42,7 +42,7 @@ export function mergeStats(all: readonly Of<StatsAnswer>[]): Merged {
 }
 
 /** Points of one length; months where any shard has grown past days. */
-function seriesOf(answers: readonly StatsAnswer[]): Pick<Merged, 'series_by' | 'series'> {
+function seriesOf(answers: readonly StatsAnswer[]): Pick<MergedStats, 'series_by' | 'series'> {
   const series_by = lengths.find((one) => answers.some((a) => a.series_by === one)) ?? 'hour'
   const points = new Map<string, Point>()
   for (const point of answers.flatMap(({ series }) => series)) {
@@ -87,7 +87,7 @@ function usdOf(text: string): Nusd {
 }
 
 /** The newest of all shards by the time that each row shows; those of one time by shard. */
-export function mergeRecent(all: readonly Of<RecentAnswer>[], limit: number) {
+export function mergeRecent(all: readonly ShardAnswer<RecentAnswer>[], limit: number) {
   const rows = all.flatMap(({ shard, answer }) =>
     answer.data.map((row) => ({ ...row, shard, at: timeOf(row) })),
   )

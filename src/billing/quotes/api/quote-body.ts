@@ -17,4 +17,4 @@ export const quoteBody = t.body('QuoteRequest', 'What a run may use, and how lon
   'service_tier?': t.text('The tier that the run will ask for.', 'default'),
 })
 
-export type QuoteWish = t.Static<typeof quoteBody>
+export type QuoteBody = t.Static<typeof quoteBody>

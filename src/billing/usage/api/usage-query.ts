@@ -3,11 +3,11 @@ import type { Millis } from '../../../kernel/clock.ts'
 import { type RangeTexts, readPeriod } from '../../../kernel/period.ts'
 import { refuse } from '../../../kernel/refusal.ts'
 import * as q from '../../../web/http/query-fields.ts'
-import type { ExportWish } from '../export.ts'
+import type { ExportRequest } from '../export.ts'
 import { formatNames } from '../formats.ts'
 import type { Period } from '../log-range.ts'
 import { readSumsPeriod } from '../range.ts'
-import { type Dimension, dimensions, type UsageWish } from '../sum.ts'
+import { type Dimension, dimensions, type UsageRequest } from '../sum.ts'
 import { dayMs, dayOf } from '../usage.ts'
 
 const rangeText = (about: string, example: string) =>
@@ -31,7 +31,7 @@ export const usageQuery = q.declareQuery({
 export function readSumsQuery(
   query: URLSearchParams,
   now: Millis,
-): Pick<UsageWish, 'from' | 'to' | 'groupBy'> {
+): Pick<UsageRequest, 'from' | 'to' | 'groupBy'> {
   const { group_by: groupBy = ['day'], ...range } = usageQuery.read(query)
   return { ...readSumsPeriod(range, now), groupBy }
 }
@@ -50,7 +50,7 @@ export const reportQuery = q.declareQuery({
   page: q.whole('Which page of the rows.', 1, { minimum: 1, maximum: pagesMax }),
 })
 
-export type ReportQuery = Pick<UsageWish, 'from' | 'to' | 'groupBy'> & { page: number }
+export type ReportQuery = Pick<UsageRequest, 'from' | 'to' | 'groupBy'> & { page: number }
 
 /**
  * What the dashboard asks for. A field that was left empty asks for nothing.
@@ -88,7 +88,7 @@ export const exportQuery = q.declareQuery({
  */
 export function readExportQuery(
   query: URLSearchParams,
-): Pick<ExportWish, 'from' | 'to' | 'format' | 'asOf'> {
+): Pick<ExportRequest, 'from' | 'to' | 'format' | 'asOf'> {
   const { format = 'csv', as_of: asOf, ...range } = exportQuery.read(query)
   const { from = 0, to } = readPeriod(range)
   return { from, to, format, asOf }

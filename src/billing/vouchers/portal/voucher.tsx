@@ -5,7 +5,7 @@ import { soleError } from '../../../web/ui/form.tsx'
 import { type FormFields, FormPanel } from '../../../web/ui/form-panel.tsx'
 import { Notice } from '../../../web/ui/notice.tsx'
 import { Pad, PageHead } from '../../../web/ui/panel.tsx'
-import type { Redeemed } from '../redeem-voucher.ts'
+import type { Redemption } from '../redeem-voucher.ts'
 
 export const vouchersPath = '/dashboard/vouchers'
 
@@ -13,7 +13,7 @@ export type VoucherView = {
   /** The code as typed, and why it was refused. */
   typed?: string
   refusal?: Refusal
-  made?: Redeemed
+  made?: Redemption
 }
 
 export const VoucherPage = ({ view }: { view: VoucherView }) => (

@@ -4,7 +4,7 @@ import { sessionAuth, wantsJson } from '../../../access/accounts/needs-session.t
 import { AlertsPanel, type AlertsView } from '../../../access/accounts/portal/alerts-panel.tsx'
 import { settingsPath } from '../../../access/accounts/portal/settings-panels.tsx'
 import type { Deps } from '../../../app/deps-port.ts'
-import type { Acting } from '../../../kernel/acting.ts'
+import type { Actor } from '../../../kernel/acting.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { draftOf, type Fields, readFields } from '../../../web/http/fields.ts'
@@ -17,7 +17,7 @@ import { alertsBody } from '../api/webhook-body.ts'
 import { setLowBalance } from '../webhooks.ts'
 import { alertsForm } from './webhook-fields.ts'
 
-type Context = ReplyContext & { acting: Acting }
+type Context = ReplyContext & { acting: Actor }
 
 export const alertsPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'alerts-portal' })

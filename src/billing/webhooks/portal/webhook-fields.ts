@@ -9,7 +9,7 @@ import { type Draft, draftOf } from '../../../web/http/fields.ts'
 import * as t from '../../../web/http/shape.ts'
 import { formats } from '../api/webhook-body.ts'
 import { defaultEvents } from '../webhook.ts'
-import type { WebhookWish } from '../webhooks.ts'
+import type { WebhookRequest } from '../webhooks.ts'
 
 const field = (about: string, example: string) => Type.Optional(t.text(about, example))
 
@@ -40,7 +40,7 @@ export const alertsForm = t.body('AlertsForm', 'The threshold as a form.', {
 })
 
 /** @throws Refusal `invalid_request` whose `param` is a field of the form */
-export function readWebhookForm(value: Json): WebhookWish {
+export function readWebhookForm(value: Json): WebhookRequest {
   checkBody(webhookForm, value)
   const draft = draftOf(value)
   const { url, description, enabled } = draft

@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import { sessionAuth } from '../../../access/accounts/needs-session.ts'
 import { passSecret, takeSecret } from '../../../access/keys/portal/brief-secret.tsx'
 import type { Deps } from '../../../app/deps-port.ts'
-import type { Acting } from '../../../kernel/acting.ts'
+import type { Actor } from '../../../kernel/acting.ts'
 import type { SessionRow, WebhookRow } from '../../../storage/db/schema/schema.ts'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import { Code, CopyBox } from '../../../web/ui/copy-box.tsx'
@@ -19,7 +19,7 @@ import { nameOf, webhookPath, webhooksPath } from './webhook-state.tsx'
 
 const secretPath = (id: string): string => `${webhookPath(id)}/secret`
 
-export type SignedIn = ReplyContext & { acting: Acting; session: Pick<SessionRow, 'id'> }
+export type MemberContext = ReplyContext & { acting: Actor; session: Pick<SessionRow, 'id'> }
 
 /** A reload says that the secret was shown already. */
 export const webhookSecretPage = (deps: Deps, frame: Frame) =>
@@ -34,21 +34,21 @@ export const webhookSecretPage = (deps: Deps, frame: Frame) =>
     { needsSession: { page: 'webhooks:write' } },
   )
 
-type Made = { row: WebhookRow; secret: string }
+type NewWebhook = { row: WebhookRow; secret: string }
 
 /** Answers with a new secret, as {@link passSecret} does. */
 export function showSecret(
   deps: Deps,
   frame: Frame,
-  context: SignedIn,
-  { row, secret, status }: Made & { status: 200 | 201 },
+  context: MemberContext,
+  { row, secret, status }: NewWebhook & { status: 200 | 201 },
 ) {
   const sent = { secret, by: status === 201 ? 'create' : 'rotate' } as const
   const place = { id: row.id, path: secretPath(row.id), sent, status }
   return passSecret(deps, context, place, () => pageOf(frame, context.acting, row, secret))
 }
 
-function pageOf(frame: Frame, acting: Acting, row: WebhookRow, secret: string | undefined): Page {
+function pageOf(frame: Frame, acting: Actor, row: WebhookRow, secret: string | undefined): Page {
   const main = (
     <>
       <Path row={row} />
@@ -60,7 +60,7 @@ function pageOf(frame: Frame, acting: Acting, row: WebhookRow, secret: string | 
 }
 
 /** It takes the focus, so that screen readers announce it. */
-const Reveal = ({ row, secret }: Made) => (
+const Reveal = ({ row, secret }: NewWebhook) => (
   <div class="reveal" tabindex="-1" autofocus>
     <Panel id="secret-once" title="The signing secret">
       <Pad>

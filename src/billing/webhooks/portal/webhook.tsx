@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../../access/accounts/needs-session.ts'
 import type { Deps } from '../../../app/deps-port.ts'
-import type { Acting } from '../../../kernel/acting.ts'
+import type { Actor } from '../../../kernel/acting.ts'
 import { toListView } from '../../../kernel/pagination.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import type { WebhookRow } from '../../../storage/db/schema/schema.ts'
@@ -29,10 +29,10 @@ import {
 import { confirmRemove, confirmRotate, WebhookConfirm } from './webhook-confirm.tsx'
 import { readOverlap, readWebhookForm } from './webhook-fields.ts'
 import { DeliveriesPanel, WebhookPage, type WebhookView } from './webhook-page.tsx'
-import { type SignedIn, showSecret } from './webhook-secret.tsx'
+import { type MemberContext, showSecret } from './webhook-secret.tsx'
 import { nameOf, webhookPath, webhooksPath } from './webhook-state.tsx'
 
-type Context = ReplyContext & { acting: Acting }
+type Context = ReplyContext & { acting: Actor }
 
 export const webhookPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'webhook-portal' })
@@ -146,9 +146,9 @@ const sending = (deps: Deps, frame: Frame) =>
       { needsSession: { action: 'webhooks:write' }, parse: 'none' },
     )
 
-const askerOf = ({ account, wallet: actor }: Acting) => ({ account, actor })
+const askerOf = ({ account, wallet: actor }: Actor) => ({ account, actor })
 
-const pageOf = (frame: Frame, acting: Acting, title: string, main: Markup): Page =>
+const pageOf = (frame: Frame, acting: Actor, title: string, main: Markup): Page =>
   dashboardPage({ frame, title, here: webhooksPath, acting, main })
 
 async function readView(deps: Deps, row: WebhookRow, query: URLSearchParams): Promise<WebhookView> {
@@ -203,7 +203,7 @@ async function remove(deps: Deps, context: Context, id: string) {
   return reply(context, { fragment: <></>, seeOther: webhooksPath, done })
 }
 
-async function rotate(deps: Deps, frame: Frame, context: SignedIn, id: string) {
+async function rotate(deps: Deps, frame: Frame, context: MemberContext, id: string) {
   const { acting, request } = context
   const row = await findWebhook(deps, acting.account, id)
   const { value, isForm } = await readFields(request, { limitBytes: deps.settings.bodyBytes })
@@ -223,10 +223,10 @@ async function rotate(deps: Deps, frame: Frame, context: SignedIn, id: string) {
   }
 }
 
-type Sending = { id: string; send: () => ReturnType<typeof testWebhook>; done: DoneWhat }
+type SendAction = { id: string; send: () => ReturnType<typeof testWebhook>; done: DoneWhat }
 
 /** Answers with the delivery as JSON, else with the page of the webhook, which lists it first. */
-async function sent(deps: Deps, frame: Frame, context: Context, { id, send, done }: Sending) {
+async function sent(deps: Deps, frame: Frame, context: Context, { id, send, done }: SendAction) {
   try {
     const delivery = await send()
     if (wantsJson(context.request)) return toDeliveryView(delivery)

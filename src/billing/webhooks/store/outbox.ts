@@ -27,7 +27,7 @@ import { byId, lockWebhooks } from './lock.ts'
 import { countWaiting } from './waiting.ts'
 
 /** A delivery with its event and its endpoint, and whether its account ever had money. */
-export type Due = {
+export type DueDelivery = {
   delivery: DeliveryRow
   event: EventRow
   webhook: WebhookRow
@@ -38,7 +38,7 @@ export type Due = {
 export type Busy = { hooks: ReadonlySet<string>; accounts: ReadonlySet<string> }
 
 /** How many due deliveries are wanted, and whether only urgent ones. */
-export type DueWish = { limit: number; busy: Busy; isUrgent?: boolean }
+export type DueRequest = { limit: number; busy: Busy; isUrgent?: boolean }
 
 /** Events routed in one transaction. */
 const routedAtOnce = 200
@@ -189,7 +189,7 @@ export function dueReads(db: Db) {
      * The oldest due deliveries, without those of `busy` endpoints and accounts; before all others
      * those that go ahead, which `isUrgent` reads alone.
      */
-    due: (now: Millis, { limit, busy, isUrgent = false }: DueWish): Promise<Due[]> =>
+    due: (now: Millis, { limit, busy, isUrgent = false }: DueRequest): Promise<DueDelivery[]> =>
       db.read(function* (q) {
         const { webhookId } = deliveries
         const theirs = q

@@ -14,15 +14,15 @@ import {
   type Work,
 } from '../../../storage/db/sql/query-steps.ts'
 import { type Outcome, outcomeOf } from '../outcome.ts'
-import { dueAt, isUrgent, isUrgentType, type Tried, urgentTypes } from '../webhook.ts'
+import { type AttemptResult, dueAt, isUrgent, isUrgentType, urgentTypes } from '../webhook.ts'
 import { byId, lockWebhooks } from './lock.ts'
-import type { Due } from './outbox.ts'
+import type { DueDelivery } from './outbox.ts'
 
 /** An attempt that ended. */
-export type Ended = { due: Due; tried: Tried; at: Millis }
+export type EndedDelivery = { due: DueDelivery; tried: AttemptResult; at: Millis }
 
 /** The result of storing some attempts. */
-export type Settled = {
+export type DeliveryTransition = {
   rows: DeliveryRow[]
   /** Endpoints that are disabled now. */
   disabled: WebhookRow[]
@@ -57,7 +57,7 @@ export function outcomes(db: Db) {
   function* promote(
     q: Query,
     ended: DeliveryRow,
-    { now, settled }: { now: Millis; settled: Settled },
+    { now, settled }: { now: Millis; settled: DeliveryTransition },
   ): Work<void> {
     const { webhookId, subject } = ended
     const line = { webhookId, subject }
@@ -100,8 +100,12 @@ export function outcomes(db: Db) {
     yield* rows(q.update(deliveries).set(before).where(urgent).returning({ id }))
   }
 
-  function* settle(q: Query, ended: readonly Ended[], now: Millis): Work<Settled> {
-    const settled: Settled = { rows: [], disabled: [], hasReleased: false }
+  function* settle(
+    q: Query,
+    ended: readonly EndedDelivery[],
+    now: Millis,
+  ): Work<DeliveryTransition> {
+    const settled: DeliveryTransition = { rows: [], disabled: [], hasReleased: false }
     const hookIds = new Set(ended.map(({ due }) => due.webhook.id))
     const hooks = byId(yield* lockWebhooks(db, q, [...hookIds]))
     const ids = ended.map(({ due }) => due.delivery.id)
@@ -142,7 +146,7 @@ export function outcomes(db: Db) {
      * another node stored one before. A delivery of an endpoint that was disabled meanwhile stays
      * ended.
      */
-    settle: (ended: readonly Ended[], now: Millis): Promise<Settled> =>
+    settle: (ended: readonly EndedDelivery[], now: Millis): Promise<DeliveryTransition> =>
       db.write((q) => settle(q, ended, now)),
     /**
      * Sends a delivery again, or now if it waits for its next attempt. Undefined if it waits behind
@@ -165,7 +169,7 @@ export function outcomes(db: Db) {
 
 /** Undefined if another outcome was stored first, or if a failure comes too late to count. */
 function toOutcome(
-  { due, tried, at }: Ended,
+  { due, tried, at }: EndedDelivery,
   webhook: WebhookRow,
   delivery: DeliveryRow,
 ): Outcome | undefined {

@@ -15,20 +15,20 @@ import { keptMs, maxKept, triedForMs } from '../webhook.ts'
 /** Rows deleted in one transaction. Charges wait for it, so it is short. */
 const deletedAtOnce = 1000
 
-type Gone = Pick<DeliveryRow, 'id' | 'eventId'>
+type PrunedDelivery = Pick<DeliveryRow, 'id' | 'eventId'>
 
 export function pruning(db: Db) {
   const { events, webhooks, webhookDeliveries: deliveries } = db.tables
   const { id, eventId, webhookId, doneAt } = deliveries
 
   /** The ended deliveries of an endpoint beyond those that are kept: ids are in order of time. */
-  function* surplus(q: Query, hook: string, most: number): Work<Gone[]> {
+  function* surplus(q: Query, hook: string, most: number): Work<PrunedDelivery[]> {
     const done = and(eq(webhookId, hook), isNotNull(doneAt))
     const newest = q.select({ id, eventId }).from(deliveries).where(done).orderBy(desc(id))
     return yield* rows(newest.limit(most).offset(maxKept))
   }
 
-  function* drop(gone: readonly Gone[], orphans: readonly string[] = []): Work<void> {
+  function* drop(gone: readonly PrunedDelivery[], orphans: readonly string[] = []): Work<void> {
     yield* remove(deliveries, [...gone])
     const told = [...new Set([...gone.map((one) => one.eventId), ...orphans])]
     const left = yield* findFields(deliveries, ['eventId'], { eventId: told })
@@ -43,7 +43,7 @@ export function pruning(db: Db) {
     /** Trims endpoints that many deliveries ended for. True if there is more to delete. */
     trim: (hooks: Iterable<string>): Promise<boolean> =>
       db.write(function* (q) {
-        const gone: Gone[] = []
+        const gone: PrunedDelivery[] = []
         for (const hook of hooks) {
           gone.push(...(yield* surplus(q, hook, deletedAtOnce - gone.length)))
           if (gone.length >= deletedAtOnce) break

@@ -13,22 +13,27 @@ import type { Trouble } from '../trouble.ts'
 export type TroubleStore = ReturnType<typeof troubleStore>
 
 /** The stored fact of a trouble: the nodes that see it, and the event for its end. */
-type Kept = { nodes: string[]; ended?: OperatorEventType; subject: string; data: Trouble['data'] }
+type TroubleState = {
+  nodes: string[]
+  ended?: OperatorEventType
+  subject: string
+  data: Trouble['data']
+}
 
 const prefix = 'trouble:'
 
 export function troubleStore(db: Db, { clock, node }: { clock: LeaseTime; node: string }) {
   const { facts } = db.tables
 
-  const tell = (type: OperatorEventType, { subject, data }: Kept, now: Millis) =>
+  const tell = (type: OperatorEventType, { subject, data }: TroubleState, now: Millis) =>
     addEvents(db.tables, [{ type, account: '', subject, data }], now)
 
-  function* keep(name: string, kept: Kept, now: Millis): Work<void> {
+  function* keep(name: string, kept: TroubleState, now: Millis): Work<void> {
     if (kept.nodes.length === 0 && kept.ended) yield* tell(kept.ended, kept, now)
     yield* writeFact(db, prefix + name, kept.nodes.length === 0 ? '' : JSON.stringify(kept))
   }
 
-  function* read(name: string): Work<Kept | undefined> {
+  function* read(name: string): Work<TroubleState | undefined> {
     const value = yield* lockFact(db, prefix + name)
     return value ? JSON.parse(value) : undefined
   }
@@ -62,7 +67,7 @@ export function troubleStore(db: Db, { clock, node }: { clock: LeaseTime; node: 
         )
         const alive = yield* liveNodes(db, q, now)
         return found.flatMap(({ name, value }) => {
-          const kept: Kept | undefined = value === '' ? undefined : JSON.parse(value)
+          const kept: TroubleState | undefined = value === '' ? undefined : JSON.parse(value)
           const isSeen = kept?.nodes.some((one) => alive.includes(one)) ?? false
           return kept && isSeen ? [{ name: name.slice(prefix.length), data: kept.data }] : []
         })

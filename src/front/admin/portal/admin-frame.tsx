@@ -1,5 +1,5 @@
 /** The tabs around every operator page. */
-import type { Acting } from '../../../kernel/acting.ts'
+import type { Actor } from '../../../kernel/acting.ts'
 import { Tabs } from '../../../web/ui/filters.tsx'
 import type { Frame } from '../../../web/ui/frame.ts'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
@@ -29,7 +29,7 @@ const tabs = [
   { href: paths.auditLog, label: 'Audit log' },
 ]
 
-type AdminPageParts = { frame: Frame; acting: Acting; title: string; tab: string; children: Child }
+type AdminPageParts = { frame: Frame; acting: Actor; title: string; tab: string; children: Child }
 
 export const adminPage = ({ frame, acting, title, tab, children }: AdminPageParts): Page =>
   dashboardPage({

@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import { wantsJson, wantsPage } from '../../../access/accounts/needs-session.ts'
 import type { Deps } from '../../../app/deps-port.ts'
-import type { Acting } from '../../../kernel/acting.ts'
+import type { Actor } from '../../../kernel/acting.ts'
 import type { Json } from '../../../kernel/canonical.ts'
 import { queryOf } from '../../../web/http/query.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
@@ -15,13 +15,13 @@ import { adminPage } from './admin-frame.tsx'
 /** Largest body, in bytes. */
 export const bodyBytes = 16_384
 
-type Shown = { title: string; tab: string; main: Markup }
+type AdminPage = { title: string; tab: string; main: Markup }
 
 /** Replies with an operator page. */
 export const show = (
   frame: Frame,
-  { request, set, acting }: ReplyContext & { acting: Acting },
-  { title, tab, main }: Shown,
+  { request, set, acting }: ReplyContext & { acting: Actor },
+  { title, tab, main }: AdminPage,
 ) => {
   const page: Page = adminPage({ frame, acting, title, tab, children: main })
   return reply({ request, set }, { page })

@@ -8,9 +8,9 @@ import { Notice } from '../../../web/ui/notice.tsx'
 import { Pad, Panel } from '../../../web/ui/panel.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
-import type { Audited } from '../audit-now.ts'
+import type { AuditResult } from '../audit-now.ts'
 
-export type LedgerView = { audited: Audited | undefined; now: Millis }
+export type LedgerView = { audited: AuditResult | undefined; now: Millis }
 
 export const LedgerPanel = ({ view: { audited, now } }: { view: LedgerView }) => (
   <Panel id="ledger" title="Audit of the ledger">
@@ -34,7 +34,7 @@ export const LedgerPanel = ({ view: { audited, now } }: { view: LedgerView }) =>
   </Panel>
 )
 
-function Result({ audited: { at, faults }, now }: { audited: Audited; now: Millis }) {
+function Result({ audited: { at, faults }, now }: { audited: AuditResult; now: Millis }) {
   const when = <When at={at} now={now} />
   if (faults.length === 0) {
     return (
@@ -71,7 +71,7 @@ const meanings = {
   vouchers: 'Vouchers redeemed',
 } as const
 
-function sides({ sides: all }: Audited): Side[] {
+function sides({ sides: all }: AuditResult): Side[] {
   const names = Object.keys(meanings) as (keyof typeof meanings)[]
   return names.map((name) => ({ name, meaning: meanings[name], amount: all[name] ?? 0n }))
 }

@@ -1,5 +1,5 @@
 /** The operator's view of prices, models and upstreams. */
-import type { Reloaded } from '../../../app/deps-port.ts'
+import type { ReloadResult } from '../../../app/deps-port.ts'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Model } from '../../../models/model.ts'
 import { RatesPanel } from '../../../models/pages/rate-list.tsx'
@@ -24,7 +24,7 @@ import { Losses } from './margins.tsx'
 export type ModelsView = OperatedModels & {
   canReload: boolean
   /** The result of the last reload requested on this page. */
-  reloaded: Reloaded | undefined
+  reloaded: ReloadResult | undefined
   now: Millis
 }
 
@@ -76,7 +76,7 @@ const PricesPanel = ({ view }: { view: ModelsView }) => (
   </Panel>
 )
 
-function ReloadNote({ reloaded }: { reloaded: Reloaded }) {
+function ReloadNote({ reloaded }: { reloaded: ReloadResult }) {
   if ('problems' in reloaded) {
     return (
       <>

@@ -5,22 +5,22 @@ import type { ReplyKeeper } from '../../../runs/ending.ts'
 import { type LiveRun, stopWithClient } from '../../../runs/live-run.ts'
 import type { Sink, StreamedAnswer } from '../../../runs/stream.ts'
 import type { RunRow } from '../../../storage/db/schema/schema.ts'
-import { askModel, deltasOf, withCharge } from '../ask.ts'
+import { type Answer, addPiece, readAnswer, readPiece, replyOf } from '../answer-parts.ts'
+import { deltasOf, runChat, withCharge } from '../chat-run.ts'
 import { type FaultWords, wordsOf } from '../fault-words.ts'
 import { roomIn } from '../files.ts'
-import type { Said } from '../portal/talk.tsx'
-import { type Answer, addPiece, readPiece, readSaid, replyOf } from '../said.ts'
+import type { Exchange } from '../portal/talk.tsx'
 import { recentTurns, type Turn } from '../talk.ts'
-import type { Draft } from './asked.ts'
+import type { Draft } from './question.ts'
 
 /** How long a page may wait for an answer; Bun closes a connection silent for 120 s. */
 const waitMs = 100_000
 
 /** A question as its page shows it: its answer, or what went wrong. */
-export type Answered = {
+export type ConsolePage = {
   draft: Draft
   status: number
-  said?: Said
+  said?: Exchange
   fault?: FaultWords
 }
 
@@ -33,8 +33,8 @@ export async function answerByPage(
   request: Request,
   draft: Draft,
   begin: () => Promise<LiveRun>,
-  seal?: (page: Answered) => Uint8Array,
-): Promise<Answered> {
+  seal?: (page: ConsolePage) => Uint8Array,
+): Promise<ConsolePage> {
   let live: LiveRun
   try {
     live = await begin()
@@ -44,7 +44,7 @@ export async function answerByPage(
   stopWithClient(live, request.signal)
   const sofar: Answer = { text: '', reasoning: '', calls: [], images: [] }
   const tooLong = setTimeout(() => live.stop('overdue'), waitMs)
-  const brokenOff = (error: unknown, run: RunRow | undefined): Answered => {
+  const brokenOff = (error: unknown, run: RunRow | undefined): ConsolePage => {
     const { input, files } = draft
     return { ...faultOf(draft, error), said: { input, files, answer: sofar, run } }
   }
@@ -56,7 +56,7 @@ export async function answerByPage(
     for (const delta of deltasOf(chunks)) addPiece(sofar, readPiece(delta))
   }
   try {
-    return wholeOf(deps, live, draft, await askModel(deps, live, { send }, keep))
+    return wholeOf(deps, live, draft, await runChat(deps, live, { send }, keep))
   } catch (error) {
     return brokenOff(error, await deps.runs.find(live.id))
   } finally {
@@ -65,11 +65,16 @@ export async function answerByPage(
 }
 
 /** A question that was answered: it is a turn of the conversation now. */
-function wholeOf({ settings }: Deps, live: LiveRun, draft: Draft, done: StreamedAnswer): Answered {
+function wholeOf(
+  { settings }: Deps,
+  live: LiveRun,
+  draft: Draft,
+  done: StreamedAnswer,
+): ConsolePage {
   const { input, files } = draft
   // The end of a stream is held back: some models say their last words in it.
   const message = done.choices[0]?.message ?? {}
-  const answer = readSaid(message)
+  const answer = readAnswer(message)
   const reply = replyOf(message)
   const turn: Turn = {
     ...{ input, output: answer.text, receipt_id: done.receiptId, model: live.model.id },
@@ -85,7 +90,7 @@ function wholeOf({ settings }: Deps, live: LiveRun, draft: Draft, done: Streamed
 export async function answerCommand(
   draft: Draft,
   run: () => Promise<{ lines: readonly string[] }>,
-): Promise<Answered> {
+): Promise<ConsolePage> {
   try {
     const { lines } = await run()
     const answer = { text: lines.join('\n'), reasoning: '', calls: [], images: [] }
@@ -97,7 +102,7 @@ export async function answerCommand(
 }
 
 /** @throws any error other than a refusal */
-function faultOf(draft: Draft, error: unknown): Answered {
+function faultOf(draft: Draft, error: unknown): ConsolePage {
   if (!(error instanceof Refusal)) throw error
   const { type, message, detail, status } = error
   const { metadata = {} } = detail

@@ -1,18 +1,18 @@
 /** Begins the run of a question, with all limits of the console. */
 import type { Caller } from '../../../access/keys/key.ts'
 import type { Deps } from '../../../app/deps-port.ts'
-import type { Acting } from '../../../kernel/acting.ts'
+import type { Actor } from '../../../kernel/acting.ts'
 import type { Once } from '../../../ledger/once.ts'
 import { begin } from '../../../runs/begin.ts'
 import type { LiveRun } from '../../../runs/live-run.ts'
 import type { OpenedRun } from '../../../runs/opening.ts'
 import { type Limiter, tooMany } from '../../../web/http/limits.ts'
 import { payerOf } from '../console-key.ts'
-import { type Asked, toAsk, toRequest } from './asked.ts'
+import { type Question, toAsk, toRequest } from './question.ts'
 
-type Wish = {
-  asked: Asked
-  acting: Acting
+type BeginRequest = {
+  asked: Question
+  acting: Actor
   /** The id of the session that asks: the run stops with it. */
   session: string
   address: string
@@ -26,7 +26,7 @@ type Wish = {
 export async function beginAsked(
   deps: Deps,
   requests: Limiter,
-  { asked, acting, session, address, once }: Wish,
+  { asked, acting, session, address, once }: BeginRequest,
 ): Promise<LiveRun> {
   const { model, body } = toRequest(deps, toAsk(deps, asked))
   const caller = await payerOf(deps, acting, address)

@@ -9,8 +9,8 @@ import { toReceiptLink } from '../../../runs/openai.ts'
 import { toRunView } from '../../../runs/run-view.ts'
 import type { Sink, StreamedAnswer } from '../../../runs/stream.ts'
 import { dataFrame, type SseContext, sseResponse } from '../../../web/http/sse.ts'
-import { askModel, deltasOf, withCharge } from '../ask.ts'
-import { readPiece } from '../said.ts'
+import { readPiece } from '../answer-parts.ts'
+import { deltasOf, runChat, withCharge } from '../chat-run.ts'
 
 /**
  * A run as a page follows it: `run.started` with its hold, what is said as it comes in
@@ -39,7 +39,7 @@ export function streamAnswer(deps: Deps, live: LiveRun, context: SseContext): Re
           if (frames !== '') return say(frames)
         },
       }
-      client.send(ended(await askModel(deps, live, sink, told?.keep(ended, withCharge))))
+      client.send(ended(await runChat(deps, live, sink, told?.keep(ended, withCharge))))
     },
     {
       onBug: (error) => deps.log.error('console.stream_failed', error, { run_id: live.id }),

@@ -1,6 +1,6 @@
 /** Keeps the page of an answer, so that its address can be loaded again without another run. */
 import type { Deps } from '../../../app/deps-port.ts'
-import { type Acting, whoOf } from '../../../kernel/acting.ts'
+import { type Actor, whoOf } from '../../../kernel/acting.ts'
 import { sha256Hex } from '../../../kernel/hash.ts'
 import { isId } from '../../../kernel/ids.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
@@ -9,34 +9,37 @@ import type { Call } from '../../../storage/idempotency/call.ts'
 import { jsonReply } from '../../../web/http/answer-once.ts'
 import { navigates } from '../../../web/ui/reply.ts'
 import type { FaultWords } from '../fault-words.ts'
-import type { Said } from '../portal/talk.tsx'
-import { type Answered, answerByPage } from './answer-page.ts'
-import type { Asked, Draft } from './asked.ts'
+import type { Exchange } from '../portal/talk.tsx'
+import { answerByPage, type ConsolePage } from './answer-page.ts'
+import type { Draft, Question } from './question.ts'
 
 /** A page as it is kept: its run is read again. */
-type Kept = Omit<Answered, 'said'> & { said?: Omit<Said, 'run'>; runId?: string | undefined }
+type KeptPage = Omit<ConsolePage, 'said'> & {
+  said?: Omit<Exchange, 'run'>
+  runId?: string | undefined
+}
 
 /**
  * Names a question by the form it was sent with and by its fields: the same form sent again is the
  * same question, an edited one is another. Undefined for a form that this page did not write.
  */
-function talkOf({ replies }: Pick<Deps, 'replies'>, asked: Asked): string | undefined {
+function talkOf({ replies }: Pick<Deps, 'replies'>, asked: Question): string | undefined {
   const { once, received } = asked
   if (!isId('req', once)) return undefined
   return sha256Hex(`${once}\n${replies.fingerprint(JSON.stringify(received))}`)
 }
 
 /** The call that a question is; its answer is kept as that of every call, sealed and for a day. */
-const callOfTalk = ({ replies }: Pick<Deps, 'replies'>, acting: Acting, talk: string): Call => ({
+const callOfTalk = ({ replies }: Pick<Deps, 'replies'>, acting: Actor, talk: string): Call => ({
   scope: sha256Hex(`${whoOf(acting)}\nconsole page\n${talk}`),
   fingerprint: replies.fingerprint(talk),
 })
 
 /** Seals a page for the call that it answers. */
-function sealPage({ replies }: Pick<Deps, 'replies'>, scope: string, page: Answered) {
+function sealPage({ replies }: Pick<Deps, 'replies'>, scope: string, page: ConsolePage) {
   const { said, ...rest } = page
-  const kept: Kept = said
-    ? { ...rest, said: { ...said, run: undefined } as Omit<Said, 'run'>, runId: said.run?.id }
+  const kept: KeptPage = said
+    ? { ...rest, said: { ...said, run: undefined } as Omit<Exchange, 'run'>, runId: said.run?.id }
     : rest
   return replies.seal(scope, jsonReply(200, {}, kept))
 }
@@ -47,15 +50,15 @@ function sealPage({ replies }: Pick<Deps, 'replies'>, scope: string, page: Answe
  */
 export async function answerForm(
   deps: Deps,
-  { request, acting, asked }: { request: Request; acting: Acting; asked: Asked },
+  { request, acting, asked }: { request: Request; acting: Actor; asked: Question },
   begin: (call?: Call) => Promise<LiveRun>,
-): Promise<Answered | { talk: string }> {
+): Promise<ConsolePage | { talk: string }> {
   const { draft } = asked
   const talk = navigates(request) ? talkOf(deps, asked) : undefined
   if (talk === undefined) return answerByPage(deps, request, draft, () => begin())
   const call = callOfTalk(deps, acting, talk)
   if (await deps.calls.find(call.scope)) return { talk }
-  const seal = (page: Answered) => sealPage(deps, call.scope, page)
+  const seal = (page: ConsolePage) => sealPage(deps, call.scope, page)
   const answered = await answerByPage(deps, request, draft, () => begin(call), seal)
   const { fault } = await pageOfTalk(deps, acting, talk, draft)
   return fault === missing ? answered : { talk }
@@ -64,10 +67,10 @@ export async function answerForm(
 /** Returns the page that is kept of a question, or why there is none. */
 export async function pageOfTalk(
   deps: Deps,
-  acting: Acting,
+  acting: Actor,
   talk: string,
   draft: Draft,
-): Promise<Answered> {
+): Promise<ConsolePage> {
   try {
     const found = await findPage(deps, callOfTalk(deps, acting, talk))
     return found ?? { draft, status: 200, fault: missing }
@@ -82,10 +85,10 @@ export async function pageOfTalk(
 async function findPage(
   { calls, replies, runs, clock }: Deps,
   call: Call,
-): Promise<Answered | undefined> {
+): Promise<ConsolePage | undefined> {
   const known = await calls.find(call.scope)
   if (!known || known.until <= clock.now()) return undefined
-  const { said, runId, ...rest } = JSON.parse(replies.answerOf(known, call).body) as Kept
+  const { said, runId, ...rest } = JSON.parse(replies.answerOf(known, call).body) as KeptPage
   if (!said) return rest
   return { ...rest, said: { ...said, run: runId ? await runs.find(runId) : undefined } }
 }

@@ -8,7 +8,7 @@ import { toRunView } from '../../../runs/run-view.ts'
 import type { StreamedAnswer } from '../../../runs/stream.ts'
 import { jsonReply } from '../../../web/http/answer-once.ts'
 import { refusalHeaders } from '../../../web/http/refusal-headers.ts'
-import { askModel, withCharge } from '../ask.ts'
+import { runChat, withCharge } from '../chat-run.ts'
 
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
 
@@ -18,7 +18,7 @@ export async function answerProgram(deps: Deps, live: LiveRun, { request, set }:
   const { call } = live
   const requestId = String(set.headers['x-request-id'] ?? '')
   const keep = call === undefined ? undefined : keepOf(deps, call, requestId)
-  return toAnswer(deps, await askModel(deps, live, { send: () => undefined }, keep))
+  return toAnswer(deps, await runChat(deps, live, { send: () => undefined }, keep))
 }
 
 const toAnswer = ({ settings }: Deps, done: StreamedAnswer) => ({

@@ -16,7 +16,7 @@ import { Meter } from '../../../web/ui/meter.tsx'
 import { Notice } from '../../../web/ui/notice.tsx'
 import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
 import { Badge, type Tone } from '../../../web/ui/status.tsx'
-import { StubList } from '../../../web/ui/stubs.tsx'
+import { VisitReceipts } from '../../../web/ui/visit-receipts.tsx'
 import { defaultCap } from '../console-key.ts'
 import { inputText, piecesOf, tokensText } from '../talk.ts'
 
@@ -29,7 +29,7 @@ export const ThisRun = ({ run, curl }: { run: RunRow | undefined; curl: string }
     <Pad>
       <Held used={run?.cost ?? 0n} held={run?.hold ?? 0n} />
       <Facts of={factsOf(run)} />
-      <StubList />
+      <VisitReceipts />
       <div class="row apart">
         <h3>From an agent</h3>
         <CopyButton of="curl" label="Copy as curl" />

@@ -14,11 +14,18 @@ import { AreaField, TextField } from '../../../web/ui/form.tsx'
 import { IdLink } from '../../../web/ui/hash.tsx'
 import { Notice } from '../../../web/ui/notice.tsx'
 import { PageHead, Split } from '../../../web/ui/panel.tsx'
-import type { Draft } from '../api/asked.ts'
+import { type Answer, readAnswer } from '../answer-parts.ts'
+import type { Draft } from '../api/question.ts'
 import type { FaultWords } from '../fault-words.ts'
 import { roomIn, type SentFile, takenText } from '../files.ts'
-import { type Answer, readSaid } from '../said.ts'
-import { type Ask, curlOf, mostOf, recentTurns, type Turn, usualTokensOf } from '../talk.ts'
+import {
+  type ConsoleQuestion,
+  curlOf,
+  mostOf,
+  recentTurns,
+  type Turn,
+  usualTokensOf,
+} from '../talk.ts'
 import { fileTokensOf, tariffOf, writeTariff } from '../tariff.ts'
 import { Attach } from './attach.tsx'
 import { KeyPanel, receiptPath, ThisRun } from './side.tsx'
@@ -30,7 +37,7 @@ export const consolePath = '/dashboard/console'
 export const example = 'Why batch receipts before writing a root to the chain?'
 
 /** The last question and its answer, for a page without script. */
-export type Said = {
+export type Exchange = {
   input: string
   files: readonly SentFile[]
   answer: Answer
@@ -47,7 +54,7 @@ export type ConsoleView = {
   models: readonly Model[]
   draft: Draft
   key: ShownKey | undefined
-  said?: Said | undefined
+  said?: Exchange | undefined
   fault?: FaultWords | undefined
   /** Names the form of this page. */
   once: string
@@ -117,7 +124,7 @@ function Talk({ view: { account, draft, said, fault } }: { view: ConsoleView }) 
       {before.map((turn) => (
         <TurnView turn={turn} />
       ))}
-      {said ? <SaidView said={said} /> : null}
+      {said ? <ExchangeView said={said} /> : null}
       {before.length === 0 && !said ? <Nothing account={account} /> : null}
       <Trouble fault={fault} />
     </div>
@@ -125,7 +132,7 @@ function Talk({ view: { account, draft, said, fault } }: { view: ConsoleView }) 
 }
 
 /** Leaves out the last answer, which is shown with its cost. */
-function turnsBefore({ turns }: Draft, said: Said | undefined): Turn[] {
+function turnsBefore({ turns }: Draft, said: Exchange | undefined): Turn[] {
   const last = said?.run && receiptIdOf(said.run.id)
   return turns.filter(({ receipt_id: id }) => id === undefined || id !== last)
 }
@@ -133,7 +140,7 @@ function turnsBefore({ turns }: Draft, said: Said | undefined): Turn[] {
 const TurnView = ({ turn }: { turn: Turn }) => (
   <>
     <Message input={turn.input} files={turn.files} />
-    <AnswerView answer={{ ...readSaid(turn.reply ?? {}), text: turn.output }} />
+    <AnswerView answer={{ ...readAnswer(turn.reply ?? {}), text: turn.output }} />
     {turn.receipt_id ? (
       <p class="cost quiet">
         Receipt <IdLink value={turn.receipt_id} href={receiptPath(turn.receipt_id)} />
@@ -142,7 +149,7 @@ const TurnView = ({ turn }: { turn: Turn }) => (
   </>
 )
 
-const SaidView = ({ said: { input, files, answer, run, isCommand } }: { said: Said }) => (
+const ExchangeView = ({ said: { input, files, answer, run, isCommand } }: { said: Exchange }) => (
   <>
     <Message input={input} files={files} />
     <AnswerView answer={answer} isCommand={isCommand ?? false} />
@@ -260,7 +267,7 @@ const Trouble = ({ fault }: { fault: FaultWords | undefined }) => (
 )
 
 /** The request that the fields describe, ignoring invalid ones. */
-function askOf(draft: Draft, model: Model | undefined): Ask {
+function askOf(draft: Draft, model: Model | undefined): ConsoleQuestion {
   const temperature = Number.parseFloat(draft.temperature)
   return {
     model: model?.id ?? '',

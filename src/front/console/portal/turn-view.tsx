@@ -1,5 +1,5 @@
 /** A message and its answer on the console page: files, reasoning, text, calls of tools, images. */
-import { bytesIn, type SentFile, sizeText } from '../files.ts'
+
 import {
   type Answer,
   callTitle,
@@ -9,7 +9,8 @@ import {
   prettyJson,
   reasoningTitle,
   type ToolCall,
-} from '../said.ts'
+} from '../answer-parts.ts'
+import { bytesIn, type SentFile, sizeText } from '../files.ts'
 import { MarkdownView } from './markdown-view.tsx'
 
 type MessageProps = { input: string; files?: readonly SentFile[] | undefined }

@@ -5,10 +5,10 @@ import { Hash, IdLink } from '../../../web/ui/hash.tsx'
 import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { ExactTime } from '../../../web/ui/when.tsx'
-import { type Found, foundMax, type Role } from '../find.ts'
+import { foundMax, type Role, type SearchResult } from '../find.ts'
 import { leavesText } from './figures.tsx'
 
-export const FoundPanel = ({ asked, found }: { asked: string; found: readonly Found[] }) => (
+export const FoundPanel = ({ asked, found }: { asked: string; found: readonly SearchResult[] }) => (
   <Panel
     id="found"
     title="Found"
@@ -44,7 +44,7 @@ export const FoundPanel = ({ asked, found }: { asked: string; found: readonly Fo
   </Panel>
 )
 
-function Answer({ of }: { of: Found }) {
+function Answer({ of }: { of: SearchResult }) {
   switch (of.is) {
     case 'receipt':
       return <Facts of={[['Receipt', <IdLink value={of.id} href={`/receipts/${of.id}`} />]]} />
@@ -81,7 +81,7 @@ const roleWords: Record<Role, string> = {
   token: 'the stablecoin of deposits',
 }
 
-const Anchor = ({ row }: { row: Extract<Found, { is: 'anchor' }>['row'] }) => (
+const Anchor = ({ row }: { row: Extract<SearchResult, { is: 'anchor' }>['row'] }) => (
   <Facts
     of={[
       ['Anchor', <code>{row.id}</code>],
@@ -105,7 +105,7 @@ const anchorTones = {
   failed: 'bad',
 } as const
 
-const Checkpoint = ({ row }: { row: Extract<Found, { is: 'checkpoint' }>['row'] }) => (
+const Checkpoint = ({ row }: { row: Extract<SearchResult, { is: 'checkpoint' }>['row'] }) => (
   <Facts
     of={[
       ['Checkpoint', `The log at ${leavesText(row.size)}`],

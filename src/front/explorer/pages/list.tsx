@@ -149,10 +149,10 @@ const columnsAt = (view: RowView): SeenColumn[] => [
   },
 ]
 
-type Of = { of: SeenReceipt }
+type ReceiptProps = { of: SeenReceipt }
 
 /** On a phone it also shows what the hidden columns show. */
-const Receipt = ({ of: { shown, model, outcome } }: Of) =>
+const Receipt = ({ of: { shown, model, outcome } }: ReceiptProps) =>
   shown ? (
     <>
       <IdLink value={shown.receipt.id} href={`/receipts/${shown.receipt.id}`} />
@@ -160,7 +160,7 @@ const Receipt = ({ of: { shown, model, outcome } }: Of) =>
     </>
   ) : null
 
-function By({ of: { shown } }: Of) {
+function By({ of: { shown } }: ReceiptProps) {
   if (!shown) return <Dash />
   const { passport } = shown.receipt
   if (isHidden(passport)) return <Hidden />
@@ -168,7 +168,7 @@ function By({ of: { shown } }: Of) {
   return <a href={`/passports/${passport.handle}`}>@{passport.handle}</a>
 }
 
-function Tokens({ of: { shown } }: Of) {
+function Tokens({ of: { shown } }: ReceiptProps) {
   if (!shown) return <Dash />
   const { charge } = shown.receipt
   if (isHidden(charge)) return <Hidden />
@@ -177,7 +177,7 @@ function Tokens({ of: { shown } }: Of) {
   return <data value={String(tokens)}>{tokens.toLocaleString('en-US')}</data>
 }
 
-function Cost({ of: { shown } }: Of) {
+function Cost({ of: { shown } }: ReceiptProps) {
   if (!shown) return <Dash />
   const { charge } = shown.receipt
   return isHidden(charge) ? <Hidden /> : <Amount nusd={BigInt(charge.amount)} />

@@ -45,13 +45,13 @@ export function toCounts(
   return [...[...days.values()].sort(byTime), ...[...hours.values()].sort(byTime)]
 }
 
-type Counted = Pick<ExplorerCountRow, 'receipts' | 'succeeded'>
+type RunCounts = Pick<ExplorerCountRow, 'receipts' | 'succeeded'>
 
 function add(
   counts: Map<Millis, ExplorerCountRow>,
   grain: 'day' | 'hour',
   when: Millis,
-  { receipts, succeeded }: Counted,
+  { receipts, succeeded }: RunCounts,
 ): void {
   const at = grainStart(grain, when)
   const row = counts.get(at)

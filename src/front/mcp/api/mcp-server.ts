@@ -14,9 +14,9 @@ import type { Arguments, Call, Tool } from '../tool.ts'
 import { tools } from './tools.ts'
 
 /** Sends a call of a tool to `/v1`, with the credentials of `outer`. */
-export type Ask = (call: Call, outer: Request) => Promise<Response>
+export type CallSender = (call: Call, outer: Request) => Promise<Response>
 
-type Needs = { ask: Ask; log: Log; version: string }
+type Needs = { ask: CallSender; log: Log; version: string }
 
 /** The protocol, spoken in both of its generations. Loaded when it is first asked for. */
 export const mcpServer = ({ ask, log, version }: Needs): McpHttpHandler => {
@@ -63,11 +63,11 @@ const instructions =
   'shared receipts need no key. mint_key makes a key with a smaller cap for another agent: its ' +
   'secret is shown once. Errors have a type and say what to do next.'
 
-type Read = (answer: Response) => ReturnType<NonNullable<Tool['read']>>
+type AnswerReader = (answer: Response) => ReturnType<NonNullable<Tool['read']>>
 
 /** What `/v1` answers is what the tool answers; what it refuses is an error of the tool. */
 async function callTool(
-  { ask, log, read }: Pick<Needs, 'ask' | 'log'> & { read: Read | undefined },
+  { ask, log, read }: Pick<Needs, 'ask' | 'log'> & { read: AnswerReader | undefined },
   call: Call,
   outer: Request | undefined,
 ): Promise<CallToolResult> {

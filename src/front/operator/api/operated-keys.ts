@@ -3,9 +3,9 @@ import { Elysia } from 'elysia'
 import { onceShown } from '../../../access/keys/api/once-shown.ts'
 import { listKeys } from '../../../access/keys/browse.ts'
 import { issueKey } from '../../../access/keys/issue.ts'
+import { toMintRequest } from '../../../access/keys/key-request.ts'
 import { toKeyView } from '../../../access/keys/key-view.ts'
 import { revokeKey } from '../../../access/keys/revoke.ts'
-import { toWish } from '../../../access/keys/wish.ts'
 import { operatorAuth } from '../../../access/operators/needs-operator.ts'
 import type { Deps } from '../../../app/deps-port.ts'
 import { isId } from '../../../kernel/ids.ts'
@@ -40,7 +40,12 @@ export const operatedKeysApi = (deps: Deps) =>
         const asked = { request, who: token.id, route, shape: operatorMintBody }
         return answerBody(deps, { set }, asked, async (body, call) => {
           const once = onceShown(deps, call, 201)
-          const wish = { ...toWish(body), account: toAccount(body.account), actor: token.id, once }
+          const wish = {
+            ...toMintRequest(body),
+            account: toAccount(body.account),
+            actor: token.id,
+            once,
+          }
           const { key, secret } = await issueKey(deps, wish)
           set.status = 201
           return { ...(await show(deps, key.id)), secret }

@@ -25,7 +25,7 @@ import { type Column, Table } from '../../../web/ui/table.tsx'
 import { dateWords } from '../../../web/ui/when.tsx'
 import type { Alert } from '../alerts.ts'
 import { type Onboarding, stepsDone } from '../onboarding.ts'
-import type { Lasting, Spend } from '../spend.ts'
+import type { BalanceForecast, Spend } from '../spend.ts'
 import { Alerts } from './alerts.tsx'
 import { KeysSummary } from './keys.tsx'
 import { Start } from './start.tsx'
@@ -44,7 +44,7 @@ export type LiveView = {
 
 export type OverviewView = LiveView & {
   spend: Spend
-  lasting: Lasting | undefined
+  lasting: BalanceForecast | undefined
   alerts: readonly Alert[]
   keys: readonly ShownKey[]
   /** Identifies the state of the live part. */

@@ -2,7 +2,7 @@
 
 import type { Area, Group } from '../../../web/reference/operation.ts'
 import { areas } from '../areas.ts'
-import { findInReference, type Hit, questionMax } from '../find.ts'
+import { findInReference, questionMax, type SearchHit } from '../find.ts'
 import { Marked } from './parts.tsx'
 
 export const searchPath = '/docs/search'
@@ -136,7 +136,7 @@ export function QuickHits({ asked }: { asked: string }) {
   )
 }
 
-type HitsProps = { of: readonly Hit[]; asked: string; isWhole?: boolean }
+type HitsProps = { of: readonly SearchHit[]; asked: string; isWhole?: boolean }
 
 /** Places, best first; whole ones with a part of their text. */
 export const Hits = ({ of, asked, isWhole }: HitsProps) => (

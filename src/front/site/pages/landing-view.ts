@@ -1,6 +1,6 @@
 /** The view of the landing page. */
 import type { Model } from '../../../models/model.ts'
-import type { Judged } from '../../../proof/receipts/judge.ts'
+import type { Judgement } from '../../../proof/receipts/judge.ts'
 import type { Stats } from '../../explorer/stats.ts'
 
 export type LandingView = {
@@ -15,6 +15,6 @@ export type LandingView = {
   takesDeposits: boolean
   /** Whether a chain is configured for anchors. */
   isAnchored: boolean
-  newest: Judged | undefined
+  newest: Judgement | undefined
   stats: Stats
 }

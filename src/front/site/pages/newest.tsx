@@ -1,5 +1,5 @@
 /** The landing page's receipt: the newest public one, or a blank. */
-import type { Judged } from '../../../proof/receipts/judge.ts'
+import type { Judgement } from '../../../proof/receipts/judge.ts'
 import { verifierPath } from '../../../proof/receipts/pages/receipt.tsx'
 import { isHidden } from '../../../verify/receipt.ts'
 import { proofIn, stampWords } from '../../../verify/shown-checks.ts'
@@ -11,7 +11,7 @@ import { ServerWord, Slip } from '../../../web/ui/slip.tsx'
 import type { LandingView } from './landing-view.ts'
 
 /** The browser checks it as it does on its own page, and stamps it then. */
-export function NewestSlip({ newest: judged }: { newest: Judged }) {
+export function NewestSlip({ newest: judged }: { newest: Judgement }) {
   const { file, verdict, payload } = judged
   const { receipt, digest } = file
   return (

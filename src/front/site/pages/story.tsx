@@ -1,5 +1,5 @@
 /** The landing page's transcript: the life of the newest public run, as its receipt tells it. */
-import type { Judged } from '../../../proof/receipts/judge.ts'
+import type { Judgement } from '../../../proof/receipts/judge.ts'
 import { meterWords } from '../../../verify/meter-words.ts'
 import { isHidden } from '../../../verify/receipt.ts'
 import { proofIn, stampWords } from '../../../verify/shown-checks.ts'
@@ -10,7 +10,7 @@ import { RosetteMark } from '../../../web/ui/rosette.tsx'
 import { ServerWord } from '../../../web/ui/slip.tsx'
 
 /** Left out where the owner hides the run or its charge. */
-export function Story({ newest }: { newest: Judged }) {
+export function Story({ newest }: { newest: Judgement }) {
   const { receipt, digest } = newest.file
   if (isHidden(receipt.run) || isHidden(receipt.charge)) return null
   return (
@@ -48,7 +48,7 @@ export function Story({ newest }: { newest: Judged }) {
 type Turn = [command: string, lines: string[]]
 
 /** The run as a story, step by step. */
-function turnsOf(judged: Judged): Turn[] {
+function turnsOf(judged: Judgement): Turn[] {
   const { file, verdict } = judged
   const { run, charge } = file.receipt
   if (isHidden(run) || isHidden(charge)) return []

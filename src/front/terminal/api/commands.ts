@@ -1,6 +1,6 @@
 /** Answers the look-ups of the terminal. */
 import { isOf } from '../../../access/keys/owns.ts'
-import type { Acting } from '../../../kernel/acting.ts'
+import type { Actor } from '../../../kernel/acting.ts'
 import { isId } from '../../../kernel/ids.ts'
 import { nearest } from '../../../kernel/nearest.ts'
 import { defaultPageLimit } from '../../../kernel/pagination.ts'
@@ -37,12 +37,16 @@ import {
 } from './lines.ts'
 
 /** What a command answers: plain lines for people, and what `/v1` answers for programs. */
-export type Told = { lines: string[]; data: unknown }
+export type CommandResult = { lines: string[]; data: unknown }
 
 /** The signed-in caller, an account or a branch of it, who also sees their private receipts. */
-export type Viewer = { acting: Acting | undefined }
+export type Viewer = { acting: Actor | undefined }
 
-type Run = (deps: PublicDeps, argument: string, viewer: Viewer) => Told | Promise<Told>
+type Run = (
+  deps: PublicDeps,
+  argument: string,
+  viewer: Viewer,
+) => CommandResult | Promise<CommandResult>
 
 /** What each look-up does: every command but `ask`. */
 export const lookUps: Record<Exclude<CommandName, 'ask'>, Run> = {
@@ -86,7 +90,7 @@ export const lookUps: Record<Exclude<CommandName, 'ask'>, Run> = {
   },
 }
 
-async function verify(deps: PublicDeps, id: string, viewer: Viewer): Promise<Told> {
+async function verify(deps: PublicDeps, id: string, viewer: Viewer): Promise<CommandResult> {
   const own = await findOwn(deps, id, viewer)
   const file = own && (await ownFileOf(deps, own, await deps.texts.find(own.id)))
   const data = file
@@ -96,7 +100,7 @@ async function verify(deps: PublicDeps, id: string, viewer: Viewer): Promise<Tol
 }
 
 /** As its owner shares it; to the owner all of it. */
-async function receipt(deps: PublicDeps, id: string, { acting }: Viewer): Promise<Told> {
+async function receipt(deps: PublicDeps, id: string, { acting }: Viewer): Promise<CommandResult> {
   const found = await find(deps, id)
   const share = await deps.shares.find(id)
   const isOwn = acting !== undefined && (await isOf(deps, found, acting))

@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import { sessionAuth } from '../../../access/accounts/needs-session.ts'
 import { accountListedSince } from '../../../access/plan-history.ts'
-import type { Acting } from '../../../kernel/acting.ts'
+import type { Actor } from '../../../kernel/acting.ts'
 import { isId } from '../../../kernel/ids.ts'
 import { defaultPageLimit, toListView } from '../../../kernel/pagination.ts'
 import { refuse } from '../../../kernel/refusal.ts'
@@ -13,7 +13,7 @@ import type { PublicDeps } from '../../explorer/public-cache.ts'
 import { bodyBytes } from '../api.ts'
 import { commands, readLine, type Usage } from '../language.ts'
 import { commandBody } from '../shapes.ts'
-import { lookUps, type Told } from './commands.ts'
+import { type CommandResult, lookUps } from './commands.ts'
 import { helpLines, runLines, runsLines } from './lines.ts'
 
 const ownCommands = [
@@ -40,7 +40,7 @@ export const consoleCommandApi = (deps: PublicDeps) =>
   )
 
 /** Runs a line for a signed-in account. @throws Refusal as the route */
-export async function runOwn(deps: PublicDeps, line: string, acting: Acting) {
+export async function runOwn(deps: PublicDeps, line: string, acting: Actor) {
   const { name, argument } = readLine(line, consoleCommands)
   const told = await tell(deps, name, argument, acting)
   return { object: 'terminal.result' as const, command: name, ...told }
@@ -52,8 +52,8 @@ function tell(
   deps: PublicDeps,
   name: Name,
   argument: string,
-  acting: Acting,
-): Told | Promise<Told> {
+  acting: Actor,
+): CommandResult | Promise<CommandResult> {
   if (name === 'runs') return runs(deps, acting)
   if (name === 'run') return run(deps, argument, acting)
   if (name === 'help') {
@@ -64,7 +64,7 @@ function tell(
 
 const toListed = (known: readonly Usage[]) => ({ object: 'list', data: known })
 
-async function runs(deps: PublicDeps, acting: Acting): Promise<Told> {
+async function runs(deps: PublicDeps, acting: Actor): Promise<CommandResult> {
   const from = await accountListedSince(deps, acting.account)
   const page = { limit: defaultPageLimit, after: undefined }
   const { items, next } = await deps.runs.listShown(acting, { from }, page)
@@ -75,7 +75,7 @@ async function runs(deps: PublicDeps, acting: Acting): Promise<Told> {
   }
 }
 
-async function run(deps: PublicDeps, id: string, acting: Acting): Promise<Told> {
+async function run(deps: PublicDeps, id: string, acting: Actor): Promise<CommandResult> {
   const found = isId('run', id) ? await deps.runs.findShown(acting, id) : undefined
   if (!found) refuse('not_found', 'There is no such run of yours.')
   return { lines: runLines(found.run), data: toRunView(found.run) }

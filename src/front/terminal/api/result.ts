@@ -5,14 +5,14 @@ import { toReceiptLink } from '../../../runs/openai.ts'
 import { toRunView } from '../../../runs/run-view.ts'
 import type { ReceiptLink } from '../../../runs/shapes.ts'
 import { amountText } from '../../../web/ui/amount.tsx'
-import { imageTitle, readSaid, reasoningTitle } from '../../console/said.ts'
+import { imageTitle, readAnswer, reasoningTitle } from '../../console/answer-parts.ts'
 import type { Allowance } from '../allowance.ts'
-import type { Answered } from '../ask.ts'
+import type { SponsoredAnswer } from '../sponsored-run.ts'
 import { toLines } from '../text.ts'
-import type { Told } from './commands.ts'
+import type { CommandResult } from './commands.ts'
 
 /** The answer of `POST /v1/terminal/run`. */
-export type TerminalResult = Told & {
+export type TerminalResult = CommandResult & {
   object: 'terminal.result'
   command: string
   receipt?: SharedLink
@@ -22,7 +22,11 @@ export type TerminalResult = Told & {
 /** The receipt opens for anyone with its id, without its payer and without any text. */
 type SharedLink = ReceiptLink & { visibility: 'unlisted'; page: string }
 
-export const toResult = (command: string, told: Told, allowance: Allowance): TerminalResult => ({
+export const toResult = (
+  command: string,
+  told: CommandResult,
+  allowance: Allowance,
+): TerminalResult => ({
   object: 'terminal.result',
   command,
   ...told,
@@ -32,7 +36,7 @@ export const toResult = (command: string, told: Told, allowance: Allowance): Ter
 /** The result of an `ask`, with the run as `POST /v1/runs` answers it. */
 export function toAskResult(
   { settings }: Pick<Deps, 'settings'>,
-  done: Answered,
+  done: SponsoredAnswer,
 ): TerminalResult & { receipt: SharedLink } {
   const link = toReceiptLink(done, settings)
   const page = `${settings.baseUrl}/receipts/${done.receiptId}`
@@ -47,7 +51,7 @@ const maxNamed = 20
 
 /** The text of an answer; what a terminal does not show of it is named, each on its line. */
 function saidLines(message: JsonObject): string[] {
-  const { text, reasoning, calls, images } = readSaid(message)
+  const { text, reasoning, calls, images } = readAnswer(message)
   return [
     ...(reasoning === '' ? [] : [`(${reasoningTitle(reasoning)}, not shown here)`]),
     ...(text === '' ? [] : toLines(text)),
@@ -60,6 +64,6 @@ function saidLines(message: JsonObject): string[] {
   ]
 }
 
-const receiptLine = ({ receiptId, run }: Answered): string =>
+const receiptLine = ({ receiptId, run }: SponsoredAnswer): string =>
   `Receipt ${receiptId}, ${amountText(run.cost)} paid by this service. Anyone with its id can ` +
   'open and verify it; your question and the answer are not in it.'

@@ -3,8 +3,8 @@ import type { Deps } from '../../../app/deps-port.ts'
 import { receiptIdOf } from '../../../proof/receipts/receipt.ts'
 import { stopWithClient } from '../../../runs/live-run.ts'
 import { dataFrame, type SseContext, sseResponse } from '../../../web/http/sse.ts'
-import { textOf } from '../../console/ask.ts'
-import type { OpenAsk } from '../ask.ts'
+import { textOf } from '../../console/chat-run.ts'
+import type { SponsoredRun } from '../sponsored-run.ts'
 import { plainPiece } from '../text.ts'
 import { type TerminalResult, toAskResult } from './result.ts'
 
@@ -12,7 +12,7 @@ import { type TerminalResult, toAskResult } from './result.ts'
  * An ask as it is answered: `run.started`, the text as it comes in `run.output.delta`, and the
  * whole result in `run.completed`; or an error in band. A client that disconnects stops it.
  */
-export function streamAsk(deps: Deps, ask: OpenAsk, context: SseContext): Response {
+export function streamAsk(deps: Deps, ask: SponsoredRun, context: SseContext): Response {
   const { live } = ask
   const receiptId = receiptIdOf(live.id)
   context.set.headers['x-receipt-id'] = receiptId

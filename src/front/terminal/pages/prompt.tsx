@@ -1,14 +1,14 @@
 /** The terminal's form and its list of commands. */
 import { Button } from '../../../web/ui/button.tsx'
 import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
-import { StubList } from '../../../web/ui/stubs.tsx'
+import { VisitReceipts } from '../../../web/ui/visit-receipts.tsx'
 import type { Allowance } from '../allowance.ts'
 import { commands, type Usage, usageOf } from '../language.ts'
 
 export const terminalPath = '/terminal'
 
 /** A sent command and its answer; `fault` if it was refused. */
-export type Said = {
+export type TerminalOutput = {
   command: string
   lines: readonly string[]
   receiptId?: string | undefined
@@ -19,7 +19,7 @@ type FormProps = {
   /** The text in the field. */
   command?: string | undefined
   /** The last command, for a page without script. */
-  said?: Said | undefined
+  said?: TerminalOutput | undefined
   allowance?: Allowance | undefined
 }
 
@@ -30,9 +30,9 @@ type FormProps = {
 export const TerminalForm = ({ command = '', said, allowance }: FormProps) => (
   <section class="sheet term" aria-label="Terminal">
     <div class="screen" id="terminal-said" role="log" aria-label="Answers" tabindex="0">
-      {said ? <SaidView said={said} /> : <Greeting />}
+      {said ? <TerminalOutputView said={said} /> : <Greeting />}
     </div>
-    <StubList />
+    <VisitReceipts />
     <form class="prompt" id="terminal-form" method="post" action={terminalPath}>
       <label class="vh" for="terminal-command">
         Command
@@ -96,7 +96,11 @@ const Greeting = () => (
   </p>
 )
 
-const SaidView = ({ said: { command, lines, receiptId, fault } }: { said: Said }) => (
+const TerminalOutputView = ({
+  said: { command, lines, receiptId, fault },
+}: {
+  said: TerminalOutput
+}) => (
   <>
     <p class="asked">{command}</p>
     <pre class={['out', fault && 'bad']} role={fault ? 'alert' : undefined}>

@@ -6,7 +6,7 @@ import { prepared, type Query, type Work } from '../../../storage/db/sql/query-s
 import { isEqualBytes, type LeafKind } from '../../../verify/merkle.ts'
 import type { LogSpan } from '../logs.ts'
 import { hashLeaf, LeafDamage } from '../tree.ts'
-import { type Lacking, otherDigests } from './other-digests.ts'
+import { type MissingLeaf, otherDigests } from './other-digests.ts'
 
 /** A stored leaf with its digest; null if no row has one. `idx` is its place among all logs. */
 export type StoredEntry = {
@@ -53,7 +53,7 @@ export function entryReader(db: Db): EntryReader {
   }
 }
 
-const toLacking = ({ idx, kind }: StoredEntry): Lacking => ({ idx, kind })
+const toLacking = ({ idx, kind }: StoredEntry): MissingLeaf => ({ idx, kind })
 
 /** The digest of an entry. @throws LeafDamage if it is missing, or is not that of the leaf */
 export function digestOf({ idx, kind, hashes, digest }: StoredEntry, { start }: LogSpan) {

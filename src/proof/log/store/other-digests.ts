@@ -9,14 +9,14 @@ import { type LeafKind, leafHash, leafKinds } from '../../../verify/merkle.ts'
 import type { LogSpan } from '../logs.ts'
 
 /** A leaf whose digest is wanted, by its place among those of all logs. */
-export type Lacking = { idx: number; kind: LeafKind }
+export type MissingLeaf = { idx: number; kind: LeafKind }
 
 /** Digests by their leaf hashes: also of other leaves, and perhaps not of all that lack one. */
 export function* otherDigests(
   db: Db,
   q: Query,
   log: LogSpan,
-  lacking: readonly Lacking[],
+  lacking: readonly MissingLeaf[],
 ): Work<Map<Hex, Uint8Array>> {
   const found = new Map<Hex, Uint8Array>()
   const kinds = new Set(lacking.map(({ kind }) => kind))
@@ -62,7 +62,7 @@ function* priceDigests(db: Db, q: Query): Work<Uint8Array[]> {
   )
 }
 
-function* liabilityDigests(db: Db, q: Query, lacking: readonly Lacking[]): Work<Uint8Array[]> {
+function* liabilityDigests(db: Db, q: Query, lacking: readonly MissingLeaf[]): Work<Uint8Array[]> {
   const { liabilities } = db.tables
   const places = lacking.map(({ idx }) => idx)
   const wanted = inArray(liabilities.logPlace, places)
@@ -70,7 +70,7 @@ function* liabilityDigests(db: Db, q: Query, lacking: readonly Lacking[]): Work<
   return (yield* rows(read)).map(({ digest }) => fromHex(digest))
 }
 
-function* evidenceDigests(db: Db, q: Query, lacking: readonly Lacking[]): Work<Uint8Array[]> {
+function* evidenceDigests(db: Db, q: Query, lacking: readonly MissingLeaf[]): Work<Uint8Array[]> {
   const { upstreamEvidence } = db.tables
   const places = lacking.map(({ idx }) => idx)
   const wanted = inArray(upstreamEvidence.logPlace, places)
@@ -94,11 +94,11 @@ function* reopeningDigests(db: Db, q: Query, { origin }: LogSpan): Work<Uint8Arr
   const reopened = and(eq(audits.action, 'log.reopen'), eq(audits.subject, origin))
   const found = yield* rows(q.select().from(audits).where(reopened))
   return found.map(({ detail }) => {
-    const { previous, anchored_size: previousSize, anchored_root, reason } = detail as Reopened
+    const { previous, anchored_size: previousSize, anchored_root, reason } = detail as ReopeningText
     const head = { previousSize, previousRoot: fromHex(anchored_root) }
     return structDigest('LogReopening', { issuer: origin, previous, ...head, reason })
   })
 }
 
 /** The detail of an audit row. */
-type Reopened = { previous: string; anchored_size: number; anchored_root: Hex; reason: string }
+type ReopeningText = { previous: string; anchored_size: number; anchored_root: Hex; reason: string }

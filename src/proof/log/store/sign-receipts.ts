@@ -9,7 +9,7 @@ import { signatureRows } from '../../../storage/db/sql/signatures.ts'
 /** Places of the log: `from` ≤ place < `before`. */
 type Span = { from: number; before: number }
 
-type Which = 'unsigned' | 'all'
+type ReceiptChoice = 'unsigned' | 'all'
 
 /** Places read in one step. */
 const pagePlaces = 500
@@ -18,7 +18,7 @@ const pagePlaces = 500
 export function* signReceipts(
   db: Db,
   q: Query,
-  { which, ...span }: Span & { which: Which },
+  { which, ...span }: Span & { which: ReceiptChoice },
   signer: { sign(digest: Uint8Array): Uint8Array },
 ): Work<void> {
   for (const page of pagesOf(span)) {
@@ -51,7 +51,7 @@ function* pagesOf({ from, before }: Span): Generator<Span> {
   }
 }
 
-function readPage(db: Db, q: Query, page: Span, which: Which) {
+function readPage(db: Db, q: Query, page: Span, which: ReceiptChoice) {
   const { runs } = db.tables
   const { place, runId } = numbered
   const unsigned = which === 'unsigned' ? isNull(signatureAt(place)) : undefined

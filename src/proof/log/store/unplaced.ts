@@ -4,9 +4,9 @@ import type { EndedRun, UnnumberedRow } from '../../../storage/db/schema/schema.
 import { findFields, type Work } from '../../../storage/db/sql/query-steps.ts'
 
 /** An ended run; its place is set when it has one. */
-export type Waiting = Pick<EndedRun, 'id' | 'digest' | 'logPlace'>
+export type WaitingReceipt = Pick<EndedRun, 'id' | 'digest' | 'logPlace'>
 
-type Ended = Pick<EndedRun, 'id' | 'digest' | 'finishedAt'>
+type EndedReceipt = Pick<EndedRun, 'id' | 'digest' | 'finishedAt'>
 
 /** The most that are remembered: a run waits for milliseconds. */
 const most = 4096
@@ -15,14 +15,14 @@ export type WaitingRuns = {
   /** Remembers runs that this process ended, after their COMMIT, so that none is read again. */
   note(ended: readonly EndedRun[]): void
   /** These runs in the order of their ends. */
-  find(ids: readonly string[]): Work<Waiting[]>
+  find(ids: readonly string[]): Work<WaitingReceipt[]>
   /** Forgets runs that have their places. */
   drop(placed: readonly Pick<EndedRun, 'id'>[]): void
 }
 
 /** A database that went back may end a run again and otherwise: a lost connection forgets all. */
 export function waitingRuns(db: Db): WaitingRuns {
-  const known = new Map<string, Ended>()
+  const known = new Map<string, EndedReceipt>()
   const forget = (): void => known.clear()
   db.onForeignWrite(forget)
   db.onConnectionLost(forget)
@@ -39,7 +39,7 @@ export function waitingRuns(db: Db): WaitingRuns {
       const remembered = ids.flatMap((id) => known.get(id) ?? [])
       const unknown = ids.filter((id) => !known.has(id))
       const fields = ['id', 'digest', 'finishedAt'] as const
-      const read: Ended[] = yield* findFields(db.tables.runs, fields, { id: unknown })
+      const read: EndedReceipt[] = yield* findFields(db.tables.runs, fields, { id: unknown })
       return [...remembered, ...read]
         .sort(byEnd)
         .map(({ id, digest }) => ({ id, digest, logPlace: null }))
@@ -50,7 +50,8 @@ export function waitingRuns(db: Db): WaitingRuns {
   }
 }
 
-const byEnd = (a: Ended, b: Ended): number => a.finishedAt - b.finishedAt || (a.id < b.id ? -1 : 1)
+const byEnd = (a: EndedReceipt, b: EndedReceipt): number =>
+  a.finishedAt - b.finishedAt || (a.id < b.id ? -1 : 1)
 
 /** The first of these batches, with at least `most` runs if there are so many. */
 export function upTo(most: number, batches: UnnumberedRow[]): UnnumberedRow[] {

@@ -30,11 +30,11 @@ export const passportPictureApi = (deps: Deps, pictures: Pictures) =>
 const left = 492
 const textWidth = 640
 
-type Shown = Pick<PassportRow, 'handle' | 'displayName' | 'kind' | 'createdAt'>
-type Counted = Pick<TrackRecord, 'runs' | 'success_rate_bps'>
+type PicturedPassport = Pick<PassportRow, 'handle' | 'displayName' | 'kind' | 'createdAt'>
+type PicturedRecord = Pick<TrackRecord, 'runs' | 'success_rate_bps'>
 
 /** The cover beside the photo page, its record and its lines for machines. */
-export function passportSvg(row: Shown, record: Counted): string {
+export function passportSvg(row: PicturedPassport, record: PicturedRecord): string {
   const handle = `@${row.handle}`
   const { displayName, kind } = row
   // A name in letters that the fonts lack would be drawn with holes.
@@ -63,7 +63,7 @@ export function passportSvg(row: Shown, record: Counted): string {
   )
 }
 
-function recordLines(record: Counted): string[] {
+function recordLines(record: PicturedRecord): string[] {
   const { runs } = record
   if (runs === 0) {
     return [draw.text(left, 330, 'No runs yet', { size: 56, fill: draw.colours.quiet })]

@@ -38,12 +38,12 @@ export const publicPath = '/passports'
 
 /** The list of public passports as it was asked for. */
 export type PublicListView = {
-  found: Page<Listed>
+  found: Page<PublicPassport>
   kind: Kind | undefined
   sort: Sort
   isFirst: boolean
 }
-type Listed = { row: PassportRow; record: TrackRecord }
+type PublicPassport = { row: PassportRow; record: TrackRecord }
 
 export const PassportsPage = ({ view }: { view: PublicListView }) => (
   <>
@@ -96,7 +96,7 @@ const Filters = ({ view }: { view: PublicListView }) => (
   </div>
 )
 
-const columns: readonly Column<Listed>[] = [
+const columns: readonly Column<PublicPassport>[] = [
   { head: 'Figure', kind: 'unnamed', at: 'mark', cell: ({ row }) => <PassportMark of={row} /> },
   {
     head: 'Passport',

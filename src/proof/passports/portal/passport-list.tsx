@@ -24,7 +24,7 @@ import {
 /** The page of all passports of an account. */
 export type OwnListView = {
   account: string
-  found: Page<Listed>
+  found: Page<PassportListItem>
   /** Whether these are the newest. */
   isFirst: boolean
   draft: Draft
@@ -32,7 +32,7 @@ export type OwnListView = {
 }
 
 /** A passport in the list of its owner. */
-export type Listed = { standing: Standing; record: TrackRecord; keys: number }
+export type PassportListItem = { standing: Standing; record: TrackRecord; keys: number }
 
 export const OwnListPage = ({ view }: { view: OwnListView }) => (
   <>
@@ -71,7 +71,7 @@ export const OwnListPanel = ({ view: { account, found, isFirst } }: { view: OwnL
   />
 )
 
-const columns: readonly Column<Listed>[] = [
+const columns: readonly Column<PassportListItem>[] = [
   {
     head: 'Figure',
     kind: 'unnamed',

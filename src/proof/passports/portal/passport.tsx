@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../../access/accounts/needs-session.ts'
 import type { Deps } from '../../../app/deps-port.ts'
-import type { Acting } from '../../../kernel/acting.ts'
+import type { Actor } from '../../../kernel/acting.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import type { PassportRow } from '../../../storage/db/schema/schema.ts'
 import { type Draft, draftOf, readFields } from '../../../web/http/fields.ts'
@@ -24,9 +24,13 @@ import { OwnPassportPage, type OwnView, RetirePage } from './passport-detail.tsx
 import { ownPassportPath, ownPassportsPath } from './passport-state.tsx'
 import { readEdit, readKeyId, readNamedKey } from './read-body.ts'
 
-type Context = ReplyContext & { acting: Acting }
-type Asked = { passport: PassportRow; actor: string }
-type Act = { verb: (asked: Asked) => Promise<unknown>; draft?: Draft; done?: DoneWhat }
+type Context = ReplyContext & { acting: Actor }
+type PassportRequest = { passport: PassportRow; actor: string }
+type PassportAction = {
+  verb: (asked: PassportRequest) => Promise<unknown>
+  draft?: Draft
+  done?: DoneWhat
+}
 
 /** One passport of an account: its page, what it asks before it ends, and its actions. */
 export const passportPortal = (deps: Deps, frame: Frame) =>
@@ -64,7 +68,7 @@ const actions = (deps: Deps, frame: Frame) => {
   const act = async (
     context: Context,
     handle: string,
-    { verb, draft, done = 'passport_saved' }: Act,
+    { verb, draft, done = 'passport_saved' }: PassportAction,
   ) => {
     const passport = await findOwnPassport(deps, context.acting.account, handle)
     try {
@@ -77,12 +81,12 @@ const actions = (deps: Deps, frame: Frame) => {
     }
     return answer(deps, context, passport, done)
   }
-  const issue = (asked: Asked) => issueStatement(deps, asked)
+  const issue = (asked: PassportRequest) => issueStatement(deps, asked)
   const withBody = (sent: Request) => readFields(sent, { limitBytes: deps.settings.bodyBytes })
 
   const edit = async (context: Context, handle: string) => {
     const sent = await withBody(context.request)
-    const verb = (asked: Asked) => editPassport(deps, { ...asked, wish: readEdit(sent) })
+    const verb = (asked: PassportRequest) => editPassport(deps, { ...asked, wish: readEdit(sent) })
     return act(context, handle, { verb, draft: draftOf(sent.value) })
   }
 
@@ -141,7 +145,7 @@ const actions = (deps: Deps, frame: Frame) => {
       '/api/portal/passports/:handle/bind',
       async ({ params, request, set, acting }) => {
         const { value } = await withBody(request)
-        const verb = (asked: Asked) => {
+        const verb = (asked: PassportRequest) => {
           const keyId = readKeyId(value)
           return keyId === undefined ? unbindAll(deps, asked) : bindKey(deps, { ...asked, keyId })
         }
@@ -153,14 +157,15 @@ const actions = (deps: Deps, frame: Frame) => {
       '/api/portal/passports/:handle/unbind',
       async ({ params, request, set, acting }) => {
         const { value } = await withBody(request)
-        const verb = (asked: Asked) => unbindKey(deps, { ...asked, keyId: readNamedKey(value) })
+        const verb = (asked: PassportRequest) =>
+          unbindKey(deps, { ...asked, keyId: readNamedKey(value) })
         return act({ request, set, acting }, params.handle, { verb })
       },
       { needsSession: { action: 'passports:write' }, parse: 'none' },
     )
 }
 
-const pageOf = (frame: Frame, acting: Acting, title: string, main: Markup) =>
+const pageOf = (frame: Frame, acting: Actor, title: string, main: Markup) =>
   dashboardPage({ frame, title, here: ownPassportsPath, acting, main })
 
 /** The passport in JSON, as htmx's part of its page, or by going to its page. */

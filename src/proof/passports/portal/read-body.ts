@@ -4,7 +4,7 @@ import { refuseField } from '../../../kernel/refusal.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { type Draft, draftOf, type Fields } from '../../../web/http/fields.ts'
 import type { Static } from '../../../web/http/shape.ts'
-import { everyProfileName, type Profile, type ProfileWish } from '../profile.ts'
+import { everyProfileName, type Profile, type ProfileChange } from '../profile.ts'
 import { bindBody, createBody, editBody } from '../shapes.ts'
 
 /** @throws Refusal `invalid_request` with `param`. */
@@ -15,7 +15,8 @@ export function readNewPassport(sent: Fields) {
 }
 
 /** @throws Refusal `invalid_request` with `param`. */
-export const readEdit = (sent: Fields): ProfileWish => toWish(checkBody(editBody, membersOf(sent)))
+export const readEdit = (sent: Fields): ProfileChange =>
+  toWish(checkBody(editBody, membersOf(sent)))
 
 /** The key that is named; undefined for null, nothing and an empty field. */
 export const readKeyId = (value: Json): string | undefined =>
@@ -28,7 +29,7 @@ export function readNamedKey(value: Json): string {
 }
 
 /** The members of a body that are there, by their names in a profile. */
-const toWish = (body: Static<typeof editBody>): ProfileWish =>
+const toWish = (body: Static<typeof editBody>): ProfileChange =>
   Object.fromEntries(
     everyProfileName.flatMap(([name, member]) =>
       body[member] === undefined ? [] : [[name, body[member]]],

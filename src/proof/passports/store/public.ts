@@ -20,7 +20,7 @@ const passedMax = 4000
 export function* movePublicReceipt(
   q: Query,
   { passports }: Tables,
-  { run, from, to }: { run: Pick<EndedRun, 'passport'>; from: Shown; to: Shown },
+  { run, from, to }: { run: Pick<EndedRun, 'passport'>; from: ShareScope; to: ShareScope },
 ): Work<void> {
   const change = Number(showsPassport(to)) - Number(showsPassport(from))
   if (run.passport === '' || change === 0) return
@@ -32,10 +32,10 @@ export function* movePublicReceipt(
   yield* rows(moved.returning({ handle: passports.handle }))
 }
 
-type Shown = Pick<ShareRow, 'visibility' | 'sections'> | undefined
+type ShareScope = Pick<ShareRow, 'visibility' | 'sections'> | undefined
 
 /** Whether everybody may see under which passport the receipt was made. */
-const showsPassport = (share: Shown): boolean =>
+const showsPassport = (share: ShareScope): boolean =>
   share?.visibility === 'public' && share.sections.includes('passport')
 
 export type PublicReceipts = {

@@ -19,7 +19,7 @@ export function standingQueries({ tables }: Db) {
   const select = (q: Query) => q.select({ row: passports, counted }).from(passports)
 
   /** Adds the models of all passports that were found, in one query. */
-  function* withModels(q: Query, found: Found[]): Work<Standing[]> {
+  function* withModels(q: Query, found: StandingRow[]): Work<Standing[]> {
     if (found.length === 0) return []
     const handles = found.map(({ row }) => row.handle)
     const named = q.select().from(models).where(inArray(models.handle, handles))
@@ -43,4 +43,4 @@ export function standingQueries({ tables }: Db) {
   }
 }
 
-type Found = { row: PassportRow; counted: string | null }
+type StandingRow = { row: PassportRow; counted: string | null }

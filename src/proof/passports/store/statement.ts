@@ -20,10 +20,10 @@ import { cursorFact } from './passport-counter.ts'
 import { type Standing, standingQueries } from './standing.ts'
 
 /** A statement as it is to be logged, but for its place. */
-export type Drafted = Omit<PassportStatementRow, 'logPlace'>
+export type StatementDraft = Omit<PassportStatementRow, 'logPlace'>
 
 /** What is written together with a statement: its audit row, and the passport where it changes. */
-export type Issue = { statement: Drafted; audit: AuditRow; row?: PassportRow }
+export type Issue = { statement: StatementDraft; audit: AuditRow; row?: PassportRow }
 
 export type StatementStore = {
   /** The newest statement of a passport. */
@@ -39,7 +39,7 @@ export function statementStore(db: Db, log: LogStore): StatementStore {
   const { auditEntries, passports, passportStatements: statements } = db.tables
   const standings = standingQueries(db)
 
-  function* findAt(q: Query, { handle, issuer, asOfSize }: Drafted): Work<Found> {
+  function* findAt(q: Query, { handle, issuer, asOfSize }: StatementDraft): Work<StoredStatement> {
     const same = and(
       eq(statements.handle, handle),
       eq(statements.issuer, issuer),
@@ -61,7 +61,7 @@ export function statementStore(db: Db, log: LogStore): StatementStore {
         const standing = yield* standings.one(q, handle)
         if (!standing) throw new Error(`there is no passport ${handle}`)
         const { statement, audit, row } = decide(standing)
-        let made: Found = yield* findAt(q, statement)
+        let made: StoredStatement = yield* findAt(q, statement)
         if (!made) {
           const { digest } = statement
           const { place } = yield* append(() => [{ kind: leafKinds.passportStatement, digest }])
@@ -75,4 +75,4 @@ export function statementStore(db: Db, log: LogStore): StatementStore {
   }
 }
 
-type Found = PassportStatementRow | undefined
+type StoredStatement = PassportStatementRow | undefined

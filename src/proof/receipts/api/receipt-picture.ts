@@ -11,7 +11,7 @@ import * as draw from '../../../web/pictures/drawing.ts'
 import type { Pictures } from '../../../web/pictures/pictures.ts'
 import { shortId } from '../../../web/ui/hash.tsx'
 import { findShared } from '../find-shared.ts'
-import { type Judged, judgeStored } from '../judge.ts'
+import { type Judgement, judgeStored } from '../judge.ts'
 import { sharedFileOf } from '../receipt-file.ts'
 
 export const receiptPicturePath = (id: string): string => `/receipts/${id}/picture.png`
@@ -34,7 +34,7 @@ const left = 150
 const textWidth = 560
 
 /** The slip in large, without what its owner hides: the model, the total, how far it has come. */
-export function receiptSvg({ file, verdict }: Pick<Judged, 'file' | 'verdict'>): string {
+export function receiptSvg({ file, verdict }: Pick<Judgement, 'file' | 'verdict'>): string {
   const { receipt, digest } = file
   const { run } = receipt
   const model = isHidden(run) ? 'One run' : draw.cut(run.model, 40)

@@ -7,7 +7,7 @@ import { Icon } from '../../../web/ui/icon.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { PageHead, Panel } from '../../../web/ui/panel.tsx'
 import { signersOf, upstreamKeysOf } from '../check-receipt.ts'
-import type { Judged } from '../judge.ts'
+import type { Judgement } from '../judge.ts'
 import { GivenPaper, VerdictPanel } from './verdict.tsx'
 
 export type CheckView = {
@@ -22,7 +22,7 @@ export type CheckView = {
     | { field: 'text' | 'signers' | 'quote' | 'evidence' | 'policy'; message: string }
     | undefined
   /** What came out. */
-  judged?: Judged
+  judged?: Judgement
 }
 
 export const VerifyPage = ({ view, deps }: { view: CheckView; deps: Deps }) => (

@@ -5,9 +5,9 @@ import type { Deps } from '../../../app/deps-port.ts'
 import { Refusal, refuse } from '../../../kernel/refusal.ts'
 import { elsewhereById } from '../../../kernel/shard.ts'
 import { isAddress } from '../../../verify/address.ts'
-import { readBeside } from '../../../verify/beside.ts'
 import { repeatedMembers } from '../../../verify/json-text.ts'
 import { isReceiptFile, type ReceiptFile } from '../../../verify/receipt.ts'
+import { readSupplements } from '../../../verify/supplements.ts'
 import { readJson } from '../../../web/http/body.ts'
 import { readForm } from '../../../web/http/fields.ts'
 import { keylessGuard, takeCheck } from '../../../web/http/keyless.ts'
@@ -15,8 +15,8 @@ import type { Frame } from '../../../web/ui/frame.ts'
 import { publicPage } from '../../../web/ui/layout.tsx'
 import { type ReplyContext, reply, sendOn } from '../../../web/ui/reply.ts'
 import { verifyBodyBytes } from '../check-receipt.ts'
-import { readGiven } from '../given.ts'
 import { judgeGiven, noReader } from '../judge.ts'
+import { readSubmission } from '../submitted-receipt.ts'
 import { type CheckView, VerifyPage } from './check-form.tsx'
 
 /**
@@ -41,7 +41,7 @@ export const verifyPages = (deps: Deps, frame: Frame) =>
           const message = 'These are not all addresses: 0x and 40 hexadecimal digits each.'
           return say({ field: 'signers', message }, 422)
         }
-        const given = readGiven(text, deps.settings.baseUrl)
+        const given = readSubmission(text, deps.settings.baseUrl)
         if (given.kind === 'wrong') return say({ field: 'text', message: given.message }, 422)
         if (given.kind === 'receipt') {
           const isElsewhere = elsewhereById(deps.shard, given.id) !== undefined
@@ -50,7 +50,7 @@ export const verifyPages = (deps: Deps, frame: Frame) =>
           }
           return sendOn({ set }, `/receipts/${given.id}`)
         }
-        const read = readBeside(typed)
+        const read = readSupplements(typed)
         if (!read.ok) return say(read, 422)
         try {
           const judged = await judgeGiven(deps, given, { signers, beside: read.beside })

@@ -15,14 +15,14 @@ import { ServerWord, Slip } from '../../../web/ui/slip.tsx'
 import { stageTone } from '../../../web/ui/stage.tsx'
 import type { Tone } from '../../../web/ui/status.tsx'
 import { Checks } from '../../../web/ui/steps.tsx'
-import type { KnownEvidence } from '../../attested/known-evidence.ts'
-import { EvidencePanel } from '../../attested/pages/evidence-panel.tsx'
-import type { Judged } from '../judge.ts'
+import type { KnownEvidence } from '../../upstream-evidence/known-evidence.ts'
+import { EvidencePanel } from '../../upstream-evidence/pages/evidence-panel.tsx'
+import type { Judgement } from '../judge.ts'
 import { VerifyWithoutUs } from './verify.tsx'
 
 /** A receipt as one of its two doors shows it: the owner's, or everybody's. */
 export type ReceiptView = {
-  judged: Judged
+  judged: Judgement
   baseUrl: string
   /** Of this very page, to check again. */
   path: string
@@ -72,7 +72,7 @@ export function ReceiptPage({ view }: { view: ReceiptView }) {
   )
 }
 
-function Paper({ judged }: { judged: Judged }) {
+function Paper({ judged }: { judged: Judgement }) {
   const { file, verdict } = judged
   const { receipt } = file
   return (
@@ -199,12 +199,12 @@ const TakeTheWord = ({ runId }: { runId: string }) => (
 /** Where the browser finds the verifier. */
 export const verifierPath = (): string => assetPath('verify.js')
 
-export function toneOf({ verdict }: Judged): Tone {
+export function toneOf({ verdict }: Judgement): Tone {
   if (kindOf(verdict) === 'bad') return 'bad'
   return stageTone(verdict.level)
 }
 
-function PathToRoot({ proof, judged }: { proof: Proof; judged: Judged }) {
+function PathToRoot({ proof, judged }: { proof: Proof; judged: Judgement }) {
   const { steps, root } = pathSteps(proof)
   const { level } = judged.verdict
   const isOnChain = level === 'anchored' || level === 'final'

@@ -6,11 +6,11 @@ import { evidenceOf, summaryOf } from '../../../verify/verdict-words.ts'
 import { Panel } from '../../../web/ui/panel.tsx'
 import { ServerWord, Slip } from '../../../web/ui/slip.tsx'
 import { Checks } from '../../../web/ui/steps.tsx'
-import type { Judged } from '../judge.ts'
+import type { Judgement } from '../judge.ts'
 import { noteOf, toneOf } from './receipt.tsx'
 
 /** What this server found out about a file, as the browser's own check would draw it. */
-export const VerdictPanel = ({ judged }: { judged: Judged }) => (
+export const VerdictPanel = ({ judged }: { judged: Judgement }) => (
   <Panel
     id="result"
     title={<span class={['verdict', toneOf(judged)]}>{stateWords(judged.verdict)}</span>}
@@ -27,7 +27,7 @@ export const VerdictPanel = ({ judged }: { judged: Judged }) => (
 const lastMs = 8_640_000_000_000_000n
 
 /** The file as paper; nothing where it cannot be read. */
-export function GivenPaper({ judged }: { judged: Judged }) {
+export function GivenPaper({ judged }: { judged: Judgement }) {
   const parsed = parseReceiptFile(judged.file)
   // Without an id in the verdict the checks could not read the file.
   if (judged.verdict.receipt_id === null || !parsed.ok) return null

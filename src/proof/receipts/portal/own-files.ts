@@ -3,10 +3,10 @@ import { Elysia } from 'elysia'
 import { sessionAuth } from '../../../access/accounts/needs-session.ts'
 import { isOf } from '../../../access/keys/owns.ts'
 import type { Deps } from '../../../app/deps-port.ts'
-import type { Whose } from '../../../kernel/acting.ts'
+import type { KeyScope } from '../../../kernel/acting.ts'
 import { isId } from '../../../kernel/ids.ts'
 import { refuse } from '../../../kernel/refusal.ts'
-import { fileIn, ownEvidence } from '../../attested/known-evidence.ts'
+import { fileIn, ownEvidence } from '../../upstream-evidence/known-evidence.ts'
 import { asFile } from '../pages.tsx'
 import type { Ended } from '../receipt.ts'
 import { ownFileOf } from '../receipt-file.ts'
@@ -36,7 +36,7 @@ export const ownFiles = (deps: Deps) =>
     )
 
 /** @throws Refusal `receipt_not_found`, the same for a receipt of others as for none. */
-export async function findOwn(deps: Deps, whose: Whose, id: string): Promise<Ended> {
+export async function findOwn(deps: Deps, whose: KeyScope, id: string): Promise<Ended> {
   const found = isId('rcpt', id) ? await deps.receipts.find(id) : undefined
   return found && (await isOf(deps, found, whose)) ? found : refuse('receipt_not_found')
 }

@@ -20,8 +20,8 @@ import { addEvents } from '../../../storage/outbox/store.ts'
 import { forgetItems } from '../../../storage/responses/store.ts'
 import { forgetTexts } from '../../../storage/texts/store.ts'
 import type { FullReceipt } from '../../../verify/receipt.ts'
-import { forgetEvidence } from '../../attested/store/forget-evidence.ts'
 import { movePublicReceipt } from '../../passports/store/public.ts'
+import { forgetEvidence } from '../../upstream-evidence/store/forget-evidence.ts'
 import { isErased, receiptIdOf, runIdOf } from '../receipt.ts'
 
 export type ShareStore = {
@@ -32,19 +32,19 @@ export type ShareStore = {
     receiptIds: string[],
   ): Promise<Map<string, ShareRow['visibility']>>
   /** Locks a receipt and stores the share that `decide` returns, with its audit row. */
-  change(receiptId: string, decide: (held: Held) => Change): Promise<ShareRow | undefined>
+  change(receiptId: string, decide: (held: ShareState) => Change): Promise<ShareRow | undefined>
   /**
    * Deletes the seed and texts of a receipt and stores the receipt itself, with the share that
    * `decide` returns. Returns when it was first erased; erasing again changes nothing.
    */
   erase(
     erased: { receiptId: string; receipt: FullReceipt; at: Millis },
-    decide: (held: Held) => Change,
+    decide: (held: ShareState) => Change,
   ): Promise<Millis>
 }
 
 /** The state that a decision is based on. */
-export type Held = { isErased: boolean; share: ShareRow | undefined }
+export type ShareState = { isErased: boolean; share: ShareRow | undefined }
 
 /** The new share, or none; without an audit row nothing changes. */
 export type Change = { share: ShareRow | undefined; audit: AuditRow | undefined }
@@ -53,7 +53,7 @@ export function shareStore(db: Db): ShareStore {
   const { runs, shares, erasedReceipts, auditEntries } = db.tables
 
   /** Locks a receipt: of two changes at once the later one sees what the earlier left. */
-  function* hold(q: Query, receiptId: string): Work<Held & { run: EndedRun }> {
+  function* hold(q: Query, receiptId: string): Work<ShareState & { run: EndedRun }> {
     const named = q
       .select(runColumns(db))
       .from(runs)
@@ -67,7 +67,7 @@ export function shareStore(db: Db): ShareStore {
   /** Every change of a share goes through here: what is summed up of public receipts follows. */
   function* write(
     q: Query,
-    { run, share: from }: Held & { run: EndedRun },
+    { run, share: from }: ShareState & { run: EndedRun },
     to: ShareRow | undefined,
   ): Work<void> {
     const receiptId = receiptIdOf(run.id)

@@ -1,6 +1,6 @@
 /** Reads the receipts of an account or of a branch in pages of bounded cost. */
 import { and, desc, eq, gte, inArray, lt, lte, sql } from 'drizzle-orm'
-import type { Whose } from '../../../kernel/acting.ts'
+import type { KeyScope } from '../../../kernel/acting.ts'
 import { type PageRequest, sortedMax, toPage } from '../../../kernel/pagination.ts'
 import type { Db } from '../../../storage/db/engine/db.ts'
 import { runColumns } from '../../../storage/db/schema/run-columns.ts'
@@ -23,7 +23,7 @@ export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown' | 'listCos
   const { output: _, ...columns } = runColumns(db)
 
   /** By run: all receipts, or the private ones. */
-  function* byRun(q: Query, whose: Whose, filter: ReceiptFilter, page: PageRequest) {
+  function* byRun(q: Query, whose: KeyScope, filter: ReceiptFilter, page: PageRequest) {
     const after = page.after === undefined ? undefined : lt(runs.id, runIdOf(page.after))
     const isNarrow = [filter.model, filter.end].some(Boolean) || filter.visibility === 'private'
     const bounds = and(among(filter), after)
@@ -56,7 +56,7 @@ export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown' | 'listCos
   /** By share: the receipts that others see, a small part. */
   function* byShare(
     q: Query,
-    whose: Whose,
+    whose: KeyScope,
     filter: ReceiptFilter & { visibility: 'unlisted' | 'public' },
     page: PageRequest,
   ) {
@@ -95,7 +95,7 @@ export function shownReceipts(db: Db): Pick<ReceiptStore, 'listShown' | 'listCos
   }
 
   /** The newest runs that have a share of this visibility, as many as are sorted. */
-  const sharedRuns = (q: Query, { account }: Whose, visibility: 'unlisted' | 'public') => {
+  const sharedRuns = (q: Query, { account }: KeyScope, visibility: 'unlisted' | 'public') => {
     const own = and(eq(shares.accountId, account), eq(shares.visibility, visibility))
     const found = q
       .select({ id: runIdColumn.as('id') })

@@ -12,7 +12,7 @@ import { leafKinds } from '../../../verify/merkle.ts'
 import type { LogSpan } from '../../log/logs.ts'
 import { addCheckpoint, againFact } from '../../log/store/checkpoint.ts'
 import { firstUnsigned, signReceipts } from '../../log/store/sign-receipts.ts'
-import type { Appended, Appending, LogStore } from '../../log/store.ts'
+import type { AppendedLeaf, Appending, LogStore } from '../../log/store.ts'
 import { rootOf } from '../../log/tree.ts'
 import type { Signer } from '../signer.ts'
 
@@ -29,7 +29,7 @@ export type Change = {
   id: string
 }
 
-export type Changed = { fromIndex: number; logIndex: number }
+export type SignerChange = { fromIndex: number; logIndex: number }
 
 export function signerChanges(db: Db, log: LogStore) {
   const { logCheckpoints, signers, auditEntries } = db.tables
@@ -39,7 +39,7 @@ export function signerChanges(db: Db, log: LogStore) {
     appending: Appending,
     change: Change,
     fromIndexAt: (index: number) => number,
-  ): Work<Appended & { fromIndex: number }> {
+  ): Work<AppendedLeaf & { fromIndex: number }> {
     const { previous, next, reason, old } = change
     const { issuer } = previous
     let digest: Uint8Array = new Uint8Array()
@@ -75,7 +75,7 @@ export function signerChanges(db: Db, log: LogStore) {
   }
 
   /** Signs the head of the log as it stands in this transaction. */
-  const signHead = (q: Query, by: Signer, change: Change, { frontier }: Appended) => {
+  const signHead = (q: Query, by: Signer, change: Change, { frontier }: AppendedLeaf) => {
     const head = { issuer: change.log.origin, size: frontier.size, root: rootOf(frontier) }
     const checkpoint = { ...head, timestamp: change.now }
     const signature = by.sign(structDigest('Checkpoint', checkpoint))
@@ -84,7 +84,7 @@ export function signerChanges(db: Db, log: LogStore) {
 
   return {
     /** The old key signs everything logged so far and, as its last leaf, its successor's name. */
-    rotate: (change: Change & { old: Signer }): Promise<Changed> =>
+    rotate: (change: Change & { old: Signer }): Promise<SignerChange> =>
       log.change(function* (q, appending) {
         yield* appending.numberWaiting()
         const added = yield* appendStatement(appending, change, (index) => index + 1)
@@ -100,7 +100,7 @@ export function signerChanges(db: Db, log: LogStore) {
      * @throws Refusal `invalid_request` for an index outside the old key's range, `conflict` if a
      * receipt below it was never signed and the old key is lost.
      */
-    revoke: (change: Change, fromIndex: number): Promise<Changed> =>
+    revoke: (change: Change, fromIndex: number): Promise<SignerChange> =>
       log.change(function* (q, appending) {
         const { old, next, previous } = change
         const { origin: issuer, start } = change.log

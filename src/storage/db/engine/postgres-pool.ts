@@ -1,6 +1,6 @@
 /** The connections to one PostgreSQL server: deadlines, probes, notices, a new pool. */
 import { StorageFault } from '../../../kernel/storage-fault.ts'
-import { Flight, type Pace, turnMs } from '../sql/flight.ts'
+import { type Pace, PendingWork, turnMs } from '../sql/pending-work.ts'
 import type { Notice, Notices } from './notices.ts'
 import { type PgDrizzle, pgDrizzle } from './pg-drizzle.ts'
 import { serverFaultOf } from './server-fault.ts'
@@ -26,11 +26,11 @@ const closeWithinS = 2
 /** The channel of {@link Notices}; each database has its own. */
 const channel = 'counterfoil'
 
-type Pool = { client: Bun.SQL; pg: PgDrizzle; flights: Set<Flight>; isOver: boolean }
+type Pool = { client: Bun.SQL; pg: PgDrizzle; flights: Set<PendingWork>; isOver: boolean }
 
 export type ServerPool = {
   /** Runs work on the current pool; `pg` is not kept, because the next work may get a new pool. */
-  run<T>(pace: Pace, work: (pg: PgDrizzle, flight: Flight) => Promise<T>): Promise<T>
+  run<T>(pace: Pace, work: (pg: PgDrizzle, flight: PendingWork) => Promise<T>): Promise<T>
   notices: Notices
   storage: Storage
   onConnectionLost(listener: () => void): void
@@ -108,13 +108,13 @@ export function serverPool(url: string, connections = usualConnections): ServerP
   /** With `isBeside`, a connection of its own is opened: that there is none stops nothing else. */
   const fly = <T>(
     pace: Pace,
-    work: (pool: Pool, flight: Flight) => Promise<T>,
+    work: (pool: Pool, flight: PendingWork) => Promise<T>,
     isBeside = false,
   ): Promise<T> => {
     if (away) return Promise.reject(new StorageFault(away.reason, away.code))
     const pool = current
     return new Promise<T>((done, failed) => {
-      const flight = new Flight(turns, pace, failed)
+      const flight = new PendingWork(turns, pace, failed)
       pool.flights.add(flight)
       const leave = (): void => {
         pool.flights.delete(flight)
@@ -178,7 +178,7 @@ export function serverPool(url: string, connections = usualConnections): ServerP
 
   const look = (): void => {
     turns.turn++
-    const ageOf = (flight: Flight): number => turns.turn - flight.at
+    const ageOf = (flight: PendingWork): number => turns.turn - flight.at
     const flights = [...pools].flatMap((pool) => [...pool.flights])
     const age = flights.reduce((most, flight) => Math.max(most, ageOf(flight)), 0)
     const isDeaf = listeners.length > 0 && heardOver !== current
@@ -192,7 +192,7 @@ export function serverPool(url: string, connections = usualConnections): ServerP
   }
 
   /** The server answers probes: gives up late statements and their pool only. */
-  const giveUpLate = (ageOf: (flight: Flight) => number): void => {
+  const giveUpLate = (ageOf: (flight: PendingWork) => number): void => {
     for (const pool of [...pools]) {
       const late = [...pool.flights].filter(
         (flight) => flight.pace !== 'long' && ageOf(flight) >= deadlineTurns,

@@ -6,7 +6,7 @@ import { pgColumns } from '../schema/columns.ts'
 import { buildSchema } from '../schema/schema.ts'
 import { buildViews } from '../schema/views.ts'
 import { batchStatement, copyStatement, lookUp } from '../sql/batch-statements.ts'
-import { Flight, type Pace } from '../sql/flight.ts'
+import { type Pace, PendingWork } from '../sql/pending-work.ts'
 import type { Query, Step, Work } from '../sql/query-steps.ts'
 import { compiledOnce, placeholders } from '../sql/statements.ts'
 import type { Db } from './db.ts'
@@ -36,7 +36,7 @@ export function postgresDb(
 ): Db & { drizzle: PgDirect } {
   const turns = { turn: 0 }
   return dbOver(
-    { run: (pace, work) => work(pg, new Flight(turns, pace, () => {})), settings: byIndex },
+    { run: (pace, work) => work(pg, new PendingWork(turns, pace, () => {})), settings: byIndex },
     close,
   )
 }
@@ -163,7 +163,7 @@ const sentMax = 16
 async function drive<T>(
   work: Work<T>,
   over: Over,
-  flight: Flight,
+  flight: PendingWork,
   first: Promise<unknown>[] = [],
 ): Promise<T> {
   let sent = first

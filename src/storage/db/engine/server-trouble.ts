@@ -1,6 +1,6 @@
 /** Decides from statements and probes whether a PostgreSQL server stores anything. */
 import type { StorageFault } from '../../../kernel/storage-fault.ts'
-import { type Pace, type Turns, turnMs } from '../sql/flight.ts'
+import { type Pace, type TurnCount, turnMs } from '../sql/pending-work.ts'
 import { isTableLock } from './server-probe.ts'
 import type { Storage } from './storage.ts'
 
@@ -13,7 +13,7 @@ const shortTurns = 30_000 / turnMs
 /** How long after the last full disk a write ends that fault, in turns. */
 const roomTurns = 5000 / turnMs
 
-export function watchTrouble(turns: Turns) {
+export function watchTrouble(turns: TurnCount) {
   const listeners: ((trouble: StorageFault | undefined) => void)[] = []
   let trouble: StorageFault | undefined
   let wroteAt = turns.turn

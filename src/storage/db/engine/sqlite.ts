@@ -18,7 +18,7 @@ import {
 } from '../sql/statements.ts'
 import { connect, emptyLog } from './connection.ts'
 import type { Db, WriteEnded } from './db.ts'
-import { type Where, watchStorage } from './storage.ts'
+import { type StoragePhase, watchStorage } from './storage.ts'
 import { lookEveryMs, makeVersion } from './version.ts'
 
 /** The retries of a batch that finds the lock taken. */
@@ -83,7 +83,7 @@ export function openSqlite(
     /** What each command is told, and whether it is stored, once the transaction has ended. */
     const told: { command: Command; isStored: boolean; answer: () => void }[] = []
     let isWell = true
-    let where: Where = 'write'
+    let where: StoragePhase = 'write'
     // A single command needs no savepoint, which would copy pages.
     const isAlone = commands.length === 1
     try {

@@ -15,7 +15,7 @@ export type Storage = {
 }
 
 /** The operation that failed; it decides what the error means for the data. */
-export type Where = 'read' | 'write' | 'commit'
+export type StoragePhase = 'read' | 'write' | 'commit'
 
 /**
  * After a failed write or sync nothing is written any more: the kernel may have dropped the pages,
@@ -40,7 +40,7 @@ export function watchStorage(file: string) {
       void listeners.push(listener),
     stopped,
     /** Turns an engine error into a StorageFault and remembers it; other errors pass. */
-    faultOf(error: unknown, where: Where): unknown {
+    faultOf(error: unknown, where: StoragePhase): unknown {
       if (error instanceof StorageFault) return error
       const fault = storageFaultOf(error, where)
       if (!fault) return error
@@ -70,7 +70,7 @@ export function watchStorage(file: string) {
 }
 
 /** The StorageFault of an engine error; undefined for any other error. */
-export function storageFaultOf(error: unknown, where: Where): StorageFault | undefined {
+export function storageFaultOf(error: unknown, where: StoragePhase): StorageFault | undefined {
   const code = codeOf(error)
   const reason = code === undefined ? undefined : reasonOf(code, where)
   return code && reason ? new StorageFault(reason, code, { cause: error }) : undefined
@@ -92,7 +92,7 @@ function codeOf(error: unknown): string | undefined {
 }
 
 /** A failed read loses nothing; a failed write may, unless the disk was full. */
-function reasonOf(code: string, where: Where): StorageReason | undefined {
+function reasonOf(code: string, where: StoragePhase): StorageReason | undefined {
   // The second: the index of the write-ahead log could not grow.
   if (code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE') return 'storage_full'
   if (code.startsWith('SQLITE_IOERR')) {

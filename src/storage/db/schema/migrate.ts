@@ -171,7 +171,7 @@ export function sqliteState(raw: Database): MigrationState {
   const has = raw.prepare('select name from sqlite_master').values().flat()
   assertOurs(Number(raw.prepare('PRAGMA application_id').values()[0]?.[0]), has.length === 0)
   if (!has.includes('migrations')) return stateOf(sqliteSchema.steps, [])
-  const taken = raw.query('select tag, hash, applied_at from migrations').all() as Taken[]
+  const taken = raw.query('select tag, hash, applied_at from migrations').all() as AppliedStep[]
   return stateOf(sqliteSchema.steps, taken, neededBy(raw))
 }
 
@@ -180,12 +180,12 @@ export async function postgresState(pg: PgDirect): Promise<MigrationState> {
   const there = rowsOf(await pg.execute(sql`select to_regclass('migrations') is not null as has`))
   if (!(there[0] as unknown as { has: boolean }).has) return stateOf(pgSchema.steps, [])
   const found = await pg.execute(sql`select tag, hash, applied_at from migrations`)
-  return stateOf(pgSchema.steps, rowsOf(found) as Taken[], await neededIn(pg))
+  return stateOf(pgSchema.steps, rowsOf(found) as AppliedStep[], await neededIn(pg))
 }
 
-type Taken = Step & { applied_at: bigint | number | string }
+type AppliedStep = Step & { applied_at: bigint | number | string }
 
-function stateOf(all: readonly Step[], taken: Taken[], needed?: string): MigrationState {
+function stateOf(all: readonly Step[], taken: AppliedStep[], needed?: string): MigrationState {
   const applied = taken.map(({ tag, applied_at }) => ({ tag, at: Number(applied_at) }))
   const unknown = taken.map(({ tag }) => tag).filter((tag) => !all.some((one) => one.tag === tag))
   return { applied, pending: pendingOf(all, taken, needed).map(({ tag }) => tag), unknown }

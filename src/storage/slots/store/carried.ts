@@ -4,13 +4,13 @@ import type { PgDirect } from '../../db/engine/pg-drizzle.ts'
 import type { Tables } from '../../db/schema/schema.ts'
 
 /** A connection, or a transaction on it. */
-export type Asked = Pick<PgDirect, 'execute'>
+export type QueryRunner = Pick<PgDirect, 'execute'>
 
 /** A database of PostgreSQL; slots do not move on SQLite, which has one process. */
 export type Side = { pg: PgDirect; tables: Tables }
 
 /** Runs a statement and returns its rows, keyed by the names of their columns. */
-export async function ask<T = Record<string, unknown>>(pg: Asked, query: SQL): Promise<T[]> {
+export async function ask<T = Record<string, unknown>>(pg: QueryRunner, query: SQL): Promise<T[]> {
   const answer = await pg.execute(query)
   return (Array.isArray(answer) ? answer : (answer as { rows: unknown[] }).rows) as T[]
 }
@@ -37,7 +37,7 @@ export const identity = (d: SQL): SQL =>
     ${d}.token_amount, ${d}.ordinal)`
 
 /** The row that waits until the other step of a move, or who opens an account, is through. */
-export async function lockGate(pg: Asked, { facts }: Tables): Promise<void> {
+export async function lockGate(pg: QueryRunner, { facts }: Tables): Promise<void> {
   const found = await ask(pg, sql`select value from ${facts} where name = 'shard' for update`)
   if (found.length === 0) throw new Error('this database is not a shard yet; start its server once')
 }
@@ -50,7 +50,7 @@ const pageRows = 500
 
 /** The rows of a move in their order, page by page. */
 export async function* carriedRows(
-  pg: Asked,
+  pg: QueryRunner,
   { slotMoveRows }: Tables,
   move: string,
 ): AsyncGenerator<CarriedRow[], void, void> {
