@@ -1,4 +1,4 @@
-/** `models import`: takes prices from the public price files of LiteLLM, OpenRouter and models.dev. */
+/** `models import`: takes prices from public files of LiteLLM, OpenRouter and models.dev. */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { matches } from '../access/keys/key.ts'

@@ -147,7 +147,7 @@ async function add(name: string, options: AddOptions): Promise<void> {
   say(`${path} has ${provider.name} with ${isThere.size} new models. ${told.words}`)
 }
 
-/** Where the server will find the key; undefined for a server without keys. */
+/** The place where the server will find the key; undefined for a server without keys. */
 function placeOf(
   key: string | undefined,
   variable: string | undefined,

@@ -1,4 +1,4 @@
-/** What the commands about providers share: the key, the question to the provider, the entries. */
+/** Shared by the commands about providers: the key, the question to the provider, the entries. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { matches } from '../access/keys/key.ts'
@@ -110,7 +110,7 @@ export function readTokenPrice(text: string): Decimal {
 export const priceOf = (usd: Decimal | undefined): string =>
   usd === undefined ? '–' : `$${toPrice(roundUp(usd, 12).value).replace('/M', ' / M')}`
 
-/** Where a server finds a key: in a variable or in a file. */
+/** The place of a key: a variable or a file. */
 export type KeyPlace = { variable?: string; file?: string }
 
 export type NewUpstream = {
@@ -151,7 +151,7 @@ export function withProvider(
   return withIt === undefined ? undefined : withModels(withIt, [], models.map(inDollars))
 }
 
-/** Where a provider's key is kept in the data folder. */
+/** The file in the data folder that keeps a provider's key. */
 export function keyFileFor(data: string, id: string): string {
   const first = join(data, 'keys', id)
   if (!existsSync(first)) return first

@@ -59,7 +59,7 @@ describe.skipIf(noChromium)('the rules that every page is held against', () => {
     server.stop(true)
   }, 60_000)
 
-  test('are asked by visits that see nothing of the visit before, and load all that they weigh', async () => {
+  test('are asked by visits that do not see the visit before, and load all that they weigh', async () => {
     const script = `const been = document.cookie + (localStorage.getItem('been') ?? '')
       if (been) console.error('was here: ' + been)
       document.cookie = 'been=cookie'; localStorage.setItem('been', 'storage')`

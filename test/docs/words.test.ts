@@ -18,7 +18,7 @@ test('Every word of the page occurs in the code.', () => {
 /** Rooms of a technique, whose name is a word of the trade. */
 const technical = new Set(['counts', 'db', 'figures', 'pages', 'price-files', 'protocols', 'texts'])
 /** Rooms with an adjective for a name, and their word. */
-const named: Record<string, string> = { attested: 'evidence of the upstream' }
+const named: Record<string, string> = { 'upstream-evidence': 'evidence of the upstream' }
 
 test('Every room of the domain is named after a word of the page.', () => {
   const rooms = new Set(

@@ -16,7 +16,7 @@ export type PacedService = {
 /** The grant of the account of {@link makePacedService}, in nano-USD. */
 export const credit = 1_000_000_000_000
 
-/** The paced upstream's models. It is this process: a busy one is no reason to leave it alone. */
+/** The paced upstream's models. It is this process: a busy one must not leave it alone. */
 export const drilledModels = (url: string): string =>
   pacedModels(url).replace('[[models]]', `${neverOpens}\n\n[[models]]`)
 

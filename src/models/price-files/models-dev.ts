@@ -63,7 +63,7 @@ function readEntry(
   const dimensions: string[] = []
   const rates = ratesIn(cost, without, '', dimensions)
   if (rates.input_pusd === undefined) return { id, leftOut: 'no price of input' }
-  // A model that writes nothing of its own makes vectors.
+  // A model without a limit of output makes vectors.
   const kind = most === undefined || /embed/.test(name) ? 'embedding' : 'chat'
   if (kind === 'chat' && rates.output_pusd === undefined) {
     return { id, leftOut: 'no price of output' }

@@ -1,4 +1,4 @@
-/** Reads a provider's list of models: names, limits, features and prices as far as it tells them. */
+/** Reads the list of models of a provider: names, limits, features and prices that it has. */
 import { type Decimal, parseDecimal } from '../../kernel/decimal.ts'
 import {
   type ExactJson,

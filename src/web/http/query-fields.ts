@@ -35,7 +35,7 @@ export type Values<F extends Fields> = {
 
 export type Query<F extends Fields = Fields> = {
   fields: F
-  /** What the reference shows. */
+  /** The parameters that the reference shows. */
   parameters: { [K in keyof F]: t.TSchema }
   /** Reads all of them, in their order. @throws Refusal 'invalid_request' */
   read: (query: URLSearchParams) => Values<F>
@@ -112,7 +112,7 @@ export const parsed = <V>(
   },
 })
 
-/** Where a page of a list begins, and how many it has. */
+/** The beginning of a page of a list, and its length. */
 export const pageFields = (after: string) => ({
   limit: {
     shape: t.integer('How many, 20 if absent.', 20, { minimum: 1, maximum: maxPageLimit }),

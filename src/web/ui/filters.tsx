@@ -40,7 +40,7 @@ type FieldProps = {
   path: string
   of: Query
   name: string
-  /** What narrows the list now, by field. */
+  /** The present filters of the list, by field. */
   values: Readonly<Record<string, string | undefined>>
 }
 

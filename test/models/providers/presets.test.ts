@@ -180,7 +180,7 @@ describe('a provider that is asked', () => {
     expect(seen.filter(({ path }) => path.includes('wrong'))).toEqual([])
   })
 
-  test('a page for people is no list of models', async () => {
+  test('a page for people is not taken for a list of models', async () => {
     const openai = findProvider('openai')
     if (!openai) throw new Error('it has no preset')
     const baseUrl = `http://127.0.0.1:${server.port}/none/open`

@@ -164,7 +164,7 @@ describe('the memory that clients take', () => {
   )
 
   promise`D14`
-  test('a drained run keeps nothing of what it reads after its reader was dropped', async () => {
+  test('a drained run throws away all that it reads after its reader was dropped', async () => {
     const secret = await accountOf('f')
     flooded = 0
     const socket = unread(secret, 'stub/drained')

@@ -41,7 +41,7 @@ type ListParts<Row, More> = {
   right: Right
   query: RowQuery
   look: (view: More & { now: number }) => ListLook<Row>
-  /** What the look needs beside the rows. */
+  /** The parts of the look beside the rows. */
   readMore: (acting: Actor) => Promise<More>
   /** @throws Refusal 'invalid_request' for a filter that cannot be read */
   open: (acting: Actor, query: URLSearchParams) => Promise<ListSource<Row>>
