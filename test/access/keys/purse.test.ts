@@ -100,8 +100,13 @@ describe.each(engines)('the money that a key may know of, on %s', (engine) => {
     const below = await w.key({ account, parentId: above.key.id, capLimit: cap })
     const leaves = new AbortController()
     const open = [run(above.secret, 600, leaves.signal), run(below.secret, 10, leaves.signal)]
-    await until('both runs', () => w.deps.live.count() === 2)
-    const own = (await balanceOf(below.secret)).held_nusd
+    // A run is live before its hold is in the database.
+    const held = async (key: string, least: number) => {
+      const { held_nusd: now } = await balanceOf(key)
+      return now > least && now
+    }
+    const own = await until('the hold below', () => held(below.secret, 0))
+    await until('both holds', () => held(above.secret, own))
     const refused = await run(below.secret, 600)
     const { error } = await refused.json()
     expect([refused.status, own > 0, own < 600_000]).toEqual([402, true, true])
