@@ -85,6 +85,8 @@ export async function makeFixture(base: string): Promise<void> {
 /** Prices that make money move, and an upstream that is not there. */
 export const fileText = `
 base_url = "https://gw.example"
+[[plans]]
+id = "builder"
 [[upstreams]]
 id = "gone"
 base_url = "http://127.0.0.1:9/v1"

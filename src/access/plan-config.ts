@@ -1,4 +1,4 @@
-/** The plans that the configuration and the defaults make. */
+/** The plans that the configuration makes. */
 import type { Nusd } from '../kernel/money.ts'
 import { freeId, type Plan, type PlanLimits, type Plans, plansOf } from './plan.ts'
 
@@ -23,19 +23,21 @@ export type PlanEntry = {
 type ServerLimits = Pick<PlanLimits, 'rpm' | 'concurrency'>
 
 export function makePlans(entries: readonly PlanEntry[], server: ServerLimits): Plans {
-  const added = entries.filter(({ id }) => !defaults.some((plan) => plan.id === id))
-  const all = [
-    ...defaults.map((plan) => merge(plan, find(entries, plan.id))),
-    ...added.map((entry) => merge({ ...blank, id: entry.id, name: entry.id }, entry)),
-  ].map((plan) => within(plan, server))
-  return plansOf(all)
+  const sold = entries.some(({ id }) => id === freeId) ? entries : [freeEntry, ...entries]
+  return plansOf(sold.map((entry) => within(planOf(entry), server)))
 }
+
+/** Without configuration there is this plan alone. */
+const freeEntry: PlanEntry = { id: freeId, limits: {} }
+
+const planOf = (entry: PlanEntry): Plan =>
+  merge(find(templates, entry.id) ?? { ...blank, id: entry.id, name: entry.id }, entry)
 
 /** The faults of configured plans, each a sentence without its full stop. */
 export function planFaults(entries: readonly PlanEntry[]): string[] {
   return entries.flatMap((entry) => {
-    const isNew = !defaults.some((plan) => plan.id === entry.id)
-    const plan = merge(find(defaults, entry.id) ?? { ...blank, id: entry.id }, entry)
+    const isNew = find(templates, entry.id) === undefined
+    const plan = planOf(entry)
     const faults: string[] = []
     if (plan.id === freeId && plan.price > 0n) {
       faults.push('"free" is the plan of accounts that pay nothing; set its price_nusd to 0')
@@ -61,7 +63,8 @@ const blank: Omit<Plan, 'id'> = {
   models: [],
 }
 
-const defaults: readonly Plan[] = [
+/** Plans that an id alone is enough for. */
+const templates: readonly Plan[] = [
   { ...blank, id: freeId, name: 'Free', period: 'none' },
   {
     ...blank,

@@ -10,7 +10,7 @@ import type { ReloadResult } from './deps-port.ts'
 import type { LevelledLog } from './logging.ts'
 import type { Service } from './wiring.ts'
 
-/** Returns what is sold below cost, also by the discount of a default plan, in sentences. */
+/** Returns what is sold below cost, also by the discount of a plan, in sentences. */
 export function lossesIn({ models, upstreams, plans, limits }: Config): string[] {
   const upstreamIds = upstreams.map(({ id }) => id)
   return lossWords(makeCatalogue({ models, upstreamIds }).list(), makePlans(plans, limits).list)

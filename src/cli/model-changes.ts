@@ -112,7 +112,7 @@ export function tellRest({ refused, leftOut }: PriceFile, { left, short }: Model
   if (refused.length > 0) say('To leave a dimension or a tier out knowingly: --without <name>,…')
 }
 
-/** Names plans whose discount is more than the markup, the default plans too. */
+/** Names plans whose discount is more than the markup. */
 export function tellDiscounts({ plans, limits }: Config, { markup: factor }: Sale): void {
   if (!factor) return
   const times = Number(factor.digits) / 10 ** factor.scale

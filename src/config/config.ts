@@ -31,7 +31,7 @@ export type Config = Omit<Sections[''], 'base_url' | 'database_url'> &
     database_url: string
     upstreams: UpstreamConfig[]
     models: ModelConfig[]
-    /** Changes to the default plans and further ones. */
+    /** The plans beside the free one, and changes to that. */
     plans: PlanConfig[]
     /** Webhooks of the operator. */
     webhooks: WebhookConfig[]

@@ -162,7 +162,7 @@ export const lists = {
     status: optional(oneOf('live', 'disabled', 'deprecated'), 'Live when absent.'),
   },
   plans: {
-    id: needed(id, 'Name of the plan; one of free, builder, scale changes that plan.'),
+    id: needed(id, 'Name of the plan. free, builder and scale have values for all that follows.'),
     name: optional(words, 'What people read.'),
     price_nusd: optional(nusd, 'Price of a period.'),
     period: optional(oneOf('month', 'none'), 'How often it is paid.'),
@@ -197,7 +197,7 @@ export type UpstreamConfig = Omit<UpstreamEntry, 'api_key_env' | 'api_key_file'>
   dialect?: Dialect
 }
 
-/** A plan, or what changes in one of the default plans; undefined leaves the default. */
+/** A plan; an undefined member has the value that the plan's name has, or the usual one. */
 export type PlanConfig = ValuesOf<typeof lists.plans> & { limits: ValuesOf<typeof planLimits> }
 
 /** Finds what an upstream needs to know secretly; undefined after adding to the problems. */

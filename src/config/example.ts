@@ -66,7 +66,7 @@ const entries = `## A server that speaks the OpenAI API. Its key is in a variabl
 # input = "$0.15/M"
 # output = "$0.60/M"
 
-## A change to a plan that is there, or another plan.
+## Plans beside free, which always exists; builder ($20) and scale ($200) need their id alone.
 # [[plans]]
 # id = "builder"
 # price = "$20"

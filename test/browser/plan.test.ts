@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { browser as caller, signInWith } from '../access/accounts/wallet.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { soldPlansToml } from '../support/plans.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 import { inspectPage, lookName, looks } from './support.ts'
@@ -13,7 +14,7 @@ describe.skipIf(noChromium)('the pages of the plan and the statement', () => {
   let browser: Browser
   let cookies: { name: string; value: string }[]
   beforeAll(async () => {
-    w = await world({ toml: pricedBuiltins + team })
+    w = await world({ toml: pricedBuiltins + soldPlansToml + team })
     browser = await startChromium()
     const own = caller(w)
     await signInWith(own)

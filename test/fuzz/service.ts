@@ -42,6 +42,8 @@ daily_budget_nusd = 1_000_000_000_000
 [[plans]]
 id = "free"
 limits = { rpm = 10_000_000, concurrency = 1_000_000, max_keys = 500, history_days = 3650 }
+[[plans]]
+id = "builder"
 `
 
 const ofDoors = doorBodies('counterfoil/echo-1')

@@ -60,7 +60,7 @@ const refusedOf = ({ statuses }: { statuses: number[] }): number =>
 
 describe(`${stalled} stalled streams of one key, at an upstream of ${places} places`, () => {
   test('leave places for the runs of another account, which wait for nothing', async () => {
-    const limits = `max_in_flight = ${places}\nmax_wait_ms = 1000`
+    const limits = `max_in_flight = ${places}\nmax_wait_ms = 4000`
     const w = await world({ toml: modelsToml(stub.url, ['normal', 'stall', 'stall-1'], limits) })
     const greedy = await w.key({ balance: 100n * usd })
     const modest = await w.key({ account: other, balance: usd })

@@ -94,11 +94,11 @@ const hexOf = (random: Random): string => Buffer.from(random.bytes(32)).toString
 const sameLimits = {
   rpm: undefined,
   concurrency: undefined,
+  max_keys: undefined,
   max_depth: undefined,
   history_days: undefined,
 }
 const sameAsEver = {
-  id: 'free',
   name: undefined,
   price_nusd: undefined,
   period: undefined,
@@ -112,7 +112,10 @@ const configOf = ({ config, folder, limits }: GenerationOptions): Config => ({
   data: folder,
   database_url: `sqlite:${join(folder, 'counterfoil.db')}`,
   models: modelsServedBy(demoUpstreamId),
-  plans: [{ ...sameAsEver, limits: { ...sameLimits, max_keys: limits.activeKeys } }],
+  plans: [
+    { ...sameAsEver, id: 'free', limits: { ...sameLimits, max_keys: limits.activeKeys } },
+    ...['builder', 'scale'].map((id) => ({ ...sameAsEver, id, limits: sameLimits })),
+  ],
   limits: {
     ...config.limits,
     body_bytes: limits.bodyBytes,

@@ -12,6 +12,7 @@ import { subscribe } from '../../../src/billing/plans/subscribe.ts'
 import { onceOf } from '../../../src/ledger/once.ts'
 import type { SubscriptionRow } from '../../../src/storage/db/schema/schema.ts'
 import { rows } from '../../../src/storage/db/sql/query-steps.ts'
+import { soldPlans, soldPlansToml } from '../../support/plans.ts'
 import { outcomeOf, rejectionOf } from '../../support/rejection.ts'
 import { usd, type World, world } from '../../support/world.ts'
 import { type Payer, payer } from './payer.ts'
@@ -31,7 +32,7 @@ price_nusd = 0
 
 let w: World
 beforeAll(async () => {
-  w = await world({ toml, now: start })
+  w = await world({ toml: toml + soldPlansToml, now: start })
 })
 afterAll(() => w.stop())
 
@@ -203,7 +204,7 @@ describe('what an account asks for', () => {
 })
 
 describe('a quote', () => {
-  const plans = makePlans([{ id: 'twin', price_nusd: 20n * usd, limits: {} }], {
+  const plans = makePlans([{ id: 'twin', price_nusd: 20n * usd, limits: {} }, ...soldPlans], {
     rpm: 1,
     concurrency: 1,
   })
@@ -237,7 +238,7 @@ describe('a quote', () => {
 
   test('lists plans of one price as they were written down, and prices hold from the start', () => {
     const twins = ['b', 'a'].map((id) => ({ id, price_nusd: 20n * usd, limits: {} }))
-    const { list, since } = makePlans(twins, { rpm: 1, concurrency: 1 })
+    const { list, since } = makePlans([...soldPlans, ...twins], { rpm: 1, concurrency: 1 })
     expect(list.map(({ id }) => id)).toEqual(['free', 'builder', 'b', 'a', 'scale'])
     expect(since).toBe(0)
   })

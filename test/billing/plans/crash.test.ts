@@ -5,13 +5,14 @@ import { auditStore } from '../../../src/ledger/store/audit.ts'
 import type { openSqlite } from '../../../src/storage/db/engine/sqlite.ts'
 import { rows } from '../../../src/storage/db/sql/query-steps.ts'
 import { prng } from '../../ledger/prng.ts'
+import { soldPlansToml } from '../../support/plans.ts'
 import { world } from '../../support/world.ts'
 import { payer } from './payer.ts'
 
 const many = 400
 
 test('killed in the middle of renewing, over and over: each is paid and renewed, or neither', async () => {
-  const w = await world({ now: Date.UTC(2026, 0, 31) })
+  const w = await world({ now: Date.UTC(2026, 0, 31), toml: soldPlansToml })
   try {
     const all = await Promise.all(Array.from({ length: many }, () => payer(w, 40)))
     await Promise.all(all.map((own) => own.subscribe('builder')))

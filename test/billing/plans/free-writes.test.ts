@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { grantCredit } from '../../../src/ledger/grant.ts'
 import { browser, signInWith } from '../../access/accounts/wallet.ts'
+import { soldPlansToml } from '../../support/plans.ts'
 import { promise } from '../../support/promise.ts'
 import { engines, usd, type World, world } from '../../support/world.ts'
 
@@ -12,7 +13,7 @@ const most = 42
 describe.each(engines)('changes of a plan that pay nothing, on %s', (engine) => {
   let w: World
   beforeAll(async () => {
-    w = await world({ engine, now: Date.UTC(2026, 5, 1, 12), toml })
+    w = await world({ engine, now: Date.UTC(2026, 5, 1, 12), toml: toml + soldPlansToml })
   }, 60_000)
   afterAll(() => w.stop())
 

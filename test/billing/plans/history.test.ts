@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { browser, signInWith } from '../../access/accounts/wallet.ts'
+import { soldPlansToml } from '../../support/plans.ts'
 import { pricedBuiltins } from '../../support/runs.ts'
 import { engines, testAccount, usd, type World, world } from '../../support/world.ts'
 
@@ -9,7 +10,7 @@ describe.each(engines)('how far back a plan lists, on %s', (engine) => {
   let w: World
   let secret: string
   beforeAll(async () => {
-    w = await world({ engine, now: Date.UTC(2026, 0, 1), toml: pricedBuiltins })
+    w = await world({ engine, now: Date.UTC(2026, 0, 1), toml: pricedBuiltins + soldPlansToml })
     const expiresAt = Date.UTC(2026, 11, 1)
     secret = (await w.key({ balance: 100n * usd, expiresAt })).secret
   }, 60_000)

@@ -24,6 +24,8 @@ id = "builder"
 discount_bps = 3_333
 limits = { rpm = 30, concurrency = 2, max_keys = 4, max_depth = 2 }
 [[plans]]
+id = "scale"
+[[plans]]
 id = "gift"
 price_nusd = 1
 discount_bps = 10_000

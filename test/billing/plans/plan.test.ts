@@ -5,14 +5,19 @@ import { currentOf, quoteOf } from '../../../src/billing/plans/quote.ts'
 import { costOf, type MeterLine } from '../../../src/models/meter.ts'
 import type { SubscriptionRow } from '../../../src/storage/db/schema/schema.ts'
 import { prng } from '../../ledger/prng.ts'
+import { soldPlans } from '../../support/plans.ts'
 
 const server = { rpm: 6000, concurrency: 1024 }
 const wide = { rpm: 1_000_000, concurrency: 100_000 }
 const usd = 1_000_000_000n
 
 describe('the plans there are', () => {
-  test('are free, builder and scale unless the operator says otherwise', () => {
-    const plans = makePlans([], wide)
+  test('are the free one alone until the operator adds another', () => {
+    expect(makePlans([], wide).list.map(({ id }) => id)).toEqual(['free'])
+  })
+
+  test('builder and scale have values of their own', () => {
+    const plans = makePlans(soldPlans, wide)
     expect(plans.list.map(({ id, price, discountBps }) => [id, price, discountBps])).toEqual([
       ['free', 0n, 0],
       ['builder', 20n * usd, 500],
@@ -29,6 +34,7 @@ describe('the plans there are', () => {
     const plans = makePlans(
       [
         { id: 'builder', discount_bps: 700, limits: { max_keys: 9 } },
+        { id: 'scale', limits: {} },
         { id: 'team', price_nusd: 50n * usd, models: ['acme/*'], limits: {} },
       ],
       wide,
@@ -45,19 +51,19 @@ describe('the plans there are', () => {
 
   test('stand the cheapest first, those of one price as the operator named them', () => {
     const priced = (id: string, price: bigint) => ({ id, price_nusd: price, limits: {} })
-    const own = [priced('z', 9n), priced('b', 9n), priced('a', 3n), priced('m', 9n)]
+    const own = [...soldPlans, priced('z', 9n), priced('b', 9n), priced('a', 3n), priced('m', 9n)]
     expect(makePlans(own, wide).list.map(({ id }) => id)).toEqual([
       ...['free', 'a', 'z', 'b', 'm', 'builder', 'scale'],
     ])
   })
 
   test('allow no more than the server does', () => {
-    const plans = makePlans([], server)
+    const plans = makePlans(soldPlans, server)
     for (const { limits } of plans.list) expect(limits).toMatchObject(server)
   })
 
   test('are the free one for an account whose plan is over, or is no longer offered', () => {
-    const plans = makePlans([], server)
+    const plans = makePlans(soldPlans, server)
     expect(plans.of({ plan: 'scale', planUntil: null }, 5).id).toBe('scale')
     expect(plans.of({ plan: 'scale', planUntil: 6 }, 5).id).toBe('scale')
     expect(plans.of({ plan: 'scale', planUntil: 5 }, 5).id).toBe('free')
@@ -77,7 +83,7 @@ describe('the plans there are', () => {
 })
 
 describe('where a plan pays off', () => {
-  const [free, builder, scale] = makePlans([], wide).list
+  const [free, builder, scale] = makePlans(soldPlans, wide).list
 
   test('is the use at which its price less its discount is no more than that of the cheaper one', () => {
     if (!free || !builder || !scale) throw new Error('there are three plans')
@@ -105,6 +111,7 @@ describe('what a change of plan costs', () => {
     [
       { id: 'team', price_nusd: 20n * usd, limits: {} },
       { id: 'once', price_nusd: 5n * usd, period: 'none', limits: {} },
+      ...soldPlans,
     ],
     server,
   )

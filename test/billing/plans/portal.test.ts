@@ -3,6 +3,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { planRenewer } from '../../../src/billing/plans/renew.ts'
 import { auditStore } from '../../../src/ledger/store/audit.ts'
 import { type Browser, browser, signInWith } from '../../access/accounts/wallet.ts'
+import { soldPlansToml } from '../../support/plans.ts'
 import { promise } from '../../support/promise.ts'
 import { engines, usd, type World, world } from '../../support/world.ts'
 
@@ -22,7 +23,7 @@ describe.each(engines)('the dashboard’s plans on %s', (engine) => {
   let account: string
   let wallet: PrivateKeyAccount
   beforeAll(async () => {
-    w = await world({ engine, now, toml })
+    w = await world({ engine, now, toml: toml + soldPlansToml })
   }, 60_000)
   afterAll(() => w.stop())
 

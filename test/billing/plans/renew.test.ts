@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { planRenewer, renew } from '../../../src/billing/plans/renew.ts'
 import { openLedger } from '../../../src/ledger/post.ts'
 import { auditStore } from '../../../src/ledger/store/audit.ts'
+import { soldPlansToml } from '../../support/plans.ts'
 import { engines, usd, type World, world } from '../../support/world.ts'
 import { payer } from './payer.ts'
 
@@ -10,7 +11,7 @@ const day = 86_400_000
 describe.each(engines)('a renewal on %s', (engine) => {
   let w: World
   beforeAll(async () => {
-    w = await world({ engine, now: Date.UTC(2026, 0, 31, 10) })
+    w = await world({ engine, now: Date.UTC(2026, 0, 31, 10), toml: soldPlansToml })
   }, 60_000)
   afterAll(async () => {
     expect(await auditStore(w.db).whole(w.deps.clock.now())).toEqual([])

@@ -8,11 +8,12 @@ import { makeIds } from '../../../src/kernel/ids.ts'
 import { systemRandom } from '../../../src/kernel/random.ts'
 import { openLedger } from '../../../src/ledger/post.ts'
 import { openSqlite } from '../../../src/storage/db/engine/sqlite.ts'
+import { soldPlans } from '../../support/plans.ts'
 
 const [file = '', now = '0'] = process.argv.slice(2)
 const clock = { now: () => Number(now), monotonic: () => performance.now() }
 const db = openSqlite(file)
-const plans = makePlans([], { rpm: 6000, concurrency: 1024 })
+const plans = makePlans(soldPlans, { rpm: 6000, concurrency: 1024 })
 const deps = {
   ledger: openLedger(db, clock),
   ids: makeIds(clock, systemRandom()),

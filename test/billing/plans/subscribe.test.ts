@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { auditStore } from '../../../src/ledger/store/audit.ts'
 import { configOf } from '../../config/load.ts'
+import { soldPlansToml } from '../../support/plans.ts'
 import { promise } from '../../support/promise.ts'
 import { rejectionOf } from '../../support/rejection.ts'
 import { engines, usd, type World, world } from '../../support/world.ts'
@@ -13,7 +14,7 @@ const refused = (type: string) => expect.objectContaining({ type })
 describe.each(engines)('a subscription on %s', (engine) => {
   let w: World
   beforeAll(async () => {
-    w = await world({ engine, now: start })
+    w = await world({ engine, now: start, toml: soldPlansToml })
   }, 60_000)
   afterAll(async () => {
     expect(await auditStore(w.db).whole(w.deps.clock.now())).toEqual([])
@@ -116,7 +117,7 @@ describe.each(engines)('a subscription on %s', (engine) => {
     const own = await payer(w, 1000)
     const shown = w.deps.clock.now()
     w.advance(1000)
-    await w.deps.adopt(configOf())
+    await w.deps.adopt(configOf({ fileText: soldPlansToml }))
     expect(await rejectionOf(own.subscribe('builder', shown))).toEqual(refused('conflict'))
     expect(await own.paid()).toEqual([])
     await own.subscribe('builder', w.deps.clock.now())

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { privateKeyToAccount } from 'viem/accounts'
 import { type Browser, browser, signInWith } from '../../access/accounts/wallet.ts'
+import { soldPlansToml } from '../../support/plans.ts'
 import { pricedBuiltins } from '../../support/runs.ts'
 import { engines, testAccount, usd, type World, world } from '../../support/world.ts'
 
@@ -17,7 +18,7 @@ describe.each(engines)('the dashboard’s statement on %s', (engine) => {
   let own: Browser
   let stranger: Browser
   beforeAll(async () => {
-    w = await world({ engine, now, toml: pricedBuiltins })
+    w = await world({ engine, now, toml: pricedBuiltins + soldPlansToml })
     own = browser(w)
     await signInWith(own)
     const { secret } = await w.key({ balance: 100n * usd })

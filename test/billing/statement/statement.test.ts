@@ -5,6 +5,7 @@ import type { Movement, Place } from '../../../src/billing/statement/movement.ts
 import { changeOf } from '../../../src/ledger/number-transfers.ts'
 import { auditStore } from '../../../src/ledger/store/audit.ts'
 import { prng } from '../../ledger/prng.ts'
+import { soldPlansToml } from '../../support/plans.ts'
 import { promise } from '../../support/promise.ts'
 import { engines, type World, world } from '../../support/world.ts'
 import { journalOf, liveThrough } from './history.ts'
@@ -14,7 +15,7 @@ const sum = (amounts: bigint[]): bigint => amounts.reduce((total, one) => total 
 describe.each(engines)('a statement on %s', (engine) => {
   let w: World
   beforeAll(async () => {
-    w = await world({ engine, now: Date.UTC(2026, 0, 31, 22) })
+    w = await world({ engine, now: Date.UTC(2026, 0, 31, 22), toml: soldPlansToml })
   }, 60_000)
   afterAll(async () => {
     expect(await auditStore(w.db).whole(w.deps.clock.now() + 10 ** 9)).toEqual([])

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { runPath, signedIn } from '../../front/console/support.ts'
+import { soldPlansToml } from '../../support/plans.ts'
 import { allRuns, expectSettled, modelsToml, pricedBuiltins } from '../../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../../support/stub-upstream.ts'
 import { engines, usd, type World, world } from '../../support/world.ts'
@@ -13,7 +14,10 @@ describe.each(engines)('the dashboard with an Idempotency-Key, on %s', (engine) 
   let own: Awaited<ReturnType<typeof signedIn>>
   beforeAll(async () => {
     stub = await startStubUpstream()
-    w = await world({ engine, toml: pricedBuiltins + modelsToml(stub.url, ['cut-2']) })
+    w = await world({
+      engine,
+      toml: pricedBuiltins + soldPlansToml + modelsToml(stub.url, ['cut-2']),
+    })
     own = await signedIn(w, 500n * usd)
   }, 60_000)
   afterAll(async () => {
