@@ -256,7 +256,7 @@ export class LiveRun extends BegunRun {
   }
 }
 
-/** Whether nothing but the client's own doing ended a run: it left, or sent what no model takes. */
+/** Whether nothing but the client's own side ended a run, or it sent what no model takes. */
 export function isByClient(
   live: Pick<LiveRun, 'hasTrouble'>,
   error: unknown,
@@ -264,8 +264,9 @@ export function isByClient(
 ): boolean {
   if (live.hasTrouble || !(error instanceof UpstreamFailure)) return false
   const { reason, status } = error
+  // Keys are revoked and sessions ended by its account, suspensions are the operator's.
   if (stopped !== undefined) {
-    return reason === 'aborted' && (stopped === 'client_gone' || stopped === 'cancelled')
+    return reason === 'aborted' && !isOurs.has(stopped) && stopped !== 'account_suspended'
   }
   // A 404 says that the operator names a model which the server does not have.
   return reason === 'context' || (reason === 'rejected' && status !== 404)
