@@ -11,6 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { systemClock } from '../kernel/clock.ts'
 
 /** A file says something else than the text that a change of it was made from. */
 export class ChangedMeanwhile extends Error {}
@@ -28,7 +29,7 @@ const staleMs = 10_000
 export function replaceFile(file: string, text: string, read?: string): void {
   const fresh = `${file}.new`
   const left = statSync(fresh, { throwIfNoEntry: false })
-  if (left && Date.now() - left.mtimeMs > staleMs) rmSync(fresh, { force: true })
+  if (left && systemClock.now() - left.mtimeMs > staleMs) rmSync(fresh, { force: true })
   try {
     writeFileSync(fresh, text, { mode: 0o600, flag: 'wx' })
   } catch (error) {
