@@ -1,5 +1,13 @@
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { rawModels, rawUpstreams } from '../../../src/config/model-text.ts'
@@ -169,8 +177,10 @@ describe('counterfoil provider', () => {
     for (const id of ['../../x', 'a:b', '']) {
       expect((await run(secret, 'add', 'groq', '--at', at, '--id', id)).code).toBe(2)
     }
-    // Another command is about to write the file.
+    // Another command is about to write the file, however long this one takes to begin.
     writeFileSync(`${config}.new`, '')
+    const later = Date.now() / 1000 + 3600
+    utimesSync(`${config}.new`, later, later)
     const late = await run(secret, 'add', 'groq', '--at', at)
     expect([late.code, late.stderr]).toEqual([1, expect.stringContaining('Try again')])
     expect([text(), readdirSync(keys)]).toEqual(['# ours\n', []])
