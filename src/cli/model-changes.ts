@@ -11,7 +11,7 @@ import { ofResponses } from '../models/price-files/litellm.ts'
 import { type ModelEntry, toEntry } from '../models/price-files/price-entry.ts'
 import type { PriceFile } from '../models/price-files/price-file.ts'
 import { Exit, exitCodes, say } from './context.ts'
-import { replaceFile } from './replace-file.ts'
+import { ChangedMeanwhile, replaceFile } from './replace-file.ts'
 
 /** How imported models are routed and sold. */
 export type Sale = { upstream?: string | undefined; markup?: Decimal | undefined }
@@ -130,15 +130,16 @@ export function write(path: string, text: string, { added, changed }: ModelDiff)
     say(`Nothing to write: ${path} has all of it.`)
     return
   }
-  writeText(path, withModels(text, changed, added))
+  writeText(path, withModels(text, changed, added), text)
   say(`Updated ${path}. Reload a running server with: kill -HUP <pid>`)
 }
 
 /**
- * Writes a configuration file, a new one too.
- * @throws Exit 1 for a text that could not be made or would be invalid; the file is as before
+ * Writes a configuration file, a new one too. `read`: its text that the fresh one was made from.
+ * @throws Exit 1 for a text that could not be made, would be invalid, or would undo what another
+ * command has written since; the file is as before
  */
-export function writeText(path: string, fresh: string | undefined): void {
+export function writeText(path: string, fresh: string | undefined, read: string): void {
   const byHand = `${path} could not be changed. Copy the lines above into it by hand.`
   if (fresh === undefined) throw new Exit(exitCodes.failed, byHand)
   const faults = faultsIn(fresh)
@@ -147,9 +148,10 @@ export function writeText(path: string, fresh: string | undefined): void {
     throw new Exit(exitCodes.failed, `${path} was not changed. It would be invalid:\n${list}`)
   }
   try {
-    if (existsSync(path)) replaceFile(realpathSync(path), fresh)
+    if (existsSync(path)) replaceFile(realpathSync(path), fresh, read)
     else writeFileSync(path, fresh, { flag: 'wx', mode: 0o600 })
-  } catch {
-    throw new Exit(exitCodes.failed, byHand)
+  } catch (error) {
+    if (!(error instanceof ChangedMeanwhile)) throw new Exit(exitCodes.failed, byHand)
+    throw new Exit(exitCodes.failed, `${path} was changed meanwhile, and is left so. Try again.`)
   }
 }

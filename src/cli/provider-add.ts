@@ -1,10 +1,12 @@
 /** `provider add`: an upstream and its models in the configuration, with a key and prices. */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Command } from 'commander'
+import { sayingOf } from '../app/logging.ts'
 import { exampleFile } from '../config/example.ts'
 import { diffModels } from '../config/model-diff.ts'
 import { rawModels, rawUpstreams } from '../config/model-text.ts'
+import { upstreamId } from '../config/values.ts'
 import type { Decimal } from '../kernel/decimal.ts'
 import { readMarkup } from '../models/price-files/price-entry.ts'
 import type { IncompleteModel, Offers } from '../models/providers/offers.ts'
@@ -58,7 +60,7 @@ export function addCommand(provider: Command): void {
   withSettings(provider.command('add'))
     .description('test a key, choose models and write both into the configuration')
     .argument('<provider>', 'its id in counterfoil provider list')
-    .option('--id <id>', 'id of the upstream, for a second one of the same provider')
+    .option('--id <id>', 'id of the upstream, for a second one of the same provider', readId)
     .option('--models <globs>', 'models to sell, such as claude-*,gpt-5*', readList, [])
     .option('--markup <percent>', 'sell at cost plus this, such as 10%', readFactor)
     .option('--key-file <file>', 'read the key from this file; - for stdin')
@@ -76,6 +78,12 @@ export function addCommand(provider: Command): void {
     .option('--dry-run', 'print what would be written, and write nothing')
     .option('--json', 'print JSON')
     .action(add)
+}
+
+function readId(text: string): string {
+  const checked = upstreamId.check(text)
+  if ('value' in checked) return checked.value
+  throw new Exit(exitCodes.usage, `--id ${checked.must}`)
 }
 
 function readFactor(text: string): Decimal {
@@ -96,7 +104,8 @@ async function add(name: string, options: AddOptions): Promise<void> {
   const config = configOf(options)
   const id = options.id ?? provider.id
   const path = pathOf(options)
-  const text = readConfigText(path) || exampleFile()
+  const read = readConfigText(path)
+  const text = read || exampleFile()
   const present = rawUpstreams(text).find((one) => one['id'] === id)
   const { key, variable } = await findKey(provider, options.keyFile)
   const access = { apiKey: key, settings, baseUrl: options.at }
@@ -124,8 +133,13 @@ async function add(name: string, options: AddOptions): Promise<void> {
     return
   }
   // The key goes first: a configuration that names a missing key would stop a server's next start.
-  if (copy !== undefined && key !== undefined) storeKey(copy, key)
-  writeText(path, fresh)
+  const isStored = copy !== undefined && key !== undefined && storeKey(copy, key)
+  try {
+    writeText(path, fresh, read)
+  } catch (error) {
+    if (isStored) rmSync(copy, { force: true })
+    throw error
+  }
   const told = tellServer(config)
   if (options.json) {
     const added = diff.added.map((model) => model.id)
@@ -194,9 +208,15 @@ function tellIncomplete(
   if (unmetered) say(`Billed by units without a meter here: ${unmetered}.`)
 }
 
-/** @throws Error when the folder or the file cannot be written */
-function storeKey(file: string, key: string): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  writeFileSync(file, `${key}\n`, { mode: 0o600, flag: 'wx' })
-  chmodSync(file, 0o600)
+/** @throws Exit 1 when the folder or the file cannot be written, or another command wrote it */
+function storeKey(file: string, key: string): true {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    writeFileSync(file, `${key}\n`, { mode: 0o600, flag: 'wx' })
+    chmodSync(file, 0o600)
+    return true
+  } catch (error) {
+    const why = `${file} cannot be made for the key: ${sayingOf(error)}`
+    throw new Exit(exitCodes.failed, `${why}. Nothing was changed.`)
+  }
 }

@@ -54,19 +54,26 @@ export async function findKey(provider: Provider, keyFile: string | undefined): 
   const { keyEnv = [], keysPage, name } = provider
   if (keyFile !== undefined) return { key: keyIn(keyFile), variable: undefined }
   const variable = keyEnv.find((one) => process.env[one])
-  if (variable !== undefined) return { key: process.env[variable], variable }
+  if (variable !== undefined) {
+    const key = process.env[variable]?.trim() ?? ''
+    if (isKey(key)) return { key, variable }
+    throw usage(`${variable} holds no key: it must be one line without spaces`)
+  }
   if (keyEnv.length === 0) return { key: undefined, variable: undefined }
   const page = keysPage === undefined ? '' : ` Keys are made at ${keysPage}.`
   const otherwise = `Set ${keyEnv[0]} or name a file with --key-file (- for stdin).${page}`
   const key = await promptSecret(`Key of ${name} (not shown):`, otherwise)
-  if (key === '') throw usage(otherwise)
+  if (!isKey(key)) throw usage(otherwise)
   return { key, variable: undefined }
 }
+
+/** Whether it can stand in a header as it is. */
+const isKey = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
 
 function keyIn(file: string): string {
   try {
     const key = readFileSync(file === '-' ? 0 : file, 'utf8').trim()
-    if (/^[\x21-\x7e]+$/.test(key)) return key
+    if (isKey(key)) return key
   } catch (error) {
     throw new Exit(exitCodes.failed, `${file} cannot be read: ${sayingOf(error)}`)
   }

@@ -5,22 +5,39 @@ import {
   closeSync,
   fsyncSync,
   openSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { systemClock } from '../kernel/clock.ts'
+
+/** A file says something else than the text that a change of it was made from. */
+export class ChangedMeanwhile extends Error {}
+
+/** A new text that is older was left by a command that died, in ms. */
+const staleMs = 10_000
 
 /**
  * Writes a new text beside a file that exists and renames it, so that a crash leaves the old one.
- * Owner, group and mode stay: the service may only have group access.
+ * Owner, group and mode stay: the service may only have group access. The new file is also the lock
+ * between two commands.
+ * @throws ChangedMeanwhile when the file is no longer as `read`, or another command writes it
  * @throws Error when the folder or the file cannot be written; nothing has changed then
  */
-export function replaceFile(file: string, text: string): void {
+export function replaceFile(file: string, text: string, read?: string): void {
   const fresh = `${file}.new`
+  const left = statSync(fresh, { throwIfNoEntry: false })
+  if (left && systemClock.now() - left.mtimeMs > staleMs) rmSync(fresh, { force: true })
   try {
+    writeFileSync(fresh, text, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? new ChangedMeanwhile(fresh) : error
+  }
+  try {
+    if (read !== undefined && readFileSync(file, 'utf8') !== read) throw new ChangedMeanwhile(file)
     const { mode, uid, gid } = statSync(file)
-    writeFileSync(fresh, text, { mode: 0o600 })
     chownSync(fresh, uid, gid)
     chmodSync(fresh, mode & 0o777)
     sync(fresh)

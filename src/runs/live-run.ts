@@ -21,7 +21,7 @@ import {
 } from '../models/upstream/upstream.ts'
 import type { RunRow } from '../storage/db/schema/schema.ts'
 import { replyMax } from '../storage/idempotency/call.ts'
-import type { BodyRoom } from '../web/http/memory-budget.ts'
+import type { BodyRoom, StreamRoom } from '../web/http/memory-budget.ts'
 import type { FreeformCalls } from './freeform-calls.ts'
 import type { RunSpan } from './run-span-port.ts'
 
@@ -107,6 +107,9 @@ export class LiveRun extends BegunRun {
   conversation: Chain | undefined
   /** The memory of a large request, as the budget of all bodies counts it. */
   private room: BodyRoom | undefined
+  /** The memory of what it delivered, while it is read on without its client. */
+  private drainRoom: StreamRoom | undefined
+  private hasEnded = false
   private readonly stopSwitch = new StopSwitch()
   private reason: StopReason | undefined
   private drainDeadline: Deadline | undefined
@@ -145,8 +148,24 @@ export class LiveRun extends BegunRun {
 
   /** Tells what it keeps while its reader takes nothing, from the length sent so far. */
   keptBytes(sent: number): number {
+    return unreadBytes + this.deliveredBytes(sent)
+  }
+
+  /** Counts what it delivered until it ends, if it goes on without its reader. */
+  keepOn(sent: number, room: StreamRoom | undefined): void {
+    if (!this.isDraining || this.hasEnded || this.drainRoom) return
+    this.drainRoom = room
+    room?.hold(this.deliveredBytes(sent))
+  }
+
+  /** Others need the memory that it takes without a reader: it ends as at its deadline. */
+  leave(): void {
+    this.handleDeadline()
+  }
+
+  private deliveredBytes(sent: number): number {
     const isTranscribed = this.call !== undefined && sent <= replyMax
-    return unreadBytes + (isTranscribed ? 2 * sent : sent)
+    return isTranscribed ? 2 * sent : sent
   }
 
   freeRoom(): void {
@@ -173,7 +192,7 @@ export class LiveRun extends BegunRun {
   /** Goes on without a client; false for a run that stops with it, or that no server has yet. */
   private drain(): boolean {
     if (this.isDraining) return true
-    const drainMs = this.isSent ? this.drainMs() : 0
+    const drainMs = this.isSent && !this.hasEnded ? this.drainMs() : 0
     if (drainMs === 0) return false
     this.isDraining = true
     this.drainDeadline = deadlineIn(drainMs, this)
@@ -202,7 +221,9 @@ export class LiveRun extends BegunRun {
 
   /** Frees what it holds beside its hold: it has ended. */
   release(): void {
+    this.hasEnded = true
     this.freeRoom()
+    this.drainRoom?.release()
     this.drainDeadline?.clear()
   }
 
@@ -235,7 +256,7 @@ export class LiveRun extends BegunRun {
   }
 }
 
-/** Whether nothing but the client's own doing ended a run: it left, or sent what no model takes. */
+/** Whether nothing but the client's own side ended a run, or it sent what no model takes. */
 export function isByClient(
   live: Pick<LiveRun, 'hasTrouble'>,
   error: unknown,
@@ -243,8 +264,9 @@ export function isByClient(
 ): boolean {
   if (live.hasTrouble || !(error instanceof UpstreamFailure)) return false
   const { reason, status } = error
+  // Keys are revoked and sessions ended by its account, suspensions are the operator's.
   if (stopped !== undefined) {
-    return reason === 'aborted' && (stopped === 'client_gone' || stopped === 'cancelled')
+    return reason === 'aborted' && !isOurs.has(stopped) && stopped !== 'account_suspended'
   }
   // A 404 says that the operator names a model which the server does not have.
   return reason === 'context' || (reason === 'rejected' && status !== 404)

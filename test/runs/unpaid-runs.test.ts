@@ -87,6 +87,21 @@ describe.each(engines)('runs that held money and cost nothing, on %s', (engine) 
   })
 
   promise`T3`
+  test.each(['key_revoked', 'brake', 'session_ended', 'account_suspended'] as const)(
+    'A run that ends at no cost by %s counts where its account does that itself.',
+    async (reason) => {
+      const { ask, status } = await client()
+      for (let i = 0; i < 3; i++) {
+        const calls = stub.calls.length
+        const asked = ask('free/stall')
+        await until('the call', () => stub.calls.length > calls)
+        for (const run of w.deps.live.all()) run.stop(reason)
+        await (await asked).text()
+      }
+      expect(await status('stub/normal')).toBe(reason === 'account_suspended' ? 200 : 429)
+    },
+  )
+
   test('Requests that the model refuses count, failures of its server and paid runs do not.', async () => {
     const { status, hangUp, counted } = await client()
     for (let i = 0; i < 6; i++) expect(await status('stub/status-500')).toBe(502)

@@ -59,7 +59,9 @@ export function call(sim: Sim): Command | undefined {
   const { tag, body, key, door } = asked
   const fails = random.below(6) === 0
   const letters = random.below(80)
-  const usage = { prompt_tokens: 1 + random.below(50), completion_tokens: random.below(40) }
+  // More tokens than letters would be unseen reasoning, which the model here knows none of.
+  const completion_tokens = Math.min(letters, random.below(40))
+  const usage = { prompt_tokens: 1 + random.below(50), completion_tokens }
   let told: { text: string; replayed: boolean } | undefined
   const post = {
     method: 'POST',

@@ -16,6 +16,9 @@ import { judgeBegin, judgeSettle, must } from './model.ts'
 import type { RunEnd } from './model-kept.ts'
 import { secretOf } from './model-secrets.ts'
 
+/** A model whose answer is read to its end when its client hangs up. */
+const drainedModel = 'sim/drained'
+
 /** Holds money and lets the run stream. */
 export function beginRun(sim: Sim): Command | undefined {
   const { m, random, w } = sim
@@ -26,7 +29,8 @@ export function beginRun(sim: Sim): Command | undefined {
   if (!key || secret === undefined) return undefined
   const tag = `run${++sim.serial}`
   const most = 1 + random.below(random.below(6) === 0 ? 1000 : 300)
-  const body = bodyOf(tag, random.below(200), most)
+  const name = random.below(4) === 0 ? drainedModel : 'sim/chat'
+  const body = bodyOf(tag, random.below(200), most, name)
   const inputBytes = inputOf(body)
   const fit = random.below(6) === 0
   const hold = { node: node.name, stored: !node.db.exclusive }
@@ -39,7 +43,7 @@ export function beginRun(sim: Sim): Command | undefined {
     keys: [key.id],
     async perform() {
       const caller = await callerOf(deps, secret)
-      const model = must(deps.catalogue.get('sim/chat'))
+      const model = must(deps.catalogue.get(name))
       const asked = { caller, model, body, received: body, background: false }
       const channel = w.upstream.expect(tag)
       const live = await begin(deps, { ...asked, tags: {}, metadata: {}, fit })
@@ -101,7 +105,13 @@ export function endRun(sim: Sim): Command | undefined {
       if (!run) return gone(flight)
       const end = { now: flight.node.now(), letters: flight.bytes, byItself: true }
       const cost = chargeOf(flight, run, usage)
-      return judgeSettle(m, flight.id, cost, { ...end, status: 'succeeded' })
+      const { heard } = flight
+      if (heard === undefined) {
+        return judgeSettle(m, flight.id, cost, { ...end, status: 'succeeded' })
+      }
+      // Read to its end for a client that is gone, which pays for all of it.
+      judgeSettle(m, flight.id, cost, { ...end, status: 'cancelled', letters: heard || null })
+      return 'conflict'
     },
   }
 }
@@ -113,7 +123,8 @@ export function failRun(sim: Sim): Command | undefined {
   if (!flight) return undefined
   const reasons: FailureReason[] = ['error', 'timeout', 'cut', 'unreachable', 'busy', 'rejected']
   const reason = random.pick(reasons)
-  const goesOn = flight.deltas === 0 && flight.failed === 0 && reason !== 'rejected'
+  const isFirst = flight.deltas === 0 && flight.failed === 0 && flight.heard === undefined
+  const goesOn = isFirst && reason !== 'rejected'
   const fail = () => flight.channel.push({ fail: reason })
   if (goesOn) {
     const { node, trace } = flight
@@ -142,7 +153,8 @@ export function stopRun(sim: Sim): Command | undefined {
   const flight = pickFlight(sim)
   if (!flight) return undefined
   const { background } = flight.live.row
-  const reason = sim.random.pick([background ? 'cancelled' : 'client_gone', 'cancelled'] as const)
+  const goes = background || flight.live.model.id === drainedModel ? 'cancelled' : 'client_gone'
+  const reason = sim.random.pick([goes, 'cancelled'] as const)
   return {
     ...settling(sim, flight),
     kind: reason,
@@ -155,6 +167,29 @@ export function stopRun(sim: Sim): Command | undefined {
   }
 }
 
+/** The client hangs up at a model whose answers are read to their end. */
+export function hangUp(sim: Sim): Command | undefined {
+  const all = [...sim.flights.values()].filter(
+    ({ live, heard }) => live.model.id === drainedModel && heard === undefined,
+  )
+  if (all.length === 0) return undefined
+  const flight = sim.random.pick(all)
+  const { live, node, trace } = flight
+  return {
+    kind: 'hang up',
+    say: `${flight.tag} after ${flight.bytes} letters`,
+    node,
+    trace,
+    isAtomic: false,
+    async perform() {
+      live.stop('client_gone')
+      flight.heard = flight.bytes
+      return live.isDraining && live.stopped() === undefined ? 'ok' : 'stops'
+    },
+    judge: () => 'ok',
+  }
+}
+
 /** What a run comes to that broke off: `told`, once it is settled. */
 export function judgeBroken(
   { m }: Sim,
@@ -164,6 +199,14 @@ export function judgeBroken(
 ): string {
   const run = m.open.get(flight.id)
   if (!run) return gone(flight)
+  if (flight.heard !== undefined) {
+    // A failure of its server delivered nothing; a stop charges what was written until then.
+    const isFree = how === 'failed' && flight.bytes === 0
+    const end = { now: flight.node.now(), letters: flight.heard || null, byItself: true }
+    const cost = isFree ? 0n : brokenCharge(flight, run, true)
+    judgeSettle(m, flight.id, cost, { ...end, status: 'cancelled' })
+    return how === 'cancelled' ? told : 'conflict'
+  }
   const isMute = flight.bytes === 0
   const shut = isMute ? 'interrupted' : 'failed'
   const status: RunEnd['status'] = how === 'shut down' ? shut : how

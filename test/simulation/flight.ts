@@ -22,14 +22,21 @@ export type Flight = {
   inputBytes: number
   bytes: number
   deltas: number
+  /** What its client had heard when it hung up, and is read to its end all the same. */
+  heard?: number
   /** How many model servers have failed before the first byte. */
   failed: number
   /** What it comes to; never, if its process dies. */
   done: Promise<string>
 }
 
-export const bodyOf = (tag: string, letters: number, most: number): JsonObject => ({
-  model: 'sim/chat',
+export const bodyOf = (
+  tag: string,
+  letters: number,
+  most: number,
+  model = 'sim/chat',
+): JsonObject => ({
+  model,
   messages: [{ role: 'user', content: `${tag} ${'x'.repeat(letters)}` }],
   max_tokens: most,
 })
@@ -60,7 +67,7 @@ export function sayEnd({ channel }: Flight, usage: JsonObject | undefined): void
   channel.push('end')
 }
 
-type Flown = Pick<Flight, 'input' | 'output' | 'inputBytes' | 'bytes'>
+type Flown = Pick<Flight, 'input' | 'output' | 'inputBytes' | 'bytes' | 'heard'>
 
 /**
  * What a whole answer costs: a report is believed only as far as it can be true, else it is counted
@@ -72,8 +79,9 @@ export function chargeOf(
   usage: JsonObject | undefined,
   bytesPerToken = 4,
 ): bigint {
-  const { bytes } = flight
-  const counted = Math.ceil(bytes / bytesPerToken)
+  const { bytes, heard = bytes } = flight
+  // The parts before and after a hang-up are counted apart.
+  const counted = Math.ceil(heard / bytesPerToken) + Math.ceil((bytes - heard) / bytesPerToken)
   const [prompt, said] = [countIn(usage, 'prompt_tokens'), countIn(usage, 'completion_tokens')]
   const isBlank = prompt === 0 && !said
   const told = isBlank ? undefined : prompt

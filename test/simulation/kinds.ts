@@ -14,7 +14,7 @@ import {
   suspend,
 } from './commands-money.ts'
 import { beginQuoted, quote } from './commands-quotes.ts'
-import { beginRun, chunk, endRun, failRun, stopRun } from './commands-runs.ts'
+import { beginRun, chunk, endRun, failRun, hangUp, stopRun } from './commands-runs.ts'
 import { rotate, rotateTwice, useOld } from './commands-secrets.ts'
 import { issue, redeem, refund } from './commands-selling.ts'
 
@@ -25,6 +25,7 @@ const kinds: [number, (sim: Sim) => Command | undefined][] = [
   [16, endRun],
   [6, failRun],
   [3, stopRun],
+  [5, hangUp],
   [2, cancel],
   [5, mint],
   [4, change],

@@ -272,12 +272,11 @@ async function disturb(sim: Sim, trail: string[], number: number, command: Comma
 async function replace(sim: Sim, trail: string[], number: number): Promise<Step> {
   const node = sim.random.pick(sim.nodes)
   const isKilled = sim.random.below(2) === 0
-  const step: Step = {
-    count: 1,
-    faults: [],
-    keys: [],
-    seen: [isKilled ? 'die: restarted' : 'stop: restarted'],
-  }
+  const drains = [...sim.flights.values()].some(
+    (flight) => flight.node === node && flight.heard !== undefined,
+  )
+  const what = `${isKilled ? 'die' : 'stop'}: ${drains ? 'draining' : 'restarted'}`
+  const step: Step = { count: 1, faults: [], keys: [], seen: [what] }
   trail.push(`${number} ${node.name.slice(-4)} ${isKilled ? 'dies' : 'is stopped'}`)
   if (!isKilled) {
     const came = await stopRuns(sim, node)

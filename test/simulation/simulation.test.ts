@@ -20,6 +20,8 @@ const mustCome = [
   'end: ok',
   'fail: upstream_error',
   'client_gone: conflict',
+  'hang up: ok',
+  'end: conflict',
   'mint: ok',
   'look: ok',
   'reorg: ok',

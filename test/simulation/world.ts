@@ -257,6 +257,19 @@ bytes_per_token = 4
 on_disconnect = "cut"
 overhead_per_message = 0
 overhead_fixed = 0
+[[models]]
+id = "sim/drained"
+route = ["sim:first", "sim:second"]
+kind = "chat"
+context_tokens = 100_000
+max_output_tokens = 1000
+input_pusd = ${prices.input}
+output_pusd = ${prices.output}
+request_nusd = ${prices.request}
+bytes_per_token = 4
+on_disconnect = "drain"
+overhead_per_message = 0
+overhead_fixed = 0
 ${Object.entries(offers)
   .map(
     ([id, { price, monthly, discountBps, maxKeys }]) => `[[plans]]

@@ -7,6 +7,7 @@ import {
   collect,
   type PriceFile,
   type PriceFileOptions,
+  plainName,
   priceIn,
   type ReadEntry,
   tokensIn,
@@ -75,7 +76,7 @@ function readEntry(entry: ExactJson, { without }: PriceFileOptions): ReadEntry {
 const isNegative = (value: ExactJson | undefined): boolean => (priceIn(value)?.digits ?? 0n) < 0n
 
 const nameIn = (name: ExactJson | undefined): string | undefined =>
-  typeof name === 'string' && /^\P{Cc}{1,200}$/u.test(name) ? name : undefined
+  typeof name === 'string' ? plainName(name) : undefined
 
 /** A model that writes text, among other things, is one to chat with. */
 function kindOf({ architecture }: Entry): ModelKind | undefined {

@@ -93,6 +93,10 @@ export function priceIn(value: ExactJson | undefined): Decimal | undefined {
   return typeof value === 'string' ? parseDecimal(value) : undefined
 }
 
+/** A name that can be shown: no control turns it around or breaks its line. */
+export const plainName = (name: string): string | undefined =>
+  /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(name) ? name : undefined
+
 /** A count of tokens of 1…1,000,000,000; undefined for anything else. */
 export function tokensIn(value: ExactJson | undefined): number | undefined {
   const text = value instanceof NumberText ? value.text : ''

@@ -7,7 +7,7 @@ import {
   parseExactJson,
 } from '../../kernel/exact-json.ts'
 import type { ModelKind } from '../meter.ts'
-import { priceIn, tokensIn, type UsdRates } from '../price-files/price-file.ts'
+import { plainName, priceIn, tokensIn, type UsdRates } from '../price-files/price-file.ts'
 import type { ListPrices, ModelListShape } from './provider.ts'
 
 /** A model as its provider lists it. */
@@ -82,7 +82,7 @@ function readEntry(entry: Entry, idName: string, prices?: ListPrices): ListedMod
 
 function nameOf(entry: Entry): string | undefined {
   const name = entry['display_name'] ?? entry['displayName'] ?? entry['name']
-  return typeof name === 'string' && /^[^/\p{Cc}]{1,200}$/u.test(name) ? name : undefined
+  return typeof name === 'string' && !name.includes('/') ? plainName(name) : undefined
 }
 
 const chatTypes = /^(chat|language|text|llm|model|base|code|text-generation|chat-completion)$/

@@ -1,5 +1,6 @@
 /** Decides at which price and within which limits a provider's models can be offered. */
 import type { Millis } from '../../kernel/clock.ts'
+import { isZero } from '../../kernel/decimal.ts'
 import { parseExactJson } from '../../kernel/exact-json.ts'
 import { readOpenrouter } from '../price-files/openrouter.ts'
 import { type KnownPrices, openPriceData, type PriceFinding } from '../price-files/price-data.ts'
@@ -54,10 +55,13 @@ export async function offersOf(
   const { prices: dataId, leaveOut } = provider
   const known = dataId === undefined ? () => undefined : await openPriceData(dataId, now)
   const offers: Offers = { models: priced.map((one) => ({ ...one })), incomplete: [] }
+  offers.models = [...new Map(offers.models.map((one) => [one.id, one])).values()]
+  // By the id here: two names of a server may come to one.
   const seen = new Set<string>()
   for (const model of listed) {
-    if (seen.has(model.id) || leaveOut?.test(model.id)) continue
-    seen.add(model.id)
+    const id = modelIdOf(provider, model.id)
+    if (seen.has(id) || leaveOut?.test(model.id)) continue
+    seen.add(id)
     addOffer(offers, provider, model, known(model.id), own)
   }
   return offers
@@ -106,7 +110,9 @@ function pricesOf(
 ): Pick<OfferedModel, 'rates' | 'bands' | 'notes'> | undefined {
   const zero = { digits: 0n, scale: 0 }
   const free = isLocal ? { input_pusd: zero, output_pusd: zero } : undefined
-  const rates = own.prices ?? listed ?? data?.rates ?? free
+  // Lists have zeros for what is billed otherwise: by the hour, or not at all yet.
+  const priced = listed && Object.values(listed).some((usd) => !isZero(usd)) ? listed : undefined
+  const rates = own.prices ?? priced ?? data?.rates ?? free
   if (!rates?.input_pusd || (kind === 'chat' && !rates.output_pusd)) return undefined
   const isOfData = rates === data?.rates
   const { output_pusd: _, ...ofEmbedding } = rates

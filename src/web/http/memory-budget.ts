@@ -183,6 +183,7 @@ export class StreamRoom {
 
   /** May end a stream, also this one. */
   hold(bytes: number): void {
+    if (bytes === 0) return
     this.bytes += bytes
     this.budget.hold(this.holder, this, bytes)
   }

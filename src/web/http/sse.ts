@@ -34,8 +34,16 @@ export type SseOptions = {
   /** The most that is kept of what is sent before there is a socket to write to. */
   bufferBytes?: number
   writeDeadlineMs?: number
+  keeper?: Keeper
+}
+
+/** A run that keeps what it sent. */
+type Keeper = {
   /** Tells what else is kept while the reader takes nothing, in bytes, from the length sent. */
-  keeper?: { keptBytes(sent: number): number }
+  keptBytes(sent: number): number
+  /** Takes over the room of what it still keeps without its reader; it may end then. */
+  keepOn(sent: number, room: StreamRoom | undefined): void
+  leave(): void
 }
 
 type SseRun = (client: SseClient) => Promise<void>
@@ -223,9 +231,12 @@ class EventStream implements SseClient, Bun.DirectUnderlyingSource<Uint8Array> {
 
   /** Its client is gone, or counts as gone. */
   leave(): void {
+    const { isOver, request, sent, options } = this
     this.early = ''
     this.signal.stop()
     this.end(cut)
+    const { keeper } = options
+    if (keeper && !isOver) keeper.keepOn(sent, streamRoomFor(request, keeper))
   }
 
   private end(how: (open: Sink) => unknown): void {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { CallsInTurn } from '../../../src/models/protocols/calls-in-turn.ts'
 import { GrowingJson } from '../../../src/models/protocols/growing-json.ts'
+import { OpenItems } from '../../../src/models/protocols/responses/open-items.ts'
 
 function isJson(text: string): boolean {
   try {
@@ -61,3 +62,18 @@ describe('calls whose pieces come mixed', () => {
     expect(calls.isOpen).toBe(false)
   })
 })
+
+test.each(['output_text', 'refusal', 'reasoning_summary_text'])(
+  'a %s at a place beyond all others costs no more than one beside them',
+  (event) => {
+    const item = new OpenItems().add(0, { type: 'message', id: 'a' })
+    item.add(event, 4_000_000_000, 'last')
+    item.add(event, 0, 'first')
+    const begun = performance.now()
+    const { content, summary } = item.whole()
+    expect(performance.now() - begun).toBeLessThan(500)
+    const parts = event === 'reasoning_summary_text' ? summary : content
+    expect(parts).toMatchObject([{}, {}])
+    expect(JSON.stringify(parts)).toMatch(/first.*last/)
+  },
+)

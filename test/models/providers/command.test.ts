@@ -1,5 +1,13 @@
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { rawModels, rawUpstreams } from '../../../src/config/model-text.ts'
@@ -127,6 +135,72 @@ describe('counterfoil provider', () => {
     expect((await run(secret, 'add', 'groq', '--at', at, ...more)).code).toBe(0)
     expect(rawUpstreams(text()).map(({ id }) => String(id))).toEqual(['groq', 'groq-eu'])
     expect(readdirSync(keys).sort()).toEqual(['groq', 'groq-eu'])
+  })
+
+  test('names of a list that could break a line or a file are left out, and two of one id are one', async () => {
+    begin()
+    const context_window = 4096
+    const odd = ['x\ud800y', 'x\u202ey', 'x\u2028y', 'x\u001by']
+    listed = [
+      ...odd.map((display_name, i) => ({ id: `odd-${i}`, display_name, context_window })),
+      { id: 'groq/odd-0', context_window },
+      { id: 'x"\n[[plans]]', context_window },
+    ]
+    const prices = ['--input', '$1/M', '--output', '$2/M']
+    expect(await run(secret, 'add', 'groq', '--at', at, ...prices)).toMatchObject({ code: 0 })
+    const ids = odd.map((_, i) => `groq/odd-${i}`)
+    expect(rawModels(text()).map(({ id, name }) => [id, name])).toEqual(
+      ids.map((id) => [id, undefined]),
+    )
+  })
+
+  test('a list that says zero gives no model away', async () => {
+    begin()
+    listed = [{ id: 'own/hourly', pricing: { input: 0, output: 0 }, context_length: 4096 }]
+    writeFileSync(join(folder, 'key'), secret)
+    const file = ['--key-file', join(folder, 'key')]
+    const { code, stderr } = await run(undefined, 'add', 'together', '--at', at, ...file)
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('No price is published of own/hourly'),
+    ])
+    expect(text()).toBe('# ours\n')
+  })
+
+  test('a key or an id that cannot be one is refused, and no key stays without its upstream', async () => {
+    begin()
+    const twoLines = await run(`${secret}\nmore`, 'add', 'groq', '--at', at)
+    expect([twoLines.code, twoLines.stderr]).toEqual([
+      2,
+      expect.stringContaining('GROQ_API_KEY holds no key'),
+    ])
+    for (const id of ['../../x', 'a:b', '']) {
+      expect((await run(secret, 'add', 'groq', '--at', at, '--id', id)).code).toBe(2)
+    }
+    // Another command is about to write the file, however long this one takes to begin.
+    writeFileSync(`${config}.new`, '')
+    const later = Date.now() / 1000 + 3600
+    utimesSync(`${config}.new`, later, later)
+    const late = await run(secret, 'add', 'groq', '--at', at)
+    expect([late.code, late.stderr]).toEqual([1, expect.stringContaining('Try again')])
+    expect([text(), readdirSync(keys)]).toEqual(['# ours\n', []])
+  })
+
+  test('commands at once never undo each other: each says whether it is in the file', async () => {
+    begin()
+    const names = ['groq', 'groq-b', 'groq-c']
+    const ended = await Promise.all(
+      names.map((id, i) => {
+        const models = ['--models', ['openai/*', 'llama-*', 'brand-*'][i] ?? '']
+        const prices = ['--input', '$1/M', '--output', '$2/M']
+        return run(secret, 'add', 'groq', '--at', at, '--id', id, ...models, ...prices)
+      }),
+    )
+    const done = names.filter((_, i) => ended[i]?.code === 0)
+    const there = rawUpstreams(text()).map(({ id }) => String(id))
+    expect(there.sort()).toEqual(done)
+    expect(readdirSync(keys).sort()).toEqual(done)
+    expect(done.length).toBeGreaterThan(0)
   })
 
   test('leaves the key in a variable that the operator names', async () => {

@@ -170,9 +170,12 @@ describe('the memory that clients take', () => {
     const socket = unread(secret, 'stub/drained')
     await untilStuck()
     expect(w.deps.memory.taken).toBeGreaterThan(mb)
+    const waiting = w.deps.memory.taken
     pauseMs = 2
     socket.destroy()
-    await until('the budget to be free', () => w.deps.memory.taken === 0)
+    await until('its reader to be gone', () => w.deps.memory.taken < waiting)
+    // The receipt commits to what was delivered: that is kept, and counts.
+    expect(w.deps.memory.taken).toBeGreaterThan(mb)
     Bun.gc(true)
     const [before, atFirst] = [heapStats().heapSize, flooded]
     await until('it to be read on', () => flooded > atFirst + 8 * mb, 10_000)
@@ -184,6 +187,24 @@ describe('the memory that clients take', () => {
     const last = await lastRun(w)
     expect(last.status).toBe('cancelled')
     expect(last.cost).toBeGreaterThan(0n)
+    expect(w.deps.memory.taken).toBe(0)
+  }, 60_000)
+
+  test('runs that are read on without a client end where their memory has no room', async () => {
+    const secret = await accountOf('1')
+    const known = (await allRuns(w)).length
+    pauseMs = 2
+    for (let i = 0; i < 8; i++) {
+      const socket = unread(secret, 'stub/drained')
+      await until('its run', async () => (await allRuns(w)).length === known + i + 1)
+      await Bun.sleep(300)
+      socket.destroy()
+      expect(w.deps.memory.taken).toBeLessThan(clientBytes)
+    }
+    expect((await ask(await accountOf('2'), 1 * mb)).status).toBe(200)
+    await until('all to end', async () => (await running()) === 0, 10_000)
+    pauseMs = 0
+    expect(w.deps.memory.taken).toBe(0)
   }, 60_000)
 })
 

@@ -47,24 +47,28 @@ export class OpenItem {
   whole(): JsonObject {
     if (this.done) return this.done
     const item = emptied(this.item)
-    const content: Json[] = []
-    const summary: Json[] = []
+    // Their places are the server's numbers: a list with holes would be as long as the largest.
+    const content = new Map<number, Json>()
+    const summary = new Map<number, Json>()
     for (const [key, { value: text }] of this.texts) {
       const [event = '', at = '0'] = key.split(' ')
       if (event === 'function_call_arguments') item['arguments'] = text
       else if (event === 'custom_tool_call_input') item['input'] = text
       else if (event === 'reasoning_summary_text') {
-        summary[Number(at)] = { type: 'summary_text', text }
-      } else if (event === 'reasoning_text') content[Number(at)] = { type: event, text }
-      else if (event === 'refusal') content[Number(at)] = { type: event, refusal: text }
-      else content[Number(at)] = { type: 'output_text', text, annotations: [], logprobs: [] }
+        summary.set(Number(at), { type: 'summary_text', text })
+      } else if (event === 'reasoning_text') content.set(Number(at), { type: event, text })
+      else if (event === 'refusal') content.set(Number(at), { type: event, refusal: text })
+      else content.set(Number(at), { type: 'output_text', text, annotations: [], logprobs: [] })
     }
-    if (content.length > 0) item['content'] = content.filter((part) => part !== undefined)
-    if (summary.length > 0) item['summary'] = summary.filter((part) => part !== undefined)
+    if (content.size > 0) item['content'] = inOrder(content)
+    if (summary.size > 0) item['summary'] = inOrder(summary)
     if (item['status'] !== undefined) item['status'] = 'completed'
     return item
   }
 }
+
+const inOrder = (parts: ReadonlyMap<number, Json>): Json[] =>
+  [...parts].sort(([a], [b]) => a - b).map(([, part]) => part)
 
 export class OpenItems {
   readonly all: OpenItem[] = []
