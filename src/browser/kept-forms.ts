@@ -1,4 +1,4 @@
-/** Keeps what was typed into a form over a session that ended, for its account and this tab alone. */
+/** Keeps a form over a session that ended, for its account and this tab alone. */
 import { element } from './dom.ts'
 
 type Kept = {

@@ -1,4 +1,4 @@
-/** Shows toasts, and takes them away: when asked, or after a while without the pointer or the focus. */
+/** Shows toasts; drops them when asked, or after a while without the pointer or the focus. */
 import { element } from './dom.ts'
 
 /** How long a toast stays, in ms; one with a button long enough to get there. */
