@@ -1,7 +1,9 @@
 /**
- * The script of every page beside htmx: times that stay true, copy buttons, side panels, toasts and
- * the command palette.
+ * The script of every page beside htmx: times that stay true, copy buttons, side panels, toasts,
+ * requests without an answer, forms of an ended session and the command palette.
  */
+import { keepForms } from './kept-forms.ts'
+import { tellLostRequests } from './lost-requests.ts'
 import { listenForPalette } from './palette-key.ts'
 import { openSidePanels } from './side-panel.ts'
 import { keepTimes } from './times.ts'
@@ -10,6 +12,8 @@ import { dropToasts } from './toasts.ts'
 keepTimes()
 openSidePanels()
 dropToasts()
+tellLostRequests()
+keepForms()
 listenForPalette()
 
 // Without script a click selects the value.

@@ -11,7 +11,9 @@ import { addVisitReceipt } from './visit-receipts.ts'
 const form = byId('terminal-form', HTMLFormElement)
 const field = byId('terminal-command', HTMLInputElement)
 const screen = byId('terminal-said', HTMLElement)
-const button = form.querySelector<HTMLButtonElement>('button[type="submit"]')
+const questions = byId('terminal-questions', HTMLFormElement)
+const buttons = [form, questions].flatMap((one) => [...one.querySelectorAll('button')])
+const commands = (field.dataset['commands'] ?? '').split(' ')
 
 /** Answers on the screen, and commands to go back to; older ones are forgotten. */
 const maxTurns = 50
@@ -27,6 +29,11 @@ form.addEventListener('submit', (event) => {
   event.preventDefault()
   const command = field.value.trim()
   if (!isRunning && command !== '') void run(command)
+})
+questions.addEventListener('submit', (event) => {
+  event.preventDefault()
+  const { submitter } = event
+  if (!isRunning && submitter instanceof HTMLButtonElement) void run(submitter.value)
 })
 field.addEventListener('keydown', (event) => {
   if (event.key === 'ArrowUp') go(event, -1)
@@ -57,9 +64,15 @@ async function run(command: string): Promise<void> {
   field.focus()
 }
 
+/** Whether the answer is streamed: of an ask, and of a line that is not a command. */
+function isAsked(command: string): boolean {
+  const [word = ''] = command.toLowerCase().split(/\s/, 1)
+  return word === 'ask' || !commands.includes(word)
+}
+
 /** Follows one command to its end; gives what the server says no with. */
 async function follow(command: string, turn: Turn): Promise<string | undefined> {
-  const stream = /^ask\s/i.test(command)
+  const stream = isAsked(command)
   const answer = await fetch('/v1/terminal/run', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -150,7 +163,7 @@ function note(command: string): void {
 
 function setRunning(is: boolean): void {
   isRunning = is
-  if (button) button.disabled = is
+  for (const button of buttons) button.disabled = is
   screen.setAttribute('aria-busy', String(is))
 }
 

@@ -15,7 +15,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
 }
 
 /** Levenshtein: insertions, deletions and substitutions, each 1. */
-function editDistance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
     const row = [i]

@@ -86,6 +86,27 @@ describe.skipIf(noChromium)('the terminal, in a real browser', () => {
     60_000,
   )
 
+  test.each([true, false])(
+    'a question is asked as it is written, or with one click (script: %p)',
+    async (script) => {
+      const { page, faults } = await open(script)
+      await enter(page, 'Why is it signed?')
+      await page.getByText('Open the receipt').waitFor()
+      expect(await answers(page).last().textContent()).toStartWith(words.join(''))
+      const asked = page.locator('#terminal-questions button')
+      expect(await asked.count()).toBe(3)
+      const question = (await asked.nth(1).textContent()) ?? ''
+      await asked.nth(1).click()
+      await page.locator('.asked', { hasText: question }).waitFor()
+      await page
+        .getByText('Open the receipt')
+        .nth(script ? 1 : 0)
+        .waitFor()
+      expect(faults).toEqual([])
+    },
+    60_000,
+  )
+
   test('arrow keys go through what was written, and back to what was not sent', async () => {
     const { page } = await open(true)
     for (const command of ['help', 'status']) {

@@ -1,5 +1,5 @@
 /** The terminal's commands, and how a line is read as one. */
-import { nearest } from '../../kernel/nearest.ts'
+import { editDistance, nearest } from '../../kernel/nearest.ts'
 import { refuse } from '../../kernel/refusal.ts'
 
 /** The syntax of a command. */
@@ -40,7 +40,8 @@ const maxNameChars = 64
 
 /**
  * Reads a line: a command name and its argument. The language has no quotes, variables or pipes,
- * and one command per line.
+ * and one command per line. Where `ask` is known, a line that is not a command is asked as a
+ * question, unless it only misspells a command.
  * @throws Refusal `invalid_request` naming the nearest command
  */
 export function readLine<Name extends string>(
@@ -48,19 +49,34 @@ export function readLine<Name extends string>(
   known: readonly Usage<Name>[],
 ): ParsedCommand<Name> {
   const [, word = '', rest = ''] = /^\s*(\S*)\s*([\s\S]*)$/.exec(line) ?? []
-  const usage = known.find(({ name }) => name === word.toLowerCase())
-  if (!usage) return refuseUnknown(word, known)
   const argument = rest.trimEnd()
-  const isRight =
-    usage.takes === 'nothing'
-      ? argument === ''
-      : usage.takes === 'word'
-        ? /^\S{1,256}$/.test(argument)
-        : argument !== ''
-  if (isRight) return { name: usage.name, argument }
+  const usage = known.find(({ name }) => name === word.toLowerCase())
+  if (usage && takes(usage, argument)) return { name: usage.name, argument }
+  const ask = known.find(({ name }) => name === 'ask')
+  const isQuestion = usage ? argument !== '' : word !== '' && !isSlip(word, argument, known)
+  if (ask && isQuestion) return { name: ask.name, argument: line.trim() }
+  if (!usage) return refuseUnknown(word, known)
   const message = `Usage: ${usageOf(usage)}`
   refuse('invalid_request', { param: 'command', message, metadata: { command: usage.name } })
 }
+
+function takes(usage: Usage, argument: string): boolean {
+  if (usage.takes === 'nothing') return argument === ''
+  return usage.takes === 'word' ? /^\S{1,256}$/.test(argument) : argument !== ''
+}
+
+/** Whether a line would be a command but for one wrong or two swapped letters of its name. */
+const isSlip = (word: string, argument: string, known: readonly Usage[]): boolean =>
+  word.length <= maxNameChars &&
+  known.some(
+    (usage) =>
+      (argument === '' || takes(usage, argument)) && isMisspelt(word.toLowerCase(), usage.name),
+  )
+
+const isMisspelt = (word: string, name: string): boolean =>
+  editDistance(word, name) <= 1 || lettersOf(word) === lettersOf(name)
+
+const lettersOf = (word: string): string => [...word].sort().join('')
 
 function refuseUnknown(word: string, known: readonly Usage[]): never {
   const names = known.map(({ name }) => name)

@@ -11,7 +11,8 @@ export const terminalArea = r.area('terminal', 'programs', 'Terminal', {
   operations: [
     r.entriesUnder('/v1/terminal').post('runTerminal', '/run', 'Run a command', {
       about:
-        'An unknown command is a 400 that names the nearest one. A used-up allowance is a 429 ' +
+        'A line that is not a command is asked as a question. A misspelt command is a 400 that ' +
+        'names the nearest one. A used-up allowance is a 429 ' +
         'whose `metadata.resets_at` says when the next day begins.',
       body: terminalBody,
       examples: [

@@ -4,7 +4,16 @@ import { arrive } from '../../proof/passports/office.ts'
 import { promise } from '../../support/promise.ts'
 import { unknownReceipt } from '../../support/sharing.ts'
 import { type World, world } from '../../support/world.ts'
-import { believed, path, privateReceipt, type Result, refusal, run, send } from './support.ts'
+import {
+  believed,
+  type Fault,
+  path,
+  privateReceipt,
+  type Result,
+  refusal,
+  run,
+  send,
+} from './support.ts'
 
 describe('POST /v1/terminal/run, look-ups', () => {
   let w: World
@@ -122,20 +131,18 @@ describe('POST /v1/terminal/run, look-ups', () => {
     expect(error.message).toContain(`"${meant}"`)
   })
 
-  test('one that is near to none names how to find them all, and is not repeated', async () => {
-    const { status, error } = await refusal(w, { command: '<script>alert(1)</script>' })
-    expect(status).toBe(400)
-    expect(error.message).toContain('"help"')
-    expect(error.message).not.toContain('script')
+  const questions = ['hello', 'price of tea', 'status now', 'price a b', ' What is signed? ']
+  test.each(questions)('"%s" is not a command and is asked as a question', async (command) => {
+    const { command: name, lines, allowance } = await run(w, command)
+    expect([name, lines[0]]).toEqual(['ask', command.trim()])
+    expect(allowance.remaining).toBeLessThan(10)
   })
 
   const wrong: [what: string, body: unknown, param: string | null][] = [
     ['nothing', {}, 'command'],
     ['both', { command: 'help', input: 'x' }, 'command'],
     ['an empty command', { command: ' ' }, 'command'],
-    ['a word too much', { command: 'status now' }, 'command'],
     ['a word too few', { command: 'price' }, 'command'],
-    ['two words', { command: 'price a b' }, 'command'],
     ['no text to ask', { command: 'ask' }, 'command'],
     ['an empty question', { input: ' ' }, 'input'],
     ['a stream of a look-up', { command: 'help', stream: true }, 'stream'],
@@ -200,11 +207,15 @@ describe('it is not a shell', () => {
     'toString',
     'price __proto__',
   ]
-  test.each(payloads)('%j is refused, and nothing of it is run or said again', async (command) => {
-    const { status, error } = await refusal(w, { command })
-    expect([400, 404]).toContain(status)
-    expect(error.message).not.toContain(esc)
-    expect(error.message).not.toContain('\0')
+  test.each(payloads)('%j is refused or asked as plain text, and is never run', async (command) => {
+    const from = `10.9.0.${payloads.indexOf(command)}`
+    const answer = await send(w, { command }, from)
+    const { error, ...asked }: { error?: Fault } & Partial<Result> = await answer.json()
+    if (error) expect([400, 404]).toContain(answer.status)
+    else expect([asked.command, asked.receipt?.cost_nusd]).toEqual(['ask', 0])
+    const said = error ? error.message : (asked.lines ?? []).join('')
+    expect(said).not.toContain(esc)
+    expect(said).not.toContain('\0')
   })
 
   const said: [what: string, input: string, line: string][] = [

@@ -45,10 +45,18 @@ export const TerminalForm = ({ command = '', said, allowance }: FormProps) => (
         autocomplete="off"
         autocapitalize="none"
         spellcheck="false"
-        placeholder="ask Why is a receipt signed?"
+        placeholder="Why is a receipt signed?"
+        data-commands={commands.map(({ name }) => name).join(' ')}
         required
       />
       <Button look="go">Run</Button>
+    </form>
+    <form class="questions" id="terminal-questions" method="post" action={terminalPath}>
+      {questions.map((question) => (
+        <button class="btn small" type="submit" name="command" value={question}>
+          {question}
+        </button>
+      ))}
     </form>
     <footer>
       <small class="quiet" id="terminal-allowance">
@@ -63,7 +71,14 @@ export const TerminalForm = ({ command = '', said, allowance }: FormProps) => (
   </section>
 )
 
-const examples = ['help', 'status', 'models', 'ask Hello, who signs this?']
+const examples = ['help', 'status', 'models', 'recent']
+
+/** Asked with one click. */
+const questions = [
+  'Why is a receipt signed?',
+  'How does a Merkle tree prove an entry?',
+  'What stops an agent from overspending?',
+]
 
 /** Every command, as a link that puts it into the field. */
 export const TerminalHelp = () => (
@@ -92,7 +107,8 @@ const CommandLink = ({ line, children }: { line: string; children?: string }) =>
 
 const Greeting = () => (
   <p class="quiet" id="terminal-greeting">
-    Enter a command. No account is needed: ask a model, then check the receipt of its answer.
+    Ask a question or enter a command. No account is needed: a model answers, and you can check the
+    receipt of its answer.
   </p>
 )
 
