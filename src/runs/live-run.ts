@@ -96,6 +96,8 @@ export class LiveRun extends BegunRun {
   exchange: SignedExchange | undefined
   /** A finish reason of that server that is not known. */
   unknownFinish: string | undefined
+  /** The id of the key that the server took, where it has several. */
+  key: string | undefined
   /** The protocol of the server that is asked now, and whether the request went on as it came. */
   protocol: Protocol = 'chat'
   isNative = false
@@ -204,6 +206,10 @@ export class LiveRun extends BegunRun {
   release(): void {
     this.freeRoom()
     this.drainDeadline?.clear()
+  }
+
+  isLeft(): boolean {
+    return this.stopped() !== undefined || this.isDraining
   }
 
   stopped(): StopReason | undefined {

@@ -56,6 +56,10 @@ function callFor(live: LiveRun, { protocol }: Upstream, step: RouteStep): Upstre
 /** Failures that another step would have as well. */
 const isLast = new Set<FailureReason>(['aborted', 'rejected', 'context'])
 
+/** Whether no key was left to ask a server by: without a status, none was asked. */
+const isResting = ({ reason, status }: UpstreamFailure): boolean =>
+  (reason === 'limited' || reason === 'denied') && status === undefined
+
 /** Returns the first answer. A step is tried only before the first byte of another. */
 export async function tryRoute<T>(
   deps: Pick<Deps, 'upstreams' | 'ledger' | 'log'>,
@@ -78,8 +82,8 @@ export async function tryRoute<T>(
       if (!(error instanceof UpstreamFailure)) throw error
       last = error
       if (!isLast.has(error.reason)) live.hasTrouble = true
-      // Its circuit is open: it was not called, so this is not a new failure to log.
-      if (error.reason === 'open') continue
+      // Its circuit is open, or all of its keys rest: it was not called again.
+      if (error.reason === 'open' || isResting(error)) continue
       deps.log.warn('upstream.failed', {
         ...namesOf(live),
         upstream: step.upstream,
@@ -87,7 +91,7 @@ export async function tryRoute<T>(
         status: error.status,
         ...(error.code === undefined ? {} : { code: error.code }),
       })
-      if (isLast.has(error.reason) || live.stopped() || live.isDraining) break
+      if (isLast.has(error.reason) || live.isLeft()) break
       live.isSent = false
     }
   }
@@ -141,8 +145,7 @@ async function askAdapted<T>(
       return answer
     } catch (error) {
       const words = error instanceof UpstreamFailure ? error.words : undefined
-      const isLeft = live.stopped() !== undefined || live.isDraining
-      const isOver = tries === mostTries || call.kind !== 'chat' || isLeft
+      const isOver = tries === mostTries || call.kind !== 'chat' || live.isLeft()
       if (!words || !dialects || isOver) throw error
       const facts = factsIn(words, { protocol, body: call.body, dialect })
       if (!facts) throw error

@@ -33,7 +33,7 @@ type Rules = {
 
 /** An upstream that keeps these rules. */
 export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
-  const { id, protocol, countTokens, dialects, evidence } = upstream
+  const { id, protocol, countTokens, dialects, evidence, keys, isReady } = upstream
   const { slots, breaker } = rules
   const fault = new OperatorFault(rules.clock)
   return {
@@ -78,6 +78,8 @@ export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
       load: () => ({ taken: slots.taken, waiting: slots.waiting, most: slots.most }),
     }),
     fault: () => fault.current,
+    ...(keys && { keys }),
+    ...(isReady && { isReady }),
     ...(breaker && {
       breaker: (account) => ({ state: breaker.state, retryAfterMs: breaker.retryAfterMs(account) }),
     }),
