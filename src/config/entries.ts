@@ -52,6 +52,10 @@ export const modelTables = {
   },
   step: {
     to: needed(words, 'The upstream:model.'),
+    weight: optional(
+      integer('parts', 1, 1_000_000),
+      'Its share of the requests, against the steps with a weight beside it.',
+    ),
   },
   cost: {
     ...rates,
@@ -121,6 +125,11 @@ export const lists = {
     kind: optional(oneOf('chat', 'embedding'), 'What it does. Needed.'),
     context_tokens: optional(tokens, 'Most tokens in and out together. Needed.'),
     max_output_tokens: optional(tokens, 'Most tokens of an answer. Needed for chat.'),
+    balance: optional(
+      oneOf('order', 'weight', 'latency', 'cost', 'least-busy'),
+      'Which of the steps with weights that stand together is asked first. When absent, weight ' +
+        'where the first step has one, else order.',
+    ),
     total_tokens_max: optional(
       tokens,
       'Most tokens in and out together where context_tokens is the limit of the input alone.',

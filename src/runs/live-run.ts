@@ -71,6 +71,8 @@ class BegunRun {
   declare readonly span: RunSpan | undefined
   /** The browser session that started the run and ends it; undefined for a run of a key. */
   declare readonly session: string | undefined
+  /** The id of its conversation, where its route has several steps or keys to choose from. */
+  declare readonly cacheId: bigint | undefined
   /** The time of its begin by {@link Clock.monotonic}. */
   declare readonly startedAt: number
   declare readonly asksReasoning: boolean

@@ -7,6 +7,7 @@ import { NativeEvent } from '../native-event.ts'
 import type { Protocol } from '../protocols/protocol.ts'
 import { TextFrames } from '../text-frames.ts'
 import type { KeyHealth } from './key-health.ts'
+import type { Latencies } from './latencies.ts'
 import type { Fault } from './operator-fault.ts'
 import type { ReachTrouble } from './reach-trouble.ts'
 import type { ServerDialects } from './server-dialects.ts'
@@ -91,6 +92,8 @@ export type Upstream = {
   breaker?(account?: string): { state: BreakerState; retryAfterMs: number }
   /** That it does not take our key or account; undefined while it does. */
   fault?(): Fault | undefined
+  /** Its mean times to a first token. */
+  latencies?: Latencies
   /** Its keys, where it has several. */
   keys?(): readonly KeyHealth[]
   /** Whether a key of it is there for a model, by its own name. */
