@@ -1,7 +1,7 @@
 /** Decides in which order the steps of a route are asked. */
 import type { Balance, RouteStep } from './model.ts'
 
-/** What is known of a step when a request comes. */
+/** The facts of a step when a request comes. */
 export type StepState = {
   /** Whether its server is asked at all: its circuit is not open, and a key of ours does not rest. */
   isReady: boolean
@@ -13,7 +13,7 @@ export type StepState = {
   cost: bigint | undefined
 }
 
-/** How a request finds what is known of the steps, and numbers of 0 to 1, below 1. */
+/** Finds the facts of the steps, and draws numbers of 0 to 1, below 1. */
 export type ChooseState = {
   balance: Balance
   random: () => number

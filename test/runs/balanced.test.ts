@@ -64,7 +64,7 @@ test('Steps share conversations by their weights, and a conversation keeps its s
   expect(ofOne).toBeLessThan(60)
 })
 
-test('A conversation that its client names keeps its step, whatever is said.', async () => {
+test('A conversation that its client names keeps its step when its words change.', async () => {
   const routes = new Set<string>()
   for (let i = 0; i < 15; i++) {
     routes.add(await ask('by/weight', `Turn ${i}`, { prompt_cache_key: 'mine' }))
