@@ -9,11 +9,13 @@ import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.t
 import { usd, type World, world } from '../support/world.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'several-keys-'))
-const [fileA, fileB] = ['a', 'b'].map((name) => {
+function fileOf(name: string): string {
   const file = join(folder, name)
   writeFileSync(file, `sk-many-${name}`, { mode: 0o600 })
   return file
-})
+}
+const fileA = fileOf('a')
+const fileB = fileOf('b')
 const keys = `keys = [{ file = "${fileA}", weight = 9 }, { file = "${fileB}" }]
 breaker_failures = 0`
 
