@@ -3,7 +3,7 @@ import type { Balance, RouteStep } from './model.ts'
 
 /** The facts of a step when a request comes. */
 export type StepState = {
-  /** Whether its server is asked at all: its circuit is not open, and a key of ours does not rest. */
+  /** Whether its server is asked at all: its circuit is not open, and a key of ours is there. */
   isReady: boolean
   /** The mean time to its first token in ms; undefined until one came. */
   latencyMs: number | undefined

@@ -50,8 +50,10 @@ export type OnDisconnect = 'drain' | 'cut'
 /** How the steps of one group are put into order. */
 export type Balance = 'order' | 'weight' | 'latency' | 'cost' | 'least-busy'
 
-/** `cost` is what the operator pays for a run there, if that is known; no account sees it. Steps with a
- * weight that stand together are one group. */
+/**
+ * `cost` is what the operator pays for a run there, if that is known; no account sees it. Steps
+ * with a weight that stand together are one group.
+ */
 export type RouteStep = { upstream: string; model: string; cost?: Prices; weight?: number }
 
 /** A version of all prices; a receipt names it as `id@version`. */

@@ -1,6 +1,6 @@
 /**
- * Tries the upstreams of a model's route one after another, asks each as it takes requests, and learns from
- * what it refuses.
+ * Tries the upstreams of a model's route one after another, asks each as it takes requests, and
+ * learns from what it refuses.
  */
 import type { Deps } from '../app/deps-port.ts'
 import { refuse } from '../kernel/refusal.ts'
