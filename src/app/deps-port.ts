@@ -37,6 +37,7 @@ import type { Random } from '../kernel/random.ts'
 import type { Shard } from '../kernel/shard.ts'
 import type { Ledger } from '../ledger/post.ts'
 import type { AuditStore } from '../ledger/store/audit.ts'
+import type { CachePlaces } from '../models/cache-places.ts'
 import type { Catalogue } from '../models/catalogue.ts'
 import type { Post, Reach } from '../models/upstream/checked-post.ts'
 import type { Upstreams } from '../models/upstream/live-upstreams.ts'
@@ -179,6 +180,8 @@ export type Deps = {
   live: LiveRuns
   /** Reported runs, for those that end without a report. */
   reports: Reports
+  /** The steps and keys that have the caches of conversations. */
+  cachePlaces: CachePlaces
   usage: UsageStore
   vouchers: VoucherStore
   /** Promised prices. */

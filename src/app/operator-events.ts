@@ -5,6 +5,7 @@ import { dayMs, dayOf } from '../billing/usage/usage.ts'
 import type { Trouble } from '../billing/webhooks/trouble.ts'
 import { type Millis, toRfc3339 } from '../kernel/clock.ts'
 import { toJsonInteger } from '../kernel/money.ts'
+import type { Upstream } from '../models/upstream/upstream.ts'
 import { isLate } from '../proof/anchors/anchor.ts'
 import { readAnchored } from '../proof/anchors/anchor-status.ts'
 import { isDiverged } from '../proof/log/divergence.ts'
@@ -67,14 +68,20 @@ function seenByNode({ health, upstreams }: Needs): Trouble[] {
   const failing = upstreams.list().flatMap((upstream): Trouble[] => {
     const { id, breaker, fault } = upstream
     if (!breaker && !fault) return []
-    const types = { began: 'upstream.opened', ended: 'upstream.closed' } as const
     const denied = fault?.()
     const data = {
       upstream: id,
       reason: denied ? 'denied' : 'failing',
       ...(denied?.status === undefined ? {} : { status: denied.status }),
     }
-    return [{ name: `upstream:${id}`, isThere: isFailing(upstream), ...types, subject: id, data }]
+    const whole = {
+      name: `upstream:${id}`,
+      isThere: isFailing(upstream),
+      ...types,
+      subject: id,
+      data,
+    }
+    return [whole, ...refusedKeys(upstream)]
   })
   const ledger: Trouble = {
     name: 'ledger',
@@ -100,6 +107,23 @@ function seenByNode({ health, upstreams }: Needs): Trouble[] {
     ...(health.heads === 'unchecked' && !log.isThere ? [] : [log]),
   ]
 }
+
+const types = { began: 'upstream.opened', ended: 'upstream.closed' } as const
+
+/** The keys of an upstream that it does not take, although others may serve. */
+const refusedKeys = ({ id, keys }: Upstream): Trouble[] =>
+  (keys?.() ?? []).map(({ name: key, fault }) => ({
+    name: `upstream:${id}:${key}`,
+    isThere: fault !== undefined,
+    ...types,
+    subject: id,
+    data: {
+      upstream: id,
+      reason: 'denied',
+      key,
+      ...(fault?.status === undefined ? {} : { status: fault.status }),
+    },
+  }))
 
 async function readTroubles(deps: Needs): Promise<Trouble[]> {
   const now = deps.clock.now()

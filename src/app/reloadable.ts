@@ -5,6 +5,7 @@ import { livePlans } from '../billing/plans/live-plans.ts'
 import type { Config } from '../config/config.ts'
 import type { UpstreamConfig } from '../config/entries.ts'
 import { canonical } from '../kernel/canonical.ts'
+import { drawShare } from '../kernel/random.ts'
 import { suspendsSeen } from '../kernel/suspend-detector.ts'
 import { type Catalogue, makeCatalogue } from '../models/catalogue.ts'
 import { liveCatalogue } from '../models/live-catalogue.ts'
@@ -14,6 +15,7 @@ import { Breaker } from '../models/upstream/breaker.ts'
 import { builtinUpstream } from '../models/upstream/builtin.ts'
 import { liveUpstreams } from '../models/upstream/live-upstreams.ts'
 import { modelServer } from '../models/upstream/model-server.ts'
+import { type KeyStates, openPool } from '../models/upstream/open-pool.ts'
 import { servedUpstream } from '../models/upstream/served.ts'
 import { Slots } from '../models/upstream/slots.ts'
 import type { Upstream } from '../models/upstream/upstream.ts'
@@ -88,6 +90,7 @@ type Entry = UpstreamConfig & { timeout_first_byte_ms: number; is_traced: boolea
 function upstreamMaker(deps: Needs) {
   const inside = [builtinUpstream(deps), ...deps.inProcess]
   const served = inside.map((upstream) => servedUpstream(upstream, deps))
+  const states: KeyStates = new Map()
   let made: { entry: Entry; upstream: Upstream }[] = []
   return ({ upstreams, models, telemetry }: Config): Upstream[] => {
     made = upstreams.map((one) => {
@@ -95,7 +98,7 @@ function upstreamMaker(deps: Needs) {
       const is_traced = telemetry.pass_to.includes(one.id)
       const entry = { ...one, timeout_first_byte_ms: ms, is_traced }
       const known = made.find((one) => isDeepStrictEqual(one.entry, entry))
-      return known ?? { entry, upstream: makeUpstream(entry, deps) }
+      return known ?? { entry, upstream: makeUpstream(entry, deps, states) }
     })
     return [...served, ...made.map(({ upstream }) => upstream)]
   }
@@ -111,7 +114,21 @@ function breakerOf(entry: UpstreamConfig, { clock, log, meters }: Needs): Breake
   })
 }
 
-function makeUpstream(entry: Entry, needs: Needs): Upstream {
+function poolOf(entry: UpstreamConfig, { clock, log, meters }: Needs, states: KeyStates) {
+  const { id, kind, auth } = entry
+  const headers = { ...entry.headers, ...entry.secret_headers }
+  return openPool({ id, kind, headers, ...(auth && { auth }) }, entry.keys ?? [], {
+    states,
+    clock,
+    random: drawShare,
+    tell({ key, model, status, forMs }) {
+      meters.upstreamKeyRested(id, status)
+      log.warn('upstream.key_rested', { upstream: id, key, model, status, for_ms: forMs })
+    },
+  })
+}
+
+function makeUpstream(entry: Entry, needs: Needs, states: KeyStates): Upstream {
   const server = modelServer({
     id: entry.id,
     kind: entry.kind,
@@ -120,6 +137,7 @@ function makeUpstream(entry: Entry, needs: Needs): Upstream {
     headers: { ...entry.headers, ...entry.secret_headers },
     query: entry.query,
     ...(entry.api_key === undefined ? {} : { apiKey: entry.api_key }),
+    pool: poolOf(entry, needs, states),
     isProxied: entry.is_proxied === true,
     isTraced: entry.is_traced,
     relaysMessages: entry.relay_messages,

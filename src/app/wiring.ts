@@ -28,10 +28,12 @@ import { newHealth } from '../front/status/health.ts'
 import { statusStore } from '../front/status/store.ts'
 import { terminalStore } from '../front/terminal/store.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
+import { toHex } from '../kernel/hex.ts'
 import { makeIds } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import { type Random, systemRandom } from '../kernel/random.ts'
 import { auditStore } from '../ledger/store/audit.ts'
+import { CachePlaces } from '../models/cache-places.ts'
 import { isTarget, makeCheckedPost } from '../models/upstream/checked-post.ts'
 import type { Upstream } from '../models/upstream/upstream.ts'
 import type { Sender } from '../proof/anchors/sender.ts'
@@ -301,4 +303,5 @@ const limitsOf = (settings: { clientBytes: number }, clock: Clock) => ({
 const remembered = (by: { clock: Clock; random: Random }) => ({
   acknowledged: makeAcknowledged(),
   reports: makeReports(by),
+  cachePlaces: new CachePlaces(BigInt(toHex(by.random.bytes(8)))),
 })

@@ -38,17 +38,19 @@ export async function lookAtUpstreams(db: Db): Promise<Finding[]> {
   const found = await troubles.standing(leaseClock.now())
   return found.flatMap(({ name, data }) => {
     if (!name.startsWith('upstream:')) return []
-    const id = name.slice('upstream:'.length)
+    const id = String(data['upstream'] ?? name.slice('upstream:'.length))
+    const key = data['key'] === undefined ? undefined : String(data['key'])
     if (data['reason'] !== 'denied') {
       const words = `A running server leaves the upstream ${id} alone, because it fails.`
       return failure('upstreams', words, 'counterfoil models check; upstream.failed in the log')
     }
     const status = data['status'] ?? 'denied'
-    const words = `The upstream ${id} does not take our key or account: it answers ${status}.`
+    const ours = key === undefined ? 'our key or account' : `our key ${key}`
+    const words = `The upstream ${id} does not take ${ours}: it answers ${status}.`
     const fix =
       status === 402
         ? `pay our account at the provider of ${id}`
-        : `renew the key of ${id}: its api_key_env or api_key_file`
+        : `renew the key of ${id}: its ${key ?? 'api_key_env or api_key_file'}`
     return failure('upstreams', words, fix)
   })
 }

@@ -77,11 +77,7 @@ export function loadConfig(inputs: Inputs): LoadedConfig {
   }
   const { '': top, ...rest } = toSections(values)
   const missing = inputs.isOffline ? [] : problems
-  const secrets: FindSecret = {
-    key: ({ api_key_env: env, api_key_file: path }, where) =>
-      findSecret('api_key', { env, file: path }, where, inputs, missing),
-    variable: (name, where) => findVariable(name, where, inputs, missing),
-  }
+  const secrets = secretsOf(inputs, missing)
   const entries = {
     upstreams: readUpstreams(file['upstreams'], secrets, problems).map((upstream) =>
       namesProxy(inputs.env) ? { ...upstream, is_proxied: true as const } : upstream,
@@ -92,7 +88,7 @@ export function loadConfig(inputs: Inputs): LoadedConfig {
       file['webhooks'],
       {
         findSecret: ({ secret_env: env, secret_file: path }, where) =>
-          findSecret('secret', { env, file: path }, where, inputs, missing),
+          findSecret('secret_', { env, file: path }, where, inputs, missing),
         allowNetworks: rest.outbound.allow_networks ?? [],
         isDev: inputs.flags['dev'] === true,
       },
@@ -134,6 +130,15 @@ export function loadConfig(inputs: Inputs): LoadedConfig {
   }
   return { config, sources }
 }
+
+/** Finds secrets; those that are missing go to the problems. */
+const secretsOf = (inputs: Inputs, missing: string[]): FindSecret => ({
+  key: ({ api_key_env: env, api_key_file: path }, where) =>
+    findSecret('api_key_', { env, file: path }, where, inputs, missing),
+  oneOf: ({ env, file: path }, where) =>
+    findSecret('', { env, file: path }, where, inputs, missing),
+  variable: (name, where) => findVariable(name, where, inputs, missing),
+})
 
 /** Whether Bun's `fetch` may go by a proxy: only it reads what the environment says of them. */
 const namesProxy = (env: Inputs['env']): boolean =>
@@ -192,15 +197,15 @@ function findRaw(
 
 /** Reads the value that an entry names as `…_env` or `…_file`; undefined without either. */
 function findSecret(
-  what: 'api_key' | 'secret',
+  what: 'api_key_' | 'secret_' | '',
   { env: name, file: path }: { env: string | undefined; file: string | undefined },
   where: string,
   inputs: Inputs,
   problems: string[],
 ): string | undefined {
-  if (name && path) problems.push(`${where}: set ${what}_env or ${what}_file, not both`)
-  if (path) return readSecret(path, `${where}.${what}_file`, inputs.readFile, problems)
-  return name ? findVariable(name, `${where}.${what}_env`, inputs, problems) : undefined
+  if (name && path) problems.push(`${where}: set ${what}env or ${what}file, not both`)
+  if (path) return readSecret(path, `${where}.${what}file`, inputs.readFile, problems)
+  return name ? findVariable(name, `${where}.${what}env`, inputs, problems) : undefined
 }
 
 /** The value of an environment variable, or of the file that it names with `_FILE` behind it. */
@@ -271,7 +276,9 @@ function unknownVariables(
 ): string[] {
   const known = rows.flatMap(({ env, setting }) => (setting.secret ? [env, `${env}_FILE`] : [env]))
   const named = [file['upstreams'], file['webhooks']].flatMap((list) =>
-    Array.isArray(list) ? list.flatMap((one) => [one?.api_key_env, one?.secret_env]) : [],
+    Array.isArray(list)
+      ? list.flatMap((one) => [one?.api_key_env, one?.secret_env, ...variablesOf(one?.keys)])
+      : [],
   )
   const others = named.flatMap((name) => [name, `${name}_FILE`])
   const free = new Set([...known, ...others, ...freeNames])
@@ -280,6 +287,10 @@ function unknownVariables(
     .filter((name) => !/^COUNTERFOIL_(SERVICE_|PORT(_|$))/.test(name))
     .map((name) => unknownKey(name, name, known).replace('key', 'variable'))
 }
+
+/** The variables that several keys name. */
+const variablesOf = (keys: unknown): unknown[] =>
+  Array.isArray(keys) ? keys.map((key) => key?.env) : []
 
 const idsOf = (raw: unknown): string[] =>
   Array.isArray(raw) ? raw.map((entry) => String(entry?.id)) : []

@@ -2,9 +2,11 @@
 import type { Dialect } from '../models/protocols/dialect.ts'
 import { isPerToken, ofEachRate, rateMeaning } from '../models/rate-fields.ts'
 import { tokenizerNames } from '../models/tokenizers/tokenizer.ts'
+import type { WeightedKey } from '../models/upstream/key-pool.ts'
 import type { EvidenceConfig } from '../models/upstream/signed-exchange.ts'
 import { readDialect } from './dialect-entries.ts'
 import { readEvidenceConfig } from './evidence-entries.ts'
+import { type KeyEntry, readKeys } from './key-entries.ts'
 import { amount } from './money-values.ts'
 import { readList, refuseTwice } from './read-list.ts'
 import { isTable, needed, optional, readTable, set, type ValuesOf } from './setting.ts'
@@ -50,6 +52,10 @@ export const modelTables = {
   },
   step: {
     to: needed(words, 'The upstream:model.'),
+    weight: optional(
+      integer('parts', 1, 1_000_000),
+      'Its share of the requests, against the steps with a weight beside it.',
+    ),
   },
   cost: {
     ...rates,
@@ -119,6 +125,11 @@ export const lists = {
     kind: optional(oneOf('chat', 'embedding'), 'What it does. Needed.'),
     context_tokens: optional(tokens, 'Most tokens in and out together. Needed.'),
     max_output_tokens: optional(tokens, 'Most tokens of an answer. Needed for chat.'),
+    balance: optional(
+      oneOf('order', 'weight', 'latency', 'cost', 'least-busy'),
+      'Which of the steps with weights that stand together is asked first. When absent, weight ' +
+        'where the first step has one, else order.',
+    ),
     total_tokens_max: optional(
       tokens,
       'Most tokens in and out together where context_tokens is the limit of the input alone.',
@@ -186,7 +197,10 @@ type UpstreamEntry = ValuesOf<typeof lists.upstreams>
 
 /** A place where models run, its key and the values of its headers at hand. */
 export type UpstreamConfig = Omit<UpstreamEntry, 'api_key_env' | 'api_key_file'> & {
+  /** Its first key. */
   api_key: string | undefined
+  /** Set where it has several. */
+  keys?: readonly WeightedKey[]
   /** Headers from `headers_env`, which are secret. */
   secret_headers: { readonly [name: string]: string }
   /** Whether the environment names a proxy. */
@@ -203,6 +217,8 @@ export type PlanConfig = ValuesOf<typeof lists.plans> & { limits: ValuesOf<typeo
 /** Finds what an upstream needs to know secretly; undefined after adding to the problems. */
 export type FindSecret = {
   key(entry: UpstreamEntry, where: string): string | undefined
+  /** One of several keys. */
+  oneOf(entry: KeyEntry, where: string): string | undefined
   /** The value of an environment variable. */
   variable(name: string, where: string): string | undefined
 }
@@ -213,7 +229,7 @@ export function readUpstreams(
   problems: string[],
 ): UpstreamConfig[] {
   const upstreams = readList('upstreams', raw, problems, (entry, where) => {
-    const { attest: signs, dialect: spoken, ...own } = isTable(entry) ? entry : {}
+    const { attest: signs, dialect: spoken, keys: several, ...own } = isTable(entry) ? entry : {}
     const upstream = readTable(lists.upstreams, isTable(entry) ? own : entry, where, problems)
     if (!upstream) return undefined
     const { kind } = upstream
@@ -221,7 +237,13 @@ export function readUpstreams(
       signs === undefined ? undefined : readEvidenceConfig(signs, kind, `${where}.attest`, problems)
     const dialect =
       spoken === undefined ? undefined : readDialect(spoken, kind, `${where}.dialect`, problems)
-    const { api_key_env: _, api_key_file: __, ...rest } = upstream
+    const { api_key_env: single, api_key_file: file, ...rest } = upstream
+    const keys =
+      several === undefined ? undefined : readKeys(several, secrets.oneOf, where, problems)
+    if (keys && (single ?? file)) {
+      problems.push(`${where}: keys stands in the place of api_key_env and api_key_file`)
+    }
+    if (keys && attest) problems.push(`${where}: an upstream that signs its answers has one key`)
     const named = Object.entries(rest.headers_env ?? {}).map(([header, variable]) => [
       header,
       secrets.variable(variable, `${where}.headers_env`) ?? '',
@@ -230,7 +252,8 @@ export function readUpstreams(
       ...rest,
       ...(attest && { attest }),
       ...(dialect && { dialect }),
-      api_key: secrets.key(upstream, where),
+      ...(keys && keys.length > 1 && { keys }),
+      api_key: keys ? keys[0]?.key : secrets.key(upstream, where),
       secret_headers: Object.fromEntries(named),
     }
   })

@@ -3,6 +3,7 @@
 import { dialectFields } from './dialect-entries.ts'
 import { lists, modelTables, planLimits } from './entries.ts'
 import { evidenceFields } from './evidence-entries.ts'
+import { keyFields } from './key-entries.ts'
 import type { Setting, Settings } from './setting.ts'
 import { type Row, rows } from './table.ts'
 import type { Reader } from './values.ts'
@@ -37,6 +38,7 @@ const costTables: Settings = {
 
 const entryTables: [heading: string, settings: Settings][] = [
   ['[[upstreams]]', lists.upstreams as Settings],
+  ['An item of `keys`', keyFields as Settings],
   ['[upstreams.attest]', evidenceFields as Settings],
   ['[upstreams.dialect]', dialectFields as Settings],
   ['[[models]]', lists.models as Settings],

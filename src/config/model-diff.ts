@@ -68,8 +68,9 @@ function routeOf(before: ModelEntry, entry: ModelEntry, upstream: string): TomlV
   const [wanted] = Array.isArray(entry['route']) ? (entry['route'] as TomlValue[]) : []
   // An import without a markup does not know the cost.
   if (wanted === undefined || typeof wanted === 'string') return route
-  const step = { to: nameOf(route[at]), cost: (wanted as TomlTable)['cost'] ?? {} }
-  return route.with(at, step)
+  const own = route[at]
+  const kept = typeof own === 'string' ? { to: own } : (own as TomlTable)
+  return route.with(at, { ...kept, cost: (wanted as TomlTable)['cost'] ?? {} })
 }
 
 const nameOf = (step: TomlValue | undefined): string =>

@@ -36,7 +36,9 @@ function readSteps(
 function readRoute(raw: unknown, where: string, problems: string[]): ModelConfig['route'] {
   if (raw === undefined) return undefined
   if (!Array.isArray(raw)) {
-    problems.push(`${where} must be a list; each item upstream:model or { to = …, cost = { … } }`)
+    problems.push(
+      `${where} must be a list; each item upstream:model or { to = …, weight = …, cost = { … } }`,
+    )
     return undefined
   }
   return raw.map((step: unknown, index) => {
@@ -45,8 +47,12 @@ function readRoute(raw: unknown, where: string, problems: string[]): ModelConfig
     if ('value' in checked) return checked.value
     const { cost, ...rest } = isTable(step) ? step : {}
     const read = readTable(modelTables.step, isTable(step) ? rest : step, at, problems)
-    const to = read?.to ?? ''
-    return cost === undefined ? { to } : { to, cost: readCost(cost, `${at}.cost`, problems) }
+    const { to = '', weight } = read ?? {}
+    return {
+      to,
+      ...(weight === undefined ? {} : { weight }),
+      ...(cost === undefined ? {} : { cost: readCost(cost, `${at}.cost`, problems) }),
+    }
   })
 }
 

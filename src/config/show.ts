@@ -5,6 +5,7 @@ import type { Config, Source } from './config.ts'
 import { lists, modelTables, planLimits } from './entries.ts'
 import { evidenceFields } from './evidence-entries.ts'
 import { defaultOf } from './help.ts'
+import { keyFields } from './key-entries.ts'
 import type { Settings } from './setting.ts'
 import { type Row, rows, valueIn } from './table.ts'
 
@@ -95,6 +96,7 @@ function shownEntries(config: Config, list: (typeof entryLists)[number][0]): Set
       limits,
       attest,
       dialect,
+      keys,
       ...rest
     } = entry as Record<string, unknown>
     const { route, bands, tiers } = rest
@@ -103,7 +105,8 @@ function shownEntries(config: Config, list: (typeof entryLists)[number][0]): Set
       ...shownTables('route', route, modelTables.step),
       ...shownTables('bands', bands, modelTables.bands),
       ...shownTables('tiers', tiers, modelTables.tiers),
-      ...(key === undefined ? [] : [{ name: 'api_key', shown: '(secret)', hidden: true }]),
+      ...shownTables('keys', keys, keyFields as Settings),
+      ...(key === undefined || keys ? [] : [{ name: 'api_key', shown: '(secret)', hidden: true }]),
       ...(signs === undefined ? [] : [{ name: 'secret', shown: '(secret)', hidden: true }]),
       ...shownValues(planLimits as Settings, (limits ?? {}) as Record<string, unknown>).map(
         (limit) => ({ ...limit, name: `limits.${limit.name}` }),

@@ -1,6 +1,9 @@
 /** The source of randomness. Production asks the CSPRNG; tests count. */
 export type Random = { bytes(count: number): Uint8Array }
 
+/** Draws a number of 0 to 1, below 1, for choices that may be guessed. */
+export const drawShare = (): number => Math.random()
+
 /** The operating system's CSPRNG, drawn in 4 KiB pools because one call costs a microsecond. */
 export function systemRandom(): Random {
   const pool = new Uint8Array(4096)

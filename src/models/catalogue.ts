@@ -6,7 +6,13 @@ import { builtinModels } from './builtins.ts'
 import { defaultBytesPerToken } from './count.ts'
 import { defaultPdfPages } from './media.ts'
 import type { Model, PriceList } from './model.ts'
-import { type CatalogueConfig, faultsOf, type ModelConfig, toStep } from './model-config.ts'
+import {
+  balanceOf,
+  type CatalogueConfig,
+  faultsOf,
+  type ModelConfig,
+  toStep,
+} from './model-config.ts'
 import { toPrices, toPricesView } from './prices.ts'
 import type { ModelAnswer } from './shapes.ts'
 
@@ -53,6 +59,7 @@ function toModel(config: ModelConfig, builtin: Model | undefined): Model {
     prices: { inputPusd: 0n, outputPusd: 0n, requestNusd: 0n },
     features: config.kind === 'chat' ? ['streaming'] : [],
     route: (config.route ?? []).map(toStep),
+    balance: balanceOf(config),
     verifiable: 'none',
     status: 'live',
     terminal: false,

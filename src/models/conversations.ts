@@ -120,6 +120,22 @@ export class Conversations {
   }
 }
 
+/** A hash of what a conversation begins with: all up to what its user said first. */
+export function beginningOf(
+  seed: bigint,
+  { account, model, request }: Pick<Turn, 'account' | 'model' | 'request'>,
+): bigint {
+  const text = new TextHash(seed)
+  text.add(`${account} ${model}`)
+  for (const name of before) if (isSet(request[name])) text.addValue(request[name])
+  const said = request['messages'] ?? request['input'] ?? null
+  for (const message of Array.isArray(said) ? said : [said]) {
+    text.addValue(message)
+    if (isOfUser(message)) break
+  }
+  return text.hash
+}
+
 /** Members that servers put before the messages. */
 const before = [
   ...['tools', 'functions', 'response_format', 'text', 'output_config'],

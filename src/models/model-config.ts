@@ -3,14 +3,18 @@ import { maxNusd } from '../kernel/money.ts'
 import type { Aliases } from './aliases.ts'
 import { builtinModels } from './builtins.ts'
 import type { ModelKind } from './meter.ts'
-import type { Model, OnDisconnect, RouteStep } from './model.ts'
+import type { Balance, Model, OnDisconnect, RouteStep } from './model.ts'
 import { toPrices } from './prices.ts'
 import { type Price, type PricesConfig, type RatesConfig, rateFields } from './rate-fields.ts'
 import { ordinaryTiers } from './tiers.ts'
 import type { TokenizerName } from './tokenizers/tokenizer.ts'
 
 /** A step of a route with what it costs the operator. */
-export type StepConfig = { to: string; cost?: PricesConfig | undefined }
+export type StepConfig = {
+  to: string
+  weight?: number | undefined
+  cost?: PricesConfig | undefined
+}
 
 /**
  * One `[[models]]` of the configuration. What a model needs and lacks is named by
@@ -21,8 +25,10 @@ export type StepConfig = { to: string; cost?: PricesConfig | undefined }
 export type ModelConfig = PricesConfig & {
   id: string
   name?: string | undefined
-  /** Each `upstream:model`, split at the first colon, or a table with `to` and `cost`. */
+  /** Each `upstream:model`, split at the first colon, or a table with `to`, `weight`, `cost`. */
   route?: (string | StepConfig)[] | undefined
+  /** `weight` where the first step of the route has a weight, else `order`, when absent. */
+  balance?: Balance | undefined
   kind?: ModelKind | undefined
   context_tokens?: number | undefined
   /** Needed for chat, 0 for an embedding. */
@@ -72,6 +78,7 @@ export function faultsOf({ models, upstreamIds }: CatalogueConfig): string[] {
     checkPrices(config, builtin?.kind ?? config.kind, say)
     if (!builtin) checkServed(config, known, say)
     else if (config.route?.length) say('is built in and takes no route')
+    else if (config.balance !== undefined) say('is built in and takes no balance')
   }
   return faults
 }
@@ -147,24 +154,44 @@ function checkServed(config: ModelConfig, upstreamIds: Set<string>, say: FaultSi
   if (config.pdf_pages_max !== undefined && config.page_tokens_max === undefined) {
     say('pdf_pages_max needs page_tokens_max')
   }
+  if (config.balance !== undefined && config.balance !== 'order') {
+    if (!config.route?.some((step) => weightOf(step) !== undefined)) {
+      say(`balance = "${config.balance}" needs a weight at each step that it is for`)
+    }
+  }
   if (!config.route?.length) say('needs a route of at least one "upstream:model"')
   for (const step of config.route ?? []) {
     const name = nameOf(step)
     const { upstream, model } = toPlace(name)
     if (upstream === '' || model === '') say(`route "${name}" is not "upstream:model"`)
     else if (!upstreamIds.has(upstream)) say(`route "${name}" names an unknown upstream`)
+    if (typeof step !== 'string' && step.weight !== undefined && !isCount(step.weight, 1)) {
+      say(`route "${name}": weight is not an integer of 1…1,000,000,000`)
+    }
     if (typeof step !== 'string' && step.cost) {
       checkPrices(step.cost, config.kind, (words) => say(`route "${name}": cost ${words}`))
     }
   }
 }
 
+/** Undefined where the order is fixed. */
+export function balanceOf({ route = [], balance }: ModelConfig): Balance | undefined {
+  const [first] = route
+  const isWeighted = first !== undefined && weightOf(first) !== undefined
+  const named = balance ?? (isWeighted ? 'weight' : 'order')
+  return named === 'order' ? undefined : named
+}
+
 /** A step of a configuration without faults, its cost worked out. */
 export function toStep(step: string | StepConfig): RouteStep {
   const place = toPlace(nameOf(step))
-  if (typeof step === 'string' || !step.cost) return place
-  return { ...place, cost: toPrices(step.cost) }
+  if (typeof step === 'string') return place
+  const { weight, cost } = step
+  return { ...place, ...(weight && { weight }), ...(cost && { cost: toPrices(cost) }) }
 }
+
+const weightOf = (step: string | StepConfig): number | undefined =>
+  typeof step === 'string' ? undefined : step.weight
 
 const nameOf = (step: string | StepConfig): string => (typeof step === 'string' ? step : step.to)
 

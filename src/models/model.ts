@@ -17,6 +17,8 @@ export type Model = {
   features: string[]
   /** Tried in order, before the first byte. */
   route: RouteStep[]
+  /** How steps with weights share its requests; absent, the order of the route is fixed. */
+  balance?: Balance | undefined
   verifiable: 'none' | 're-executable'
   status: 'live' | 'disabled' | 'deprecated'
   /** Whether the public terminal may use it. */
@@ -45,8 +47,14 @@ export type Model = {
 /** `drain`: its answer is read to the end and charged. `cut`: its server is stopped at once. */
 export type OnDisconnect = 'drain' | 'cut'
 
-/** `cost` is what the operator pays for a run there, if that is known; no account sees it. */
-export type RouteStep = { upstream: string; model: string; cost?: Prices }
+/** How the steps of one group are put into order. */
+export type Balance = 'order' | 'weight' | 'latency' | 'cost' | 'least-busy'
+
+/**
+ * `cost` is what the operator pays for a run there, if that is known; no account sees it. Steps
+ * with a weight that stand together are one group.
+ */
+export type RouteStep = { upstream: string; model: string; cost?: Prices; weight?: number }
 
 /** A version of all prices; a receipt names it as `id@version`. */
 export type PriceList = { id: string; version: number; digest: string }

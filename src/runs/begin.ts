@@ -2,7 +2,7 @@
 import { assertModelAllowed } from '../access/keys/key.ts'
 import type { Deps } from '../app/deps-port.ts'
 import { applyQuote, assertWithin } from '../billing/quotes/apply-quote.ts'
-import { objectOf } from '../kernel/json-object.ts'
+import { type JsonObject, objectOf } from '../kernel/json-object.ts'
 import { maxNusd } from '../kernel/money.ts'
 import { Refusal, refuse, refuseField } from '../kernel/refusal.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
@@ -21,6 +21,7 @@ import { holdOf, withTokens } from './fit.ts'
 import { LiveRun } from './live-run.ts'
 import { Opening, type RunRequest } from './opening.ts'
 import { isUnlimited } from './route.ts'
+import { hasChoice } from './route-order.ts'
 import { recordShortfall } from './shortfall-event.ts'
 
 /**
@@ -73,6 +74,7 @@ export async function begin(deps: Deps, wish: RunRequest): Promise<LiveRun> {
       trace: wish.trace,
       span: deps.telemetry?.start(wish.trace),
       session: wish.session,
+      cacheId: hasChoice(deps, model) ? cacheIdOf(deps, wish, request) : undefined,
       startedAt,
       asksReasoning: asks,
       // Asked for when its client hangs up: few do.
@@ -128,6 +130,14 @@ function assertPayable(model: Model, bound: Bound): void {
   if (holdOf(model, bound, 0) <= maxNusd) return
   refuseField('max_tokens', 'This could cost more than any balance can hold. Lower max_tokens.')
 }
+
+const cacheIdOf = ({ cachePlaces }: Deps, wish: RunRequest, request: JsonObject): bigint =>
+  cachePlaces.idOf({
+    account: wish.caller.account,
+    model: wish.model.id,
+    request,
+    session: wish.client?.headers?.get('x-session-id'),
+  })
 
 const isBillingWrites = ({ upstreams }: Deps, { upstream, model }: RouteStep): boolean =>
   upstreams.get(upstream)?.dialects?.of(model).billsCacheWrites === true

@@ -71,6 +71,8 @@ class BegunRun {
   declare readonly span: RunSpan | undefined
   /** The browser session that started the run and ends it; undefined for a run of a key. */
   declare readonly session: string | undefined
+  /** The id of its conversation, where its route has several steps or keys to choose from. */
+  declare readonly cacheId: bigint | undefined
   /** The time of its begin by {@link Clock.monotonic}. */
   declare readonly startedAt: number
   declare readonly asksReasoning: boolean
@@ -96,6 +98,8 @@ export class LiveRun extends BegunRun {
   exchange: SignedExchange | undefined
   /** A finish reason of that server that is not known. */
   unknownFinish: string | undefined
+  /** The id of the key that the server took, where it has several. */
+  key: string | undefined
   /** The protocol of the server that is asked now, and whether the request went on as it came. */
   protocol: Protocol = 'chat'
   isNative = false
@@ -225,6 +229,10 @@ export class LiveRun extends BegunRun {
     this.freeRoom()
     this.drainRoom?.release()
     this.drainDeadline?.clear()
+  }
+
+  isLeft(): boolean {
+    return this.stopped() !== undefined || this.isDraining
   }
 
   stopped(): StopReason | undefined {

@@ -37,6 +37,12 @@ import { fitBound, holdOf } from './fit.ts'
 import { explainShortage } from './shortage.ts'
 import { type Shortfall, shortfallOf } from './shortfall-event.ts'
 
+/** The parts of a client's request that are read after its body. */
+type AskingClient = {
+  readonly signal: { readonly aborted: boolean }
+  readonly headers?: { get(name: string): string | null }
+}
+
 /** A run that a caller asks for. */
 export type RunRequest = {
   caller: Caller
@@ -60,7 +66,7 @@ export type RunRequest = {
   limit?: string | undefined
   trace?: Trace | undefined
   /** The request that asks; a run whose client is gone before its hold does not begin. */
-  client?: { readonly signal: { readonly aborted: boolean } } | undefined
+  client?: AskingClient | undefined
   /** The id of the browser session that asks; the run ends with it. */
   session?: string | undefined
   /** The call of a request with an Idempotency-Key. */

@@ -1,11 +1,12 @@
 /**
- * Tries the upstreams of a model's route in order, asks each as it takes requests, and learns from
- * what it refuses.
+ * Tries the upstreams of a model's route one after another, asks each as it takes requests, and
+ * learns from what it refuses.
  */
 import type { Deps } from '../app/deps-port.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { keysIn } from '../ledger/brake.ts'
 import { raiseHold } from '../ledger/raise-hold.ts'
+import type { CachePlace } from '../models/cache-places.ts'
 import type { Model, RouteStep } from '../models/model.ts'
 import {
   adapt,
@@ -28,14 +29,21 @@ import { quotePrefix } from '../verify/checks.ts'
 import { holdOf } from './fit.ts'
 import { FreeformCalls } from './freeform-calls.ts'
 import { type LiveRun, namesOf } from './live-run.ts'
+import { isAt, orderFor } from './route-order.ts'
 
 /** Notes how a run is asked for at one step of its route, and asks so. */
-function callFor(live: LiveRun, { protocol }: Upstream, step: RouteStep): UpstreamCall {
+function callFor(
+  live: LiveRun,
+  { protocol }: Upstream,
+  step: RouteStep,
+  place: CachePlace | undefined,
+): UpstreamCall {
   // Each step leaves other members behind.
   live.ignored = live.unread
   const { body, isNative, ignored, freeform } = forward(live, step, protocol)
   live.isSent = false
   live.exchange = undefined
+  live.key = undefined
   live.protocol = protocol
   live.isNative = isNative
   live.ignored = ignored
@@ -48,6 +56,7 @@ function callFor(live: LiveRun, { protocol }: Upstream, step: RouteStep): Upstre
     account: live.row.accountId,
     run: live.id.slice('run_'.length),
     trace: live.span ? live.span.ask(step) : live.trace,
+    key: isAt(step, place) ? place?.key : undefined,
     signal: live.signal,
     mark: live,
   }
@@ -56,30 +65,47 @@ function callFor(live: LiveRun, { protocol }: Upstream, step: RouteStep): Upstre
 /** Failures that another step would have as well. */
 const isLast = new Set<FailureReason>(['aborted', 'rejected', 'context'])
 
+/** Whether no key was left to ask a server by: without a status, none was asked. */
+const isResting = ({ reason, status }: UpstreamFailure): boolean =>
+  (reason === 'limited' || reason === 'denied') && status === undefined
+
+type PlaceDeps = Pick<Deps, 'cachePlaces' | 'clock'>
+
+/** The step and key that have the cache of a run's conversation. */
+const placeOf = ({ cachePlaces, clock }: PlaceDeps, { cacheId, row }: LiveRun) =>
+  cacheId === undefined ? undefined : cachePlaces.find(row.accountId, cacheId, clock.monotonic())
+
+function notePlace(deps: PlaceDeps, { row, key }: LiveRun, id: bigint, step: RouteStep): void {
+  deps.cachePlaces.note(row.accountId, id, step, { key, at: deps.clock.monotonic() })
+}
+
 /** Returns the first answer. A step is tried only before the first byte of another. */
 export async function tryRoute<T>(
-  deps: Pick<Deps, 'upstreams' | 'ledger' | 'log'>,
+  deps: Pick<Deps, 'upstreams' | 'ledger' | 'log' | 'cachePlaces' | 'clock'>,
   live: LiveRun,
   ask: (upstream: Upstream, call: UpstreamCall, step: RouteStep) => Promise<T>,
 ): Promise<T> {
   let last: unknown
-  for (const step of live.model.route) {
+  const place = placeOf(deps, live)
+  for (const step of orderFor(deps, live, place)) {
     const upstream = deps.upstreams.get(step.upstream)
     if (!upstream) throw new Error(`model ${live.model.id} names an unknown upstream`)
     try {
-      return await askAdapted(deps, live, {
+      const answer = await askAdapted(deps, live, {
         upstream,
         step,
-        call: () => callFor(live, upstream, step),
+        call: () => callFor(live, upstream, step, place),
         ask: (call) => ask(upstream, call, step),
       })
+      if (live.cacheId !== undefined) notePlace(deps, live, live.cacheId, step)
+      return answer
     } catch (error) {
       live.span?.failed(error)
       if (!(error instanceof UpstreamFailure)) throw error
       last = error
       if (!isLast.has(error.reason)) live.hasTrouble = true
-      // Its circuit is open: it was not called, so this is not a new failure to log.
-      if (error.reason === 'open') continue
+      // Its circuit is open, or all of its keys rest: it was not called again.
+      if (error.reason === 'open' || isResting(error)) continue
       deps.log.warn('upstream.failed', {
         ...namesOf(live),
         upstream: step.upstream,
@@ -87,7 +113,7 @@ export async function tryRoute<T>(
         status: error.status,
         ...(error.code === undefined ? {} : { code: error.code }),
       })
-      if (isLast.has(error.reason) || live.stopped() || live.isDraining) break
+      if (isLast.has(error.reason) || live.isLeft()) break
       live.isSent = false
     }
   }
@@ -141,8 +167,7 @@ async function askAdapted<T>(
       return answer
     } catch (error) {
       const words = error instanceof UpstreamFailure ? error.words : undefined
-      const isLeft = live.stopped() !== undefined || live.isDraining
-      const isOver = tries === mostTries || call.kind !== 'chat' || isLeft
+      const isOver = tries === mostTries || call.kind !== 'chat' || live.isLeft()
       if (!words || !dialects || isOver) throw error
       const facts = factsIn(words, { protocol, body: call.body, dialect })
       if (!facts) throw error

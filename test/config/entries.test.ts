@@ -193,3 +193,49 @@ describe('aliases of models', () => {
     }
   })
 })
+
+describe('several keys of an upstream', () => {
+  const keys = (list: string) => `${upstream}keys = [${list}]`
+  const env = { KEY_A: 'hunter-a', KEY_B: 'hunter-b' }
+  const both = keys('{ env = "KEY_A", weight = 3 }, { env = "KEY_B" }')
+
+  promise`E5`
+  test('come from variables and files, and are not shown', () => {
+    const loaded = load({ fileText: both, env })
+    if ('problems' in loaded) throw new Error(loaded.problems.join())
+    expect(loaded.config.upstreams[0]).toMatchObject({
+      api_key: 'hunter-a',
+      keys: [
+        { name: 'KEY_A', key: 'hunter-a', weight: 3 },
+        { name: 'KEY_B', key: 'hunter-b', weight: 1 },
+      ],
+    })
+    const { config, sources } = loaded
+    const shown = showConfig(config, sources) + JSON.stringify(configView(config, sources))
+    expect(shown).not.toContain('hunter')
+    expect(shown).toContain('keys = [{ env = "KEY_A", weight = 3 }, { env = "KEY_B", weight = 1 }]')
+    const readFile = () => ({ text: 'sk-2\n', mode: 0o400 })
+    const [one] = configOf({ fileText: keys('{ file = "key" }'), readFile }).upstreams
+    expect([one?.api_key, one?.keys]).toEqual(['sk-2', undefined])
+    expect(problemsOf({ fileText: both.replaceAll('KEY_', 'COUNTERFOIL_K'), env: {} })).toEqual([
+      'upstreams[1].keys[1].env: neither COUNTERFOIL_KA nor COUNTERFOIL_KA_FILE is set',
+      'upstreams[1].keys[2].env: neither COUNTERFOIL_KB nor COUNTERFOIL_KB_FILE is set',
+    ])
+    const ours = { COUNTERFOIL_KA: '1', COUNTERFOIL_KB: '2' }
+    expect(problemsOf({ fileText: both.replaceAll('KEY_', 'COUNTERFOIL_K'), env: ours })).toEqual(
+      [],
+    )
+  })
+
+  test('are refused where they say two things', () => {
+    const said = (fileText: string) => problemsOf({ fileText, env }).join('; ')
+    expect(said(`${both}\napi_key_env = "KEY_A"`)).toContain(
+      'keys stands in the place of api_key_env',
+    )
+    expect(said(keys('{ env = "KEY_A", file = "x" }'))).toContain('set env or file, not both')
+    expect(said(keys('{ weight = 2 }'))).toContain('keys[1] must name env or file')
+    expect(said(keys('{ env = "KEY_A" }, { env = "KEY_A" }'))).toContain('two are the same key')
+    expect(said(keys('{ env = "KEY_A", weight = 0 }'))).toContain('weight must be')
+    expect(said(keys(''))).toContain('keys must have 1 to 32 items')
+  })
+})

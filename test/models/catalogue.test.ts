@@ -169,3 +169,27 @@ test('a view shows prices and limits as JSON integers, and never a route', () =>
     terminal: false,
   })
 })
+
+describe('steps with weights', () => {
+  const served = (more: object) => ({
+    ...{ id: 'a/b', kind: 'chat' as const, context_tokens: 100, max_output_tokens: 10 },
+    ...{ input_pusd: 1, output_pusd: 1 },
+    ...more,
+  })
+  const balanceIn = (more: object) => {
+    const models = [served(more)]
+    return makeCatalogue({ models, upstreamIds: ['u', 'v'] }).get('a/b')?.balance
+  }
+
+  test('share by weight where the first has one, else the order is fixed', () => {
+    const heavy = { to: 'u:m', weight: 3 }
+    expect(balanceIn({ route: [heavy, { to: 'v:m', weight: 1 }] })).toBe('weight')
+    expect(balanceIn({ route: ['v:m', heavy] })).toBeUndefined()
+    expect(balanceIn({ route: [heavy], balance: 'order' })).toBeUndefined()
+    expect(balanceIn({ route: [heavy], balance: 'latency' })).toBe('latency')
+    expect(() => balanceIn({ route: ['u:m', 'v:m'], balance: 'latency' })).toThrow(
+      'balance = "latency" needs a weight at each step that it is for',
+    )
+    expect(() => balanceIn({ route: [{ to: 'u:m', weight: 0 }] })).toThrow('weight is not')
+  })
+})

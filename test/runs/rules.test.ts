@@ -4,8 +4,8 @@ import { messagesErrors } from '../../src/models/protocols/messages/write-error.
 import { type FailureReason, UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 import { decideUsage } from '../../src/models/usage.ts'
 import { circuitOpenRefusal } from '../../src/runs/circuit.ts'
-import { refusalOf } from '../../src/runs/ending.ts'
 import type { StopReason } from '../../src/runs/live-run.ts'
+import { refusalOf } from '../../src/runs/run-refusal.ts'
 import { outcomeOf, statusOf } from '../../src/runs/settlement.ts'
 
 describe('a run that broke off', () => {

@@ -119,6 +119,12 @@ function placeFamilies({ live, upstreams, memory }: Needs): Family[] {
   const faults = upstreams.list().flatMap(({ id, fault }) => {
     return fault ? [{ labels: { upstream: id }, value: Number(fault() !== undefined) }] : []
   })
+  const resting = upstreams.list().flatMap(({ id, keys }) => {
+    const known = keys?.()
+    if (!known) return []
+    const value = known.filter(({ status }) => status !== 'ok').length
+    return [{ labels: { upstream: id }, value }]
+  })
   return [
     gauge('counterfoil_runs_in_flight', 'Runs in flight here.', live.count()),
     gauge(
@@ -141,6 +147,11 @@ function placeFamilies({ live, upstreams, memory }: Needs): Family[] {
       'counterfoil_upstream_denied',
       'Whether an upstream does not take our key or account (401, 402, 403).',
       faults,
+    ),
+    gauges(
+      'counterfoil_upstream_keys_resting',
+      'Keys that rest or are refused, of an upstream that has several.',
+      resting,
     ),
     gauges('counterfoil_upstream_open', 'Whether an upstream is paused after failures.', breakers),
   ]

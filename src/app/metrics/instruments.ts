@@ -55,6 +55,11 @@ export function makeInstruments() {
     opened: counter('counterfoil_upstream_opened_total', 'Times an upstream was paused.', [
       'upstream',
     ]),
+    rested: counter(
+      'counterfoil_upstream_key_rests_total',
+      'Times a key of an upstream with several was left alone, by the status of its answer.',
+      ['upstream', 'status'],
+    ),
     ...processInstruments(),
     waits: histogram(
       'counterfoil_upstream_wait_seconds',

@@ -21,6 +21,8 @@ export type Meters = {
   contradicted(model: string, sides: readonly string[]): void
   /** An upstream was paused after failures. */
   upstreamOpened(upstream: string): void
+  /** A key of an upstream rests after an answer of this status. */
+  upstreamKeyRested(upstream: string, status: number): void
   /** A request was refused with an error of this type. */
   refused(type: RefusalType): void
   /** The configuration was read again. */
@@ -60,6 +62,8 @@ export function makeMeters(): Meters {
     upstreamAnswered: (upstream, seconds) => instruments.waits.observe({ upstream }, seconds),
     upstreamFailed: (upstream, reason) => instruments.failed.add({ upstream, reason }),
     upstreamOpened: (upstream) => instruments.opened.add({ upstream }),
+    upstreamKeyRested: (upstream, status) =>
+      instruments.rested.add({ upstream, status: String(status) }),
     refused: (type) => instruments.refusals.add({ type }),
     reloaded: (result) => instruments.reloads.add({ result }),
     unpriced(model, units) {

@@ -66,10 +66,11 @@ export const toOperatedModels = (view: OperatedModels) => ({
   data: view.models.map((model) => toModelView(model)),
   below_cost: view.losses,
   price_list: { ...view.prices, leaf: view.leaf ?? null },
-  upstreams: view.upstreams.map(({ reasons, load, ...rest }) => ({
+  upstreams: view.upstreams.map(({ reasons, load, keys, ...rest }) => ({
     ...rest,
     reasons: Object.fromEntries(reasons),
     places: load ?? null,
+    ...(keys && { keys: keys.map(({ name, weight, status }) => ({ name, weight, status })) }),
   })),
   unpriced: view.unpriced,
   learned: view.learned.map(({ at, ...fact }) => ({ ...fact, learned_at: toRfc3339(at) })),

@@ -92,6 +92,14 @@ const upstreamShape = t.answer('Upstream', 'An upstream: counts since the server
     }),
   ),
   'breaker?': t.oneOf('Whether it is asked.', ['closed', 'open', 'half_open']),
+  'keys?': t.list(
+    t.object('A key.', {
+      name: t.text('The variable or file that holds it.', 'OPENAI_KEY_A'),
+      weight: t.count('Its share of the requests.', 1),
+      status: t.oneOf('Whether the upstream takes it.', ['ok', 'limited', 'denied']),
+    }),
+    'Its keys, where it has several.',
+  ),
 })
 
 export const operatedModelsShape = t.answer(

@@ -1,6 +1,7 @@
 /** The operator's figures about each upstream. */
 import type { Deps } from '../../app/deps-port.ts'
 import type { Family } from '../../kernel/exposition.ts'
+import type { KeyHealth } from '../../models/upstream/key-health.ts'
 import type { Fault } from '../../models/upstream/operator-fault.ts'
 import type { BreakerState } from '../../models/upstream/upstream.ts'
 
@@ -16,6 +17,8 @@ export type UpstreamHealth = {
   breaker: BreakerState | undefined
   /** Undefined while it takes our key and account. */
   fault: Fault | undefined
+  /** Undefined where it has one key. */
+  keys: readonly KeyHealth[] | undefined
 }
 
 /** The currently configured upstreams with their counts. */
@@ -26,7 +29,7 @@ export function upstreamHealth({
   const families = meters.families()
   const asked = samplesOf(families, 'counterfoil_upstream_requests_total')
   const failed = samplesOf(families, 'counterfoil_upstream_failures_total')
-  return upstreams.list().map(({ id, load, breaker, fault }) => {
+  return upstreams.list().map(({ id, load, breaker, fault, keys }) => {
     const reasons = failed
       .filter(({ labels }) => labels?.['upstream'] === id)
       .map(({ labels, value }) => [labels?.['reason'] ?? '', Number(value)] as const)
@@ -38,6 +41,7 @@ export function upstreamHealth({
       load: load?.(),
       breaker: breaker?.().state,
       fault: fault?.(),
+      keys: keys?.(),
     }
   })
 }

@@ -180,7 +180,9 @@ export class Breaker {
  */
 export function verdictOf({ reason, status }: UpstreamFailure): Verdict {
   if (reason === 'unreachable' || reason === 'timeout' || reason === 'cut') return 'failed'
-  if (['rejected', 'denied', 'context', 'too_large'].includes(reason)) return 'answered'
+  // Without a status no key was left to ask by.
+  if ((reason === 'denied' || reason === 'limited') && status === undefined) return 'left'
+  if (['rejected', 'denied', 'limited', 'context', 'too_large'].includes(reason)) return 'answered'
   if (reason !== 'error' && reason !== 'busy') return 'left'
   if (status !== undefined) return status >= 500 ? 'failed' : 'answered'
   return reason === 'error' ? 'failed' : 'left'

@@ -9,14 +9,19 @@ const patienceMs = 3000
 const most = 32
 const ofAccountMost = 4
 
-type CountTarget = { wire: Wire; headers: Readonly<Record<string, string>>; limits: HttpLimits }
+type CountTarget = {
+  wire: Wire
+  headers: (model: string) => Readonly<Record<string, string>>
+  limits: HttpLimits
+}
 
 export function tokenCounter(asked: CountTarget): NonNullable<Upstream['countTokens']> {
-  const { wire, headers, limits } = asked
+  const { wire, headers: headersFor, limits } = asked
   const brief = { firstByteMs: patienceMs, idleMs: patienceMs, totalMs: patienceMs }
   let open = 0
   const ofAccount = new Map<string, number>()
   const ask = async ({ account, body, passed, signal }: CountCall): Promise<number | undefined> => {
+    const headers = headersFor(String(body['model']))
     const answer = await wire.ask({
       account,
       headers: passed ? { ...headers, ...passed } : headers,

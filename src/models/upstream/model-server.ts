@@ -8,6 +8,7 @@ import { traceHeaders } from '../../kernel/trace.ts'
 import { NativeEvent } from '../native-event.ts'
 import { joinChunks } from '../protocols/chat/whole.ts'
 import type { EventReader } from '../protocols/event-reader.ts'
+import { askByKeys } from './ask-by-keys.ts'
 import { openChunks } from './chunk-stream.ts'
 import { tokenCounter } from './count-tokens.ts'
 import { noteExchange } from './exchange-hashes.ts'
@@ -17,7 +18,13 @@ import { refusalIn, type WordRules } from './refused.ts'
 import { endpoint, headersFor, type ModelServer } from './server-address.ts'
 import { ServerDialects } from './server-dialects.ts'
 import type { EvidenceConfig } from './signed-exchange.ts'
-import { plainChunks, type Upstream, type UpstreamCall, UpstreamFailure } from './upstream.ts'
+import {
+  type Chunks,
+  plainChunks,
+  type Upstream,
+  type UpstreamCall,
+  UpstreamFailure,
+} from './upstream.ts'
 import { evidenceSource } from './upstream-evidence.ts'
 import { openWire } from './wire/wire.ts'
 import { type RepairRules, type WireProtocol, wireProtocols } from './wire-protocol.ts'
@@ -39,6 +46,7 @@ export function modelServer(options: ModelServer): Upstream {
   const headers = headersFor(wireProtocol, options)
   const own = [
     options.apiKey,
+    ...(options.pool?.keys.map(({ secret }) => secret) ?? []),
     options.baseUrl,
     URL.parse(options.baseUrl)?.host,
     URL.parse(options.baseUrl)?.hostname,
@@ -58,9 +66,11 @@ export function modelServer(options: ModelServer): Upstream {
   }
 
   const counting = open(wireProtocol.counting)
-  const counter = counting && tokenCounter({ wire: counting, headers, limits: allLimits })
+  const { pool } = options
+  const countBy = (model: string) => pool?.headersFor(model) ?? headers
+  const counter = counting && tokenCounter({ wire: counting, headers: countBy, limits: allLimits })
 
-  const ask = (call: UpstreamCall, body: string, limits = allLimits) => {
+  const ask = (call: UpstreamCall, body: string, { headers, limits }: Sending) => {
     const { kind, account, signal, trace, mark, passed } = call
     const wire = wires[kind]
     if (!wire) throw new UpstreamFailure('rejected')
@@ -80,10 +90,10 @@ export function modelServer(options: ModelServer): Upstream {
     call: UpstreamCall,
     body: JsonObject,
     { scheme }: EvidenceConfig,
-    limits: HttpLimits,
+    sending: Sending,
   ) => {
     const request = JSON.stringify(body)
-    const answer = await ask(call, request, limits)
+    const answer = await ask(call, request, sending)
     if (!call.mark || !isGood(answer)) return answer
     const model = typeof body['model'] === 'string' ? body['model'] : ''
     const { answerBytes } = allLimits
@@ -91,35 +101,52 @@ export function modelServer(options: ModelServer): Upstream {
     call.mark.exchange = noted.exchange
     return noted.answer
   }
-  const post = (call: UpstreamCall, body: JsonObject, limits: HttpLimits) =>
-    attest ? askNoted(call, body, attest, limits) : ask(call, JSON.stringify(body), limits)
+  const post = (call: UpstreamCall, body: JsonObject, sending: Sending) =>
+    attest ? askNoted(call, body, attest, sending) : ask(call, JSON.stringify(body), sending)
+
+  const whole = { headers, limits: allLimits }
+  const complete = async (call: UpstreamCall, sending: Sending): Promise<JsonObject> => {
+    const answer = await post(call, call.body, sending)
+    if (!isGood(answer)) throw await refusalIn(answer, rules)
+    return await readWhole(await answer.text(), { call, wireProtocol, rules })
+  }
+  const streaming = { headers, limits: streamLimits }
+  const stream = async (call: UpstreamCall, sending: Sending): Promise<Chunks> => {
+    if (call.kind !== 'chat') throw new UpstreamFailure('rejected')
+    const streamed: JsonObject = { ...call.body, ...wireProtocol.streaming }
+    for (const name of call.without ?? []) if (name !== 'stream') delete streamed[name]
+    const answer = await post(call, streamed, sending)
+    if (!isGood(answer)) throw await refusalIn(answer, rules)
+    const reader = readerFor(call, wireProtocol)
+    return await openChunks(answer, { reader, rules, quietMs: totalMs })
+  }
 
   return {
     id,
     protocol: wireProtocol.protocol,
     dialects: new ServerDialects(options.clock ?? systemClock, options.dialect),
     ...(counter && { countTokens: counter }),
+    ...(pool && { keys: () => pool.health(), isReady: (model) => pool.isReady(model) }),
     ...(attest && {
       evidence: evidenceSource(attest, headers, (path, query) =>
         endpoint({ ...options, query: { ...options.query, ...query } }, path),
       ),
     }),
-    async complete(call) {
-      const answer = await post(call, call.body, allLimits)
-      if (!isGood(answer)) throw await refusalIn(answer, rules)
-      return await readWhole(await answer.text(), { call, wireProtocol, rules })
-    },
-    async stream(call) {
-      if (call.kind !== 'chat') throw new UpstreamFailure('rejected')
-      const streamed: JsonObject = { ...call.body, ...wireProtocol.streaming }
-      for (const name of call.without ?? []) if (name !== 'stream') delete streamed[name]
-      const answer = await post(call, streamed, streamLimits)
-      if (!isGood(answer)) throw await refusalIn(answer, rules)
-      const reader = readerFor(call, wireProtocol)
-      return await openChunks(answer, { reader, rules, quietMs: totalMs })
-    },
+    complete: (call) =>
+      pool
+        ? askByKeys(pool, call, (own) => complete(call, { ...whole, headers: own }))
+        : complete(call, whole),
+    stream: (call) =>
+      pool
+        ? askByKeys(pool, call, (own) => stream(call, { ...streaming, headers: own }))
+        : stream(call, streaming),
   }
 }
+
+type Headers = Readonly<Record<string, string>>
+
+/** The headers of a request, with a key of ours, and its limits. */
+type Sending = { headers: Headers; limits: HttpLimits }
 
 const isGood = ({ status }: { status: number }): boolean => status >= 200 && status < 300
 

@@ -22,7 +22,7 @@ export class OperatorFault {
   failed({ reason, status }: { reason: string; status: number | undefined }): void {
     if (reason !== 'denied') return
     if (this.current === undefined) this.since = this.clock.monotonic()
-    this.status = status
+    this.status = status ?? this.status
     this.isMended = false
   }
 

@@ -45,8 +45,12 @@ export function failureOf(
           isRelayed,
         }
       : undefined
-  return new UpstreamFailure(reason, { status, retryAfterMs, code, words })
+  const isOfRequest = status === 429 && tooLargeNow.test(error.message)
+  return new UpstreamFailure(reason, { status, retryAfterMs, code, words, isOfRequest })
 }
+
+/** A 429 for a request that is above the limit by itself: smaller ones pass. */
+const tooLargeNow = /\brequest too large\b|tokens must be reduced/i
 
 /** An overloaded server says so by its name of the error where its status is another one. */
 function reasonOf(status: number | undefined, { names, message }: ServerError): FailureReason {

@@ -1,5 +1,6 @@
 /** An upstream as runs use it: counted, with a limited number of places, behind a breaker. */
 import { type Breaker, type Pass, verdictOf } from './breaker.ts'
+import { Latencies } from './latencies.ts'
 import { OperatorFault } from './operator-fault.ts'
 import type { ReachTrouble } from './reach-trouble.ts'
 import type { PlaceHolder, Slots } from './slots.ts'
@@ -33,9 +34,10 @@ type Rules = {
 
 /** An upstream that keeps these rules. */
 export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
-  const { id, protocol, countTokens, dialects, evidence } = upstream
+  const { id, protocol, countTokens, dialects, evidence, keys, isReady } = upstream
   const { slots, breaker } = rules
   const fault = new OperatorFault(rules.clock)
+  const latencies = new Latencies()
   return {
     id,
     protocol,
@@ -59,7 +61,8 @@ export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
         const waits = turn.takePlace()
         if (waits) await waits
         const chunks = await upstream.stream(call)
-        turn.note()
+        const seconds = turn.note()
+        latencies.note(String(call.body['model']), 1000 * seconds)
         breaker?.began(turn)
         return onEnd(chunks, (end) => turn.end(end))
       } catch (error) {
@@ -78,6 +81,9 @@ export function servedUpstream(upstream: Upstream, rules: Rules): Upstream {
       load: () => ({ taken: slots.taken, waiting: slots.waiting, most: slots.most }),
     }),
     fault: () => fault.current,
+    latencies,
+    ...(keys && { keys }),
+    ...(isReady && { isReady }),
     ...(breaker && {
       breaker: (account) => ({ state: breaker.state, retryAfterMs: breaker.retryAfterMs(account) }),
     }),
@@ -114,11 +120,13 @@ class Turn implements PlaceHolder, Pass {
     return this.rules.slots?.take(this, this.call.signal)
   }
 
-  /** The first of its answer came. */
-  note(): void {
+  /** The first of its answer came, after so many seconds. */
+  note(): number {
     const { clock, meters } = this.rules
-    meters.upstreamAnswered(this.id, (clock.monotonic() - this.startedAt) / 1000)
+    const seconds = (clock.monotonic() - this.startedAt) / 1000
+    meters.upstreamAnswered(this.id, seconds)
     this.fault.answered()
+    return seconds
   }
 
   end(end: End): void {

@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 
 import type { Dialect } from '../protocols/dialect.ts'
 import type { HttpLimits } from './http.ts'
+import type { KeyPool } from './key-pool.ts'
 import type { EvidenceConfig } from './signed-exchange.ts'
 import type { UpstreamKind, WireProtocol } from './wire-protocol.ts'
 
@@ -13,6 +14,8 @@ export type ModelServer = {
   /** The base URL, with or without a slash at its end; a query stays. */
   baseUrl: string
   apiKey?: string
+  /** Several keys in the place of `apiKey`, which share its requests. */
+  pool?: KeyPool | undefined
   /** How the key is sent; what is usual for the protocol when absent. */
   auth?: 'bearer' | 'x-api-key' | 'none'
   /** Sent with every request, beside those of the protocol. */

@@ -6,6 +6,8 @@ import type { ModelKind } from '../meter.ts'
 import { NativeEvent } from '../native-event.ts'
 import type { Protocol } from '../protocols/protocol.ts'
 import { TextFrames } from '../text-frames.ts'
+import type { KeyHealth } from './key-health.ts'
+import type { Latencies } from './latencies.ts'
 import type { Fault } from './operator-fault.ts'
 import type { ReachTrouble } from './reach-trouble.ts'
 import type { ServerDialects } from './server-dialects.ts'
@@ -21,6 +23,10 @@ export type SentMark = {
   exchange?: SignedExchange | undefined
   /** A finish reason of its answer that is not known. */
   unknownFinish?: string | undefined
+  /** The id of the key that was taken, where its upstream has several. */
+  key?: string | undefined
+  /** Whether its client is gone, so that no other key is asked. */
+  isLeft?(): boolean
 }
 
 /** One request to a place where models run. */
@@ -42,6 +48,8 @@ export type UpstreamCall = {
   trace?: Trace | undefined
   /** Is told when any of it was sent. */
   mark?: SentMark | undefined
+  /** The id of the key to ask by, where its upstream has several and it does not rest. */
+  key?: string | undefined
   signal: StopSignal
 }
 
@@ -84,6 +92,12 @@ export type Upstream = {
   breaker?(account?: string): { state: BreakerState; retryAfterMs: number }
   /** That it does not take our key or account; undefined while it does. */
   fault?(): Fault | undefined
+  /** Its mean times to a first token. */
+  latencies?: Latencies
+  /** Its keys, where it has several. */
+  keys?(): readonly KeyHealth[]
+  /** Whether a key of it is there for a model, by its own name. */
+  isReady?(model: string): boolean
 }
 
 /**
@@ -140,6 +154,7 @@ async function iterate(chunks: Chunks, take: ChunkTaker<Batch>): Promise<void> {
  * `unreachable`, `error` (5xx, 3xx, unreadable), `busy` (429, 503), `timeout`,
  * `too_large`, `too_long` (it went on for longer than it may), `open` (its
  * circuit is open): another upstream may do. `share`: it has slots left, but not for this account.
+ * `limited`: all keys of ours there rest, one of them after 429.
  * `cut`: it ended mid-stream. `aborted`: we stopped it.
  */
 export type FailureReason =
@@ -150,6 +165,7 @@ export type FailureReason =
   | 'error'
   | 'busy'
   | 'share'
+  | 'limited'
   | 'timeout'
   | 'too_long'
   | 'too_large'
@@ -176,6 +192,8 @@ type FailureDetail = {
   /** The server's name for the error, for the operator's log. */
   code?: string | undefined
   words?: ServerWords | undefined
+  /** Whether a limit refused this request alone, because of its size. */
+  isOfRequest?: boolean
   /** Why it was not reached, where that can be told. */
   trouble?: ReachTrouble | undefined
 }
@@ -186,17 +204,19 @@ export class UpstreamFailure extends Error {
   readonly code: string | undefined
   /** The words of its server, where the client can mend the cause. */
   readonly words: ServerWords | undefined
+  readonly isOfRequest: boolean
   readonly trouble: ReachTrouble | undefined
 
   constructor(
     readonly reason: FailureReason,
-    { status, retryAfterMs, code, words, trouble }: FailureDetail = {},
+    { status, retryAfterMs, code, words, isOfRequest, trouble }: FailureDetail = {},
   ) {
     super(`upstream ${reason}${status === undefined ? '' : ` (status ${status})`}`)
     this.status = status
     this.retryAfterMs = retryAfterMs
     this.code = code
     this.words = words
+    this.isOfRequest = isOfRequest === true
     this.trouble = trouble
   }
 }

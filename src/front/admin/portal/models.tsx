@@ -229,10 +229,20 @@ const upstreamColumns: Column<UpstreamHealth>[] = [
   {
     head: 'State',
     at: 'state',
-    cell: ({ breaker = 'closed', fault }) => (
-      <Badge tone={breaker === 'closed' && !fault ? 'ok' : 'bad'}>
-        {fault ? deniedWords(fault) : stateWords[breaker]}
-      </Badge>
+    cell: ({ breaker = 'closed', fault, keys = [] }) => (
+      <>
+        <Badge tone={breaker === 'closed' && !fault ? 'ok' : 'bad'}>
+          {fault ? deniedWords(fault) : stateWords[breaker]}
+        </Badge>
+        {keys
+          .filter(({ status }) => status !== 'ok')
+          .map(({ name, fault: refused }) => (
+            <>
+              {' '}
+              <Badge tone="warn">{`${name}: ${refused ? deniedWords(refused) : 'Limited'}`}</Badge>
+            </>
+          ))}
+      </>
     ),
   },
   { head: 'Requests', kind: 'number', cell: ({ asked }) => asked.toLocaleString('en-US') },

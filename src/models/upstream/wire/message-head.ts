@@ -1,5 +1,6 @@
 /** Reads the head of an HTTP answer strictly. */
-import { retryAfterIn } from '../retry-after.ts'
+import { systemClock } from '../../../kernel/clock.ts'
+import { longestRestMs, retryAfterIn } from '../retry-after.ts'
 import { framingFields, tchar, textChar, withoutSpace } from './header-field.ts'
 
 /** The facts in the head of an answer about the body that follows it. */
@@ -53,7 +54,9 @@ export function readHead(text: string): Head | undefined {
     // begin with it. A 204 says by itself where it ends.
     isKept: (isEmpty ? status === 204 && !isFramed : isFramed) && mayStay(isNewer, connection),
     encoding: encoding === 'identity' ? undefined : encoding,
-    ...(status >= 400 && { retryAfterMs: retryAfterIn((name) => fieldIn(text, name)) }),
+    ...(status >= 400 && {
+      retryAfterMs: retryAfterIn((name) => fieldIn(text, name), systemClock.now(), longestRestMs),
+    }),
   }
 }
 

@@ -2,8 +2,9 @@
  * The HTTP client for model servers, over sockets of our own or, through a proxy, by `fetch`: the
  * only file of this folder to import from outside.
  */
+import { systemClock } from '../../../kernel/clock.ts'
 import { request, type Wire } from '../http.ts'
-import { retryAfterIn } from '../retry-after.ts'
+import { longestRestMs, retryAfterIn } from '../retry-after.ts'
 import { UpstreamFailure } from '../upstream.ts'
 import { Exchange } from './exchange.ts'
 import { makeLines } from './lines.ts'
@@ -68,9 +69,10 @@ export function openFetched(url: string): Wire {
       // `fetch` does not tell when it connected.
       if (mark && !signal.aborted) mark.isSent = true
       const answer = await request({ url, headers, body, signal, limits, keepalive: false })
+      const fieldOf = (name: string) => answer.headers.get(name)
       return {
         ...answer,
-        retryAfterMs: retryAfterIn((name) => answer.headers.get(name)),
+        retryAfterMs: retryAfterIn(fieldOf, systemClock.now(), longestRestMs),
         async flow(take) {
           for (;;) {
             const bytes = await answer.read()

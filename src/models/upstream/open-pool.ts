@@ -1,0 +1,28 @@
+/** Makes the pool of an upstream's keys; their state outlives a reload of the configuration. */
+import { sha256Hex } from '../../kernel/hash.ts'
+import { KeyPool, KeyState, type PoolDeps, type WeightedKey } from './key-pool.ts'
+import { headersFor, type ModelServer } from './server-address.ts'
+import { wireProtocols } from './wire-protocol.ts'
+
+/** States by the hash of a key and its upstream. */
+export type KeyStates = Map<string, KeyState>
+
+type Owner = Pick<ModelServer, 'id' | 'kind' | 'auth' | 'headers'>
+
+/** The pool of several keys; undefined for one, which has nothing to take its place. */
+export function openPool(
+  owner: Owner,
+  keys: readonly WeightedKey[],
+  { states, ...deps }: PoolDeps & { states: KeyStates },
+): KeyPool | undefined {
+  if (keys.length < 2) return undefined
+  const protocol = wireProtocols[owner.kind ?? 'openai']
+  const pooled = keys.map(({ name, key, weight }) => {
+    const id = sha256Hex(`${owner.id}\n${key}`)
+    const state = states.get(id) ?? new KeyState(deps.clock)
+    states.set(id, state)
+    const headers = headersFor(protocol, { ...owner, apiKey: key })
+    return { id, name, weight, secret: key, headers, state }
+  })
+  return new KeyPool(pooled, deps)
+}
