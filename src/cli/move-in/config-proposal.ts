@@ -103,7 +103,7 @@ async function entryOf(
 
 const once: Decimal = { digits: 1n, scale: 0 }
 
-/** What a server costs, as a step of a route has it. */
+/** The cost of a server, as a step of a route has it. */
 function costOf(model: OfferedModel): TomlTable {
   const { entry } = toEntry(model, { upstream: '', factor: once })
   const [step] = (entry['route'] ?? []) as TomlTable[]

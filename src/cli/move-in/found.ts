@@ -61,7 +61,7 @@ export type FoundKey = {
   concurrency: number | undefined
 }
 
-/** What does not fit, by the reason: the names of the things. */
+/** The names of things that do not fit, by the reason. */
 export type Misfits = Map<string, string[]>
 
 export type Found = {
@@ -69,7 +69,7 @@ export type Found = {
   aliases: Record<string, string>
   owners: FoundOwner[]
   keys: FoundKey[]
-  /** What each key spent there by an export of its activity. */
+  /** The spending of each key there, by an export of its activity. */
   spent: { name: string; amount: Nusd }[]
   misfits: Misfits
 }

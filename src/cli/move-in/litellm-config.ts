@@ -75,7 +75,7 @@ function readEntry(
   return [{ id, deployment, order: numberIn(params['order']) ?? Infinity, weight }]
 }
 
-/** What an entry says of its prices and limits. */
+/** Tells the names of facts about prices and limits. */
 const isFact = (name: string): boolean =>
   /cost|pricing|^mode$|^max_(input_|output_)?tokens$|^supports_|^supported_output/.test(name)
 

@@ -86,7 +86,7 @@ export function reportLines({ found, proposal, plan, present, outcome }: Report,
   return lines
 }
 
-/** What would be added to the configuration, as TOML. */
+/** Prints the additions to the configuration as TOML. */
 export function tomlOf({ diff, upstreams, aliases, raised }: Proposal): string {
   const table = (name: string, entry: TomlTable): string =>
     `[[${name}]]\n${Object.entries(entry)

@@ -4,7 +4,7 @@ import type { Nusd } from '../../kernel/money.ts'
 import type { Db } from '../../storage/db/engine/db.ts'
 import { rows } from '../../storage/db/sql/query-steps.ts'
 
-/** What the owner of a balance was granted in all, and to which account. */
+/** The sum that the owner of a balance was granted, and its account. */
 export type MovedGrant = { account: string; amount: Nusd }
 
 /** The grants that name the source of their money, added up by that source. */
