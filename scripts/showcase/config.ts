@@ -30,7 +30,11 @@ min_receipts = 25
 min_interval_s = 15
 max_delay_s = 120
 ${['chat', 'messages', 'responses'].map((name) => upstreamOf(name, at.upstream)).join('')}
-${modelsToml((speaks) => speaks)}[[models]]
+${modelsToml((speaks) => speaks)}[[plans]]
+id = "builder"
+[[plans]]
+id = "scale"
+[[models]]
 id = "counterfoil/echo-1"
 input_pusd = 150_000
 output_pusd = 600_000

@@ -13,6 +13,8 @@ type GrantRequest = {
   reason: string
   actor: string
   id?: string
+  /** The owner of this money in another gateway, for the audit. */
+  source?: string
   once?: Once<Nusd> | undefined
 }
 
@@ -42,7 +44,11 @@ export function grantCredit(
         action: 'grant',
         accountId: wish.account,
         subject: wish.account,
-        detail: { amount_nusd: wish.amount.toString(), reason: wish.reason },
+        detail: {
+          amount_nusd: wish.amount.toString(),
+          reason: wish.reason,
+          ...(wish.source === undefined ? {} : { source: wish.source }),
+        },
       })
       wish.once?.note(unit, balance)
       return balance

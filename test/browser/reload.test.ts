@@ -8,6 +8,7 @@ import { browser as caller, signInWith, wallet } from '../access/accounts/wallet
 import { exchange, tomlOf, units } from '../billing/deposits/depositing.ts'
 import { type StubChain, stubChain, transferLog } from '../billing/deposits/stub-chain.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { soldPlansToml } from '../support/plans.ts'
 import { promise } from '../support/promise.ts'
 import { lastRun, pricedBuiltins } from '../support/runs.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
@@ -31,7 +32,7 @@ describe.skipIf(noChromium)('the forms of the dashboard, in a real browser', () 
   let watch: () => Promise<unknown>
   beforeAll(async () => {
     chain = stubChain()
-    w = await world({ toml: pricedBuiltins + tomlOf([chain.url]) })
+    w = await world({ toml: pricedBuiltins + soldPlansToml + tomlOf([chain.url]) })
     watch = depositWatcher(w.deps)
     // It takes what comes after its first look.
     await watch()
