@@ -120,8 +120,8 @@ A run that held money and ended at no cost counts in a figure of its own,
 \`limits.unpaid_runs_per_day\`, if its account ended it: its client hung up or cancelled before
 anything was due, its key was revoked or paused, its session ended, or it sent what the model
 refuses. Each dollar that ever came in adds as many. Above it a run that would hold money is refused
-with 429 (\`limited_by: "unpaid_runs"\`) and \`Retry-After\` until midnight UTC; a deposit lifts it at
-once. Failures of the server or of a model server never count.
+with 429 (\`limited_by: "unpaid_runs"\`) and \`Retry-After\` until midnight UTC; a deposit lifts it
+at once. Failures of the server or of a model server never count.
 
 Beside it:
 

@@ -11,9 +11,9 @@ import { receiptIdOf } from '../proof/receipts/receipt.ts'
 import type { KeptItemRow, RunRow } from '../storage/db/schema/schema.ts'
 import type { Answer } from './answer.ts'
 import { finish } from './finish.ts'
-import { isByClient, isOurs, type LiveRun, namesOf } from './live-run.ts'
+import { isOurs, type LiveRun, namesOf } from './live-run.ts'
 import { routeName } from './route.ts'
-import { type ChargeScope, refusalOf } from './run-refusal.ts'
+import { type ChargeScope, isByClient, refusalOf } from './run-refusal.ts'
 import { type Ending, type FinishedRun, outcomeOf, type StoredParts } from './settlement.ts'
 
 /** Seals the answer. The command that ends the run stores it together with the charge. */

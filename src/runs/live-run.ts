@@ -16,7 +16,6 @@ import {
   type Chunk,
   type JsonObject,
   plainChunks,
-  UpstreamFailure,
   unreadBytes,
 } from '../models/upstream/upstream.ts'
 import type { RunRow } from '../storage/db/schema/schema.ts'
@@ -51,10 +50,7 @@ class BegunRun {
   declare readonly model: Model
   /** Raised where a model server turns out to take no limit. */
   declare bound: Bound
-  /**
-   * The request in OpenAI's shape, if a step of its route is sent that; until
-   * {@link LiveRun.freeRequest} drops it.
-   */
+  /** The request in OpenAI's shape, if a step is sent that; dropped by `freeRequest`. */
   declare body: JsonObject | undefined
   /** The request as it came in another protocol, if a step is sent that. */
   declare native: Native | undefined
@@ -262,22 +258,6 @@ export class LiveRun extends BegunRun {
     }
     for (const watcher of this.watchers ?? []) watcher(plain)
   }
-}
-
-/** Whether nothing but the client's own side ended a run, or it sent what no model takes. */
-export function isByClient(
-  live: Pick<LiveRun, 'hasTrouble'>,
-  error: unknown,
-  stopped: StopReason | undefined,
-): boolean {
-  if (live.hasTrouble || !(error instanceof UpstreamFailure)) return false
-  const { reason, status } = error
-  // Keys are revoked and sessions ended by its account, suspensions are the operator's.
-  if (stopped !== undefined) {
-    return reason === 'aborted' && !isOurs.has(stopped) && stopped !== 'account_suspended'
-  }
-  // A 404 says that the operator names a model which the server does not have.
-  return reason === 'context' || (reason === 'rejected' && status !== 404)
 }
 
 /** The fields that identify a run in the server log: its id, and its trace if any. */

@@ -3,7 +3,7 @@ import { Refusal, type RefusalDetail } from '../kernel/refusal.ts'
 import { retryHeaders } from '../kernel/retry-headers.ts'
 import { UpstreamFailure } from '../models/upstream/upstream.ts'
 import { circuitOpenRefusal } from './circuit.ts'
-import type { StopReason } from './live-run.ts'
+import { isOurs, type LiveRun, type StopReason } from './live-run.ts'
 
 /**
  * The charge of a run that broke off: nothing, its input alone, its output; its output and what
@@ -157,3 +157,19 @@ const brakeStopped: Record<ChargeScope, string> = {
 }
 const brokeOff =
   'The model server broke off. The output delivered until then was charged: see the receipt.'
+
+/** Whether nothing but the client's own side ended a run, or it sent what no model takes. */
+export function isByClient(
+  live: Pick<LiveRun, 'hasTrouble'>,
+  error: unknown,
+  stopped: StopReason | undefined,
+): boolean {
+  if (live.hasTrouble || !(error instanceof UpstreamFailure)) return false
+  const { reason, status } = error
+  // Keys are revoked and sessions ended by its account, suspensions are the operator's.
+  if (stopped !== undefined) {
+    return reason === 'aborted' && !isOurs.has(stopped) && stopped !== 'account_suspended'
+  }
+  // A 404 says that the operator names a model which the server does not have.
+  return reason === 'context' || (reason === 'rejected' && status !== 404)
+}

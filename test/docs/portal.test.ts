@@ -12,6 +12,7 @@ import {
 import { browser, signInWith } from '../access/accounts/wallet.ts'
 import { type Depositing, depositingWorld, tomlOf } from '../billing/deposits/depositing.ts'
 import { type StubChain, stubChain } from '../billing/deposits/stub-chain.ts'
+import { soldPlansToml } from '../support/plans.ts'
 import { promise } from '../support/promise.ts'
 import { pricedBuiltins } from '../support/runs.ts'
 import { errorType, faultsIn } from './answers.ts'
@@ -31,7 +32,10 @@ failed_auth_per_minute = 1_000_000
 keyless_per_minute = 1_000_000
 session_per_minute = 1_000_000
 `
-  w = await depositingWorld({ url: chain.url, toml: `${tomlOf([chain.url])}${more}` })
+  w = await depositingWorld({
+    url: chain.url,
+    toml: `${tomlOf([chain.url])}${soldPlansToml}${more}`,
+  })
   // Nothing is read again from a file here; what an operator is answered is the same.
   w.deps.reload.again = async () => ({ changed: ['limits.rpm'], restart: [] })
   await w.look()
