@@ -182,7 +182,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     signers,
     sequencer: sequencer({ store, log, clock }),
     live: liveRuns(room),
-    reload: { again: undefined },
+    ...openedByServe(),
     version: { version, commit },
     adopt: async (next) => {
       await offerAnew(next, () =>
@@ -301,4 +301,10 @@ const limitsOf = (settings: { clientBytes: number }, clock: Clock) => ({
 const remembered = (by: { clock: Clock; random: Random }) => ({
   acknowledged: makeAcknowledged(),
   reports: makeReports(by),
+})
+
+/** Members that the command which runs a server opens. */
+const openedByServe = (): Pick<Deps, 'reload' | 'providers'> => ({
+  reload: { again: undefined },
+  providers: { desk: undefined },
 })

@@ -1,7 +1,7 @@
 /** Shows and writes changes of `[[models]]` that come from a price file or a provider. */
 import { makePlans } from '../access/plan-config.ts'
 import { replaceConfig } from '../app/providers/config-file.ts'
-import type { Sale } from '../app/providers/entries.ts'
+import type { Sale } from '../app/providers/provider-entries.ts'
 import type { Config } from '../config/config.ts'
 import type { ModelDiff } from '../config/model-diff.ts'
 import { entryText, faultsIn, inlineText, withModels } from '../config/model-text.ts'

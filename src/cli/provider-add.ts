@@ -2,14 +2,14 @@
 import type { Command } from 'commander'
 import { chooseModels, lackingNames } from '../app/providers/ask.ts'
 import { readConfigText } from '../app/providers/config-file.ts'
+import { keyFileFor, storeKey } from '../app/providers/key-file.ts'
 import {
   type KeyPlace,
   notesOf,
   priced,
   upstreamEntry,
   withProvider,
-} from '../app/providers/entries.ts'
-import { keyFileFor, storeKey } from '../app/providers/key-file.ts'
+} from '../app/providers/provider-entries.ts'
 import { exampleFile } from '../config/example.ts'
 import { diffModels } from '../config/model-diff.ts'
 import { rawModels, rawUpstreams } from '../config/model-text.ts'

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { sayingOf } from '../app/logging.ts'
 import { askOffers, type ProvenOffers } from '../app/providers/ask.ts'
-import { priceOf, saleOf } from '../app/providers/entries.ts'
+import { priceOf, saleOf } from '../app/providers/provider-entries.ts'
 import { systemClock } from '../kernel/clock.ts'
 import type { Decimal } from '../kernel/decimal.ts'
 import { parsePrice } from '../kernel/money.ts'

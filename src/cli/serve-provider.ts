@@ -1,7 +1,7 @@
 /** `serve --dev --provider`: the models of a provider, without a line of configuration. */
 
 import { readConfigText } from '../app/providers/config-file.ts'
-import { priced, upstreamEntry, withProvider } from '../app/providers/entries.ts'
+import { priced, upstreamEntry, withProvider } from '../app/providers/provider-entries.ts'
 import type { Config } from '../config/config.ts'
 import { readConfigText as readConfigOf } from '../config/file.ts'
 import { rawUpstreams } from '../config/model-text.ts'

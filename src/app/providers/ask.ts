@@ -10,7 +10,7 @@ import {
 import type { Provider } from '../../models/providers/provider.ts'
 import { askProvider, type ProviderAccess } from '../../models/upstream/ask-provider.ts'
 import { upstreamWords } from '../../models/upstream/check-words.ts'
-import { chosen } from './entries.ts'
+import { chosen } from './provider-entries.ts'
 
 /** More models than this are chosen by name. */
 const unchosenMost = 40
