@@ -75,6 +75,8 @@ import type { TextStore } from '../storage/texts/store.ts'
 import type { Limiters } from '../web/http/limits.ts'
 import type { MemoryBudget } from '../web/http/memory-budget.ts'
 import type { Meters } from './metrics/meters.ts'
+import type { ProviderDesk } from './providers/desk-port.ts'
+import type { ReloadResult } from './reload-port.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 
 /** Everything the outside world gives us. Built once, in wiring.ts. */
@@ -193,14 +195,10 @@ export type Deps = {
   exportSlots: ExportSlots
   /** Reads the configuration again; undefined where nothing does, as while trying it out. */
   reload: { again: (() => Promise<ReloadResult>) | undefined }
+  /** Adds providers to the configuration file; undefined where it is not read again. */
+  providers: { desk: ProviderDesk | undefined }
   version: { version: string; commit: string | null }
 }
-
-/**
- * The result of reading the configuration again; names only, because a value can be a secret.
- * `restart` names what changed too, but only a restart takes on.
- */
-export type ReloadResult = { problems: string[] } | { changed: string[]; restart: string[] }
 
 /** The part of the configuration that the domain and the doors need. */
 export type Settings = {

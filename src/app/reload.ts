@@ -6,8 +6,8 @@ import type { Config, LoadedConfig } from '../config/config.ts'
 import { oddPriceFix, oddPrices } from '../config/odd-prices.ts'
 import { rows, valueIn } from '../config/table.ts'
 import { makeCatalogue } from '../models/catalogue.ts'
-import type { ReloadResult } from './deps-port.ts'
 import type { LevelledLog } from './logging.ts'
+import type { ReloadResult } from './reload-port.ts'
 import type { Service } from './wiring.ts'
 
 /** Returns what is sold below cost, also by the discount of a plan, in sentences. */

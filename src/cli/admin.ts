@@ -4,10 +4,10 @@ import type { Command } from 'commander'
 import { toAccountId } from '../access/accounts/account.ts'
 import { withAdmins } from '../config/admins.ts'
 import { readConfig } from '../config/file.ts'
+import { replaceFile } from '../config/replace-file.ts'
 import { toChecksumAddress } from '../verify/address.ts'
 import { adminTokenCommands } from './admin-tokens.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, verb } from './context.ts'
-import { replaceFile } from './replace-file.ts'
 import { readAccount } from './values.ts'
 
 type Options = Record<string, unknown> & { json?: boolean }

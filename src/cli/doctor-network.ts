@@ -1,4 +1,5 @@
 /** The `doctor` checks of the network: public origin, upstreams and chain. */
+
 import { openAnchorSender } from '../app/open-signer.ts'
 import { lossesIn } from '../app/reload.ts'
 import { checkToken } from '../billing/deposits/token.ts'
@@ -8,12 +9,13 @@ import { isLoopback } from '../config/values.ts'
 import { type Chain, ChainUnavailable } from '../kernel/chain.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { systemRandom } from '../kernel/random.ts'
+import { upstreamWords } from '../models/upstream/check-words.ts'
 import { request } from '../models/upstream/http.ts'
 import { anchorStore } from '../proof/anchors/store.ts'
 import { rpcChain } from '../proof/chain/rpc.ts'
 import type { Db } from '../storage/db/engine/db.ts'
 import { type Finding, failure, fine, warning } from './finding.ts'
-import { checkUpstreams, isThere, upstreamWords } from './models.ts'
+import { checkUpstreams, isThere } from './models.ts'
 
 /** Gas of the log's most expensive transaction, and how many the sender should afford. */
 const gasOfAnchor = 80_000n

@@ -1,57 +1,17 @@
 /** Shows and writes changes of `[[models]]` that come from a price file or a provider. */
-import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { makePlans } from '../access/plan-config.ts'
-import { sayingOf } from '../app/logging.ts'
+import { replaceConfig } from '../app/providers/config-file.ts'
+import type { Sale } from '../app/providers/provider-entries.ts'
 import type { Config } from '../config/config.ts'
 import type { ModelDiff } from '../config/model-diff.ts'
 import { entryText, faultsIn, inlineText, withModels } from '../config/model-text.ts'
-import type { Decimal } from '../kernel/decimal.ts'
-import { builtinModels } from '../models/builtins.ts'
-import { ofResponses } from '../models/price-files/litellm.ts'
-import { type ModelEntry, toEntry } from '../models/price-files/price-entry.ts'
+import { ChangedMeanwhile } from '../config/replace-file.ts'
 import type { PriceFile } from '../models/price-files/price-file.ts'
 import { Exit, exitCodes, say } from './context.ts'
-import { ChangedMeanwhile, replaceFile } from './replace-file.ts'
-
-/** How imported models are routed and sold. */
-export type Sale = { upstream?: string | undefined; markup?: Decimal | undefined }
-
-/** The entries of models, and how many of their rates were rounded up. */
-export type PricedEntries = { entries: ModelEntry[]; rates: number; rounded: number }
-
-/** Turns models into entries; one whose price cannot be written joins the refused ones. */
-export function priced(file: PriceFile, { upstream, markup: factor }: Sale): PricedEntries {
-  const entries: ModelEntry[] = []
-  const count = { rates: 0, rounded: 0 }
-  for (const model of file.models) {
-    if (builtinModels.some(({ id }) => id === model.id)) {
-      file.leftOut.set('the id of a built-in model', 1)
-      continue
-    }
-    try {
-      const { entry, rates, rounded } = toEntry(model, { upstream, factor })
-      entries.push(entry)
-      count.rates += rates
-      count.rounded += rounded
-    } catch (error) {
-      file.refused.push({ id: model.id, dimensions: [sayingOf(error)] })
-    }
-  }
-  return { entries, ...count }
-}
 
 /** The file that the configuration is read from. */
 export const pathOf = (options: Record<string, unknown>): string =>
   String(options['config'] || process.env['COUNTERFOIL_CONFIG'] || 'counterfoil.toml')
-
-/** Empty when there is no file yet; another reason was told by the configuration. */
-export function readConfigText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
-}
 
 /** All of it is TOML: what is not a setting is a comment. */
 export function diffText(
@@ -78,22 +38,6 @@ export function diffText(
     ].join(''),
   )
   return [...head.map((line) => `${line}\n`), ...fresh, ...others].join('')
-}
-
-/** How many models a note names. */
-const idsOfNote = 5
-
-/** Returns each note once, with the ids of its models. */
-export function notesOf({ models }: PriceFile, upstream: Config['upstreams'][number] | undefined) {
-  const ids = new Map<string, string[]>()
-  for (const { id, notes } of models) {
-    for (const note of new Set(notes)) ids.set(note, [...(ids.get(note) ?? []), id])
-  }
-  if (upstream?.kind === 'responses') ids.delete(ofResponses)
-  return [...ids].map(([note, of]) => {
-    const more = of.length > idsOfNote ? ` and ${of.length - idsOfNote} more` : ''
-    return `${note} (${of.slice(0, idsOfNote).join(', ')}${more}).`
-  })
 }
 
 /** The values left out of the TOML, and why. */
@@ -148,8 +92,7 @@ export function writeText(path: string, fresh: string | undefined, read: string)
     throw new Exit(exitCodes.failed, `${path} was not changed. It would be invalid:\n${list}`)
   }
   try {
-    if (existsSync(path)) replaceFile(realpathSync(path), fresh, read)
-    else writeFileSync(path, fresh, { flag: 'wx', mode: 0o600 })
+    replaceConfig(path, fresh, read)
   } catch (error) {
     if (!(error instanceof ChangedMeanwhile)) throw new Exit(exitCodes.failed, byHand)
     throw new Exit(exitCodes.failed, `${path} was changed meanwhile, and is left so. Try again.`)

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { matches } from '../access/keys/key.ts'
 import { sayingOf } from '../app/logging.ts'
+import { readConfigText } from '../app/providers/config-file.ts'
+import { notesOf, priced } from '../app/providers/provider-entries.ts'
 import type { Config } from '../config/config.ts'
 import { diffModels } from '../config/model-diff.ts'
 import { rawModels } from '../config/model-text.ts'
@@ -14,16 +16,7 @@ import { readOpenrouter } from '../models/price-files/openrouter.ts'
 import { readMarkup } from '../models/price-files/price-entry.ts'
 import type { PriceFile, PriceFileOptions } from '../models/price-files/price-file.ts'
 import { configOf, Exit, exitCodes, withSettings } from './context.ts'
-import {
-  diffText,
-  notesOf,
-  pathOf,
-  priced,
-  readConfigText,
-  tellDiscounts,
-  tellRest,
-  write,
-} from './model-changes.ts'
+import { diffText, pathOf, tellDiscounts, tellRest, write } from './model-changes.ts'
 import { writeOut } from './output.ts'
 import { readList, readWord } from './values.ts'
 

@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts'
 import { oddPriceFix, oddPrices } from '../config/odd-prices.ts'
 import { toStep } from '../models/model-config.ts'
 import { checkUpstream } from '../models/upstream/check.ts'
+import { upstreamWords } from '../models/upstream/check-words.ts'
 import { Exit, exitCodes, print, printJson, say, verb, wholeConfigOf } from './context.ts'
 import { calibrateCommand } from './models-calibrate.ts'
 import { importCommand } from './models-import.ts'
@@ -42,21 +43,6 @@ export const checkUpstreams = ({ upstreams, models }: Config): Promise<CheckedUp
 
 export const isThere = ({ status }: CheckedUpstream): boolean =>
   status === 'ok' || status === 'unlisted'
-
-/** The meaning of each status and, after a colon, its fix. */
-export const upstreamWords: Record<CheckedUpstream['status'], string> = {
-  ok: 'responds',
-  unlisted: 'responds, but does not list its models',
-  denied: 'rejects the key: check its api_key_env or api_key_file',
-  unpaid: 'says that our account there has no credit: pay its provider',
-  misplaced: 'has no API at its base_url: correct its base_url',
-  dns: 'has a host name that does not resolve: check the host in its base_url, and the DNS here',
-  refused: 'refuses connections: check the port in its base_url, and that it is running',
-  tls: 'fails the TLS handshake: check its certificate, and http or https in its base_url',
-  unreachable: 'is unreachable: check its base_url, and that it is running',
-  timeout: 'does not respond in time',
-  error: 'returns an error: check its base_url, which usually ends in /v1',
-}
 
 async function check(options: { json?: boolean }): Promise<void> {
   const config = wholeConfigOf(options)

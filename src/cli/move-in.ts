@@ -1,4 +1,5 @@
 /** `import`: takes over models, keys and balances of LiteLLM, new-api, one-api, OpenRouter. */
+
 import {
   chmodSync,
   closeSync,
@@ -14,6 +15,7 @@ import type { Command } from 'commander'
 import { makePlans } from '../access/plan-config.ts'
 import { openCommandServices } from '../app/open-command-services.ts'
 import { readSchemaState } from '../app/open-database.ts'
+import { readConfigText } from '../app/providers/config-file.ts'
 import type { Config } from '../config/config.ts'
 import { exampleFile } from '../config/example.ts'
 import { withMaxKeys } from '../config/list-text.ts'
@@ -23,7 +25,7 @@ import { toUsd } from '../kernel/money.ts'
 import { movedGrants } from '../ledger/store/moved-grants.ts'
 import { readMarkup } from '../models/price-files/price-entry.ts'
 import { configOf, Exit, exitCodes, printJson, say, withSettings } from './context.ts'
-import { pathOf, readConfigText, writeText } from './model-changes.ts'
+import { pathOf, writeText } from './model-changes.ts'
 import {
   applyMoves,
   type NeededKeys,

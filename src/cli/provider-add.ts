@@ -1,8 +1,17 @@
 /** `provider add`: an upstream and its models in the configuration, with a key and prices. */
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { rmSync } from 'node:fs'
 import type { Command } from 'commander'
 import { sayingOf } from '../app/logging.ts'
+import { chooseModels, lackingNames } from '../app/providers/ask.ts'
+import { readConfigText } from '../app/providers/config-file.ts'
+import { keyFileFor, storeKey } from '../app/providers/key-file.ts'
+import {
+  type KeyPlace,
+  notesOf,
+  priced,
+  upstreamEntry,
+  withProvider,
+} from '../app/providers/provider-entries.ts'
 import { exampleFile } from '../config/example.ts'
 import { diffModels } from '../config/model-diff.ts'
 import { rawModels, rawUpstreams } from '../config/model-text.ts'
@@ -11,35 +20,19 @@ import type { Decimal } from '../kernel/decimal.ts'
 import { readMarkup } from '../models/price-files/price-entry.ts'
 import type { IncompleteModel, Offers } from '../models/providers/offers.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
-import {
-  diffText,
-  notesOf,
-  pathOf,
-  priced,
-  readConfigText,
-  tellDiscounts,
-  writeText,
-} from './model-changes.ts'
+import { diffText, pathOf, tellDiscounts, writeText } from './model-changes.ts'
 import { writeOut } from './output.ts'
 import {
   assertSettings,
-  chosen,
   findKey,
-  type KeyPlace,
-  keyFileFor,
   linesOf,
   offersFrom,
   providerNamed,
   readSetting,
   readTokenPrice,
-  upstreamEntry,
-  withProvider,
 } from './provider-offers.ts'
 import { tellServer } from './tell-server.ts'
 import { readList } from './values.ts'
-
-/** More models than this are chosen by name. */
-const unchosenMost = 40
 
 type AddOptions = Record<string, unknown> & {
   id?: string
@@ -133,7 +126,7 @@ async function add(name: string, options: AddOptions): Promise<void> {
     return
   }
   // The key goes first: a configuration that names a missing key would stop a server's next start.
-  const isStored = copy !== undefined && key !== undefined && storeKey(copy, key)
+  const isStored = copy !== undefined && key !== undefined && keepKey(copy, key)
   try {
     writeText(path, fresh, read)
   } catch (error) {
@@ -172,48 +165,32 @@ function placeOf(
 }
 
 /** @throws Exit 1 without a model to sell, Exit 2 where too many fit to be meant */
-function selected({ models, incomplete }: Offers, { models: globs }: AddOptions) {
-  const wanted = chosen(models, globs)
-  if (globs.length === 0 && wanted.length > unchosenMost) {
-    const some = wanted.slice(0, 3).map((model) => model.upstreamName)
-    const example = `--models '${some.join(',')}'`
-    const why = `It has ${wanted.length} models: name those to sell, such as ${example}.`
+function selected(offers: Offers, { models: globs }: AddOptions) {
+  const choice = chooseModels(offers, globs)
+  if (choice.status === 'ok') return choice.models
+  if (choice.status === 'too_many') {
+    const example = `--models '${choice.example}'`
+    const why = `It has ${choice.count} models: name those to sell, such as ${example}.`
     throw new Exit(exitCodes.usage, why)
   }
-  if (wanted.length > 0) return wanted
-  const lacking = chosen(incomplete, globs)
-  tellIncomplete(lacking, { models: globs })
-  const why =
-    lacking.length > 0 ? 'None of these models can be sold yet.' : 'It lists no such model.'
-  throw new Exit(exitCodes.failed, `${why} Nothing was changed.`)
+  tellIncomplete(choice.lacking, { models: globs })
+  throw new Exit(exitCodes.failed, `${choice.why} Nothing was changed.`)
 }
-
-const namedMost = 8
 
 function tellIncomplete(
   incomplete: readonly IncompleteModel[],
   { models: globs }: Pick<AddOptions, 'models'>,
 ): void {
-  const lacking = chosen(incomplete, globs)
-  const of = (which: (one: IncompleteModel) => boolean) => {
-    const ids = lacking.filter(which).map((one) => one.upstreamName)
-    const more = ids.length > namedMost ? ` and ${ids.length - namedMost} more` : ''
-    return ids.length === 0 ? undefined : `${ids.slice(0, namedMost).join(', ')}${more}`
-  }
-  const unpriced = of(({ missing }) => missing.includes('price'))
+  const { unpriced, unbounded, unmetered } = lackingNames(incomplete, globs)
   if (unpriced) say(`No price is published of ${unpriced}: add --models, --input and --output.`)
-  const unbounded = of(({ missing }) => missing.length === 1 && missing[0] === 'context')
   if (unbounded) say(`No context is published of ${unbounded}: add --models and --context.`)
-  const unmetered = of(({ dimensions }) => dimensions.length > 0)
   if (unmetered) say(`Billed by units without a meter here: ${unmetered}.`)
 }
 
 /** @throws Exit 1 when the folder or the file cannot be written, or another command wrote it */
-function storeKey(file: string, key: string): true {
+function keepKey(file: string, key: string): true {
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    writeFileSync(file, `${key}\n`, { mode: 0o600, flag: 'wx' })
-    chmodSync(file, 0o600)
+    storeKey(file, key)
     return true
   } catch (error) {
     const why = `${file} cannot be made for the key: ${sayingOf(error)}`

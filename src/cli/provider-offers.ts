@@ -1,21 +1,17 @@
-/** Shared by the commands about providers: the key, the question to the provider, the entries. */
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { matches } from '../access/keys/key.ts'
+/** Shared by the commands about providers: the key, the question to the provider, the prices. */
+import { readFileSync } from 'node:fs'
 import { sayingOf } from '../app/logging.ts'
-import { withModels, withUpstream } from '../config/model-text.ts'
-import { inDollars } from '../config/money-values.ts'
+import { askOffers, type ProvenOffers } from '../app/providers/ask.ts'
+import { priceOf, saleOf } from '../app/providers/provider-entries.ts'
 import { systemClock } from '../kernel/clock.ts'
-import { type Decimal, multiplyDecimals, roundUp } from '../kernel/decimal.ts'
-import { parsePrice, toPrice } from '../kernel/money.ts'
-import type { ModelEntry, TomlTable } from '../models/price-files/price-entry.ts'
+import type { Decimal } from '../kernel/decimal.ts'
+import { parsePrice } from '../kernel/money.ts'
 import type { OfferedModel } from '../models/price-files/price-file.ts'
-import { type Offers, type OwnFacts, offersOf } from '../models/providers/offers.ts'
+import type { OwnFacts } from '../models/providers/offers.ts'
 import { findProvider, similarTo } from '../models/providers/presets.ts'
-import { type Provider, settingsIn, withSettings } from '../models/providers/provider.ts'
-import { askProvider, type ProviderAccess } from '../models/upstream/ask-provider.ts'
+import { type Provider, settingsIn } from '../models/providers/provider.ts'
+import type { ProviderAccess } from '../models/upstream/ask-provider.ts'
 import { Exit, exitCodes } from './context.ts'
-import { upstreamWords } from './models.ts'
 import { promptSecret } from './secret-prompt.ts'
 
 const usage = (message: string) => new Exit(exitCodes.usage, message)
@@ -85,26 +81,11 @@ export async function offersFrom(
   provider: Provider,
   access: ProviderAccess,
   own: OwnFacts,
-): Promise<Offers & { isKeyProven: boolean }> {
-  const answer = await askProvider(provider, access)
-  if (answer.status !== 'ok') {
-    const words = answer.status === 'denied' ? 'rejects the key' : upstreamWords[answer.status]
-    const page = answer.status === 'denied' ? ` Keys are made at ${provider.keysPage ?? 'it'}.` : ''
-    throw new Exit(exitCodes.failed, `${provider.name} ${words}.${page} Nothing was changed.`)
-  }
-  const offers = await offersOf(provider, answer, own, systemClock.now())
-  return { ...offers, isKeyProven: answer.isKeyProven }
+): Promise<ProvenOffers> {
+  const offers = await askOffers(provider, access, own, systemClock.now())
+  if (!('refused' in offers)) return offers
+  throw new Exit(exitCodes.failed, `${offers.refused} Nothing was changed.`)
 }
-
-/** Models whose id or name fits one of the globs; all without globs. */
-export const chosen = <M extends { id: string; upstreamName: string }>(
-  models: readonly M[],
-  globs: readonly string[],
-): M[] =>
-  models.filter(
-    ({ id, upstreamName }) =>
-      globs.length === 0 || globs.some((glob) => matches(glob, id) || matches(glob, upstreamName)),
-  )
 
 /** `$0.15/M` or `0.15`, as USD a token. @throws Exit 2 */
 export function readTokenPrice(text: string): Decimal {
@@ -113,65 +94,10 @@ export function readTokenPrice(text: string): Decimal {
   throw usage(`"${text}" is not a price; use dollars a million tokens, such as "$0.15/M"`)
 }
 
-/** Price a million tokens, such as `$0.15 / M`. */
-export const priceOf = (usd: Decimal | undefined): string =>
-  usd === undefined ? '–' : `$${toPrice(roundUp(usd, 12).value).replace('/M', ' / M')}`
-
-/** The place of a key: a variable or a file. */
-export type KeyPlace = { variable?: string; file?: string }
-
-export type NewUpstream = {
-  id: string
-  settings: Record<string, string>
-  baseUrl: string | undefined
-  /** Undefined for a server without keys. */
-  key: KeyPlace | undefined
-}
-
-/** The `[[upstreams]]` of a provider, with the facts of its preset. */
-export function upstreamEntry(provider: Provider, own: NewUpstream): TomlTable {
-  const { kind, auth, dialect } = provider
-  const { limit, without, developer } = dialect ?? {}
-  const facts: Record<string, TomlTable[string]> = {
-    ...(limit === undefined ? {} : { limit }),
-    ...(without === undefined ? {} : { without }),
-    ...(developer === undefined ? {} : { developer }),
-  }
-  return {
-    id: own.id,
-    ...(kind === undefined ? {} : { kind }),
-    base_url: own.baseUrl ?? withSettings(provider.baseUrl, own.settings),
-    ...(auth === undefined ? {} : { auth }),
-    ...(own.key?.variable === undefined ? {} : { api_key_env: own.key.variable }),
-    ...(own.key?.file === undefined ? {} : { api_key_file: own.key.file }),
-    ...(Object.keys(facts).length === 0 ? {} : { dialect: facts }),
-  }
-}
-
-/** The text of a configuration with an upstream and models; undefined if a person has to do it. */
-export function withProvider(
-  text: string,
-  upstream: TomlTable | undefined,
-  models: readonly ModelEntry[],
-): string | undefined {
-  const withIt = upstream ? withUpstream(text, upstream) : text
-  return withIt === undefined ? undefined : withModels(withIt, [], models.map(inDollars))
-}
-
-/** The file in the data folder that keeps a provider's key. */
-export function keyFileFor(data: string, id: string): string {
-  const first = join(data, 'keys', id)
-  if (!existsSync(first)) return first
-  for (let at = 2; ; at++) {
-    if (!existsSync(`${first}-${at}`)) return `${first}-${at}`
-  }
-}
-
 /** A line for each model: its id and the prices that it is sold at. */
 export const linesOf = (models: readonly OfferedModel[], markup: Decimal | undefined): string[] =>
   models.map(({ id, kind, rates }) => {
-    const sold = (usd: Decimal | undefined) =>
-      priceOf(usd && markup ? multiplyDecimals(usd, markup) : usd)
+    const sold = (usd: Decimal | undefined) => priceOf(saleOf(usd, markup))
     const out = kind === 'chat' ? `, ${sold(rates.output_pusd)} out` : ''
     return `${id}  ${sold(rates.input_pusd)} in${out}`
   })

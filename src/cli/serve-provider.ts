@@ -1,16 +1,13 @@
 /** `serve --dev --provider`: the models of a provider, without a line of configuration. */
+
+import { readConfigText } from '../app/providers/config-file.ts'
+import { priced, upstreamEntry, withProvider } from '../app/providers/provider-entries.ts'
 import type { Config } from '../config/config.ts'
 import { readConfigText as readConfigOf } from '../config/file.ts'
 import { rawUpstreams } from '../config/model-text.ts'
 import { Exit, exitCodes, say, toConfig } from './context.ts'
-import { pathOf, priced, readConfigText } from './model-changes.ts'
-import {
-  assertSettings,
-  offersFrom,
-  providerNamed,
-  upstreamEntry,
-  withProvider,
-} from './provider-offers.ts'
+import { pathOf } from './model-changes.ts'
+import { assertSettings, offersFrom, providerNamed } from './provider-offers.ts'
 
 /**
  * The configuration of this process and the models of a provider at cost; its key comes from the

@@ -12,6 +12,7 @@ import { type LevelledLog, openLog } from '../app/logging.ts'
 import type { ProcessFacts } from '../app/metrics/collect.ts'
 import { assertThere, ensureDatabaseFolder, openDatabase } from '../app/open-database.ts'
 import { openAnchorSender, openDataSigner, openHeads } from '../app/open-signer.ts'
+import { openProviderDesk } from '../app/providers/open-desk.ts'
 import { reloader, warnOfPrices } from '../app/reload.ts'
 import { type RunningService, startServer } from '../app/start.ts'
 import type { Config } from '../config/config.ts'
@@ -26,6 +27,7 @@ import { lockServer, type ServerLock } from '../storage/db/files/lock.ts'
 import { dropHalfPlaced } from '../storage/db/files/new-file.ts'
 import { listenEarly, type WaitingQueue } from '../web/http/waiting.ts'
 import { exitCodes, print, say, takeSignerKey, wholeConfigOf, withSettings } from './context.ts'
+import { pathOf } from './model-changes.ts'
 
 /** The first well-known test account; its private key is public. */
 const devAccount = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -135,6 +137,8 @@ function reloadOnSignal({ deps }: RunningService, read: ServeConfig, options: Se
   const readAgain = () => readConfig(options, options['config'] as string | undefined)
   const reload = reloader({ service: deps, readAgain, ...read })
   deps.reload.again = reload
+  const place = { path: pathOf(options), flags: options, config: read.config, reload }
+  deps.providers.desk = openProviderDesk(place, deps.clock)
   // The error is already logged.
   process.on('SIGHUP', () => void reload().catch(() => {}))
 }

@@ -5,6 +5,7 @@ import { insert } from '../../src/storage/db/sql/query-steps.ts'
 import { toChecksumAddress } from '../../src/verify/address.ts'
 import { shortHash } from '../../src/web/ui/hash.tsx'
 import { adminWorld, other } from '../front/admin/admin.ts'
+import { providerKey, providerPlace } from '../front/admin/provider-place.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { modelToml, pricedBuiltins, upstreamToml } from '../support/runs.ts'
 import { usd, type World } from '../support/world.ts'
@@ -78,11 +79,42 @@ describe.skipIf(noChromium)("the operator's pages", () => {
     }, 60_000)
   })
 
+  test.each([true, false])(
+    'a provider is added, with scripts: %p',
+    async (javaScriptEnabled) => {
+      const place = providerPlace(w)
+      const context = await browser.newContext({
+        javaScriptEnabled,
+        viewport: { width: 390, height: 800 },
+      })
+      await context.addCookies(cookies.map((cookie) => ({ ...cookie, url: w.origin })))
+      const page = await context.newPage()
+      await page.goto(`${w.origin}/dashboard/admin/models`)
+      await page.getByRole('link', { name: 'Add a provider' }).click()
+      await page.getByRole('link', { name: 'Groq' }).click()
+      await page.getByLabel('Key of Groq').fill(providerKey)
+      await page.getByLabel('Another address').fill(place.at)
+      await page.getByLabel('Markup in percent').fill('10')
+      await page.getByRole('button', { name: 'Test the key and show models' }).click()
+      await page.getByText('api_key_file').waitFor()
+      expect(await page.content()).not.toContain(providerKey)
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+      await page.getByRole('button', { name: 'Add Groq' }).click()
+      await page.getByText('Configuration reloaded.').waitFor()
+      expect(place.text()).toContain('id = "groq"')
+      await context.close()
+      place.stop()
+    },
+    60_000,
+  )
+
   const pages: [name: string, path: string][] = [
     ['the status', '/dashboard/admin'],
     ['an account', `/dashboard/admin/accounts/${other}`],
     ['the audit log', '/dashboard/admin/audit-log'],
     ['the models', '/dashboard/admin/models'],
+    ['all providers', '/dashboard/admin/models/add'],
+    ['the form of a provider', '/dashboard/admin/models/add/azure'],
     ['the margins by model', '/dashboard/admin/margins'],
     ['the margins by account', '/dashboard/admin/margins?by=account&days=7'],
     ['a range that is none', '/dashboard/admin/margins?from=never'],

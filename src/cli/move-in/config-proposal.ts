@@ -1,6 +1,7 @@
 /** Turns found models into the configuration that is proposed: upstreams, models, aliases. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type KeyPlace, upstreamEntry } from '../../app/providers/provider-entries.ts'
 import { rawAliases, withAliases } from '../../config/list-text.ts'
 import { diffModels, type ModelDiff } from '../../config/model-diff.ts'
 import {
@@ -21,7 +22,6 @@ import {
   toEntry,
 } from '../../models/price-files/price-entry.ts'
 import type { OfferedModel } from '../../models/price-files/price-file.ts'
-import { type KeyPlace, upstreamEntry } from '../provider-offers.ts'
 import { addMisfit, type Deployment, type Found, type FoundModel } from './found.ts'
 import { dearestOf, type MoreFacts, offeredBy } from './offered-models.ts'
 

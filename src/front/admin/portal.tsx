@@ -1,6 +1,7 @@
 /** The operator's pages and their JSON under `/api/portal/admin`. */
 import { Elysia } from 'elysia'
-import type { Deps, ReloadResult } from '../../app/deps-port.ts'
+import type { Deps } from '../../app/deps-port.ts'
+import type { ReloadResult } from '../../app/reload-port.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { isId } from '../../kernel/ids.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
@@ -22,6 +23,7 @@ import { adminAnchorsPortal, adminDepositsPortal } from './portal/chain.tsx'
 import { LedgerPanel } from './portal/ledger.tsx'
 import { adminMarginsPortal } from './portal/margins.tsx'
 import { ModelPanels, type ModelsView } from './portal/models.tsx'
+import { adminProvidersPortal } from './portal/providers.tsx'
 import { StatusPanel } from './portal/service-status.tsx'
 
 export const adminPortal = (deps: Deps, frame: Frame) =>
@@ -53,9 +55,13 @@ const modelsPortal = (deps: Deps, frame: Frame) => {
     now: deps.clock.now(),
   })
   const panel = (view: ModelsView) => <ModelPanels view={view} />
-  const here = { title: 'Models', tab: paths.models }
+  const here = { title: 'Models and providers', tab: paths.models }
+  const noteReload = (result: ReloadResult) => {
+    reloaded = result
+  }
   return new Elysia({ name: 'admin-models-portal' })
     .use(adminView(deps, frame, { ...here, read, panel, json: toOperatedModels }))
+    .use(adminProvidersPortal(deps, frame, noteReload))
     .use(adminAuth(deps))
     .post(
       '/api/portal/admin/reload',

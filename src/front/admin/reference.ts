@@ -11,12 +11,16 @@ import {
   anchorAskedShape,
   assignBody,
   auditPageShape,
+  confirmProviderBody,
   findingsShape,
   grantBody,
   ledgerAuditShape,
   marginsShape,
   operatedAnchorsShape,
   operatedModelsShape,
+  providerAddedShape,
+  providerBody,
+  providerProposalShape,
   reasonBody,
   reloadedShape,
 } from './shapes.ts'
@@ -127,6 +131,22 @@ export const operatedArea = r.area('operated', 'dashboard', 'Service of an opera
     post('reloadConfiguration', '/reload', 'Read the configuration again', {
       about: 'As SIGHUP does. A file with problems is refused as a whole, with 200 and `problems`.',
       answers: r.done('What came of it.', reloadedShape),
+      refuses: ['conflict'],
+    }),
+    post('proposeProvider', '/providers', 'Test a provider', {
+      about:
+        'Asks a provider for its models, which proves the key, and shows the change of the ' +
+        'configuration. Changes nothing. A server without a file to change is a 409.',
+      body: providerBody,
+      examples: [{ name: 'Without a file', status: 409, body: { provider: 'ollama' } }],
+      answers: r.ok('The change to confirm.', providerProposalShape),
+      refuses: ['conflict', 'not_found'],
+    }),
+    post('addProvider', '/providers/confirm', 'Add a provider', {
+      about: 'Writes what was proposed and reads the configuration again. The older file stays.',
+      body: confirmProviderBody,
+      examples: [{ name: 'Without a file', status: 409, body: { draft: 'bm90aGluZw' } }],
+      answers: r.done('It is there.', providerAddedShape),
       refuses: ['conflict'],
     }),
     post('anchorNow', '/anchors/now', 'Anchor now', {

@@ -246,3 +246,69 @@ export const assignBody = t.body('AssignWish', 'Whose deposit it is.', {
   }),
   reason,
 })
+
+const typed = (about: string, example: string, maxLength = 200) =>
+  t.text(about, example, { maxLength })
+
+/** The body of `POST /api/portal/admin/providers`. An empty text is a field that was left out. */
+export const providerBody = t.body('ProviderWish', 'A provider, and how its models are sold.', {
+  provider: typed('Its id among the presets.', 'groq'),
+  ...t.optional({
+    id: typed('Id of the upstream, for a second one of the same provider.', 'groq-eu'),
+    key: typed('Its key. It is never shown again.', 'gsk_…', 4096),
+    models: typed('Models to sell, as globs with commas; all without it.', 'llama-*', 4096),
+    markup: typed('Percent on top of the cost.', '10'),
+    input: typed('Price of input where none is published: dollars a million tokens.', '0.15'),
+    output: typed('Price of output where none is published.', '0.60'),
+    context: typed('Context where none is published, in tokens.', '131072'),
+    at: typed('Where its API begins, in place of the preset.', 'http://127.0.0.1:8000/v1', 2048),
+    account: typed('A part of the address of some providers.', '0123abcd'),
+    host: typed('A part of the address of some providers.', 'gateway.example'),
+    region: typed('A part of the address of some providers.', 'eu-west-1'),
+    resource: typed('A part of the address of some providers.', 'my-resource'),
+  }),
+})
+
+const pricesShape = (about: string) =>
+  t.object(about, {
+    input: t.text('A million tokens of input.', '$0.15 / M'),
+    output: t.text('A million tokens of output.', '$0.60 / M'),
+  })
+
+export const providerProposalShape = t.answer(
+  'ProviderProposal',
+  'A change of the configuration file that nothing has made yet.',
+  {
+    object: t.only('provider_proposal'),
+    upstream: t.text('Id of the upstream.', 'groq'),
+    models: t.list(
+      t.object('A model that is to be sold.', {
+        id: t.text('Its id here.', 'groq/llama-3.3-70b-versatile'),
+        kind: t.oneOf('What it does.', ['chat', 'embedding']),
+        cost: pricesShape('Prices of the provider.'),
+        sale: pricesShape('Prices here.'),
+      }),
+      'Models that are to be sold.',
+    ),
+    notes: names('What to know of it.', 'No free page of Replicate proves a key.'),
+    path: t.text('The file.', 'counterfoil.toml'),
+    addition: t.text('What stands behind its end then.', '[[upstreams]]\nid = "groq"\n'),
+    writable: t.flag('Whether this server can write the file.', true),
+    others: t.usuallyNull(
+      t.text('The command for each other node.', 'counterfoil provider add groq'),
+    ),
+    draft: t.text('Confirms it within 15 minutes, with the key sealed in it.', 'bm90aGluZw'),
+  },
+)
+
+/** The body of `POST /api/portal/admin/providers/confirm`. */
+export const confirmProviderBody = t.body('ProviderConfirmation', 'The change to make.', {
+  draft: t.text('The `draft` of the proposal.', 'bm90aGluZw', { maxLength: 500_000 }),
+})
+
+export const providerAddedShape = t.answer('ProviderAdded', 'A provider in the configuration.', {
+  object: t.only('provider'),
+  upstream: t.text('Id of the upstream.', 'groq'),
+  models: names('Models that are sold.', 'groq/llama-3.3-70b-versatile'),
+  reload: reloadedShape,
+})

@@ -92,7 +92,7 @@ export type FieldProps = {
 
 export type TextProps = FieldProps & {
   value?: string
-  type?: 'text' | 'search' | 'date' | 'number' | 'url'
+  type?: 'text' | 'search' | 'date' | 'number' | 'url' | 'password'
   inputmode?: 'decimal' | 'numeric'
   placeholder?: string
   autocomplete?: string

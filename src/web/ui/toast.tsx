@@ -62,6 +62,7 @@ const said = {
   webhook_removed: { words: 'Webhook deleted.' },
   webhook_tested: { words: 'A test is on its way.' },
   webhook_resent: { words: 'The event is on its way again.' },
+  provider_added: { words: 'Provider added.' },
   run_stopped: { words: 'Run stopped.' },
 } satisfies Record<string, ToastText>
 

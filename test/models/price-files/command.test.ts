@@ -116,7 +116,7 @@ route = ["up:acme-old"]`)
     const written = readFileSync(config, 'utf8')
     expect(written.startsWith('# ours\n')).toBe(true)
     expect(statSync(config).mode & 0o777).toBe(0o640)
-    expect(readdirSync(folder).sort()).toEqual(['own.toml', 'prices.json'])
+    expect(readdirSync(folder).sort()).toEqual(['own.toml', 'own.toml.1', 'prices.json'])
     expect(rawModels(written)[0]).toMatchObject({
       input_pusd: 1_620_000n,
       output_pusd: 6_750_000n,

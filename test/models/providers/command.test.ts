@@ -207,7 +207,8 @@ describe('counterfoil provider', () => {
     begin()
     await run(secret, 'add', 'groq', '--at', at, '--key-env', 'GROQ_API_KEY')
     expect(rawUpstreams(text())).toMatchObject([{ api_key_env: 'GROQ_API_KEY' }])
-    expect(readdirSync(folder)).toEqual(['counterfoil.toml'])
+    expect(readdirSync(folder).sort()).toEqual(['counterfoil.toml', 'counterfoil.toml.1'])
+    expect(readFileSync(`${config}.1`, 'utf8')).toBe('# ours\n')
   })
 
   test('a dry run prints the entries and writes nothing', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { upstreamEntry } from '../../../src/cli/provider-offers.ts'
+import { upstreamEntry } from '../../../src/app/providers/provider-entries.ts'
 import { loadConfig } from '../../../src/config/config.ts'
 import { withUpstream } from '../../../src/config/model-text.ts'
 import { offersOf } from '../../../src/models/providers/offers.ts'

@@ -21,7 +21,7 @@ export const paths = {
 const tabs = [
   { href: adminPath, label: 'Status' },
   { href: paths.accounts, label: 'Accounts' },
-  { href: paths.models, label: 'Models' },
+  { href: paths.models, label: 'Models and providers' },
   { href: paths.margins, label: 'Margins' },
   { href: paths.anchors, label: 'Anchors' },
   { href: paths.deposits, label: 'Deposits' },

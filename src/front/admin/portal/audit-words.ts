@@ -56,6 +56,7 @@ export const auditWords: ReadonlyMap<string, string> = new Map([
   ['sign_in', 'Signed in'],
   ['sign_in.failed', 'Sign-in refused'],
   ['sign_out', 'Signed out'],
+  ['provider.add', 'Provider added'],
   ['signer.revoke', 'Signer revoked'],
   ['signer.rotate', 'Signer rotated'],
   ['slot.arrive', 'Slot came from another shard'],

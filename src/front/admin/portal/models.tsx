@@ -1,5 +1,5 @@
 /** The operator's view of prices, models and upstreams. */
-import type { ReloadResult } from '../../../app/deps-port.ts'
+import type { ReloadResult } from '../../../app/reload-port.ts'
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Model } from '../../../models/model.ts'
 import { RatesPanel } from '../../../models/pages/rate-list.tsx'
@@ -8,7 +8,7 @@ import { StatusBadge } from '../../../models/pages/status-badge.tsx'
 import type { Fault } from '../../../models/upstream/operator-fault.ts'
 import { meterWords } from '../../../verify/meter-words.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
-import { Button } from '../../../web/ui/button.tsx'
+import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { ActionForm } from '../../../web/ui/form.tsx'
 import { Hash } from '../../../web/ui/hash.tsx'
 import { Notice } from '../../../web/ui/notice.tsx'
@@ -19,6 +19,7 @@ import { When } from '../../../web/ui/when.tsx'
 import type { LearnedFact, OperatedModels } from '../operated-models.ts'
 import type { Contradictions, UnpricedUnits } from '../unpriced.ts'
 import type { UpstreamHealth } from '../upstreams.ts'
+import { paths } from './admin-frame.tsx'
 import { Losses } from './margins.tsx'
 
 export type ModelsView = OperatedModels & {
@@ -41,9 +42,14 @@ export const ModelPanels = ({ view }: { view: ModelsView }) => (
     <Panel
       id="upstreams"
       title="Upstreams"
+      aside={
+        <ButtonLink small href={`${paths.models}/add`}>
+          Add a provider
+        </ButtonLink>
+      }
       foot={<span>Counted by this process since it started.</span>}
     >
-      <Table caption="Upstreams" columns={upstreamColumns} rows={view.upstreams} />
+      <Table caption="Upstreams" columns={upstreamColumns(view.models)} rows={view.upstreams} />
     </Panel>
     <LearnedPanel of={view.learned} now={view.now} />
   </div>
@@ -178,6 +184,18 @@ const contradictionColumns: Column<Contradictions>[] = [
   { head: 'Runs', kind: 'number', cell: ({ runs }) => runs.toLocaleString('en-US') },
 ]
 
+/** The least that a model is sold above its cost, on any step whose cost is known. */
+function markupText({ kind, prices, route }: Model): string {
+  const percents = route.flatMap(({ cost }) => {
+    if (!cost) return []
+    const output = kind === 'chat' ? [[prices.outputPusd, cost.outputPusd] as const] : []
+    const pairs = [[prices.inputPusd, cost.inputPusd] as const, ...output]
+    return pairs.filter(([, paid]) => paid > 0n).map(([sold, paid]) => (sold * 1000n) / paid)
+  })
+  const [least] = percents.sort((a, b) => Number(a - b))
+  return least === undefined ? '–' : `${(Number(least) - 1000) / 10}%`
+}
+
 const modelColumns: Column<Model>[] = [
   {
     head: 'Model',
@@ -203,6 +221,7 @@ const modelColumns: Column<Model>[] = [
     kind: 'money',
     cell: ({ prices }) => <PerMillion pusd={prices.outputPusd} />,
   },
+  { head: 'Markup', kind: 'optional-number', cell: (model) => markupText(model) },
   {
     head: 'Request',
     kind: 'optional-money',
@@ -224,7 +243,7 @@ const deniedWords = ({ status }: Fault): string =>
 
 const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 
-const upstreamColumns: Column<UpstreamHealth>[] = [
+const upstreamColumns = (models: readonly Model[]): Column<UpstreamHealth>[] => [
   { head: 'Upstream', cell: ({ id }) => <code>{id}</code> },
   {
     head: 'State',
@@ -244,6 +263,12 @@ const upstreamColumns: Column<UpstreamHealth>[] = [
           ))}
       </>
     ),
+  },
+  {
+    head: 'Models',
+    kind: 'optional-number',
+    cell: ({ id }) =>
+      models.filter(({ route }) => route.some((step) => step.upstream === id)).length,
   },
   { head: 'Requests', kind: 'number', cell: ({ asked }) => asked.toLocaleString('en-US') },
   {

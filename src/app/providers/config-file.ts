@@ -1,0 +1,31 @@
+/** Reads the configuration file as text, and replaces it with the older one kept beside it. */
+import { chmodSync, existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { replaceFile } from '../../config/replace-file.ts'
+
+/** Empty when there is no file yet; another reason was told by the configuration. */
+export function readConfigText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/**
+ * Writes a configuration file, a new one too. An older one stays beside it as `<file>.1`, whole
+ * before the new one takes its place.
+ * @throws Error when the folder or the file cannot be written; the file is as before then
+ * @throws ChangedMeanwhile when the file is not `read` any more, if that is given
+ */
+export function replaceConfig(path: string, text: string, read?: string): void {
+  if (!existsSync(path)) {
+    writeFileSync(path, text, { flag: 'wx', mode: 0o600 })
+    return
+  }
+  const file = realpathSync(path)
+  const older = `${file}.1`
+  if (!existsSync(older)) writeFileSync(older, '', { flag: 'wx', mode: 0o600 })
+  chmodSync(older, statSync(file).mode & 0o777)
+  replaceFile(older, readFileSync(file, 'utf8'))
+  replaceFile(file, text, read)
+}
