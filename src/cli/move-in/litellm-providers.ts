@@ -45,7 +45,7 @@ export function providerOf(model: string, custom: string | undefined): NamedMode
 
 /** An `api_base` as the base URL of an upstream; undefined for that of the preset. */
 export function baseUrlOf({ id, isLocal }: Provider, apiBase: string | undefined) {
-  const base = apiBase?.trim().replace(/\/+$/, '')
+  const base = apiBase?.trim().replace(/(?<!\/)\/+$/, '')
   if (!base) return undefined
   if (id === 'azure') return /\/openai\/v1$/.test(base) ? base : `${base}/openai/v1`
   const lacksVersion = (id === 'anthropic' || isLocal) && !/\/v\d+$/.test(base)

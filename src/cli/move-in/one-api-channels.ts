@@ -122,7 +122,7 @@ function addChannel(found: Found, row: Row, { kind, pricing, isOff }: Channel): 
 
 /** Its addresses end before the version that ours name. */
 function baseOf(provider: string, text: string | undefined): string | undefined {
-  const base = text?.trim().replace(/\/+$/, '')
+  const base = text?.trim().replace(/(?<!\/)\/+$/, '')
   if (!base) return undefined
   if (provider === 'azure') return `${base}/openai/v1`
   const ours: Record<string, string> = {

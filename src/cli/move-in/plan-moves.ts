@@ -170,7 +170,8 @@ const nameOf = (text: string): string =>
     .slice(0, 64) || 'key'
 
 /** Long ids of the other gateway may be hashes of its secrets: the beginning names them well. */
-const tagOf = (source: string): string => source.replace(/[0-9a-f]{40,}$/, (id) => id.slice(0, 12))
+const tagOf = (source: string): string =>
+  source.replace(/(?<![0-9a-f])[0-9a-f]{40,}$/, (id) => id.slice(0, 12))
 
 /** Ids of moved keys that name no time sort before all others. */
 const earliest = 1_577_836_800_000

@@ -38,7 +38,8 @@ async function readLitellm(files: readonly string[], now: number): Promise<Found
   for (const file of files) {
     await told(file, 'litellm', async () => {
       const text = readText(file)
-      if (/^\s*["']?model_list["']?\s*:/m.test(text)) parts.push(await readLitellmConfig(text))
+      if (/^[ \t]*["']?model_list["']?[ \t]*:/m.test(text))
+        parts.push(await readLitellmConfig(text))
       else {
         for (const [name, rows] of readLitellmTables(text)) {
           tables.set(name, [...(tables.get(name) ?? []), ...rows])

@@ -50,7 +50,7 @@ export async function askProvider(
   }
   const listUrl =
     list?.url === undefined || isElsewhere
-      ? `${base.replace(/\/+$/, '')}/models`
+      ? `${base.replace(/(?<!\/)\/+$/, '')}/models`
       : withSettings(list.url, settings)
   const texts: string[] = []
   for (let cursor: string | undefined; texts.length < pagesMost; ) {

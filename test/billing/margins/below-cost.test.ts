@@ -5,6 +5,7 @@ import { belowCost } from '../../../src/models/below-cost.ts'
 import { makeCatalogue } from '../../../src/models/catalogue.ts'
 import { faultsOf, type ModelConfig } from '../../../src/models/model-config.ts'
 import type { PricesConfig } from '../../../src/models/rate-fields.ts'
+import { soldPlans } from '../../support/plans.ts'
 
 const model = (cost: PricesConfig, more: Partial<ModelConfig> = {}): ModelConfig => ({
   id: 'acme/large',
@@ -23,7 +24,7 @@ const losses = (cost: PricesConfig, more?: Partial<ModelConfig>) =>
     ({ meter, tier, aboveInputTokens }) =>
       `${meter}${tier ? ` ${tier}` : ''}${aboveInputTokens ? ` >${aboveInputTokens}` : ''}`,
   )
-const plans = makePlans([], { rpm: 10, concurrency: 10 }).list
+const plans = makePlans(soldPlans, { rpm: 10, concurrency: 10 }).list
 
 describe('a model is sold below cost where a price', () => {
   const even = { input_pusd: 1000, output_pusd: 2000 }
