@@ -184,7 +184,8 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     signers,
     sequencer: sequencer({ store, log, clock }),
     live: liveRuns(room),
-    ...openedByServe(),
+    reload: { again: undefined },
+    providers: { desk: undefined },
     version: { version, commit },
     adopt: async (next) => {
       await offerAnew(next, () =>
@@ -304,10 +305,4 @@ const remembered = (by: { clock: Clock; random: Random }) => ({
   acknowledged: makeAcknowledged(),
   reports: makeReports(by),
   cachePlaces: new CachePlaces(BigInt(toHex(by.random.bytes(8)))),
-})
-
-/** Members that the command which runs a server opens. */
-const openedByServe = (): Pick<Deps, 'reload' | 'providers'> => ({
-  reload: { again: undefined },
-  providers: { desk: undefined },
 })

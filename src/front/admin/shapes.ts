@@ -275,31 +275,25 @@ const pricesShape = (about: string) =>
     output: t.text('A million tokens of output.', '$0.60 / M'),
   })
 
-export const providerProposalShape = t.answer(
-  'ProviderProposal',
-  'A change of the configuration file that nothing has made yet.',
-  {
-    object: t.only('provider_proposal'),
-    upstream: t.text('Id of the upstream.', 'groq'),
-    models: t.list(
-      t.object('A model that is to be sold.', {
-        id: t.text('Its id here.', 'groq/llama-3.3-70b-versatile'),
-        kind: t.oneOf('What it does.', ['chat', 'embedding']),
-        cost: pricesShape('Prices of the provider.'),
-        sale: pricesShape('Prices here.'),
-      }),
-      'Models that are to be sold.',
-    ),
-    notes: names('What to know of it.', 'No free page of Replicate proves a key.'),
-    path: t.text('The file.', 'counterfoil.toml'),
-    addition: t.text('What stands behind its end then.', '[[upstreams]]\nid = "groq"\n'),
-    writable: t.flag('Whether this server can write the file.', true),
-    others: t.usuallyNull(
-      t.text('The command for each other node.', 'counterfoil provider add groq'),
-    ),
-    draft: t.text('Confirms it within 15 minutes, with the key sealed in it.', 'bm90aGluZw'),
-  },
-)
+export const providerProposalShape = t.answer('ProviderProposal', 'A change to confirm.', {
+  object: t.only('provider_proposal'),
+  upstream: t.text('Id of the upstream.', 'groq'),
+  models: t.list(
+    t.object('A model that is to be sold.', {
+      id: t.text('Its id here.', 'groq/llama-3.3-70b-versatile'),
+      kind: t.oneOf('What it does.', ['chat', 'embedding']),
+      cost: pricesShape('Prices of the provider.'),
+      sale: pricesShape('Prices here.'),
+    }),
+    'Models that are to be sold.',
+  ),
+  notes: names('What to know of it.', 'No free page of Replicate proves a key.'),
+  path: t.text('The file.', 'counterfoil.toml'),
+  addition: t.text('What stands behind its end then.', '[[upstreams]]\nid = "groq"\n'),
+  writable: t.flag('Whether this server can write the file.', true),
+  others: t.usuallyNull(t.text('The command for other nodes.', 'counterfoil provider add groq')),
+  draft: t.text('Confirms it within 15 minutes, with the key sealed in it.', 'bm90aGluZw'),
+})
 
 /** The body of `POST /api/portal/admin/providers/confirm`. */
 export const confirmProviderBody = t.body('ProviderConfirmation', 'The change to make.', {
