@@ -105,7 +105,7 @@ route = ["up:acme-old"]`)
   })
 
   test('writes what it printed, with the cost of a markup, and finds it unchanged then', async () => {
-    setUp()
+    setUp('[[plans]]\nid = "scale"\n')
     const wish = ['--from', 'litellm', '--upstream', 'up', '--markup', '8%', '--only', '*large']
     const first = await run(['-', ...wish, '--write'], readFileSync(prices, 'utf8'))
     expect([first.code, first.stderr]).toEqual([
