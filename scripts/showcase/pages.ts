@@ -36,6 +36,7 @@ const routesOfOne = [
   '/dashboard/admin/accounts/:id/resume',
   '/dashboard/admin/accounts/:id/grant',
   '/dashboard/admin/deposits/:id',
+  '/dashboard/admin/models/add/:provider',
   '/dashboard/*',
 ]
 
@@ -122,6 +123,7 @@ export async function pagesOf(showcase: Showcase): Promise<ShownPage[]> {
     const path = route
       .replace(':handle', 'harbor-support')
       .replace(':area', 'runs')
+      .replace(':provider', 'groq')
       .replace(':id', id)
       .replace(':address', account)
       .replace('*', 'nowhere')
