@@ -17,10 +17,10 @@ const routeBounds: Bounds = { ...drillBounds, mostMs: 250 }
 /** What the executable may need more after all those bytes: it is warm then. */
 const mostGrowthMiB = 96
 
-type Asked = { seconds: number; seed: number; say?: (line: string) => void }
+type FuzzOptions = { seconds: number; seed: number; say?: (line: string) => void }
 
 /** Gives every reader, every route and the executable what no one should send them. */
-export async function drillFuzz({ seconds, seed, say = () => {} }: Asked) {
+export async function drillFuzz({ seconds, seed, say = () => {} }: FuzzOptions) {
   const tried: Tried[] = []
   const note = (one: Tried): void => {
     tried.push(one)

@@ -23,7 +23,7 @@ export type Seed = {
 
 const batch = 1000
 const spanMs = 30 * 86_400_000
-const somebody = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+const anotherAccount = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
 /** What a spreadsheet would run. */
 const formulas = ['=1+1', '+1', '-1', '@SUM(1)', '\t=1', '＝1', ' =1', '=HYPERLINK("http://x","y")']
 
@@ -100,7 +100,7 @@ function runAt(seed: Seed, id: string, index: number, finishedAt: number): Ended
   const isMine = index % 10 !== 0
   const keyId = index % 2 === 0 ? root : child
   const owned = {
-    account: isMine ? seed.root.account.toLowerCase() : somebody,
+    account: isMine ? seed.root.account.toLowerCase() : anotherAccount,
     keyId: isMine ? keyId : 'key_other',
   }
   const run = endedRun({ id, issuer: origin, ...owned, finishedAt, index })

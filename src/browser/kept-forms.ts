@@ -1,7 +1,7 @@
 /** Keeps a form over a session that ended, for its account and this tab alone. */
 import { element } from './dom.ts'
 
-type Kept = {
+type KeptForm = {
   /** The page that has the form. */
   path: string
   /** The wallet that typed; the fields are shown to no other. */
@@ -68,7 +68,7 @@ function restore(): void {
   else if (kept) putBack(kept)
 }
 
-function putBack(kept: Kept): void {
+function putBack(kept: KeptForm): void {
   const account = accountHere()
   const isHere = kept.path === location.pathname + location.search
   const isOther = account !== undefined && account !== kept.account
@@ -100,7 +100,7 @@ function fill(field: Element, values: ReadonlyMap<string, string>): void {
 }
 
 /** Says on the sign-in what is kept, and goes on to the page that has the form. */
-function askToSignIn(kept: Kept): void {
+function askToSignIn(kept: KeptForm): void {
   write({ ...kept, isOver: true })
   const query = new URLSearchParams(location.search)
   if (query.get('next') !== kept.path && !query.has('nonce')) {
@@ -122,9 +122,9 @@ const note = (title: string, words: string): HTMLElement =>
 const accountHere = (): string | undefined =>
   document.querySelector<HTMLElement>('[data-account]')?.dataset['account']
 
-const write = (kept: Kept): void => sessionStorage.setItem(keptKey, JSON.stringify(kept))
+const write = (kept: KeptForm): void => sessionStorage.setItem(keptKey, JSON.stringify(kept))
 
-function read(): Kept | undefined {
+function read(): KeptForm | undefined {
   const text = sessionStorage.getItem(keptKey)
-  return text === null ? undefined : (JSON.parse(text) as Kept)
+  return text === null ? undefined : (JSON.parse(text) as KeptForm)
 }

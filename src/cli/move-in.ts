@@ -35,7 +35,7 @@ import {
   presentKeys,
 } from './move-in/apply-moves.ts'
 import { type Proposal, proposalOf } from './move-in/config-proposal.ts'
-import { addMisfit, type Found, type FoundOwner } from './move-in/found.ts'
+import { addMisfit, type FoundOwner, type SourceContents } from './move-in/found.ts'
 import { type KeyWish, type MovePlan, planMoves } from './move-in/plan-moves.ts'
 import {
   type Gateway,
@@ -154,7 +154,7 @@ async function assertCurrent(config: Config): Promise<void> {
 function placeFinder(
   account: string | undefined,
   map: ReadonlyMap<string, string> | undefined,
-  { owners, misfits }: Found,
+  { owners, misfits }: SourceContents,
 ) {
   for (const user of map?.keys() ?? []) {
     if (owners.some(({ names, id }) => names.includes(user) || id === user)) continue
@@ -210,7 +210,7 @@ type Applied = {
   plan: MovePlan
   present: Awaited<ReturnType<typeof presentKeys>>
   plans: ReturnType<typeof makePlans>
-  found: Found
+  found: SourceContents
   secrets: string
 }
 
@@ -243,9 +243,9 @@ const columns = ['owner', 'kind', 'name', 'key_id', 'secret', 'account', 'cap_us
 const quoted = (field: string): string =>
   /[",\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field
 
-type Told = Parameters<typeof reportJson>[0] & { config: Config; path: string }
+type ImportOutcome = Parameters<typeof reportJson>[0] & { config: Config; path: string }
 
-async function tell(options: MoveOptions, told: Told): Promise<void> {
+async function tell(options: MoveOptions, told: ImportOutcome): Promise<void> {
   const { dryRun = false, json, secrets } = options
   const server = dryRun ? undefined : tellServer(told.config)
   if (json) {

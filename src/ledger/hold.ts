@@ -115,8 +115,8 @@ export type Shortage = {
   /** Whether that is the key which asks, not one above it. */
   isOwn: boolean
   /**
-   * What runs that have not ended hold of the purse, as far as the key may know
-   * ({@link toldHeld}); 0 for a limit of a single run.
+   * The part of the purse that open runs hold, as far as the key may know ({@link toldHeld}); 0 for
+   * a limit of a single run.
    */
   held: Nusd
   resetsAt: Millis | null

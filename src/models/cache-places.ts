@@ -18,7 +18,7 @@ export type CachePlace = { upstream: string; model: string; key: string | undefi
 type KnownPlace = CachePlace & { at: number }
 
 /** How a request names its conversation. */
-type Asked = {
+type ConversationRequest = {
   account: string
   model: string
   request: JsonObject
@@ -35,7 +35,7 @@ export class CachePlaces {
   constructor(private readonly seed: bigint) {}
 
   /** The id of a conversation: as its client names it, else by what it begins with. */
-  idOf({ account, model, request, session }: Asked): bigint {
+  idOf({ account, model, request, session }: ConversationRequest): bigint {
     const named = [session, request['session_id'], request['prompt_cache_key']].find(
       (one) => typeof one === 'string' && one !== '',
     )

@@ -10,7 +10,7 @@ import { assertActs, assertNotRevoked, type Chain, chainOf, type KeyCommand } fr
 import type { ShownKey } from './shown-key.ts'
 
 type Needs = Pick<Deps, 'ledger' | 'keys'>
-type Given = KeyCommand & { once?: Once<ShownKey> | undefined }
+type KeyCommandOptions = KeyCommand & { once?: Once<ShownKey> | undefined }
 type Decision = Pick<Command<KeyRow>, 'isExempt' | 'isRepair' | 'secretsOf'> & {
   /** Changes `key`, the first of `chain`. */
   decide(unit: UnitOfWork, key: KeyRow, chain: Chain): void
@@ -27,7 +27,7 @@ export const findKey = async ({ keys }: Pick<Deps, 'keys'>, keyId: string): Prom
 export async function postForKey(
   { ledger, keys }: Needs,
   found: KeyRow,
-  { keyId, actor, acting, once }: Given,
+  { keyId, actor, acting, once }: KeyCommandOptions,
   { decide, ...members }: Decision,
 ): Promise<KeyRow> {
   const changed = await ledger.post({

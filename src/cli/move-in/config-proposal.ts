@@ -22,7 +22,7 @@ import {
   toEntry,
 } from '../../models/price-files/price-entry.ts'
 import type { OfferedModel } from '../../models/price-files/price-file.ts'
-import { addMisfit, type Deployment, type Found, type FoundModel } from './found.ts'
+import { addMisfit, type Deployment, type FoundModel, type SourceContents } from './found.ts'
 import { dearestOf, type MoreFacts, offeredBy } from './offered-models.ts'
 
 export type Proposal = {
@@ -41,7 +41,7 @@ export type ProposalWish = { data: string; facts: MoreFacts; markup: Decimal | u
 
 export async function proposalOf(
   text: string,
-  found: Found,
+  found: SourceContents,
   { data, facts, markup }: ProposalWish,
 ): Promise<Proposal> {
   const servers = new Servers(rawUpstreams(text), data)
@@ -62,7 +62,7 @@ export async function proposalOf(
 }
 
 type EntryContext = {
-  found: Found
+  found: SourceContents
   servers: Servers
   facts: MoreFacts
   markup: Decimal | undefined
@@ -160,7 +160,11 @@ class Servers {
 }
 
 /** Names models whose route is another here: it is the operator's, and stays. */
-function noteRoutes(text: string, entries: readonly ModelEntry[], { misfits }: Found): void {
+function noteRoutes(
+  text: string,
+  entries: readonly ModelEntry[],
+  { misfits }: SourceContents,
+): void {
   const present = new Map(rawModels(text).map((entry) => [entry.id, entry]))
   const places = (entry: ModelEntry | undefined) =>
     ((entry?.['route'] ?? []) as TomlValue[]).map((step) =>
@@ -174,7 +178,7 @@ function noteRoutes(text: string, entries: readonly ModelEntry[], { misfits }: F
   }
 }
 
-function newAliases(text: string, found: Found, ids: ReadonlySet<string>) {
+function newAliases(text: string, found: SourceContents, ids: ReadonlySet<string>) {
   const present = rawAliases(text)
   const added: Record<string, string> = {}
   for (const [name, id] of Object.entries(found.aliases)) {

@@ -64,7 +64,7 @@ export type FoundKey = {
 /** The names of things that do not fit, by the reason. */
 export type Misfits = Map<string, string[]>
 
-export type Found = {
+export type SourceContents = {
   models: FoundModel[]
   aliases: Record<string, string>
   owners: FoundOwner[]
@@ -74,7 +74,7 @@ export type Found = {
   misfits: Misfits
 }
 
-export const nothingFound = (): Found => ({
+export const nothingFound = (): SourceContents => ({
   models: [],
   aliases: {},
   owners: [],

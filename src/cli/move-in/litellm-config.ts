@@ -7,14 +7,14 @@ import {
   addMisfit,
   type Deployment,
   type ExactTable,
-  type Found,
   nothingFound,
   type ServerKey,
+  type SourceContents,
 } from './found.ts'
 import { baseUrlOf, providerOf } from './litellm-providers.ts'
 
 /** @throws Error when it is another file */
-export async function readLitellmConfig(text: string): Promise<Found> {
+export async function readLitellmConfig(text: string): Promise<SourceContents> {
   const json = await parseExactYaml(text)
   const list = isExactObject(json) ? json['model_list'] : undefined
   if (!isExactObject(json) || !Array.isArray(list)) throw new Error('it has no model_list')
@@ -35,7 +35,7 @@ function readEntry(
   entry: ExactJson,
   at: number,
   credentials: ReadonlyMap<string, ExactTable>,
-  misfits: Found['misfits'],
+  misfits: SourceContents['misfits'],
 ): Ranked[] {
   const id = isExactObject(entry) ? textIn(entry['model_name']) : undefined
   const own = isExactObject(entry) ? entry['litellm_params'] : undefined
@@ -132,7 +132,7 @@ function aliasesIn(json: ExactTable): [string, string][] {
 /** Settings that change who answers, or at what price, and have no counterpart. */
 const unknown = ['fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks', 'callbacks']
 
-function noteRest(json: ExactTable, { misfits }: Found): void {
+function noteRest(json: ExactTable, { misfits }: SourceContents): void {
   for (const section of ['litellm_settings', 'router_settings', 'general_settings']) {
     const table = json[section]
     for (const name of isExactObject(table) ? Object.keys(table) : []) {

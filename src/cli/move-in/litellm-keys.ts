@@ -2,7 +2,7 @@
 import { addDecimals, type Decimal, isZero, parseDecimal } from '../../kernel/decimal.ts'
 import { isExactObject, parseExactJson } from '../../kernel/exact-json.ts'
 import type { CapWindow } from '../../ledger/window.ts'
-import { addMisfit, type Found, type FoundKey, nothingFound, toNusd } from './found.ts'
+import { addMisfit, type FoundKey, nothingFound, type SourceContents, toNusd } from './found.ts'
 import {
   isSqlDump,
   isTrue,
@@ -25,7 +25,7 @@ const names = {
 } as const
 
 /** @throws Error for a row that cannot be read */
-export function readLitellmKeys(tables: Tables, now: number): Found {
+export function readLitellmKeys(tables: Tables, now: number): SourceContents {
   const rows = (name: keyof typeof names) => tables.get(names[name]) ?? []
   const found = nothingFound()
   const budgets = new Map(rows('budgets').map((row) => [textOf(row, 'budget_id') ?? '', row]))
@@ -76,7 +76,7 @@ const reflexive = (): Record<string, string> =>
 
 type Owners = Map<string, { row: Row; hasBudget: boolean; id: string }>
 
-function ownersIn(found: Found, rows: readonly Row[], kind: 'user' | 'team'): Owners {
+function ownersIn(found: SourceContents, rows: readonly Row[], kind: 'user' | 'team'): Owners {
   const owners: Owners = new Map()
   for (const row of rows) {
     const own = textOf(row, `${kind}_id`)
@@ -100,7 +100,7 @@ function ownersIn(found: Found, rows: readonly Row[], kind: 'user' | 'team'): Ow
 type Context = { budgets: Map<string, Row>; teams: Owners; users: Owners; now: number }
 
 /** A key of a team spends the budget of the team, not that of its user. */
-function addKey(found: Found, row: Row, { budgets, teams, users, now }: Context): void {
+function addKey(found: SourceContents, row: Row, { budgets, teams, users, now }: Context): void {
   const token = textOf(row, 'token')
   if (token === undefined) throw new Error('a key has no token')
   const alias = textOf(row, 'key_alias') ?? textOf(row, 'key_name')
@@ -144,7 +144,7 @@ function addKey(found: Found, row: Row, { budgets, teams, users, now }: Context)
 
 /** The id of the owner of a key, who is added if no table has it; its own id without one. */
 function ownerOf(
-  { owners, misfits }: Found,
+  { owners, misfits }: SourceContents,
   key: FoundKey,
   [kind, own, known]: [string, string | undefined, Owners],
 ): string {
@@ -166,7 +166,7 @@ function ownerOf(
   return id
 }
 
-function noteRest({ misfits }: Found, row: Row, name: string): void {
+function noteRest({ misfits }: SourceContents, row: Row, name: string): void {
   for (const column of ['tpm_limit', 'soft_budget', 'organization_id', 'project_id'] as const) {
     if (textOf(row, column) !== undefined) addMisfit(misfits, `${column} of a key`, name)
   }

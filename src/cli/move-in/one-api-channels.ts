@@ -3,7 +3,13 @@ import { type Decimal, multiplyDecimals, parseDecimal } from '../../kernel/decim
 import { isExactObject, NumberText, parseExactJson } from '../../kernel/exact-json.ts'
 import { findProvider } from '../../models/providers/presets.ts'
 import { settingsIn } from '../../models/providers/provider.ts'
-import { addDeployment, addMisfit, type ExactTable, type Found, type ServerKey } from './found.ts'
+import {
+  addDeployment,
+  addMisfit,
+  type ExactTable,
+  type ServerKey,
+  type SourceContents,
+} from './found.ts'
 import { type Row, textOf } from './tables.ts'
 
 /** Our presets by the number of a channel's type, where both gateways agree. */
@@ -57,7 +63,7 @@ export type GatewayKind = 'new-api' | 'one-api'
 type Pricing = { ratios: Ratios; perUnit: Decimal }
 
 export function addChannels(
-  found: Found,
+  found: SourceContents,
   channels: readonly Row[],
   { kind, abilities, pricing }: { kind: GatewayKind; abilities: readonly Row[]; pricing: Pricing },
 ): void {
@@ -83,7 +89,7 @@ const abilityOf = (row: Row): string => `${textOf(row, 'channel_id')} ${textOf(r
 
 type Channel = { kind: GatewayKind; pricing: Pricing; isOff(model: string): boolean }
 
-function addChannel(found: Found, row: Row, { kind, pricing, isOff }: Channel): void {
+function addChannel(found: SourceContents, row: Row, { kind, pricing, isOff }: Channel): void {
   const name = textOf(row, 'name') ?? `channel ${textOf(row, 'id')}`
   const type = textOf(row, 'type') ?? '0'
   const provider = findProvider(types[kind][type] ?? '')

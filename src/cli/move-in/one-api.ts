@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { type Decimal, parseDecimal } from '../../kernel/decimal.ts'
 import { NumberText } from '../../kernel/exact-json.ts'
 import { connect } from '../../storage/db/engine/connection.ts'
-import type { ExactTable, Found, FoundKey } from './found.ts'
+import type { ExactTable, FoundKey, SourceContents } from './found.ts'
 import { addMisfit, nothingFound, toNusd } from './found.ts'
 import { addChannels, type GatewayKind, tableIn } from './one-api-channels.ts'
 import { isTrue, type Row, textOf } from './tables.ts'
@@ -17,7 +17,7 @@ const queries = {
 } as const
 
 /** @throws Error when it is not such a database */
-export function readOneApi(file: string, kind: GatewayKind, now: number): Found {
+export function readOneApi(file: string, kind: GatewayKind, now: number): SourceContents {
   const tables = tablesIn(file)
   const found = nothingFound()
   const options = new Map(tables.options.map((row) => [textOf(row, 'key') ?? '', row]))
@@ -102,7 +102,7 @@ function times(unit: Decimal, text: string): Decimal {
 
 type ReadQuota = (row: Row, name: string) => bigint
 
-function addUser(found: Found, row: Row, quotaIn: ReadQuota): void {
+function addUser(found: SourceContents, row: Row, quotaIn: ReadQuota): void {
   const id = textOf(row, 'id') ?? ''
   const name = textOf(row, 'username') ?? id
   const balance = quotaIn(row, 'quota')
@@ -120,7 +120,7 @@ function addUser(found: Found, row: Row, quotaIn: ReadQuota): void {
 
 type TokenContext = { quotaIn: ReadQuota; now: number; known: ReadonlySet<string> }
 
-function addToken(found: Found, row: Row, { quotaIn, now, known }: TokenContext): void {
+function addToken(found: SourceContents, row: Row, { quotaIn, now, known }: TokenContext): void {
   const id = textOf(row, 'id') ?? ''
   const name = textOf(row, 'name') ?? `token ${id}`
   const owner = `user/${textOf(row, 'user_id')}`

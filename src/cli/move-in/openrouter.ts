@@ -3,14 +3,14 @@ import { addDecimals, type Decimal, parseDecimal } from '../../kernel/decimal.ts
 import { type ExactJson, isExactObject, parseExactJson } from '../../kernel/exact-json.ts'
 import { capWindows } from '../../ledger/window.ts'
 import { findProvider } from '../../models/providers/presets.ts'
-import { addDeployment, addMisfit, type Found, nothingFound, toNusd } from './found.ts'
+import { addDeployment, addMisfit, nothingFound, type SourceContents, toNusd } from './found.ts'
 import { isTrue, type Row, readCsvTable, rowsIn, textOf, timeOf } from './tables.ts'
 
 /** The owner of all keys, where a file tells the credits of the account. */
 const accountId = 'account/credits'
 
 /** @throws Error when a text is none of the three, or a broken one */
-export function readOpenrouterFiles(texts: readonly string[], now: number): Found {
+export function readOpenrouterFiles(texts: readonly string[], now: number): SourceContents {
   const found = nothingFound()
   const keys: Row[] = []
   for (const text of texts) {
@@ -27,7 +27,7 @@ export function readOpenrouterFiles(texts: readonly string[], now: number): Foun
 }
 
 /** The answer of `/api/v1/credits`: what was bought and what was used, in dollars. */
-function addCredits(found: Found, data: ExactJson): void {
+function addCredits(found: SourceContents, data: ExactJson): void {
   const [row = new Map()] = rowsIn([data])
   const [bought, used] = [amountIn(row, 'total_credits'), amountIn(row, 'total_usage')]
   if (!bought || !used) throw new Error('it has neither keys nor total_credits and total_usage')
@@ -39,7 +39,7 @@ function addCredits(found: Found, data: ExactJson): void {
 }
 
 /** An entry of `/api/v1/keys`. Without credits, each key has what its own limit leaves. */
-function addKey(found: Found, row: Row, now: number): void {
+function addKey(found: SourceContents, row: Row, now: number): void {
   const hash = textOf(row, 'hash')
   if (hash === undefined) throw new Error('a key has no hash')
   const name = textOf(row, 'name') ?? textOf(row, 'label') ?? hash.slice(0, 12)
@@ -80,7 +80,7 @@ function windowOf(row: Row) {
 }
 
 /** The CSV of its activity: models that were used, and what was spent by which key. */
-function addActivity(found: Found, text: string): void {
+function addActivity(found: SourceContents, text: string): void {
   const { header, rows } = readCsvTable(text)
   const provider = findProvider('openrouter')
   if (!provider || !header.includes('model_permaslug') || !header.includes('cost_total')) {

@@ -8,7 +8,7 @@ import { max, min, type Nusd, toUsd } from '../../kernel/money.ts'
 import { parseBlock } from '../../kernel/network-block.ts'
 import type { MovedGrant } from '../../ledger/store/moved-grants.ts'
 import { type Aliases, aliasFinder } from '../../models/aliases.ts'
-import { addMisfit, type Found, type FoundKey, type FoundOwner } from './found.ts'
+import { addMisfit, type FoundKey, type FoundOwner, type SourceContents } from './found.ts'
 
 /** A key as it is to be; a parent stands before those below it. */
 export type KeyWish = Required<Pick<KeyRequest, 'account' | 'capLimit' | 'capWindow' | 'name'>> & {
@@ -53,7 +53,7 @@ export type MoveWish = {
 const lifeMs = 365 * dayMs
 
 /** @throws Error when a balance went to another account before */
-export function planMoves(found: Found, wish: MoveWish): MovePlan {
+export function planMoves(found: SourceContents, wish: MoveWish): MovePlan {
   const plan: MovePlan = { keys: [], grants: [] }
   for (const owner of found.owners) {
     const place = wish.accountOf(owner)
@@ -78,7 +78,7 @@ export function planMoves(found: Found, wish: MoveWish): MovePlan {
 /** Returns what its owner was granted in all, this time included. */
 function addGrant(
   plan: MovePlan,
-  { misfits }: Found,
+  { misfits }: SourceContents,
   owner: FoundOwner,
   { as, granted, account }: MoveWish & { account: string },
 ): Nusd {
@@ -124,7 +124,7 @@ type KeyContext = MoveWish & {
   account: string
   parent: KeyWish | undefined
   total: Nusd
-  found: Found
+  found: SourceContents
 }
 
 function keyOf(key: FoundKey, context: KeyContext): KeyWish {

@@ -4,7 +4,7 @@ import { sayingOf } from '../../app/logging.ts'
 import { isExactObject, parseExactJson } from '../../kernel/exact-json.ts'
 import { isAddress } from '../../verify/address.ts'
 import { Exit, exitCodes } from '../context.ts'
-import { type ExactTable, type Found, nothingFound } from './found.ts'
+import { type ExactTable, nothingFound, type SourceContents } from './found.ts'
 import { readLitellmConfig } from './litellm-config.ts'
 import { readLitellmKeys, readLitellmTables } from './litellm-keys.ts'
 import { readOneApi } from './one-api.ts'
@@ -19,21 +19,21 @@ export async function readSource(
   gateway: Gateway,
   files: readonly string[],
   now: number,
-): Promise<Found> {
+): Promise<SourceContents> {
   if (gateway === 'litellm') return readLitellm(files, now)
   if (gateway === 'openrouter') {
     const read = () => readOpenrouterFiles(files.map(readText), now)
     return told(files.join(', '), gateway, read)
   }
-  const parts: Found[] = []
+  const parts: SourceContents[] = []
   for (const file of files) {
     parts.push(await told(file, gateway, () => readOneApi(file, gateway, now)))
   }
   return merged(parts)
 }
 
-async function readLitellm(files: readonly string[], now: number): Promise<Found> {
-  const parts: Found[] = []
+async function readLitellm(files: readonly string[], now: number): Promise<SourceContents> {
+  const parts: SourceContents[] = []
   const tables = new Map<string, readonly Row[]>()
   for (const file of files) {
     await told(file, 'litellm', async () => {
@@ -53,7 +53,7 @@ async function readLitellm(files: readonly string[], now: number): Promise<Found
   return merged(parts)
 }
 
-function merged(parts: readonly Found[]): Found {
+function merged(parts: readonly SourceContents[]): SourceContents {
   const all = nothingFound()
   for (const part of parts) {
     all.models.push(...part.models)

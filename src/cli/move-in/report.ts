@@ -5,11 +5,11 @@ import { toJsonInteger, toUsd } from '../../kernel/money.ts'
 import type { TomlTable } from '../../models/price-files/price-entry.ts'
 import type { Outcome } from './apply-moves.ts'
 import type { Proposal } from './config-proposal.ts'
-import type { Found } from './found.ts'
+import type { SourceContents } from './found.ts'
 import type { MovePlan } from './plan-moves.ts'
 
 export type Report = {
-  found: Found
+  found: SourceContents
   proposal: Proposal
   plan?: MovePlan
   present?: ReadonlyMap<string, unknown>

@@ -188,10 +188,10 @@ function* loadCalls(
 }
 
 /** Windows that are read before the keys tell which kind caps them. */
-type Asked = { keyId: string[]; windowStart: number[] }
+type WindowQuery = { keyId: string[]; windowStart: number[] }
 
 /** Named windows, and those of every kind that contain `now`: saves a round trip. */
-function windowsAsked({ keys, windows }: Named, now: number): Asked {
+function windowsAsked({ keys, windows }: Named, now: number): WindowQuery {
   const present = keys.size > 0 ? capWindows.map((kind) => windowStart(kind, now)) : []
   return {
     keyId: sorted([...keys, ...windows.map(([keyId]) => keyId)]),
@@ -203,7 +203,7 @@ function* loadAsked(
   tables: Tables,
   open: OpenRuns,
   tracked: TrackedRows,
-  asked: Asked | undefined,
+  asked: WindowQuery | undefined,
 ): Work<void> {
   if (asked) yield* loadFound(tables, open, tracked, asked)
 }
@@ -212,7 +212,7 @@ function* loadFound(
   { keyWindows }: Tables,
   open: OpenRuns,
   tracked: TrackedRows,
-  wanted: Asked,
+  wanted: WindowQuery,
 ): Work<void> {
   for (const row of yield* lockFound(keyWindows, wanted)) {
     const id = windowId(row.keyId, row.windowStart)
@@ -227,7 +227,7 @@ function* loadWindows(
   tracked: TrackedRows,
   named: Named,
   now: number,
-  asked: Asked | undefined,
+  asked: WindowQuery | undefined,
 ): Work<void> {
   const wanted = new Map<string, { keyId: string; windowStart: number }>()
   const want = (keyId: string, start: number): void => {

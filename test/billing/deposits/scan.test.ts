@@ -254,7 +254,7 @@ describe('who answers', () => {
 })
 
 for (const engine of engines) {
-  promise`F1 C: A transfer on the chain is credited once, whoever reads it how often.`
+  promise`F1 C: A transfer on the chain is credited once, however often watchers read it.`
   fault`35: two watchers find the same deposit → one credit`
   test(`each log read 100 times by two watchers is credited once, on ${engine}`, async () => {
     const chain = stubChain()

@@ -105,7 +105,7 @@ describe.each(ways)('%s', (_, ask) => {
       expect(await failureOf(post(url, 'normal'))).toMatchObject({ reason: 'unreachable' })
     })
 
-    promise`E6 H: An upstream has a certificate that somebody vouches for.`
+    promise`E6 H: An upstream has a certificate of a trusted authority.`
     fault`24`
     test.skipIf(!Bun.which('openssl'))(
       'a server with a certificate that nobody vouches for is unreachable',

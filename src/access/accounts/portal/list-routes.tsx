@@ -20,13 +20,13 @@ import { capitalised } from '../../../web/ui/paged-list.tsx'
 import { sessionAuth } from '../needs-session.ts'
 import { viewRoutes } from './view-routes.tsx'
 
-type Found<Row> = { items: Row[]; next: string | undefined }
+type RowPage<Row> = { items: Row[]; next: string | undefined }
 
 /** The rows that match a filter. */
 export type ListSource<Row> = {
   /** Newest first. */
-  list: (page: PageRequest) => Promise<Found<Row>>
-  listCostliest: (limit: number) => Promise<Found<Row>>
+  list: (page: PageRequest) => Promise<RowPage<Row>>
+  listCostliest: (limit: number) => Promise<RowPage<Row>>
   /** The row that is named whole, which is then the list; undefined where none is named. */
   named?: () => Promise<Row[] | undefined>
   /** @throws Refusal 'invalid_request' unless a page can begin after it. */
@@ -51,7 +51,7 @@ type ListParts<Row, More> = {
 
 export const listRoutes = <Row, More>(deps: Deps, frame: Frame, of: ListParts<Row, More>) => {
   const { name, right, look } = of
-  const read = async (acting: Actor, asked: URLSearchParams): Promise<Found<Row>> => {
+  const read = async (acting: Actor, asked: URLSearchParams): Promise<RowPage<Row>> => {
     const { limit, after, sort } = of.query.readForm(asked)
     const source = await of.open(acting, asked)
     const named = await source.named?.()
