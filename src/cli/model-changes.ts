@@ -1,8 +1,6 @@
 /** Shows and writes changes of `[[models]]` that come from a price file or a provider. */
-import { makePlans } from '../access/plan-config.ts'
 import { replaceConfig } from '../app/providers/config-file.ts'
 import type { Sale } from '../app/providers/provider-entries.ts'
-import type { Config } from '../config/config.ts'
 import type { ModelDiff } from '../config/model-diff.ts'
 import { entryText, faultsIn, inlineText, withModels } from '../config/model-text.ts'
 import { ChangedMeanwhile } from '../config/replace-file.ts'
@@ -54,19 +52,6 @@ export function tellRest({ refused, leftOut }: PriceFile, { left, short }: Model
     say(`Refused: ${id} has prices that have no meter here: ${dimensions.join(', ')}.`)
   }
   if (refused.length > 0) say('To leave a dimension or a tier out knowingly: --without <name>,…')
-}
-
-/** Names plans whose discount is more than the markup. */
-export function tellDiscounts({ plans, limits }: Config, { markup: factor }: Sale): void {
-  if (!factor) return
-  const times = Number(factor.digits) / 10 ** factor.scale
-  for (const { id, discountBps: bps } of makePlans(plans, limits).list) {
-    if (bps === 0 || times * (1 - bps / 10_000) >= 1) continue
-    say(
-      `Below cost: plan ${id} takes ${bps / 100} % off, which is more than this markup. Set its ` +
-        `discount_bps in [[plans]], or raise the markup.`,
-    )
-  }
 }
 
 export function write(path: string, text: string, { added, changed }: ModelDiff): void {

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { matches } from '../access/keys/key.ts'
 import { sayingOf } from '../app/logging.ts'
 import { readConfigText } from '../app/providers/config-file.ts'
-import { notesOf, priced } from '../app/providers/provider-entries.ts'
+import { discountsAbove, notesOf, priced } from '../app/providers/provider-entries.ts'
 import type { Config } from '../config/config.ts'
 import { diffModels } from '../config/model-diff.ts'
 import { rawModels } from '../config/model-text.ts'
@@ -15,8 +15,8 @@ import { readModelsDev } from '../models/price-files/models-dev.ts'
 import { readOpenrouter } from '../models/price-files/openrouter.ts'
 import { readMarkup } from '../models/price-files/price-entry.ts'
 import type { PriceFile, PriceFileOptions } from '../models/price-files/price-file.ts'
-import { configOf, Exit, exitCodes, withSettings } from './context.ts'
-import { diffText, pathOf, tellDiscounts, tellRest, write } from './model-changes.ts'
+import { configOf, Exit, exitCodes, say, withSettings } from './context.ts'
+import { diffText, pathOf, tellRest, write } from './model-changes.ts'
 import { writeOut } from './output.ts'
 import { readList, readWord } from './values.ts'
 
@@ -73,7 +73,8 @@ async function importModels(source: string, options: Options): Promise<void> {
     diffText(diff, options, { rounded, rates, notes: notesOf(file, upstreamOf(config, options)) }),
   )
   tellRest(file, diff)
-  tellDiscounts(config, options)
+  // Without a markup no cost is known.
+  if (options.markup) for (const loss of discountsAbove(config, options.markup)) say(loss)
   if (options.write) write(path, text, diff)
   if (file.refused.length === 0) return
   const done = options.write ? 'the others were written' : 'the others are above'

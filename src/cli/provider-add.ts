@@ -6,6 +6,7 @@ import { chooseModels, lackingNames } from '../app/providers/ask.ts'
 import { readConfigText } from '../app/providers/config-file.ts'
 import { keyFileFor, storeKey } from '../app/providers/key-file.ts'
 import {
+  discountsAbove,
   type KeyPlace,
   notesOf,
   priced,
@@ -20,7 +21,7 @@ import type { Decimal } from '../kernel/decimal.ts'
 import { readMarkup } from '../models/price-files/price-entry.ts'
 import type { IncompleteModel, Offers } from '../models/providers/offers.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
-import { diffText, pathOf, tellDiscounts, writeText } from './model-changes.ts'
+import { diffText, pathOf, writeText } from './model-changes.ts'
 import { writeOut } from './output.ts'
 import {
   assertSettings,
@@ -144,7 +145,7 @@ async function add(name: string, options: AddOptions): Promise<void> {
   for (const line of linesOf(sold, options.markup)) print(line)
   for (const { id: other, why } of diff.left) say(`Left as it is: ${other}, because ${why}.`)
   for (const note of notes) say(note)
-  tellDiscounts(config, { markup: options.markup })
+  for (const loss of discountsAbove(config, options.markup)) say(loss)
   tellIncomplete(offers.incomplete, options)
   if (variable !== undefined && where && 'file' in where && !present)
     say(`The key of ${variable} is in ${where.file}.`)

@@ -1,8 +1,6 @@
 /** Makes the change of the configuration file that adds a provider, for an operator to confirm. */
 import { accessSync, constants, existsSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { makePlans } from '../../access/plan-config.ts'
-import type { Config } from '../../config/config.ts'
 import { diffModels } from '../../config/model-diff.ts'
 import { faultsIn, rawModels, rawUpstreams } from '../../config/model-text.ts'
 import type { Millis } from '../../kernel/clock.ts'
@@ -15,6 +13,7 @@ import { readConfigText } from './config-file.ts'
 import type { ProposedModel, ProviderProposal, ProviderWish } from './desk-port.ts'
 import { keyFileFor } from './key-file.ts'
 import {
+  discountsAbove,
   notesOf,
   priced,
   priceOf,
@@ -68,7 +67,7 @@ export async function proposeProvider(
       ...(present ? [`The upstream "${id}" is there already: its key stays as it is.`] : []),
       ...left.map((one) => `Left as it is: ${one.id}, because ${one.why}.`),
       ...notesOf(file, undefined),
-      ...discounts(config, markup),
+      ...discountsAbove(config, markup),
       ...lacking(offers, wish.globs),
       ...(offers.isKeyProven ? [] : [`No free page of ${provider.name} proves a key.`]),
     ],
@@ -112,16 +111,6 @@ const shown = ({ id, kind, rates }: OfferedModel, markup: Decimal | undefined): 
     output: kind === 'chat' ? priceOf(saleOf(rates.output_pusd, factor)) : '–',
   })
   return { id, kind, cost: prices(undefined), sale: prices(markup) }
-}
-
-/** Plans whose discount is more than the markup, in sentences. */
-function discounts({ plans, limits }: Config, markup: Decimal | undefined): string[] {
-  const times = markup ? Number(markup.digits) / 10 ** markup.scale : 1
-  return makePlans(plans, limits).list.flatMap(({ id, discountBps: bps }) =>
-    bps === 0 || times * (1 - bps / 10_000) >= 1
-      ? []
-      : [`Below cost: plan ${id} takes ${bps / 100} % off, which is more than this markup.`],
-  )
 }
 
 /** Whether the file can be replaced: by a rename in its folder. */

@@ -1,5 +1,6 @@
 /** Makes the entries of the configuration from what a provider or a price file offers. */
 import { matches } from '../../access/keys/key.ts'
+import { makePlans } from '../../access/plan-config.ts'
 import type { Config } from '../../config/config.ts'
 import { withModels, withUpstream } from '../../config/model-text.ts'
 import { inDollars } from '../../config/money-values.ts'
@@ -48,6 +49,19 @@ export const chosen = <M extends { id: string; upstreamName: string }>(
     ({ id, upstreamName }) =>
       globs.length === 0 || globs.some((glob) => matches(glob, id) || matches(glob, upstreamName)),
   )
+
+/** Plans whose discount is more than the markup, in sentences; without one a model sells at cost. */
+export function discountsAbove({ plans, limits }: Config, markup: Decimal | undefined): string[] {
+  const times = markup ? Number(markup.digits) / 10 ** markup.scale : 1
+  return makePlans(plans, limits).list.flatMap(({ id, discountBps: bps }) =>
+    bps === 0 || times * (1 - bps / 10_000) >= 1
+      ? []
+      : [
+          `Below cost: plan ${id} takes ${bps / 100} % off, which is more than this markup. Set ` +
+            'its discount_bps in [[plans]], or raise the markup.',
+        ],
+  )
+}
 
 /** A cost with its markup. */
 export const saleOf = (usd: Decimal | undefined, markup: Decimal | undefined) =>
