@@ -9,12 +9,26 @@ export function parseObject(text: string): JsonObject | undefined {
   // What is read has to be written again, and neither may keep everybody else waiting.
   if (!isModestJson(text)) return undefined
   try {
-    const value: Json = JSON.parse(text)
+    const value = parseJson(text)
     return isObject(value) ? value : undefined
   } catch {
     return undefined
   }
 }
+
+/**
+ * The value of a text, without members named `__proto__`: an assignment by that name
+ * changes a prototype, in the worst case that of all objects.
+ * @throws SyntaxError
+ */
+export function parseJson(text: string): Json {
+  // Escaped, its underscores are \u005f.
+  const isPlain = !text.includes('__proto__') && !text.includes('\\u005')
+  return isPlain ? JSON.parse(text) : JSON.parse(text, withoutPrototype)
+}
+
+const withoutPrototype = (name: string, value: Json): Json | undefined =>
+  name === '__proto__' ? undefined : value
 
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -4,7 +4,7 @@
  * secret, and nothing that the client could not write itself.
  */
 import { hasCanonicalForm, type Json } from '../../kernel/canonical.ts'
-import { isObject, type JsonObject } from '../../kernel/json-object.ts'
+import { isObject, type JsonObject, parseJson } from '../../kernel/json-object.ts'
 import { objectsIn } from './reading.ts'
 
 const prefix = 'cf1.'
@@ -64,7 +64,7 @@ const isCallExtra = (pair: Json): pair is CallExtra =>
 
 function parse(text: string): Json {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return null
   }

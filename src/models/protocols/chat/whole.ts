@@ -109,9 +109,12 @@ const names: ReadonlySet<string> = new Set([
 
 /** Adds to an object that is ours, in the time of what is added. */
 function joinMembers(to: JsonObject, after: JsonObject): JsonObject {
-  for (const name in after) {
+  for (const name of Object.keys(after)) {
+    // An assignment by this name changes a prototype.
+    if (name === '__proto__') continue
     const value = after[name] ?? null
-    to[name] = names.has(name) ? value : joinValues(to[name], value)
+    const before = Object.hasOwn(to, name) ? to[name] : undefined
+    to[name] = names.has(name) ? value : joinValues(before, value)
   }
   return to
 }

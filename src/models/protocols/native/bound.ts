@@ -31,10 +31,13 @@ function withoutEncoded(members: JsonObject, encoded: NativeReading['encoded']):
   const copy = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(copy)
     if (!isObject(value)) return value
-    const left: JsonObject = {}
-    for (const name in value)
-      left[name] = blank.get(value) === name ? '' : copy(value[name] ?? null)
-    return left
+    // Entries keep a member `__proto__`, whose text counts as well.
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [
+        name,
+        blank.get(value) === name ? '' : copy(member),
+      ]),
+    )
   }
   return copy(members) as JsonObject
 }
