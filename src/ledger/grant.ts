@@ -13,8 +13,6 @@ type GrantRequest = {
   reason: string
   actor: string
   id?: string
-  /** The owner of this money in another gateway, for the audit. */
-  source?: string
   once?: Once<Nusd> | undefined
 }
 
@@ -44,11 +42,7 @@ export function grantCredit(
         action: 'grant',
         accountId: wish.account,
         subject: wish.account,
-        detail: {
-          amount_nusd: wish.amount.toString(),
-          reason: wish.reason,
-          ...(wish.source === undefined ? {} : { source: wish.source }),
-        },
+        detail: { amount_nusd: wish.amount.toString(), reason: wish.reason },
       })
       wish.once?.note(unit, balance)
       return balance
