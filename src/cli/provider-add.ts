@@ -8,7 +8,9 @@ import { keyFileFor, storeKey } from '../app/providers/key-file.ts'
 import {
   discountsAbove,
   type KeyPlace,
+  noMarkup,
   notesOf,
+  otherServerOf,
   priced,
   upstreamEntry,
   withProvider,
@@ -20,6 +22,7 @@ import { upstreamId } from '../config/values.ts'
 import type { Decimal } from '../kernel/decimal.ts'
 import { readMarkup } from '../models/price-files/price-entry.ts'
 import type { IncompleteModel, Offers } from '../models/providers/offers.ts'
+import { isBaseUrl } from '../models/providers/provider.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
 import { diffText, pathOf, writeText } from './model-changes.ts'
 import { writeOut } from './output.ts'
@@ -94,6 +97,9 @@ function readTokens(text: string): number {
 async function add(name: string, options: AddOptions): Promise<void> {
   const provider = providerNamed(name)
   const settings = options.set
+  if (options.at !== undefined && !isBaseUrl(options.at)) {
+    throw new Exit(exitCodes.usage, '--at is where its API begins, such as https://host/v1')
+  }
   if (options.at === undefined) assertSettings(provider, settings)
   const config = configOf(options)
   const id = options.id ?? provider.id
@@ -101,7 +107,11 @@ async function add(name: string, options: AddOptions): Promise<void> {
   const read = readConfigText(path)
   const text = read || exampleFile()
   const present = rawUpstreams(text).find((one) => one['id'] === id)
-  const { key, variable } = await findKey(provider, options.keyFile)
+  const other = otherServerOf(present, provider, { settings, baseUrl: options.at })
+  if (other !== undefined) {
+    throw new Exit(exitCodes.usage, `"${id}" is at ${other}: name the new one with --id.`)
+  }
+  const { key, variable } = await findKey(provider, options)
   const access = { apiKey: key, settings, baseUrl: options.at }
   const { input, output, context: contextTokens } = options
   const prices = input && { input_pusd: input, ...(output && { output_pusd: output }) }
@@ -109,7 +119,7 @@ async function add(name: string, options: AddOptions): Promise<void> {
   const models = selected(offers, options)
   const { entries, rounded, rates } = priced(
     { models, refused: [], leftOut: new Map() },
-    { upstream: id, markup: options.markup },
+    { upstream: id, markup: options.markup ?? noMarkup },
   )
   const diff = diffModels(rawModels(text), entries, id)
   const keyFile = keyFileFor(config.data, id)

@@ -46,8 +46,12 @@ export function assertSettings(provider: Provider, settings: Record<string, stri
 export type FoundKey = { key: string | undefined; variable: string | undefined }
 
 /** The key of a provider: from a file, a variable that usually holds it, or the terminal. */
-export async function findKey(provider: Provider, keyFile: string | undefined): Promise<FoundKey> {
-  const { keyEnv = [], keysPage, name } = provider
+export async function findKey(
+  provider: Provider,
+  { keyFile, keyEnv: named }: { keyFile?: string; keyEnv?: string },
+): Promise<FoundKey> {
+  const { keysPage, name } = provider
+  const keyEnv = named === undefined ? (provider.keyEnv ?? []) : [named]
   if (keyFile !== undefined) return { key: keyIn(keyFile), variable: undefined }
   const variable = keyEnv.find((one) => process.env[one])
   if (variable !== undefined) {

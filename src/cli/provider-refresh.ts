@@ -5,13 +5,12 @@ import type { Config } from '../config/config.ts'
 import { diffModels } from '../config/model-diff.ts'
 import { rawModels } from '../config/model-text.ts'
 import type { Decimal } from '../kernel/decimal.ts'
-import type { Pusd } from '../kernel/money.ts'
+import type { ModelConfig } from '../models/model-config.ts'
 import { toStep } from '../models/model-config.ts'
 import { type ModelEntry, toEntry } from '../models/price-files/price-entry.ts'
-import type { OfferedModel } from '../models/price-files/price-file.ts'
 import { providers } from '../models/providers/presets.ts'
 import { type Provider, withSettings as withUrlSettings } from '../models/providers/provider.ts'
-import type { Price } from '../models/rate-fields.ts'
+import { costFields } from '../models/rate-fields.ts'
 import { Exit, exitCodes, say, wholeConfigOf, withSettings } from './context.ts'
 import { diffText, pathOf, write } from './model-changes.ts'
 import { writeOut } from './output.ts'
@@ -64,13 +63,14 @@ async function refreshOne(
   const offers = await offersFrom(provider, access, {})
   const text = readConfigText(path)
   const written = rawModels(text)
-  const routed = (name: string) =>
-    written.find((entry) => stepsOf(entry).includes(`${upstream.id}:${name}`))
   const entries: ModelEntry[] = []
   for (const model of offers.models) {
-    const entry = routed(model.upstreamName)
-    const own = config.models.find(({ id }) => id === entry?.id)
-    if (entry && own) entries.push(entryOf(model, entry.id, upstream.id, own))
+    for (const own of config.models.filter(isRoutedTo(`${upstream.id}:${model.upstreamName}`))) {
+      const factor = markupOf(own)
+      if (typeof factor !== 'string') {
+        entries.push({ ...toEntry(model, { upstream: upstream.id, factor }).entry, id: own.id })
+      } else say(`Left as it is: ${own.id}, because ${factor}.`)
+    }
   }
   const diff = diffModels(written, entries, upstream.id)
   const names = new Set([...offers.models, ...offers.incomplete].map((one) => one.upstreamName))
@@ -89,10 +89,10 @@ async function refreshOne(
   if (isWritten) write(path, text, diff)
 }
 
-const stepsOf = ({ route }: ModelEntry): string[] =>
-  Array.isArray(route)
-    ? route.map((step) => (typeof step === 'string' ? step : String((step as { to?: unknown }).to)))
-    : []
+const isRoutedTo =
+  (step: string) =>
+  ({ route = [] }: ModelConfig): boolean =>
+    route.some((one) => (typeof one === 'string' ? one : one.to) === step)
 
 /** The base URL where it is not the preset's own, filled in or not. */
 function otherBase({ base_url: url }: Upstream, { baseUrl }: Provider): string | undefined {
@@ -103,22 +103,27 @@ function otherBase({ base_url: url }: Upstream, { baseUrl }: Provider): string |
   }
 }
 
-/** The entry of a model at its new cost, with the markup that it is sold with today. */
-function entryOf(
-  model: OfferedModel,
-  id: string,
-  upstream: string,
-  own: Config['models'][number],
-): ModelEntry {
-  const cost = own.route?.map(toStep).find((step) => step.upstream === upstream)?.cost
-  const factor = cost && markupOf(own.input_pusd, cost.inputPusd)
-  return { ...toEntry(model, { upstream, factor }).entry, id }
+/**
+ * The markup that a model has: the largest over its rates, and at least none, so that no rate is
+ * below its new cost. Where that cannot be known, the reason why its prices are the operator's.
+ */
+function markupOf(model: ModelConfig): Decimal | string {
+  const [step, ...others] = model.route ?? []
+  if (others.length > 0) return 'its route has several steps'
+  const cost = typeof step === 'object' ? step.cost : undefined
+  if (!cost) return 'its route has no cost, so its prices are yours'
+  let most = 10n ** BigInt(markupScale)
+  for (const field of rateNames) {
+    const [sold, paid] = [model[field], cost[field]].map((price) => BigInt(price ?? 0))
+    if (!sold || !paid) continue
+    const ratio = (sold * 10n ** BigInt(markupScale) + paid - 1n) / paid
+    if (ratio > most) most = ratio
+  }
+  if (!cost.input_pusd && !cost.output_pusd) return 'it costs nothing there'
+  return { digits: most, scale: markupScale }
 }
 
-/** Sale price through cost, rounded up to a hundredth of a percent; undefined without a cost. */
-function markupOf(sold: Price | undefined, cost: Pusd): Decimal | undefined {
-  if (sold === undefined || cost === 0n) return undefined
-  const scale = 4
-  const digits = (BigInt(sold) * 10n ** BigInt(scale) + cost - 1n) / cost
-  return { digits, scale }
-}
+/** Decimals of a markup: a hundredth of a percent. */
+const markupScale = 4
+
+const rateNames = Object.keys(costFields) as (keyof typeof costFields)[]

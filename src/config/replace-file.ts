@@ -48,6 +48,23 @@ export function replaceFile(file: string, text: string, read?: string): void {
   }
 }
 
+/**
+ * Makes a file that only its owner reads, whole on the disk or not at all.
+ * @throws Error when it exists or cannot be written
+ */
+export function makeFile(file: string, text: string): void {
+  const opened = openSync(file, 'wx', 0o600)
+  try {
+    writeFileSync(opened, text)
+    fsyncSync(opened)
+  } catch (error) {
+    rmSync(file, { force: true })
+    throw error
+  } finally {
+    closeSync(opened)
+  }
+}
+
 function sync(path: string): void {
   const opened = openSync(path, 'r')
   try {

@@ -164,7 +164,12 @@ export function isByClient(
   error: unknown,
   stopped: StopReason | undefined,
 ): boolean {
-  if (live.hasTrouble || !(error instanceof UpstreamFailure)) return false
+  if (live.hasTrouble) return false
+  // Its purse has less than the model can cost, where a server takes no limit.
+  if (error instanceof Refusal) {
+    return error.type === 'insufficient_balance' || error.type === 'cap_exceeded'
+  }
+  if (!(error instanceof UpstreamFailure)) return false
   const { reason, status } = error
   // Keys are revoked and sessions ended by its account, suspensions are the operator's.
   if (stopped !== undefined) {

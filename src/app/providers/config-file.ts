@@ -1,6 +1,6 @@
 /** Reads the configuration file as text, and replaces it with the older one kept beside it. */
-import { chmodSync, existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
-import { replaceFile } from '../../config/replace-file.ts'
+import { chmodSync, existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { makeFile, replaceFile } from '../../config/replace-file.ts'
 
 /** Empty when there is no file yet; another reason was told by the configuration. */
 export function readConfigText(path: string): string {
@@ -19,12 +19,12 @@ export function readConfigText(path: string): string {
  */
 export function replaceConfig(path: string, text: string, read?: string): void {
   if (!existsSync(path)) {
-    writeFileSync(path, text, { flag: 'wx', mode: 0o600 })
+    makeFile(path, text)
     return
   }
   const file = realpathSync(path)
   const older = `${file}.1`
-  if (!existsSync(older)) writeFileSync(older, '', { flag: 'wx', mode: 0o600 })
+  if (!existsSync(older)) makeFile(older, '')
   chmodSync(older, statSync(file).mode & 0o777)
   replaceFile(older, readFileSync(file, 'utf8'))
   replaceFile(file, text, read)

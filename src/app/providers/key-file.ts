@@ -1,6 +1,7 @@
 /** Keeps the key of a provider in a file of its own in the data folder. */
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { makeFile } from '../../config/replace-file.ts'
 
 /** The file in the data folder that keeps a provider's key. */
 export function keyFileFor(data: string, id: string): string {
@@ -14,6 +15,5 @@ export function keyFileFor(data: string, id: string): string {
 /** @throws Error when the folder or the file cannot be written */
 export function storeKey(file: string, key: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  writeFileSync(file, `${key}\n`, { mode: 0o600, flag: 'wx' })
-  chmodSync(file, 0o600)
+  makeFile(file, `${key}\n`)
 }

@@ -14,7 +14,9 @@ import type { ProposedModel, ProviderProposal, ProviderWish } from './desk-port.
 import { keyFileFor } from './key-file.ts'
 import {
   discountsAbove,
+  noMarkup,
   notesOf,
+  otherServerOf,
   priced,
   priceOf,
   saleOf,
@@ -34,9 +36,12 @@ export async function proposeProvider(
   const offers = await offersFor(wish, now)
   const models = selected(offers, wish.globs)
   const text = readConfigText(path)
-  const present = rawUpstreams(text).some((one) => one['id'] === id)
+  const there = rawUpstreams(text).find((one) => one['id'] === id)
+  const present = there !== undefined
+  const other = otherServerOf(there, provider, { settings, baseUrl: at })
+  if (other !== undefined) refuseField('id', `"${id}" is at ${other}: choose another name.`)
   const file = { models: [...models], refused: [], leftOut: new Map<string, number>() }
-  const { entries } = priced(file, { upstream: id, markup })
+  const { entries } = priced(file, { upstream: id, markup: markup ?? noMarkup })
   const { added, left } = diffModels(rawModels(text), entries, id)
   if (present && added.length === 0) {
     refuseField('models', `The upstream "${id}" sells all of these models already.`)

@@ -50,7 +50,7 @@ export const chosen = <M extends { id: string; upstreamName: string }>(
       globs.length === 0 || globs.some((glob) => matches(glob, id) || matches(glob, upstreamName)),
   )
 
-/** Plans whose discount is more than the markup, in sentences; without one a model sells at cost. */
+/** Plans whose discount is more than the markup, in sentences; without one models sell at cost. */
 export function discountsAbove({ plans, limits }: Config, markup: Decimal | undefined): string[] {
   const times = markup ? Number(markup.digits) / 10 ** markup.scale : 1
   return makePlans(plans, limits).list.flatMap(({ id, discountBps: bps }) =>
@@ -117,6 +117,21 @@ export function upstreamEntry(provider: Provider, own: NewUpstream): TomlTable {
     ...(Object.keys(facts).length === 0 ? {} : { dialect: facts }),
   }
 }
+
+/** The address of an upstream that is there under this id, if it is another server. */
+export function otherServerOf(
+  present: TomlTable | undefined,
+  provider: Provider,
+  { settings, baseUrl }: Pick<NewUpstream, 'settings' | 'baseUrl'>,
+): string | undefined {
+  if (!present) return undefined
+  const bare = (url: string) => url.replace(/(?<!\/)\/+$/, '')
+  const there = bare(String(present['base_url']))
+  return there === bare(baseUrl ?? withSettings(provider.baseUrl, settings)) ? undefined : there
+}
+
+/** At cost: the cost is written beside the price, so that both can be told apart later. */
+export const noMarkup: Decimal = { digits: 1n, scale: 0 }
 
 /** The text of a configuration with an upstream and models; undefined if a person has to do it. */
 export function withProvider(

@@ -5,7 +5,7 @@ import { parsePrice } from '../../kernel/money.ts'
 import { refuse, refuseField } from '../../kernel/refusal.ts'
 import { readMarkup } from '../../models/price-files/price-entry.ts'
 import { findProvider } from '../../models/providers/presets.ts'
-import { type Provider, settingsIn } from '../../models/providers/provider.ts'
+import { isBaseUrl, type Provider, settingsIn } from '../../models/providers/provider.ts'
 
 /** A wish as it was sent: an empty text is a field that was left empty. */
 export type SentWish = { readonly provider: string } & Readonly<Record<string, string | undefined>>
@@ -52,9 +52,9 @@ function readSettings(provider: Provider, sent: SentWish): Record<string, string
 
 function readUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
-  const url = URL.parse(text)
-  const isPlain = url && /^https?:$/.test(url.protocol) && url.username === '' && url.search === ''
-  return isPlain ? text : refuseField('at', 'Enter where its API begins, such as https://host/v1.')
+  return isBaseUrl(text)
+    ? text
+    : refuseField('at', 'Enter where its API begins, such as https://host/v1.')
 }
 
 function readPercent(text: string | undefined): Decimal | undefined {

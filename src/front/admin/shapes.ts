@@ -264,6 +264,7 @@ export const providerBody = t.body('ProviderWish', 'A provider, and how its mode
     at: typed('Where its API begins, in place of the preset.', 'http://127.0.0.1:8000/v1', 2048),
     account: typed('A part of the address of some providers.', '0123abcd'),
     host: typed('A part of the address of some providers.', 'gateway.example'),
+    project: typed('A part of the address of some providers.', 'my-project'),
     region: typed('A part of the address of some providers.', 'eu-west-1'),
     resource: typed('A part of the address of some providers.', 'my-resource'),
   }),

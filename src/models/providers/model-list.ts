@@ -174,6 +174,8 @@ function ratesIn(entry: Entry, { at, unit, fields }: ListPrices): UsdRates | und
   for (const [name, value] of Object.entries(inner)) {
     const price = amountIn(value)
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
+    // Bands, tiers or another shape: a price that is not read must not be left out.
+    if (!price && isFilled(value)) return undefined
     if (!price || (!field && price.digits === 0n)) continue
     // A price without a meter could be incurred: such a model needs prices by hand.
     if (!field) return undefined
@@ -184,6 +186,9 @@ function ratesIn(entry: Entry, { at, unit, fields }: ListPrices): UsdRates | und
   }
   return rates.input_pusd === undefined ? undefined : rates
 }
+
+const isFilled = (value: ExactJson): boolean =>
+  Array.isArray(value) ? value.length > 0 : isExactObject(value)
 
 const places: Record<ListPrices['unit'], number> = { token: 0, million: 6, pusd: 12 }
 

@@ -76,7 +76,7 @@ function addOffer(
 ): void {
   const { kind, name, id: upstreamName } = listed
   const id = modelIdOf(provider, upstreamName)
-  if (finding && 'dimensions' in finding && !listed.rates && !own.prices) {
+  if (finding && 'dimensions' in finding && !listed.rates) {
     incomplete.push({ id, upstreamName, missing: [], dimensions: finding.dimensions })
     return
   }
@@ -112,7 +112,8 @@ function pricesOf(
   const free = isLocal ? { input_pusd: zero, output_pusd: zero } : undefined
   // Lists have zeros for what is billed otherwise: by the hour, or not at all yet.
   const priced = listed && Object.values(listed).some((usd) => !isZero(usd)) ? listed : undefined
-  const rates = own.prices ?? priced ?? data?.rates ?? free
+  // The operator's word is for models about which nothing is published.
+  const rates = priced ?? data?.rates ?? own.prices ?? free
   if (!rates?.input_pusd || (kind === 'chat' && !rates.output_pusd)) return undefined
   const isOfData = rates === data?.rates
   const { output_pusd: _, ...ofEmbedding } = rates

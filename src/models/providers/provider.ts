@@ -52,6 +52,13 @@ export type Provider = {
   leaveOut?: RegExp
 }
 
+/** Whether a text can be the base of an API: a URL without a credential, a query or a fragment. */
+export function isBaseUrl(text: string): boolean {
+  const url = URL.parse(text)
+  const { protocol = '', username, password, search, hash } = url ?? {}
+  return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === ''
+}
+
 /** The settings in braces of a base URL, in order. */
 export const settingsIn = ({ baseUrl }: Pick<Provider, 'baseUrl'>): string[] => [
   ...new Set([...baseUrl.matchAll(/\{(\w+)\}/g)].flatMap(([, name = '']) => name)),

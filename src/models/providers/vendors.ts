@@ -6,8 +6,13 @@ const ofResponses =
   /(-pro|-codex(-\w+)?|-deep-research|^computer-use)(-preview)?(-\d{4}-\d\d-\d\d)?$/
 
 /** Models for pictures, speech, films and moderation, which have no paid route here. */
-const ofOtherMedia =
-  /whisper|tts|transcribe|realtime|audio|image|dall-e|sora|moderation|davinci|babbage|-live|veo|aqa/
+const ofOtherMedia = new RegExp(
+  [
+    'whisper|tts|transcribe|realtime|audio|image|dall-e|sora|moderation|-live|veo|aqa',
+    // Completions alone, and a search in each call that no rate is published for.
+    'davinci|babbage|-instruct|search-(preview|api)',
+  ].join('|'),
+)
 
 export const vendors: readonly Provider[] = [
   {

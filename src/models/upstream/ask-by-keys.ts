@@ -23,7 +23,7 @@ export async function askByKeys<T>(pool: KeyPool, call: UpstreamCall, ask: Ask<T
     try {
       const answer = await ask(key.headers)
       pool.answered(key, model)
-      for (const { key, refusal } of doubtful ?? []) pool.rest(key, model, refusal)
+      for (const { key, refusal } of doubtful ?? []) pool.refuse(key, model, refusal)
       if (mark) mark.key = key.id
       return answer
     } catch (error) {
@@ -31,9 +31,8 @@ export async function askByKeys<T>(pool: KeyPool, call: UpstreamCall, ask: Ask<T
       const refusal = refusalOf(error)
       if (!refusal) throw error
       last = error
-      pool.refused(key, refusal)
       if (isDoubtful(error)) doubtful = [...(doubtful ?? []), { key, refusal }]
-      else if (!error.isOfRequest) pool.rest(key, model, refusal)
+      else if (!error.isOfRequest) pool.refuse(key, model, refusal)
       if (signal.aborted || mark?.isLeft?.()) throw error
       if (mark) mark.isSent = false
     }

@@ -93,13 +93,9 @@ export class KeyPool {
     if (rest && rest.until <= this.deps.clock.monotonic()) state.rests.delete(model)
   }
 
-  /** A key was not taken, which its operator hears of. */
-  refused({ state }: PooledKey, { status }: KeyRefusal): void {
+  /** Lets a key rest that was not taken, which its operator hears of. */
+  refuse({ name, state }: PooledKey, model: string, { status, askedMs }: KeyRefusal): void {
     if (status !== 429) state.fault.failed({ reason: 'denied', status })
-  }
-
-  /** Lets a key rest after a refusal. */
-  rest({ name, state }: PooledKey, model: string, { status, askedMs }: KeyRefusal): void {
     const kind = status === 429 ? 'limited' : 'denied'
     const now = this.deps.clock.monotonic()
     const before = state.rests.get(model)

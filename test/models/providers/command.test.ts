@@ -250,6 +250,52 @@ describe('counterfoil provider', () => {
     expect(text()).toContain('cost = {')
   })
 
+  test('a refresh leaves prices by hand alone, and sells no rate below its cost', async () => {
+    begin()
+    await run(secret, 'add', 'groq', '--at', at)
+    const [first = '', second = ''] = ['openai/gpt-oss-120b', 'groq/llama-3.3-70b-versatile']
+    const [, ...entries] = text().split('[[models]]')
+    const byHand = entries.find((entry) => entry.includes(`id = "${first}"`)) ?? ''
+    const dearOutput = entries.find((entry) => entry.includes(`id = "${second}"`)) ?? ''
+    writeFileSync(
+      config,
+      text()
+        .replace(byHand, byHand.replace(/route = .*/, 'route = ["groq:openai/gpt-oss-120b"]'))
+        .replace(dearOutput, dearOutput.replace('output = "$0.79/M"', 'output = "$1.58/M"'))
+        // Its input was sold at a loss.
+        .replace('\ninput = "$0.59/M"', '\ninput = "$0.50/M"'),
+    )
+    const { stdout, stderr } = await run(undefined, 'refresh', '--write')
+    expect(stderr).toContain(`Left as it is: ${first}, because its route has no cost`)
+    expect(stdout).toContain('1 changed')
+    expect(rawModels(text())).toMatchObject([
+      { id: first, input: '$0.15/M', output: '$0.60/M' },
+      { id: second, input: '$1.18/M', output: '$1.58/M' },
+    ])
+  })
+
+  test("the operator's prices are for models without a published one alone", async () => {
+    begin()
+    await run(secret, 'add', 'groq', '--at', at, '--input', '0.01', '--output', '0.01')
+    expect(rawModels(text())).toMatchObject([
+      { id: 'openai/gpt-oss-120b', input: '$0.15/M' },
+      { id: 'groq/llama-3.3-70b-versatile', input: '$0.59/M' },
+      { id: 'groq/brand-new', input: '$0.01/M' },
+    ])
+  })
+
+  test('an upstream that is at another address is not taken for this one', async () => {
+    begin()
+    await run(secret, 'add', 'groq', '--at', at, '--models', 'llama-*')
+    const before = text()
+    const elsewhere = ['--at', 'http://127.0.0.1:9/v1']
+    const { code, stderr } = await run(secret, 'add', 'groq', ...elsewhere)
+    expect([code, stderr]).toEqual([2, expect.stringContaining('name the new one with --id')])
+    const odd = await run(secret, 'add', 'groq', '--at', 'https://:pw@127.0.0.1/v1')
+    expect(odd.code).toBe(2)
+    expect(text()).toBe(before)
+  })
+
   test('lists every preset, for programs too', async () => {
     const { stdout } = await run(undefined, 'list', '--json')
     const { data } = JSON.parse(stdout) as { data: { id: string; key_env: string[] }[] }

@@ -2,6 +2,8 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { upstreamEntry } from '../../../src/app/providers/provider-entries.ts'
 import { loadConfig } from '../../../src/config/config.ts'
 import { withUpstream } from '../../../src/config/model-text.ts'
+import { providerBody } from '../../../src/front/admin/shapes.ts'
+import { readModelList } from '../../../src/models/providers/model-list.ts'
 import { offersOf } from '../../../src/models/providers/offers.ts'
 import { findProvider, providers } from '../../../src/models/providers/presets.ts'
 import { type Provider, settingsIn } from '../../../src/models/providers/provider.ts'
@@ -33,6 +35,11 @@ describe('the presets', () => {
       expect(loaded.config.upstreams[0]?.api_key).toBe(provider.keyEnv ? 'secret' : undefined)
     },
   )
+
+  test('the operator’s page has a field for every part of an address', () => {
+    const parts = [...new Set(providers.flatMap(settingsIn))]
+    expect(Object.keys(providerBody.properties)).toEqual(expect.arrayContaining(parts))
+  })
 
   test('every hosted provider takes a key over https, and says where keys are made', () => {
     for (const { id, baseUrl, keyEnv, keysPage, isLocal, keyUrl } of providers) {
@@ -174,6 +181,19 @@ describe('a provider that is asked', () => {
       expect(denied).toEqual({ status: 'denied' })
     },
   )
+
+  test('a price in a shape that is not read is asked for, not left out', () => {
+    const vercel = findProvider('vercel')
+    const list = (more: string) =>
+      `{"data":[{"id":"acme/x","pricing":{"input":"0.000001","output":"0.000002"${more}}}]}`
+    const ratesOf = (more: string) =>
+      readModelList(list(more), 'openai', vercel?.listPrices).models[0]?.rates
+    expect(ratesOf('')).toBeDefined()
+    expect(ratesOf(', "web_search": null, "tiers": []')).toBeDefined()
+    expect(ratesOf(', "input_tiers": [{"cost": "0.000009", "min": 200000}]')).toBeUndefined()
+    expect(ratesOf(', "bands": {"above": 1}')).toBeUndefined()
+    expect(ratesOf(', "per_moon": "1"')).toBeUndefined()
+  })
 
   test('no key is ever part of an address', () => {
     expect(seen.length).toBeGreaterThan(40)
