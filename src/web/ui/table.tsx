@@ -120,6 +120,7 @@ const classes = {
   'optional-number': 'num opt',
   'optional-money': 'num money opt',
   spare: 'opt spare',
+  'spare-money': 'num money opt spare',
   unnamed: undefined,
 } as const
 
@@ -130,7 +131,7 @@ const classOf = (kind: keyof typeof classes | undefined): string | undefined =>
 function placeOf<Row>(columns: readonly Column<Row>[], i: number): Place | undefined {
   const { at, kind } = columns[i] ?? {}
   if (at) return at
-  if (kind === 'spare' || kind?.startsWith('optional')) return undefined
+  if (kind?.startsWith('spare') || kind?.startsWith('optional')) return undefined
   if (kind === 'unnamed') return i === 0 ? 'what' : 'act'
   return i === 0 && !columns.some((column) => column.at === 'what') ? 'what' : 'more'
 }

@@ -224,7 +224,7 @@ const modelColumns: Column<Model>[] = [
   { head: 'Markup', kind: 'optional-number', cell: (model) => markupText(model) },
   {
     head: 'Request',
-    kind: 'optional-money',
+    kind: 'spare-money',
     cell: ({ prices }) => <Amount nusd={prices.requestNusd} />,
   },
   {
