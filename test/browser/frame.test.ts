@@ -111,13 +111,51 @@ describe.skipIf(noChromium)('what surrounds and lists, in a real browser', () =>
 
       await press()
       await page.keyboard.type('research')
-      await palette.getByRole('option', { name: 'research-fleet' }).waitFor()
+      await palette.getByRole('option', { name: /^research-fleet/ }).waitFor()
       await page.keyboard.press('Enter')
       await page.waitForURL(`**/dashboard/keys/${fleet}`)
       await press()
       await page.keyboard.insertText(ended)
       await page.keyboard.press('Enter')
       await page.waitForURL(`**/dashboard/runs/${ended}`)
+    })
+  })
+
+  test.each([
+    ['invoice', 'Billing'],
+    ['logs', 'Runs'],
+    ['dark', 'Colours: dark'],
+    ['raise cap research', 'Change research-fleet'],
+    ['revoke research', 'Revoke research-fleet'],
+    ['curl', 'Docs'],
+    ['log out', 'Sign out'],
+    ['runs of counterfoil/echo', 'Runs of counterfoil/echo-1'],
+  ])('the palette finds "%s" as %s', async (text, name) => {
+    await at('/dashboard', [1280, 800], async (page) => {
+      await page.locator('.rail').waitFor()
+      await page.keyboard.press('/')
+      await page.getByRole('combobox', { name: 'Go to or do' }).waitFor()
+      await page.keyboard.type(text)
+      const first = page.getByRole('option').first()
+      await first.filter({ hasText: name }).waitFor({ timeout: 10_000 })
+    })
+  })
+
+  test('? lists the keys, and g with a letter goes to a page, but not from a field', async () => {
+    await at('/dashboard', [1280, 800], async (page) => {
+      await page.locator('.rail').waitFor()
+      await page.keyboard.press('?')
+      const keys = page.getByRole('dialog', { name: 'Keys' })
+      await keys.getByText('g r').waitFor()
+      expect(await axe(page)).toEqual([])
+      await page.keyboard.press('Escape')
+      await keys.waitFor({ state: 'detached' })
+      await page.keyboard.type('gk')
+      await page.waitForURL('**/dashboard/keys')
+      await page.goto(`${w.origin}/dashboard/keys/new`)
+      await page.locator('input:focus').waitFor()
+      await page.keyboard.type('gr/?')
+      expect(await page.locator('input:focus').inputValue()).toBe('gr/?')
     })
   })
 
