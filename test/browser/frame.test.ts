@@ -108,7 +108,6 @@ describe.skipIf(noChromium)('what surrounds and lists, in a real browser', () =>
       expect(await box.getAttribute('aria-activedescendant')).toBe(last)
       await page.keyboard.press('Escape')
       await palette.waitFor({ state: 'detached' })
-
       await press()
       await page.keyboard.type('research')
       await palette.getByRole('option', { name: /^research-fleet/ }).waitFor()
@@ -202,6 +201,37 @@ describe.skipIf(noChromium)('what surrounds and lists, in a real browser', () =>
       expect([...new Set(seen)]).toEqual(['cost state when'])
     },
   )
+
+  test.each(['/dashboard/runs', '/dashboard/keys', '/dashboard', '/explorer'])(
+    'when each row of %s was is in sight at every width',
+    async (path) => {
+      await at(path, [1280, 800], async (page) => {
+        for (const width of [320, 640, 800, 930, 1030, 1110, 1280]) {
+          await page.setViewportSize({ width, height: 800 })
+          const unseen = page.locator('main td[data-at="when"]').filter({ visible: false })
+          expect(await unseen.count()).toBe(0)
+        }
+      })
+    },
+  )
+
+  test('below 1100 px the rail is icons, named beside them for the pointer and the keyboard', async () => {
+    await at('/dashboard', [800, 700], async (page) => {
+      const rail = page.getByRole('navigation', { name: 'Main' })
+      expect((await rail.boundingBox())?.width).toBe(56)
+      const runs = rail.getByRole('link', { name: 'Runs' })
+      const width = async () => (await runs.locator('.lb').boundingBox())?.width
+      expect(await width()).toBe(1)
+      await runs.hover()
+      expect(await width()).toBeGreaterThan(40)
+      await page.mouse.move(700, 600)
+      await runs.press('Shift+Tab')
+      await page.keyboard.press('Tab')
+      expect(await width()).toBeGreaterThan(40)
+      await rail.getByRole('button', { name: 'More' }).click()
+      await rail.getByRole('button', { name: 'Sign out' }).waitFor()
+    })
+  })
 
   test('amounts of a column align at the point', async () => {
     const ends = await at('/dashboard/runs', [1280, 800], (page) =>
