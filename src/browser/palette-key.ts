@@ -1,20 +1,72 @@
-/** Fetches the command palette when it is first asked for: by Ctrl K, Cmd K or its button. */
+/**
+ * Listens for the keys of signed-in pages: Ctrl K, Cmd K or `/` for the palette, which is fetched
+ * then, `?` for a list of the keys, and `g` with a letter for a page.
+ */
+import { element } from './dom.ts'
+import { goKeys } from './palette-words.ts'
 
 type Palette = { openPalette(pages: unknown): void }
+type Pages = readonly (readonly [href: string, label: string])[]
+
+/** How long a letter may come after `g`, in ms. */
+const goMs = 1_500
 
 export function listenForPalette(): void {
   const button = document.querySelector('[data-palette]')
   if (!(button instanceof HTMLElement)) return
-  const { palette = '', pages = '[]' } = button.dataset
+  const { palette = '' } = button.dataset
+  const pages: Pages = JSON.parse(button.dataset['pages'] ?? '[]')
+  let goneAt = Number.NEGATIVE_INFINITY
   const open = async (): Promise<void> => {
     const { openPalette } = (await import(palette)) as Palette
-    openPalette(JSON.parse(pages))
+    openPalette(pages)
+  }
+  const plain = (key: string, at: number): boolean => {
+    const href = at - goneAt < goMs ? goKeys[key] : undefined
+    goneAt = key === 'g' ? at : Number.NEGATIVE_INFINITY
+    if (href !== undefined && pages.some(([path]) => path === href)) location.assign(href)
+    else if (key === '/') void open()
+    else if (key === '?') showKeys(pages)
+    else return false
+    return true
   }
   button.addEventListener('click', open)
   document.addEventListener('keydown', (event) => {
-    if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return
-    if (event.altKey || event.shiftKey || document.querySelector('dialog[open]')) return
-    event.preventDefault()
-    void open()
+    if (event.altKey || document.querySelector('dialog[open]')) return
+    if (event.ctrlKey || event.metaKey) {
+      if (event.key.toLowerCase() !== 'k' || event.shiftKey) return
+      event.preventDefault()
+      void open()
+    } else if (!isTyping(event.target) && plain(event.key, event.timeStamp)) event.preventDefault()
   })
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || target.matches('input, textarea, select'))
+
+function showKeys(pages: Pages): void {
+  const goes = Object.entries(goKeys).flatMap(([key, href]) => {
+    const page = pages.find(([path]) => path === href)
+    return page ? [[`g ${key}`, page[1]] as const] : []
+  })
+  const all = [
+    ['Ctrl K or /', 'Find a page, a key or an id'],
+    ['?', 'These keys'],
+    ...goes,
+  ] as const
+  const lines = all.map(([key, what]) =>
+    element('li', {}, element('span', {}, what), element('kbd', {}, key)),
+  )
+  const close = element('button', { class: 'btn', type: 'button' }, 'Close')
+  const dialog = element(
+    'dialog',
+    { class: 'palette', 'aria-label': 'Keys' },
+    element('ul', { class: 'bare' }, ...lines),
+    element('p', { class: 'row' }, close),
+  )
+  close.addEventListener('click', () => dialog.close())
+  dialog.addEventListener('close', () => dialog.remove())
+  document.body.append(dialog)
+  dialog.showModal()
 }

@@ -1,6 +1,6 @@
 /** The command palette: a box that lists pages, keys, ids and actions. Loaded when first asked. */
 import { element } from './dom.ts'
-import { type Entry, entriesOf, matching, readKeys } from './palette-entries.ts'
+import { type Entry, entriesOf, matching, readObjects } from './palette-entries.ts'
 
 type Pages = readonly (readonly [href: string, label: string])[]
 
@@ -32,7 +32,7 @@ export function openPalette(pages: Pages): void {
   const choose = (entry: Entry | undefined): void => {
     if (!entry) return
     dialog.close()
-    if (entry.send) entry.send.requestSubmit()
+    if (entry.press) entry.press.click()
     else if (entry.href) location.assign(entry.href)
   }
 
@@ -55,8 +55,8 @@ export function openPalette(pages: Pages): void {
   document.body.append(dialog)
   show()
   dialog.showModal()
-  void readKeys().then((keys) => {
-    entries = [...entries, ...keys]
+  void readObjects(pages).then((objects) => {
+    entries = [...entries, ...objects]
     if (dialog.open && input.value !== '') show()
   })
 }

@@ -108,16 +108,53 @@ describe.skipIf(noChromium)('what surrounds and lists, in a real browser', () =>
       expect(await box.getAttribute('aria-activedescendant')).toBe(last)
       await page.keyboard.press('Escape')
       await palette.waitFor({ state: 'detached' })
-
       await press()
       await page.keyboard.type('research')
-      await palette.getByRole('option', { name: 'research-fleet' }).waitFor()
+      await palette.getByRole('option', { name: /^research-fleet/ }).waitFor()
       await page.keyboard.press('Enter')
       await page.waitForURL(`**/dashboard/keys/${fleet}`)
       await press()
       await page.keyboard.insertText(ended)
       await page.keyboard.press('Enter')
       await page.waitForURL(`**/dashboard/runs/${ended}`)
+    })
+  })
+
+  test.each([
+    ['invoice', 'Billing'],
+    ['logs', 'Runs'],
+    ['dark', 'Colours: dark'],
+    ['raise cap research', 'Change research-fleet'],
+    ['revoke research', 'Revoke research-fleet'],
+    ['curl', 'Docs'],
+    ['log out', 'Sign out'],
+    ['runs of counterfoil/echo', 'Runs of counterfoil/echo-1'],
+  ])('the palette finds "%s" as %s', async (text, name) => {
+    await at('/dashboard', [1280, 800], async (page) => {
+      await page.locator('.rail').waitFor()
+      await page.keyboard.press('/')
+      await page.getByRole('combobox', { name: 'Go to or do' }).waitFor()
+      await page.keyboard.type(text)
+      const first = page.getByRole('option').first()
+      await first.filter({ hasText: name }).waitFor({ timeout: 10_000 })
+    })
+  })
+
+  test('? lists the keys, and g with a letter goes to a page, but not from a field', async () => {
+    await at('/dashboard', [1280, 800], async (page) => {
+      await page.locator('.rail').waitFor()
+      await page.keyboard.press('?')
+      const keys = page.getByRole('dialog', { name: 'Keys' })
+      await keys.getByText('g r').waitFor()
+      expect(await axe(page)).toEqual([])
+      await page.keyboard.press('Escape')
+      await keys.waitFor({ state: 'detached' })
+      await page.keyboard.type('gk')
+      await page.waitForURL('**/dashboard/keys')
+      await page.goto(`${w.origin}/dashboard/keys/new`)
+      await page.locator('input:focus').waitFor()
+      await page.keyboard.type('gr/?')
+      expect(await page.locator('input:focus').inputValue()).toBe('gr/?')
     })
   })
 
@@ -164,6 +201,37 @@ describe.skipIf(noChromium)('what surrounds and lists, in a real browser', () =>
       expect([...new Set(seen)]).toEqual(['cost state when'])
     },
   )
+
+  test.each(['/dashboard/runs', '/dashboard/keys', '/dashboard', '/explorer'])(
+    'when each row of %s was is in sight at every width',
+    async (path) => {
+      await at(path, [1280, 800], async (page) => {
+        for (const width of [320, 640, 800, 930, 1030, 1110, 1280]) {
+          await page.setViewportSize({ width, height: 800 })
+          const unseen = page.locator('main td[data-at="when"]').filter({ visible: false })
+          expect(await unseen.count()).toBe(0)
+        }
+      })
+    },
+  )
+
+  test('below 1100 px the rail is icons, named beside them for the pointer and the keyboard', async () => {
+    await at('/dashboard', [800, 700], async (page) => {
+      const rail = page.getByRole('navigation', { name: 'Main' })
+      expect((await rail.boundingBox())?.width).toBe(56)
+      const runs = rail.getByRole('link', { name: 'Runs' })
+      const width = async () => (await runs.locator('.lb').boundingBox())?.width
+      expect(await width()).toBe(1)
+      await runs.hover()
+      expect(await width()).toBeGreaterThan(40)
+      await page.mouse.move(700, 600)
+      await runs.press('Shift+Tab')
+      await page.keyboard.press('Tab')
+      expect(await width()).toBeGreaterThan(40)
+      await rail.getByRole('button', { name: 'More' }).click()
+      await rail.getByRole('button', { name: 'Sign out' }).waitFor()
+    })
+  })
 
   test('amounts of a column align at the point', async () => {
     const ends = await at('/dashboard/runs', [1280, 800], (page) =>

@@ -1,4 +1,4 @@
-/** The navigation beside every page of a signed-in person; at the bottom on a phone. */
+/** The navigation beside the pages of a signed-in person: icons where space is short. */
 import { type Actor, homes } from '../../kernel/acting.ts'
 import { assetPath } from '../http/assets.ts'
 import { Address } from './address.tsx'
@@ -12,7 +12,7 @@ import { type Reader, themes } from './theme.ts'
 export const Brand = ({ href }: { href: string }) => (
   <a class="brand" href={href}>
     <Logo />
-    Counterfoil
+    <span class="lb">Counterfoil</span>
   </a>
 )
 
@@ -29,7 +29,7 @@ export const Rail = ({ frame, here, acting, reader }: RailProps) => {
       {group('Use')}
       <button class="more" type="button" popovertarget="more">
         <Icon name="more" />
-        More
+        <span class="lb">More</span>
       </button>
       <div class="rest" id="more" popover>
         {group('Account')}
@@ -60,8 +60,10 @@ function PaletteButton({ frame, account }: { frame: Frame; account: string }) {
       aria-keyshortcuts="Control+K Meta+K"
     >
       <Icon name="search" />
-      Go to or do
-      <kbd>Ctrl K</kbd>
+      <span class="lb">
+        Go to or do
+        <kbd>Ctrl K</kbd>
+      </span>
     </button>
   )
 }
@@ -82,8 +84,10 @@ function NavGroup({ name, frame: { nav, counts }, here, acting }: GroupProps) {
           <li>
             <a href={href} aria-current={href === current ? 'page' : undefined}>
               {icon ? <Icon name={icon} /> : null}
-              {label}
-              {known?.[href] === undefined ? null : <span class="n">{known[href]}</span>}
+              <span class="lb">
+                {label}
+                {known?.[href] === undefined ? null : <span class="n">{known[href]}</span>}
+              </span>
             </a>
           </li>
         ))}

@@ -1,4 +1,4 @@
-/** Tables of rows that can grow; on a phone each row is two lines. */
+/** Tables of rows that can grow; where space is short each row is two lines. */
 import type { Child } from './jsx-runtime.ts'
 
 export type Column<Row> = {
@@ -8,12 +8,12 @@ export type Column<Row> = {
   total?: Child
   /**
    * `number`: right-aligned figures. `money`: prices of few digits below a cent, headed above their
-   * points. `optional` goes where space is short, `spare` before it.
+   * points. `optional` is left out of two lines, `spare` goes before.
    * `unnamed`: readers alone hear its head.
    */
   kind?: keyof typeof classes
   /**
-   * Where it stands on a phone, optional or not: `mark`, `what`, `who` and `act` in the first line,
+   * Where it stands in two lines: `mark`, `what`, `who` and `act` in the first, optional or not,
    * `cost`, `state` and `when` in the second. Without it the first column is `what`, what is not
    * optional stands in the second line behind its head, and the rest is left out.
    */
@@ -36,8 +36,8 @@ type TableProps<Row> = {
 }
 
 /**
- * Green-bar rows. In a narrow container optional columns go, and below 37 rem rows are two lines:
- * nothing is cut off. A table that is still too wide scrolls by itself.
+ * Green-bar rows. Below 46 rem rows are two lines and keep when they happened: nothing is cut off.
+ * A table that is still too wide scrolls by itself.
  */
 export const Table = <Row,>({ caption, columns, rows, ...more }: TableProps<Row>) => (
   <section class="scroll" tabindex="0" aria-label={`Table: ${caption}`}>
@@ -127,7 +127,7 @@ const classes = {
 const classOf = (kind: keyof typeof classes | undefined): string | undefined =>
   kind === undefined ? undefined : classes[kind]
 
-/** A cell's place on a phone; undefined where it is left out. */
+/** A cell's place in two lines; undefined where it is left out. */
 function placeOf<Row>(columns: readonly Column<Row>[], i: number): Place | undefined {
   const { at, kind } = columns[i] ?? {}
   if (at) return at

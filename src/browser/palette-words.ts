@@ -1,0 +1,42 @@
+/** Other words for pages and actions, and the keys that lead to them. */
+
+/** By address: `invoice` finds the statement. */
+export const synonyms: Readonly<Record<string, string>> = {
+  '/dashboard': 'home start balance money',
+  '/dashboard/console': 'chat playground ask try',
+  '/dashboard/runs': 'logs requests calls history',
+  '/dashboard/receipts': 'proofs evidence',
+  '/dashboard/keys': 'api key tokens credentials caps',
+  '/dashboard/usage': 'spend analytics charts metrics tokens csv export',
+  '/dashboard/statement': 'statement invoice bill csv export movements',
+  '/dashboard/deposits': 'top up add money fund stablecoin withdraw refund',
+  '/dashboard/vouchers': 'coupon code redeem',
+  '/dashboard/liabilities': 'reserves solvency',
+  '/dashboard/plan': 'subscription upgrade cancel',
+  '/dashboard/passports': 'profile handle',
+  '/dashboard/settings': 'preferences theme retention',
+  '/dashboard/members': 'team people invite roles',
+  '/dashboard/webhooks': 'events callbacks',
+  '/dashboard/sessions': 'devices browsers',
+  '/dashboard/admin': 'operator accounts',
+  '/models': 'prices catalogue',
+  '/plans': 'pricing subscriptions',
+  '/verify': 'check proof',
+  '/docs': 'docs documentation guide help reference curl openapi api',
+}
+
+/** Pages that stand in no menu; each needs the page before it. */
+export const deeper: readonly (readonly [needs: string, href: string, label: string])[] = [
+  ['/dashboard/keys', '/dashboard/keys/new', 'New key'],
+  ['/dashboard/deposits', '/dashboard/deposits', 'Add money'],
+]
+
+/** Typed after `g`. */
+export const goKeys: Readonly<Record<string, string>> = {
+  o: '/dashboard',
+  c: '/dashboard/console',
+  r: '/dashboard/runs',
+  k: '/dashboard/keys',
+  u: '/dashboard/usage',
+  b: '/dashboard/statement',
+}
