@@ -136,6 +136,8 @@ function makeUpstream(entry: Entry, needs: Needs, states: KeyStates): Upstream {
     ...(entry.auth === undefined ? {} : { auth: entry.auth }),
     headers: { ...entry.headers, ...entry.secret_headers },
     query: entry.query,
+    region: entry.region,
+    service: entry.service,
     ...(entry.api_key === undefined ? {} : { apiKey: entry.api_key }),
     pool: poolOf(entry, needs, states),
     isProxied: entry.is_proxied === true,
