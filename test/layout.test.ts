@@ -31,7 +31,7 @@ const packages: Record<Floor, RegExp> = {
   domain:
     /^(node:net$|viem|@noble\/|siwe|lru-cache|gpt-tokenizer\/(data|encodingParams)\/|@pydantic\/genai-prices$)/,
   rows: /^drizzle-orm$/,
-  outside: /^(drizzle-orm|bun|node:|viem|secp256k1|@noble\/|lru-cache)/,
+  outside: /^(drizzle-orm|bun|node:|viem|secp256k1|@noble\/|lru-cache|aws4fetch)/,
   door: /^(node:(net|zlib)$|elysia|@elysiajs\/|@sinclair\/typebox|@kitajs\/|d3-|uqr|@modelcontext|lru-cache|@resvg)/,
   house: /./,
   browser: /^(viem|@noble\/|htmx)/,

@@ -15,7 +15,7 @@ import { Breaker } from '../models/upstream/breaker.ts'
 import { builtinUpstream } from '../models/upstream/builtin.ts'
 import { liveUpstreams } from '../models/upstream/live-upstreams.ts'
 import { modelServer } from '../models/upstream/model-server.ts'
-import { type KeyStates, openPool } from '../models/upstream/open-pool.ts'
+import { type KeyStates, keyIds, openPool } from '../models/upstream/open-pool.ts'
 import { servedUpstream } from '../models/upstream/served.ts'
 import { Slots } from '../models/upstream/slots.ts'
 import type { Upstream } from '../models/upstream/upstream.ts'
@@ -100,6 +100,8 @@ function upstreamMaker(deps: Needs) {
       const known = made.find((one) => isDeepStrictEqual(one.entry, entry))
       return known ?? { entry, upstream: makeUpstream(entry, deps, states) }
     })
+    const inUse = new Set(upstreams.flatMap((one) => keyIds(one.id, one.keys ?? [])))
+    for (const id of states.keys()) if (!inUse.has(id)) states.delete(id)
     return [...served, ...made.map(({ upstream }) => upstream)]
   }
 }
@@ -136,6 +138,8 @@ function makeUpstream(entry: Entry, needs: Needs, states: KeyStates): Upstream {
     ...(entry.auth === undefined ? {} : { auth: entry.auth }),
     headers: { ...entry.headers, ...entry.secret_headers },
     query: entry.query,
+    region: entry.region,
+    service: entry.service,
     ...(entry.api_key === undefined ? {} : { apiKey: entry.api_key }),
     pool: poolOf(entry, needs, states),
     isProxied: entry.is_proxied === true,

@@ -11,6 +11,7 @@ import type { OwnFacts } from '../models/providers/offers.ts'
 import { findProvider, similarTo } from '../models/providers/presets.ts'
 import { type Provider, settingsIn } from '../models/providers/provider.ts'
 import type { ProviderAccess } from '../models/upstream/ask-provider.ts'
+import { readAwsKey, readServiceAccount } from '../models/upstream/credentials.ts'
 import { Exit, exitCodes } from './context.ts'
 import { promptSecret } from './secret-prompt.ts'
 
@@ -52,32 +53,56 @@ export async function findKey(
 ): Promise<FoundKey> {
   const { keysPage, name } = provider
   const keyEnv = named === undefined ? (provider.keyEnv ?? []) : [named]
-  if (keyFile !== undefined) return { key: keyIn(keyFile), variable: undefined }
+  if (keyFile !== undefined) return { key: keyIn(keyFile, provider), variable: undefined }
+  const usual = named === undefined ? usualKey(provider) : undefined
+  if (usual !== undefined) return { key: usual, variable: undefined }
   const variable = keyEnv.find((one) => process.env[one])
   if (variable !== undefined) {
     const key = process.env[variable]?.trim() ?? ''
-    if (isKey(key)) return { key, variable }
-    throw usage(`${variable} holds no key: it must be one line without spaces`)
+    if (isKey(key, provider)) return { key, variable }
+    throw usage(`${variable} holds no key${formOf(provider)}`)
   }
   if (keyEnv.length === 0) return { key: undefined, variable: undefined }
   const page = keysPage === undefined ? '' : ` Keys are made at ${keysPage}.`
   const otherwise = `Set ${keyEnv[0]} or name a file with --key-file (- for stdin).${page}`
   const key = await promptSecret(`Key of ${name} (not shown):`, otherwise)
-  if (!isKey(key)) throw usage(otherwise)
+  if (!isKey(key, provider)) throw usage(otherwise)
   return { key, variable: undefined }
 }
 
-/** Whether it can stand in a header as it is. */
-const isKey = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
+/** Whether it can stand in a header as it is, or sign. */
+function isKey(text: string, { auth }: Provider): boolean {
+  if (auth === 'sigv4') return readAwsKey(text) !== undefined
+  if (auth === 'google') return readServiceAccount(text) !== undefined
+  return /^[\x21-\x7e]+$/.test(text)
+}
 
-function keyIn(file: string): string {
+/** The key where other tools of AWS and Google find theirs. */
+function usualKey(provider: Provider): string | undefined {
+  const { env } = process
+  if (provider.auth === 'sigv4') {
+    const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token } = env
+    return id && secret ? [id, secret, ...(token ? [token] : [])].join(':') : undefined
+  }
+  const { GOOGLE_APPLICATION_CREDENTIALS: file } = env
+  return provider.auth === 'google' && file ? keyIn(file, provider) : undefined
+}
+
+const formOf = ({ auth }: Provider): string =>
+  auth === 'sigv4'
+    ? ': it must be ID:SECRET or ID:SECRET:SESSION_TOKEN'
+    : auth === 'google'
+      ? ': it must be the JSON of a key of a service account'
+      : ': it must be one line without spaces'
+
+function keyIn(file: string, provider: Provider): string {
   try {
     const key = readFileSync(file === '-' ? 0 : file, 'utf8').trim()
-    if (isKey(key)) return key
+    if (isKey(key, provider)) return key
   } catch (error) {
     throw new Exit(exitCodes.failed, `${file} cannot be read: ${sayingOf(error)}`)
   }
-  throw usage(`${file} holds no key: it must be one line without spaces`)
+  throw usage(`${file} holds no key${formOf(provider)}`)
 }
 
 /** Asks the provider. @throws Exit 1 with what went wrong and what to do */

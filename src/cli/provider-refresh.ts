@@ -59,7 +59,9 @@ async function refreshOne(
   provider: Provider,
   { path, isWritten }: { path: string; isWritten: boolean },
 ): Promise<void> {
-  const access = { apiKey: upstream.api_key, settings: {}, baseUrl: otherBase(upstream, provider) }
+  const { region, api_key: apiKey } = upstream
+  const settings: Record<string, string> = region === undefined ? {} : { region }
+  const access = { apiKey, settings, baseUrl: otherBase(upstream, provider) }
   const offers = await offersFrom(provider, access, {})
   const text = readConfigText(path)
   const written = rawModels(text)

@@ -2,6 +2,7 @@
 import type { Dialect } from '../models/protocols/dialect.ts'
 import { isPerToken, ofEachRate, rateMeaning } from '../models/rate-fields.ts'
 import { tokenizerNames } from '../models/tokenizers/tokenizer.ts'
+import { isSigning, signingFault } from '../models/upstream/credentials.ts'
 import type { WeightedKey } from '../models/upstream/key-pool.ts'
 import type { EvidenceConfig } from '../models/upstream/signed-exchange.ts'
 import { readDialect } from './dialect-entries.ts'
@@ -74,9 +75,12 @@ export const lists = {
     ),
     base_url: needed(httpUrl, 'Where its API begins, mostly ending in /v1.'),
     auth: optional(
-      oneOf('bearer', 'x-api-key', 'none'),
-      'How its key is sent; x-api-key for anthropic, else bearer, when absent.',
+      oneOf('bearer', 'x-api-key', 'none', 'sigv4', 'google'),
+      'How its key is sent; x-api-key for anthropic, else bearer, when absent. sigv4 signs for ' +
+        'AWS, its key is ID:SECRET; google buys tokens by the JSON key of a service account.',
     ),
+    region: optional(id, 'Region of AWS that sigv4 signs for; that of base_url when absent.'),
+    service: optional(id, 'Service of AWS that sigv4 signs for; bedrock when absent.'),
     headers: optional(headers, 'Headers that it needs beside those of its API.'),
     headers_env: optional(
       textTable('headers', headerName, /^[A-Za-z_][A-Za-z0-9_]*$/),
@@ -244,6 +248,12 @@ export function readUpstreams(
       problems.push(`${where}: keys stands in the place of api_key_env and api_key_file`)
     }
     if (keys && attest) problems.push(`${where}: an upstream that signs its answers has one key`)
+    const key = keys ? keys[0]?.key : secrets.key(upstream, where)
+    const fault = signingFault(upstream, key)
+    if (fault !== undefined) problems.push(`${where}: ${fault}`)
+    if (isSigning(upstream.auth) && ((keys && keys.length > 1) || attest)) {
+      problems.push(`${where}: with auth = "${upstream.auth}" it has one key and no attest`)
+    }
     const named = Object.entries(rest.headers_env ?? {}).map(([header, variable]) => [
       header,
       secrets.variable(variable, `${where}.headers_env`) ?? '',
@@ -253,7 +263,7 @@ export function readUpstreams(
       ...(attest && { attest }),
       ...(dialect && { dialect }),
       ...(keys && keys.length > 1 && { keys }),
-      api_key: keys ? keys[0]?.key : secrets.key(upstream, where),
+      api_key: key,
       secret_headers: Object.fromEntries(named),
     }
   })

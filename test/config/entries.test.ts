@@ -102,6 +102,8 @@ describe('models and upstreams', () => {
         kind: 'openai',
         base_url: 'http://127.0.0.1:8000/v1',
         auth: undefined,
+        region: undefined,
+        service: undefined,
         headers: undefined,
         headers_env: undefined,
         query: undefined,

@@ -125,6 +125,12 @@ function placeFamilies({ live, upstreams, memory }: Needs): Family[] {
     const value = known.filter(({ status }) => status !== 'ok').length
     return [{ labels: { upstream: id }, value }]
   })
+  const firstTokens = upstreams.list().flatMap(({ id, latencies }) =>
+    (latencies?.list() ?? []).map(({ model, ms }) => ({
+      labels: { upstream: id, model },
+      value: ms / 1000,
+    })),
+  )
   return [
     gauge('counterfoil_runs_in_flight', 'Runs in flight here.', live.count()),
     gauge(
@@ -152,6 +158,11 @@ function placeFamilies({ live, upstreams, memory }: Needs): Family[] {
       'counterfoil_upstream_keys_resting',
       'Keys that rest or are refused, of an upstream that has several.',
       resting,
+    ),
+    gauges(
+      'counterfoil_upstream_first_token_seconds',
+      'Mean time to a first token, in which newer answers count more.',
+      firstTokens,
     ),
     gauges('counterfoil_upstream_open', 'Whether an upstream is paused after failures.', breakers),
   ]

@@ -101,6 +101,7 @@ export type NewUpstream = {
 /** The `[[upstreams]]` of a provider, with the facts of its preset. */
 export function upstreamEntry(provider: Provider, own: NewUpstream): TomlTable {
   const { kind, auth, dialect } = provider
+  const { region } = own.settings
   const { limit, without, developer } = dialect ?? {}
   const facts: Record<string, TomlTable[string]> = {
     ...(limit === undefined ? {} : { limit }),
@@ -112,6 +113,7 @@ export function upstreamEntry(provider: Provider, own: NewUpstream): TomlTable {
     ...(kind === undefined ? {} : { kind }),
     base_url: own.baseUrl ?? withSettings(provider.baseUrl, own.settings),
     ...(auth === undefined ? {} : { auth }),
+    ...(auth === 'sigv4' && region !== undefined ? { region } : {}),
     ...(own.key?.variable === undefined ? {} : { api_key_env: own.key.variable }),
     ...(own.key?.file === undefined ? {} : { api_key_file: own.key.file }),
     ...(Object.keys(facts).length === 0 ? {} : { dialect: facts }),

@@ -11,7 +11,7 @@ import {
   type UnpricedUnits,
   unpricedUnits,
 } from './unpriced.ts'
-import { type UpstreamHealth, upstreamHealth } from './upstreams.ts'
+import { toUpstreamView, type UpstreamHealth, upstreamHealth } from './upstreams.ts'
 
 export type OperatedModels = {
   models: readonly Model[]
@@ -66,12 +66,7 @@ export const toOperatedModels = (view: OperatedModels) => ({
   data: view.models.map((model) => toModelView(model)),
   below_cost: view.losses,
   price_list: { ...view.prices, leaf: view.leaf ?? null },
-  upstreams: view.upstreams.map(({ reasons, load, keys, ...rest }) => ({
-    ...rest,
-    reasons: Object.fromEntries(reasons),
-    places: load ?? null,
-    ...(keys && { keys: keys.map(({ name, weight, status }) => ({ name, weight, status })) }),
-  })),
+  upstreams: view.upstreams.map(toUpstreamView),
   unpriced: view.unpriced,
   learned: view.learned.map(({ at, ...fact }) => ({ ...fact, learned_at: toRfc3339(at) })),
   contradictions: view.contradictions,

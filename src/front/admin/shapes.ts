@@ -2,6 +2,7 @@
 import { modelShape } from '../../models/shapes.ts'
 import { anchorShape } from '../../proof/anchors/shapes.ts'
 import * as t from '../../web/http/shape.ts'
+import { upstreamShape } from './api/upstream-shape.ts'
 
 export const keysInUse = t.text('Keys in use; `more than …` above 1,000.', '2')
 
@@ -77,29 +78,6 @@ const contradictionShape = t.object('Runs that this process counted since it sta
   model: t.text('The model.', 'acme/small'),
   side: t.oneOf('The side whose details cannot be true.', ['input', 'output']),
   runs: t.count('How many.', 3),
-})
-
-const upstreamShape = t.answer('Upstream', 'An upstream: counts since the server started.', {
-  id: t.text('Its name.', 'builtin'),
-  asked: t.count('Requests.', 12),
-  failed: t.count('Of these, failures.', 0),
-  reasons: t.map(t.count('How many.', 1), 'Failures by their reason.', { timeout: 1 }),
-  places: t.orNull(
-    t.object('null where they are not limited.', {
-      taken: t.count('Requests in flight.', 1),
-      waiting: t.count('Requests that wait.', 0),
-      most: t.count('Places there are.', 64),
-    }),
-  ),
-  'breaker?': t.oneOf('Whether it is asked.', ['closed', 'open', 'half_open']),
-  'keys?': t.list(
-    t.object('A key.', {
-      name: t.text('The variable or file that holds it.', 'OPENAI_KEY_A'),
-      weight: t.count('Its share of the requests.', 1),
-      status: t.oneOf('Whether the upstream takes it.', ['ok', 'limited', 'denied']),
-    }),
-    'Its keys, where it has several.',
-  ),
 })
 
 export const operatedModelsShape = t.answer(

@@ -18,6 +18,7 @@ import { queryOf } from '../../web/http/query.ts'
 import { readDeposits } from '../admin/api/operator-lists.ts'
 import { findingsOf } from '../admin/findings.ts'
 import { readOperatedModels, toOperatedModels } from '../admin/operated-models.ts'
+import { toUpstreamView, upstreamHealth } from '../admin/upstreams.ts'
 import { statusOf } from '../status/api.ts'
 import { readAccountOf, toAccount } from './api/named-account.ts'
 import { operatedAccountsApi } from './api/operated-accounts.ts'
@@ -63,7 +64,8 @@ const figuresApi = (deps: Deps) =>
       async () => {
         const service = await statusOf(deps)
         const findings = findingsOf(service, deps.health.ledgerFaults)
-        return { object: 'health', status: service.status, findings, service }
+        const upstreams = upstreamHealth(deps).map(toUpstreamView)
+        return { object: 'health', status: service.status, findings, service, upstreams }
       },
       { needsOperator: 'health:read' },
     )

@@ -2,6 +2,7 @@
 import { mintMembers } from '../../access/keys/api/key-body.ts'
 import { keyShape } from '../../access/keys/shapes.ts'
 import * as t from '../../web/http/shape.ts'
+import { upstreamShape } from '../admin/api/upstream-shape.ts'
 import { accountMembers, findingShape, keysInUse, reason } from '../admin/shapes.ts'
 import { statusShape } from '../status/shapes.ts'
 
@@ -72,5 +73,9 @@ export const healthShape = t.answer(
     status: t.oneOf('As in `GET /v1/status`.', ['ok', 'degraded']),
     findings: t.list(findingShape, 'Each part, the most damaging failure first.'),
     service: statusShape,
+    upstreams: t.list(
+      upstreamShape,
+      'What this process asked of upstreams, and how fast they were.',
+    ),
   },
 )

@@ -29,12 +29,32 @@ export const hosts: readonly Provider[] = [
     dialect: { limit: 'max_completion_tokens', developer: false },
   },
   {
+    id: 'bedrock-iam',
+    name: 'Amazon Bedrock, by an IAM key',
+    baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com/openai/v1',
+    auth: 'sigv4',
+    keyEnv: ['AWS_BEDROCK_CREDENTIALS'],
+    keysPage: 'https://console.aws.amazon.com/iam/home#/users',
+    prices: 'aws',
+    dialect: { limit: 'max_completion_tokens', developer: false },
+  },
+  {
     id: 'vertex',
     name: 'Google Vertex AI',
     baseUrl:
       'https://aiplatform.googleapis.com/v1/projects/{project}/locations/global/endpoints/openapi',
     keyEnv: ['VERTEX_API_KEY'],
     keysPage: 'https://console.cloud.google.com/vertex-ai/studio/settings/api-keys',
+    prices: 'google',
+  },
+  {
+    id: 'vertex-service-account',
+    name: 'Google Vertex AI, by a service account',
+    baseUrl:
+      'https://aiplatform.googleapis.com/v1/projects/{project}/locations/global/endpoints/openapi',
+    auth: 'google',
+    keyEnv: ['VERTEX_SERVICE_ACCOUNT'],
+    keysPage: 'https://console.cloud.google.com/iam-admin/serviceaccounts',
     prices: 'google',
   },
   {

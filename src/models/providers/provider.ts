@@ -1,6 +1,7 @@
 /** Describes a provider of models well enough that its name and a key are all that one needs. */
 import type { UsdRates } from '../price-files/price-file.ts'
 import type { Dialect } from '../protocols/dialect.ts'
+import type { SigningAuth } from '../upstream/credentials.ts'
 import type { UpstreamKind } from '../upstream/wire-protocol.ts'
 
 /** The shape of a provider's list of models. */
@@ -30,7 +31,7 @@ export type Provider = {
   baseUrl: string
   /** Environment variables in which its key is usually found; none for a server without keys. */
   keyEnv?: readonly string[]
-  auth?: 'bearer' | 'x-api-key' | 'none'
+  auth?: 'bearer' | 'x-api-key' | 'none' | SigningAuth
   /** Its list of models, if it is not `<baseUrl>/models` in OpenAI's shape. */
   list?: { url?: string; shape?: ModelListShape }
   /**

@@ -5,7 +5,8 @@ import type { LimitName } from '../protocols/dialect.ts'
 import type { ListedModel } from '../providers/model-list.ts'
 import { readListPages } from '../providers/offers.ts'
 import { type Provider, withSettings } from '../providers/provider.ts'
-import { askFor, type CheckedServer, type UpstreamCheck } from './check.ts'
+import { askFor, type CheckedServer, signerOf, type UpstreamCheck } from './check.ts'
+import { signingFault } from './credentials.ts'
 import { headersFor } from './server-address.ts'
 import { type UpstreamKind, wireProtocols } from './wire-protocol.ts'
 
@@ -42,6 +43,10 @@ export async function askProvider(
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(auth === undefined ? {} : { auth }),
   })
+  const { region } = settings
+  const signing = { auth, base_url: base, region: auth === 'sigv4' ? region : undefined }
+  if (signingFault(signing, apiKey) !== undefined) return { status: 'denied' }
+  const signer = signerOf({ ...signing, api_key: apiKey })
   // A server at another address has only what is below its base.
   const isElsewhere = baseUrl !== undefined
   if (typeof keyUrl === 'string' && !isElsewhere) {
@@ -57,6 +62,7 @@ export async function askProvider(
     const answer = await askFor(
       pageOf(listUrl, list?.shape, cursor),
       withKey(list?.shape, headers, apiKey),
+      { signer },
     )
     if (answer.status !== 'ok') return { status: answer.status }
     texts.push(answer.text)
@@ -115,11 +121,10 @@ export async function tryModel(upstream: CheckedServer, model: string): Promise<
   url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/${wireProtocols[kind].paths.chat}`
   for (const [name, value] of Object.entries(upstream.query ?? {}))
     url.searchParams.set(name, value)
-  const answer = await askFor(
-    url.href,
-    headers,
-    smallest[kind](model, upstream.dialect?.limit ?? 'max_completion_tokens'),
-  )
+  const answer = await askFor(url.href, headers, {
+    body: smallest[kind](model, upstream.dialect?.limit ?? 'max_completion_tokens'),
+    signer: signerOf(upstream),
+  })
   return answer.status === 'ok'
     ? { isFine: true, words: 'answers' }
     : { isFine: false, words: `fails: ${answer.status}` }

@@ -1,9 +1,12 @@
 /** Asks an upstream which models it has. */
 
+import { systemClock } from '../../kernel/clock.ts'
 import type { Dialect } from '../protocols/dialect.ts'
 import { request } from './http.ts'
 import type { ReachTrouble } from './reach-trouble.ts'
+import { openSigner } from './request-signer.ts'
 import { headersFor, type ModelServer } from './server-address.ts'
+import type { RequestSigner } from './signer.ts'
 import { UpstreamFailure } from './upstream.ts'
 import { type UpstreamKind, wireProtocols } from './wire-protocol.ts'
 
@@ -34,6 +37,8 @@ export type CheckedServer = {
   base_url: string
   api_key: string | undefined
   auth?: ModelServer['auth'] | undefined
+  region?: string | undefined
+  service?: string | undefined
   headers?: Readonly<Record<string, string>> | undefined
   secret_headers?: Readonly<Record<string, string>> | undefined
   query?: Readonly<Record<string, string>> | undefined
@@ -80,7 +85,7 @@ async function checkAt(asked: CheckedServer): Promise<UpstreamCheck> {
     ...(auth === undefined ? {} : { auth }),
     headers: { ...asked.headers, ...asked.secret_headers },
   })
-  const answer = await askFor(url.href, headers)
+  const answer = await askFor(url.href, headers, { signer: signerOf(asked) })
   if (answer.status !== 'ok') return { status: answer.status, models: null }
   const models = namesIn(answer.text)
   return { status: models ? 'ok' : 'unlisted', models }
@@ -91,16 +96,29 @@ export type FreeAnswer =
   | { status: 'ok'; text: string }
   | { status: Exclude<UpstreamCheck['status'], 'ok' | 'misplaced'> }
 
+/** The signer of requests to a server; undefined where its key is sent. */
+export const signerOf = (asked: CheckedServer): RequestSigner | undefined =>
+  openSigner({
+    ...asked,
+    baseUrl: asked.base_url,
+    apiKey: asked.api_key,
+    clock: systemClock,
+  })
+
 /** Asks for a page, or sends a body. */
 export async function askFor(
   url: string,
   headers: Record<string, string>,
-  body?: object,
+  { body, signer }: { body?: object; signer?: RequestSigner | undefined } = {},
 ): Promise<FreeAnswer> {
   const { signal } = new AbortController()
-  const sent = body && { method: 'POST', body: JSON.stringify(body) }
+  const text = body && JSON.stringify(body)
+  const method = text === undefined ? 'GET' : 'POST'
+  const sent = text === undefined ? {} : { body: text }
   try {
-    const answer = await request({ url, method: 'GET', ...sent, headers, signal, limits })
+    const proof = signer && (await signer.headersFor({ method, url, body: text }))
+    const all = { ...headers, ...proof }
+    const answer = await request({ url, method, ...sent, headers: all, signal, limits })
     const { status } = answer
     if (status === 200) return { status: 'ok', text: await answer.text() }
     answer.stop()
@@ -113,8 +131,9 @@ export async function askFor(
   }
 }
 
-const statuses: Partial<Record<UpstreamFailure['reason'], 'unreachable' | 'timeout'>> = {
+const statuses: Partial<Record<UpstreamFailure['reason'], 'unreachable' | 'timeout' | 'denied'>> = {
   unreachable: 'unreachable',
+  denied: 'denied',
   timeout: 'timeout',
   too_long: 'timeout',
 }

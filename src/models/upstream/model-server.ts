@@ -15,6 +15,7 @@ import { noteExchange } from './exchange-hashes.ts'
 import { defaultHttpLimits, type HttpLimits, type Wire, type WireAnswer } from './http.ts'
 import { errorObjectIn, inBandFailure } from './in-band.ts'
 import { refusalIn, type WordRules } from './refused.ts'
+import { askSigned, openSigner } from './request-signer.ts'
 import { endpoint, headersFor, type ModelServer } from './server-address.ts'
 import { ServerDialects } from './server-dialects.ts'
 import type { EvidenceConfig } from './signed-exchange.ts'
@@ -44,16 +45,13 @@ export function modelServer(options: ModelServer): Upstream {
     embedding: open(wireProtocol.paths.embedding),
   }
   const headers = headersFor(wireProtocol, options)
-  const own = [
-    options.apiKey,
-    ...(options.pool?.keys.map(({ secret }) => secret) ?? []),
-    options.baseUrl,
-    URL.parse(options.baseUrl)?.host,
-    URL.parse(options.baseUrl)?.hostname,
-    ...Object.values(options.headers ?? {}),
-  ]
+  const { clock = systemClock } = options
+  const signer = openSigner({ ...options, clock })
+  const known = secretsOf(options)
   const rules = {
-    secrets: own.filter((secret): secret is string => secret !== undefined && secret !== ''),
+    get secrets() {
+      return signer ? [...known, ...signer.secrets()] : known
+    },
     isRelayed: options.relaysMessages !== false,
   }
   const allLimits = { ...defaultHttpLimits, ...limits }
@@ -65,7 +63,7 @@ export function modelServer(options: ModelServer): Upstream {
     totalMs: Number.POSITIVE_INFINITY,
   }
 
-  const counting = open(wireProtocol.counting)
+  const counting = signer ? undefined : open(wireProtocol.counting)
   const { pool } = options
   const countBy = (model: string) => pool?.headersFor(model) ?? headers
   const counter = counting && tokenCounter({ wire: counting, headers: countBy, limits: allLimits })
@@ -75,14 +73,17 @@ export function modelServer(options: ModelServer): Upstream {
     const wire = wires[kind]
     if (!wire) throw new UpstreamFailure('rejected')
     const own = passed ? { ...headers, ...passed } : headers
-    return wire.ask({
+    const request = {
       account,
       headers: trace && isTraced ? { ...own, ...traceHeaders(trace) } : own,
       body,
       signal,
       mark,
       limits,
-    })
+    }
+    if (!signer) return wire.ask(request)
+    const url = endpoint(options, wireProtocol.paths[kind] ?? '')
+    return askSigned(signer, { wire, url }, request)
   }
   const { attest } = options
   /** Notes the bytes of both sides. */
@@ -124,7 +125,7 @@ export function modelServer(options: ModelServer): Upstream {
   return {
     id,
     protocol: wireProtocol.protocol,
-    dialects: new ServerDialects(options.clock ?? systemClock, options.dialect),
+    dialects: new ServerDialects(clock, options.dialect),
     ...(counter && { countTokens: counter }),
     ...(pool && { keys: () => pool.health(), isReady: (model) => pool.isReady(model) }),
     ...(attest && {
@@ -141,6 +142,14 @@ export function modelServer(options: ModelServer): Upstream {
         ? askByKeys(pool, call, (own) => stream(call, { ...streaming, headers: own }))
         : stream(call, streaming),
   }
+}
+
+/** Texts of the configuration that are cut from the words of the server. */
+function secretsOf({ apiKey, pool, baseUrl, headers = {} }: ModelServer): string[] {
+  const url = URL.parse(baseUrl)
+  const keys = pool?.keys.map(({ secret }) => secret) ?? []
+  const all = [apiKey, ...keys, baseUrl, url?.host, url?.hostname, ...Object.values(headers)]
+  return all.filter((secret): secret is string => secret !== undefined && secret !== '')
 }
 
 type Headers = Readonly<Record<string, string>>

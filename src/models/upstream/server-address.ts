@@ -2,6 +2,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 
 import type { Dialect } from '../protocols/dialect.ts'
+import { isSigning, type SigningAuth } from './credentials.ts'
 import type { HttpLimits } from './http.ts'
 import type { KeyPool } from './key-pool.ts'
 import type { EvidenceConfig } from './signed-exchange.ts'
@@ -17,7 +18,10 @@ export type ModelServer = {
   /** Several keys in the place of `apiKey`, which share its requests. */
   pool?: KeyPool | undefined
   /** How the key is sent; what is usual for the protocol when absent. */
-  auth?: 'bearer' | 'x-api-key' | 'none'
+  auth?: 'bearer' | 'x-api-key' | 'none' | SigningAuth
+  /** Region and service of AWS, where requests are signed for it. */
+  region?: string | undefined
+  service?: string | undefined
   /** Sent with every request, beside those of the protocol. */
   headers?: Readonly<Record<string, string>>
   /** Query parameters of every request, beside those of `baseUrl`. */
@@ -43,7 +47,7 @@ export function headersFor(
 ): Record<string, string> {
   const { apiKey, auth = wireProtocol.auth } = options
   const credential: Record<string, string> =
-    apiKey === undefined || auth === 'none'
+    apiKey === undefined || auth === 'none' || isSigning(auth)
       ? {}
       : auth === 'bearer'
         ? { authorization: `Bearer ${apiKey}` }

@@ -100,6 +100,12 @@ for (const engine of engines) {
         'stub error': '1',
         'stub cut': '1',
       })
+      const means = values('counterfoil_upstream_first_token_seconds')
+      for (const [place, seconds] of Object.entries(means)) {
+        expect(place).toMatch(/^(stub|builtin) /)
+        expect(Number(seconds)).toBeGreaterThanOrEqual(0)
+      }
+      expect(Object.keys(means).length).toBeGreaterThan(0)
       expect(values('counterfoil_upstream_places_most')).toEqual({ stub: '7' })
       expect(values('counterfoil_upstream_places_taken')).toEqual({ stub: '0' })
       expect(values('counterfoil_upstream_places_waiting')).toEqual({ stub: '0' })
@@ -125,7 +131,9 @@ for (const engine of engines) {
     })
 
     test('every label is one of a few, with values of the configuration or a closed list', () => {
-      const models = w.deps.catalogue.list().map(({ id }) => id)
+      const models = w.deps.catalogue
+        .list()
+        .flatMap(({ id, route }) => [id, ...route.map((step) => step.model)])
       const upstreams = w.deps.upstreams.list().map(({ id }) => id)
       const closed: Record<string, readonly string[] | undefined> = {
         model: models,

@@ -57,7 +57,8 @@ describe('the service, as its operator sees it', () => {
     const view = await read('/models')
     expect(view.price_list).toMatchObject({ id: 'default', version: 1, leaf: 0 })
     const builtin = view.upstreams.find(({ asked }: { asked: number }) => asked === 1)
-    expect(builtin).toMatchObject({ asked: 1, failed: 0, reasons: {} })
+    expect(builtin).toMatchObject({ asked: 1, failed: 0, reasons: {}, share_bps: 10_000 })
+    expect(Array.isArray(builtin.first_tokens)).toBe(true)
   })
 
   test('the configuration is read again where something can: what came of it is said and noted', async () => {

@@ -32,7 +32,12 @@ describe.each(engines)('tokens of the operator API on %s', (engine) => {
   test('A token works until it expires, is rotated or is revoked.', async () => {
     const { token, secret } = await issueToken(w.deps, all)
     expect(secret).toStartWith('op-service-')
-    expect((await health(secret)).status).toBe(200)
+    const told = await health(secret)
+    expect(told.status).toBe(200)
+    const { upstreams } = await told.json()
+    expect(upstreams).toContainEqual(
+      expect.objectContaining({ id: 'builtin', asked: 0, share_bps: 0, first_tokens: [] }),
+    )
     const turned = await rotateToken(w.deps, token.id, 3_600_000)
     expect((await health(secret)).status).toBe(200)
     expect((await health(turned.secret)).status).toBe(200)

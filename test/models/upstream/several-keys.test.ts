@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { modelServer } from '../../../src/models/upstream/model-server.ts'
-import { openPool } from '../../../src/models/upstream/open-pool.ts'
+import { keyIds, openPool } from '../../../src/models/upstream/open-pool.ts'
 import {
   type SentMark,
   type Upstream,
@@ -97,6 +97,13 @@ describe('several keys of an upstream', () => {
       expect(b?.status).toBe('ok')
     })
   }
+
+  test('have ids that tell which states are of no use after a reload', () => {
+    open({ 'key-a': 1, 'key-c': 1 })
+    const kept = keyIds('many', [{ key: 'key-a' }, { key: 'key-b' }])
+    expect(states.size).toBe(3)
+    expect([...states.keys()].filter((id) => kept.includes(id))).toHaveLength(2)
+  })
 
   test('rest as long as they are told, else twice as long each time, until one is taken', async () => {
     answers = { 'key-a': { status: 429, after: 7200 }, 'key-b': { status: 429 } }

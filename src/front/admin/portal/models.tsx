@@ -272,9 +272,20 @@ const upstreamColumns = (models: readonly Model[]): Column<UpstreamHealth>[] => 
   },
   { head: 'Requests', kind: 'number', cell: ({ asked }) => asked.toLocaleString('en-US') },
   {
+    head: 'Share',
+    kind: 'optional-number',
+    cell: ({ share }) => `${(100 * share).toFixed(1)}%`,
+  },
+  {
     head: 'Failed',
     kind: 'number',
     cell: ({ failed }) => failed.toLocaleString('en-US'),
+  },
+  {
+    head: 'First token',
+    kind: 'optional',
+    cell: ({ latencies }) =>
+      latencies.map(({ model, ms }) => `${model} ${(ms / 1000).toFixed(2)} s`).join(', ') || '–',
   },
   {
     head: 'Reasons',
