@@ -80,6 +80,7 @@ const more: [name: string, route: string, query: string][] = [
   ['explorer-none', '/explorer', '?q=nowhere'],
   ['docs-search-none', '/docs/search', '?q=zebra'],
   ['nowhere', '/nowhere', ''],
+  ['setup-steps', '/setup', ''],
 ]
 
 type Listed = { data: { id: string; url?: string }[] }
@@ -127,7 +128,12 @@ export async function pagesOf(showcase: Showcase): Promise<ShownPage[]> {
       .replace(':id', id)
       .replace(':address', account)
       .replace('*', 'nowhere')
-    return { name, route, path: path + query, isSignedIn: route.startsWith('/dashboard') }
+    return {
+      name,
+      route,
+      path: path + query,
+      isSignedIn: route.startsWith('/dashboard') || name === 'setup-steps',
+    }
   }
   const found = (await pageRoutes(showcase)).filter((route) => !/[:*]/.test(route))
   return [

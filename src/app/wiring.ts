@@ -7,6 +7,7 @@ import { sessionStore } from '../access/accounts/store/session.ts'
 import { accountStore } from '../access/accounts/store.ts'
 import { keyStore } from '../access/keys/store.ts'
 import { memberStore } from '../access/members/store.ts'
+import { setupLinkStore } from '../access/operators/store/setup-links.ts'
 import { operatorTokenStore } from '../access/operators/store.ts'
 import { depositStore } from '../billing/deposits/store.ts'
 import { marginStore } from '../billing/margins/store.ts'
@@ -184,7 +185,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     sequencer: sequencer({ store, log, clock }),
     live: liveRuns(room),
     reload: { again: undefined },
-    providers: { desk: undefined },
+    ...{ providers: { desk: undefined }, setup: { desk: undefined } },
     version: { version, commit },
     adopt: async (next) => {
       await offerAnew(next, () =>
@@ -235,6 +236,7 @@ const storesOf = (db: Db, shard: Deps['shard']) => ({
   sessions: sessionStore(db),
   extent: accountCountsStore(db),
   nonces: nonceStore(db),
+  setupLinks: setupLinkStore(db),
   operatorTokens: operatorTokenStore(db),
   statements: statementStore(db),
   console: consoleStore(db),

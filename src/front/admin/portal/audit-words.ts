@@ -26,6 +26,7 @@ export const auditWords: ReadonlyMap<string, string> = new Map([
   ['member.leave', 'Member left'],
   ['member.remove', 'Member removed'],
   ['member.uninvite', 'Invitation withdrawn'],
+  ['operator.claim', 'First operator appointed'],
   ['operator_token.create', 'Operator token created'],
   ['operator_token.revoke', 'Operator token revoked'],
   ['operator_token.rotate', 'Operator token rotated'],

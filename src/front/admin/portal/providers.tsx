@@ -26,6 +26,7 @@ import {
   ProviderList,
   ReviewPage,
 } from './provider-pages.tsx'
+import { setupPath } from './setup-pages.tsx'
 
 /** A change of many models is long. */
 const draftBytes = 512 * 1024
@@ -95,10 +96,17 @@ export const adminProvidersPortal = (
         await noteAction(deps, { actor, action: 'provider.add', subject: upstream, detail })
         if (wantsJson(request)) return { object: 'provider', upstream, models, reload: result }
         const done = { what: 'provider_added' } as const
-        return reply({ request, set }, { fragment: <></>, seeOther: paths.models, done })
+        const seeOther = (await hasRun(deps, actor)) ? paths.models : setupPath
+        return reply({ request, set }, { fragment: <></>, seeOther, done })
       },
       { needsAdmin: 'action', parse: 'none' },
     )
+
+/** A newcomer goes on with the set-up. */
+async function hasRun({ runs }: Deps, account: string): Promise<boolean> {
+  const { items } = await runs.listShown({ account }, {}, { limit: 1, after: undefined })
+  return items.length > 0
+}
 
 const titled = (name: string) => ({ ...here, title: `Add ${name}` })
 
