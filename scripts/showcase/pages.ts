@@ -61,6 +61,8 @@ export async function pageRoutes({ deps }: Pick<Showcase, 'deps'>): Promise<stri
 
 /** Queries that give some routes something to show. */
 const queries: Record<string, string> = {
+  '/dashboard/admin/models/model': '?id=acme/large',
+  '/dashboard/admin/models/upstream': '?id=builtin',
   '/dashboard/settings/retention': '?to=24h',
   '/dashboard/usage': '?group_by=key,model',
   '/dashboard/keys/:id/rotate': '?overlap_seconds=0',

@@ -75,6 +75,7 @@ import type { SlotPlaces } from '../storage/slots/store/owners.ts'
 import type { TextStore } from '../storage/texts/store.ts'
 import type { Limiters } from '../web/http/limits.ts'
 import type { MemoryBudget } from '../web/http/memory-budget.ts'
+import type { ChangeDesk } from './changes/changes-port.ts'
 import type { Meters } from './metrics/meters.ts'
 import type { ProviderDesk } from './providers/desk-port.ts'
 import type { ReloadResult } from './reload-port.ts'
@@ -201,6 +202,8 @@ export type Deps = {
   reload: { again: (() => Promise<ReloadResult>) | undefined }
   /** Adds providers to the configuration file; undefined where it is not read again. */
   providers: { desk: ProviderDesk | undefined }
+  /** Changes models and upstreams in the configuration file; undefined as above. */
+  changes: { desk: ChangeDesk | undefined }
   /** Writes the first operator into the configuration file; undefined as above. */
   setup: { desk: SetupDesk | undefined }
   version: { version: string; commit: string | null }

@@ -76,6 +76,7 @@ import { countersOf } from './counters.ts'
 import type { Deps, Settings } from './deps-port.ts'
 import type { ProcessFacts } from './metrics/collect.ts'
 import { makeMeters } from './metrics/meters.ts'
+import { noDesks } from './no-desks.ts'
 import { type Clocks, ledgerOf, openRightClock } from './open-ledger.ts'
 import { openTelemetry } from './open-telemetry.ts'
 import { provingOf } from './proving.ts'
@@ -185,7 +186,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     sequencer: sequencer({ store, log, clock }),
     live: liveRuns(room),
     reload: { again: undefined },
-    ...{ providers: { desk: undefined }, setup: { desk: undefined } },
+    ...noDesks(),
     version: { version, commit },
     adopt: async (next) => {
       await offerAnew(next, () =>

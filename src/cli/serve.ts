@@ -8,6 +8,7 @@ import { issueKey } from '../access/keys/issue.ts'
 import { defaultLifeMs, scopes } from '../access/keys/key.ts'
 import { issueSetupLink } from '../access/operators/setup-link.ts'
 import { openWhenThere, untilClockIsRight } from '../app/await-database.ts'
+import { openChangeDesk } from '../app/changes/change-desk.ts'
 import type { Deps } from '../app/deps-port.ts'
 import { type LevelledLog, openLog } from '../app/logging.ts'
 import type { ProcessFacts } from '../app/metrics/collect.ts'
@@ -143,6 +144,7 @@ function reloadOnSignal({ deps }: RunningService, read: ServeConfig, options: Se
   const place = { path: pathOf(options), flags: options, config: read.config, reload }
   deps.providers.desk = openProviderDesk(place, deps.clock)
   deps.setup.desk = openSetupDesk(place)
+  deps.changes.desk = openChangeDesk(place)
   // The error is already logged.
   process.on('SIGHUP', () => void reload().catch(() => {}))
 }

@@ -57,6 +57,8 @@ export const auditWords: ReadonlyMap<string, string> = new Map([
   ['sign_in', 'Signed in'],
   ['sign_in.failed', 'Sign-in refused'],
   ['sign_out', 'Signed out'],
+  ['model.change', 'Model changed'],
+  ['upstream.change', 'Upstream changed'],
   ['provider.add', 'Provider added'],
   ['signer.revoke', 'Signer revoked'],
   ['signer.rotate', 'Signer rotated'],

@@ -83,7 +83,7 @@ export const adminProvidersPortal = (
         const { value } = await readFields(request, { limitBytes: draftBytes })
         const { draft: sealed } = checkBody(confirmProviderBody, value)
         const desk = deskOf(deps)
-        const draft = openDraft(deps, actor, sealed)
+        const draft = openDraft(deps, { kind: 'provider', account: actor }, sealed)
         const result = await desk.write(draft)
         noteReload(result)
         const { upstream, provider, models } = draft
@@ -118,7 +118,7 @@ async function propose(deps: Deps, account: string, typed: unknown): Promise<Pro
   const desk = deskOf(deps)
   const wish = readProviderWish(sent)
   const proposal = await desk.propose(wish)
-  const sealed = sealDraft(deps, account, proposal.draft)
+  const sealed = sealDraft(deps, { kind: 'provider', account }, proposal.draft)
   return { proposal, sealed, provider: wish.provider }
 }
 
