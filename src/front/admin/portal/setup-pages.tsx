@@ -41,7 +41,8 @@ export type SetupSteps = {
 
 export const SetupPage = ({ of: view }: { of: SetupView }) => (
   <div class="stack">
-    <PageHead title="Set up" />
+    {/* The wallets come with a heading of their own. */}
+    {view.state === 'wallet' ? null : <PageHead title="Set up" />}
     <Body of={view} />
   </div>
 )
