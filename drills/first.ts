@@ -147,8 +147,9 @@ export function firstReport({ ways, faults, build }: Awaited<ReturnType<typeof d
   )
   return `${headOf('From an empty folder to a first receipt', 'first', build)}
 
-A stub stands in for the provider, so that the time is that of this program and its commands; no price is typed. The
-receipt is checked by \`counterfoil verify\`, without the server. At most ${mostMs / 1000} s.
+A stub stands in for the provider, so that the time is that of this program and its commands;
+no price is typed. The receipt is checked by \`counterfoil verify\`, without the server.
+At most ${mostMs / 1000} s.
 
 ${faultList(faults)}
 

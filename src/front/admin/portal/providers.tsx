@@ -95,17 +95,20 @@ export const adminProvidersPortal = (
         }
         await noteAction(deps, { actor, action: 'provider.add', subject: upstream, detail })
         if (wantsJson(request)) return { object: 'provider', upstream, models, reload: result }
+        if (await isNewcomer(deps, actor, result)) {
+          return reply({ request, set }, { fragment: <></>, seeOther: setupPath })
+        }
         const done = { what: 'provider_added' } as const
-        const seeOther = (await hasRun(deps, actor)) ? paths.models : setupPath
-        return reply({ request, set }, { fragment: <></>, seeOther, done })
+        return reply({ request, set }, { fragment: <></>, seeOther: paths.models, done })
       },
       { needsAdmin: 'action', parse: 'none' },
     )
 
-/** A newcomer goes on with the set-up. */
-async function hasRun({ runs }: Deps, account: string): Promise<boolean> {
+/** Without a run yet an operator goes on with the set-up, unless the reload has more to say. */
+async function isNewcomer({ runs }: Deps, account: string, result: ReloadResult): Promise<boolean> {
+  if ('problems' in result || result.restart.length > 0) return false
   const { items } = await runs.listShown({ account }, {}, { limit: 1, after: undefined })
-  return items.length > 0
+  return items.length === 0
 }
 
 const titled = (name: string) => ({ ...here, title: `Add ${name}` })
