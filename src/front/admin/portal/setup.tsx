@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import { sessionAuth, sessionHere, wantsJson } from '../../../access/accounts/needs-session.ts'
 import { hashToken } from '../../../access/accounts/session.ts'
-import { opensSetup, setupLifeMs } from '../../../access/operators/setup-link.ts'
+import { opensSetup } from '../../../access/operators/setup-link.ts'
 import type { Deps } from '../../../app/deps-port.ts'
 import type { SetupDesk } from '../../../app/setup/desk-port.ts'
 import { nusdPerUsd } from '../../../kernel/money.ts'
@@ -32,14 +32,15 @@ export const setupPages = (deps: Deps, frame: Frame) => {
   const { settings, clock } = deps
   const failures = makeLimiter(clock)
 
-  /** Whether a link opens the set-up. Failures of one network are counted. */
+  /**
+   * Whether a link opens the set-up. Failures of one network are counted and refused above a limit;
+   * a good link opens all the same, so that guesses lock no operator out.
+   */
   const opens = async (token: string | undefined, address: string): Promise<boolean> => {
     if (token === undefined || deps.setup.desk === undefined) return false
-    const network = rateKey(address)
-    const standing = failures.peek(network, settings.failedAuthPerMinute)
-    if (!standing.ok) throw tooMany(standing.retryAfterMs, 'rate_limited')
     if (await opensSetup(deps, token)) return true
-    failures.take(network, settings.failedAuthPerMinute)
+    const verdict = failures.take(rateKey(address), settings.failedAuthPerMinute)
+    if (!verdict.ok) throw tooMany(verdict.retryAfterMs, 'rate_limited')
     return false
   }
 
@@ -169,12 +170,10 @@ type Claim = { account: string; token: string }
 async function claim(deps: Deps, { account, token }: Claim): Promise<void> {
   const { setupLinks, clock } = deps
   const hash = hashToken(token)
+  const link = (await setupLinks.find(hash, clock.now())) ?? refuseLink()
   const result = await deskOf(deps).claim(account, {
     take: () => setupLinks.take(hash, clock.now()),
-    giveBack: () => {
-      const issuedAt = clock.now()
-      return setupLinks.add({ hash, issuedAt, expiresAt: issuedAt + setupLifeMs })
-    },
+    giveBack: () => setupLinks.add(link),
   })
   const refused = 'problems' in result ? result.problems.length : 0
   const detail = { line: deps.setup.desk?.look(account).line ?? '', refused }
