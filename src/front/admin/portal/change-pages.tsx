@@ -170,7 +170,7 @@ export const ChangeReview = ({ kind, proposal, sealed }: ReviewProps) => {
   return (
     <Panel id="review" title={`Change of ${path}`}>
       <Pad>
-        <Code id="diff" label="Lines that go and come" text={diff} />
+        <Code id="diff" label="Lines that go and come" text={diff} wrap />
         {draft.key === undefined ? null : (
           <p class="quiet">
             The key {isWritable ? 'goes' : 'belongs'} into{' '}

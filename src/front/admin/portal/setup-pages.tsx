@@ -100,7 +100,7 @@ const Claim = ({ of: { account, place, refusal } }: { of: ClaimView }) => (
         </p>
         <div class="row">
           <Button look="go">Become the operator</Button>
-          <ButtonLink look="plain" href="/dashboard/settings">
+          <ButtonLink look="plain" href="/dashboard/sessions">
             Use another wallet
           </ButtonLink>
         </div>
@@ -132,7 +132,7 @@ const StepList = ({ of: view }: { of: SetupSteps }) => (
         <CopyBox id="other-nodes" label="The command for other nodes" value={view.place.command} />
       </>
     ) : null}
-    <StatusPanel findings={view.progress.findings} />
+    {view.progress.findings.length === 0 ? null : <StatusPanel findings={view.progress.findings} />}
     <p class="quiet">
       On the machine of the server <code>counterfoil doctor</code> checks more.{' '}
       <a href={adminPath}>Administration</a> shows all parts.
