@@ -11,6 +11,7 @@ import { demoReport, drillDemo } from './demo.ts'
 import { drillEvents, eventsReport } from './events.ts'
 import { drillExport, exportReport } from './export.ts'
 import { drillFaults, everyFault, faultsReport } from './faults.ts'
+import { drillFirst, firstReport } from './first.ts'
 import { drillFuzz, fuzzReport } from './fuzz.ts'
 import { drillHostile, hostileReport } from './hostile.ts'
 import { drillLiabilities, liabilitiesReport } from './liabilities.ts'
@@ -90,6 +91,7 @@ const drills: Record<string, () => Promise<Found>> = {
     return found(drillFaults(chosen, say), faultsReport)
   },
   copy: () => found(drillCopy(numberOf(values.runs, 100_000), say), copyReport),
+  first: () => found(drillFirst(say), firstReport),
   fuzz() {
     const seed = numberOf(values.seed, Date.now() % 1_000_000)
     return found(drillFuzz({ seconds: Number(values.seconds), seed, say }), fuzzReport)

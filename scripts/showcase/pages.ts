@@ -61,6 +61,8 @@ export async function pageRoutes({ deps }: Pick<Showcase, 'deps'>): Promise<stri
 
 /** Queries that give some routes something to show. */
 const queries: Record<string, string> = {
+  '/dashboard/admin/models/model': '?id=acme/large',
+  '/dashboard/admin/models/upstream': '?id=builtin',
   '/dashboard/settings/retention': '?to=24h',
   '/dashboard/usage': '?group_by=key,model',
   '/dashboard/keys/:id/rotate': '?overlap_seconds=0',
@@ -80,6 +82,7 @@ const more: [name: string, route: string, query: string][] = [
   ['explorer-none', '/explorer', '?q=nowhere'],
   ['docs-search-none', '/docs/search', '?q=zebra'],
   ['nowhere', '/nowhere', ''],
+  ['setup-steps', '/setup', ''],
 ]
 
 type Listed = { data: { id: string; url?: string }[] }
@@ -127,7 +130,12 @@ export async function pagesOf(showcase: Showcase): Promise<ShownPage[]> {
       .replace(':id', id)
       .replace(':address', account)
       .replace('*', 'nowhere')
-    return { name, route, path: path + query, isSignedIn: route.startsWith('/dashboard') }
+    return {
+      name,
+      route,
+      path: path + query,
+      isSignedIn: route.startsWith('/dashboard') || name === 'setup-steps',
+    }
   }
   const found = (await pageRoutes(showcase)).filter((route) => !/[:*]/.test(route))
   return [

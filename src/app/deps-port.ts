@@ -7,6 +7,7 @@ import type { Nonces } from '../access/accounts/nonce.ts'
 import type { Sessions } from '../access/accounts/session.ts'
 import type { Keys } from '../access/keys/keys.ts'
 import type { Members } from '../access/members/member.ts'
+import type { SetupLinks } from '../access/operators/setup-links.ts'
 import type { OperatorTokens } from '../access/operators/tokens.ts'
 import type { Plans } from '../access/plan.ts'
 import type { DepositPolicy } from '../billing/deposits/deposit.ts'
@@ -74,9 +75,11 @@ import type { SlotPlaces } from '../storage/slots/store/owners.ts'
 import type { TextStore } from '../storage/texts/store.ts'
 import type { Limiters } from '../web/http/limits.ts'
 import type { MemoryBudget } from '../web/http/memory-budget.ts'
+import type { ChangeDesk } from './changes/changes-port.ts'
 import type { Meters } from './metrics/meters.ts'
 import type { ProviderDesk } from './providers/desk-port.ts'
 import type { ReloadResult } from './reload-port.ts'
+import type { SetupDesk } from './setup/desk-port.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 
 /** Everything the outside world gives us. Built once, in wiring.ts. */
@@ -101,6 +104,8 @@ export type Deps = {
   /** The counts of an account, taken when it opens a page. */
   extent: AccountCountsStore
   nonces: Nonces
+  /** Links that appoint the first operator. */
+  setupLinks: SetupLinks
   /** Tokens of the operator API. */
   operatorTokens: OperatorTokens
   /** Undefined unless contract wallets may sign in: then nothing ever asks the chain. */
@@ -197,6 +202,10 @@ export type Deps = {
   reload: { again: (() => Promise<ReloadResult>) | undefined }
   /** Adds providers to the configuration file; undefined where it is not read again. */
   providers: { desk: ProviderDesk | undefined }
+  /** Changes models and upstreams in the configuration file; undefined as above. */
+  changes: { desk: ChangeDesk | undefined }
+  /** Writes the first operator into the configuration file; undefined as above. */
+  setup: { desk: SetupDesk | undefined }
   version: { version: string; commit: string | null }
 }
 

@@ -18,6 +18,7 @@ import { usagePortal } from '../billing/usage/portal.tsx'
 import { vouchersPortal } from '../billing/vouchers/portal.tsx'
 import { alertsPortal } from '../billing/webhooks/portal/alerts.tsx'
 import { webhooksPortal } from '../billing/webhooks/portal.tsx'
+import { setupPages } from '../front/admin/portal/setup.tsx'
 import { adminPortal } from '../front/admin/portal.tsx'
 import { consolePortal } from '../front/console/portal.tsx'
 import { explorerPages } from '../front/explorer/pages.tsx'
@@ -93,6 +94,7 @@ export function mountPages(app: AnyElysia, deps: PublicDeps, slots: Slots): Show
     .use(membersPortal(deps, frame))
     .use(keysPortal(deps, frame))
     .use(adminPortal(deps, frame))
+    .use(setupPages(deps, frame))
     .use(operatorApi(deps))
     .use(leaksApi(deps))
     .use(sitePages(deps, frame))

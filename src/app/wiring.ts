@@ -7,6 +7,7 @@ import { sessionStore } from '../access/accounts/store/session.ts'
 import { accountStore } from '../access/accounts/store.ts'
 import { keyStore } from '../access/keys/store.ts'
 import { memberStore } from '../access/members/store.ts'
+import { setupLinkStore } from '../access/operators/store/setup-links.ts'
 import { operatorTokenStore } from '../access/operators/store.ts'
 import { depositStore } from '../billing/deposits/store.ts'
 import { marginStore } from '../billing/margins/store.ts'
@@ -75,6 +76,7 @@ import { countersOf } from './counters.ts'
 import type { Deps, Settings } from './deps-port.ts'
 import type { ProcessFacts } from './metrics/collect.ts'
 import { makeMeters } from './metrics/meters.ts'
+import { noDesks } from './no-desks.ts'
 import { type Clocks, ledgerOf, openRightClock } from './open-ledger.ts'
 import { openTelemetry } from './open-telemetry.ts'
 import { provingOf } from './proving.ts'
@@ -184,7 +186,7 @@ export async function makeDeps(parts: Parts): Promise<Service> {
     sequencer: sequencer({ store, log, clock }),
     live: liveRuns(room),
     reload: { again: undefined },
-    providers: { desk: undefined },
+    ...noDesks(),
     version: { version, commit },
     adopt: async (next) => {
       await offerAnew(next, () =>
@@ -235,6 +237,7 @@ const storesOf = (db: Db, shard: Deps['shard']) => ({
   sessions: sessionStore(db),
   extent: accountCountsStore(db),
   nonces: nonceStore(db),
+  setupLinks: setupLinkStore(db),
   operatorTokens: operatorTokenStore(db),
   statements: statementStore(db),
   console: consoleStore(db),

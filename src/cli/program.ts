@@ -23,6 +23,7 @@ const program = new Command('counterfoil')
 const commands: Record<string, () => Promise<(to: Command) => void>> = {
   serve: async () => (await import('./serve.ts')).serveCommand,
   init: async () => (await import('./init.ts')).initCommand,
+  setup: async () => (await import('./setup.ts')).setupCommand,
   key: async () => (await import('./keys.ts')).keyCommands,
   grant: async () => (await import('./grant.ts')).grantCommand,
   receipt: async () => (await import('./receipt.ts')).receiptCommands,

@@ -6,7 +6,9 @@ import type { Command } from 'commander'
 import { toAccountId } from '../access/accounts/account.ts'
 import { issueKey } from '../access/keys/issue.ts'
 import { defaultLifeMs, scopes } from '../access/keys/key.ts'
+import { issueSetupLink } from '../access/operators/setup-link.ts'
 import { openWhenThere, untilClockIsRight } from '../app/await-database.ts'
+import { openChangeDesk } from '../app/changes/change-desk.ts'
 import type { Deps } from '../app/deps-port.ts'
 import { type LevelledLog, openLog } from '../app/logging.ts'
 import type { ProcessFacts } from '../app/metrics/collect.ts'
@@ -14,6 +16,7 @@ import { assertThere, ensureDatabaseFolder, openDatabase } from '../app/open-dat
 import { openAnchorSender, openDataSigner, openHeads } from '../app/open-signer.ts'
 import { openProviderDesk } from '../app/providers/open-desk.ts'
 import { reloader, warnOfPrices } from '../app/reload.ts'
+import { openSetupDesk } from '../app/setup/open-desk.ts'
 import { type RunningService, startServer } from '../app/start.ts'
 import type { Config } from '../config/config.ts'
 import { ensureFolder } from '../config/ensure-folder.ts'
@@ -93,6 +96,7 @@ async function run(options: ServeOptions): Promise<void> {
   if (!options.dev) reloadOnSignal(server, { log, config: asRead }, options)
   say(`counterfoil listens on ${server.url}; receipts are signed by ${server.deps.signer.address}`)
   if (!options.dev) say(missingForRealUse(config))
+  if (!options.dev && config.admins.length === 0) await printSetupLink(server.deps)
 }
 
 type ServeContext = {
@@ -139,6 +143,8 @@ function reloadOnSignal({ deps }: RunningService, read: ServeConfig, options: Se
   deps.reload.again = reload
   const place = { path: pathOf(options), flags: options, config: read.config, reload }
   deps.providers.desk = openProviderDesk(place, deps.clock)
+  deps.setup.desk = openSetupDesk(place)
+  deps.changes.desk = openChangeDesk(place)
   // The error is already logged.
   process.on('SIGHUP', () => void reload().catch(() => {}))
 }
@@ -209,6 +215,12 @@ async function printDevKey(deps: Deps): Promise<void> {
     `For trials only: its private key is public. Sign in as it at ${deps.settings.baseUrl}/signin`,
   )
   print(`COUNTERFOIL_KEY=${secret}`)
+}
+
+/** Only here is it told: no log has it. Other nodes print their own. */
+async function printSetupLink(deps: Deps): Promise<void> {
+  const link = await issueSetupLink(deps, deps.settings.baseUrl, { alone: false })
+  say(`No wallet operates this service yet. Set it up within an hour: ${link}`)
 }
 
 function missingForRealUse(config: Config): string {

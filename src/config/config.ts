@@ -4,6 +4,7 @@ import { planFaults } from '../access/plan-config.ts'
 import type { ShardEntry } from '../kernel/shard.ts'
 import { aliasFaults } from '../models/aliases.ts'
 import { faultsOf, type ModelConfig } from '../models/model-config.ts'
+import { withoutDisabled } from './disabled-upstreams.ts'
 import {
   type FindSecret,
   lists,
@@ -126,6 +127,7 @@ export function loadConfig(inputs: Inputs): LoadedConfig {
       top.database_url ?? `sqlite:${top.data.replace(/(?<!\/)\/+$/, '')}/counterfoil.db`,
     ...rest,
     ...entries,
+    models: withoutDisabled(entries.models, entries.upstreams),
     shards,
   }
   return { config, sources }

@@ -116,6 +116,10 @@ export const lists = {
       'Failures in a row after which it may be left alone for breaker_cooldown_ms; 0 for never.',
     ),
     breaker_cooldown_ms: set(ms, '30_000', 'How long that is, before one request tries it again.'),
+    status: optional(
+      oneOf('live', 'disabled'),
+      'Disabled, it is left out of all routes; a model that nothing else serves is disabled too.',
+    ),
     max_in_flight: set(
       integer('requests', 1, 1_000_000),
       '2_048',

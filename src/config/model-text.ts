@@ -55,6 +55,20 @@ export function withUpstream(text: string, entry: TomlTable): string | undefined
   }
 }
 
+/** The text with a change of an upstream; undefined if a person has to do it. */
+export function withUpstreamChange(text: string, change: ModelChange): string | undefined {
+  const changed = withChange(text, change, 'upstreams')
+  if (changed === undefined) return undefined
+  const upstreams = rawUpstreams(text).map((entry) =>
+    applied(entry, entry['id'] === change.id ? change : undefined),
+  )
+  try {
+    return stable(read(changed)) === stable({ ...read(text), upstreams }) ? changed : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** The upstreams of a file as it writes them. @throws TomlError */
 export function rawUpstreams(text: string): TomlTable[] {
   const { upstreams } = read(text)
@@ -73,7 +87,7 @@ export function faultsIn(text: string): string[] {
 const read = (text: string): Record<string, unknown> =>
   parse(text, { integersAsBigInt: true, unsafeKeyBehaviour: 'throw' })
 
-function applied(entry: ModelEntry, change: ModelChange | undefined): TomlTable {
+function applied(entry: TomlTable, change: ModelChange | undefined): TomlTable {
   if (!change) return entry
   const kept = Object.entries(entry).filter(([name]) => !change.remove.includes(name))
   return { ...Object.fromEntries(kept), ...change.set }
@@ -96,8 +110,12 @@ const isSubList = (name: string): name is (typeof subLists)[number] =>
 
 type Edit = { start: number; end: number; text: string }
 
-function withChange(text: string, { id, set, remove }: ModelChange): string | undefined {
-  const block = blockOf(text, id)
+function withChange(
+  text: string,
+  { id, set, remove }: ModelChange,
+  list: ListName = 'models',
+): string | undefined {
+  const block = blockOf(text, id, list)
   if (!block) return undefined
   const { entry, pairs, lists, end } = block
   const edits: Edit[] = []
@@ -107,8 +125,8 @@ function withChange(text: string, { id, set, remove }: ModelChange): string | un
     const pair = pairs.find((one) => one.name === name)
     const value = set[name]
     const isInline = value !== undefined && !isSubList(name)
-    for (const list of lists.filter((one) => one.name === `models.${name}`)) {
-      edits.push({ start: list.start, end: list.end, text: '' })
+    for (const part of lists.filter((one) => one.name === `${list}.${name}`)) {
+      edits.push({ start: part.start, end: part.end, text: '' })
     }
     if (pair && isInline) {
       edits.push(...valueEdits(text, pair, { old: entry[name], fresh: value }))
@@ -154,33 +172,36 @@ function applyEdits(text: string, edits: readonly Edit[]): string {
 }
 
 type List = { name: string; start: number; end: number }
+/** The lists whose entries are changed in place. */
+type ListName = 'models' | 'upstreams'
+
 type Block = {
-  entry: ModelEntry
+  entry: TomlTable
   headerEnd: number
   pairs: Statement[]
   lists: List[]
   end: number
 }
 
-/** The position of the entry of a model: its pairs, its `[[models.…]]`, and its end. */
-function blockOf(text: string, id: string): Block | undefined {
+/** The position of an entry of a list: its pairs, its tables such as `[[models.…]]`, its end. */
+function blockOf(text: string, id: string, list: ListName): Block | undefined {
   const statements = statementsOf(text)
   let nth = -1
-  const models = rawModels(text)
-  const wanted = models.findIndex((one) => one.id === id)
-  const entry = models[wanted]
+  const entries: TomlTable[] = list === 'models' ? rawModels(text) : rawUpstreams(text)
+  const wanted = entries.findIndex((one) => one['id'] === id)
+  const entry = entries[wanted]
   const from = statements.findIndex(
-    ({ kind, name }) => kind === 'list' && name === 'models' && ++nth === wanted,
+    ({ kind, name }) => kind === 'list' && name === list && ++nth === wanted,
   )
   const header = statements[from]
   if (!header || !entry) return undefined
   const block: Block = { entry, headerEnd: header.end, pairs: [], lists: [], end: header.end }
   for (const statement of statements.slice(from + 1)) {
     const { kind, name, start, end } = statement
-    if (kind !== 'pair' && !name.startsWith('models.')) break
-    const list = block.lists.at(-1)
+    if (kind !== 'pair' && !name.startsWith(`${list}.`)) break
+    const part = block.lists.at(-1)
     if (kind !== 'pair') block.lists.push({ name, start, end })
-    else if (list) list.end = end
+    else if (part) part.end = end
     else block.pairs.push(statement)
     block.end = end
   }

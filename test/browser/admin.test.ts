@@ -100,6 +100,8 @@ describe.skipIf(noChromium)("the operator's pages", () => {
       expect(await page.content()).not.toContain(providerKey)
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
       await page.getByRole('button', { name: 'Add Groq' }).click()
+      await page.getByText('Provider: groq').waitFor()
+      await page.goto(`${w.origin}/dashboard/admin/models`)
       await page.getByText('Configuration reloaded.').waitFor()
       expect(place.text()).toContain('id = "groq"')
       await context.close()

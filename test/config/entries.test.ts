@@ -108,6 +108,7 @@ describe('models and upstreams', () => {
         headers_env: undefined,
         query: undefined,
         secret_headers: {},
+        status: undefined,
         timeout_first_byte_ms: undefined,
         timeout_idle_ms: 60_000,
         timeout_total_ms: 600_000,

@@ -60,7 +60,7 @@ function underBaseUrl({ headers, url }: Request, baseUrl: string): string | unde
   return baseUrl + url.slice(url.indexOf('/', url.indexOf('//') + 2))
 }
 
-type SignInView = {
+export type SignInView = {
   baseUrl: string
   /** The page after the sign-in. */
   next?: string | undefined
@@ -180,7 +180,7 @@ const AsVisitor = ({ view, credit }: { view: SignInView; credit: Nusd }) => (
 )
 
 /** Filled by the wallet script. Space is reserved, so that nothing shifts when it loads. */
-const Wallets = ({ view }: { view: SignInView }) => (
+export const Wallets = ({ view }: { view: SignInView }) => (
   <Sheet step={1}>
     <Pad>
       <p>Your wallet address is your account. Signing is free and sends no transaction.</p>

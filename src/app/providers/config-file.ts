@@ -1,5 +1,14 @@
 /** Reads the configuration file as text, and replaces it with the older one kept beside it. */
-import { chmodSync, existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
 import { makeFile, replaceFile } from '../../config/replace-file.ts'
 
 /** Empty when there is no file yet; another reason was told by the configuration. */
@@ -28,4 +37,16 @@ export function replaceConfig(path: string, text: string, read?: string): void {
   chmodSync(older, statSync(file).mode & 0o777)
   replaceFile(older, readFileSync(file, 'utf8'))
   replaceFile(file, text, read)
+}
+
+/** Whether the file can be replaced: by a rename in its folder. */
+export function canReplace(path: string): boolean {
+  try {
+    const isThere = existsSync(path)
+    accessSync(dirname(isThere ? realpathSync(path) : path), constants.W_OK)
+    if (isThere) accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -1,6 +1,4 @@
 /** Makes the change of the configuration file that adds a provider, for an operator to confirm. */
-import { accessSync, constants, existsSync, realpathSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { diffModels } from '../../config/model-diff.ts'
 import { faultsIn, rawModels, rawUpstreams } from '../../config/model-text.ts'
 import type { Millis } from '../../kernel/clock.ts'
@@ -9,7 +7,7 @@ import { sha256Hex } from '../../kernel/hash.ts'
 import { refuse, refuseField } from '../../kernel/refusal.ts'
 import type { OfferedModel } from '../../models/price-files/price-file.ts'
 import { askOffers, chooseModels, lackingNames, type ProvenOffers } from './ask.ts'
-import { readConfigText } from './config-file.ts'
+import { canReplace, readConfigText } from './config-file.ts'
 import type { ProposedModel, ProviderProposal, ProviderWish } from './desk-port.ts'
 import { keyFileFor } from './key-file.ts'
 import {
@@ -77,7 +75,7 @@ export async function proposeProvider(
       ...(offers.isKeyProven ? [] : [`No free page of ${provider.name} proves a key.`]),
     ],
     path,
-    isWritable: isWritable(path),
+    isWritable: canReplace(path),
     others: config.database_url.startsWith('sqlite:') ? undefined : commandOf(wish),
   }
 }
@@ -116,18 +114,6 @@ const shown = ({ id, kind, rates }: OfferedModel, markup: Decimal | undefined): 
     output: kind === 'chat' ? priceOf(saleOf(rates.output_pusd, factor)) : '–',
   })
   return { id, kind, cost: prices(undefined), sale: prices(markup) }
-}
-
-/** Whether the file can be replaced: by a rename in its folder. */
-function isWritable(path: string): boolean {
-  try {
-    const isThere = existsSync(path)
-    accessSync(dirname(isThere ? realpathSync(path) : path), constants.W_OK)
-    if (isThere) accessSync(path, constants.W_OK)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** The command that adds the same on another machine; it asks for the key. */

@@ -20,6 +20,7 @@ import { adminPath, paths } from './portal/admin-frame.tsx'
 import { adminView, answer } from './portal/answer.tsx'
 import { type AuditListView, AuditPanel, toAuditView } from './portal/audits.tsx'
 import { adminAnchorsPortal, adminDepositsPortal } from './portal/chain.tsx'
+import { adminChangesPortal } from './portal/changes.tsx'
 import { LedgerPanel } from './portal/ledger.tsx'
 import { adminMarginsPortal } from './portal/margins.tsx'
 import { ModelPanels, type ModelsView } from './portal/models.tsx'
@@ -62,6 +63,7 @@ const modelsPortal = (deps: Deps, frame: Frame) => {
   return new Elysia({ name: 'admin-models-portal' })
     .use(adminView(deps, frame, { ...here, read, panel, json: toOperatedModels }))
     .use(adminProvidersPortal(deps, frame, noteReload))
+    .use(adminChangesPortal(deps, frame, noteReload))
     .use(adminAuth(deps))
     .post(
       '/api/portal/admin/reload',

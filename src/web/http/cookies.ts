@@ -1,5 +1,5 @@
-/** The cookies of this service: the session's, and that of a browser that is signing in. */
-export type CookieName = 'sid' | 'signin'
+/** The cookies of a session, of a browser that signs in, and of one that opened a set-up link. */
+export type CookieName = 'sid' | 'signin' | 'setup'
 
 /** Cookies from an action to the page that follows it: a new secret, or the words of a toast. */
 export type BriefName = 'secret' | 'done'
@@ -13,7 +13,8 @@ export function readCookie(
   name: CookieName | BriefName,
   baseUrl: string,
 ): string | undefined {
-  const wanted = name === 'sid' || name === 'signin' ? cookieName(name, baseUrl) : briefName(name)
+  const isBrief = name === 'secret' || name === 'done'
+  const wanted = isBrief ? briefName(name) : cookieName(name, baseUrl)
   const values = (headers.get('cookie') ?? '').split(';').flatMap((pair) => {
     const at = pair.indexOf('=')
     return at !== -1 && pair.slice(0, at).trim() === wanted ? [pair.slice(at + 1).trim()] : []

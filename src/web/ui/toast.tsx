@@ -63,6 +63,7 @@ const said = {
   webhook_tested: { words: 'A test is on its way.' },
   webhook_resent: { words: 'The event is on its way again.' },
   provider_added: { words: 'Provider added.' },
+  configuration_changed: { words: 'Configuration changed.' },
   run_stopped: { words: 'Run stopped.' },
 } satisfies Record<string, ToastText>
 

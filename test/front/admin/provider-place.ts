@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openChangeDesk } from '../../../src/app/changes/change-desk.ts'
 import { openProviderDesk } from '../../../src/app/providers/open-desk.ts'
 import { reloader } from '../../../src/app/reload.ts'
 import { readConfig } from '../../../src/config/file.ts'
@@ -42,6 +43,7 @@ export function providerPlace(w: World, more = '') {
   })
   w.deps.reload.again = reload
   w.deps.providers.desk = openProviderDesk({ path, flags, config, reload }, w.deps.clock)
+  w.deps.changes.desk = openChangeDesk({ path, flags, config, reload })
   return {
     at: `http://127.0.0.1:${server.port}/v1`,
     begin: text,
@@ -54,6 +56,7 @@ export function providerPlace(w: World, more = '') {
       rmSync(folder, { recursive: true })
       w.deps.reload.again = undefined
       w.deps.providers.desk = undefined
+      w.deps.changes.desk = undefined
     },
   }
 }

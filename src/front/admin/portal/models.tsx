@@ -20,6 +20,7 @@ import type { LearnedFact, OperatedModels } from '../operated-models.ts'
 import type { Contradictions, UnpricedUnits } from '../unpriced.ts'
 import type { UpstreamHealth } from '../upstreams.ts'
 import { paths } from './admin-frame.tsx'
+import { changePath } from './change-pages.tsx'
 import { Losses } from './margins.tsx'
 
 export type ModelsView = OperatedModels & {
@@ -201,7 +202,9 @@ const modelColumns: Column<Model>[] = [
     head: 'Model',
     cell: ({ id }) => (
       <span class="name">
-        <code>{id}</code>
+        <a href={changePath('model', id)}>
+          <code>{id}</code>
+        </a>
       </span>
     ),
   },
@@ -244,7 +247,14 @@ const deniedWords = ({ status }: Fault): string =>
 const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 
 const upstreamColumns = (models: readonly Model[]): Column<UpstreamHealth>[] => [
-  { head: 'Upstream', cell: ({ id }) => <code>{id}</code> },
+  {
+    head: 'Upstream',
+    cell: ({ id }) => (
+      <a href={changePath('upstream', id)}>
+        <code>{id}</code>
+      </a>
+    ),
+  },
   {
     head: 'State',
     at: 'state',

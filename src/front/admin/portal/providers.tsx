@@ -26,6 +26,7 @@ import {
   ProviderList,
   ReviewPage,
 } from './provider-pages.tsx'
+import { setupPath } from './setup-pages.tsx'
 
 /** A change of many models is long. */
 const draftBytes = 512 * 1024
@@ -82,7 +83,7 @@ export const adminProvidersPortal = (
         const { value } = await readFields(request, { limitBytes: draftBytes })
         const { draft: sealed } = checkBody(confirmProviderBody, value)
         const desk = deskOf(deps)
-        const draft = openDraft(deps, actor, sealed)
+        const draft = openDraft(deps, { kind: 'provider', account: actor }, sealed)
         const result = await desk.write(draft)
         noteReload(result)
         const { upstream, provider, models } = draft
@@ -94,11 +95,21 @@ export const adminProvidersPortal = (
         }
         await noteAction(deps, { actor, action: 'provider.add', subject: upstream, detail })
         if (wantsJson(request)) return { object: 'provider', upstream, models, reload: result }
+        if (await isNewcomer(deps, actor, result)) {
+          return reply({ request, set }, { fragment: <></>, seeOther: setupPath })
+        }
         const done = { what: 'provider_added' } as const
         return reply({ request, set }, { fragment: <></>, seeOther: paths.models, done })
       },
       { needsAdmin: 'action', parse: 'none' },
     )
+
+/** Without a run yet an operator goes on with the set-up, unless the reload has more to say. */
+async function isNewcomer({ runs }: Deps, account: string, result: ReloadResult): Promise<boolean> {
+  if ('problems' in result || result.restart.length > 0) return false
+  const { items } = await runs.listShown({ account }, {}, { limit: 1, after: undefined })
+  return items.length === 0
+}
 
 const titled = (name: string) => ({ ...here, title: `Add ${name}` })
 
@@ -110,7 +121,7 @@ async function propose(deps: Deps, account: string, typed: unknown): Promise<Pro
   const desk = deskOf(deps)
   const wish = readProviderWish(sent)
   const proposal = await desk.propose(wish)
-  const sealed = sealDraft(deps, account, proposal.draft)
+  const sealed = sealDraft(deps, { kind: 'provider', account }, proposal.draft)
   return { proposal, sealed, provider: wish.provider }
 }
 

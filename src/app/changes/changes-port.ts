@@ -1,0 +1,72 @@
+/** Changes models and upstreams in the configuration file of a running server; types alone. */
+import type { UpstreamCheck } from '../../models/upstream/check.ts'
+import type { ReloadResult } from '../reload-port.ts'
+
+export type ModelChangeWish = {
+  kind: 'model'
+  id: string
+  status: 'live' | 'disabled' | 'deprecated'
+  aliases: readonly string[]
+  /** Of each step of the route; null without one, because the draft travels as JSON. */
+  weights: readonly (number | null)[]
+}
+
+export type UpstreamChangeWish = {
+  kind: 'upstream'
+  id: string
+  status: 'live' | 'disabled'
+  /** Replaces its key. */
+  key: string | undefined
+}
+
+export type ChangeWish = ModelChangeWish | UpstreamChangeWish
+
+/** A model as the file has it. */
+export type WrittenModel = {
+  status: ModelChangeWish['status']
+  aliases: readonly string[]
+  steps: readonly { to: string; weight: number | null }[]
+}
+
+/** An upstream as the file has it, without its key. */
+export type WrittenUpstream = {
+  status: UpstreamChangeWish['status']
+  baseUrl: string
+  /** The variable or file of its key; null for one without a key, or with several. */
+  keyPlace: string | null
+}
+
+/** A change that nothing has made yet. */
+export type ChangeDraft = {
+  wish: (Omit<ModelChangeWish, 'kind'> & { kind: 'model' }) | Omit<UpstreamChangeWish, 'key'>
+  /** SHA-256 of the file before and after. */
+  before: string
+  after: string
+  /** The key, and the new file that is to keep it. */
+  key: { secret: string; file: string } | undefined
+}
+
+export type ChangeProposal = {
+  draft: ChangeDraft
+  /** Lines that go and come, `- ` or `+ ` before each. */
+  diff: string
+  path: string
+  isWritable: boolean
+  /** Whether other nodes have configurations of their own. */
+  hasOthers: boolean
+}
+
+/** How an upstream answered, also in words. */
+export type UpstreamTest = { check: UpstreamCheck; words: string }
+
+export type ChangeDesk = {
+  /** Undefined for a model that the file does not have. */
+  model(id: string): WrittenModel | undefined
+  upstream(id: string): WrittenUpstream | undefined
+  /** Asks an upstream for its models, which costs nothing. @throws Refusal 'not_found' */
+  test(id: string): Promise<UpstreamTest>
+  /** @throws Refusal 'invalid_request' that names the field, 'conflict', 'not_found' */
+  propose(wish: ChangeWish): ChangeProposal
+  /** @throws Refusal 'conflict' where the file changed or cannot be written; it is as before */
+  write(draft: ChangeDraft): Promise<ReloadResult>
+}
