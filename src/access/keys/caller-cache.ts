@@ -1,10 +1,8 @@
-/** Caches the callers of secrets for a second, without keeping the secrets. */
+/** Caches the callers of secrets, without keeping the secrets. */
 import type { Clock, Millis } from '../../kernel/clock.ts'
 import { sha256Into } from '../../kernel/hash.ts'
 import type { Caller } from './key.ts'
 
-/** How long a caller is cached, in ms: a node may miss the notice of a revocation. */
-const rememberedMs = 1000
 const rememberedMax = 100_000
 
 /** A caller with what a look-up compares, in one object to save CPU cache misses. */
@@ -28,7 +26,7 @@ export function rememberCallers(clock: Pick<Clock, 'now' | 'monotonic'>) {
   const bytes = new Uint8Array(32)
   const words = new Int32Array(bytes.buffer)
 
-  /** The caller whose digest is in `words`, unless it was read more than a second ago. */
+  /** The caller whose digest is in `words`, unless it was read too long ago. */
   const lookUp = (): Caller | undefined => {
     const known = entries.get(words[0] ?? 0)
     if (!known || known.b !== words[1] || known.c !== words[2] || known.d !== words[3]) return
@@ -53,13 +51,12 @@ export function rememberCallers(clock: Pick<Clock, 'now' | 'monotonic'>) {
       return lookUp()
     },
     /**
-     * Caches a caller until `endsAt`, or for a second from `readAt`: when its read began, by
+     * Caches a caller until `endsAt` by the wall clock, and until `freshUntil` by
      * {@link Clock.monotonic}.
      */
-    keep(hash: string, caller: Caller, endsAt: Millis, readAt: number): void {
+    keep(hash: string, caller: Caller, endsAt: Millis, freshUntil: number): void {
       read(hash)
       const [first = 0, b, c, d] = words
-      const freshUntil = readAt + rememberedMs
       entries.delete(first)
       entries.set(first, { b, c, d, freshUntil, endsAt, ...caller })
       if (entries.size <= rememberedMax) return

@@ -21,7 +21,7 @@ export type Caller = {
   mayUntil?: Millis
   account: string
   suspended: boolean
-  /** Whether the account had no money when this was read, a second ago at most. */
+  /** Whether the account had no money when this was read: with little it is read each second. */
   isEmpty?: boolean
   plan: Plan
   chain: Chain

@@ -19,7 +19,7 @@ import { keySpending } from './store/spent-lately.ts'
 export function keyStore(
   db: Db,
   clock: Pick<Clock, 'now' | 'monotonic'>,
-  plans: Pick<Plans, 'of'>,
+  plans: Pick<Plans, 'of' | 'since'>,
 ): Keys {
   const { keys, keyWindows, keySecrets } = db.tables
 

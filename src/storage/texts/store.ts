@@ -5,7 +5,15 @@ import type { Json } from '../../kernel/canonical.ts'
 import type { Clock, Millis } from '../../kernel/clock.ts'
 import type { Db } from '../db/engine/db.ts'
 import type { AuditRow, Tables } from '../db/schema/schema.ts'
-import { first, insert, lockedRows, type Query, rows, type Work } from '../db/sql/query-steps.ts'
+import {
+  first,
+  insert,
+  lockedRows,
+  prepared,
+  type Query,
+  rows,
+  type Work,
+} from '../db/sql/query-steps.ts'
 import { dropItemsOf } from '../responses/store.ts'
 import { type Retention, retentionMs } from './retention.ts'
 
@@ -13,7 +21,7 @@ import { type Retention, retentionMs } from './retention.ts'
 export type TextStore = {
   /** Takes deleted bytes out of the files; the job retries what a reader holds up. */
   scrub(): Promise<void>
-  /** How long an account keeps texts; synchronous for a second after a read. */
+  /** How long an account keeps texts; mostly synchronous after a read. */
   retentionOf(account: string): Retention | Promise<Retention>
   /** False for an account that asked to keep nothing; as fresh as {@link retentionOf}. */
   keepsResponses(account: string): boolean | Promise<boolean>
@@ -44,7 +52,7 @@ export type RunText = Texts & { runId: string; accountId: string }
 /** The choices of an account: the texts of its runs, and responses for a next turn. */
 type RetentionSettings = { retention: Retention; responses: boolean }
 
-/** How long a retention is cached, in ms: another process may change it. */
+/** How long a retention is cached, in ms, where another process may change it unseen. */
 const rememberedMs = 1000
 const room = { maxSize: 10_000, sizeCalculation: () => 1 }
 
@@ -55,23 +63,31 @@ export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>): Text
   const { accountSettings, runTexts } = db.tables
   const remembered = new LRUCache<string, RetentionSettings & { readAt: number }>(room)
   db.onConnectionLost(() => remembered.clear())
+  db.onForeignWrite(() => remembered.clear())
   /** False at a start: the files may still hold what an earlier process deleted. */
   let isScrubbed = false
+  let changes = 0
 
   const read = async (account: string): Promise<RetentionSettings> => {
+    const before = changes
     const readAt = clock.monotonic()
-    const row = await db.read((q) =>
-      first(q.select().from(accountSettings).where(eq(accountSettings.accountId, account))),
+    const [row] = await db.read((q) =>
+      prepared('retention_of', { account }, (v) =>
+        q.select().from(accountSettings).where(eq(accountSettings.accountId, v.account)),
+      ),
     )
     const kept = { retention: row?.retention ?? 'none', responses: row?.keepsResponses !== false }
-    remembered.set(account, { ...kept, readAt })
+    // Read before one of our changes, it must not be cached after it.
+    if (before === changes) remembered.set(account, { ...kept, readAt })
     return kept
   }
 
   const freshOf = (account: string): RetentionSettings | undefined => {
+    db.noticeForeign()
     const known = remembered.get(account)
+    if (!known || db.exclusive) return known
     // Not the wall clock, which can be set back.
-    return known && clock.monotonic() - known.readAt < rememberedMs ? known : undefined
+    return clock.monotonic() - known.readAt < rememberedMs ? known : undefined
   }
 
   /** Deletes what `due` selects in batches; returns the count. */
@@ -137,6 +153,7 @@ export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>): Text
         }
         yield* insert(db.tables.auditEntries, [auditOf(row.retention)])
       })
+      changes++
       remembered.delete(account)
     },
     dropAll: async (account) => {

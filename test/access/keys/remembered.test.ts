@@ -17,8 +17,8 @@ const callerOf = (id: string): Caller => {
 function remember(...names: string[]) {
   Object.assign(times, { now: 0, passed: 0 })
   const remembered = rememberCallers(clock)
-  const keep = (name: string, endsAt = forEver, readAt = 0) =>
-    remembered.keep(hashSecret(name), callerOf(name), endsAt, readAt)
+  const keep = (name: string, endsAt = forEver, freshUntil = 1000) =>
+    remembered.keep(hashSecret(name), callerOf(name), endsAt, freshUntil)
   for (const name of names) keep(name)
   const known = (name: string) => {
     const both = [remembered.ofSecret(name), remembered.ofHash(hashSecret(name))]
@@ -43,14 +43,14 @@ describe('a caller who was read', () => {
     expect(['a', 'b', 'other'].map(known)).toEqual(['a', 'b', undefined])
   })
 
-  test('is known for a second from when the reading began, and not a moment longer', () => {
+  test('is known until it is no longer fresh, and not a moment longer', () => {
     const { keep, known } = remember()
-    keep('a', forEver, 500)
+    keep('a', forEver, 1500)
     times.passed = 1499.9
     expect(known('a')).toBe('a')
     times.passed = 1500
     expect(known('a')).toBeUndefined()
-    keep('a', forEver, 1500)
+    keep('a', forEver, 2500)
     expect(known('a')).toBe('a')
   })
 

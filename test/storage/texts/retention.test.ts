@@ -4,6 +4,7 @@ import type { Retention } from '../../../src/storage/texts/retention.ts'
 import { textStore } from '../../../src/storage/texts/store.ts'
 import { pacedModels, startPacedUpstream } from '../../support/paced-upstream.ts'
 import { everythingWritten, until } from '../../support/runs.ts'
+import { lookedAgain, secondConnection } from '../../support/second-connection.ts'
 import { auditsOf, bodyOf, type SharingWorld, saidTo, sharingWorld } from '../../support/sharing.ts'
 import { engines, testAccount, usd, world } from '../../support/world.ts'
 
@@ -112,13 +113,16 @@ for (const engine of engines) {
     }, 60_000)
 
     test('a change in another process is followed within two seconds', async () => {
-      const other = { ...s.w.deps, texts: textStore(s.w.db, s.w.deps.clock) }
+      const second = secondConnection(s.w.db)
+      const other = { ...s.w.deps, texts: textStore(second.db, s.w.deps.clock) }
       await s.ask('remembers that nothing is kept')
       await setRetention(other, { account: testAccount, retention: '24h', actor: 'test' })
-      s.w.advance(2000)
+      if (s.w.db.exclusive) await lookedAgain()
+      else s.w.advance(2000)
       expect(await keptOf(await s.ask('followed'))).toEqual(both('followed'))
       await setRetention(other, { account: testAccount, retention: 'none', actor: 'test' })
       expect(await keptOf(await s.ask('at once'))).toEqual(nothing)
+      await second.close()
     })
 
     test('another account is not concerned', async () => {

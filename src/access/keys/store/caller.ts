@@ -1,6 +1,7 @@
 /** Finds the caller of a secret, and caches callers until they change. */
 import { eq, inArray } from 'drizzle-orm'
 import type { Clock, Millis } from '../../../kernel/clock.ts'
+import type { Nusd } from '../../../kernel/money.ts'
 import type { Db } from '../../../storage/db/engine/db.ts'
 import type { KeyRow } from '../../../storage/db/schema/schema.ts'
 import { prepared, type Query, rows, type Work } from '../../../storage/db/sql/query-steps.ts'
@@ -9,14 +10,22 @@ import { rememberCallers } from '../caller-cache.ts'
 import { type Caller, makeCaller } from '../key.ts'
 import type { Callers } from '../keys.ts'
 
+/** How long a caller is cached, in ms: a node may miss the notice of a revocation. */
+const unsureMs = 1000
+/** The same where this process alone writes, or sees within milliseconds that another one did. */
+const knownMs = 60_000
+/** With less, an account may soon be empty, and its callers are treated otherwise then. */
+const ampleBalance: Nusd = 100_000_000n
+
 export function callers(
   db: Db,
   clock: Pick<Clock, 'now' | 'monotonic'>,
-  plans: Pick<Plans, 'of'>,
+  plans: Pick<Plans, 'of' | 'since'>,
 ): Callers {
   const { keys, keySecrets, accounts } = db.tables
   const remembered = rememberCallers(clock)
   let changes = 0
+  let plansSince = plans.since
 
   function* callerOf(q: Query, hash: string): Work<CachedCaller> {
     const [found] = yield* prepared('key_by_secret', { hash }, (v) =>
@@ -35,7 +44,8 @@ export function callers(
         .where(eq(keySecrets.hash, v.hash)),
     )
     if (!found) return undefined
-    const { key, status, balance, validUntil } = found
+    const { key, status, balance, validUntil, planUntil } = found
+    const now = clock.now()
     const ancestors = key.lineage.slice(1)
     const above =
       ancestors.length === 0
@@ -45,11 +55,17 @@ export function callers(
     if (!chain.every((row): row is KeyRow => row !== undefined)) {
       throw new Error(`key ${key.id} lacks an ancestor`)
     }
-    const plan = plans.of(found, clock.now())
+    const plan = plans.of(found, now)
     const suspended = status === 'suspended'
     const isEmpty = balance === 0n
     const caller = makeCaller({ account: key.accountId, suspended, isEmpty, plan, chain, key })
-    return { caller, validUntil: validUntil ?? Number.POSITIVE_INFINITY }
+    const isSure = db.exclusive && balance >= ampleBalance
+    return {
+      caller,
+      validUntil: validUntil ?? Number.POSITIVE_INFINITY,
+      planUntil: planUntil !== null && planUntil > now ? planUntil : Number.POSITIVE_INFINITY,
+      freshMs: isSure ? knownMs : unsureMs,
+    }
   }
 
   const read = async (hash: string): Promise<Caller | undefined> => {
@@ -58,7 +74,10 @@ export function callers(
     const found = await db.read((q) => callerOf(q, hash))
     if (!found || found.validUntil <= clock.now()) return undefined
     // A row read before one of our changes must not be cached after it.
-    if (before === changes) remembered.keep(hash, found.caller, found.validUntil, readAt)
+    if (before === changes) {
+      const endsAt = Math.min(found.validUntil, found.planUntil)
+      remembered.keep(hash, found.caller, endsAt, readAt + found.freshMs)
+    }
     return found.caller
   }
 
@@ -69,10 +88,25 @@ export function callers(
 
   // The next connection may reach a database in an earlier or later state.
   db.onConnectionLost(() => drop(() => true))
+  db.onForeignWrite(() => drop(() => true))
+
+  /** Forgets all callers if another process wrote, or if other plans are on offer. */
+  const notice = (): void => {
+    db.noticeForeign()
+    if (plans.since === plansSince) return
+    plansSince = plans.since
+    drop(() => true)
+  }
 
   return {
-    knownCaller: (secret) => remembered.ofSecret(secret),
-    findCaller: (hash) => remembered.ofHash(hash) ?? read(hash),
+    knownCaller(secret) {
+      notice()
+      return remembered.ofSecret(secret)
+    },
+    findCaller(hash) {
+      notice()
+      return remembered.ofHash(hash) ?? read(hash)
+    },
     forget(keyId) {
       drop(isOfKey(keyId))
       void db.notices?.tell(`key ${keyId}`)
@@ -95,4 +129,6 @@ export function callers(
 const isOfKey = (keyId: string) => (caller: Caller) => caller.key.lineage.includes(keyId)
 const isOfAccount = (account: string) => (caller: Caller) => caller.account === account
 
-type CachedCaller = { caller: Caller; validUntil: Millis } | undefined
+type CachedCaller =
+  | { caller: Caller; validUntil: Millis; planUntil: Millis; freshMs: number }
+  | undefined
