@@ -28,18 +28,18 @@ test('an account keeps at most 64 idle connections', () => {
 })
 
 promise`E11`
-test('with 512 idle connections each further one closes the oldest', () => {
+test('with 2,048 idle connections each further one closes the oldest', () => {
   const idle = makeIdleLines<{ account: string; id: number }>()
-  for (let id = 0; id < 512; id++) expect(idle.keep(lineOf(`${id}`, id))).toBeUndefined()
-  for (let id = 512; id < 600; id++) expect(idle.keep(lineOf(`${id}`, id))?.id).toBe(id - 512)
-  expect([idle.take('87'), idle.take('88')?.id]).toEqual([undefined, 88])
+  for (let id = 0; id < 2048; id++) expect(idle.keep(lineOf(`${id}`, id))).toBeUndefined()
+  for (let id = 2048; id < 2100; id++) expect(idle.keep(lineOf(`${id}`, id))?.id).toBe(id - 2048)
+  expect([idle.take('51'), idle.take('52')?.id]).toEqual([undefined, 52])
 })
 
 test('making room may close the last idle connection of the same account', () => {
   const idle = makeIdleLines<{ account: string; id: number }>()
-  for (let id = 0; id < 512; id++) idle.keep(lineOf(`${id}`, id))
-  expect(idle.keep(lineOf('0', 512))?.id).toBe(0)
-  expect([idle.take('0')?.id, idle.take('0')]).toEqual([512, undefined])
+  for (let id = 0; id < 2048; id++) idle.keep(lineOf(`${id}`, id))
+  expect(idle.keep(lineOf('0', 2048))?.id).toBe(0)
+  expect([idle.take('0')?.id, idle.take('0')]).toEqual([2048, undefined])
 })
 
 test('a connection that was removed is not given out', () => {

@@ -106,6 +106,25 @@ describe('a kept connection', () => {
     await until('both to be closed', () => upstream.sockets.every((one) => one.destroyed), 12_000)
   }, 20_000)
 
+  test.each([
+    ['timeout=2, max=100', 1100, 2],
+    ['max=100, timeout=30', 4100, 1],
+    ['timeout=1', 0, 2],
+    ['timeout=0', 0, 2],
+  ])(
+    'of a server that says Keep-Alive: %s is reused until a second before',
+    async (said, ms, sockets) => {
+      const { upstream, wire } = await serve((socket, _, body) => {
+        socket.write(rawAnswer(body, `keep-alive: ${said}`))
+      })
+      await ask(wire)
+      await Bun.sleep(ms)
+      await ask(wire)
+      expect(upstream.sockets).toHaveLength(sockets)
+    },
+    20_000,
+  )
+
   test('is one of at most 64 that an account leaves idle', async () => {
     const { upstream, wire } = await serve((socket, _, body) => {
       setTimeout(() => socket.write(rawAnswer(body)), 50)

@@ -22,6 +22,7 @@ export class Exchange implements WireAnswer, LineUser {
   status = 0
   retryAfterMs: number | undefined
   private isKept = false
+  private keptMs: number | undefined
   /** The request that is sent; kept until its answer begins. */
   private request: string | undefined
   private opened: PromiseWithResolvers<WireAnswer> | undefined
@@ -112,6 +113,7 @@ export class Exchange implements WireAnswer, LineUser {
     this.status = head.status
     this.retryAfterMs = head.retryAfterMs
     this.isKept = head.isKept
+    this.keptMs = head.keptMs
     this.body = openBody(head)
     this.request = undefined
     if (this.mark) this.mark.isSent = true
@@ -150,7 +152,7 @@ export class Exchange implements WireAnswer, LineUser {
     this.letGo()
     // Also if it is not being read now.
     line?.socket?.resume()
-    if (line && this.isKept && !body?.hasMore) this.lines.keep(line)
+    if (line && this.isKept && !body?.hasMore) this.lines.keep(line, this.keptMs)
     else if (line) this.lines.cut(line)
     inlet.end()
   }

@@ -4,7 +4,7 @@
 type Idle = { readonly account: string }
 
 /** The most idle connections that one server keeps in all, and of one account. */
-const mostIdle = 512
+const mostIdle = 2048
 const mostIdlePerAccount = 64
 
 /** Idle connections to one server. An account is only given connections of its own. */

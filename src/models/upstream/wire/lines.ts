@@ -15,6 +15,8 @@ export type Line = {
   isClosed: boolean
   /** The time it became idle, in ms of the monotonic clock; undefined before its first answer. */
   idleSince: number | undefined
+  /** How long it may be reused from then on, in ms. */
+  reusedMs: number
   /** The bytes that the system's buffers did not take yet. */
   unsent: Buffer | undefined
 }
@@ -36,8 +38,11 @@ export type Lines = {
   /** An idle connection of the user's account, or a new one. */
   take(user: LineUser): void
   takeNew(user: LineUser): void
-  /** Keeps it for the next request; all bytes of the current exchange were sent and read. */
-  keep(line: Line): void
+  /**
+   * Keeps it for the next request; all bytes of the current exchange were sent and read. `saidMs`
+   * is how long its server says that it keeps it.
+   */
+  keep(line: Line, saidMs?: number): void
   cut(line: Line): void
   send(line: Line, request: string): void
 }
@@ -46,16 +51,22 @@ export type Lines = {
 export type Server = { name: string; hostname: string; port: number; isSecure: boolean }
 
 /**
- * How long an idle connection is reused, in ms. Common servers close theirs after 5 s; a request
- * that is written at that moment fails, because it may have been heard.
+ * How long an idle connection is reused, in ms, if its server says nothing. Common servers close
+ * theirs after 5 s; a request that is written at that moment fails, because it may have been heard.
  */
-const reusedMs = 4000
+const usualReusedMs = 4000
+/** The longest that one is reused, and how long before its server closes it. */
+const mostReusedMs = 60_000
+const earlierMs = 1000
+
+const reusedMsOf = (saidMs: number | undefined): number =>
+  saidMs === undefined ? usualReusedMs : Math.min(mostReusedMs, saidMs - earlierMs)
 
 /**
  * When the system closes an idle connection, in s. It counts steps of 4 s and begins within one, so
  * that 4 s could end at once: 8 s last for 4 s at least.
  */
-const closedSeconds = 8
+const closedSeconds = (reusedMs: number): number => Math.ceil(reusedMs / 1000) + 4
 
 export function makeLines({ name, hostname, port, isSecure }: Server): Lines {
   const idle = makeIdleLines<Line>()
@@ -120,6 +131,7 @@ export function makeLines({ name, hostname, port, isSecure }: Server): Lines {
       isWritten: false,
       isClosed: false,
       idleSince: undefined,
+      reusedMs: 0,
       unsent: undefined,
     }
     user.connect(data)
@@ -142,19 +154,20 @@ export function makeLines({ name, hostname, port, isSecure }: Server): Lines {
     take(user) {
       const line = idle.take(user.account)
       if (!line) return takeNew(user)
-      if (systemClock.monotonic() - (line.idleSince ?? 0) > reusedMs) {
+      if (systemClock.monotonic() - (line.idleSince ?? 0) > line.reusedMs) {
         cut(line)
         return takeNew(user)
       }
       reuseLater({ line, user })
     },
     takeNew,
-    keep(line) {
-      if (line.unsent || line.isClosed) return cut(line)
+    keep(line, saidMs) {
+      line.reusedMs = reusedMsOf(saidMs)
+      if (line.unsent || line.isClosed || line.reusedMs <= 0) return cut(line)
       line.user = undefined
       line.isWritten = false
       line.idleSince = systemClock.monotonic()
-      line.socket?.timeout(closedSeconds)
+      line.socket?.timeout(closedSeconds(line.reusedMs))
       // An idle connection does not keep the process running.
       line.socket?.unref()
       const evicted = idle.keep(line)

@@ -11,6 +11,8 @@ export type Head = {
   isChunked: boolean
   /** Whether another request may follow on the same connection. */
   isKept: boolean
+  /** How long the server says that it keeps the connection, in ms. */
+  keptMs?: number | undefined
   /** How the body is packed; undefined where it is not. */
   encoding: string | undefined
   /** The time until a server that refuses may be asked again, in ms. */
@@ -46,10 +48,12 @@ export function readHead(text: string): Head | undefined {
   const isChunked = coding !== undefined && !isEmpty
   const length = isEmpty ? 0 : declared === undefined ? undefined : Number(declared)
   const encoding = framing['content-encoding']?.toLowerCase()
+  const keptSeconds = keptFor.exec(text)?.[1]
   return {
     status,
     length,
     isChunked,
+    ...(keptSeconds !== undefined && { keptMs: Number(keptSeconds) * 1000 }),
     // One that frames a body where the status allows none may send it, and no other answer must
     // begin with it. A 204 says by itself where it ends.
     isKept: (isEmpty ? status === 204 && !isFramed : isFramed) && mayStay(isNewer, connection),
@@ -59,6 +63,8 @@ export function readHead(text: string): Head | undefined {
     }),
   }
 }
+
+const keptFor = /\r\nkeep-alive:[^\r]*\btimeout=(\d{1,6})/i
 
 /** The first field of this name. */
 const fieldIn = (head: string, name: string): string | undefined =>
