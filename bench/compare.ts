@@ -8,6 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { cpus, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { measureCustomers } from './customers.ts'
 import { measureCuts } from './cuts.ts'
 import { measureDoors } from './doors.ts'
 import { measureDurable } from './durable.ts'
@@ -16,6 +17,7 @@ import { measureLatency } from './latency.ts'
 import { measurePaid, type Peers } from './paid.ts'
 import { installPeer, startPeer } from './peer.ts'
 import { run } from './processes.ts'
+import { measurePrompts } from './prompts.ts'
 import { measureReads } from './reads.ts'
 import type { Pace } from './rounds.ts'
 import { measureNodes } from './served-nodes.ts'
@@ -55,7 +57,9 @@ async function compare(folder: string): Promise<Row[]> {
   const peers = options.portkey ? await startPeers(stub) : 'not asked for'
   const side = { stub, proxy, gateway, before, peers }
   const parts: Record<string, () => Promise<Row[]>> = {
-    paid: () => measurePaid(side, pace),
+    paid: () => measurePaid(side, pace, join(folder, 'twin')),
+    customers: () => measureCustomers(side, pace, join(folder, 'customers')),
+    prompts: () => measurePrompts(side, pace),
     told: () => measureTold(side, pace, join(folder, 'told')),
     latency: () => measureLatency(side, pace, folder),
     unpaced: () => measureUnpaced(side, pace),

@@ -40,6 +40,12 @@ export async function connect(url: URL): Promise<Connection> {
     if (pending) pending.answer = { ...pending.answer, status: 0 }
     finish()
   }
+  let unsent: Uint8Array = new Uint8Array()
+  const send = (to: Socket) => {
+    const sent = to.write(unsent)
+    if (sent < 0) lose()
+    else unsent = unsent.subarray(sent)
+  }
   const socket: Socket = await Bun.connect({
     hostname: url.hostname,
     port: Number(url.port),
@@ -47,6 +53,7 @@ export async function connect(url: URL): Promise<Connection> {
       data(_, bytes) {
         if (pending && readBytes(pending, bytes.toString('latin1'))) finish()
       },
+      drain: send,
       close: lose,
       error: lose,
     },
@@ -57,7 +64,8 @@ export async function connect(url: URL): Promise<Connection> {
       const answer = { status: 0, frames: 0, whole: false, firstAt: 0 }
       const fresh = { head: '', stream: false, chunked: false, left: 0, tail: '' }
       pending = { ...fresh, answer, resolve, onFrames }
-      if (socket.write(request) < request.length) lose()
+      unsent = request
+      send(socket)
       return promise
     },
     cut: () => socket.terminate(),

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type Door, runLoad } from './load.ts'
-import { usageOf } from './processes.ts'
+import { anonPeakOf, usageOf } from './processes.ts'
 import { cpuUs, interleave, median, type Pace } from './rounds.ts'
 import type { Row } from './table.ts'
 import { type Kind, modelOf, type Running, startCounterfoil } from './targets.ts'
@@ -67,11 +67,10 @@ async function memoryOf(stub: Running, way: Way, folder: string): Promise<Row> {
     const target = at(running, way)
     const load = { behaviour: 't300-i20', stream: true, connections: streamsAtOnce, seconds: 6 }
     await runLoad(target, { ...load, connections: 8, seconds: 1 })
-    const warmMiB = usageOf(running.pid).rssMiB
-    await runLoad(target, load)
-    const grownMiB = usageOf(running.pid).peakMiB - warmMiB
+    const warmMiB = usageOf(running.pid).anonMiB
+    const grownMiB = (await anonPeakOf(running.pid, runLoad(target, load))) - warmMiB
     const measured = (grownMiB / streamsAtOnce) * 1024
-    return { quantity: `memory a stream, 300 at once, KiB: ${way.name}`, measured }
+    return { quantity: `memory a stream, 300 at once, KiB (RssAnon): ${way.name}`, measured }
   } finally {
     await running.process.stop()
   }

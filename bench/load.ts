@@ -12,6 +12,8 @@ export type Target = {
   path?: string
   /** The door that a model is asked at; Chat Completions when absent. */
   door?: Door
+  /** Keys that take turns by chance, in place of the one in the headers. */
+  secrets?: readonly string[]
 }
 
 /** A protocol's route, and what it calls the text that is sent and the most that may come back. */
@@ -32,6 +34,10 @@ export type Load = {
   ratePerSecond?: number
   /** Frames that come earlier are not counted. */
   framesAfterSeconds?: number
+  /** The length of the prompt; a short greeting when absent. */
+  promptBytes?: number
+  /** Whether each request has an Idempotency-Key of its own. */
+  isIdempotent?: boolean
 }
 
 export type LoadResult = {
@@ -56,7 +62,7 @@ export type Spread = { p50: number; p90: number; p99: number; max: number }
 /** Asks `target` on all connections until the time is over, then lets what runs come to its end. */
 export async function runLoad(target: Target, load: Load): Promise<LoadResult> {
   const url = new URL(target.door?.path ?? chat.path, target.origin)
-  const request = requestOf(target, url, load)
+  const requests = requestsOf(target, url, load)
   const latencies: number[] = []
   const firsts: number[] = []
   const errors: Record<string, number> = {}
@@ -78,6 +84,8 @@ export async function runLoad(target: Target, load: Load): Promise<LoadResult> {
       // A timer may fire early: then the time counts from the asking.
       const askedAt = Math.min(dueAt ?? Number.POSITIVE_INFINITY, performance.now())
       if (askedAt >= endAt) break
+      const request = requests[Math.floor(Math.random() * requests.length)] as Uint8Array
+      if (load.isIdempotent) stamp(request)
       const answer = await connection.ask(request, onFrames)
       const now = performance.now()
       if (answer.status === 200 && (answer.whole || target.path !== undefined)) {
@@ -116,23 +124,55 @@ function dueAtOf({ ratePerSecond }: Load, startAt: number, n: number): number | 
   return ratePerSecond === undefined ? undefined : startAt + (n * 1000) / ratePerSecond
 }
 
+/** A request for each key of the target. */
+function requestsOf(target: Target, url: URL, load: Load): Uint8Array[] {
+  const { secrets, headers } = target
+  if (!secrets) return [requestOf(target, url, load)]
+  return secrets.map((secret) => {
+    const own = { ...headers, authorization: `Bearer ${secret}` }
+    return requestOf({ ...target, headers: own }, url, load)
+  })
+}
+
+const greeting = 'Say hello to the benchmark.'
+const idempotencyKey = 'bench-0000000000000000'
+let stamps = Date.now()
+
+/** Writes the next Idempotency-Key into a request. */
+function stamp(request: Uint8Array): void {
+  const bytes = Buffer.from(request.buffer, request.byteOffset, request.byteLength)
+  const digits = String(stamps++).padStart(16, '0')
+  bytes.write(digits, bytes.indexOf('bench-') + 'bench-'.length, 'latin1')
+}
+
+/** A prompt of lines of prose with some quotes, as those of agents have. */
+function promptOf(bytes: number | undefined): string {
+  if (bytes === undefined) return greeting
+  const line = 'Read the "quoted" line, then say hello to the benchmark.\n'
+  return line.repeat(Math.ceil(bytes / line.length)).slice(0, bytes)
+}
+
 /** The bytes of a request, the same for every turn. */
 export function requestOf(
   target: Target,
   url: URL,
-  { behaviour, stream }: Pick<Load, 'behaviour' | 'stream'>,
+  load: Pick<Load, 'behaviour' | 'stream' | 'promptBytes' | 'isIdempotent'>,
 ): Uint8Array {
   if (target.path !== undefined) return readOf(target.path, url, target.headers)
+  const { behaviour, stream, promptBytes, isIdempotent } = load
   const most = Number(/t(\d+)/.exec(behaviour)?.[1] ?? 16)
   const body = JSON.stringify({
     model: target.model(behaviour),
-    ...(target.door ?? chat).ask('Say hello to the benchmark.', most),
+    ...(target.door ?? chat).ask(promptOf(promptBytes), most),
     ...(stream ? { stream: true } : {}),
   })
+  // Before all headers that may hold the word that its digits are found by.
+  const own: Record<string, string> = isIdempotent ? { 'idempotency-key': idempotencyKey } : {}
   const headers = {
     host: url.host,
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),
+    ...own,
     ...target.headers,
   }
   return Buffer.from(`POST ${url.pathname} HTTP/1.1\r\n${linesOf(headers)}\r\n${body}`)

@@ -8,6 +8,8 @@ import { environment } from './environment.ts'
 export type ProcessUsage = {
   cpuUs: number
   rssMiB: number
+  /** What it has of its own: neither the program nor files that it maps. */
+  anonMiB: number
   peakMiB: number
   diskBytes: number
   passedBytes: number
@@ -20,10 +22,27 @@ export function usageOf(pid: number): ProcessUsage {
   return {
     cpuUs: cpuUsOf(pid),
     rssMiB: mebibytes('VmRSS'),
+    anonMiB: mebibytes('RssAnon'),
     peakMiB: mebibytes('VmHWM'),
     diskBytes: numberIn(io, 'write_bytes'),
     passedBytes: numberIn(io, 'wchar'),
   }
+}
+
+/** The most that it has of its own while `work` runs, by ten looks a second. */
+export async function anonPeakOf<T>(pid: number, work: Promise<T>): Promise<number> {
+  let most = 0
+  const look = () => {
+    most = Math.max(most, usageOf(pid).anonMiB)
+  }
+  const timer = setInterval(look, 100)
+  try {
+    await work
+    look()
+  } finally {
+    clearInterval(timer)
+  }
+  return most
 }
 
 const numberIn = (text: string, name: string): number =>

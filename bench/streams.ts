@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type Load, runLoad } from './load.ts'
-import { usageOf } from './processes.ts'
-import { cpuUs, interleave, median, type Pace, perSecond } from './rounds.ts'
+import { anonPeakOf, usageOf } from './processes.ts'
+import { cpuUs, interleave, median, type Pace } from './rounds.ts'
 import { middle, type Row } from './table.ts'
 import { all, both, type Gateways, type Place, type Running, startCounterfoil } from './targets.ts'
 
@@ -9,6 +9,7 @@ type Side = Gateways & { stub: Running; proxy: Running }
 
 const unpacedTokens = 16
 const streamsAtOnce = 1000
+const fewerAtOnce = 250
 /** Six seconds of 50 frames each; until all have begun none counts. */
 const paced: Load = {
   behaviour: 't300-i20',
@@ -26,18 +27,14 @@ export async function measureUnpaced(
   const load: Load = { behaviour: `t${unpacedTokens}`, stream: true, connections: 32, seconds }
   const targets = [proxy, ...all(gateways)]
   const results = await interleave('streams of 16 unpaced frames', { targets, load, rounds })
-  const share = (value: typeof cpuUs) => (gateway: Running) =>
-    median(results, gateway, value) / median(results, proxy, value)
+  const share = (gateway: Running) =>
+    median(results, gateway, cpuUs) / median(results, proxy, cpuUs)
   return [
     {
       quantity: 'CPU of a stream of 16 unpaced frames against the pass-through',
-      ...both(gateways, share(cpuUs)),
+      ...both(gateways, share),
       gate: ['≤', 4],
       aim: 3.1,
-    },
-    {
-      quantity: 'unpaced streams a second, by the clock, against it',
-      ...both(gateways, share(perSecond)),
     },
   ]
 }
@@ -57,8 +54,10 @@ export async function measurePaced(
     for (let round = 0; round < rounds; round++) {
       const direct = await loadPaced(stub)
       for (const crowd of crowds) {
-        crowd.frames.push((await loadPaced(crowd.running)) / direct)
-        crowd.firstPeakMiB ??= usageOf(crowd.running.pid).peakMiB
+        const loading = loadPaced(crowd.running)
+        const peakMiB = await anonPeakOf(crowd.running.pid, loading)
+        crowd.frames.push((await loading) / direct)
+        crowd.firstPeakMiB ??= peakMiB
       }
     }
     return pacedRows(crowds)
@@ -71,9 +70,9 @@ export async function measurePaced(
 type Crowd = {
   running: Running
   idleMiB: number
-  /** After the first few streams: what these load and compile belongs to no stream. */
-  warmMiB: number
-  /** The peak of its first round. */
+  /** The most under a quarter of the streams: what is loaded and compiled belongs to no stream. */
+  fewerMiB: number
+  /** The most of its first round. */
   firstPeakMiB: number | undefined
   /** Frames of each round against those without anything between. */
   frames: number[]
@@ -81,10 +80,10 @@ type Crowd = {
 
 async function openCrowd(stub: Running, place: Place): Promise<Crowd> {
   const running = await startCounterfoil(stub, place)
-  const idleMiB = usageOf(running.pid).rssMiB
-  await runLoad(running, { ...paced, connections: 8, seconds: 1 })
-  const warmMiB = usageOf(running.pid).rssMiB
-  return { running, idleMiB, warmMiB, firstPeakMiB: undefined, frames: [] }
+  const idleMiB = usageOf(running.pid).anonMiB
+  const fewer = runLoad(running, { ...paced, connections: fewerAtOnce })
+  const fewerMiB = await anonPeakOf(running.pid, fewer)
+  return { running, idleMiB, fewerMiB, firstPeakMiB: undefined, frames: [] }
 }
 
 function pacedRows(crowds: readonly Crowd[]): Row[] {
@@ -93,18 +92,22 @@ function pacedRows(crowds: readonly Crowd[]): Row[] {
     measured: after ? value(after) : 'no gateway',
     before: before && value(before),
   })
-  const perStream = ({ firstPeakMiB, warmMiB }: Crowd) =>
-    (((firstPeakMiB ?? Number.NaN) - warmMiB) / streamsAtOnce) * 1024
+  const perStream = ({ firstPeakMiB = Number.NaN, fewerMiB }: Crowd) =>
+    ((firstPeakMiB - fewerMiB) / (streamsAtOnce - fewerAtOnce)) * 1024
   return [
     {
       quantity: '1,000 streams of 50 frames a second: frames against direct',
       ...of(({ frames }) => middle(frames)),
       gate: ['≥', 0.97],
     },
-    { quantity: 'memory a stream, KiB', ...of(perStream), gate: ['≤', 64] },
-    { quantity: 'memory idle, MiB', ...of(({ idleMiB }) => idleMiB), gate: ['≤', 80] },
     {
-      quantity: 'memory at most under 1,000 streams, MiB',
+      quantity: 'memory a stream from 250 to 1,000 of them, KiB (RssAnon)',
+      ...of(perStream),
+      gate: ['≤', 64],
+    },
+    { quantity: 'memory idle, MiB (RssAnon)', ...of(({ idleMiB }) => idleMiB), gate: ['≤', 25] },
+    {
+      quantity: 'memory at most under 1,000 streams, MiB (VmHWM)',
       ...of(({ running }) => usageOf(running.pid).peakMiB),
       gate: ['≤', 200],
     },
