@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fingerprintOf, hashSecret, makeSecret } from '../src/access/keys/secret.ts'
 import { sha256 } from '../src/kernel/hash.ts'
 import { openSqlite } from '../src/storage/db/engine/sqlite.ts'
-import type { AccountRow, KeyRow } from '../src/storage/db/schema/schema.ts'
+import type { AccountRow, KeyRow, TransferRow } from '../src/storage/db/schema/schema.ts'
 import { insert } from '../src/storage/db/sql/query-steps.ts'
 import { plainAccount, plainKey } from '../test/support/plain-key.ts'
 import { plain } from './paid.ts'
@@ -110,10 +110,10 @@ const accountAt = (at: number): AccountRow => ({
 })
 
 /** The transfer that gave an account its money. */
-const grantAt = (at: number) => ({
+const grantAt = (at: number): TransferRow => ({
   accountId: accountIdAt(at),
   ref: `bench-${at}`,
-  kind: 'grant' as const,
+  kind: 'grant',
   source: 'operator',
   target: 'user',
   amount: money,

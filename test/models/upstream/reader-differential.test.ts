@@ -21,6 +21,7 @@ async function readAnswer({ bytes, part }: Spoilt): Promise<Read> {
     isWritten: true,
     isClosed: false,
     idleSince: undefined,
+    reusedMs: 0,
     unsent: undefined,
   }
   const lines: Lines = {
