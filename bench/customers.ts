@@ -114,7 +114,7 @@ const grantAt = (at: number): TransferRow => ({
   accountId: accountIdAt(at),
   ref: `bench-${at}`,
   kind: 'grant',
-  source: 'operator',
+  source: 'grants',
   target: 'user',
   amount: money,
   at: 0,
