@@ -5,7 +5,6 @@ import type { Model } from '../../../models/model.ts'
 import { RatesPanel } from '../../../models/pages/rate-list.tsx'
 import { perMillion } from '../../../models/pages/shown-rates.ts'
 import { StatusBadge } from '../../../models/pages/status-badge.tsx'
-import type { Fault } from '../../../models/upstream/operator-fault.ts'
 import { meterWords } from '../../../verify/meter-words.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
@@ -18,10 +17,10 @@ import { type Column, Table } from '../../../web/ui/table.tsx'
 import { When } from '../../../web/ui/when.tsx'
 import type { LearnedFact, OperatedModels } from '../operated-models.ts'
 import type { Contradictions, UnpricedUnits } from '../unpriced.ts'
-import type { UpstreamHealth } from '../upstreams.ts'
 import { paths } from './admin-frame.tsx'
 import { changePath } from './change-pages.tsx'
 import { Losses } from './margins.tsx'
+import { upstreamColumns } from './upstream-columns.tsx'
 
 export type ModelsView = OperatedModels & {
   canReload: boolean
@@ -236,80 +235,5 @@ const modelColumns: Column<Model>[] = [
     cell: ({ route }) => (
       <code>{route.map(({ upstream, model }) => `${upstream}:${model}`).join(', ')}</code>
     ),
-  },
-]
-
-const stateWords = { closed: 'Live', open: 'Paused', half_open: 'Retrying' }
-
-const deniedWords = ({ status }: Fault): string =>
-  status === 402 ? 'Not paid (402)' : `Key refused (${status ?? 'no status'})`
-
-const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
-
-const upstreamColumns = (models: readonly Model[]): Column<UpstreamHealth>[] => [
-  {
-    head: 'Upstream',
-    cell: ({ id }) => (
-      <a href={changePath('upstream', id)}>
-        <code>{id}</code>
-      </a>
-    ),
-  },
-  {
-    head: 'State',
-    at: 'state',
-    cell: ({ breaker = 'closed', fault, keys = [] }) => (
-      <>
-        <Badge tone={breaker === 'closed' && !fault ? 'ok' : 'bad'}>
-          {fault ? deniedWords(fault) : stateWords[breaker]}
-        </Badge>
-        {keys
-          .filter(({ status }) => status !== 'ok')
-          .map(({ name, fault: refused }) => (
-            <>
-              {' '}
-              <Badge tone="warn">{`${name}: ${refused ? deniedWords(refused) : 'Limited'}`}</Badge>
-            </>
-          ))}
-      </>
-    ),
-  },
-  {
-    head: 'Models',
-    kind: 'optional-number',
-    cell: ({ id }) =>
-      models.filter(({ route }) => route.some((step) => step.upstream === id)).length,
-  },
-  { head: 'Requests', kind: 'number', cell: ({ asked }) => asked.toLocaleString('en-US') },
-  {
-    head: 'Share',
-    kind: 'optional-number',
-    cell: ({ share }) => `${(100 * share).toFixed(1)}%`,
-  },
-  {
-    head: 'Failed',
-    kind: 'number',
-    cell: ({ failed }) => failed.toLocaleString('en-US'),
-  },
-  {
-    head: 'First token',
-    kind: 'optional',
-    cell: ({ latencies }) =>
-      latencies.map(({ model, ms }) => `${model} ${(ms / 1000).toFixed(2)} s`).join(', ') || '–',
-  },
-  {
-    head: 'Reasons',
-    cell: ({ reasons }) =>
-      reasons.map(([reason, count]) => (
-        <>
-          <Badge tone="warn">{`${capitalised(reason)} ${count}`}</Badge>{' '}
-        </>
-      )),
-  },
-  {
-    head: 'Load',
-    kind: 'optional',
-    cell: ({ load }) =>
-      load ? `${load.taken} of ${load.most}, ${load.waiting} waiting` : 'No limit',
   },
 ]
