@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { changeKey } from '../../src/access/keys/change.ts'
+import type { Db } from '../../src/storage/db/engine/db.ts'
 import { rows } from '../../src/storage/db/sql/query-steps.ts'
 import { rejectionOf } from '../support/rejection.ts'
+import { lookedAgain, secondConnection } from '../support/second-connection.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 
 /**
@@ -17,6 +19,14 @@ describe('found by the simulation', () => {
     w = await world({ now })
   })
   afterAll(() => w.stop())
+
+  /** Writes as another process does, and waits until the server looks for such writes again. */
+  const elsewhere = async (work: Parameters<Db['write']>[0]): Promise<void> => {
+    const other = secondConnection(w.db)
+    await other.db.write(work)
+    await other.close()
+    await lookedAgain()
+  }
 
   test('sqlite, seed 1, command 350: after the clock was set back no key ends before it began', async () => {
     const { key } = await w.key()
@@ -33,9 +43,8 @@ describe('found by the simulation', () => {
     const { key, secret } = await w.key({ balance: usd })
     expect((await w.call('/v1/balance', { key: secret })).status).toBe(200)
     w.advance(-hourMs)
-    // Another process pauses it.
     const { keys } = w.db.tables
-    await w.db.write(function* (q) {
+    await elsewhere(function* (q) {
       const paused = q.update(keys).set({ pausedAt: now }).where(eq(keys.id, key.id))
       yield* rows(paused.returning())
     })
@@ -64,9 +73,8 @@ describe('found by the simulation', () => {
     const { texts } = w.deps
     expect(await texts.retentionOf(testAccount)).toBe('none')
     w.advance(-hourMs)
-    // Another process is told to keep texts from now on.
     const { accountSettings } = w.db.tables
-    await w.db.write(function* (q) {
+    await elsewhere(function* (q) {
       const kept = { accountId: testAccount, retention: '24h', consoleKeyId: null } as const
       yield* rows(q.insert(accountSettings).values(kept).returning())
     })
@@ -80,9 +88,8 @@ describe('found by the simulation', () => {
     expect((await w.call('/v1/balance', { key: secret })).status).toBe(200)
     expect(await texts.retentionOf(key.accountId)).toBe('none')
     w.advance(-hourMs)
-    // Another process changes both.
     const { keys, accountSettings } = w.db.tables
-    await w.db.write(function* (q) {
+    await elsewhere(function* (q) {
       const paused = q.update(keys).set({ pausedAt: now }).where(eq(keys.id, key.id))
       yield* rows(paused.returning())
       const kept = { accountId: key.accountId, retention: '24h', consoleKeyId: null } as const

@@ -21,7 +21,10 @@ export type Caller = {
   mayUntil?: Millis
   account: string
   suspended: boolean
-  /** Whether the account had no money when this was read: with little it is read each second. */
+  /**
+   * Whether the account had no money when this was read: within a second where it had little, else
+   * within a minute. It decides on budgets of unpaid work alone; holds read the balance itself.
+   */
   isEmpty?: boolean
   plan: Plan
   chain: Chain

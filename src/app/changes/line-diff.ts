@@ -1,7 +1,7 @@
 /** Shows which lines of a text go and come. */
 
-/** Of larger parts that differ the whole is shown: a table of all pairs would be too long. */
-const pairsMost = 4_000_000
+/** Larger parts are compared as sets of lines: a table of all pairs would be too long. */
+const pairsMost = 1_000_000
 
 /** The lines that differ alone: those around them may hold what is not for a page. */
 export function lineDiff(before: string, after: string): string {
@@ -13,9 +13,21 @@ export function lineDiff(before: string, after: string): string {
   while (end < most && old.at(-1 - end) === fresh.at(-1 - end)) end++
   const [a, b] = [old.slice(start, old.length - end), fresh.slice(start, fresh.length - end)]
   if (a.length * b.length > pairsMost) {
-    return [...a.map((line) => `- ${line}`), ...b.map((line) => `+ ${line}`)].join('\n')
+    const gone = without(a, b).map((line) => `- ${line}`)
+    return [...gone, ...without(b, a).map((line) => `+ ${line}`)].join('\n')
   }
   return walk(a, b, lengthsOf(a, b)).join('\n')
+}
+
+/** The lines of one that another does not have, or has less often. */
+function without(one: readonly string[], other: readonly string[]): string[] {
+  const left = new Map<string, number>()
+  for (const line of other) left.set(line, (left.get(line) ?? 0) + 1)
+  return one.filter((line) => {
+    const count = left.get(line) ?? 0
+    if (count > 0) left.set(line, count - 1)
+    return count === 0
+  })
 }
 
 /** The longest common part of each pair of ends. */

@@ -42,7 +42,8 @@ async function claim(
   try {
     replaceConfig(path, fresh, text)
   } catch {
-    await link.giveBack()
+    // The disk that is full may hold the database as well: another link can be printed.
+    await link.giveBack().catch(() => {})
     return refuseByHand(path, account)
   }
   // The file is right by then: a reload that failed is in the log, and the next start takes it on.

@@ -57,7 +57,7 @@ function isTokenUrl(text: string): boolean {
 
 /** The region in the name of a host of AWS. */
 export const regionIn = (baseUrl: string): string | undefined =>
-  /\.([a-z]{2,}(?:-[a-z]+)+-\d+)\.(?:amazonaws\.com|api\.aws)/.exec(
+  /\.([a-z]{2,}(?:-[a-z]+)+-\d+)\.(?:amazonaws\.com(?:\.cn)?|api\.aws)$/.exec(
     URL.parse(baseUrl)?.hostname ?? '',
   )?.[1]
 

@@ -24,17 +24,24 @@ const limits = {
   streamBytes: 0,
 }
 
-type Token = { text: string; freshUntil: number; until: number }
+/** How long a token is kept although a server refuses it, in ms: a newer one is refused as well. */
+const settledMs = 30_000
+/** Tokens whose texts are cut from a server's words: the ones before may still be good. */
+const mostRecent = 3
+
+type Token = { text: string; boughtAt: number; freshUntil: number; until: number }
 
 /** One token for all requests; it is replaced by one question, however many wait for it. */
 export function googleSigner(account: ServiceAccount, clock: Pick<Clock, 'now'>): RequestSigner {
   let token: Token | undefined
   let asking: Promise<Token> | undefined
+  let recent: string[] = []
   let failed: { failure: UpstreamFailure; until: number } | undefined
 
   const replace = async (): Promise<Token> => {
     try {
       token = await buy(account, clock)
+      recent = [token.text, ...recent].slice(0, mostRecent)
       failed = undefined
       return token
     } catch (error) {
@@ -55,16 +62,19 @@ export function googleSigner(account: ServiceAccount, clock: Pick<Clock, 'now'>)
     }
     asking ??= replace()
     if (!old) return await asking
-    return await asking.catch(() => old)
+    // The request does not wait for the next token while this one is good.
+    asking.catch(() => {})
+    return old
   }
   return {
     async headersFor() {
-      return { authorization: `Bearer ${(await current()).text}` }
+      return { authorization: bearer(await current()) }
     },
-    refused() {
-      token = undefined
+    refused({ authorization }) {
+      if (!token || authorization !== bearer(token)) return
+      if (clock.now() - token.boughtAt >= settledMs) token = undefined
     },
-    secrets: () => [account.privateKey, ...(token ? [token.text] : [])],
+    secrets: () => [account.privateKey, ...recent],
   }
 }
 
@@ -92,7 +102,7 @@ async function buy(account: ServiceAccount, clock: Pick<Clock, 'now'>): Promise<
   if (typeof text !== 'string' || !/^[\x21-\x7e]+$/.test(text)) throw new UpstreamFailure('error')
   const lifeMs = typeof seconds === 'number' && seconds > 0 ? 1000 * seconds : 0
   const until = begun + lifeMs
-  return { text, until, freshUntil: until - Math.min(aheadMs, lifeMs / 2) }
+  return { text, boughtAt: begun, until, freshUntil: until - Math.min(aheadMs, lifeMs / 2) }
 }
 
 function assertionOf({ email, privateKey, keyId, tokenUrl }: ServiceAccount, now: number): string {
@@ -102,5 +112,7 @@ function assertionOf({ email, privateKey, keyId, tokenUrl }: ServiceAccount, now
   const signed = `${encode(header)}.${encode(claims)}`
   return `${signed}.${sign('RSA-SHA256', Buffer.from(signed), privateKey).toString('base64url')}`
 }
+
+const bearer = ({ text }: Token): string => `Bearer ${text}`
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')

@@ -42,11 +42,14 @@ function lazySigner(load: () => Promise<RequestSigner>): RequestSigner {
   let loaded: RequestSigner | undefined
   return {
     async headersFor(request) {
-      loading ??= load()
+      loading ??= load().catch((error) => {
+        loading = undefined
+        throw error
+      })
       loaded ??= await loading
       return loaded.headersFor(request)
     },
-    refused: () => loaded?.refused(),
+    refused: (headers) => loaded?.refused(headers),
     secrets: () => loaded?.secrets() ?? [],
   }
 }
@@ -60,7 +63,7 @@ export async function askSigned(
   const { body, signal } = request
   const more = await unlessStopped(signer.headersFor({ method: 'POST', url, body }), signal)
   const answer = await wire.ask({ ...request, headers: { ...request.headers, ...more } })
-  if (answer.status === 401) signer.refused()
+  if (answer.status === 401) signer.refused(more)
   return answer
 }
 
@@ -68,7 +71,10 @@ export async function askSigned(
 function unlessStopped<T>(promise: Promise<T>, signal: StopSignal): Promise<T> {
   return new Promise((done, failed) => {
     const onAbort = () => failed(new UpstreamFailure('aborted'))
-    if (signal.aborted) return onAbort()
+    if (signal.aborted) {
+      promise.catch(() => {})
+      return onAbort()
+    }
     signal.addEventListener('abort', onAbort, { once: true })
     promise.then(done, failed).finally(() => signal.removeEventListener('abort', onAbort))
   })

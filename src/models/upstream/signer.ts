@@ -8,8 +8,8 @@ export type RequestSigner = {
    * @throws UpstreamFailure `denied` where the operator's key is not taken
    */
   headersFor(request: SignedRequest): Promise<Readonly<Record<string, string>>>
-  /** The server did not take the headers. */
-  refused(): void
+  /** The server did not take these headers. */
+  refused(headers: Readonly<Record<string, string>>): void
   /** Texts that are cut from the words of a server. */
   secrets(): readonly string[]
 }

@@ -62,11 +62,15 @@ const dropBatch = 50
 export function textStore(db: Db, clock: Pick<Clock, 'now' | 'monotonic'>): TextStore {
   const { accountSettings, runTexts } = db.tables
   const remembered = new LRUCache<string, RetentionSettings & { readAt: number }>(room)
-  db.onConnectionLost(() => remembered.clear())
-  db.onForeignWrite(() => remembered.clear())
   /** False at a start: the files may still hold what an earlier process deleted. */
   let isScrubbed = false
   let changes = 0
+  const forgetAll = (): void => {
+    changes++
+    remembered.clear()
+  }
+  db.onConnectionLost(forgetAll)
+  db.onForeignWrite(forgetAll)
 
   const read = async (account: string): Promise<RetentionSettings> => {
     const before = changes

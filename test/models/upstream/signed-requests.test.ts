@@ -253,6 +253,10 @@ describe('requests with the token of a service account', () => {
     const upstream = google()
     await ask(upstream)
     takes = (token) => token !== 'ya29.token-1'
+    // A token that was bought just now stays: the next one would be refused as well.
+    expect(await failureOf(ask(upstream))).toMatchObject({ reason: 'denied', status: 401 })
+    expect(bought).toHaveLength(1)
+    now += 30_000
     const failure = await failureOf(ask(upstream))
     expect(failure).toMatchObject({ reason: 'denied', status: 401 })
     expect(JSON.stringify(failure)).not.toContain('ya29')

@@ -15,7 +15,7 @@ const unsureMs = 1000
 /** The same where this process alone writes, or sees within milliseconds that another one did. */
 const knownMs = 60_000
 /** With less, an account may soon be empty, and its callers are treated otherwise then. */
-const ampleBalance: Nusd = 100_000_000n
+const ampleBalance: Nusd = 1_000_000_000n
 
 export function callers(
   db: Db,

@@ -81,7 +81,8 @@ export const setupPages = (deps: Deps, frame: Frame) => {
         } catch (refusal) {
           if (!(refusal instanceof Refusal) || wantsJson(request)) throw refusal
           if (refusal.type !== 'conflict' || settings.admins.length > 0) throw refusal
-          const view = await viewOf(deps, account, true)
+          const isOpen = own !== undefined && (await opens(own, visitor.clientAddress))
+          const view = await viewOf(deps, account, isOpen)
           const again = view.state === 'claim' ? { ...view, refusal } : view
           return show(frame, { request, set }, again, account, refusal.status)
         }
@@ -96,6 +97,8 @@ export const setupPages = (deps: Deps, frame: Frame) => {
       async ({ request, set, account }) => {
         const { value } = await readFields(request, { limitBytes: bodyBytes })
         const { once } = checkBody(firstCreditBody, trimmed(value))
+        const { own } = await readSetup(deps, account, [])
+        if (own === undefined || own.hasCredit) return sendOn({ set }, setupPath)
         const amount = BigInt(firstCredit) * nusdPerUsd
         await grantOnce(deps, { account, amount, reason: 'set-up', once, actor: account })
         return sendOn({ set }, setupPath)
