@@ -217,8 +217,14 @@ async function printDevKey(deps: Deps): Promise<void> {
   print(`COUNTERFOIL_KEY=${secret}`)
 }
 
-/** Only here is it told: no log has it. Other nodes print their own. */
+/**
+ * Prints a link while the service is new. Outputs are often collected, and a reader of a link can
+ * use it: a service that holds accounts leaves it to the command, which needs its folder.
+ */
 async function printSetupLink(deps: Deps): Promise<void> {
+  if (!(await deps.setupLinks.isNewService())) {
+    return say('No wallet operates this service yet. Print a link to set it up: counterfoil setup')
+  }
   const link = await issueSetupLink(deps, deps.settings.baseUrl, { alone: false })
   say(`No wallet operates this service yet. Set it up within an hour: ${link}`)
 }

@@ -11,6 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { dirname } from 'node:path'
 import { systemClock } from '../kernel/clock.ts'
 
 /** A file says something else than the text that a change of it was made from. */
@@ -46,6 +47,7 @@ export function replaceFile(file: string, text: string, read?: string): void {
     rmSync(fresh, { force: true })
     throw error
   }
+  syncFolder(file)
 }
 
 /**
@@ -62,6 +64,16 @@ export function makeFile(file: string, text: string): void {
     throw error
   } finally {
     closeSync(opened)
+  }
+  syncFolder(file)
+}
+
+/** Keeps the name of a file through a power loss, where the file system can. */
+function syncFolder(file: string): void {
+  try {
+    sync(dirname(file))
+  } catch {
+    // The file is whole, and its name is written soon.
   }
 }
 

@@ -5,6 +5,8 @@ export type SetupLink = { hash: string; issuedAt: Millis; expiresAt: Millis }
 
 /** Links that were printed. Only their hashes are stored. */
 export type SetupLinks = {
+  /** Whether the service has no account yet, on any node. */
+  isNewService(): Promise<boolean>
   add(link: SetupLink): Promise<void>
   /** Adds a link in the place of all others. */
   replace(link: SetupLink): Promise<void>

@@ -1,14 +1,12 @@
 /** Changes models and upstreams in the configuration file of a running server. */
-import { rmSync } from 'node:fs'
 import { readConfigText as readConfigOf } from '../../config/file.ts'
 import { sha256Hex } from '../../kernel/hash.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { checkUpstream } from '../../models/upstream/check.ts'
 import { upstreamWords } from '../../models/upstream/check-words.ts'
-import { canReplace, readConfigText, replaceConfig } from '../providers/config-file.ts'
-import { keyFileFor, storeKey } from '../providers/key-file.ts'
-import type { DeskPlace } from '../providers/write-provider.ts'
-import type { ReloadResult } from '../reload-port.ts'
+import { canReplace, readConfigText } from '../providers/config-file.ts'
+import { keyFileFor } from '../providers/key-file.ts'
+import { type DeskPlace, writeChange } from '../providers/write-change.ts'
 import { withModelWish, withUpstreamWish, writtenModel, writtenUpstream } from './changed-text.ts'
 import type { ChangeDesk, ChangeDraft, ChangeProposal, ChangeWish } from './changes-port.ts'
 import { lineDiff } from './line-diff.ts'
@@ -25,7 +23,8 @@ export const openChangeDesk = (place: DeskPlace): ChangeDesk => ({
     return { check, words: upstreamWords[check.status] }
   },
   propose: (wish) => propose(place, wish),
-  write: (draft) => write(place, draft),
+  write: (draft) =>
+    writeChange(place, draft, (text) => textWith(text, draft.wish, draft.key?.file)),
 })
 
 function propose(place: DeskPlace, wish: ChangeWish): ChangeProposal {
@@ -56,49 +55,6 @@ const textWith = (
   keyFile: string | undefined,
 ): string | undefined =>
   wish.kind === 'model' ? withModelWish(text, wish) : withUpstreamWish(text, wish, keyFile)
-
-function write({ path, flags, reload }: DeskPlace, draft: ChangeDraft): Promise<ReloadResult> {
-  const { wish, before, after, key } = draft
-  // No other request of this process runs between this look and the rename.
-  const text = readConfigText(path)
-  const isSame = sha256Hex(text) === before
-  const fresh = isSame ? textWith(text, wish, key?.file) : undefined
-  if (fresh === undefined || sha256Hex(fresh) !== after) {
-    return refuse(
-      'conflict',
-      `${path} was changed since. Nothing was written: look at the change again.`,
-    )
-  }
-  // The key goes first: a configuration that names a missing key would stop the next start.
-  if (key) keepKey(key)
-  try {
-    const faults = faultsOf({ path, flags }, fresh)
-    if (faults !== undefined) refuse('conflict', `${path} would be invalid: ${faults}`)
-    writeFile(path, fresh, text)
-  } catch (error) {
-    if (key) rmSync(key.file, { force: true })
-    throw error
-  }
-  return reload().catch(() => ({
-    problems: [`The server could not take on ${path}: see its log.`],
-  }))
-}
-
-function keepKey({ file, secret }: NonNullable<ChangeDraft['key']>): void {
-  try {
-    storeKey(file, secret)
-  } catch {
-    refuse('conflict', `The key could not be stored in ${file}. Nothing was changed.`)
-  }
-}
-
-function writeFile(path: string, fresh: string, read: string): void {
-  try {
-    replaceConfig(path, fresh, read)
-  } catch {
-    refuse('conflict', `${path} could not be written. Make the change there by hand.`)
-  }
-}
 
 type FilePlace = Pick<DeskPlace, 'path' | 'flags'>
 

@@ -97,10 +97,7 @@ const stepsOf = (route: TomlValue | undefined): (string | TomlTable)[] =>
 function withWeight(step: string | TomlTable, weight: number | null): string | TomlTable {
   const { weight: old, ...rest } = typeof step === 'string' ? { to: step, weight: undefined } : step
   if ((old === undefined ? null : Number(old)) === weight) return step
-  if (weight !== null) {
-    const { to = '', ...more } = rest as TomlTable
-    return { to, weight: BigInt(weight), ...more }
-  }
   const { to = '', ...more } = rest as TomlTable
+  if (weight !== null) return { to, weight: BigInt(weight), ...more }
   return Object.keys(more).length === 0 ? (to as string) : { to, ...more }
 }

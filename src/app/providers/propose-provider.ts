@@ -6,9 +6,10 @@ import type { Decimal } from '../../kernel/decimal.ts'
 import { sha256Hex } from '../../kernel/hash.ts'
 import { refuse, refuseField } from '../../kernel/refusal.ts'
 import type { OfferedModel } from '../../models/price-files/price-file.ts'
+import type { ReloadResult } from '../reload-port.ts'
 import { askOffers, chooseModels, lackingNames, type ProvenOffers } from './ask.ts'
 import { canReplace, readConfigText } from './config-file.ts'
-import type { ProposedModel, ProviderProposal, ProviderWish } from './desk-port.ts'
+import type { ProposedModel, ProviderDraft, ProviderProposal, ProviderWish } from './desk-port.ts'
 import { keyFileFor } from './key-file.ts'
 import {
   discountsAbove,
@@ -21,7 +22,7 @@ import {
   upstreamEntry,
   withProvider,
 } from './provider-entries.ts'
-import { type DeskPlace, withAddition } from './write-provider.ts'
+import { type DeskPlace, writeChange } from './write-change.ts'
 
 /** @throws Refusal 'invalid_request' that names the field, 'conflict' */
 export async function proposeProvider(
@@ -142,3 +143,11 @@ function percentOf({ digits, scale }: Decimal): string {
   const text = (Number(percent) / 1e10).toString()
   return `${text}%`
 }
+
+/** @throws Refusal 'conflict'; nothing has changed then */
+export const writeProvider = (place: DeskPlace, draft: ProviderDraft): Promise<ReloadResult> =>
+  writeChange(place, draft, (text) => withAddition(text, draft.addition))
+
+/** The text of a file with an addition behind its end. */
+const withAddition = (text: string, addition: string): string =>
+  `${text === '' ? '' : `${text.trimEnd()}\n\n`}${addition}`

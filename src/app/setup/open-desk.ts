@@ -5,7 +5,7 @@ import { readConfigText as readConfigOf } from '../../config/file.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 import { canReplace, readConfigText, replaceConfig } from '../providers/config-file.ts'
-import type { DeskPlace } from '../providers/write-provider.ts'
+import { type DeskPlace, reloadWritten } from '../providers/write-change.ts'
 import type { ReloadResult } from '../reload-port.ts'
 import type { ClaimedLink, SetupDesk } from './desk-port.ts'
 
@@ -22,11 +22,8 @@ export const openSetupDesk = (place: DeskPlace): SetupDesk => ({
 
 const lineOf = (account: string): string => `admins = ["${toChecksumAddress(account)}"]`
 
-async function claim(
-  { path, flags, reload }: DeskPlace,
-  account: string,
-  link: ClaimedLink,
-): Promise<ReloadResult> {
+async function claim(place: DeskPlace, account: string, link: ClaimedLink): Promise<ReloadResult> {
+  const { path, flags } = place
   const text = readConfigText(path)
   if (adminsIn(flags, text, path).length > 0) {
     refuse('conflict', 'This service has an operator already. Nothing was changed.')
@@ -46,10 +43,7 @@ async function claim(
     await link.giveBack().catch(() => {})
     return refuseByHand(path, account)
   }
-  // The file is right by then: a reload that failed is in the log, and the next start takes it on.
-  return reload().catch(() => ({
-    problems: [`The server could not take on ${path}: see its log.`],
-  }))
+  return reloadWritten(place)
 }
 
 /** @throws Refusal 'conflict' for a configuration with errors */

@@ -18,14 +18,16 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sponsorAccount } from '../../../src/access/accounts/account.ts'
 import { issueSetupLink, setupLifeMs } from '../../../src/access/operators/setup-link.ts'
 import { setupLinkStore } from '../../../src/access/operators/store/setup-links.ts'
 import { reloader } from '../../../src/app/reload.ts'
 import { openSetupDesk } from '../../../src/app/setup/open-desk.ts'
 import { readConfig } from '../../../src/config/file.ts'
-import { rows } from '../../../src/storage/db/sql/query-steps.ts'
+import { insert, rows } from '../../../src/storage/db/sql/query-steps.ts'
 import { browser, signInWith, wallet } from '../../access/accounts/wallet.ts'
 import { configOf } from '../../config/load.ts'
+import { plainAccount } from '../../support/plain-key.ts'
 import { engines, freshDb, testAccount, type World, world } from '../../support/world.ts'
 import { html, json, noted, other, otherWallet, post } from './admin.ts'
 
@@ -239,6 +241,8 @@ test('The first credit is granted once, and by the operator alone.', async () =>
   const before = (await w.deps.accounts.find(testAccount))?.balance ?? 0n
   await post(own, '/setup/credit', { once }, html)
   await post(own, '/setup/credit', { once }, html)
+  const another = `${w.deps.clock.now()}.fedcba9876543210`
+  await post(own, '/setup/credit', { once: another }, html)
   expect((await w.deps.accounts.find(testAccount))?.balance).toBe(before + 5_000_000_000n)
 })
 
@@ -254,4 +258,33 @@ test.each(engines)('Of many that use up two links at once on %s, one wins.', asy
   expect(await db.read((q) => rows(q.select().from(db.tables.signInNonces)))).toEqual([])
   await db.close()
   await drop()
+})
+
+test.each(engines)('A service on %s is new until the first account exists.', async (engine) => {
+  const { db, drop } = await freshDb(engine)
+  const store = setupLinkStore(db)
+  const add = (id: string) =>
+    db.write(function* () {
+      yield* insert(db.tables.accounts, [{ ...plainAccount, id }])
+    })
+  expect(await store.isNewService()).toBe(true)
+  // The server makes the terminal's sponsor itself.
+  await add(sponsorAccount)
+  expect(await store.isNewService()).toBe(true)
+  await add(testAccount)
+  expect(await store.isNewService()).toBe(false)
+  await db.close()
+  await drop()
+})
+
+test('A guess at a claim shows a signed-in wallet neither the form nor the path of the file.', async () => {
+  const stranger = browser(w)
+  await signInWith(stranger, otherWallet)
+  const answer = await claim(stranger, otherWallet.address, html)
+  const page = await answer.text()
+  expect([answer.status, page.includes('action="/setup/claim"'), page.includes(path)]).toEqual([
+    409,
+    false,
+    false,
+  ])
 })

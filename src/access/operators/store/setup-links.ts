@@ -1,14 +1,15 @@
 /** SQL of {@link SetupLinks}: they stand among the nonces, under names that no sign-in can have. */
-import { and, eq, gt, like, type SQL } from 'drizzle-orm'
+import { and, eq, gt, like, ne, type SQL } from 'drizzle-orm'
 import type { Db } from '../../../storage/db/engine/db.ts'
 import { first, insert, type Query, rows } from '../../../storage/db/sql/query-steps.ts'
+import { sponsorAccount } from '../../accounts/account.ts'
 import type { SetupLink, SetupLinks } from '../setup-links.ts'
 
 /** A nonce of EIP-4361 has letters and digits alone. */
 const prefix = 'setup-link-'
 
 export function setupLinkStore(db: Db): SetupLinks {
-  const { signInNonces: table } = db.tables
+  const { signInNonces: table, accounts } = db.tables
   const all = like(table.nonce, `${prefix}%`)
   const named = (hash: string): SQL => eq(table.nonce, prefix + hash)
 
@@ -19,6 +20,14 @@ export function setupLinkStore(db: Db): SetupLinks {
   const dropAll = (q: Query) => rows(q.delete(table).where(all).returning())
 
   return {
+    async isNewService() {
+      // The terminal's sponsor is made by the server itself.
+      const ofOthers = ne(accounts.id, sponsorAccount)
+      const one = await db.read((q) =>
+        first(q.select({ id: accounts.id }).from(accounts).where(ofOthers).limit(1)),
+      )
+      return one === undefined
+    },
     add: (link) =>
       db.write(function* () {
         yield* insert(table, [rowOf(link)])

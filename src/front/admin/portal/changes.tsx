@@ -127,12 +127,12 @@ function formOf({ changes: { desk } }: Deps, kind: ChangeKind, id: string, sent:
   return upstream ? <UpstreamForm id={id} of={upstream} sent={sent} /> : <NotWritten kind={kind} />
 }
 
-type Shown = { kind: ChangeKind; id: string; main: Markup; status?: number }
+type ChangePage = { kind: ChangeKind; id: string; main: Markup; status?: number }
 
 function show(
   frame: Frame,
   { request, set, acting }: Context,
-  { kind, id, main, status = 200 }: Shown,
+  { kind, id, main, status = 200 }: ChangePage,
 ) {
   const titled = { title: id, tab: paths.models, children: main }
   const page = adminPage({ frame, acting, ...titled })

@@ -81,8 +81,7 @@ export const setupPages = (deps: Deps, frame: Frame) => {
         } catch (refusal) {
           if (!(refusal instanceof Refusal) || wantsJson(request)) throw refusal
           if (refusal.type !== 'conflict' || settings.admins.length > 0) throw refusal
-          const isOpen = own !== undefined && (await opens(own, visitor.clientAddress))
-          const view = await viewOf(deps, account, isOpen)
+          const view = await viewOf(deps, account, await opensSetup(deps, own))
           const again = view.state === 'claim' ? { ...view, refusal } : view
           return show(frame, { request, set }, again, account, refusal.status)
         }

@@ -1,4 +1,4 @@
-/** Writes a provider into the configuration file, and its key into a file of its own. */
+/** Writes a change that was shown into the configuration file of a running server. */
 import { rmSync } from 'node:fs'
 import type { Config } from '../../config/config.ts'
 import { readConfigText as readConfigOf } from '../../config/file.ts'
@@ -6,7 +6,6 @@ import { sha256Hex } from '../../kernel/hash.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { ReloadResult } from '../reload-port.ts'
 import { readConfigText, replaceConfig } from './config-file.ts'
-import type { ProviderDraft } from './desk-port.ts'
 import { storeKey } from './key-file.ts'
 
 /** The configuration of a running server. */
@@ -19,21 +18,31 @@ export type DeskPlace = {
   reload: () => Promise<ReloadResult>
 }
 
-/** The text of a file with an addition behind its end. */
-export const withAddition = (text: string, addition: string): string =>
-  `${text === '' ? '' : `${text.trimEnd()}\n\n`}${addition}`
+/** A change as an operator saw it. */
+type ShownChange = {
+  /** SHA-256 of the file before and after. */
+  before: string
+  after: string
+  /** The key, and the new file that is to keep it; undefined where none is stored. */
+  key: { secret: string; file: string } | undefined
+}
 
-/** @throws Refusal 'conflict'; nothing has changed then */
-export function writeProvider(
-  { path, flags, reload }: DeskPlace,
-  draft: ProviderDraft,
+/**
+ * Writes the text that `make` gives for the present one, if both are those that were shown.
+ * @throws Refusal 'conflict'; nothing has changed then
+ */
+export function writeChange(
+  place: DeskPlace,
+  { before, after, key }: ShownChange,
+  make: (text: string) => string | undefined,
 ): Promise<ReloadResult> {
-  const { key } = draft
+  const { path, flags } = place
   // No other request of this process runs between this look and the rename.
   const text = readConfigText(path)
-  const fresh = withAddition(text, draft.addition)
-  if (sha256Hex(text) !== draft.before || sha256Hex(fresh) !== draft.after) {
-    refuse('conflict', `${path} was changed since. Nothing was written: look at the change again.`)
+  const fresh = sha256Hex(text) === before ? make(text) : undefined
+  if (fresh === undefined || sha256Hex(fresh) !== after) {
+    const why = `${path} was changed since. Nothing was written: look at the change again.`
+    return refuse('conflict', why)
   }
   // The key goes first: a configuration that names a missing key would stop the next start.
   if (key) keepKey(key)
@@ -42,18 +51,21 @@ export function writeProvider(
     if ('problems' in loaded) {
       refuse('conflict', `${path} was not changed. It would be invalid: ${loaded.problems[0]}`)
     }
-    write(path, fresh, text)
+    replace(path, fresh, text)
   } catch (error) {
     if (key) rmSync(key.file, { force: true })
     throw error
   }
-  // The file is right by then: a reload that failed is in the log, and the next start takes it on.
-  return reload().catch(() => ({
-    problems: [`The server could not take on ${path}: see its log.`],
-  }))
+  return reloadWritten(place)
 }
 
-function keepKey({ file, secret }: NonNullable<ProviderDraft['key']>): void {
+/** Reads a file again that is right: a failure is in the log, and the next start takes it on. */
+export const reloadWritten = ({ path, reload }: DeskPlace): Promise<ReloadResult> =>
+  reload().catch(() => ({
+    problems: [`The server could not take on ${path}: see its log.`],
+  }))
+
+function keepKey({ file, secret }: NonNullable<ShownChange['key']>): void {
   try {
     storeKey(file, secret)
   } catch {
@@ -61,10 +73,10 @@ function keepKey({ file, secret }: NonNullable<ProviderDraft['key']>): void {
   }
 }
 
-function write(path: string, fresh: string, read: string): void {
+function replace(path: string, fresh: string, read: string): void {
   try {
     replaceConfig(path, fresh, read)
   } catch {
-    refuse('conflict', `${path} could not be written. Copy the lines of the change into it.`)
+    refuse('conflict', `${path} could not be written. Make the change there by hand.`)
   }
 }
