@@ -8,7 +8,7 @@ promise`D59`
 test(
   'a killed publication leaves one right statement a day, and its leaf once, on both engines',
   async () => {
-    const strides = { steps: nightly(9, 1), calls: nightly(30, 3) }
+    const strides = { steps: nightly(9, 1), calls: nightly(90, 3) }
     const { killed, faults } = await drillLiabilities({ accounts: 20, strides, large: 0 })
     expect(faults).toEqual([])
     for (const engine of engines) {

@@ -72,6 +72,9 @@ describe.skipIf(noBinary)('verify --answer, of answers as they were saved', () =
         const id = answer.headers.get('x-receipt-id')
         const file = await served.server.call(`/v1/receipts/${id}`, { key: served.secret })
         const receipt = await file.text()
+        expectEachWordCounts({ receipt, text, word, other })
+        // The command reads each door's answer; its judgement of all others is the one above.
+        if (wire !== wireNames[0] || model !== 'agent') continue
         const paths = [save('receipt.json', receipt), save('answer.txt', text)] as const
         const good = await verify(...paths)
         expect([good.code, good.stdout]).toEqual([
@@ -83,7 +86,6 @@ describe.skipIf(noBinary)('verify --answer, of answers as they were saved', () =
           1,
           expect.stringMatching(/✗ content_output/) as never,
         ])
-        expectEachWordCounts({ receipt, text, word, other })
       }
     },
   )
