@@ -109,29 +109,25 @@ export function pageOf(places: readonly Place[]): string {
 
 const head = `# What an account without money can store
 
-An account has a budget of rows and bytes a UTC day for all that it does not pay for:
-\`limits.free_writes_per_day\` and \`limits.free_bytes_per_day\` in
-[configuration](configuration.md). Each dollar that ever came in adds as much again. The counts
-stand in the row of the account, which every command has locked: any number of nodes share one
-budget, and a run that is paid for costs no statement more. Above it a command is refused with 429
-and \`Retry-After\` until midnight UTC. A run that holds money is never refused for it, nor counted.
+An account may store a bounded amount a UTC day without paying: free runs, quotes, keys and
+changes. The settings are those of \`[limits]\` in the [configuration](configuration.md):
 
-A run that held money and ended at no cost counts in a figure of its own,
-\`limits.unpaid_runs_per_day\`, if its account ended it: its client hung up or cancelled before
-anything was due, its key was revoked or paused, its session ended, or it sent what the model
-refuses. Each dollar that ever came in adds as many. Above it a run that would hold money is refused
-with 429 (\`limited_by: "unpaid_runs"\`) and \`Retry-After\` until midnight UTC; a deposit lifts it
-at once. Failures of the server or of a model server never count.
+- \`free_writes_per_day\`, \`free_bytes_per_day\`: rows and bytes. Beyond them a command is refused
+  with 429 and \`Retry-After\` until midnight UTC. A run that holds money is never refused for it,
+  nor counted.
+- \`unpaid_runs_per_day\`: runs that held money and that the account ended at no cost. Its client
+  hung up or cancelled before anything was due, its key was revoked or paused, its session ended, or
+  it sent what the model refuses. Failures of servers never count. Beyond it runs that would hold
+  money are refused in the same way (\`limited_by: "unpaid_runs"\`).
+- \`unfunded_runs\`: runs at once while the balance is empty. More are refused before a body is
+  read, and such requests wait behind those of accounts that pay.
+- \`free_for_all\`: whether built-in models run on https for accounts that never paid.
+- \`session_per_minute\`: requests of a wallet for its dashboard.
 
-Beside it:
+Each dollar that ever came in adds as many to the budgets of the day; a deposit helps at once. All
+nodes share them. Operators see the largest writers of the day under *Administration → Accounts*.
 
-- An account whose balance is empty has \`limits.unfunded_runs\` runs at once. It is refused before
-  a body is read, and its requests wait for their turn, so that those that pay find the thread free.
-- On https, built-in models are for accounts that paid before (\`limits.free_for_all\`).
-- A wallet has \`limits.session_per_minute\` requests of its dashboard.
-- Operators see the largest writers of the day under Accounts.
-
-The list of all commands of the ledger, made by \`bun scripts/free-writes.ts\`. Those that take
+These are the commands of the ledger, as \`bun scripts/free-writes.ts\` finds them. Those that take
 rights away, pay or are the operator's own are always taken; each is bounded by what was stored
 before.
 `

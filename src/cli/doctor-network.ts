@@ -75,7 +75,7 @@ export function lookAtPrices(config: Config): Finding[] {
 /** Checks that every offered model has a working upstream. */
 export async function lookAtModels(config: Config): Promise<Finding[]> {
   if (config.upstreams.length === 0) {
-    const fix = 'add [[upstreams]] and [[models]] to counterfoil.toml; counterfoil init shows how'
+    const fix = 'counterfoil provider add <provider>; counterfoil provider list names them'
     return [warning('models', 'Only the built-in models are available.', fix)]
   }
   const keyless = config.upstreams.filter(

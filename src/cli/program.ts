@@ -1,6 +1,6 @@
 /** The commands, and how their errors become messages and exit codes. */
 import { resolve } from 'node:path'
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Help } from 'commander'
 import { sayingOf } from '../app/logging.ts'
 import { version } from '../app/version.ts'
 import { WrongSetting } from '../config/ensure-folder.ts'
@@ -17,12 +17,18 @@ const program = new Command('counterfoil')
   .version(version, '--version')
   .exitOverride()
   .configureOutput({ writeOut: (text) => process.stdout.write(text) })
+  .configureHelp({
+    // An empty list is how parsers begin, and tells a reader nothing.
+    optionDescription: (option) =>
+      new Help().optionDescription(option).replace(/ \(default: (\[\]|\{\})\)$/, ''),
+  })
   .addHelpText('after', `\n${helpSettings()}`)
 
 /** Imported on demand, so that a process evaluates only the command it runs. */
 const commands: Record<string, () => Promise<(to: Command) => void>> = {
   serve: async () => (await import('./serve.ts')).serveCommand,
   init: async () => (await import('./init.ts')).initCommand,
+  provider: async () => (await import('./provider.ts')).providerCommands,
   setup: async () => (await import('./setup.ts')).setupCommand,
   key: async () => (await import('./keys.ts')).keyCommands,
   grant: async () => (await import('./grant.ts')).grantCommand,
@@ -42,7 +48,6 @@ const commands: Record<string, () => Promise<(to: Command) => void>> = {
   db: async () => (await import('./database.ts')).databaseCommands,
   vouchers: async () => (await import('./vouchers.ts')).voucherCommands,
   margins: async () => (await import('./margins.ts')).marginCommand,
-  provider: async () => (await import('./provider.ts')).providerCommands,
   models: async () => (await import('./models.ts')).modelCommands,
   healthcheck: async () => (await import('./health.ts')).healthCommand,
   migrate: async () => (await import('./upkeep.ts')).upkeepCommands,

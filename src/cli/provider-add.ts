@@ -69,7 +69,7 @@ export function addCommand(provider: Command): void {
       {},
     )
     .option('--at <url>', 'where its API begins, in place of the preset')
-    .option('--input <price>', 'price of input where none is published: "$0.15/M"', readTokenPrice)
+    .option('--input <price>', "price of input where none is published: '$0.15/M'", readTokenPrice)
     .option('--output <price>', 'price of output where none is published', readTokenPrice)
     .option('--context <tokens>', 'context where none is published', readTokens)
     .option('--dry-run', 'print what would be written, and write nothing')

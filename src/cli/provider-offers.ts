@@ -120,7 +120,7 @@ export async function offersFrom(
 export function readTokenPrice(text: string): Decimal {
   const pusd = parsePrice(text.replace(/^\$/, '').replace(/(?<!\/ ?M)$/, '/M'))
   if (pusd !== undefined) return { digits: pusd, scale: 12 }
-  throw usage(`"${text}" is not a price; use dollars a million tokens, such as "$0.15/M"`)
+  throw usage(`"${text}" is not a price; use dollars a million tokens, such as '$0.15/M'`)
 }
 
 /** A line for each model: its id and the prices that it is sold at. */

@@ -232,7 +232,7 @@ async function printSetupLink(deps: Deps): Promise<void> {
 function missingForRealUse(config: Config): string {
   const missing = [
     ...(config.models.length === 0
-      ? ['[[upstreams]] and [[models]] in counterfoil.toml: only the built-in models are available']
+      ? ['a provider: only the built-in models are available. Add one: counterfoil provider add']
       : []),
     ...(config.base_url.startsWith('http://localhost')
       ? ['base_url: the public origin that receipts name as their issuer']

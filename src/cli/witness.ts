@@ -1,7 +1,7 @@
 /** `witness`: signs what other logs publish, so that they cannot show two histories. */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { openLog } from '../app/logging.ts'
 import { serveWitness, witnessLimits } from '../app/serve-witness.ts'
 import { hostPort } from '../config/values.ts'
@@ -19,6 +19,8 @@ import { isKeyName, keyTypes, noteKey, vkeyOf } from '../verify/signed-note.ts'
 import type { Listen } from '../web/http/host.ts'
 import { Exit, exitCodes, print, say } from './context.ts'
 
+const defaultListen = '127.0.0.1:4670'
+
 export function witnessCommand(program: Command): void {
   program
     .command('witness')
@@ -27,7 +29,11 @@ export function witnessCommand(program: Command): void {
       '--logs <file>',
       'logs.toml: [[logs]] with origin and key; SIGHUP reads it again',
     )
-    .option('--listen <host:port>', 'where to listen', readListen, readListen('127.0.0.1:4670'))
+    .addOption(
+      new Option('--listen <host:port>', 'where to listen')
+        .argParser(readListen)
+        .default(readListen(defaultListen), defaultListen),
+    )
     .option(
       '--trusted-proxy <block>',
       'address or CIDR block of a proxy before it, whose X-Forwarded-For is believed; repeatable',

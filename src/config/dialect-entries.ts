@@ -7,18 +7,18 @@ import { flag, integer, listOf, oneOf, text } from './values.ts'
 export const dialectFields = {
   limit: optional(
     oneOf('max_tokens', 'max_completion_tokens', 'none'),
-    'The name of its limit of an answer; none if it takes no limit. Learned when absent.',
+    'Name of its limit of an answer; none if it takes no limit. Default: learned.',
   ),
   without: optional(
     listOf(text('name', 'the name of a member, or list.name', /^[\w-]{1,64}(\.[\w-]{1,64})?$/)),
     'Members of requests that it refuses, such as stream_options or messages.name.',
   ),
-  developer: optional(flag, 'Whether it knows the role developer; true when absent.'),
-  call_id_max: optional(integer('characters', 8, 1024), 'The longest id of a call that it takes.'),
-  user_max: optional(integer('characters', 8, 1024), 'The longest user that it takes.'),
+  developer: optional(flag, 'Whether it knows the role developer. Default: true.'),
+  call_id_max: optional(integer('characters', 8, 1024), 'Longest id of a tool call that it takes.'),
+  user_max: optional(integer('characters', 8, 1024), 'Longest user that it takes.'),
   bills_cache_writes: optional(
     flag,
-    'Whether it caches prompts unasked and bills that as cache_write; false when absent.',
+    'Whether it caches prompts unasked and bills that as cache_write. Default: false.',
   ),
 } as const
 

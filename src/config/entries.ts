@@ -44,23 +44,23 @@ const rates = ofEachRate((field, about) =>
 /** The fields of `[[models.bands]]`, `[[models.tiers]]` and of the `cost` of a step of a route. */
 export const modelTables = {
   bands: {
-    above_input_tokens: needed(tokens, 'The whole run has these rates when its input is above.'),
+    above_input_tokens: needed(tokens, 'Input above which the whole run has these rates.'),
     ...rates,
   },
   tiers: {
-    name: needed(id, 'What service_tier asks for; a run of it has these rates.'),
+    name: needed(id, 'Value of service_tier whose runs have these rates.'),
     ...rates,
   },
   step: {
-    to: needed(words, 'The upstream:model.'),
+    to: needed(words, 'upstream:model.'),
     weight: optional(
       integer('parts', 1, 1_000_000),
-      'Its share of the requests, against the steps with a weight beside it.',
+      'Share of the requests, relative to neighbouring steps with a weight.',
     ),
   },
   cost: {
     ...rates,
-    request_nusd: optional(nusd, 'Price of a run beside its units.'),
+    request_nusd: optional(nusd, 'Price of a run in addition to its units.'),
   },
 } as const
 
@@ -76,15 +76,15 @@ export const lists = {
     base_url: needed(httpUrl, 'Where its API begins, mostly ending in /v1.'),
     auth: optional(
       oneOf('bearer', 'x-api-key', 'none', 'sigv4', 'google'),
-      'How its key is sent; x-api-key for anthropic, else bearer, when absent. sigv4 signs for ' +
-        'AWS, its key is ID:SECRET; google buys tokens by the JSON key of a service account.',
+      'How its key is sent. Default: x-api-key for anthropic, else bearer. sigv4 signs requests ' +
+        "for AWS with the key ID:SECRET; google buys tokens with a service account's JSON key.",
     ),
-    region: optional(id, 'Region of AWS that sigv4 signs for; that of base_url when absent.'),
-    service: optional(id, 'Service of AWS that sigv4 signs for; bedrock when absent.'),
-    headers: optional(headers, 'Headers that it needs beside those of its API.'),
+    region: optional(id, 'AWS region that sigv4 signs for. Default: the one in base_url.'),
+    service: optional(id, 'AWS service that sigv4 signs for. Default: bedrock.'),
+    headers: optional(headers, 'Further headers of every request to it.'),
     headers_env: optional(
       textTable('headers', headerName, /^[A-Za-z_][A-Za-z0-9_]*$/),
-      'The same with names of environment variables that hold the values.',
+      'Further headers whose values are in the environment variables named here.',
     ),
     query: optional(
       textTable('query parameters', /^[^\0&=#?]{1,64}$/, /^[^\0]{0,512}$/),
@@ -92,12 +92,12 @@ export const lists = {
     ),
     api_key_env: optional(
       text('name', 'the name of an environment variable', /^[A-Za-z_][A-Za-z0-9_]*$/),
-      'Environment variable that holds its key, or with _FILE after it names a file of it.',
+      'Environment variable with its key; with _FILE after its name, the path of a file with it.',
     ),
     api_key_file: optional(filePath, 'File that holds its key; readable by its owner only.'),
     timeout_first_byte_ms: optional(
       ms,
-      'Longest wait for a first byte; absent, 60,000, or 300,000 where a model of its reasons.',
+      'Longest wait for a first byte. Default: 60,000; 300,000 if a model of it reasons.',
     ),
     timeout_idle_ms: set(ms, '60_000', 'Longest silence inside an answer.'),
     timeout_total_ms: set(
@@ -108,85 +108,102 @@ export const lists = {
     relay_messages: set(
       flag,
       'true',
-      'Whether clients read why it refuses a request; secrets, addresses and hosts are removed.',
+      'Whether clients read why it refused a request, without secrets, addresses and hosts.',
     ),
     breaker_failures: set(
       integer('failures', 0, 1000),
       '5',
-      'Failures in a row after which it may be left alone for breaker_cooldown_ms; 0 for never.',
+      'Failures in a row that may open its breaker for breaker_cooldown_ms; 0 turns it off.',
     ),
-    breaker_cooldown_ms: set(ms, '30_000', 'How long that is, before one request tries it again.'),
+    breaker_cooldown_ms: set(
+      ms,
+      '30_000',
+      'How long an open breaker waits before one request tries it again.',
+    ),
     status: optional(
       oneOf('live', 'disabled'),
-      'Disabled, it is left out of all routes; a model that nothing else serves is disabled too.',
+      'Default: live. disabled leaves it out of all routes, and disables models it alone serves.',
     ),
     max_in_flight: set(
       integer('requests', 1, 1_000_000),
       '2_048',
-      'Requests it gets at once; accounts share them fairly.',
+      'Concurrent requests to it; accounts share them fairly. Others wait.',
     ),
-    max_wait_ms: set(ms, '5_000', 'Longest wait for a place among them, before 429 or 503.'),
+    max_wait_ms: set(
+      ms,
+      '5_000',
+      'Longest wait for a place among these requests, before 429 or 503.',
+    ),
   },
   models: {
-    id: needed(words, 'The model as requests name it: owner/name. A built-in one is re-priced.'),
-    name: optional(words, 'What people read; the id when absent.'),
-    kind: optional(oneOf('chat', 'embedding'), 'What it does. Needed.'),
+    id: needed(
+      words,
+      'Name in requests: owner/name. The id of a built-in model changes its price.',
+    ),
+    name: optional(words, 'Name on pages. Default: its id.'),
+    kind: optional(oneOf('chat', 'embedding'), 'Kind of model. Needed.'),
     context_tokens: optional(tokens, 'Most tokens in and out together. Needed.'),
     max_output_tokens: optional(tokens, 'Most tokens of an answer. Needed for chat.'),
     balance: optional(
       oneOf('order', 'weight', 'latency', 'cost', 'least-busy'),
-      'Which of the steps with weights that stand together is asked first. When absent, weight ' +
-        'where the first step has one, else order.',
+      'How the next step is chosen among neighbours with weights. Default: weight if the first ' +
+        'step has one, else order.',
     ),
     total_tokens_max: optional(
       tokens,
-      'Most tokens in and out together where context_tokens is the limit of the input alone.',
+      'Most tokens in and out together, if context_tokens limits the input alone.',
     ),
     ...rates,
     input_pusd: optional(pusd, 'Price of an input token. Needed, 0 when free.'),
     output_pusd: optional(pusd, 'Price of an output token. Needed for chat.'),
-    request_nusd: optional(nusd, 'Price of a run beside its units; 0 when absent.'),
+    request_nusd: optional(nusd, 'Price of a run in addition to its units. Default: 0.'),
     overhead_per_message: optional(
       tokens,
-      'Most tokens an upstream adds to a message; has a default.',
+      'Most tokens that an upstream adds to a message; has a default.',
     ),
-    overhead_fixed: optional(tokens, 'Most tokens an upstream adds to a request; has a default.'),
+    overhead_fixed: optional(tokens, 'Most tokens that an upstream adds to a request.'),
     tokenizer: optional(
       oneOf(...tokenizerNames),
-      'Counts the text of holds exactly, up to 256 KiB; it is loaded with the first request.',
+      'Vocabulary that counts the text of holds exactly, up to 256 KiB. Default: bytes bound it.',
     ),
-    image_tokens_max: optional(tokens, 'Most tokens of an image. Absent, images are refused.'),
-    page_tokens_max: optional(tokens, 'Most tokens of a page of a PDF. Absent, they are refused.'),
+    image_tokens_max: optional(tokens, 'Most tokens of an image. Default: images are refused.'),
+    page_tokens_max: optional(tokens, 'Most tokens of a page of a PDF. Default: PDFs are refused.'),
     pdf_pages_max: optional(
       integer('pages', 1, 10_000),
-      'Most pages of a PDF that its server takes; 100 when absent.',
+      'Most pages of a PDF that its server takes. Default: 100.',
     ),
     hold_bytes_per_token: optional(
       integer('bytes', 1, 4),
-      'Least bytes of a token that a hold goes by; above 1 at your own risk.',
+      'Bytes of text that a hold counts as one token; above 1 at your own risk. Default: 1.',
     ),
     bytes_per_token: optional(
       decimal('bytes', 1, 16),
-      'Bytes of a token where usage is counted; when absent, as reported runs say, else 4.',
+      'Bytes of a token if usage must be counted. Default: measured in reported runs, else 4.',
     ),
     on_disconnect: optional(
       oneOf('drain', 'cut'),
-      'What a hang-up does: drain reads the answer to its end and charges it, cut stops the ' +
-        'server. When absent, drain where reasoning is not streamed in full, else cut.',
+      'Effect of a hang-up: drain reads the answer to its end and charges it, cut stops the ' +
+        'server. Default: drain if reasoning is not streamed in full, else cut.',
     ),
-    terminal: optional(flag, 'Whether the public terminal may use it; false when absent.'),
-    pass: optional(listOf(words), 'Members of requests that also go on as they came.'),
-    features: optional(listOf(words), 'What it can do: tools, vision, …'),
-    owned_by: optional(words, 'Whose model it is; the owner in its id when absent.'),
-    status: optional(oneOf('live', 'disabled', 'deprecated'), 'Live when absent.'),
+    terminal: optional(flag, 'Whether the public terminal may use it. Default: false.'),
+    pass: optional(listOf(words), 'Members of requests to forward unchanged.'),
+    features: optional(listOf(words), 'Features: tools, vision, reasoning, …'),
+    owned_by: optional(words, 'Owner of the model. Default: the owner in its id.'),
+    status: optional(
+      oneOf('live', 'disabled', 'deprecated'),
+      'Default: live. deprecated models still run.',
+    ),
   },
   plans: {
-    id: needed(id, 'Name of the plan. free, builder and scale have values for all that follows.'),
-    name: optional(words, 'What people read.'),
+    id: needed(
+      id,
+      'Name of the plan. free, builder and scale have defaults for all other settings.',
+    ),
+    name: optional(words, 'Name on pages.'),
     price_nusd: optional(nusd, 'Price of a period.'),
-    period: optional(oneOf('month', 'none'), 'How often it is paid.'),
-    discount_bps: optional(integer('0.01 %', 0, 10_000), 'Off the price of every run.'),
-    models: optional(listOf(words), 'Globs of the models it opens; all when absent.'),
+    period: optional(oneOf('month', 'none'), 'How often it is paid; none: once.'),
+    discount_bps: optional(integer('0.01 %', 0, 10_000), 'Discount on every run.'),
+    models: optional(listOf(words), 'Models in the plan, as globs. Default: all.'),
   },
   webhooks: webhookFields,
   witnesses: witnessFields,

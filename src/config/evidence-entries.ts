@@ -8,16 +8,16 @@ import { listOf, oneOf, text } from './values.ts'
 export const evidenceFields = {
   scheme: needed(
     oneOf(...evidenceSchemeNames),
-    'How it signs. near-ai: NEAR AI Cloud and other servers with the proxy of its enclaves.',
+    'Scheme of its signatures. near-ai: NEAR AI Cloud and servers with the proxy of its enclaves.',
   ),
   keys: needed(
     listOf(text('key', 'a key of the scheme', /^\S{1,200}$/)),
-    'Keys that may sign, of a report that you checked. near-ai: addresses, 0x… each.',
+    'Keys that may sign, from a report that you checked. near-ai: addresses, 0x… each.',
   ),
   path: set(
     text('path', 'a path with {id}, without a query', /^(?!\/)[\w./-]*\{id\}[\w./-]*$/),
     'signature/{id}',
-    'Where its signature of an answer is, below base_url.',
+    'Path of the signature of an answer, below base_url.',
   ),
 } as const
 

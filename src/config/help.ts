@@ -25,26 +25,39 @@ const prefixed = (table: string, settings: Settings): Settings =>
     Object.entries(settings).map(([name, setting]) => [`${table}.${name}`, setting]),
   )
 
-const steps = (meaning: string): Setting<unknown> => ({
-  reader: { ...modelTables.cost.input_pusd.reader, unit: 'list of tables' } as Reader<unknown>,
+const listed = (unit: string, meaning: string): Setting<unknown> => ({
+  reader: { ...modelTables.cost.input_pusd.reader, unit } as Reader<unknown>,
   meaning,
 })
 
 const costTables: Settings = {
   ...modelTables.cost,
-  bands: steps('As of a model: what runs with a longer input cost.'),
-  tiers: steps('As of a model: what runs in a tier of service cost.'),
+  bands: listed('list of tables', 'Costs of runs with a longer input, as in [[models.bands]].'),
+  tiers: listed('list of tables', 'Costs of a tier of service, as in [[models.tiers]].'),
 }
 
+const upstreams = {
+  ...lists.upstreams,
+  keys: listed('list of keys', 'Several keys in place of api_key_env and api_key_file; see below.'),
+} as Settings
+
+const models = {
+  ...lists.models,
+  route: listed(
+    'list of steps',
+    'Where it runs, in order: "upstream:model", or a table; see below.',
+  ),
+} as Settings
+
 const entryTables: [heading: string, settings: Settings][] = [
-  ['[[upstreams]]', lists.upstreams as Settings],
-  ['An item of `keys`', keyFields as Settings],
+  ['[[upstreams]]', upstreams],
+  ['keys of an upstream', keyFields as Settings],
   ['[upstreams.attest]', evidenceFields as Settings],
   ['[upstreams.dialect]', dialectFields as Settings],
-  ['[[models]]', lists.models as Settings],
+  ['[[models]]', models],
   ['[[models.bands]]', modelTables.bands as Settings],
   ['[[models.tiers]]', modelTables.tiers as Settings],
-  ['A step of `route`', { ...modelTables.step, ...prefixed('cost', costTables) }],
+  ['a step of route', { ...modelTables.step, ...prefixed('cost', costTables) }],
   ['[[plans]]', lists.plans as Settings],
   ['[plans.limits]', planLimits as Settings],
   ['[[webhooks]]', lists.webhooks as Settings],
@@ -70,7 +83,7 @@ export function explainSettings(): string {
   ]
   const entries = entryTables.flatMap(([name, settings]) => [
     '',
-    `### \`${name}\``,
+    name.startsWith('[') ? `### \`${name}\`` : `### ${name[0]?.toUpperCase()}${name.slice(1)}`,
     '',
     '| name | unit or form | default | meaning |',
     '|---|---|---|---|',

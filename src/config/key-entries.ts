@@ -8,10 +8,10 @@ import { filePath, integer, text } from './values.ts'
 export const keyFields = {
   env: optional(
     text('name', 'the name of an environment variable', /^[A-Za-z_][A-Za-z0-9_]*$/),
-    'Environment variable that holds the key, or with _FILE after it names a file of it.',
+    'Environment variable with the key; with _FILE after its name, the path of a file with it.',
   ),
   file: optional(filePath, 'File that holds the key; readable by its owner only.'),
-  weight: set(integer('parts', 1, 1000), '1', 'Its share of the requests, against the others.'),
+  weight: set(integer('parts', 1, 1000), '1', 'Share of the requests, relative to the other keys.'),
 } as const
 
 export type KeyEntry = ValuesOf<typeof keyFields>

@@ -14,30 +14,30 @@ export const limitEntries = {
     optional(
       integer('bytes', 1024, 1_099_511_627_776),
       'Bytes that clients make a process keep at once, shared fairly by account: large request ' +
-        'bodies, and streams that are not read. More bodies get 429, more streams end. A quarter ' +
-        'of the usable memory, at least 256 MiB, when absent.',
+        'bodies, and streams that are not read. More bodies get 429, more streams end. Default: ' +
+        'a quarter of the usable memory, at least 256 MiB.',
     ),
   ),
   keep_responses_hours: live(
     set(
       integer('hours', 0, 720),
       '24',
-      'How long answers of /v1/responses are kept, sealed, for a next turn; 0 forbids it.',
+      'How long answers of /v1/responses are kept, encrypted, for a next turn; 0 keeps none.',
     ),
   ),
   keep_responses_bytes: live(
     set(
       integer('bytes', 1_048_576, 1_099_511_627_776),
       '67_108_864',
-      'Most that is kept of them for one account; the oldest go first.',
+      'Most bytes of kept responses of one account; the oldest are deleted first.',
     ),
   ),
   body_timeout_s: live(
     set(
       integer('s', 2, 3600),
       '30',
-      'Longest time a request body may take to arrive; a second more for every 128 KiB that a ' +
-        'caller with an account announces.',
+      'Longest time for a request body to arrive; with a key or a session a second more for ' +
+        'every 128 KiB of its Content-Length.',
     ),
   ),
   slow_bodies: live(
@@ -61,14 +61,14 @@ export const limitEntries = {
     set(
       integer('bytes', 0, 1_099_511_627_776),
       '16_777_216',
-      'Bytes of these rows, which grow in the same way. 0 for no limit.',
+      'Bytes of these rows; each dollar that it ever paid adds as many. 0 for no limit.',
     ),
   ),
   unpaid_runs_per_day: live(
     set(
       integer('runs', 0, 1_000_000_000),
       '20_000',
-      'Runs that an account may end a UTC day at no cost although they held money: its client ' +
+      'Runs of an account a UTC day that held money and ended at no cost because its client ' +
         'hung up, cancelled or sent what the model refuses. Each dollar that it ever paid adds ' +
         'as many; more get 429. 0 for no limit.',
     ),
@@ -76,8 +76,8 @@ export const limitEntries = {
   free_for_all: live(
     optional(
       flag,
-      'Whether accounts that never had money may use built-in models without a price. When ' +
-        'absent only where base_url is not https.',
+      'Whether accounts that never had money may use built-in models without a price. ' +
+        'Default: only if base_url is not https.',
     ),
   ),
   unfunded_runs: live(

@@ -40,20 +40,16 @@ export const table = {
     database_connections: set(
       integer('connections', 1, 1000),
       '16',
-      'Most connections of this server to PostgreSQL, beside one for notices and one for probes; ' +
-        'all servers of a database together must stay below its max_connections.',
+      'Most connections of this server to PostgreSQL; it opens two more, for notices and probes. ' +
+        'All servers of a database together must stay below its max_connections.',
     ),
-    trusted_proxies: set(
-      listOf(network),
-      '',
-      "Proxies whose X-Forwarded-For is believed; other peers' is ignored.",
-    ),
+    trusted_proxies: set(listOf(network), '', 'Proxies whose X-Forwarded-For is believed.'),
     aliases: live(
       optional(
         aliasTable,
         'Other names of models, for clients with names of their own: { "gpt-5" = "acme/large", ' +
           '"claude-*" = "acme/large" }. An exact name goes before a glob, a longer glob before a ' +
-          'shorter one; rights, prices and receipts are of the model.',
+          'shorter one; rights, prices and receipts use the real name.',
       ),
     ),
     admins: live(
@@ -83,12 +79,15 @@ export const table = {
         'when absent.',
     ),
     headers: secret(
-      optional(collectorHeaders, 'Headers of requests to it; in a variable name=value,name=value.'),
+      optional(
+        collectorHeaders,
+        'Headers of requests to the collector; in a variable name=value,name=value.',
+      ),
     ),
     sample: set(
       decimal('share', 0, 1),
       '1',
-      'Share of runs that are sampled where the caller sent no traceparent; its flag decides else.',
+      'Sampling rate for requests without a traceparent; otherwise its flag decides.',
     ),
     pass_to: live(
       set(listOf(upstreamId), '', 'Ids of upstreams that get traceparent and tracestate.'),
@@ -124,12 +123,12 @@ export const table = {
     soft_limit_nusd_per_day: set(
       amount('nUSD'),
       '100_000_000_000',
-      'Per account, credited at latest-20 up to this amount, and above it at safe.',
+      'Deposits of an account up to this amount a day need 20 blocks; above it, a safe block.',
     ),
     final_above_nusd: set(
       amount('nUSD'),
       '10_000_000_000_000',
-      'Deposits above this wait for finalized.',
+      'Deposits above this wait for a finalized block.',
     ),
     second_above_nusd: set(
       amount('nUSD'),
@@ -142,19 +141,19 @@ export const table = {
     required: set(
       integer('witnesses', 0, 32),
       '0',
-      'How many of [[witnesses]] should sign a head of the log; told, and never waited for.',
+      'Witness signatures expected of a head of the log. Reported only; nothing waits for them.',
     ),
   },
   liabilities: {
     every_h: set(
       integer('h', 0, 168),
       '24',
-      'Hours between two signed liabilities statements to all accounts; 0 for none.',
+      'Hours between two signed statements of what all accounts are owed; 0 for none.',
     ),
     keep_days: set(
       integer('days', 1, 3650),
       '35',
-      'How long an account can get its proof of such a statement, which itself stays.',
+      'How long accounts can get their proof of such a statement.',
     ),
   },
   anchors: {
@@ -166,7 +165,7 @@ export const table = {
   },
   signer: {
     keystore_file: optional(filePath, 'Web3 keystore (version 3) of the key that signs receipts.'),
-    password_file: optional(filePath, 'Its password, in a file of mode 0600.'),
+    password_file: optional(filePath, 'Password of the keystore, in a file of mode 0600.'),
     key_file: optional(
       filePath,
       'The key in a file of mode 0600. Else COUNTERFOIL_SIGNER_KEY, else signer.key inside data.',
@@ -180,15 +179,15 @@ export const table = {
     ),
     slots: optional(
       slots,
-      'Its slots of 1,024, as a check: the start fails unless the map says the same.',
+      'Slots of this shard, as a check: the start fails unless the map says the same.',
     ),
     map: optional(filePath, 'File of all shards, their slots and URLs.'),
   },
   sign_in: {
     contract_wallets: optional(
       flag,
-      'Accept ERC-1271 and ERC-6492 wallets, over chain.rpc_urls; as soon as there are any when ' +
-        'absent.',
+      'Accept contract wallets (ERC-1271, ERC-6492), checked over chain.rpc_urls. Default: true ' +
+        'if there are any.',
     ),
   },
   terminal: {

@@ -11,26 +11,26 @@ const types = [...operatorTypes, ...Object.keys(accountEvents)] as EventType[]
 
 /** The fields of an entry. */
 export const webhookFields = {
-  id: needed(id, 'Its name. Deliveries that wait belong to it.'),
+  id: needed(id, 'Name of the webhook; waiting deliveries belong to it.'),
   url: secret(
     needed(httpUrl, 'Where events are posted to: https, at a public or an allowed address.'),
   ),
   events: set(
     listOf(oneOf(...types)),
     operatorTypes.join(','),
-    'Types of events, also those of accounts, which it then gets of every account.',
+    'Types of events; those of accounts come from every account.',
   ),
   format: set(
     oneOf('standard', 'slack', 'discord'),
     'standard',
-    'What is posted: the event, or a message of that chat.',
+    'Format of messages: the event, or a message of that chat.',
   ),
   secret_env: optional(
     text('name', 'the name of an environment variable', /^[A-Za-z_][A-Za-z0-9_]*$/),
-    'Environment variable that holds what signs, whsec_ and 24 to 64 bytes in base64. Needed for ' +
-      'standard, here or as a file.',
+    'Environment variable with the secret that signs: whsec_ and 24 to 64 bytes in base64. ' +
+      'The format standard needs it, here or as a file.',
   ),
-  secret_file: optional(filePath, 'File that holds it; readable by its owner only.'),
+  secret_file: optional(filePath, 'File with the secret; readable by its owner only.'),
 } as const
 
 type Entry = ValuesOf<typeof webhookFields>

@@ -6,14 +6,11 @@ import { httpUrl, text } from './values.ts'
 
 /** The fields of an entry. */
 export const witnessFields = {
-  url: needed(httpUrl, 'Its submission prefix: heads are posted to <url>/add-checkpoint.'),
-  name: needed(
-    text('name', 'text of 1 to 200 characters', /^\P{Cc}{1,200}$/u),
-    'What people read.',
-  ),
+  url: needed(httpUrl, 'Submission prefix: heads are posted to <url>/add-checkpoint.'),
+  name: needed(text('name', 'text of 1 to 200 characters', /^\P{Cc}{1,200}$/u), 'Name on pages.'),
   key: needed(
     text('key', 'a cosignature key as name+id+base64', /^\S{1,2000}$/u),
-    'Its cosignature key (Ed25519, type 4) as name+id+base64; `counterfoil witness` prints it.',
+    'Cosignature key (Ed25519, type 4) as name+id+base64; `counterfoil witness` prints it.',
   ),
 } as const
 
