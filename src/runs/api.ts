@@ -1,4 +1,4 @@
-/** The doors of Chat Completions and embeddings, with those of other protocols and `/v1/runs` of `api/`. */
+/** The doors of Chat Completions and embeddings; those of `api/` and of other protocols join. */
 import { Elysia } from 'elysia'
 import { keyAuth } from '../access/keys/needs-key.ts'
 import type { Deps } from '../app/deps-port.ts'

@@ -1,4 +1,4 @@
-/** Decides after an attempt whether and when a delivery is retried, and whether its endpoint is disabled. */
+/** Decides whether a delivery is tried again and when, and whether its endpoint is disabled. */
 import type { Millis } from '../../kernel/clock.ts'
 import type { DeliveryRow, WebhookRow } from '../../storage/db/schema/schema.ts'
 import { type AttemptResult, isDelivered, triedForMs } from './webhook.ts'
