@@ -169,6 +169,11 @@ export const lists = {
       decimal('bytes', 1, 16),
       'Bytes of a token where usage is counted; when absent, as reported runs say, else 4.',
     ),
+    cache: optional(
+      oneOf('auto', 'asked'),
+      'When a server of Messages is told what to cache, for clients of other protocols: auto always, ' +
+        'asked where the request has a prompt_cache_key. Writing costs cache_write. asked when absent.',
+    ),
     on_disconnect: optional(
       oneOf('drain', 'cut'),
       'What a hang-up does: drain reads the answer to its end and charges it, cut stops the ' +
