@@ -270,6 +270,8 @@ export type Settings = {
   webhookReach: Reach
   /** This process among the nodes of one database. */
   node: string
+  /** SHA-256 of what its configuration sells, and from where. */
+  configDigest: string
   /** How many of them live, and share the limits of keys; a job keeps it up to date. */
   nodes: number
 }

@@ -24,6 +24,7 @@ import { receiptCounter } from '../storage/counts/count.ts'
 import type { Db } from '../storage/db/engine/db.ts'
 import { liveNodes, nodeLease, takeLease } from '../storage/db/engine/lease.ts'
 import { leaseMs } from '../storage/db/engine/lease-clock.ts'
+import { shareConfigDigest } from './config-digest.ts'
 import type { Deps } from './deps-port.ts'
 import type { Job } from './job-runner.ts'
 import { learnSlots } from './learn-slots.ts'
@@ -136,10 +137,12 @@ async function keepAlive(deps: Deps, db: Db): Promise<void> {
   await leaseClock.measure()
   tellSkew(deps)
   await takeLease(db, leaseClock, nodeLease(settings.node), settings.node)
-  if (db.exclusive) return
+  if (db.exclusive) return shareConfigDigest(deps, db, [])
   await watchSchema(deps, db)
   await watchMoves(deps, db)
-  settings.nodes = Math.max(1, (await db.read((q) => liveNodes(db, q, leaseClock.now()))).length)
+  const alive = await db.read((q) => liveNodes(db, q, leaseClock.now()))
+  settings.nodes = Math.max(1, alive.length)
+  await shareConfigDigest(deps, db, alive)
 }
 
 /** Ends the runs of processes that died, and on PostgreSQL those that came back with old data. */

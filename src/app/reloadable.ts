@@ -15,7 +15,7 @@ import { Breaker } from '../models/upstream/breaker.ts'
 import { builtinUpstream } from '../models/upstream/builtin.ts'
 import { liveUpstreams } from '../models/upstream/live-upstreams.ts'
 import { modelServer } from '../models/upstream/model-server.ts'
-import { type KeyStates, keyIds, openPool } from '../models/upstream/open-pool.ts'
+import { type KeyStates, keyIds, openKeyPool } from '../models/upstream/open-key-pool.ts'
 import { servedUpstream } from '../models/upstream/served.ts'
 import { Slots } from '../models/upstream/slots.ts'
 import type { Upstream } from '../models/upstream/upstream.ts'
@@ -119,7 +119,7 @@ function breakerOf(entry: UpstreamConfig, { clock, log, meters }: Needs): Breake
 function poolOf(entry: UpstreamConfig, { clock, log, meters }: Needs, states: KeyStates) {
   const { id, kind, auth } = entry
   const headers = { ...entry.headers, ...entry.secret_headers }
-  return openPool({ id, kind, headers, ...(auth && { auth }) }, entry.keys ?? [], {
+  return openKeyPool({ id, kind, headers, ...(auth && { auth }) }, entry.keys ?? [], {
     states,
     clock,
     random: drawShare,

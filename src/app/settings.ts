@@ -4,6 +4,7 @@ import type { DepositPolicy } from '../billing/deposits/deposit.ts'
 import type { Config } from '../config/config.ts'
 import { type Block, parseBlock } from '../kernel/network-block.ts'
 import { type Shard, shardAmong } from '../kernel/shard.ts'
+import { configDigest } from './config-digest.ts'
 import { operatorSecrets } from './configured-webhooks.ts'
 import { usableMemory } from './usable-memory.ts'
 
@@ -29,6 +30,7 @@ export const settingsOf = (config: Config) => ({
 
 /** Settings that a reload changes in a running service. */
 export const liveSettingsOf = (config: Config) => ({
+  configDigest: configDigest(config),
   admins: config.admins.map(toAccountId),
   tellsRuns: config.webhooks.some(({ events }) => events.includes('run.ended')),
   webhookSecrets: operatorSecrets(config.webhooks),

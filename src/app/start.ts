@@ -22,10 +22,10 @@ import { serve } from '../web/http/serve.ts'
 import type { WaitingQueue } from '../web/http/waiting.ts'
 import { followConfigured } from './configured-webhooks.ts'
 import type { Deps } from './deps-port.ts'
+import { hearNotices } from './hear-notices.ts'
 import { startJobs } from './job-runner.ts'
 import { checkLedger, jobsOf } from './jobs.ts'
 import { learnSlots } from './learn-slots.ts'
-import { watchNodeNotifications } from './node-notifications.ts'
 import { createApp } from './routes.ts'
 import { serveMetrics } from './serve-metrics.ts'
 import { version } from './version.ts'
@@ -84,7 +84,7 @@ export async function startServer(
   const metrics = serveMetrics(deps, parts)
   const app = createApp(deps)
   const server = waiting?.serve(app) ?? serve(app, deps.settings.listen)
-  const echo = watchNodeNotifications(deps, db)
+  const echo = hearNotices(deps, db)
   renewWhenLost(deps, db)
   listLostWhenDiverged(deps, parts)
   const jobs = startJobs(jobsOf(deps, { db, audits, echo }), { log, clock: deps.clock })

@@ -1,4 +1,5 @@
 /** The `doctor` checks of what several servers share: moves of slots, and connections. */
+import { configDigest, readConfigDigests } from '../app/config-digest.ts'
 import type { Config } from '../config/config.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { readConnectionRoom } from '../storage/db/engine/connection-room.ts'
@@ -34,4 +35,26 @@ export async function lookAtConnections(config: Config, db: Db): Promise<Finding
   const words = `${nodes} servers may open ${needed} connections, and PostgreSQL takes ${room}.`
   if (needed <= room) return [fine('connections', words)]
   return [warning('connections', words, 'raise max_connections, or lower database_connections')]
+}
+
+/** Whether the running servers sell what this configuration file says. */
+export async function lookAtConfigDigests(config: Config, db: Db): Promise<Finding[]> {
+  const { now } = await openLeaseClock(db, systemClock)
+  const alive = await db.read((q) => liveNodes(db, q, now()))
+  const digests = await readConfigDigests(db)
+  const running = alive.flatMap((node) => {
+    const digest = digests.get(node)
+    return digest === undefined ? [] : [{ node, digest }]
+  })
+  if (running.length === 0) return []
+  const own = configDigest(config)
+  const others = running.filter(({ digest }) => digest !== own)
+  if (others.length === 0) {
+    return [
+      fine('configuration', 'All running servers have the models and upstreams of this file.'),
+    ]
+  }
+  const named = others.map(({ node, digest }) => `${node} (${digest.slice(0, 8)})`).join(', ')
+  const words = `Other models, plans or upstreams than this file (${own.slice(0, 8)}): ${named}.`
+  return [warning('configuration', words, 'kill -HUP the server, or give it the same file')]
 }

@@ -13,7 +13,7 @@ import {
   verb,
   wholeConfigOf,
 } from './context.ts'
-import { lookAtConnections, lookAtMoves } from './doctor-cluster.ts'
+import { lookAtConfigDigests, lookAtConnections, lookAtMoves } from './doctor-cluster.ts'
 import {
   type DatabaseFindings,
   lookAtClock,
@@ -61,6 +61,7 @@ async function examine(options: Options): Promise<void> {
         ...(await lookAtReplication(db)),
         ...(await lookAtConnections(config, db)),
         ...(await lookAtMoves(db)),
+        ...(await lookAtConfigDigests(config, db)),
         ...(await lookAtLog(config, db)),
         ...(await lookAtRates(config, db)),
         ...(await lookAtUsage(db)),

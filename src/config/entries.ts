@@ -180,6 +180,11 @@ export const lists = {
       decimal('bytes', 1, 16),
       'Bytes of a token if usage must be counted. Default: measured in reported runs, else 4.',
     ),
+    cache: optional(
+      oneOf('auto', 'asked'),
+      'When a Messages server gets cache breakpoints for clients of other protocols: auto always, ' +
+        'asked if the request has a prompt_cache_key. Writes cost cache_write. Default: asked.',
+    ),
     on_disconnect: optional(
       oneOf('drain', 'cut'),
       'Effect of a hang-up: drain reads the answer to its end and charges it, cut stops the ' +

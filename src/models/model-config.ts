@@ -47,6 +47,8 @@ export type ModelConfig = PricesConfig & {
   pdf_pages_max?: number | undefined
   terminal?: boolean | undefined
   on_disconnect?: OnDisconnect | undefined
+  /** When requests that are translated into Messages get cache breakpoints; `asked` when absent. */
+  cache?: 'auto' | 'asked' | undefined
   /** Members that a server of the request's own protocol gets beside those that are known. */
   pass?: string[] | undefined
   features?: string[] | undefined

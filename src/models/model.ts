@@ -35,6 +35,8 @@ export type Model = {
   isBytesPerTokenSet?: true
   /** Fate of a run whose client hangs up; by what is known of its reasoning when absent. */
   onDisconnect?: OnDisconnect | undefined
+  /** Whether all requests that are translated into Messages get cache breakpoints. */
+  isCached?: boolean | undefined
   /** The tokenizer that counts its text exactly. */
   tokenizer?: TokenizerName | undefined
   /** The most tokens of an image, and of a page of a PDF; absent, it takes none. */

@@ -61,6 +61,11 @@ export const rateFieldOf = (meter: string): RateField | undefined =>
 /** The rates that a step of a route can cost the operator, that of a request included. */
 export const costFields = { ...rateFields, request_nusd: 'request' } as const
 
+/** The name of a price in the configuration; its end is the unit. */
+export type PriceField = keyof typeof costFields
+
+export const isPriceField = (name: string): name is PriceField => name in costFields
+
 /** A price as written: an integer of 0…9e15. */
 export type Price = number | bigint
 

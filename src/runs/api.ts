@@ -1,4 +1,4 @@
-/** The doors of a run: OpenAI's two, and those of `/v1/runs` and of other protocols. */
+/** The doors of Chat Completions and embeddings; those of `api/` and of other protocols join. */
 import { Elysia } from 'elysia'
 import { keyAuth } from '../access/keys/needs-key.ts'
 import type { Deps } from '../app/deps-port.ts'

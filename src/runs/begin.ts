@@ -40,7 +40,8 @@ export async function begin(deps: Deps, wish: RunRequest): Promise<LiveRun> {
   const tokenizer = model.tokenizer && (await loadTokenizer(model.tokenizer))
   const limited = boundOfWish(model, wish, tokenizer)
   const bound = isUnlimited(deps, model) ? withoutLimit(model, limited) : limited
-  const billsCacheWrites = model.route.some((step) => isBillingWrites(deps, step))
+  const billsCacheWrites =
+    model.isCached === true || model.route.some((step) => isBillingWrites(deps, step))
   const request = wish.native?.members ?? wish.body ?? {}
   const held = heldClasses(model.prices, request, { billsCacheWrites })
   if (held) bound.held = held

@@ -5,7 +5,7 @@ import type { Balance, RouteStep } from '../../src/models/model.ts'
 import { askByKeys } from '../../src/models/upstream/ask-by-keys.ts'
 import type { KeyPool } from '../../src/models/upstream/key-pool.ts'
 import { Latencies } from '../../src/models/upstream/latencies.ts'
-import { openPool } from '../../src/models/upstream/open-pool.ts'
+import { openKeyPool } from '../../src/models/upstream/open-key-pool.ts'
 import { type SentMark, UpstreamFailure } from '../../src/models/upstream/upstream.ts'
 import { seeded } from '../support/seeded.ts'
 
@@ -34,7 +34,7 @@ class Provider {
   ) {
     const weighted = Object.keys(keys).map((key) => ({ name: key, key, weight: 1 }))
     const deps = { clock, random, states: new Map(), tell: () => {} }
-    const pool = openPool({ id }, weighted, deps)
+    const pool = openKeyPool({ id }, weighted, deps)
     if (!pool) throw new Error('a simulated provider has several keys')
     this.pool = pool
   }

@@ -1,15 +1,19 @@
 /** Changes models and upstreams in the configuration file of a running server. */
+import type { Config } from '../../config/config.ts'
 import { readConfigText as readConfigOf } from '../../config/file.ts'
 import { sha256Hex } from '../../kernel/hash.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { refuse, refuseField } from '../../kernel/refusal.ts'
+import { makeCatalogue } from '../../models/catalogue.ts'
 import { checkUpstream } from '../../models/upstream/check.ts'
 import { upstreamWords } from '../../models/upstream/check-words.ts'
 import { canReplace, readConfigText } from '../providers/config-file.ts'
 import { keyFileFor } from '../providers/key-file.ts'
 import { type DeskPlace, writeChange } from '../providers/write-change.ts'
+import { lossesIn } from '../reload.ts'
 import { withModelWish, withUpstreamWish, writtenModel, writtenUpstream } from './changed-text.ts'
 import type { ChangeDesk, ChangeDraft, ChangeProposal, ChangeWish } from './changes-port.ts'
 import { lineDiff } from './line-diff.ts'
+import { marginsOf } from './price-change.ts'
 
 export const openChangeDesk = (place: DeskPlace): ChangeDesk => ({
   model: (id) => writtenModel(soundText(place), id),
@@ -38,9 +42,12 @@ function propose(place: DeskPlace, wish: ChangeWish): ChangeProposal {
   if (fresh === undefined) refuse('conflict', `${path} cannot be changed safely: edit it by hand.`)
   if (fresh === text) refuse('conflict', 'This changes nothing.')
   // The new key is not stored yet: without it everything else must hold.
-  const faults = faultsOf(place, textWith(text, kept, undefined) ?? fresh)
-  if (faults !== undefined) refuse('conflict', `${path} would be invalid: ${faults}`)
+  const loaded = readConfigOf(place.flags, textWith(text, kept, undefined) ?? fresh)
+  if ('problems' in loaded) {
+    return refuse('conflict', `${path} would be invalid: ${loaded.problems[0]}`)
+  }
   return {
+    ...moneyOf(place, { wish, text, next: loaded.config }),
     draft: { wish: kept, before: sha256Hex(text), after: sha256Hex(fresh), key },
     diff: lineDiff(text, fresh),
     path,
@@ -48,6 +55,25 @@ function propose(place: DeskPlace, wish: ChangeWish): ChangeProposal {
     hasOthers: !config.database_url.startsWith('sqlite:'),
   }
 }
+
+type Changing = { wish: ChangeWish; text: string; next: Config }
+
+/** Prices and losses of a change. @throws Refusal 'invalid_request' for a loss that is not meant */
+function moneyOf({ flags }: FilePlace, { wish, text, next }: Changing) {
+  const loaded = readConfigOf(flags, text)
+  if ('problems' in loaded) return { margins: [], losses: [] }
+  const known = new Set(lossesIn(loaded.config))
+  const losses = lossesIn(next).filter((one) => !known.has(one))
+  if (wish.kind !== 'model') return { margins: [], losses }
+  if (losses.length > 0 && !wish.mayLose) {
+    refuseField('may_lose', `Below cost: ${losses[0]}. Raise the price, or tick this box.`)
+  }
+  const [before, after] = [loaded.config, next].map((config) => modelOf(config, wish.id))
+  return { margins: marginsOf(before, after), losses }
+}
+
+const modelOf = ({ models, upstreams }: Config, id: string) =>
+  makeCatalogue({ models, upstreamIds: upstreams.map((one) => one.id) }).get(id)
 
 const textWith = (
   text: string,

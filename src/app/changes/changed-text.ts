@@ -9,6 +9,7 @@ import type {
   WrittenModel,
   WrittenUpstream,
 } from './changes-port.ts'
+import { priceChange, writtenPrices } from './price-change.ts'
 
 const statuses = ['live', 'disabled', 'deprecated'] as const
 
@@ -25,6 +26,7 @@ export function writtenModel(text: string, id: string): WrittenModel | undefined
       const { to, weight } = typeof step === 'string' ? { to: step, weight: undefined } : step
       return { to: String(to), weight: weight === undefined ? null : Number(weight) }
     }),
+    prices: writtenPrices(entry),
   }
 }
 
@@ -41,7 +43,7 @@ export function writtenUpstream(text: string, id: string): WrittenUpstream | und
 
 /** @throws Refusal 'not_found', 'invalid_request'; undefined if a person has to do it */
 export function withModelWish(text: string, wish: ModelChangeWish): string | undefined {
-  const { id, status, aliases, weights } = wish
+  const { id, status, aliases, weights, prices } = wish
   const entry = rawModels(text).find((one) => one.id === id) ?? refuse('not_found')
   const route = stepsOf(entry['route'])
   if (weights.length !== route.length) {
@@ -50,14 +52,20 @@ export function withModelWish(text: string, wish: ModelChangeWish): string | und
   const weighed = route.map((step, at) => withWeight(step, weights[at] ?? null))
   const isChanged = weighed.some((step, at) => step !== route[at])
   const before = entry['status'] ?? 'live'
+  const priced = priceChange(entry, prices)
   const change = {
     id,
     set: {
       ...(status === before || status === 'live' ? {} : { status }),
       ...(isChanged ? { route: weighed } : {}),
+      ...priced.set,
     },
-    remove:
-      status === 'live' && entry['status'] !== undefined && before !== 'live' ? ['status'] : [],
+    remove: [
+      ...(status === 'live' && entry['status'] !== undefined && before !== 'live'
+        ? ['status']
+        : []),
+      ...priced.remove,
+    ],
   }
   const changed = withModels(text, [change], [])
   if (changed === undefined) return undefined

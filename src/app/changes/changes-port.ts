@@ -1,4 +1,6 @@
 /** Changes models and upstreams in the configuration file of a running server; types alone. */
+import type { Meter } from '../../models/meter.ts'
+import type { PriceField } from '../../models/rate-fields.ts'
 import type { UpstreamCheck } from '../../models/upstream/check.ts'
 import type { ReloadResult } from '../reload-port.ts'
 
@@ -9,6 +11,10 @@ export type ModelChangeWish = {
   aliases: readonly string[]
   /** Of each step of the route; null without one, because the draft travels as JSON. */
   weights: readonly (number | null)[]
+  /** Prices by name, as decimal digits of their unit; null for one that is taken away. */
+  prices: Readonly<Partial<Record<PriceField, string | null>>>
+  /** Whether it may cost more than it sells for. */
+  mayLose: boolean
 }
 
 export type UpstreamChangeWish = {
@@ -26,6 +32,17 @@ export type WrittenModel = {
   status: ModelChangeWish['status']
   aliases: readonly string[]
   steps: readonly { to: string; weight: number | null }[]
+  prices: readonly WrittenPrice[]
+}
+
+/** A price that the file has, or that a model of its kind needs. */
+export type WrittenPrice = {
+  field: PriceField
+  /** In its unit; undefined where the file has none. */
+  value: bigint | undefined
+  /** The highest cost of a unit among the steps of the route; undefined where none is known. */
+  cost: bigint | undefined
+  isNeeded: boolean
 }
 
 /** An upstream as the file has it, without its key. */
@@ -54,6 +71,18 @@ export type ChangeProposal = {
   isWritable: boolean
   /** Whether other nodes have configurations of their own. */
   hasOthers: boolean
+  /** The prices after the change; empty where none changes. */
+  margins: readonly PriceMargin[]
+  /** Sales below cost that the change brings, in sentences without full stops. */
+  losses: readonly string[]
+}
+
+/** A price before and after a change, and its cost at the dearest step, in pico-USD a unit. */
+export type PriceMargin = {
+  meter: Meter
+  before: bigint | undefined
+  after: bigint
+  cost: bigint | undefined
 }
 
 /** How an upstream answered, also in words. */

@@ -4,22 +4,7 @@ import type { DeliveryRow, EventRow, WebhookRow } from '../../storage/db/schema/
 import type { AccountEventType, EventType } from '../../storage/outbox/event.ts'
 import { accountEvents } from '../../storage/outbox/event.ts'
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
-
-/** Pauses after failed attempts, in ms; the last one repeats. */
-const pausesMs = [
-  5000,
-  30_000,
-  2 * minuteMs,
-  10 * minuteMs,
-  30 * minuteMs,
-  hourMs,
-  2 * hourMs,
-  4 * hourMs,
-  8 * hourMs,
-  12 * hourMs,
-]
+const hourMs = 3_600_000
 
 /** How long an event is retried, and an endpoint may fail before it is disabled, in ms. */
 export const triedForMs = 3 * 24 * hourMs
@@ -57,13 +42,6 @@ export const isUrgentType = (type: string): boolean => urgent.has(type)
 /** Whether a delivery is urgent, or the next one of a subject with an urgent event. */
 export const isUrgent = ({ type, nextAt, since }: DeliveryRow): boolean =>
   isUrgentType(type) || (nextAt !== null && nextAt <= aheadUntil(since))
-
-/** The time of the next attempt after a failure; undefined when three days are over. */
-export function nextTry({ attempts, since }: DeliveryRow, now: Millis): Millis | undefined {
-  const pause = pausesMs[Math.min(attempts, pausesMs.length) - 1] ?? 5000
-  const next = now + pause
-  return next - since > triedForMs ? undefined : next
-}
 
 /** The event types of a new endpoint that names none. */
 export const defaultEvents = (Object.keys(accountEvents) as AccountEventType[]).filter(

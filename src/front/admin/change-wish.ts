@@ -1,6 +1,8 @@
 /** Reads how an operator wants a model or an upstream to be. */
-import type { ChangeWish } from '../../app/changes/changes-port.ts'
+import type { ChangeWish, WrittenModel, WrittenPrice } from '../../app/changes/changes-port.ts'
+import { parsePrice, parseUsd } from '../../kernel/money.ts'
 import { refuseField } from '../../kernel/refusal.ts'
+import { isPerToken } from '../../models/rate-fields.ts'
 
 type Sent = Readonly<Record<string, string | undefined>>
 
@@ -9,18 +11,39 @@ const aliasesMost = 50
 const weightMost = 1_000_000
 
 /** @throws Refusal 'invalid_request' that names the field */
-export function readChangeWish(kind: ChangeWish['kind'], sent: Sent, steps: number): ChangeWish {
+export function readChangeWish(sent: Sent, model: WrittenModel | undefined): ChangeWish {
   const id = sent['id'] ?? ''
   const { status } = sent
-  if (kind === 'upstream') {
+  if (!model) {
     if (status !== 'live' && status !== 'disabled') return refuseField('status', 'Choose a state.')
-    return { kind, id, status, key: readKey(sent['key'] || undefined) }
+    return { kind: 'upstream', id, status, key: readKey(sent['key'] || undefined) }
   }
   if (status !== 'live' && status !== 'disabled' && status !== 'deprecated') {
     return refuseField('status', 'Choose a state.')
   }
-  const weights = Array.from({ length: steps }, (_, at) => readWeight(`weight_${at}`, sent))
-  return { kind, id, status, aliases: readAliases(sent['aliases'] ?? ''), weights }
+  return {
+    kind: 'model',
+    id,
+    status,
+    aliases: readAliases(sent['aliases'] ?? ''),
+    weights: model.steps.map((_, at) => readWeight(`weight_${at}`, sent)),
+    prices: Object.fromEntries(model.prices.flatMap((price) => readPrice(price, sent))),
+    mayLose: sent['may_lose'] === 'true',
+  }
+}
+
+/** A price that the form did not have stays as it is. */
+function readPrice({ field, isNeeded }: WrittenPrice, sent: Sent): [string, string | null][] {
+  const text = sent[field]
+  if (text === undefined) return []
+  if (text === '') {
+    return isNeeded ? refuseField(field, 'This price is needed; 0 is free.') : [[field, null]]
+  }
+  const bare = text.replace(/^\$/, '')
+  const value = isPerToken(field) ? parsePrice(bare.replace(/(?<!\/ ?M)$/, '/M')) : parseUsd(bare)
+  if (value !== undefined) return [[field, String(value)]]
+  const unit = isPerToken(field) ? 'dollars a million tokens, such as 0.15' : 'dollars'
+  return refuseField(field, `Enter ${unit}.`)
 }
 
 function readAliases(text: string): string[] {

@@ -25,12 +25,17 @@ export type OperatedModels = {
   unpriced: readonly UnpricedUnits[]
   learned: readonly LearnedFact[]
   contradictions: readonly Contradictions[]
+  /** Nodes whose configuration differs from that of this one. */
+  otherConfigs: readonly string[]
 }
 
 /** A fact about a model server that its refusal taught. */
 export type LearnedFact = { upstream: string; model: string; facts: string; at: Millis }
 
-type Needs = Pick<Deps, 'admin' | 'catalogue' | 'logs' | 'meters' | 'plans' | 'upstreams'>
+type Needs = Pick<
+  Deps,
+  'admin' | 'catalogue' | 'health' | 'logs' | 'meters' | 'plans' | 'settings' | 'upstreams'
+>
 
 export async function readOperatedModels(deps: Needs): Promise<OperatedModels> {
   const { admin, catalogue, logs } = deps
@@ -43,6 +48,9 @@ export async function readOperatedModels(deps: Needs): Promise<OperatedModels> {
     leaf: place === null ? undefined : place - logs.current.start,
     since: stored?.createdAt,
     upstreams: upstreamHealth(deps),
+    otherConfigs: [...deps.health.configs].flatMap(([node, digest]) =>
+      digest === deps.settings.configDigest ? [] : [node],
+    ),
     losses: lossWords(catalogue.list(), deps.plans.list),
     unpriced: unpricedUnits(deps),
     learned: learnedFacts(deps),

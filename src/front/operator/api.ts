@@ -65,7 +65,11 @@ const figuresApi = (deps: Deps) =>
         const service = await statusOf(deps)
         const findings = findingsOf(service, deps.health.ledgerFaults)
         const upstreams = upstreamHealth(deps).map(toUpstreamView)
-        return { object: 'health', status: service.status, findings, service, upstreams }
+        const { configDigest: digest, node } = deps.settings
+        const nodes = [...deps.health.configs].map(([id, of]) => ({ id, digest: of }))
+        const configuration = { node, digest, nodes }
+        const { status } = service
+        return { object: 'health', status, findings, service, configuration, upstreams }
       },
       { needsOperator: 'health:read' },
     )

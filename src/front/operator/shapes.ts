@@ -65,6 +65,8 @@ export const operatorKeysShape = t.page('OperatorKeys', 'Keys of an account.', k
 
 export const giveBody = t.body('OperatorAssignWish', 'Whose deposit it is.', { account, reason })
 
+const digest = 'b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c'
+
 export const healthShape = t.answer(
   'OperatorHealth',
   'Whether all parts work, and what to do where one does not.',
@@ -73,6 +75,17 @@ export const healthShape = t.answer(
     status: t.oneOf('As in `GET /v1/status`.', ['ok', 'degraded']),
     findings: t.list(findingShape, 'Each part, the most damaging failure first.'),
     service: statusShape,
+    configuration: t.object('What the live nodes sell, and from where.', {
+      node: t.text('The node that answered.', 'node_0123456789abcdef'),
+      digest: t.text('SHA-256 of its models, plans and upstreams, without keys.', digest),
+      nodes: t.list(
+        t.object('', {
+          id: t.text('A node of this database.', 'node_0123456789abcdef'),
+          digest: t.text('Its digest. Nodes of one service should have the same.', digest),
+        }),
+        'Those that said theirs, up to some seconds ago.',
+      ),
+    }),
     upstreams: t.list(
       upstreamShape,
       'What this process asked of upstreams, and how fast they were.',

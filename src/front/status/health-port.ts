@@ -38,6 +38,8 @@ export type Health = {
   heads: HeadsHealth
   /** How the database's schema compares with this build's, as last logged. */
   schema: SchemaHealth
+  /** The digest of the configuration of each live node, as last read. */
+  configs: ReadonlyMap<string, string>
   /** Whether the database's server has connections for all that this process would open. */
   connections: 'enough' | 'few'
   /** Moves of slots that are not finished, and that no command goes on with. */

@@ -23,6 +23,7 @@ export const newHealth = (clock: Pick<Clock, 'monotonic'>): Health => ({
   clock: 'ok',
   heads: 'unchecked',
   schema: 'ok',
+  configs: new Map(),
   connections: 'enough',
   stalledMoves: [],
   chain: { head: null, headAt: null, trouble: null },

@@ -6,12 +6,13 @@ import { objectsIn } from './reading.ts'
 const breakpoint = { type: 'ephemeral' }
 
 /**
- * Whether a request in the shape of Chat Completions gets breakpoints in the place of its
- * `prompt_cache_key`. A request that sets breakpoints of its own gets no others.
+ * Whether a request in the shape of Chat Completions gets breakpoints: in the place of its
+ * `prompt_cache_key`, or because its model is always cached. A request that sets breakpoints of its
+ * own gets no others.
  */
-export function needsBreakpoints(body: JsonObject): boolean {
+export function needsBreakpoints(body: JsonObject, isCached: boolean): boolean {
   const { prompt_cache_key: key } = body
-  return typeof key === 'string' && key !== '' && !hasOwn(body)
+  return (isCached || (typeof key === 'string' && key !== '')) && !hasOwn(body)
 }
 
 const isSetIn = (of: Json): boolean => isObject(of) && isSet(of['cache_control'])

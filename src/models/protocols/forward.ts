@@ -49,7 +49,7 @@ export function forward(
   // A client of Chat Completions knows whether its server takes freeform tools.
   const isTaken = protocol === 'responses' || protocol === door
   const { body: plain, freeform, ...named } = isTaken ? taken(chat) : withFunctions(chat)
-  const said = translated(protocol, plain)
+  const said = translated(protocol, plain, model)
   const left = [...named.ignored, ...(said?.ignored ?? [])]
   return {
     body: said?.body ?? plain,
@@ -61,9 +61,13 @@ export function forward(
 
 const taken = (body: JsonObject): FunctionRequest => ({ body, freeform: undefined, ignored: [] })
 
-function translated(protocol: Protocol, chat: JsonObject): Translation | undefined {
+function translated(
+  protocol: Protocol,
+  chat: JsonObject,
+  { isCached }: Model,
+): Translation | undefined {
   if (protocol === 'chat') return undefined
-  return protocol === 'messages' ? chatToMessages(chat) : chatToResponses(chat)
+  return protocol === 'messages' ? chatToMessages(chat, isCached) : chatToResponses(chat)
 }
 
 /** The name that a door has for the form of an answer. */

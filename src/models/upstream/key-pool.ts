@@ -39,7 +39,7 @@ export type PooledKey = {
   state: KeyState
 }
 
-export type PoolDeps = {
+export type KeyPoolDeps = {
   clock: Pick<Clock, 'monotonic'>
   /** Numbers of 0 to 1, below 1. */
   random: () => number
@@ -54,7 +54,7 @@ export type PoolDeps = {
 export class KeyPool {
   constructor(
     readonly keys: readonly PooledKey[],
-    private readonly deps: PoolDeps,
+    private readonly deps: KeyPoolDeps,
   ) {}
 
   /**

@@ -1,4 +1,4 @@
-/** Rate limits by client address. */
+/** Rate limits by any name: a client address, a key, a wallet. */
 import type { Clock } from '../../kernel/clock.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
 import { retryHeaders } from '../../kernel/retry-headers.ts'

@@ -9,6 +9,19 @@ export const standing: { readonly [name: string]: string } = {
   'cache-control': 'no-store',
 }
 
+/** The headers of an answer in HTML, which replace those above. */
+export const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+    "connect-src 'self'; font-src 'self'; manifest-src 'self'; form-action 'self'; " +
+    "base-uri 'none'; frame-ancestors 'none'",
+  // Wallets open windows that must find their opener.
+  'cross-origin-opener-policy': 'same-origin-allow-popups',
+  'cross-origin-resource-policy': 'same-origin',
+  vary: 'HX-Request, HX-Request-Type, Accept-Encoding',
+}
+
 /** Every answer's headers. A public route or a page overrides what it must and keeps the rest. */
 export const baseHeaders = (requestId: string): Record<string, string> => ({
   'x-request-id': requestId,

@@ -2,6 +2,7 @@
 import { type Actor, homes, may } from '../../kernel/acting.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
 import type { ShowRefusal } from '../http/error-answers.ts'
+import { pageHeaders } from '../http/standing-headers.ts'
 import { ButtonLink } from './button.tsx'
 import { Empty } from './empty.tsx'
 import type { Frame } from './frame.ts'
@@ -9,7 +10,7 @@ import { renderChild } from './jsx-runtime.ts'
 import { dashboardPage, publicPage } from './layout.tsx'
 import { ErrorNote } from './notice.tsx'
 import { PageHead } from './panel.tsx'
-import { pageHeaders, readerOf } from './reply.ts'
+import { readerOf } from './reply.ts'
 import { Rosette } from './rosette.tsx'
 
 export const refusalPages =

@@ -1,5 +1,7 @@
 /** Answers with a page, a fragment for htmx, or a redirect after a form. */
+
 import { addCookie, deleteBrief, readCookie, writeBrief } from '../http/cookies.ts'
+import { pageHeaders } from '../http/standing-headers.ts'
 import { HtmlAnswer } from './html-answer.ts'
 import type { Markup } from './jsx-runtime.ts'
 import { renderChild } from './jsx-runtime.ts'
@@ -98,16 +100,3 @@ export const isHtmx = ({ headers }: Request): boolean => headers.get('hx-request
 /** htmx asks for a part unless it fills the body or selects from a whole page. */
 const wantsFragment = (request: Request): boolean =>
   isHtmx(request) && request.headers.get('hx-request-type') !== 'full'
-
-/** Of every answer in HTML, beside the headers that every answer has. */
-export const pageHeaders = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
-    "connect-src 'self'; font-src 'self'; manifest-src 'self'; form-action 'self'; " +
-    "base-uri 'none'; frame-ancestors 'none'",
-  // Wallets open windows that must find their opener.
-  'cross-origin-opener-policy': 'same-origin-allow-popups',
-  'cross-origin-resource-policy': 'same-origin',
-  vary: 'HX-Request, HX-Request-Type, Accept-Encoding',
-}

@@ -201,3 +201,86 @@ test('A model without an entry in the file says so, and a broken file is named b
   writeFileSync(place.path, 'not toml [')
   expect((await own.call(`${pages}/model?id=acme/small`, { headers: html })).status).toBe(409)
 })
+
+test('Prices are changed as dollars a million tokens, in the form that the file has, beside cost and margin.', async () => {
+  writeFileSync(
+    place.path,
+
+    place
+      .text()
+      .replace(
+        'input_pusd = 1\noutput_pusd = 2\n# first the near one',
+        'input = "$0.15/M" # read\noutput_pusd = 600_000\n# first the near one',
+      )
+      .replace(
+        '{ to = "far:small", weight = 2 }',
+        '{ to = "far:small", weight = 2, cost = { input = "$0.10/M", output = "$0.40/M" } }',
+      ),
+  )
+  const page = await (
+    await own.call(`${pages}/model?id=acme/small`, { headers: { accept: 'text/html' } })
+  ).text()
+  expect(page).toMatch(/name="input_pusd"[^>]*value="0.15"/)
+  expect(page).toContain('It costs $0.40 at most.')
+  const { text, diff, draft } = await review('model', {
+    ...small,
+    input_pusd: '$0.25 / M',
+    output_pusd: '1.00',
+  })
+  expect(diff.split('\n')).toEqual([
+    '- input = "$0.15/M" # read',
+    '- output_pusd = 600_000',
+    '+ input = "$0.25/M" # read',
+    '+ output_pusd = 1_000_000',
+  ])
+  expect(text).toContain('60.0 %')
+  await confirm('model', draft)
+  expect(model('acme/small')?.prices).toMatchObject({ inputPusd: 250_000n, outputPusd: 1_000_000n })
+})
+
+test('A price below the cost of a step is refused at its box, and sold when the box is ticked.', async () => {
+  writeFileSync(
+    place.path,
+
+    place
+      .text()
+      .replace(
+        '{ to = "far:small", weight = 2 }',
+        '{ to = "far:small", weight = 2, cost = { input_pusd = 1, output_pusd = 2 } }',
+      ),
+  )
+  const before = place.text()
+  const low = { ...small, input_pusd: '0', output_pusd: '0.000002' }
+  const refused = await review('model', low)
+  expect([refused.status, refused.draft]).toEqual([400, ''])
+  expect(refused.text).toContain('Below cost: acme/small sells input')
+  const { text, draft } = await review('model', { ...low, may_lose: 'true' })
+  expect(text).toContain('Sold below cost.')
+  expect(place.text()).toBe(before)
+  await confirm('model', draft)
+  expect(model('acme/small')?.prices.inputPusd).toBe(0n)
+})
+
+test.each([
+  ['input_pusd', '', 'This price is needed'],
+  ['input_pusd', '-1', 'Enter dollars a million tokens'],
+  ['output_pusd', '0.1234567', 'Enter dollars a million tokens'],
+  ['output_pusd', '1e9', 'Enter dollars a million tokens'],
+])(
+  'A price that cannot be read is refused at its field: %s = "%s".',
+  async (field, value, words) => {
+    const { status, text } = await review('model', { ...small, [field]: value })
+    expect([status, text.includes(words)]).toEqual([400, true])
+  },
+)
+
+test('A price that is cleared falls back to the rate that it is a class of.', async () => {
+  writeFileSync(
+    place.path,
+    place.text().replace('input_pusd = 1\n', 'input_pusd = 1\ncache_read = "$0.000001/M"\n'),
+  )
+  const { diff, draft } = await review('model', { ...small, cache_read_pusd: '' })
+  expect(diff).toBe('- cache_read = "$0.000001/M"')
+  await confirm('model', draft)
+  expect(model('acme/small')?.prices.card).toBeUndefined()
+})

@@ -143,4 +143,12 @@ describe('a key of a cache before a server of Messages', () => {
     expect([marks(body), ignored]).toEqual([0, ['prompt_cache_key']])
     expect(marks(chatToMessages({ model: 'm', max_tokens: 9, messages: turns }).body)).toBe(0)
   })
+
+  test('gives breakpoints to all requests of a model that is always cached, but to those with own ones', () => {
+    const asked = { model: 'm', max_tokens: 9, messages: turns }
+    expect(marks(chatToMessages(asked, true).body)).toBe(2)
+    const own = { type: 'text', text: 'a', cache_control: { type: 'ephemeral' } }
+    const marked = { ...asked, messages: [{ role: 'user', content: [own] }] }
+    expect(marks(chatToMessages(marked, true).body)).toBe(1)
+  })
 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { modelServer } from '../../../src/models/upstream/model-server.ts'
-import { keyIds, openPool } from '../../../src/models/upstream/open-pool.ts'
+import { keyIds, openKeyPool } from '../../../src/models/upstream/open-key-pool.ts'
 import {
   type SentMark,
   type Upstream,
@@ -27,7 +27,7 @@ const keysOf = (weights: Record<string, number>) =>
 
 const states = new Map()
 function open(weights: Record<string, number>) {
-  const pool = openPool({ id: 'many' }, keysOf(weights), {
+  const pool = openKeyPool({ id: 'many' }, keysOf(weights), {
     states,
     clock: { monotonic: () => now },
     random: seeded(7),
@@ -209,7 +209,7 @@ describe('several keys of an upstream', () => {
         response.end(`data: ${JSON.stringify(event)}\n\ndata: [DONE]\n\n`)
       },
     })
-    const pool = openPool({ id: 'told' }, keysOf({ 'key-a': 1000, 'key-b': 1 }), {
+    const pool = openKeyPool({ id: 'told' }, keysOf({ 'key-a': 1000, 'key-b': 1 }), {
       states,
       clock: { monotonic: () => now },
       random: () => 0,

@@ -13,7 +13,7 @@ import {
   update,
   type Work,
 } from '../../../storage/db/sql/query-steps.ts'
-import { type Outcome, outcomeOf } from '../outcome.ts'
+import { type Outcome, outcomeOf } from '../retry.ts'
 import { type AttemptResult, dueAt, isUrgent, isUrgentType, urgentTypes } from '../webhook.ts'
 import { byId, lockWebhooks } from './lock.ts'
 import type { DueDelivery } from './outbox.ts'

@@ -12,6 +12,7 @@ import { type FormFields, FormPanel } from '../../../web/ui/form-panel.tsx'
 import { Notice } from '../../../web/ui/notice.tsx'
 import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
 import { paths } from './admin-frame.tsx'
+import { PriceReview, priceFields } from './change-prices.tsx'
 
 export type ChangeKind = 'model' | 'upstream'
 
@@ -30,7 +31,7 @@ type ModelProps = { id: string; of: WrittenModel; sent: SentForm }
 export const ModelForm = ({ id, of, sent }: ModelProps) => (
   <FormPanel
     id="change"
-    title="What it is called, and who serves it"
+    title="Name, route and prices"
     action={`${paths.models}/model`}
     of={modelFields(id, of)}
     sent={sent}
@@ -41,7 +42,7 @@ export const ModelForm = ({ id, of, sent }: ModelProps) => (
   />
 )
 
-const modelFields = (id: string, { status, aliases, steps }: WrittenModel): FormFields => ({
+const modelFields = (id: string, { status, aliases, steps, prices }: WrittenModel): FormFields => ({
   id: { kind: 'hidden', value: id },
   status: {
     kind: 'choice',
@@ -69,6 +70,7 @@ const modelFields = (id: string, { status, aliases, steps }: WrittenModel): Form
       },
     ]),
   ),
+  ...priceFields(prices),
 })
 
 type UpstreamProps = { id: string; of: WrittenUpstream; sent: SentForm }
@@ -168,44 +170,48 @@ type ReviewProps = { kind: ChangeKind; proposal: ChangeProposal; sealed: string 
 export const ChangeReview = ({ kind, proposal, sealed }: ReviewProps) => {
   const { path, diff, isWritable, hasOthers, draft } = proposal
   return (
-    <Panel id="review" title={`Change of ${path}`}>
-      <Pad>
-        <Code id="diff" label="Lines that go and come" text={diff} wrap />
-        {draft.key === undefined ? null : (
-          <p class="quiet">
-            The key {isWritable ? 'goes' : 'belongs'} into{' '}
-            <code class="wrap">{draft.key.file}</code>, which only this server may read (mode 0600).
-          </p>
-        )}
-        {hasOthers ? (
-          <Notice tone="warn" title="Only this node is changed.">
-            Make the same change in the file of each other node, then reload it with{' '}
-            <code>kill -HUP</code>.
-          </Notice>
-        ) : null}
-        {isWritable ? null : (
-          <>
-            <Notice tone="warn" title={`This server cannot write ${path}.`}>
-              Make the change there by hand, then send the server a SIGHUP.
+    <div class="stack">
+      <PriceReview of={proposal} />
+      <Panel id="review" title={`Change of ${path}`}>
+        <Pad>
+          <Code id="diff" label="Lines that go and come" text={diff} wrap />
+          {draft.key === undefined ? null : (
+            <p class="quiet">
+              The key {isWritable ? 'goes' : 'belongs'} into{' '}
+              <code class="wrap">{draft.key.file}</code>, which only this server may read (mode
+              0600).
+            </p>
+          )}
+          {hasOthers ? (
+            <Notice tone="warn" title="Only this node is changed.">
+              Make the same change in the file of each other node, then reload it with{' '}
+              <code>kill -HUP</code>.
             </Notice>
-            <CopyBox id="reload" label="The command" value="kill -HUP <pid>" />
-          </>
-        )}
-      </Pad>
-      {isWritable ? (
-        <ActionForm action={`${paths.models}/${kind}/confirm`} look="stack">
-          <input type="hidden" name="draft" value={sealed} />
-          <p class="quiet">
-            The file as it is now stays beside it as <code>{`${path}.1`}</code>.
-          </p>
-          <div class="row">
-            <Button look="go">Change it</Button>
-            <ButtonLink look="plain" href={changePath(kind, draft.wish.id)}>
-              Back
-            </ButtonLink>
-          </div>
-        </ActionForm>
-      ) : null}
-    </Panel>
+          ) : null}
+          {isWritable ? null : (
+            <>
+              <Notice tone="warn" title={`This server cannot write ${path}.`}>
+                Make the change there by hand, then send the server a SIGHUP.
+              </Notice>
+              <CopyBox id="reload" label="The command" value="kill -HUP <pid>" />
+            </>
+          )}
+        </Pad>
+        {isWritable ? (
+          <ActionForm action={`${paths.models}/${kind}/confirm`} look="stack">
+            <input type="hidden" name="draft" value={sealed} />
+            <p class="quiet">
+              The file as it is now stays beside it as <code>{`${path}.1`}</code>.
+            </p>
+            <div class="row">
+              <Button look="go">Change it</Button>
+              <ButtonLink look="plain" href={changePath(kind, draft.wish.id)}>
+                Back
+              </ButtonLink>
+            </div>
+          </ActionForm>
+        ) : null}
+      </Panel>
+    </div>
   )
 }

@@ -114,8 +114,9 @@ async function readForm(request: Request): Promise<Draft> {
 const idIn = (sent: Draft): string => sent['id'] || refuse('not_found')
 
 function wishOf(deps: Deps, kind: ChangeKind, sent: Draft): ChangeWish {
-  const steps = kind === 'model' ? deskOf(deps).model(idIn(sent))?.steps.length : 0
-  return readChangeWish(kind, sent, steps ?? refuse('not_found'))
+  const id = idIn(sent)
+  if (kind === 'upstream') return readChangeWish(sent, undefined)
+  return readChangeWish(sent, deskOf(deps).model(id) ?? refuse('not_found'))
 }
 
 function formOf({ changes: { desk } }: Deps, kind: ChangeKind, id: string, sent: SentForm): Markup {

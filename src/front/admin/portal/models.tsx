@@ -31,6 +31,7 @@ export type ModelsView = OperatedModels & {
 
 export const ModelPanels = ({ view }: { view: ModelsView }) => (
   <div id="models" class="stack">
+    <OtherConfigs of={view.otherConfigs} />
     <PricesPanel view={view} />
     <Losses of={view.losses} />
     <Panel id="catalogue" title="All models">
@@ -54,6 +55,15 @@ export const ModelPanels = ({ view }: { view: ModelsView }) => (
     <LearnedPanel of={view.learned} now={view.now} />
   </div>
 )
+
+/** Nodes that sell something else than the one that answers. */
+const OtherConfigs = ({ of }: { of: readonly string[] }) =>
+  of.length === 0 ? null : (
+    <Notice tone="warn" title="Nodes with another configuration.">
+      Give them the same file as this node, then reload each with <code>kill -HUP</code>:{' '}
+      {of.join(', ')}.
+    </Notice>
+  )
 
 const PricesPanel = ({ view }: { view: ModelsView }) => (
   <Panel id="prices" title="Price list">

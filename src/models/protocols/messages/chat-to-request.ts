@@ -77,8 +77,8 @@ export function unsayable(body: JsonObject): { param: string; message: string } 
 /** Choices that have a counterpart; a freeform tool is a function by then. */
 const choices = new Set(['function', 'custom', 'allowed_tools'])
 
-/** Call {@link unsayable} before a run begins. */
-export function chatToMessages(from: JsonObject): Translation {
+/** Call {@link unsayable} before a run begins. `isCached`: with breakpoints, though it asks for none. */
+export function chatToMessages(from: JsonObject, isCached = false): Translation {
   const ignored = new Set(unknownMembers(from, known))
   const said = objectsIn(from['messages'])
   for (const message of said) noteMessage(ignored, message)
@@ -101,7 +101,7 @@ export function chatToMessages(from: JsonObject): Translation {
     body['output_config'] = { format: { type: 'json_schema', schema } }
   } else if (format['type'] === 'json_object') ignored.add('response_format')
   addThinking(from, body, ignored)
-  const isMarked = needsBreakpoints(from) && addBreakpoints(body)
+  const isMarked = needsBreakpoints(from, isCached) && addBreakpoints(body)
   if (!isMarked && isSet(from['prompt_cache_key'])) ignored.add('prompt_cache_key')
   return { body, ignored: [...ignored].sort() }
 }

@@ -1,7 +1,7 @@
 /** Single named values of the database. */
-import { eq } from 'drizzle-orm'
+import { eq, inArray, like } from 'drizzle-orm'
 import type { Db } from '../engine/db.ts'
-import { lockFound, prepared, type Query, upsert, type Work } from './query-steps.ts'
+import { lockFound, prepared, type Query, rows, upsert, type Work } from './query-steps.ts'
 
 /** The value of a fact; undefined if it was never written. */
 export const findFact = (db: Db, name: string): Promise<string | undefined> =>
@@ -42,6 +42,27 @@ export function* writeFact(db: Db, name: string, value: string): Work<void> {
 
 /** Gives these facts the same value. */
 export function* writeFacts(db: Db, names: readonly string[], value: string): Work<void> {
-  const rows = names.map((name) => ({ name, value }))
-  yield* upsert(db.tables.facts, rows, ['value'])
+  const written = names.map((name) => ({ name, value }))
+  yield* upsert(db.tables.facts, written, ['value'])
+}
+
+/** The facts whose names begin so, such as those of each node. */
+export function* readFactsOf(db: Db, q: Query, prefix: string) {
+  const { facts } = db.tables
+  return yield* rows(
+    q
+      .select()
+      .from(facts)
+      .where(like(facts.name, `${prefix}%`)),
+  )
+}
+
+export function* dropFacts(db: Db, q: Query, names: readonly string[]): Work<void> {
+  const { facts } = db.tables
+  yield* rows(
+    q
+      .delete(facts)
+      .where(inArray(facts.name, [...names]))
+      .returning(),
+  )
 }

@@ -1,6 +1,6 @@
 /** Makes the pool of an upstream's keys; their state outlives a reload of the configuration. */
 import { sha256Hex } from '../../kernel/hash.ts'
-import { KeyPool, KeyState, type PoolDeps, type WeightedKey } from './key-pool.ts'
+import { KeyPool, type KeyPoolDeps, KeyState, type WeightedKey } from './key-pool.ts'
 import { headersFor, type ModelServer } from './server-address.ts'
 import { wireProtocols } from './wire-protocol.ts'
 
@@ -17,10 +17,10 @@ export const keyIds = (owner: string, keys: readonly Pick<WeightedKey, 'key'>[])
 type Owner = Pick<ModelServer, 'id' | 'kind' | 'auth' | 'headers'>
 
 /** The pool of several keys; undefined for one, which has nothing to take its place. */
-export function openPool(
+export function openKeyPool(
   owner: Owner,
   keys: readonly WeightedKey[],
-  { states, ...deps }: PoolDeps & { states: KeyStates },
+  { states, ...deps }: KeyPoolDeps & { states: KeyStates },
 ): KeyPool | undefined {
   if (keys.length < 2) return undefined
   const protocol = wireProtocols[owner.kind ?? 'openai']

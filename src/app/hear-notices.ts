@@ -13,7 +13,7 @@ import type { Service } from './wiring.ts'
  * of the returned function tells this node an echo; the status says what came of the last ones.
  * Without notices the jobs find the same work, within a second.
  */
-export function watchNodeNotifications(deps: Service, db: Db): () => Promise<void> {
+export function hearNotices(deps: Service, db: Db): () => Promise<void> {
   const { notices } = db
   if (!notices) return async () => {}
   const { health, clock, log, settings } = deps

@@ -1,7 +1,24 @@
-/** The state of a delivery and of its endpoint after an attempt. */
+/** Decides whether a delivery is tried again and when, and whether its endpoint is disabled. */
 import type { Millis } from '../../kernel/clock.ts'
 import type { DeliveryRow, WebhookRow } from '../../storage/db/schema/schema.ts'
-import { type AttemptResult, isDelivered, nextTry, triedForMs } from './webhook.ts'
+import { type AttemptResult, isDelivered, triedForMs } from './webhook.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+/** Pauses after failed attempts, in ms; the last one repeats. */
+const pausesMs = [
+  5000,
+  30_000,
+  2 * minuteMs,
+  10 * minuteMs,
+  30 * minuteMs,
+  hourMs,
+  2 * hourMs,
+  4 * hourMs,
+  8 * hourMs,
+  12 * hourMs,
+]
 
 /** How long all events of a failing endpoint wait, in ms; then the oldest is tried again. */
 const longestPostponedMs = 300_000
@@ -43,4 +60,11 @@ export function outcomeOf(
   // If another event was accepted meanwhile, the endpoint rejects this one alone.
   const isDead = now - failingSince >= triedForMs - maxPauseMs
   return { row: failed, failingSince, isOver: hasEnded || isDead }
+}
+
+/** The time of the next attempt after a failure; undefined when three days are over. */
+function nextTry({ attempts, since }: DeliveryRow, now: Millis): Millis | undefined {
+  const pause = pausesMs[Math.min(attempts, pausesMs.length) - 1] ?? 5000
+  const next = now + pause
+  return next - since > triedForMs ? undefined : next
 }
