@@ -20,7 +20,7 @@ const habits = [
  * documentation), comments of the product, and tests with tools. Lower a number after removing some;
  * never raise one. The goal is 0, below 20 and below 100.
  */
-const budget = { read: 0, comments: 6, tests: 288 }
+const budget = { read: 0, comments: 0, tests: 288 }
 
 type Kind = keyof typeof budget
 
@@ -55,11 +55,11 @@ describe('plain English (docs/style.md)', () => {
 const clause = /^\s*(\/\*\*?|\*|\/\/|\{\/\*) +(What|Who|Whoever|Whose|Where|Which|That is)\b/
 
 /** The most of them in the product. Lower it after rewriting some; never raise it. */
-const clauseBudget = 229
+const clauseBudget = 70
 
 /** Rooms that have none. Add one after rewriting its comments. */
 const plainRooms =
-  /^src\/(config|runs|models|web\/pictures|billing\/(vouchers|refunds)|access\/(members|operators)|front\/(webhooks|operator|telemetry)|storage\/outbox)\/|^src\/(ledger\/(refund|brake|tell|told|part)|access\/people)/
+  /^src\/(access|browser|config|kernel|models|proof|runs|storage|verify|web\/(http|pictures)|billing\/(?!usage)|front\/(webhooks|operator|telemetry))\/|^src\/ledger\/(refund|brake|tell|told|part)/
 
 describe('comments of the product begin with a subject or a verb', async () => {
   const found: string[] = []

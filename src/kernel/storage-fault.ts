@@ -120,8 +120,8 @@ export class StorageFault extends Error {
   }
 
   /**
-   * What the client is told. SDKs try again by themselves only where that can help, and where
-   * nothing was charged.
+   * The answer to the client. Its headers let SDKs retry only if that can help and nothing was
+   * charged.
    */
   toRefusal(): Refusal {
     const { reason, message, isLasting, options } = this

@@ -35,7 +35,7 @@ export type Proof = {
   tlog?: string
 }
 
-/** Where the issuer says that this root stands on the chain. Only the chain itself proves it. */
+/** The issuer's claim about this root on the chain. Only the chain itself proves it. */
 export type ProofAnchor =
   | { status: 'disabled' }
   | ({
@@ -54,7 +54,7 @@ export type ProofAnchor =
       block_time: string
     } & AnchorPlace)
 
-/** Which contract, and who opened the log there. */
+/** The registry's address and the account that opened the log there. */
 export type AnchorPlace = { chain_id: number; registry: string; log_owner: string }
 
 /** That a log of `to` leaves begins with its first `from`. */

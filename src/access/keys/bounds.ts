@@ -108,7 +108,7 @@ export function boundTags(tags: Record<string, string> = {}): Record<string, str
   return tags
 }
 
-/** What an owner sets of a key beside its limits, by column: its member of bodies and its rule. */
+/** The settings of a key that are not limits, by column: the member of a body and its check. */
 const keyRights = {
   name: { member: 'name', bound: boundName },
   capLimit: { member: 'cap.limit_nusd', bound: boundCap },

@@ -46,7 +46,7 @@ export async function numbered(
   if (run.logPlace === null) {
     await deps.sequencer.flush()
     run = await deps.receipts.find(receiptId)
-    // Where another node numbers, it comes to this one within a second.
+    // If another node holds the sequencer's lease, it numbers this run within a second.
     for (let waited = 0; run?.logPlace === null && waited < elsewhereMs; waited += lookMs) {
       await Bun.sleep(lookMs)
       run = await deps.receipts.find(receiptId)

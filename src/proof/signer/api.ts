@@ -18,7 +18,7 @@ const typesOf = (names: readonly StructName[]) =>
     names.map((name) => [name, structs[name].map(([type, member]) => ({ name: member, type }))]),
   )
 
-/** What a receipt is made of: these types and no other, as wallet libraries want them. */
+/** The types of a receipt alone, because wallet libraries refuse a set with unused types. */
 const receiptTypes = typesOf(['Receipt', 'Subject', 'Passport', 'Run', 'Charge', 'Line', 'Content'])
 const otherTypes = typesOf([
   ...(['Checkpoint', 'PriceList', 'SignerRotation', 'LogReopening'] as const),

@@ -53,7 +53,7 @@ const Stamps = ({ record }: Pick<DocumentProps, 'record'>) => (
   </ul>
 )
 
-/** What the log says of it, as stamps: nothing that has not happened. */
+/** Stamps for milestones that the log proves: the first run, a round number of runs, models. */
 function stampsOf({ runs, first_at, last_at, spend_band, models }: TrackRecord) {
   const stamps: [what: string, when: string][] = []
   if (first_at !== null) stamps.push(['First run', dateText(Date.parse(first_at))])

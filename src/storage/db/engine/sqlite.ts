@@ -80,7 +80,7 @@ export function openSqlite(
     const commands = queue
     queue = []
     noticeForeign()
-    /** What each command is told, and whether it is stored, once the transaction has ended. */
+    /** The outcome of each command, announced only after the transaction has ended. */
     const told: { command: Command; isStored: boolean; answer: () => void }[] = []
     let isWell = true
     let where: StoragePhase = 'write'

@@ -117,8 +117,8 @@ export function peopleTables(c: Columns) {
   )
 
   /**
-   * What an account used on a day (UTC), by key and model: counted once from each receipt, in the
-   * order of the log, so that no page has to read all runs.
+   * Usage of an account on a day (UTC), by key and model: counted once from each receipt, in log
+   * order, so that no page has to read all runs.
    */
   const usageDays = c.table(
     'usage_days',

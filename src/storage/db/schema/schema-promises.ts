@@ -36,7 +36,7 @@ export function promiseTables(c: Columns) {
       /** By which a receipt names it: `0x` and 64 hex digits. */
       digest: c.text('digest').primaryKey(),
       id: c.text('id').notNull(),
-      /** Whose key asked for it. */
+      /** The account of the key that asked for it. */
       accountId: c.text('account_id').notNull(),
       keyId: c.text('key_id').notNull(),
       quote: c.json<Quote>('quote').notNull(),
