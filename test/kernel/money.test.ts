@@ -19,7 +19,7 @@ describe('an amount in USD', () => {
     ...['', ' 5', '5 ', '+5', '-5', '-0', '1e3', '0x10', '1,5', '1_000', '.5', '5.', '1.2.3'],
     ...['NaN', 'Infinity', 'true', '５', '5\n', '5\0', '1.0000000001', '9000000.000000001'],
     ...['9007199254740992', `1${'0'.repeat(400)}`],
-  ])('is no amount: %j', (text) => {
+  ])('The text %j is not an amount.', (text) => {
     expect(parseUsd(text)).toBeUndefined()
   })
 

@@ -47,7 +47,8 @@ describe('a time as text', () => {
     )
   })
 
-  test.each(['2027-02-30', '2027-1-1', '2027-01-01T', '0000-01-01', ''])('%p is no date', (text) =>
-    expect(parseDate(text)).toBeUndefined(),
+  test.each(['2027-02-30', '2027-1-1', '2027-01-01T', '0000-01-01', ''])(
+    'The text %p is not a date.',
+    (text) => expect(parseDate(text)).toBeUndefined(),
   )
 })

@@ -85,7 +85,7 @@ describe('the credit of a deposit', () => {
     ['is orphaned', { status: 'orphaned' }],
     ['is reversed', { status: 'reversed' }],
     ['is ignored', { status: 'ignored' }],
-    ['was credited and never reversed, whatever its status', { credits: 1, reversals: 0 }],
+    ['was credited and never reversed, under any status', { credits: 1, reversals: 0 }],
   ] as [string, Partial<DepositRow>][])('of one that %s moves nothing', (_, row) => {
     const { unit, alice, journal, written } = desk(row)
     expect(creditDeposit(unit, 'dep_1', seen)).toBe(false)
@@ -198,7 +198,7 @@ describe('a deposit that another account claims', () => {
     ['it is orphaned', { status: 'orphaned' }, {}, 'conflict'],
     ['it is ignored', { status: 'ignored' }, {}, 'conflict'],
     ['it is larger than any balance', { amount: null }, {}, 'conflict'],
-    ['nothing of it is left', {}, { held: 100n }, 'conflict'],
+    ['all of it is spent or held', {}, { held: 100n }, 'conflict'],
   ] as [string, Partial<DepositRow>, object, string][])(
     'is refused where %s',
     (_, row, own, type) => {

@@ -251,7 +251,7 @@ describe('what is read', () => {
     expect(fromHex('0x00ff')).toEqual(new Uint8Array([0, 255]))
   })
 
-  test('text of a file is told with 100 characters, nothing of it obeyed', () => {
+  test('Text of a file is quoted with 100 characters, and control characters are replaced.', () => {
     expect(told('a'.repeat(100))).toBe('a'.repeat(100))
     expect(told('a'.repeat(101))).toBe(`${'a'.repeat(100)}…`)
     expect(told('a\u001b[2J\u202e')).toBe('a?[2J?')

@@ -111,7 +111,7 @@ describe('what a receipt proves', () => {
     ])
   })
 
-  test('is nothing where no one is trusted, whatever holds', () => {
+  test('A receipt proves nothing to a reader without trusted signers.', () => {
     expect(judge({ ...fileOf(), proof: proofAt(13) }, {}).proves).toEqual([])
   })
 
@@ -242,8 +242,8 @@ describe('the chain', () => {
   })
 })
 
-describe('what is no receipt', () => {
-  test.each([[null], [5], ['text']])('%p is told to be no object', (file) => {
+describe('a file that is not a receipt', () => {
+  test.each([[null], [5], ['text']])('The value %p is reported as not an object.', (file) => {
     const { checks } = judge(file)
     expect(checks.find(({ name }) => name === 'schema')?.reason).toBe(': not an object')
   })
@@ -262,7 +262,7 @@ describe('what is no receipt', () => {
 })
 
 describe('any JSON at all', () => {
-  promise`G6 H: To verify is bounded, and answers whatever it is given.`
+  promise`G6 H: A verification takes bounded time and always returns a verdict.`
   test('is judged without throwing', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {

@@ -175,7 +175,7 @@ describe('a scan', () => {
     },
   )
 
-  test('that breaks in our own code is no trouble of the chain', async () => {
+  test('A scan that breaks in our own code is not counted as trouble of the chain.', async () => {
     const logs = async () => {
       throw new Error('a bug')
     }

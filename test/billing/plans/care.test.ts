@@ -104,7 +104,7 @@ describe('a renewal', () => {
     expect(await other.current()).toMatchObject({ plan: 'once', status: 'active', periodEnd: null })
   })
 
-  test('of a period that somebody renewed meanwhile is left to whoever finds the next', async () => {
+  test('A period that another node renewed meanwhile is left to the next look.', async () => {
     const own = await payer(w, 100)
     await own.subscribe('builder')
     w.advance(32 * day)

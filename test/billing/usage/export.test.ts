@@ -64,7 +64,7 @@ describe.each(engines)('GET /v1/usage/export on %s', (engine) => {
     })
 
     promise`I10 C: An export holds what its key may see, and nothing else.`
-    test('shows a key its own subtree and nothing of anyone else', async () => {
+    test('An export shows a key its own subtree and no other runs.', async () => {
       const root = ['root', "'=child()", 'grandchild', "'=child()", 'root', 'grandchild']
       expect(await runKeysOf('root')).toEqual(root)
       const child = ["'=child()", 'grandchild', "'=child()", 'grandchild']

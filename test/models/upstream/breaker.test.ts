@@ -41,13 +41,13 @@ const courses: [what: string, steps: string, last: string, told: BreakerState[]]
   ['two failures in a row are not enough', 'take a, failed a, take b, failed b', 'closed', []],
   ['a third opens it', 'take a, failed a, take b, failed b, take c, failed c', 'open', ['open']],
   [
-    'an answer between them begins the count anew',
+    'an answer between them restarts the count',
     'take a, failed a, take b, failed b, take c, answered c, take d, failed d, take e, failed e',
     'closed',
     [],
   ],
   [
-    'what nobody listened to is neither',
+    'an answer that its client left counts as neither',
     'take a, failed a, take b, failed b, take c, left c, take d, failed d',
     'open',
     ['open'],

@@ -164,7 +164,7 @@ describe('a connection', () => {
     await until('the first one closed', () => sockets.filter((one) => !one.destroyed).length === 1)
   })
 
-  test('gives nothing of a whole answer to a client that gave up before reading it', async () => {
+  test('A client that gave up before reading gets no part of a whole answer.', async () => {
     const { wire } = await serve((socket) => socket.write(hello))
     const stop = new AbortController()
     const { signal } = stop

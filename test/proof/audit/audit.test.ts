@@ -153,7 +153,7 @@ describe('a service that lies is found out', () => {
     expect([report.holds, having(report, 'fail')]).toEqual([false, ['checkpoint']] as never)
   })
 
-  test('one that does not answer is no liar: it could not be checked', async () => {
+  test('A service that does not answer could not be checked; it is not called a liar.', async () => {
     const service: Service = {
       get: async () => {
         throw new ServiceTrouble('GET /v1/signer has no answer.')

@@ -172,9 +172,12 @@ describe('a key file', () => {
       'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141',
       'is out of range',
     ],
-  ])('that is no key (%s) stops the start and names the file', (name, text, problem) => {
-    const path = keyFile(`bad-${name}`, text)
-    const open = () => openSigner({ keyFile: path, random })
-    expect(open).toThrow(`the signer key in ${path} ${problem}`)
-  })
+  ])(
+    'A key file without a key (%s) stops the start, and the error names the file.',
+    (name, text, problem) => {
+      const path = keyFile(`bad-${name}`, text)
+      const open = () => openSigner({ keyFile: path, random })
+      expect(open).toThrow(`the signer key in ${path} ${problem}`)
+    },
+  )
 })
