@@ -46,7 +46,7 @@ import {
   sectionNames,
 } from './receipt.ts'
 import { allHold, replacedParts } from './replaced-parts.ts'
-import { type Recovered, recoverSigner } from './signature.ts'
+import { type Recovery, recoverSigner } from './signature.ts'
 
 export type { Evidence, Level } from './proven.ts'
 
@@ -174,7 +174,7 @@ function withParts({ file, proof, disclosures }: VerifyInput): unknown {
 type JudgedChecks = {
   file: ReceiptFile
   digest: Uint8Array
-  recovered: Recovered
+  recovered: Recovery
   log: LogVerdict
   quote: QuoteCheck | undefined
 }
