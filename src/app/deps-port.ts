@@ -239,7 +239,7 @@ export type Settings = {
   keptBytesPerAccount: number
   /** Longest that one may take to arrive. */
   bodyTimeoutS: number
-  /** Those that take more than a moment, of one client address at once. */
+  /** The most slow bodies of one client address at once. */
   slowBodies: number
   /** How long an answer is read on for a client that hung up. */
   drainMs: number

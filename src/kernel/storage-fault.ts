@@ -110,8 +110,8 @@ export class StorageFault extends Error {
   }
 
   /**
-   * The same where it does not matter whether the COMMIT happened; one that only a restart shows
-   * stays as it is.
+   * Drops the doubt about the COMMIT, for writes that are safe to repeat. A lasting fault keeps it:
+   * only a restart shows what was stored.
    */
   withoutDoubt(): StorageFault {
     const { reason, code, options, isLasting } = this

@@ -26,7 +26,7 @@ export function readTrace(traceparent: string | null, tracestate: string | null)
   const [, version, id = '', parentId = '', flags, more] = match
   if (version === 'ff' || (version === '00' && more !== undefined)) return undefined
   if (/^0+$/.test(id) || /^0+$/.test(parentId)) return undefined
-  // Of a later version only this much is known, and so only this is handed on (§4.3).
+  // A later version may add fields, whose meaning is unknown: only these are handed on (§4.3).
   const trace: Trace = { id, parent: `00-${id}-${parentId}-${flags}` }
   if (tracestate && tracestate.length <= stateMax && /^[\x20-\x7e]+$/.test(tracestate)) {
     trace.state = tracestate

@@ -68,7 +68,7 @@ export function makePrices(
   return { ...own, card: { classes, bands: rising, tiers, steps } }
 }
 
-/** Of two rates that a tier and a band have for one meter, the dearer holds. */
+/** The steps of a tier. If tier and band both have a rate for a meter, the dearer one applies. */
 function stepsOf(base: Rates, tier: Rates, bands: readonly Band[]): RateStep[] {
   const all = [{ aboveInputTokens: -1, rates: {} as Rates }, ...bands]
   return all.map(({ aboveInputTokens, rates }) =>

@@ -24,7 +24,7 @@ export type ChainEvidence =
       size: string
       /** The registry's root of that size in the latest block; null for none. */
       root: Hex | null
-      /** The same in the latest final block. */
+      /** The registry's root of that size in the latest final block; null for none. */
       finalRoot: Hex | null
       /** Whether the registry lets the receipt's signer sign at its index. */
       signerAllowed: boolean

@@ -26,12 +26,12 @@ export type Proof = {
   index: string
   /** SHA-256(0x00 || kind || digest). */
   leaf: Hex
-  /** Of the checkpoint, whose root the path leads to. */
+  /** The size of the checkpoint, whose root the path leads to. */
   size: string
   path: Hex[]
   checkpoint: Checkpoint
   anchor: ProofAnchor
-  /** The same under a head that witnesses signed (c2sp.org/tlog-proof); of version 2. */
+  /** A proof under a head that witnesses signed (c2sp.org/tlog-proof); since version 2. */
   tlog?: string
 }
 

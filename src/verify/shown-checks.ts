@@ -33,7 +33,7 @@ export function shownChecks(judged: JudgedFile): ShownCheck[] {
 
 type Part = {
   names: readonly CheckName[]
-  /** Of checks none of which fails; undefined where there is nothing to say. */
+  /** Describes these checks, none of which failed; undefined shows no line. */
   tell: (own: readonly Check[], judged: JudgedFile) => ShownCheck | undefined
 }
 

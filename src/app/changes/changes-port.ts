@@ -7,7 +7,7 @@ export type ModelChangeWish = {
   id: string
   status: 'live' | 'disabled' | 'deprecated'
   aliases: readonly string[]
-  /** Of each step of the route; null without one, because the draft travels as JSON. */
+  /** The weight of each step of the route; null for none, because the draft travels as JSON. */
   weights: readonly (number | null)[]
 }
 

@@ -7,7 +7,7 @@ export type Period = { start: Millis; end: Millis }
 
 const dayMs = 86_400_000
 
-/** The same day and time some months later, or the last day of a month that has no such day. */
+/** Adds calendar months: the same day and time, or the last day of a month without that day. */
 export function addMonths(from: Millis, months: number): Millis {
   const date = new Date(from)
   const year = date.getUTCFullYear()

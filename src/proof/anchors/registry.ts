@@ -83,7 +83,7 @@ export type ChainEvidence = {
   logId: Hex
   /** The root anchored at that size, if any. */
   latest: Hex | undefined
-  /** The same in the newest final block, where it stays. */
+  /** The root in the newest final block, which no reorg can remove. */
   finalized: Hex | undefined
   /** Whether the signer may sign the leaf. */
   signerAllowed: boolean

@@ -44,9 +44,9 @@ export type ReceiptFacts = {
     /** `id@version`. */
     priceList: string
   }
-  /** Of the parsed request body as received, by {@link commitInput}: 32 bytes. */
+  /** 32 bytes: {@link commitInput} of the parsed request body as received. */
   inputCommitment: Uint8Array
-  /** Of the choices or the embeddings, by {@link commitOutput}; null when nothing came out. */
+  /** {@link commitOutput} of the choices or the embeddings; null without any output. */
   outputCommitment: Uint8Array | null
   /** 32 random bytes of this receipt alone; stored, never public. */
   seed: Uint8Array

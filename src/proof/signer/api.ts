@@ -32,7 +32,7 @@ export const signerApi = (deps: Deps) =>
     openToAnyOrigin,
   )
 
-/** The same as text, made again only after something was written. */
+/** The answer of `/v1/signer` as JSON text, cached until the next write. */
 const signerText = (deps: Deps): string | Promise<string> =>
   deps.readCache(`signer ${deps.signers.current.address}`, async () =>
     JSON.stringify(await signerOf(deps)),

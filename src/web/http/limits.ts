@@ -27,7 +27,7 @@ const windowMs = 60_000
  */
 export function makeLimiter(clock: Pick<Clock, 'monotonic'>, maxKeys = 100_000): Limiter {
   const fullAt = new Map<string, number>()
-  /** The same of the bucket that all others share. */
+  /** The time at which the bucket that all other keys share is full again. */
   let crowdFullAt = Number.NEGATIVE_INFINITY
 
   /** The key that was used longest ago, if its bucket is full again. */

@@ -39,7 +39,7 @@ export type Query<F extends Fields = Fields> = {
   parameters: { [K in keyof F]: t.TSchema }
   /** Reads all of them, in their order. @throws Refusal 'invalid_request' */
   read: (query: URLSearchParams) => Values<F>
-  /** The same for a form, which sends every field: one that was left empty asks for nothing. */
+  /** Reads a form, which sends every field: an empty one counts as absent. */
   readForm: (query: URLSearchParams) => Values<F>
 }
 

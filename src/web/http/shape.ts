@@ -100,7 +100,7 @@ export const oneOf = <const T extends string>(about: string, words: readonly T[]
     { description: about },
   ) as TSchema as TUnion<TLiteral<T>[]>
 
-/** The same for a body whose command refuses other words itself. */
+/** A word of a body. The reference shows the choices; the command refuses other words itself. */
 export const word = (about: string, words: readonly string[]): TString =>
   Type.String({ description: about, ...told({ enum: [...words] }) })
 
@@ -143,7 +143,7 @@ export const usuallyNull = <T extends TSchema>(shape: T, about?: string): TUnion
 export const either = <T extends TSchema[]>(about: string, shapes: [...T], more?: Keywords) =>
   Type.Union(shapes, { ...(about === '' ? {} : { description: about }), ...more })
 
-/** The same, under its name in the reference. */
+/** {@link either} under a name in the reference. */
 export const choice = <T extends TSchema[]>(name: string, about: string, shapes: [...T]) =>
   either(about, shapes, { $id: name })
 
@@ -160,7 +160,7 @@ type Properties<M> = {
 }
 type Shape<M> = Properties<M> extends infer P extends Record<string, TSchema> ? TObject<P> : never
 
-/** The same members, each of which may be left out. */
+/** Makes all members optional. */
 export const optional = <M extends Members>(members: M) =>
   Object.fromEntries(
     Object.entries(members).map(([name, shape]) => [`${name}?`, shape]),

@@ -24,9 +24,9 @@ import { VerifyWithoutUs } from './verify.tsx'
 export type ReceiptView = {
   judged: Judgement
   baseUrl: string
-  /** Of this very page, to check again. */
+  /** The path of this page, for a link that checks again. */
   path: string
-  /** Of the file as shown here. */
+  /** The path of the file with the sections and texts shown here. */
   filePath: string
   /** Whether `/v1` returns it without a key. */
   isShared: boolean

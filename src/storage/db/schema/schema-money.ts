@@ -57,7 +57,7 @@ const endedColumns = (c: Columns) => ({
   durationMs: c.ms('duration_ms').notNull(),
   outputCommitment: c.bytes('output_commitment'),
   issuer: c.text('issuer').notNull(),
-  /** Of the receipt: the leaf of the log and what is signed. */
+  /** The receipt's digest: the signed hash, and the leaf of the log. */
   digest: c.bytes('digest').notNull(),
   /** Kept for a background run only, until an hour after its end. */
   output: c.json<Json>('output'),
@@ -67,7 +67,7 @@ const endedColumns = (c: Columns) => ({
    * run. Its index is the place less the start of its log.
    */
   logPlace: c.ms('log_place'),
-  /** Of a charge, as in `transfers`: its number, its time and what the account had after it. */
+  /** The charge as a line of the journal: its number, time and balance, as in `transfers`. */
   seq: c.ms('seq'),
   movedAt: c.ms('moved_at'),
   balance: c.money('balance'),

@@ -131,7 +131,7 @@ export function peopleTables(c: Columns) {
       succeeded: c.int('succeeded').notNull(),
       inputUnits: c.ms('input_units').notNull(),
       outputUnits: c.ms('output_units').notNull(),
-      /** Of what was read: from a cache, and written to one; of what was written: reasoning. */
+      /** Cached parts of the input, read and written; `reasoning_units` is a part of the output. */
       cachedUnits: c.ms('cached_units').notNull(),
       cacheWriteUnits: c.ms('cache_write_units').notNull(),
       reasoningUnits: c.ms('reasoning_units').notNull(),
