@@ -20,7 +20,7 @@ const habits = [
  * documentation), comments of the product, and tests with tools. Lower a number after removing some;
  * never raise one. The goal is 0, below 20 and below 100.
  */
-const budget = { read: 0, comments: 0, tests: 75 }
+const budget = { read: 0, comments: 0, tests: 49 }
 
 type Kind = keyof typeof budget
 

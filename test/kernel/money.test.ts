@@ -10,7 +10,7 @@ describe('an amount in USD', () => {
     ['0.000000001', 1n],
     ['0001.10', 1_100_000_000n],
     ['9000000', maxNusd],
-  ])('%j is one', (text, amount) => {
+  ])('The text %j is an amount in USD.', (text, amount) => {
     expect(parseUsd(text)).toBe(amount)
   })
 

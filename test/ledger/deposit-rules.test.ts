@@ -168,7 +168,7 @@ describe('a deposit that another account claims', () => {
     ['the whole of a final one', 'finalized', { balance: 80n, held: 30n }, 50n],
     ['what is left and not held', 'credited', { balance: 60n, held: 30n }, 30n],
     ['the last unit', 'credited', { balance: 31n, held: 30n }, 1n],
-  ] as const)('brings %s after it', (_, status, own, moved) => {
+  ] as const)('A claim moves %s to the other account.', (_, status, own, moved) => {
     const { unit, alice, bob, dep, journal, written } = desk({ status }, own)
     expect(moveDeposit(unit, 'dep_1', 'bob')).toBe(dep)
     expect([alice.balance, alice.held, bob.balance]).toEqual([own.balance - moved, 30n, moved])

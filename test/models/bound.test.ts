@@ -182,7 +182,7 @@ describe('a chat is refused', () => {
     })
   }
 
-  test('only beyond its limits', () => {
+  test('A chat at all its limits is accepted.', () => {
     const most = say(
       [
         { type: 'text', text: 'x' },
@@ -230,7 +230,7 @@ describe('an embedding', () => {
     ['fractional tokens', [[1.5]], 'input[0]'],
   ]
   for (const [what, input, param] of table) {
-    test(`is refused for ${what}`, () => {
+    test(`An embedding is refused for ${what}.`, () => {
       expect(refusalOf(embedding, { input }).param).toBe(param)
     })
   }

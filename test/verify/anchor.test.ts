@@ -178,7 +178,7 @@ describe('what a proof says of its anchor is read strictly', () => {
     ['status', 'pending'],
     ['status', ['final']],
     ['more', 1],
-  ])('%s = %p', (member, value) => {
+  ])('A proof whose anchor has %s = %p is refused.', (member, value) => {
     const file = structuredClone(anchoredFile())
     set(file, `proof.anchor.${member}`, value)
     const verdict = asked(evidenceAt(), file)

@@ -179,7 +179,7 @@ describe('a value that does not fit its type is refused', () => {
     ['bytes for an integer', { quantity: new Uint8Array(8) }],
     ['a struct for an integer', { quantity: {} }],
     ['a list for text', { meter: ['input'] }],
-  ])('%s', (_, wrong) => {
+  ])('A quantity that does not fit is refused: %s.', (_, wrong) => {
     expect(() => hashStruct('Line', { ...line, ...wrong })).toThrow()
     expect(toHex(hashStruct('Line', line))).toBe(toHex(hashStruct('Line', { ...line, price: '1' })))
   })
@@ -199,7 +199,7 @@ describe('a value that does not fit its type is refused', () => {
     ['a character before 0', { handle: 'a', salt: `0x${'/'.repeat(64)}` }],
     ['a character after 9', { handle: 'a', salt: `0x${':'.repeat(64)}` }],
     ['no 0x', { handle: 'a', salt: '00'.repeat(33) }],
-  ])('%s', (_, wrong) => {
+  ])('A value that does not fit is refused: %s.', (_, wrong) => {
     expect(() => hashStruct('Passport', wrong as never)).toThrow()
   })
 })

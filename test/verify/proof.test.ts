@@ -255,7 +255,7 @@ describe('the path between two checkpoints', () => {
     [{ ...good, to: '-1' }, 'consistency.to: not a decimal integer below 2^64'],
     [{ ...good, path: hash }, 'consistency.path: not a list'],
     [{ ...good, path: [hash, 1] }, 'consistency.path[1]: not text'],
-  ])('is read strictly: %j', (value, problem) => {
+  ])('The path between two checkpoints is read strictly: %j', (value, problem) => {
     expect(read(value)).toEqual([problem])
   })
 })

@@ -152,7 +152,7 @@ describe('who may sign', () => {
     ['first', { fromIndex: 5n, untilIndex: 9n }, 5n, 'pass'],
     ['last', { fromIndex: 5n, untilIndex: 9n }, 8n, 'pass'],
     ['after its time', { fromIndex: 5n, untilIndex: 9n }, 9n, 'fail'],
-  ] as const)('by log index: %s', (_, range, index, status) => {
+  ] as const)('A signer is judged by log index: %s.', (_, range, index, status) => {
     const address = testSigner.address.toLowerCase()
     const known = { status: 'pass', reason: 'Stored here.' } as const
     const verdict = judge(fileOf(), {
@@ -183,7 +183,7 @@ describe('arithmetic, also of what a trusted key signed', () => {
     ['more than all off', { discountBps: '10001' }],
     ['another unit', { unit: 'USD' }],
     ['no lines', { lines: [] }],
-  ])('%s fails', (_, change) => {
+  ])('A receipt fails with %s.', (_, change) => {
     const file = signed(facts, ({ receipt }) => Object.assign(receipt.charge, change))
     expect(failed(judge(file))).toEqual(['arithmetic'])
   })
@@ -234,7 +234,7 @@ describe('the chain', () => {
     ['skip', 'a proof', [true, 'logged', 'pass', 'skip']],
     ['require', 'no proof', [false, 'signed', 'unavailable', 'unavailable']],
     ['require', 'a proof', [false, 'logged', 'pass', 'unavailable']],
-  ] as const)('%s with %s', (chain, given, expected) => {
+  ] as const)('The chain option %s with %s gives the expected level.', (chain, given, expected) => {
     const input = { file: fileOf(), ...(given === 'a proof' ? { proof: proofAt(13) } : {}) }
     const verdict = verifyReceipt(input, trust, { chain })
     const told = [verdict.valid, verdict.level, statusOf(verdict, 'leaf')]
@@ -263,7 +263,7 @@ describe('a file that is not a receipt', () => {
 
 describe('any JSON at all', () => {
   promise`G6 H: A verification takes bounded time and always returns a verdict.`
-  test('is judged without throwing', () => {
+  test('Any JSON is judged without throwing.', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(judge(value).valid).toBe(false)

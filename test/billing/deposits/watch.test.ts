@@ -200,7 +200,7 @@ describe('a rescan', () => {
     ['goes on where it was broken off', 100, 20_000, 9100],
     ['is over once it reached what every look reads', 402, 10_000, undefined],
     ['is over also where there is more to read behind that', 9000, 20_000, undefined],
-  ] as const)('%s', async (_, wanted, latest, next) => {
+  ] as const)('The rescan %s.', async (_, wanted, latest, next) => {
     await look()
     await w.deps.deposits.wantRescan(wanted)
     chain.latest = latest

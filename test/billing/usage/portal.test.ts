@@ -130,7 +130,7 @@ describe.each(engines)('the dashboard’s usage on %s', (engine) => {
   })
 
   describe('GET /api/portal/usage', () => {
-    test('401 without a session', async () => {
+    test('Usage without a session is a 401.', async () => {
       for (const path of ['', '/export']) {
         const answer = await browser(w).call(`/api/portal/usage${path}`)
         expect(answer.status).toBe(401)

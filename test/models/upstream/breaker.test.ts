@@ -200,7 +200,7 @@ describe('what a failure says of the server', () => {
     ['aborted', undefined, 'left'],
     ['too_long', undefined, 'left'],
   ]
-  test.each(cases)('%s %p: %s', (reason, status, verdict) => {
+  test.each(cases)('The failure %s %p counts as %s.', (reason, status, verdict) => {
     expect(verdictOf(new UpstreamFailure(reason, { status }))).toBe(verdict as 'failed')
   })
 })

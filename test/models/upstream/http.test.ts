@@ -163,7 +163,7 @@ describe.each(ways)('%s', (_, ask) => {
     that fails again and again is left alone until one request finds that it works. Missing: a limit
     of its own for connecting: it counts into the wait for the first byte.`
   describe('how long it may take', () => {
-    test('no headers in time', async () => {
+    test('A server without headers in time is a timeout.', async () => {
       const { url } = await stub({})
       const failure = await failureOf(post(url, 'stall', { limits: { firstByteMs: 30 } }))
       expect(failure).toMatchObject({ reason: 'timeout' })

@@ -24,7 +24,7 @@ describe('an anchor is due', () => {
       false,
     ],
     ['not for leaves whose age is not known', { oldestAt: undefined }, false],
-  ])('%s', (_, changed, due) => {
+  ])('An anchor is due %s.', (_, changed, due) => {
     expect(isDue({ ...calm, ...changed }, policy, now)).toBe(due)
   })
 })

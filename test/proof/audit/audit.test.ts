@@ -104,7 +104,7 @@ describe('a service that lies is found out', () => {
       { signer: signerAnswer({ issuer: 'https://evil.example' }) },
       ['signers'],
     ],
-  ])('%s', async (_, change, names) => {
+  ])('The audit finds the lie: %s.', async (_, change, names) => {
     const report = await audit(change)
     expect([report.holds, having(report, 'fail')]).toEqual([false, names] as never)
   })
@@ -210,7 +210,7 @@ describe('what was checked is said', () => {
 describe('what an earlier audit saw', () => {
   const earlier = sampleLog(17).checkpoint()
 
-  test('is still there', async () => {
+  test('The audit passes if all that it saw earlier is still there.', async () => {
     const report = await audit({}, earlier)
     expect([report.holds, having(report, 'skip')]).toEqual([
       true,

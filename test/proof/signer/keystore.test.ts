@@ -82,7 +82,7 @@ describe('a keystore', () => {
     60_000,
   )
 
-  test('that ethers made opens', () => {
+  test('The server opens a keystore that ethers made.', () => {
     const key = { address: signerFromHex(secret).address, privateKey: `0x${secret}` }
     const made = encryptKeystoreJsonSync(key, password, { scrypt: { N: 1024, r: 8, p: 1 } })
     expect(toHex(openKeystore(made, password))).toBe(`0x${secret}`)

@@ -84,7 +84,7 @@ test.skipIf(process.platform !== 'linux' || process.arch !== 'x64')(
 
 promise`H1 C: The signer's key is in its file or the environment and is printed nowhere.`
 describe('the key cannot be printed', () => {
-  test('by no usual way', () => {
+  test('The key is printed in no usual way.', () => {
     const shown = [
       JSON.stringify(testSigner),
       inspect(testSigner, { depth: 10, showHidden: true }),
@@ -116,7 +116,7 @@ describe('a key file', () => {
     ['plain', hex],
     ['with 0x and a newline', `0x${hex}\n`],
     ['in upper case', hex.toUpperCase()],
-  ])('%s is read', (name, text) => {
+  ])('A key file that is %s is read.', (name, text) => {
     expect(openSigner({ keyFile: keyFile(name, text), random }).address).toBe(testSigner.address)
   })
 

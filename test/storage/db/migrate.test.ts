@@ -73,7 +73,7 @@ describe('a SQLite file', () => {
   })
 
   promise`K1`
-  test('has only STRICT tables', () => {
+  test('A SQLite file has only STRICT tables.', () => {
     const raw = openRaw(freshFile())
     migrateSqlite(raw, 0, () => {})
     const loose = raw.query(

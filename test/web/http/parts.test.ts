@@ -37,7 +37,7 @@ test.each([
     'unsupported_media_type',
   ],
   ['a compressed body', { 'content-encoding': 'gzip' }, 'unsupported_media_type'],
-] as const)('%s is refused', async (_, headers, type) => {
+] as const)('A form with %s is refused.', async (_, headers, type) => {
   expect(await read(headers)).toBe(type)
 })
 
