@@ -10,8 +10,8 @@ export const postgresServer = (): string | undefined =>
   process.env['BENCH_DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
 
 /**
- * The environment of what is measured, and more. What is said to the measurements alone is not in
- * it: the gateway refuses a variable that it does not know.
+ * The environment of the measured process, with `more`. It leaves out the variables of the
+ * measurements themselves, because the gateway refuses to start with one that it does not know.
  */
 export function environment(more: Record<string, string> = {}): Record<string, string | undefined> {
   const given = Object.entries(process.env).filter(([name]) => !own.includes(name))

@@ -73,7 +73,7 @@ function pathsOf(): string[] {
     `${runs}?after=${middle}`,
     `${runs}?status=failed`,
     `${runs}?status=cancelled`,
-    `${runs}?tag=team:nobody`,
+    `${runs}?tag=team:unknown`,
     `${runs}?key=${keys[7]?.id}`,
     `${runs}?from=2026-01-01&status=failed`,
     `${runs}/${middle}`,

@@ -80,7 +80,7 @@ function pathsOf({ id, digest, root, middle }: Named): string[] {
     '/v1/explorer/recent?type=passport&limit=100',
     '/explorer',
     `/explorer?after=${middle}`,
-    ...[digest, root, String(middle), '@nobody-here', account].map((q) => {
+    ...[digest, root, String(middle), '@no-such-handle', account].map((q) => {
       return `/explorer?q=${encodeURIComponent(q)}`
     }),
   ]

@@ -96,7 +96,7 @@ export async function untilQuiet(admin: Bun.SQL): Promise<void> {
 /** What a gateway without callers writes in a second, at most. */
 const quietBytes = 20_000
 
-/** Of the whole server: whatever else writes to it counts, so nothing else should. */
+/** The position of the whole server: writes of other databases count, so run nothing else on it. */
 async function walPosition(admin: Bun.SQL): Promise<string> {
   const [found] = await admin`select pg_current_wal_insert_lsn()::text as lsn`
   return found.lsn

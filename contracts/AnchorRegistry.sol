@@ -3,12 +3,12 @@ pragma solidity 0.8.37;
 
 import {Rfc6962} from "./Rfc6962.sol";
 
-/// The heads of append-only receipt logs, and who may sign for which part of a log.
+/// Keeps the heads of append-only receipt logs, and the signer of each part of a log.
 ///
-/// Anybody may open a log; nobody can change, delete or pause one, and there is no fee: the
+/// Any account may open a log, without a fee. No account can change, delete or pause one: the
 /// contract has no administrator and cannot be replaced. A log's owner can only append: each root
-/// must prove that it continues the one before, so what an anchored size held, it holds for ever.
-/// Blocks and clocks play no part: what orders things here is the index in the log.
+/// must prove that it continues the one before, so an anchored size keeps its leaves for ever.
+/// The index in the log orders everything; block numbers and clocks play no part.
 contract AnchorRegistry {
     struct Log {
         address owner;
@@ -61,7 +61,7 @@ contract AnchorRegistry {
         _;
     }
 
-    /// The id of the log that `owner` opens for `origin`: nobody else can take it first.
+    /// The id of the log that `owner` opens for `origin`. It hashes the owner, so no other can take it.
     function logIdOf(address owner, string calldata origin) public view returns (bytes32) {
         return keccak256(abi.encode(block.chainid, address(this), owner, keccak256(bytes(origin))));
     }
@@ -105,7 +105,7 @@ contract AnchorRegistry {
         Log storage log = logs[id];
         uint64 current = log.size;
         if (size <= current) revert NotLarger(current);
-        // Zero stands for "not anchored", and no SHA-256 that anybody can find is zero.
+        // Zero stands for "not anchored": finding an input whose SHA-256 is zero is infeasible.
         if (root == 0) revert ZeroValue();
         bool continues = current == 0
             ? consistency.length == 0

@@ -4,11 +4,11 @@ pragma solidity 0.8.37;
 import {AnchorRegistry} from "./AnchorRegistry.sol";
 import {Rfc6962} from "./Rfc6962.sol";
 
-/// Checks Counterfoil receipts, version 1, for other contracts. It holds no state and trusts
-/// nobody: the caller names the registry and the log it trusts, never whoever hands in the receipt.
+/// Checks Counterfoil receipts, version 1, for other contracts. It holds no state and trusts no
+/// party: the calling contract names the registry and the log, never the holder of the receipt.
 ///
-/// A receipt arrives with the EIP-712 hash of each of its five sections. Who shows a section in
-/// full lets `hashCharge` and its like make that hash; of a hidden one the hash is all there is.
+/// A receipt arrives with the EIP-712 hash of each of its five sections. `hashCharge` and its like
+/// compute the hash of a section that is shown in full; a hidden section is its hash alone.
 contract ReceiptVerifier {
     struct Receipt {
         string id;
@@ -115,7 +115,7 @@ contract ReceiptVerifier {
         abi.encode(DOMAIN_TYPEHASH, keccak256("Counterfoil Receipt"), keccak256("1"), uint256(4663))
     );
 
-    /// Not 65 bytes r, s, v with v 27 or 28 and s in the lower half, or nobody's signature.
+    /// Not 65 bytes r, s, v with v 27 or 28 and s in the lower half, or no key recovers from it.
     error BadSignature();
     /// Well signed, but by a key that may not sign for this index of this log.
     error WrongSigner(address signer);
@@ -163,7 +163,7 @@ contract ReceiptVerifier {
         return Rfc6962.leafHash(RECEIPT_KIND, digest);
     }
 
-    /// Who signed. Each signature has one spelling, so that nobody can make a second one out of it.
+    /// The signer of a digest. Accepts one spelling of a signature, so that it cannot be malleated.
     function signerOf(bytes32 digest, bytes calldata signature)
         public
         pure

@@ -141,11 +141,11 @@ export function backupReport({ count, without, beside, seconds, ...rest }: Resul
   return `${headOf('Copied while it is served', 'backup', build)}
 
 A server with ${count.toLocaleString('en')} runs takes ${perSecond} requests a second of every sort
-while \`counterfoil backup\` copies its database, ${copies} times. What is timed are reads and runs
-of a built-in model, over HTTP, on a machine that does other things too. Further copies are killed,
-each a little later: no name is there but a whole copy's. Then the first copy is restored and
-served: its ledger adds up, the balance is the grant less the cost of every run in it, and receipts
-from before it verify.
+while \`counterfoil backup\` copies its database, ${copies} times. The timed requests are reads and
+runs of a built-in model, over HTTP, on a machine that does other things too. Further copies are
+killed, each a little later: no name is there but a whole copy's. Then the first copy is restored
+and served: its ledger adds up, the balance is the grant less the cost of every run in it, and
+receipts from before it verify.
 
 ${faultList(faults)}
 

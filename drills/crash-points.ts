@@ -72,14 +72,14 @@ export const points: readonly Point[] = [
   },
   {
     name: 'during a COMMIT',
-    expected: 'the whole batch or nothing of it; nobody was answered',
+    expected: 'the whole batch or none of it; no client was answered',
     isTraced: true,
     strike: (bench, server) =>
       killAtCall(bench, server, { calls: 'pwrite64', what: at(1 + below(90)) }),
   },
   {
     name: 'at the sync of a COMMIT',
-    expected: 'the batch is there and nobody was answered; a repeated call is told the answer',
+    expected: 'the batch is there and no client was answered; a repeated call is told the answer',
     isTraced: true,
     strike: (bench, server) => killAtCall(bench, server, { calls: syncs, what: at(1 + below(8)) }),
   },

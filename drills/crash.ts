@@ -165,8 +165,8 @@ run, each answer that a client holds is there with its cost and its receipt, no 
 twice, nothing else was charged, the newest ${receipts} receipts verify, and
 \`counterfoil doctor\` finds every page whole.
 
-A point is hit if the process died there: after a \`COMMIT\` only if a charge was found that nobody
-had been told of, in the sweep only if the runs had no rows yet. *Gone*, *interrupted* and *stored*
+A point is hit if the process died there: after a \`COMMIT\` only if a charge was found that no
+answer had told, in the sweep only if the runs had no rows yet. *Gone*, *interrupted* and *stored*
 count the broken requests at \`/v1/runs\` by their run: not there, ended at no charge, charged.
 
 **${faultsIn(killed).length} faults.** ${sum(killed, 'asked')} requests; in the end there are
@@ -192,7 +192,7 @@ const brokenReport = (
 
 One run is held by its model server; then \`strace\` or a limit of the file's size breaks one system
 call of its end, each in turn. The caller gets a 503 or a whole answer; after a restart the books
-balance and nobody is charged for a 503, unless the COMMIT is there all the same after a sync that
+balance and no 503 was charged, unless the COMMIT survived a sync that
 failed: then a repeated call is told the answer. And the write-ahead log of a killed server is cut
 at every frame, as a power loss leaves it.
 

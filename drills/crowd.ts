@@ -125,7 +125,7 @@ export async function askAll(servers: Server[], keys: string[]): Promise<Answere
   const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY })
   const ask = (i: number) => {
     const server = servers[i % servers.length]
-    if (!server) throw new Error('nobody to ask')
+    if (!server) throw new Error('there is no server to ask')
     return askFlat(server, keys[i % keys.length] ?? '', agent)
   }
   try {

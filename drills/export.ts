@@ -136,7 +136,7 @@ The runs are written straight into the database, with the transfers they made; t
 whole ledger is balanced. A tenth is another account's; tags, models and names of keys are formulas
 of spreadsheets, commas, quotes and line breaks. Each form is downloaded twice with one \`as_of\`,
 with a run between the two, and read by a strict parser: the bytes are the same; every run of the
-key and the key below it is there once, and nobody else's; costs come to what the balance lost
+key and the key below it is there once, and no other's; costs come to what the balance lost
 (${(nusd / 1e9).toFixed(9)} USD), which is what the key spent and what \`/v1/usage\` sums up; no
 field would be run as a formula; every mandatory column of FOCUS 1.2 is there.
 

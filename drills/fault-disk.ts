@@ -45,7 +45,8 @@ async function fillTwice(bench: Bench): Promise<Row> {
     // Some pages are left, so that it becomes full in the middle of a transaction.
     writeFileSync(ballast, Buffer.alloc(Math.max(0, (bavail - 20 - turn * 9) * bsize)))
     const asked = await askAll(bench, server, { clients: 4, each: 8 })
-    if (!asked.some(({ reason }) => reason === 'storage_full')) faults.push('nobody was told')
+    if (!asked.some(({ reason }) => reason === 'storage_full'))
+      faults.push('no answer named storage_full')
     faults.push(...(await readFaults(bench, server)))
     const ready = await readyWhileFull(bench, server)
     if (ready !== 'storage_full') faults.push(`/readyz says ${ready}`)
@@ -111,7 +112,7 @@ export async function deleted(bench: Bench): Promise<Row> {
   const after = await askAll(bench, server, { clients: 2, each: 2 })
   if (after.some(({ reason }) => reason !== 'storage_moved')) faults.push(countOf(after))
   faults.push(...(await readFaults(bench, server)))
-  if (existsSync(file)) faults.push('the file was made anew')
+  if (existsSync(file)) faults.push('a new file was made')
   const kept = join(bench.home.folder, 'kept.db')
   copyFileSync(openedAs(server.pid, file), kept)
   await server.stop('SIGKILL')
@@ -124,7 +125,7 @@ export async function deleted(bench: Bench): Promise<Row> {
   const seen =
     `${countOf(before)}; deleted, ${countOf(after)}; a start without it is refused; ` +
     'put back from /proc/<pid>/fd, all is there'
-  const expected = 'found out within seconds, writes stop; never made anew'
+  const expected = 'found out within seconds, writes stop; no new file is made'
   return { fault: 'the database file is deleted', expected, seen, faults }
 }
 

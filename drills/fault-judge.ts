@@ -106,7 +106,7 @@ async function askAgain(bench: Bench, server: Server, asked: Asked): Promise<str
   claim(again.paid !== undefined, `asked again: ${again.status} ${again.reason ?? ''}`)
   const { paid } = asked
   if (!paid) return faults
-  claim(asked.isReplayed, `${paid.runId} was run anew`)
+  claim(asked.isReplayed, `${paid.runId} was run again`)
   claim(JSON.stringify(paid) === JSON.stringify(again.paid), `${paid.runId} is another now`)
   return faults
 }

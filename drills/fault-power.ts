@@ -62,7 +62,7 @@ export async function cutEverywhere(each: number): Promise<Row> {
     `${cuts.length} cuts of ${frames - least} frames, ${states.size} COMMITs; ` +
     `${acknowledged} answers, each there from the frames on that the log had when it came`
   const fault = 'power loss: the log cut off, torn or zeroed at every frame'
-  const expected = 'up to the last whole COMMIT all is there, nothing of the next; it balances'
+  const expected = 'up to the last whole COMMIT all is there, the next is absent; it balances'
   return { fault, expected, seen, faults }
 }
 

@@ -58,7 +58,7 @@ export async function fillEachWrite(bench: Bench, error: string): Promise<Row> {
     const { asked, hits } = await settleUnder(bench, server, { calls, error, n })
     const later = await ask(bench, server)
     if (later.reason === 'storage_failed') {
-      // A sync that fails is no full disk.
+      // A failed sync lasts until a restart, unlike a full disk.
       faults.push(...(await judgeKilled(bench, server)))
       server = await startOn(bench)
     } else if (!later.paid) faults.push(`after ${calls} ${n}: ${later.status} ${later.reason}`)

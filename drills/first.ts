@@ -50,7 +50,7 @@ type Done = (step: string) => void
 async function tryOut(home: Home, at: string, done: Done): Promise<void> {
   const port = freePort()
   const args = ['serve', '--dev', '--provider', 'groq', '--listen', `127.0.0.1:${port}`]
-  // The stub stands in for the provider; nothing else is said of it.
+  // The stub stands in for the provider: key and address are its only settings.
   const env = { GROQ_API_KEY: apiKey, GROQ_BASE_URL: at }
   const child = spawnBinary(home, args, { env })
   try {

@@ -79,14 +79,14 @@ export function fuzzReport({ seconds, seed, tried, faults, build }: Result): str
   const rows = tried.map(
     (one) => `| ${one.name} | ${one.inputs} | ${one.slowestMs.toFixed(1)} | ${one.faults.length} |`,
   )
-  return `${headOf('What nobody should send', `fuzz --seconds ${seconds} --seed ${seed}`, build)}
+  return `${headOf('Malformed input', `fuzz --seconds ${seconds} --seed ${seed}`, build)}
 
 Good examples with something changed: bits and words, less and more of it, deep nesting, huge
 numbers, halves of characters, zero bytes, names such as \`__proto__\`, line ends, borders of
 chunks. Every reader of what comes from outside gets them, every route in its path, query, headers,
 cookies and body, with and without key and session, a model's upstream answers with them, and the
-executable gets bytes that are no request. A reader takes an input or refuses it as it says it does,
-within ${drillBounds.mostMs} ms, and keeps nothing of it; a route never answers with a fault of
+executable gets bytes that are not a request. A reader takes an input or refuses it as documented,
+within ${drillBounds.mostMs} ms, and keeps no part of it; a route never answers with a fault of
 ours, tells no secret, moves no money when it refuses, and leaves the ledger balanced; the
 executable answers the next request. Times are of the processor where the machine was busy; those of
 routes and runs are of client and server together, those of sockets are of a good request right

@@ -148,8 +148,8 @@ export function soakReport({ minutes, perSecond, spans, samples, faults, build }
   return `${headOf(`${minutes} minutes of everything`, 'soak', build)}
 
 ${perSecond} requests a second of a server that began empty, ${asked} in all: runs of all sorts (a
-third of them streamed, some left in the middle), reads by key, pages for everybody and for somebody
-who is signed in, streams that follow what happens. On a machine that does other things too, ${left}
+third of them streamed, some left in the middle), reads by key, pages for visitors and for a
+signed-in account, streams of events. On a machine that does other things too, ${left}
 more were due while 300 were on their way, and left out. Every answer is the expected one; nothing
 is held in the end, the balance is the grant less the cost of every run, and the ledger adds up.
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import { type Numbered, schemaOf } from './schema.ts'
 
-/** A copy of the checkout, in which mutants stand without anybody else's noticing. */
+/** A copy of the checkout, so that mutants never touch the files that people work on. */
 export type Copy = { root: string; remove(): void }
 
 const parts = [

@@ -11,14 +11,14 @@ export const ofAccess: Record<string, Row[]> = {
   ],
   'src/access/accounts/contract-wallet.ts': [['throw error', any, bug]],
   'src/access/accounts/store/nonce.ts': [
-    ['const dropBatch', any, 'How many go at once is no promise.'],
-    ['export function nonceStore', any, 'How many are kept is no promise.'],
-    ['const slack = ', /one more/, 'How much room is made at once is no promise.'],
+    ['const dropBatch', any, 'How many go at once is not promised.'],
+    ['export function nonceStore', any, 'How many are kept is not promised.'],
+    ['const slack = ', /one more/, 'How much room is made at once is not promised.'],
     ['const over = Number(held', /one more/, 'There is always a count: 0 is for the type.'],
     ['if (over > 0) yield* dropOldest', /> to >=/, nothing],
   ],
   'src/access/accounts/store/session.ts': [
-    ['const dropBatch', any, 'How many go at once is no promise.'],
+    ['const dropBatch', any, 'How many go at once is not promised.'],
     ['if (replaced !== undefined)', /true/, nothing],
     ['return toPage(', /one more/, 'One row more is read, for no use.'],
   ],

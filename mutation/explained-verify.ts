@@ -27,7 +27,7 @@ export const ofVerify: Record<string, Row[]> = {
     ['code.push(op.get, out, op.get, lane(0, i)', /one more/, hint],
 
     ['code.push(...chi(x, y)', /[+] to -/, 'Of two halves the one before is the next.'],
-    ['return Array.from({ length: 24 }', any, 'A 25th round writes where nobody reads.'],
+    ['return Array.from({ length: 24 }', any, 'A 25th round writes where nothing reads.'],
     ['const last = low & 64', /one more/, 'A byte longer, of the same value.'],
 
     ['code.push(op.const64, ...signed(BigInt(offsets', /one more/, 'There are always 25 of them.'],
@@ -49,7 +49,7 @@ export const ofVerify: Record<string, Row[]> = {
       'A path that goes on past the root never hashes to it.',
     ],
     ['if (!start) return false', /false/, bug],
-    ['if (path.length === 0 || !', any, 'What is no hash never hashes to the root.'],
+    ['if (path.length === 0 || !', any, 'A value other than a hash never leads to the root.'],
   ],
   'src/verify/policy.ts': [['...(issuers && {', /&& to/, 'No issuer is named either way.']],
   'src/verify/quote.ts': [
@@ -85,15 +85,15 @@ export const ofVerify: Record<string, Row[]> = {
   ],
   'src/verify/typed-data.ts': [
     ['if (made?.by !== by)', any, 'Both memories hash alike; a new one has the same bytes.'],
-    ['if (free > textsAt)', />= to|> to >=/, 'Whether the last byte can be used is no promise.'],
+    ['if (free > textsAt)', />= to|> to >=/, 'Whether the last byte can be used is not promised.'],
     ['if (text.length * 3 > keccakMemoryBytes', any, 'Both ways give one text one hash.'],
-    ['const mostTexts', any, 'How many hashes are remembered is no promise.'],
+    ['const mostTexts', any, 'How many hashes are remembered is not promised.'],
     ['const scratchAt', any, 'Between two parts of a memory some room is left over.'],
 
     ['if (!Array.isArray(value)) throw', /false/, throws],
     ["if (typeof value !== 'string') throw", /false/, throws],
     ['if (known) return known', /false/, faster],
-    ['if (value.length > 128)', /> to >=|one more/, 'Which hashes are remembered is no promise.'],
+    ['if (value.length > 128)', /> to >=|one more/, 'Which hashes are remembered is not promised.'],
     ['bytes.fill(0, list', /one more/, 'What is cleared too much is written next.'],
     ["if (typeof value !== 'object' || value instanceof Uint8Array", /false|&&/, throws],
     ['if (!members) throw', /false/, bug],

@@ -50,9 +50,9 @@ const explained: Record<string, Row[]> = {
     [
       'if (overMs > 0.001)',
       /> to >=|one more/,
-      'A millisecond is no promise: it is there for rounding.',
+      'A millisecond is not promised: it is there for rounding.',
     ],
-    ['return { ok: true, remaining: ', /one more/, 'A millisecond is no promise.'],
+    ['return { ok: true, remaining: ', /one more/, 'A millisecond is not promised.'],
     ['if (oldest !== undefined)', /true/, 'What is in no map is taken out of none.'],
     [
       'const oldest = ',
@@ -66,7 +66,7 @@ const explained: Record<string, Row[]> = {
   ],
   'src/web/http/host.ts': [['let port = -1', any, 'No port is less than nothing.']],
   'src/storage/idempotency/store.ts': [
-    ['const dropBatch = 500', any, 'How many go at once is no promise.'],
+    ['const dropBatch = 500', any, 'How many go at once is not promised.'],
     ['if (due.length === 0) return 0', any, nothing],
     ['if (runIds.length === 0) return', /false/, nothing],
   ],
@@ -82,8 +82,8 @@ const explained: Record<string, Row[]> = {
     ['await db.write(() => writeFact', any, 'Speed only: the next start looks at all again.'],
     ['if (page.length < pageRows)', /< to <=/, perPage],
     ['for (let at = 0; at < moved.length', /< to <=/, nothing],
-    ['const page', any, 'How many are read at once is no promise.'],
-    ['const lateMs', any, 'A millisecond more of ten minutes is no promise.'],
+    ['const page', any, 'How many are read at once is not promised.'],
+    ['const lateMs', any, 'A millisecond more of ten minutes is not promised.'],
   ],
   'src/kernel/money.ts': [
     ['const digits = ', /< to <=|one more/, 'Nothing less than nothing is nothing.'],
@@ -95,7 +95,7 @@ const explained: Record<string, Row[]> = {
   'src/ledger/batch-queue.ts': [
     ['const gatherMs', any, 'Speed only: how long commands wait for company.'],
     ['const slowMs', any, 'Speed only: when another batch goes beside a slow one.'],
-    ['let lately = ', any, 'Before the first batch: one is no company either.'],
+    ['let lately = ', any, 'Before the first batch: a single command has no company either.'],
     ['if (most > quick)', /true|> to >=/, 'Where no more may fly, slow or not, none does.'],
     ['if (!busy.has(waiting', /true/, 'Speed only: next() asks the same of all that wait.'],
   ],
@@ -153,7 +153,7 @@ const explained: Record<string, Row[]> = {
     ['if (lists.length === 0) return before', /false/, nothing],
     ["if (!digest) throw new Error('a run ended without", /false/, bug],
 
-    ['forget()', any, 'Whatever goes wrong behind it is forgotten all the same.'],
+    ['forget()', any, 'The edge is forgotten in any case, also after an error behind it.'],
   ],
   'src/proof/log/store/whole.ts': [
     ['const pageRows', any, 'Speed only: how many rows are read at once.'],
@@ -171,7 +171,7 @@ const explained: Record<string, Row[]> = {
     ['const waits = ', /&& to/, 'Who has nothing has no end, and nothing is before no end.'],
   ],
   'src/billing/plans/renew.ts': [
-    ['const batchMax = 100', any, 'How many are looked for at once is no promise.'],
+    ['const batchMax = 100', any, 'How many are looked for at once is not promised.'],
     ['last = due.at(-1)', any, 'The last one is found once more, and twice is once.'],
     ['if (due.length < batchMax) return', any, nothing],
   ],
@@ -188,14 +188,14 @@ const explained: Record<string, Row[]> = {
     ['const retention = asked', /reversed/, 'What is kept is asked again when the run ends.'],
   ],
   'src/runs/cancel.ts': [
-    ['while (clock.monotonic() < until)', /< to <=/, 'How often it is looked at is no promise.'],
+    ['while (clock.monotonic() < until)', /< to <=/, 'How often it is looked at is not promised.'],
     ['clearTimeout(timer)', any, 'A timer that is not stopped resolves what is resolved already.'],
-    ['await Bun.sleep(lookEveryMs)', any, 'How often it is looked at is no promise.'],
+    ['await Bun.sleep(lookEveryMs)', any, 'How often it is looked at is not promised.'],
     ['for (let from = 0; from < here.length', /< to <=/, nothing],
-    ['const settleWithinMs', any, 'A millisecond more of two seconds is no promise.'],
-    ['const otherWithinMs', any, 'A millisecond more of five seconds is no promise.'],
-    ['const lookEveryMs', any, 'How often it is looked at is no promise.'],
-    ['const batch', any, 'How many are asked about at once is no promise.'],
+    ['const settleWithinMs', any, 'A millisecond more of two seconds is not promised.'],
+    ['const otherWithinMs', any, 'A millisecond more of five seconds is not promised.'],
+    ['const lookEveryMs', any, 'How often it is looked at is not promised.'],
+    ['const batch', any, 'How many are asked about at once is not promised.'],
     ['if (asked.length === 0) continue', /false/, nothing],
   ],
   'src/runs/chunks.ts': [

@@ -1,7 +1,7 @@
 /**
  * `bun mutation/main.ts [group…]`: changes the code of money, keys, sign-in, log and verify a
- * little, thousands of times, in a copy of the checkout, and sees whether a test fails. What was
- * found is kept in node_modules/.cache/mutation; what was noticed is not tried again.
+ * little, thousands of times, in a copy of the checkout, and sees whether a test fails. Results
+ * stay in node_modules/.cache/mutation; a mutant that a test caught is not tried again.
  *
  * `--wide` asks more and slower tests, `--tests=keys/issue` those whose path begins like that,
  * `--again` tries only what survived, `--all` everything, `--minutes=n` for so long;

@@ -32,7 +32,7 @@ export async function mutantsOf(root: string, files: readonly string[]): Promise
     const found: Mutant[] = []
     for (const file of files) {
       const source = await program?.getSourceFile(`${root}/${file}`)
-      if (!source) throw new Error(`${file} is no part of the project`)
+      if (!source) throw new Error(`${file} is not part of the project`)
       found.push(...mutantsIn(source, file))
     }
     return found
@@ -93,7 +93,7 @@ function isNoise(node: Node, source: SourceFile): boolean {
 function mutate(node: Node, source: SourceFile, add: Add): void {
   if (is.isIfStatement(node)) {
     add(node.expression, 'false', 'the condition is false')
-    // A guard that always refuses is noticed by whatever passes it.
+    // Any test that passes a guard notices one that always refuses.
     if (!isGuard(node.thenStatement, source)) add(node.expression, 'true', 'the condition is true')
   } else if (is.isBinaryExpression(node)) mutateBinary(node, source, add)
   else if (is.isConditionalExpression(node)) {

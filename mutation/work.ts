@@ -13,7 +13,7 @@ export type Task = {
   tests: RegExp
   /** Together, the tests of one mutant should not take longer. */
   budgetMs: number
-  /** When to stop, whatever is left. */
+  /** The time to stop, even if mutants are left. */
   until: number
   /** Whether a mutant is to be tried. */
   wanted(mutant: Numbered): boolean
@@ -24,7 +24,7 @@ const silenceMs = 60_000
 const learningMs = 300_000
 const late = { state: 'late' as const, by: 'the process' }
 /** No mutant has this number. */
-const nobody = -2
+const noMutant = -2
 /** Mutants of one process: what was found is written down when it ends. */
 const atOnce = 150
 
@@ -144,7 +144,7 @@ async function tryStatic(
       (await drive({ ...base, tests: near, active })).at(-1) ?? late
     const last = await tried(mutant.id)
     // A busy machine is late without it too, and proves nothing.
-    if (last.state === 'late' && (await tried(nobody)).state !== 'survived') continue
+    if (last.state === 'late' && (await tried(noMutant)).state !== 'survived') continue
     const state = near.length > 0 && isResult(last.state) ? last.state : 'unreached'
     await tell(mutant, { state, ...(last.by ? { by: last.by } : {}) }, results)
   }

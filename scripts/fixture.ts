@@ -1,8 +1,8 @@
 /**
- * `bun scripts/fixture.ts`: writes what a service of this release leaves behind to
- * test/fixtures/databases/<version>.sql, and beside it as JSON what was told of it. Made once, just
- * before a release, and never again: later builds must open it. test/storage/db/upgrade.test.ts
- * opens all, and one that it makes of the build at hand.
+ * `bun scripts/fixture.ts`: writes the database of a service of this release to
+ * test/fixtures/databases/<version>.sql, and its answers as JSON beside it. Run it once, just
+ * before a release, and never again: later builds must open the file.
+ * test/storage/db/upgrade.test.ts opens all, and one that it makes of the build at hand.
  *
  * A real service on a loopback port, with a clock and a randomness that only count. Its signer is
  * the first well-known test account; the secret of its key follows from words that stand here.

@@ -46,5 +46,5 @@ says '^Not valid\.'
 says '^the forgery was found$'
 [ "$(grep -c '^Signed and logged\. Signed by 0x' "$work/said")" -eq 1 ] || fail 'the forgery passed too'
 cd "$work/here"
-! cmp -s receipt.json forged.json || fail 'the forgery is no different file'
+! cmp -s receipt.json forged.json || fail 'the forgery is the same file'
 echo "the README's block ran as it says, in $(($(date +%s) - started)) s"

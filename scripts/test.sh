@@ -67,7 +67,7 @@ if [ -z "$passed" ] || [ -z "$failed" ]; then broken=1; fi
 passed=${passed:-0}
 failed=${failed:-0}
 
-# Whoever reads the end of a long log alone sees what went wrong: the last 40 lines up to each failure.
+# Repeats the last 40 lines up to each failure, for readers who open the end of a long log alone.
 # Files that run at once take turns in the log, each test with all it printed under its file's name.
 awk '
   /^\(pass\)/ || /^test\/.*:$/ { n = 0; next }

@@ -17,7 +17,7 @@ export type Wish = {
   doneAt: number
 }
 
-/** One answer that was no success; status 0 is none. */
+/** An answer other than a success; status 0 stands for no answer at all. */
 export type Refusal = {
   at: number
   tookMs: number

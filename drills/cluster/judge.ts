@@ -1,4 +1,4 @@
-/** What must hold of a service after its database failed, whatever happened meanwhile. */
+/** Judges a service after a failure of its database: every rule must hold again. */
 import { receiptIdOf } from '../../src/proof/receipts/receipt.ts'
 import { faultsIn, untilNumbered } from '../../test/binary/nodes.ts'
 import { type Claim, findingsOf, verdictOf } from '../../test/support/judges.ts'
@@ -57,7 +57,7 @@ export function judgeHeads(
   log = 'the log',
 ): void {
   for (const { size, node, root } of strangersTo(roots, heads)) {
-    claim(false, `${node} signed ${root} at ${size} leaves, which is no head of ${log}`)
+    claim(false, `${node} signed ${root} at ${size} leaves, which is not a head of ${log}`)
   }
 }
 

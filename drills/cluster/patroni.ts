@@ -112,7 +112,7 @@ function makeMember({ name, programs, folder, hosts, beside }: MemberPlace): Mem
       isDown = true
       child?.kill('SIGKILL')
       await Promise.all([child?.exited, beside.kill()])
-      // The server is no child of Patroni's: its own pid file names it.
+      // Patroni starts the server detached from itself: only the pid file names the process.
       const pid = (await Bun.file(join(data, 'postmaster.pid')).text()).split('\n')[0] ?? ''
       Bun.spawnSync(['pkill', '-KILL', '-P', pid])
       Bun.spawnSync(['kill', '-KILL', pid])

@@ -54,7 +54,7 @@ import type { TileStore } from '../proof/log/store/tiles.ts'
 import type { LogStore } from '../proof/log/store.ts'
 import type { Witnesses } from '../proof/log/witnesses.ts'
 import type { PassportStore } from '../proof/passports/store.ts'
-import type { Acknowledged } from '../proof/receipts/acknowledged.ts'
+import type { AcknowledgedRuns } from '../proof/receipts/acknowledged.ts'
 import type { AskChain } from '../proof/receipts/evidence.ts'
 import type { ReceiptStore } from '../proof/receipts/receipts.ts'
 import type { ShareStore } from '../proof/receipts/store/share.ts'
@@ -157,7 +157,7 @@ export type Deps = {
   tiles: TileStore
   /** The part of the log that must exist, and whether it does. */
   heads: Heads
-  acknowledged: Acknowledged
+  acknowledged: AcknowledgedRuns
   /** Undefined without `chain.rpc_urls`: then nothing ever asks a chain. */
   chain: Chain | undefined
   /** Must agree before a large deposit is credited; undefined without `chain.second_rpc_urls`. */
@@ -239,7 +239,7 @@ export type Settings = {
   keptBytesPerAccount: number
   /** Longest that one may take to arrive. */
   bodyTimeoutS: number
-  /** Those that take more than a moment, of one client address at once. */
+  /** The most slow bodies of one client address at once. */
   slowBodies: number
   /** How long an answer is read on for a client that hung up. */
   drainMs: number

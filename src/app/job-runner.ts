@@ -9,7 +9,7 @@ export type Job = {
   everyMs: number
   /** Whether it also runs soon after the start, not only after its first pause. */
   atStart?: boolean
-  /** What takes long ends early when the signal says that everything does. */
+  /** One turn of the job. A long one has to end early once the signal aborts: the server stops. */
   tick: (ending: AbortSignal) => Promise<unknown>
 }
 

@@ -33,7 +33,7 @@ import { watchMoves } from './watch-moves.ts'
 import { watchSchema } from './watch-schema.ts'
 import { watchStorage } from './watch-storage.ts'
 
-/** What the write-ahead log never reaches while it is written back; it is cut at 64 MiB. */
+/** The write-ahead log is cut at 64 MiB: at four times that it is not being written back. */
 const walWarningBytes = 256 * 1024 * 1024
 
 type JobResources = { db: Db; audits: AuditStore; echo: () => Promise<void> }
@@ -126,7 +126,7 @@ function jobsByClock(deps: Deps, db: Db): Job[] {
   ]
 }
 
-/** The same job, left out while the clock is wrong. */
+/** Wraps a job that does nothing while the clock is wrong. */
 function whileClockIsRight(deps: Deps, job: Job): Job {
   return { ...job, tick: async (ending) => (isClockWrong(deps) ? undefined : job.tick(ending)) }
 }

@@ -47,6 +47,6 @@ export function notFoundHelp(pathname: string): string | undefined {
   return `There is no such path. ${there}: the base URL is the origin with /v1, or without.`
 }
 
-/** The same where a path only seems to be there, because a route takes a word for an id. */
+/** Helps with a path that only seems to exist, because a route takes its last word for an id. */
 export const methodHelp = (pathname: string): string | undefined =>
   noId.test(pathname) ? none : undefined

@@ -37,7 +37,7 @@ export type OpenDatabase = {
 }
 
 type OpenOptions = {
-  /** Of a server; it then holds the file of an embedded database too. */
+  /** The server's lock, which then also covers the file of an embedded database. */
   lock?: ServerLock | undefined
   /** Opens a database that was copied elsewhere, and takes its mark away. */
   evenIfMoved?: boolean | undefined
@@ -79,7 +79,7 @@ export async function openDatabase(
   const { lock, evenIfMoved } = opening
   lock?.holdFile(file)
   const db = openSqlite(file)
-  // Where no whole file could be placed, SQLite has just made it.
+  // SQLite may have created the file just now: only then can it be locked.
   lock?.holdFile(file)
   const moved = readCopiedMarker(db.raw)
   if (moved && !evenIfMoved) {

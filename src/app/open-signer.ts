@@ -12,7 +12,7 @@ import { type KeySource, openSource } from '../proof/signer/source.ts'
 import { findKnownSigner } from '../proof/signer/store.ts'
 import type { Db } from '../storage/db/engine/db.ts'
 
-/** Who signs receipts: the first there is of keystore, key file, environment and data folder. */
+/** Opens the signer of receipts: the first of keystore, key file, environment and data folder. */
 export async function openDataSigner(
   config: Config,
   db: Db,
@@ -37,7 +37,8 @@ export const openHeads = ({ data }: Pick<Config, 'data'>): HeadFile =>
   openHeadFile(data, Buffer.from(systemRandom().bytes(8)).toString('hex'))
 
 /**
- * Who pays for anchors; undefined when none is configured. It is never made: the account needs gas.
+ * Opens the sender that pays for anchors; undefined if none is configured. It is never created,
+ * because its account needs gas.
  * @throws Error that names the file and what to do.
  */
 export function openAnchorSender({ anchors }: Config): Sender | undefined {

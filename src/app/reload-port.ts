@@ -1,4 +1,4 @@
-/** What came of reading the configuration again; types alone. */
+/** The result of reading the configuration again; types alone. */
 
 /**
  * The result of reading the configuration again; names only, because a value can be a secret.

@@ -8,7 +8,7 @@ import { configDigest } from './config-digest.ts'
 import { operatorSecrets } from './configured-webhooks.ts'
 import { usableMemory } from './usable-memory.ts'
 
-/** Of the memory that this process may use, a body needs its bytes about three times. */
+/** A quarter of the usable memory, because a body takes about three times its bytes. */
 const defaultClientBytes = Math.max(256 * 1024 * 1024, Math.floor(usableMemory() / 4))
 
 /** The settings of a service, fixed and live. */

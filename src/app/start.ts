@@ -116,7 +116,7 @@ export async function startServer(
         await told
         return 'ended'
       }
-      // What is not stored by then is found by the next start, as after a crash.
+      // The next start ends the runs that were not stored in time, as after a crash.
       if (!(await within(graceMs + stopWithinMs, ending()))) log.warn('server.stop_cut')
     },
   }
@@ -160,8 +160,8 @@ function renewWhenLost({ heads, leaseClock, settings }: Deps, db: Db): void {
 }
 
 /**
- * Of two first starts at once under two names, one goes on: from now on the other sees the lease of
- * this node before it names the log.
+ * Lets one of two first starts under two names go on: from now on the other sees this node's lease
+ * before it names the log.
  * @throws Error that names both origins, when another server named it since
  */
 async function assertLogName({ settings }: Deps, db: Db): Promise<void> {

@@ -104,13 +104,13 @@ export type Parts = {
   headFile?: HeadFile | undefined
   /** The sender that pays for anchors; without one the log is not anchored. */
   sender?: Sender | undefined
-  /** What only the process knows of itself; told in the metrics. */
+  /** Reads facts that only the process knows, for the metrics. */
   readProcess?: (() => ProcessFacts) | undefined
   inProcess?: readonly Upstream[]
   demo?: Demo | undefined
 }
 
-/** What doors and jobs need, and how a running service takes on another configuration. */
+/** The dependencies of routes and jobs, with `adopt` for a changed configuration. */
 export type Service = Deps & {
   /**
    * Takes on what can change while it runs: models, prices, plans, upstreams, limits, all in one
@@ -227,7 +227,7 @@ function ensureStore(db: Db, { config, signer }: Parts, { clock, leaseClock }: C
   })
 }
 
-/** Those that need the database alone, or not even that. */
+/** The stores that need at most the database and the shard. */
 const storesOf = (db: Db, shard: Deps['shard']) => ({
   slots: slotPlaces(db, shard),
   accounts: accountStore(db),

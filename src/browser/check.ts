@@ -44,7 +44,7 @@ form.addEventListener('submit', (event) => {
 })
 text.addEventListener('paste', () => void setTimeout(() => form.requestSubmit()))
 readChosenFile(() => {
-  // What is checked is what stands in the field; the file is not sent beside it.
+  // The field now holds the text of the file. A form that still had the file would send both.
   byId('file', HTMLInputElement).value = ''
   void check()
 })

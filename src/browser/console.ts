@@ -272,7 +272,7 @@ function showCall(asked: ConsoleQuestion): void {
   byId('curl', HTMLElement).replaceChildren(...piecesOf(call).flatMap(asPiece))
 }
 
-/** What is left of the cap changed, or the key itself was made. */
+/** Draws the key again: a run lowered the rest of its cap, or the first run created it. */
 function refreshKey(): void {
   const { htmx } = window as { htmx?: { ajax(verb: string, path: string, how: object): unknown } }
   void htmx?.ajax('GET', '/api/portal/console', { target: '#console-key', swap: 'outerHTML' })

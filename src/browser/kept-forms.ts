@@ -20,14 +20,14 @@ const secretNames = /(^|_)(secret|token|password|signature|code)$/
 /** The page in the side panel, whose form has another address than the page below. */
 let inPanel: string | undefined
 
-type Sent = { request: { action: string }; target?: unknown; response?: { status: number } }
+type HtmxRequest = { request: { action: string }; target?: unknown; response?: { status: number } }
 
 export function keepForms(): void {
   restore()
   // Before the console empties its field.
   document.addEventListener('submit', onSubmit, { capture: true })
   document.addEventListener('htmx:before:response', (event) => {
-    const { target, request, response } = (event as CustomEvent<{ ctx: Sent }>).detail.ctx
+    const { target, request, response } = (event as CustomEvent<{ ctx: HtmxRequest }>).detail.ctx
     if (target instanceof Element && target.id === 'side-panel') inPanel = request.action
     // With a 401 the page goes to the sign-in next.
     if (response?.status !== 401) sessionStorage.removeItem(keptKey)

@@ -1,14 +1,15 @@
 /** Says that an action of htmx got no answer, and offers to repeat it. */
 import { showToast } from './toasts.ts'
 
-type Sent = {
+type HtmxRequest = {
   sourceElement: Element
   sourceEvent?: Event
   request: { method: string; form?: HTMLFormElement; submitter?: HTMLElement }
   response?: { status: number; headers: Headers }
 }
 
-const sentIn = (event: Event): Sent | undefined => (event as CustomEvent<{ ctx?: Sent }>).detail.ctx
+const sentIn = (event: Event): HtmxRequest | undefined =>
+  (event as CustomEvent<{ ctx?: HtmxRequest }>).detail.ctx
 
 export function tellLostRequests(): void {
   document.addEventListener('htmx:error', (event) => {
@@ -24,10 +25,10 @@ export function tellLostRequests(): void {
 }
 
 /** A gateway answers for a server that restarts: its page is never put into ours. */
-const isOfProxy = ({ status, headers }: NonNullable<Sent['response']>): boolean =>
+const isOfProxy = ({ status, headers }: NonNullable<HtmxRequest['response']>): boolean =>
   status >= 502 && status <= 504 && !headers.has('x-request-id')
 
-function tell(sent: Sent): void {
+function tell(sent: HtmxRequest): void {
   // The page itself asks again later where no press began it.
   if (!sent.sourceEvent?.isTrusted) return
   const words = mayBeDone(sent)
@@ -37,9 +38,10 @@ function tell(sent: Sent): void {
 }
 
 /** A browser does not tell a refused connection from one that broke after the request was sent. */
-const mayBeDone = ({ request }: Sent): boolean => request.method !== 'GET' && navigator.onLine
+const mayBeDone = ({ request }: HtmxRequest): boolean =>
+  request.method !== 'GET' && navigator.onLine
 
-function repeat({ sourceElement, request: { submitter } }: Sent): void {
+function repeat({ sourceElement, request: { submitter } }: HtmxRequest): void {
   if (sourceElement instanceof HTMLFormElement) {
     const isThere = submitter?.isConnected === true && sourceElement.contains(submitter)
     sourceElement.requestSubmit(isThere ? submitter : null)

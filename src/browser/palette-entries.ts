@@ -28,7 +28,7 @@ export function entriesOf(pages: Pages): Entry[] {
   return [...actions, ...goes, ...buttons()]
 }
 
-/** What the frame of the page offers: the colours and the way out. */
+/** The buttons around every page: colours and sign-out. */
 function buttons(): Entry[] {
   const themes = [...document.querySelectorAll<HTMLElement>('form.theme button')].map(
     (press): Entry => ({

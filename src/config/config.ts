@@ -49,8 +49,8 @@ export type LoadedConfig =
   | { problems: string[] }
 
 /** A file's text and permission bits, or why it cannot be read; undefined when there is no file. */
-export type ReadFile = (path: string) => FileRead | { unreadable: string } | undefined
-export type FileRead = { text: string; mode: number }
+export type ReadFile = (path: string) => FileContent | { unreadable: string } | undefined
+export type FileContent = { text: string; mode: number }
 
 export type Inputs = {
   /** As commander's `opts()` returns them; other names are ignored. */

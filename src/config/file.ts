@@ -2,7 +2,7 @@
 import { lstatSync, readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import {
-  type FileRead,
+  type FileContent,
   type Inputs,
   type LoadedConfig,
   loadConfig,
@@ -54,7 +54,7 @@ const readFile: ReadFile = (path) => {
   }
 }
 
-const textOf = (path: string): FileRead => ({
+const textOf = (path: string): FileContent => ({
   text: readFileSync(path, 'utf8'),
   mode: statSync(path).mode & 0o777,
 })

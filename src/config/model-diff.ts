@@ -10,7 +10,7 @@ export type ModelDiff = {
   unchanged: number
   /** Ids of models that are left as they are because they differ in more than prices, and why. */
   left: { id: string; why: string }[]
-  /** Those configured with less context than input and output have together in the file. */
+  /** Models whose configured context is below input and output together in the file. */
   short: { id: string; configured: bigint; total: bigint }[]
 }
 

@@ -93,7 +93,7 @@ function applied(entry: TomlTable, change: ModelChange | undefined): TomlTable {
   return { ...Object.fromEntries(kept), ...change.set }
 }
 
-/** The same text for the same values, in any order of keys. */
+/** JSON with sorted keys, so that equal values give equal texts. */
 export function stable(value: unknown): string {
   return JSON.stringify(value, (_, one: unknown) => {
     if (typeof one === 'bigint') return `${one}n`
@@ -145,7 +145,7 @@ function withChange(
   return applyEdits(text, edits)
 }
 
-/** Of a list of the same length only the items that differ: comments between them stay. */
+/** Edits only the differing items of a list of the same length: comments between them stay. */
 function valueEdits(
   text: string,
   { valueStart: start, valueEnd: end }: Statement,

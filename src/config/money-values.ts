@@ -22,7 +22,7 @@ export const amount = (unit: MoneyUnit): Reader<bigint> => ({
   show: group,
 })
 
-/** The same under its name without a unit, where only dollars say what a number means. */
+/** Reads an amount under its name without a unit, where it must be written in dollars. */
 const dollars = (unit: MoneyUnit): Pick<Reader<bigint>, 'check'> => ({
   check(raw) {
     const value = typeof raw === 'string' ? fromDollars(raw, unit) : undefined
@@ -104,7 +104,7 @@ export function rawIn(
   return { raw: own ?? 0n, label }
 }
 
-/** The same table with each amount in dollars, under its name without a unit. */
+/** Converts each amount of a table to dollars, under its name without a unit. */
 export function inDollars<T extends TomlTable>(table: T): T {
   const pairs = Object.entries(table).map(([name, value]): [string, TomlValue] => {
     const readable = readableOf(name)

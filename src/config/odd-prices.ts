@@ -9,7 +9,7 @@ import { rows, valueIn } from './table.ts'
 const tokenPrice = { least: 5000n, most: 2_000_000_000n }
 /** A token read from a cache costs a tenth or less of another one. */
 const cachedLeast = 250n
-/** The same for a run or a search, and for plans, budgets and limits of deposits, in nano-USD. */
+/** Plausible prices of a run or a search, and amounts of limits and plans, in nano-USD. */
 const callPrice = { least: 10_000n, most: 100_000_000_000n }
 const amounts = { least: 1_000_000n, most: 9_000_000_000_000_000n }
 const planPrice = { least: 10_000_000n, most: 1_000_000_000_000n }

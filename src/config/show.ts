@@ -15,7 +15,7 @@ type Sources = Record<string, Source>
 export const showConfig = (config: Config, sources: Sources): string =>
   [...inForce(config, sources).map(toLine), ...entriesOf(config)].join('\n')
 
-/** The same with what each setting is for and how it is set. */
+/** {@link showConfig} with the purpose of each setting and the ways to set it. */
 export const explainConfig = (config: Config, sources: Sources): string =>
   [
     ...inForce(config, sources).flatMap((setting) => [

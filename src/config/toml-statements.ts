@@ -7,12 +7,12 @@ export type Statement = {
   /** Its lines, the end of the last one included. */
   start: number
   end: number
-  /** Of a pair: its value, without spaces and comments around it. */
+  /** The value of a pair, without spaces and comments around it. */
   valueStart: number
   valueEnd: number
 }
 
-/** Of a text that a TOML parser took: anything else ends in statements that make no sense. */
+/** Splits a text that a TOML parser accepted; any other text gives meaningless statements. */
 export function statementsOf(text: string): Statement[] {
   const found: Statement[] = []
   let at = 0

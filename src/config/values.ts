@@ -11,13 +11,13 @@ export type Reader<T> = {
   /** Turns the text of a flag or an environment variable into what TOML would have given. */
   fromText(text: string): unknown
   /** The value, or what it must be. Those words never repeat the value: it may be a secret. */
-  check(raw: unknown): Checked<T>
+  check(raw: unknown): CheckResult<T>
   show(value: T): string
 }
 
-export type Checked<T> = { value: T } | { must: string }
+export type CheckResult<T> = { value: T } | { must: string }
 
-const accept = <T>(value: T): Checked<T> => ({ value })
+const accept = <T>(value: T): CheckResult<T> => ({ value })
 const must = (words: string): { must: string } => ({ must: words })
 
 /** A whole number within `least`…`most`. */

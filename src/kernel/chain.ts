@@ -44,9 +44,9 @@ export type Block = { number: number; hash: Hex; timestampMs: Millis }
 export type Fees = { maxFeeWei: bigint; priorityFeeWei: bigint }
 
 /**
- * What became of a signed transaction. `known`: it waits there already. `nonce_used`: its nonce is
- * in a block, by itself or by another. `underpriced`: it offers less than the one it would replace
- * or than a block takes. `no_funds`: the sender cannot pay for it.
+ * The answer of a chain server to a signed transaction. `known`: it waits there already.
+ * `nonce_used`: a block has its nonce, in this transaction or another. `underpriced`: it offers
+ * less than the one it would replace or than a block takes. `no_funds`: the sender cannot pay.
  */
 export type SendResult = 'sent' | 'known' | 'nonce_used' | 'underpriced' | 'no_funds'
 

@@ -18,7 +18,7 @@ export const systemClock: Clock = {
 /** RFC 3339 UTC with milliseconds, as every native JSON body shows a time. */
 export const toRfc3339 = (at: Millis): string => new Date(at).toISOString()
 
-/** The same of a time that may not have come. */
+/** {@link toRfc3339} of a time that may be null. */
 export const timeOrNull = (at: Millis | null): string | null => (at === null ? null : toRfc3339(at))
 
 /** Unix seconds, as OpenAI-shaped bodies show a time. */

@@ -9,7 +9,7 @@ export type Deadline = {
   refresh(): void
 }
 
-/** What is done then. An object spares its deadline a function of its own. */
+/** Runs when the time is up. An object with a method saves allocating a closure per deadline. */
 export type DeadlineListener = (() => void) | { handleDeadline(): void }
 
 /**

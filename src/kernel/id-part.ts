@@ -1,6 +1,6 @@
 /** Reads an id that is typed whole or in part. */
 
-/** What an id begins and ends with behind its prefix; an empty `end` fits every id. */
+/** The first and last characters of an id without its prefix; an empty `end` fits every id. */
 export type IdPart = { start: string; end: string }
 
 const chars = 26

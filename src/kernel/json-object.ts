@@ -6,7 +6,7 @@ export type JsonObject = { [member: string]: Json }
 
 /** The object that a text is; undefined for anything else. */
 export function parseObject(text: string): JsonObject | undefined {
-  // What is read has to be written again, and neither may keep everybody else waiting.
+  // Parsing it and writing it again block the event loop: a huge text counts as unreadable.
   if (!isModestJson(text)) return undefined
   try {
     const value = parseJson(text)

@@ -28,7 +28,7 @@ export function jsonSizeOf(text: string): JsonSize | undefined {
   return size
 }
 
-/** What another server's JSON may be like; ours that is made of it has to be written again. */
+/** Limits of another server's JSON: parsing it, and writing ours from it, block the event loop. */
 const most = { depth: 100, parts: 1_000_000 }
 
 /** Whether a text of another server is worth parsing. */
@@ -39,7 +39,7 @@ export function isModestJson(text: string): boolean {
 
 const [quote, comma, colon, bracket, brace, backslash] = [0x22, 0x2c, 0x3a, 0x5b, 0x7b, 0x5c]
 
-/** Where the string that begins at `from` has its closing quote, or the text its end. */
+/** The index of the quote that closes the string at `from`; the end of the text without one. */
 export function endOfString(text: string, from: number): number {
   for (let at = from + 1; ; at++) {
     at = text.indexOf('"', at)

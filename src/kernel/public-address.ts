@@ -4,7 +4,7 @@ import { type Block, isWithin, parseBlock } from './network-block.ts'
 
 const blocks = (...entries: string[]): Block[] => entries.flatMap((one) => parseBlock(one) ?? [])
 
-/** Of IPv4 all is public but what the IANA set aside, metadata services and multicast among it. */
+/** IPv4 blocks that are not public: those the IANA set aside, metadata services, multicast. */
 const special4 = blocks(
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -23,7 +23,7 @@ const special4 = blocks(
   '240.0.0.0/4',
 )
 
-/** Of IPv6 only this is handed out for the public: neither mapped IPv4 nor NAT64 is in it. */
+/** The one IPv6 block of public addresses. It contains neither mapped IPv4 nor NAT64. */
 const global6 = blocks('2000::/3')
 /** Tunnels to IPv4 (Teredo, 6to4), identifiers that are not addresses, and documentation. */
 const special6 = blocks('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20')

@@ -16,7 +16,7 @@ export function systemRandom(): Random {
         used = 0
       }
       const out = pool.slice(used, used + count)
-      // What was handed out must not stay readable in the pool.
+      // Some of these bytes become secrets: no copy may stay in the pool.
       pool.fill(0, used, used + count)
       used += count
       return out

@@ -128,7 +128,7 @@ export function assertMarkHere(shard: Shard | undefined, mark: string): void {
   if (slot !== undefined) assertSlotHere(shard, slot)
 }
 
-/** The same of what begins with the id of a shard: a token of an operator. */
+/** The other shard of an id of a shard, such as the one that an operator token begins with. */
 export const elsewhereByShard = (shard: Shard | undefined, id: string): string | undefined =>
   shard?.all.some((one) => one.id === id) ? otherThan(shard, id) : undefined
 

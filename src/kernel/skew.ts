@@ -23,7 +23,7 @@ export function skewOf(aheadMs: Millis | null): Skew {
 export const skewWords = (aheadMs: Millis): string =>
   `${(Math.abs(aheadMs) / 1000).toFixed(1)} s ${aheadMs < 0 ? 'behind' : 'ahead of'}`
 
-/** What a server answers while its clock is wrong; undefined while it is not. */
+/** The refusal of every write while this server's clock is wrong; undefined otherwise. */
 export function wrongClock(aheadMs: Millis | null): Refusal | undefined {
   if (aheadMs === null || skewOf(aheadMs) !== 'wrong') return undefined
   const message =

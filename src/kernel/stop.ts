@@ -1,6 +1,6 @@
 /**
- * What our own code asks of an `AbortSignal`. Any of those will do, but each of them and each of
- * its listeners costs a request a microsecond or two, which a plain object does not.
+ * The part of `AbortSignal` that our code uses. An `AbortSignal` fits, but it costs a request a
+ * microsecond or two, and so does each of its listeners; a plain object costs nearly nothing.
  */
 export type StopSignal = {
   readonly aborted: boolean

@@ -110,8 +110,8 @@ export class StorageFault extends Error {
   }
 
   /**
-   * The same where it does not matter whether the COMMIT happened; one that only a restart shows
-   * stays as it is.
+   * Drops the doubt about the COMMIT, for writes that are safe to repeat. A lasting fault keeps it:
+   * only a restart shows what was stored.
    */
   withoutDoubt(): StorageFault {
     const { reason, code, options, isLasting } = this
@@ -120,8 +120,8 @@ export class StorageFault extends Error {
   }
 
   /**
-   * What the client is told. SDKs try again by themselves only where that can help, and where
-   * nothing was charged.
+   * The answer to the client. Its headers let SDKs retry only if that can help and nothing was
+   * charged.
    */
   toRefusal(): Refusal {
     const { reason, message, isLasting, options } = this

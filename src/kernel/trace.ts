@@ -1,6 +1,6 @@
 /** The trace of a request (W3C Trace Context). */
 
-/** Where a request belongs in a trace of its caller's (W3C Trace Context, level 1). */
+/** A request's place in its caller's trace (W3C Trace Context, level 1). */
 export type Trace = {
   /** 32 hex digits, as logs name it. */
   id: string
@@ -14,8 +14,8 @@ export type Trace = {
 const stateMax = 512
 
 /**
- * What the headers `traceparent` and `tracestate` say; undefined when the first is not well formed
- * (§3.2.2), because then neither means anything.
+ * Reads the headers `traceparent` and `tracestate`. Returns undefined if the first is malformed:
+ * then both must be ignored (§3.2.2).
  */
 export function readTrace(traceparent: string | null, tracestate: string | null) {
   if (traceparent === null) return undefined
@@ -26,7 +26,7 @@ export function readTrace(traceparent: string | null, tracestate: string | null)
   const [, version, id = '', parentId = '', flags, more] = match
   if (version === 'ff' || (version === '00' && more !== undefined)) return undefined
   if (/^0+$/.test(id) || /^0+$/.test(parentId)) return undefined
-  // Of a later version only this much is known, and so only this is handed on (§4.3).
+  // A later version may add fields, whose meaning is unknown: only these are handed on (§4.3).
   const trace: Trace = { id, parent: `00-${id}-${parentId}-${flags}` }
   if (tracestate && tracestate.length <= stateMax && /^[\x20-\x7e]+$/.test(tracestate)) {
     trace.state = tracestate

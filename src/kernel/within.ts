@@ -2,8 +2,8 @@
 import { deadlineIn } from './deadline.ts'
 
 /**
- * What a promise gives, or undefined when that takes longer than `ms`; the work behind it goes on.
- * @throws what it throws in time.
+ * Waits at most `ms` for a promise, then returns undefined; the work behind it goes on.
+ * @throws the promise's own error, if it comes in time.
  */
 export function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
   return new Promise((done, failed) => {

@@ -68,7 +68,7 @@ export function makePrices(
   return { ...own, card: { classes, bands: rising, tiers, steps } }
 }
 
-/** Of two rates that a tier and a band have for one meter, the dearer holds. */
+/** The steps of a tier. If tier and band both have a rate for a meter, the dearer one applies. */
 function stepsOf(base: Rates, tier: Rates, bands: readonly Band[]): RateStep[] {
   const all = [{ aboveInputTokens: -1, rates: {} as Rates }, ...bands]
   return all.map(({ aboveInputTokens, rates }) =>
@@ -217,7 +217,7 @@ function detailedLines(prices: Prices, kind: ModelKind, usage: Usage): MeterLine
 }
 
 /** The parts of a hold: the most units, and the tier that was asked for. */
-export type MostUsed = {
+export type HoldUnits = {
   inputTokens: number
   outputTokens: number
   tier?: string | undefined
@@ -233,7 +233,7 @@ export type MostUsed = {
 }
 
 /** The lines of the most that a run can cost. */
-export function holdLines(prices: Prices, kind: ModelKind, most: MostUsed): MeterLine[] {
+export function holdLines(prices: Prices, kind: ModelKind, most: HoldUnits): MeterLine[] {
   if (!prices.card && most.contextTokens === undefined) return linesOf(prices, kind, most)
   const rates = holdRates(prices, most)
   const { inputPusd, outputPusd, searchPusd } = rates
@@ -256,7 +256,7 @@ export function holdLines(prices: Prices, kind: ModelKind, most: MostUsed): Mete
  * own and reads the same input, so a token less of input is a token more of each choice.
  */
 function dearestWithin(
-  most: MostUsed,
+  most: HoldUnits,
   { inputPusd, outputPusd }: Pick<Prices, 'inputPusd' | 'outputPusd'>,
 ) {
   const { inputTokens, outputTokens, contextTokens, maxTokens = outputTokens, n = 1 } = most
@@ -270,7 +270,7 @@ function dearestWithin(
  * The dearest rates of every band that so much input reaches, with the tier that was asked for and
  * without it: a model server may serve a run by a lower tier than was asked for.
  */
-export function holdRates(prices: Prices, most: Pick<MostUsed, 'inputTokens' | 'tier' | 'held'>) {
+export function holdRates(prices: Prices, most: Pick<HoldUnits, 'inputTokens' | 'tier' | 'held'>) {
   const { card, inputPusd, outputPusd } = prices
   if (!card) return { inputPusd, outputPusd, searchPusd: 0n }
   const reached = ['', most.tier ?? ''].flatMap((tier) =>

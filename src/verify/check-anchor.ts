@@ -17,18 +17,18 @@ export type ChainEvidence =
       status: 'read'
       /** The contract that was asked, on chain 4663. */
       registry: string
-      /** Who opened the log there, and its id there: {@link registryLogId}. */
+      /** The address that opened the log there; `log` is its {@link registryLogId}. */
       owner: string
       log: Hex
       /** The size that was asked for. */
       size: string
       /** The registry's root of that size in the latest block; null for none. */
       root: Hex | null
-      /** The same in the latest final block. */
+      /** The registry's root of that size in the latest final block; null for none. */
       finalRoot: Hex | null
       /** Whether the registry lets the receipt's signer sign at its index. */
       signerAllowed: boolean
-      /** What a reader must know of how it was asked. */
+      /** A caveat for the reader about how the chain was read. */
       note?: string
     }
   | { status: 'unavailable'; reason: string }
@@ -45,10 +45,10 @@ export function registryLogId(registry: string, owner: string, origin: string): 
   return toHex(keccak256(words))
 }
 
-/** What the chain must be asked about a receipt that is in the log. */
+/** The facts to ask the chain about, for a receipt that is in the log. */
 export type AnchorClaim = {
   proof: Proof
-  /** Who signed the receipt, once that is known; its key must be one of the log on the chain. */
+  /** The receipt's signer; null while unknown. The registry must list it for the log. */
   signer: string | null
 }
 

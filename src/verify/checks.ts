@@ -3,7 +3,7 @@ import { fromHex, type Hex, toHex } from '../kernel/hex.ts'
 import { toChecksumAddress } from './address.ts'
 import { commit } from './commitment.ts'
 import { type Disclosures, isHidden, type Problem, type Receipt } from './receipt.ts'
-import type { Recovered } from './signature.ts'
+import type { Recovery } from './signature.ts'
 
 /** In the order of a verdict. */
 export const checkNames = [
@@ -58,12 +58,12 @@ export const checkDigest = (claimed: string, computed: Hex): Outcome =>
     ? pass('The digest follows from the fields.')
     : fail(`Something was changed: expected ${computed} from the fields; found ${told(claimed)}.`)
 
-export const checkSignature = (recovered: Recovered): Outcome =>
+export const checkSignature = (recovered: Recovery): Outcome =>
   recovered.ok ? pass(`Made by the key of ${recovered.address}.`) : fail(recovered.reason)
 
 /** Validity goes by log index, not by clock: a stolen key can write any date. */
 export function checkSigner(
-  recovered: Recovered,
+  recovered: Recovery,
   trusted: readonly TrustedSigner[] | undefined,
   index: bigint | undefined,
 ): Outcome {

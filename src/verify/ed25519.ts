@@ -58,7 +58,7 @@ export const useEd25519 = (check: Check): void => {
 function isCanonical(publicKey: Uint8Array): boolean {
   const whole = toInteger(publicKey)
   const y = whole & (2n ** 255n - 1n)
-  // Where x is 0 there is one sign alone.
+  // These two values of y mean x = 0, which has no other sign: the sign bit must be 0.
   return y < p && !((y === 1n || y === p - 1n) && whole >> 255n === 1n)
 }
 

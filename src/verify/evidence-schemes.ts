@@ -7,7 +7,7 @@ import { isObject } from './receipt.ts'
 export type ExchangeHashes = {
   /** SHA-256 of the body that was sent, in lower-case hex without a prefix. */
   request: string
-  /** The same of the body that came back; of a stream, all of its bytes. */
+  /** SHA-256 of the answer's body in the same form; a stream counts with all of its bytes. */
   answer: string
   /** The model by its name at the upstream. */
   model: string

@@ -22,7 +22,7 @@ export function readJsonText(text: string): JsonText | undefined {
 /** Enough to mend an honest file; bounds the work on a hostile one. */
 const mostTold = 20
 
-/** What is open at a point of the text: an object with the names seen so far, or a list. */
+/** A bracket open at a point of the text: an object with its names so far, or a list. */
 type Level =
   | { names: Set<string>; name: string; expectsName: boolean }
   | { names: undefined; index: number }
@@ -54,7 +54,7 @@ export function repeatedMembers(text: string): Problem[] {
   return problems
 }
 
-/** Where the innermost open member stands, as in `receipt.charge.lines[0].price`. */
+/** The path of the innermost open member, such as `receipt.charge.lines[0].price`. */
 function pathOf(open: readonly Level[]): string {
   let path = ''
   for (const level of open) {

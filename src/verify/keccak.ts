@@ -23,7 +23,7 @@ export function portableMemory(): KeccakMemory {
 let makeMemory = portableMemory
 let memory: KeccakMemory | undefined
 
-/** What makes the memories of this process. */
+/** The factory of Keccak memories that this process uses. */
 export const keccakMemory = (): (() => KeccakMemory) => makeMemory
 
 /** Replaces the portable implementation, the only one that a page's CSP allows, by a faster one. */

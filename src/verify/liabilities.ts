@@ -32,7 +32,7 @@ export type Liabilities = {
   previous: Hex
   /** Milliseconds. */
   as_of: string
-  /** Of the tree, a power of two; many are empty. */
+  /** Leaves of the tree, a power of two; many are empty. */
   leaves: string
   root: Hex
   total_nusd: string

@@ -4,7 +4,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 /** The kind of leaf that is a receipt: by itself, because a browser needs no other. */
 export const receiptKind = 0
 
-/** What a leaf of the log is about; the byte stands before the digest in its hash. */
+/** The kinds of leaves of the log. A leaf is hashed with this byte before its digest. */
 export const leafKinds = {
   receipt: receiptKind,
   priceList: 1,

@@ -29,7 +29,7 @@ export const outputMeters: ReadonlySet<string> = new Set(Object.keys(outputWords
 export const meterWords = (meter: string): string =>
   Object.hasOwn(words, meter) ? (words[meter] ?? meter) : meter
 
-/** The same inside of a sentence. */
+/** {@link meterWords} for use within a sentence. */
 export const meterInText = (meter: string): string =>
   Object.hasOwn(words, meter) ? meterWords(meter).toLowerCase() : meter
 

@@ -1,4 +1,4 @@
-/** What a page hands to the browser to verify a receipt there. */
+/** Packs and reads the data by which a page's own script verifies a receipt. */
 import type { ChainEvidence } from './check-anchor.ts'
 import type { WitnessVerdict } from './check-witnesses.ts'
 import type { ReceiptFile } from './receipt.ts'
@@ -6,8 +6,8 @@ import type { EvidenceFile } from './upstream-evidence.ts'
 import type { Trust } from './verify.ts'
 
 /**
- * What a page hands to the browser that is to judge its receipt, as JSON: the file, whom the
- * service names as its signers, and what it read from the chain. Log indices are decimal text.
+ * The data in a page from which its script judges the receipt, as JSON: the file, the signers that
+ * the service names, and what it read from the chain. Log indices are decimal text.
  */
 export type PagePayload = {
   file: ReceiptFile
@@ -16,7 +16,7 @@ export type PagePayload = {
   chain: ChainEvidence | null
   /** The service's finding on its witnesses; their mathematics would double the verifier. */
   witnessed?: WitnessVerdict
-  /** What the upstream signed of the run, and the keys that the service trusts for it. */
+  /** The upstream's signature over the run; `upstreamKeys` are those the service trusts for it. */
   evidence?: EvidenceFile
   upstreamKeys?: readonly string[]
   /** The server's time, for how long something may still take. */

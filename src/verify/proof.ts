@@ -26,16 +26,16 @@ export type Proof = {
   index: string
   /** SHA-256(0x00 || kind || digest). */
   leaf: Hex
-  /** Of the checkpoint, whose root the path leads to. */
+  /** The size of the checkpoint, whose root the path leads to. */
   size: string
   path: Hex[]
   checkpoint: Checkpoint
   anchor: ProofAnchor
-  /** The same under a head that witnesses signed (c2sp.org/tlog-proof); of version 2. */
+  /** A proof under a head that witnesses signed (c2sp.org/tlog-proof); since version 2. */
   tlog?: string
 }
 
-/** Where the issuer says that this root stands on the chain. Only the chain itself proves it. */
+/** The issuer's claim about this root on the chain. Only the chain itself proves it. */
 export type ProofAnchor =
   | { status: 'disabled' }
   | ({
@@ -54,7 +54,7 @@ export type ProofAnchor =
       block_time: string
     } & AnchorPlace)
 
-/** Which contract, and who opened the log there. */
+/** The registry's address and the account that opened the log there. */
 export type AnchorPlace = { chain_id: number; registry: string; log_owner: string }
 
 /** That a log of `to` leaves begins with its first `from`. */

@@ -50,7 +50,7 @@ export type SectionName = keyof Sections
 /** A section that is not shown: its EIP-712 hash stands for it. */
 export type HiddenSection = { $hash: Hex }
 
-/** What opens a commitment: its salt, and the value if that is to be shown. */
+/** Openings of commitments: each has the salt, and the value if it is shown. */
 export type Disclosures = { input?: Disclosure; output?: Disclosure }
 export type Disclosure = { salt: Hex; value?: Json }
 
@@ -63,7 +63,7 @@ export type ReceiptFile = {
   signature: string
   disclosures?: Disclosures
   proof?: unknown
-  /** Who may see it on its server, which adds this to the file that its owner gets. Not signed. */
+  /** The receipt's visibility on its server. Unsigned, and only in the file that its owner gets. */
   visibility?: string
 }
 

@@ -12,7 +12,7 @@ export type ShownCheck = { result: 'ok' | 'wait' | 'bad'; label: string; detail:
 
 type JudgedFile = {
   verdict: Verdict
-  /** What was judged, with its proof. */
+  /** The receipt that `verdict` is about, with its proof. */
   file: Pick<ReceiptFile, 'receipt' | 'proof'>
   /** Milliseconds since 1970, for how long something may still take. */
   now: number
@@ -33,7 +33,7 @@ export function shownChecks(judged: JudgedFile): ShownCheck[] {
 
 type Part = {
   names: readonly CheckName[]
-  /** Of checks none of which fails; undefined where there is nothing to say. */
+  /** Describes these checks, none of which failed; undefined shows no line. */
   tell: (own: readonly Check[], judged: JudgedFile) => ShownCheck | undefined
 }
 
@@ -137,7 +137,7 @@ export function proofIn({ verdict, file }: Omit<JudgedFile, 'now'>): Proof | und
   return isRead ? ((file.proof ?? undefined) as Proof | undefined) : undefined
 }
 
-/** Where an anchor is by the word of its service; empty while it is nowhere. */
+/** The block and transaction that the service claims for an anchor; empty before it has one. */
 function placeText(anchor: ProofAnchor): string {
   if (anchor.status !== 'confirmed' && anchor.status !== 'final') return ''
   return `Block ${grouped(anchor.block_number)}, tx ${shortHex(anchor.tx_hash)}`

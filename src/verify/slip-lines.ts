@@ -5,7 +5,7 @@ import type { HiddenSection, Receipt } from './receipt.ts'
 /** One line of a slip of paper; a value of undefined is one that the owner hides. */
 export type SlipLine = readonly [name: string, value: string | undefined]
 
-/** What stands instead of a value that is not shown. */
+/** Replaces a hidden value. */
 export const hiddenWords = 'hidden by the owner'
 
 /** A receipt line by line, for every page and the offline file. */
@@ -53,7 +53,7 @@ function usdOf(nusd: string): [whole: string, small: string] {
   ]
 }
 
-/** What was counted, the price of it, and what that comes to before a discount. */
+/** The quantity, the unit price and their product before a discount. */
 export function lineOf({ meter, quantity, price }: Line): string {
   const amount = BigInt(quantity) * BigInt(price)
   // The line breaks before the sign, if at all.

@@ -1,8 +1,8 @@
 /** Writes values of EIP-712 as the 32 bytes that are hashed. */
 
 /**
- * What a member may hold: text; an integer as bigint, safe number or decimal text; bytes or hex;
- * a list; a struct, or `{ $hash }` with a hidden struct's 32 bytes in its place.
+ * A member's value: text; an integer as bigint, safe number or decimal text; bytes or hex; a list;
+ * a struct, or `{ $hash }` with a hidden struct's 32 bytes in its place.
  */
 export type Value =
   | string

@@ -37,10 +37,10 @@ export type UpstreamEvidence = {
   scheme: string
   /** The key that signed, in the spelling of its scheme. */
   key: string
-  /** Of the request's bytes that went to the upstream, and of the answer's that came back. */
+  /** Hashes of the bytes sent to the upstream, and of those that came back. */
   request_sha256: Hex
   answer_sha256: Hex
-  /** Of the text of the document. */
+  /** Hash of the document's text. */
   document_sha256: Hex
   /** Milliseconds. */
   checked_at: string

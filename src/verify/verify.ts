@@ -46,7 +46,7 @@ import {
   sectionNames,
 } from './receipt.ts'
 import { allHold, replacedParts } from './replaced-parts.ts'
-import { type Recovered, recoverSigner } from './signature.ts'
+import { type Recovery, recoverSigner } from './signature.ts'
 
 export type { Evidence, Level } from './proven.ts'
 
@@ -66,11 +66,11 @@ export type VerifyInput = {
   problems?: readonly Problem[]
 } & LogEvidence
 
-/** What the reader trusts. Checks without their part here are skipped. */
+/** The reader's trust. A check whose part is absent here is skipped. */
 export type Trust = {
   signers?: readonly TrustedSigner[]
   issuers?: readonly string[]
-  /** What the verifying server's own store says, with the receipt's log index if it has one. */
+  /** The finding of the verifying server's own store, with the log index if it has the receipt. */
   known?: { status: CheckStatus; reason: string; index?: bigint }
   /** The chain's state at the proof's size; absent unless it was read. */
   chain?: ChainEvidence
@@ -174,7 +174,7 @@ function withParts({ file, proof, disclosures }: VerifyInput): unknown {
 type JudgedChecks = {
   file: ReceiptFile
   digest: Uint8Array
-  recovered: Recovered
+  recovered: Recovery
   log: LogVerdict
   quote: QuoteCheck | undefined
 }

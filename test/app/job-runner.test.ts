@@ -55,7 +55,7 @@ test('one that takes long is never run twice at once', async () => {
   expect(most).toBe(1)
 })
 
-test('one that takes long hears that all ends, and what it throws then is no fault', async () => {
+test('A long job hears that the server stops, and its error after that is not reported.', async () => {
   const begun = Promise.withResolvers<void>()
   const tick = (ending: AbortSignal) => {
     begun.resolve()

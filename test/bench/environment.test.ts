@@ -12,7 +12,7 @@ afterEach(() => {
   else process.env[name] = before
 })
 
-test('a build that is named is measured, and the gateway, which knows no such setting, hears nothing of it', () => {
+test('A named build is measured, and its name stays out of the gateway’s environment.', () => {
   process.env[name] = 'other/counterfoil'
   expect(binary()).toBe(resolve('other/counterfoil'))
   const given = environment({ COUNTERFOIL_BASE_URL: 'http://localhost:4663' })

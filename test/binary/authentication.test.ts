@@ -136,7 +136,7 @@ describe.skipIf(noBinary)('the authentication table, on the binary', () => {
       ...Object.values(keys).map(({ secret }) => `Bearer ${secret}`),
     ]
 
-    test.each(open)('%s ignores any header', async (path) => {
+    test.each(open)('The keyless route %s ignores any Authorization header.', async (path) => {
       for (const authorization of headersOf()) {
         const answer = await server.call(path, { headers: authorization ? { authorization } : {} })
         expect(answer.status).toBe(200)

@@ -70,8 +70,8 @@ describe.skipIf(noBinary || noAnvil)('a backup made under load, on the binary', 
     await chain?.stop()
   })
 
-  promise`K11 H: A backup under load is whole, checked before it has its name, and makes nobody wait
-    for its end.`
+  promise`K11 H: A backup under load is whole, checked before it has its name, and no request waits
+    for it.`
   test(
     'is whole while others run, and says as of when',
     async () => {

@@ -256,8 +256,8 @@ route = ["y:z"]
     }
   })
 
-  promise`K9 H: A lost or empty database is not made anew in silence.`
-  test('a database that was lost is not made again in silence', async () => {
+  promise`K9 H: A lost or empty database is not silently replaced by a new one.`
+  test('A lost or empty database is not silently replaced by a new one.', async () => {
     await using lost = await makeHome()
     const server = await lost.start()
     await makeKey(lost)
@@ -273,7 +273,7 @@ route = ["y:z"]
     writeFileSync(file, '')
     const empty = await lost.cli('serve')
     expect([empty.code, empty.stderr.includes('is empty')]).toEqual([1, true])
-    writeFileSync(file, 'this is no database at all, whatever its name says')
+    writeFileSync(file, 'this is not a database, despite its name')
     const broken = await lost.cli('serve')
     expect([broken.code, broken.stderr.includes('is not a database')]).toEqual([1, true])
     expect(statSync(file).size).toBeLessThan(100)

@@ -80,7 +80,7 @@ describe.skipIf(noBinary || !postgresServer)('counterfoil db copy', () => {
     expect(checks.filter(({ status }) => status === 'pass').length).toBeGreaterThan(2)
   }
 
-  test('is refused while the server runs, and for what is no such database', async () => {
+  test('The copy is refused while the server runs and for another kind of database.', async () => {
     const server = await startAt(home)
     const busy = await copy()
     expect(busy.code).toBe(1)

@@ -31,7 +31,7 @@ describe.skipIf(noBinary)('under a broken disk', () => {
   promise`K6 C: A disk that fails to sync is told as a failure, and no success follows it.`
   fault`10: a sync fails → no success is told, nothing is written any more, reads go on [crash,
     faults fsync:error=EIO, faults every write EIO]`
-  test('a sync that fails is no success, and nothing is written after it', () =>
+  test('After a failed sync the server reports no success and writes nothing more.', () =>
     expectNone('fsync:error=EIO:when=4'))
 
   promise`K3`
@@ -45,8 +45,8 @@ describe.skipIf(noBinary)('under a broken disk', () => {
     expectNone('full disk'))
 
   promise`K9`
-  fault`17: the database is deleted under the server → found out within seconds; writes stop; it is
-    not made anew [faults deleted]`
+  fault`17: the database is deleted under the server → found out within seconds; writes stop; no
+    new one is made [faults deleted]`
   test('a database that is deleted is found out, and not made again', () => expectNone('deleted'))
 
   promise`K8`

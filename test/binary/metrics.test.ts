@@ -22,7 +22,7 @@ describe.skipIf(noBinary)('the binary with a listener for metrics', () => {
 
   test('tells of itself, of its ledger, and of a run once that ended', async () => {
     const secret = await fund(home, '1.00')
-    const messages = [{ role: 'user', content: 'tell nobody' }]
+    const messages = [{ role: 'user', content: 'keep this private' }]
     const json = { model: 'counterfoil/echo-1', messages }
     expect((await server.call('/v1/chat/completions', { key: secret, json })).status).toBe(200)
     const { text, told } = await until('the run', async () => {
@@ -35,7 +35,7 @@ describe.skipIf(noBinary)('the binary with a listener for metrics', () => {
     expect(value('process_resident_memory_bytes')).toBeGreaterThan(1_000_000)
     expect(value('counterfoil_database_wal_bytes')).toBeGreaterThanOrEqual(0)
     expect(text).not.toContain(secret)
-    expect(text).not.toContain('tell nobody')
+    expect(text).not.toContain('keep this private')
   }, 60_000)
 
   test('has none of it on the port of the API', async () => {

@@ -38,8 +38,8 @@ describe.skipIf(isLeftOut)('a second server on one SQLite database', () => {
     expect((await server.call('/v1/runs', { key, json })).status).toBe(200)
   }
 
-  promise`N1 H: A second server on the same data folder or the same database file is refused, by
-    whatever name, also after lock.db was deleted.`
+  promise`N1 H: A second server on the same data folder or the same database file is refused,
+    under any name, also after lock.db was deleted.`
   test('is refused after lock.db was deleted, and names the process that runs; that one goes on', async () => {
     const { home, secret, first } = await start()
     expectRefused(await home.cli('serve'), first)

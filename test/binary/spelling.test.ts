@@ -192,7 +192,7 @@ describe.skipIf(noBinary)('no spelling of a request reaches a keyed handler with
       ['8 kB', [`Authorization: Bearer sk-service-${'a'.repeat(8000)}`]],
     ]
 
-    promise`A3 H: Every header that is no key of ours gets the same 401.`
+    promise`A3 H: Every header that does not hold a known key gets the same 401.`
     test('is answered alike, byte for byte but for the request id', async () => {
       const answers = new Map<string, string[]>()
       for (const [name, lines] of malformed()) {

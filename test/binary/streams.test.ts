@@ -68,8 +68,8 @@ describe.skipIf(noBinary)('upstreams that stall, on the binary', () => {
   }, 30_000)
 
   promise`D22 C: Beyond what a server takes at once, a run is refused at once.`
-  fault`30: more streams stall than are admitted → further runs are 503 at once; all else goes on
-    [share]`
+  fault`30: more streams stall than are admitted → further runs are 503 at once; other
+    requests go on [share]`
   test('above admission a run is refused at once with 503; an ended one makes room', async () => {
     await start('[limits]\nadmission = 5')
     const streams = hangingRequests(server, key)

@@ -152,7 +152,7 @@ describe.skipIf(noBinary)('looking after a service', () => {
     }
   })
 
-  test('restore refuses a running server, existing data, and what is no backup', async () => {
+  test('The restore refuses a running server, existing data and a file that is not a backup.', async () => {
     const running = await home.cli('restore', 'first.db')
     expect([running.code, running.stderr.includes('stop it first')]).toEqual([1, true])
     writeFileSync(join(home.folder, 'junk.db'), 'x'.repeat(5000))

@@ -38,7 +38,7 @@ describe.skipIf(noBinary)('commands that change the database', () => {
   afterAll(() => home?.remove())
 
   promise`T12 C: No command but serve, restore and migrate makes a database, so money never goes to
-    one that nobody serves.`
+    one that is not served.`
   test('no command but serve, restore and migrate makes a database', async () => {
     const folder = join(home.folder, 'elsewhere')
     const elsewhere = ['--data', folder]

@@ -20,7 +20,7 @@ describe('other admins in the text of a file', () => {
       `# admins = []\n[limits]\nrpm = 5\n`,
       `admins = ["${bob}"]\n# admins = []\n[limits]\nrpm = 5\n`,
     ],
-  ])('%j', (text, expected) => {
+  ])('The file %j gets the other admins.', (text, expected) => {
     expect(withAdmins(text, [bob])).toBe(expected)
   })
 
@@ -28,7 +28,7 @@ describe('other admins in the text of a file', () => {
     ['a file that is wrong', 'admins = ['],
     ['a comment inside of the list', `admins = [ # ]\n"${alice}"]\n`],
     ['a list inside of a text', `base_url = """http://localhost:1\nadmins = []"""\n`],
-  ])('nothing is guessed: %s', (_, text) => {
+  ])('The text is left alone if unclear: %s.', (_, text) => {
     expect(withAdmins(text, [bob])).toBeUndefined()
   })
 })

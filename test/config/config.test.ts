@@ -115,7 +115,7 @@ describe('a wrong configuration', () => {
     'http://gw.example',
     'ftp://gw.example',
     'gw.example',
-  ])('%s is no base_url', (base_url) => {
+  ])('The URL %s is not a valid base_url.', (base_url) => {
     expect(problemsOf({ flags: { baseUrl: base_url } })).toHaveLength(1)
   })
 
@@ -137,7 +137,7 @@ describe('a wrong configuration', () => {
   )
 
   test.each(['1.2.3.4:99999', '[nonsense]:1', 'a b:1', '', ':80'])(
-    '"%s" is no place to listen',
+    'The server cannot listen on "%s".',
     (listen) => expect(problemsOf({ flags: { listen } })).toHaveLength(1),
   )
 

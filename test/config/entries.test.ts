@@ -144,7 +144,7 @@ describe('models and upstreams', () => {
     ['no route', model.replace('"local:small:8b"', ''), 'needs a route'],
     ['an unknown key', `${model}inputpusd = 1`, 'did you mean input_pusd?'],
     ['two of an id', model + model, 'occurs twice'],
-  ])('%s is refused', (_, text, problem) => {
+  ])('A model or upstream is refused for %s.', (_, text, problem) => {
     const problems = problemsOf({ fileText: upstream + text })
     expect(problems).toHaveLength(1)
     expect(problems[0]).toContain(problem)

@@ -96,7 +96,7 @@ for (const engine of engines) {
     })
 
     test('a faulty one is refused as a whole, with every fault in the log', async () => {
-      text = `${cheap()}${modelToml('stub/two', '"nobody:two"')}[limits]\nrpm = "many"\n`
+      text = `${cheap()}${modelToml('stub/two', '"unknown:two"')}[limits]\nrpm = "many"\n`
       const refused = await reload()
       expect(refused).toEqual({
         problems: [

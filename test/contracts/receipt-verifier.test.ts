@@ -196,9 +196,12 @@ describe.skipIf(noAnvil)('ReceiptVerifier on a chain with id 4663', () => {
       ['a path extended by the root', { path: [...proof.path, tree.root()] }],
       ['no path', { path: [] }],
     ]
-    test.each(refusedProofs)('%s', async (_, change) => {
-      expect(await refusal({ proof: { ...proof, ...change } })).toEqual(['NotInLog'])
-    })
+    test.each(refusedProofs)(
+      'A receipt with a changed proof is refused: %s.',
+      async (_, change) => {
+        expect(await refusal({ proof: { ...proof, ...change } })).toEqual(['NotInLog'])
+      },
+    )
 
     test('any hash of the path changed', async () => {
       for (const [i] of proof.path.entries()) {

@@ -6,7 +6,7 @@ import { type Chain, type Contract, openChain } from './chain.ts'
 import { type ReferenceTree, referenceTree, someEntries } from './reference-tree.ts'
 
 const zero: Hex = `0x${'0'.repeat(64)}`
-const nobody: Address = `0x${'0'.repeat(40)}`
+const zeroAddress: Address = `0x${'0'.repeat(40)}`
 const tree = referenceTree(someEntries(40))
 /** The same first 12 leaves, then others. */
 const forked = referenceTree([...someEntries(12), ...someEntries(40).slice(12).reverse()])
@@ -57,7 +57,7 @@ describe.skipIf(noAnvil)('AnchorRegistry on a chain with id 4663', () => {
     })
 
     test('a log without a signer is refused', async () => {
-      expect(await refused('open', 'https://none.example', nobody)).toEqual(['ZeroValue'])
+      expect(await refused('open', 'https://none.example', zeroAddress)).toEqual(['ZeroValue'])
     })
   })
 
@@ -85,7 +85,7 @@ describe.skipIf(noAnvil)('AnchorRegistry on a chain with id 4663', () => {
       }
     })
 
-    test('Inconsistent: a log that was rewritten, under whatever proof', async () => {
+    test('A rewritten log is Inconsistent under every proof.', async () => {
       const id = await openLog()
       await anchor(id, 20, [])
       for (const proof of [forked.consistency(20, 40), tree.consistency(20, 40), []]) {
@@ -218,11 +218,11 @@ describe.skipIf(noAnvil)('AnchorRegistry on a chain with id 4663', () => {
     test('a key is added once, and only a key that was added can retire', async () => {
       const id = await openLog()
       expect(await refused('addSigner', id, signer, 3)).toEqual(['SignerExists'])
-      expect(await refused('addSigner', id, nobody, 3)).toEqual(['ZeroValue'])
+      expect(await refused('addSigner', id, zeroAddress, 3)).toEqual(['ZeroValue'])
       expect(await refused('retireSigner', id, other, 3)).toEqual(['NoSuchSigner'])
     })
 
-    test("a signer of one log is no one in another's", async () => {
+    test('A signer of one log may not sign for another.', async () => {
       const [id, second] = [await openLog(), await openLog()]
       await registry.send(owner as Address, 'addSigner', id, other, 0)
       expect(await signs(second, other, 0)).toEqual([false])
@@ -246,7 +246,7 @@ describe.skipIf(noAnvil)('AnchorRegistry on a chain with id 4663', () => {
     test('a log handed over obeys the new owner only, and keeps its id and anchors', async () => {
       const id = await openLog()
       await anchor(id, 3, [])
-      expect(await refused('setOwner', id, nobody)).toEqual(['ZeroValue'])
+      expect(await refused('setOwner', id, zeroAddress)).toEqual(['ZeroValue'])
       await registry.send(owner as Address, 'setOwner', id, stranger)
       const next = ['anchor', id, 8, tree.root(8), tree.consistency(3, 8)] as const
       expect(await refused(...next)).toEqual(['NotOwner'])
@@ -262,7 +262,7 @@ test.skipIf(noAnvil)(
     const chain = await openChain('--hardfork', 'paris')
     try {
       const registry = await chain.deploy(committed)
-      const [owner = nobody] = chain.accounts
+      const [owner = zeroAddress] = chain.accounts
       const id = await registry.read('logIdOf', owner, 'https://gw.example')
       await registry.send(owner, 'open', 'https://gw.example', owner)
       await registry.send(owner, 'anchor', id, 12, tree.root(12), [])

@@ -104,23 +104,23 @@ describe('what the dashboard API refuses is described', () => {
     await suspendAccount(w.deps, wish)
     shared = await person(operation)
   })
-  const anybody = (): Person => {
+  const sharedPerson = (): Person => {
     w.deps.settings.admins = [shared.account]
     return shared
   }
-  const nobody = async (operation: Operation, headers: Record<string, string>) => {
-    const found = anybody()
+  const sendSignedOut = async (operation: Operation, headers: Record<string, string>) => {
+    const found = sharedPerson()
     return sendAs(found, operation, first(operation), { headers, from: browser(w) })
   }
 
   test.each(signedIn)('%s without a session', async (_, operation) => {
-    const answer = await nobody(operation, {})
+    const answer = await sendSignedOut(operation, {})
     expect([answer.status, await errorType(answer)]).toEqual([401, 'session_required'])
     expect(refusalsOf(operation)).toContain('session_required')
   })
 
   test.each(named(changing))('%s from another origin', async (_, operation) => {
-    const found = anybody()
+    const found = sharedPerson()
     for (const headers of [
       { 'sec-fetch-site': 'cross-site' },
       { origin: 'https://evil.example' },
@@ -142,7 +142,7 @@ describe('what the dashboard API refuses is described', () => {
 
   const operated = named(operations.filter(({ access }) => access === 'admin'))
   test.each(operated)('%s by a wallet that is not an operator', async (_, operation) => {
-    const found = anybody()
+    const found = sharedPerson()
     const stranger = browser(w)
     await signInWith(stranger)
     const answer = await sendAs(found, operation, first(operation), { from: stranger })
@@ -162,14 +162,14 @@ describe('what the dashboard API refuses is described', () => {
   ] as const
   for (const [what, sent, status, type] of bodies) {
     test.each(withBody)(`%s with ${what}`, async (_, operation) => {
-      const answer = await sendAs(anybody(), operation, first(operation), sent)
+      const answer = await sendAs(sharedPerson(), operation, first(operation), sent)
       expect([answer.status, await errorType(answer)]).toEqual([status, type])
       expect(refusalsOf(operation)).toContain(type)
     })
   }
 
   test.each(withBody)('%s with a member it does not know', async (_, operation) => {
-    const found = anybody()
+    const found = sharedPerson()
     const body = JSON.parse(
       bodyOf(first(operation), { secret: '', operator: '', ids: found.ids }) ?? '{}',
     )
@@ -186,7 +186,7 @@ describe('what the dashboard API refuses is described', () => {
   for (const [what, body] of forms) {
     test.each(withForm)(`%s with a form with ${what}`, async (_, operation) => {
       const sent = { body, type: form }
-      const answer = await sendAs(anybody(), operation, first(operation), sent)
+      const answer = await sendAs(sharedPerson(), operation, first(operation), sent)
       expect([answer.status, await errorType(answer)]).toEqual([400, 'invalid_request'])
     })
   }
@@ -196,7 +196,7 @@ describe('what the dashboard API refuses is described', () => {
     async (_, operation) => {
       const [name = ''] = Object.keys(operation.query ?? {})
       const twice = { ...first(operation), query: {} }
-      const found = anybody()
+      const found = sharedPerson()
       const path = operation.path ? { path: first(operation).path ?? {} } : {}
       const route = `${operation.route}?${name}=1&${name}=2` as Operation['route']
       const answer = await sendAs(found, { ...operation, route }, { ...twice, ...path })
@@ -206,7 +206,7 @@ describe('what the dashboard API refuses is described', () => {
 
   test.each(named(operations.filter(({ path }) => path)))('%s of nothing', async (_, operation) => {
     const path = Object.fromEntries(Object.keys(operation.path ?? {}).map((name) => [name, 'none']))
-    const answer = await sendAs(anybody(), operation, { ...first(operation), path })
+    const answer = await sendAs(sharedPerson(), operation, { ...first(operation), path })
     const type = await errorType(answer)
     expect(answer.status).toBe(404)
     expect(refusalsOf(operation)).toContain(type as never)
@@ -215,7 +215,7 @@ describe('what the dashboard API refuses is described', () => {
   test.each(titled.filter(([, { example }]) => example.body ?? example.form))(
     '%s with any text of 100,000 characters is answered, never a 500',
     async (_, { operation, example }) => {
-      const found = anybody()
+      const found = sharedPerson()
       const fields = Object.entries(example.form ?? (example.body as object))
       for (const [name] of fields.filter(([, value]) => typeof value === 'string')) {
         for (const piece of ['*a', ' ', '0x', 'a.']) {

@@ -45,7 +45,7 @@ export const accountTargets: readonly Target[] = [
     good: [wellSigned, `0x${'00'.repeat(65)}`, `0x${'ff'.repeat(65)}`],
     async read(signature) {
       const asked = { address: wallet.address, message: 'x', signature }
-      must(!(await isSignatureOf(asked)), 'nobody signed it')
+      must(!(await isSignatureOf(asked)), 'it was not signed')
     },
   },
   {

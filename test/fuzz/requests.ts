@@ -6,7 +6,7 @@ import { maybe, type Route, type Service } from './service.ts'
 /** A request as it is sent; the method and the path are those of a route. */
 export type Made = { route: Route; target: string; init: RequestInit & { headers: Headers } }
 
-/** What the server takes of a target; longer ones are no route's. */
+/** The longest target that the server accepts; longer ones reach no route. */
 const longestTarget = 8000
 
 /** Makes a request to some route: mostly well formed, with something changed somewhere. */

@@ -5,9 +5,8 @@ import { type Prng, prng } from '../ledger/prng.ts'
 import { mutateBytes, mutateJson, mutateText } from './mutate.ts'
 
 /**
- * One reader of what comes from outside. `good` are inputs that it takes; what is tried are those
- * with something changed. `read` gives back whatever it likes, and throws an Error of its own where
- * what the reader gave is not what the reader promises.
+ * A reader of input from outside. `good` are inputs that it accepts; the fuzzer tries variants of
+ * them. `read` returns any value, and throws an Error of its own if the reader broke a promise.
  */
 export type Target = {
   name: string

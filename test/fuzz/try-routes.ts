@@ -114,7 +114,7 @@ function errorFaults(path: string, text: string, headers: Headers): string[] {
   try {
     body = JSON.parse(text)
   } catch {
-    return [`is no JSON: ${text.slice(0, 100)}`]
+    return [`is not JSON: ${text.slice(0, 100)}`]
   }
   const outer = body.error ?? {}
   const isOfMessages = path.startsWith('/v1/messages')

@@ -6,7 +6,7 @@ import { tryUpstreams } from './try-upstreams.ts'
 
 promise`D16`
 test(
-  'whatever an upstream answers, a run ends, its hold is settled, and nobody sees a 500',
+  'Every run ends, its hold settled and without a 500, after any answer of an upstream.',
   async () => {
     const { faults } = await tryUpstreams(4663, { inputs: nightly(250, 2500) }, testBounds)
     expect(faults).toEqual([])

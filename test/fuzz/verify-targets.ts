@@ -44,7 +44,7 @@ const trusts = [
 ]
 const chains: VerifyOptions['chain'][] = ['auto', 'skip', 'require']
 
-/** The digest that only the sample has: whatever else is found valid was forged. */
+/** The digests of the samples: any other valid receipt would be a forgery. */
 const digests = new Set(files.map((file) => (file as ReceiptFile).digest))
 
 /** All that pages and commands do with a file that someone hands in. */
@@ -52,7 +52,7 @@ function judge(file: unknown, at: number, more: { proof?: unknown } = {}): void 
   const trust = trusts[at % trusts.length] ?? {}
   const options = { chain: chains[at % chains.length] ?? 'auto', verifiedAt: '2026-11-21' }
   const verdict = verifyReceipt({ file, ...more }, trust, options)
-  must(!verdict.valid || digests.has(verdict.digest ?? ''), 'nobody can forge a receipt')
+  must(!verdict.valid || digests.has(verdict.digest ?? ''), 'a receipt cannot be forged')
   for (const words of [kindOf, headlineOf, summaryOf, stateWords]) {
     must(typeof words(verdict) === 'string', 'words')
   }

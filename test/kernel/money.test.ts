@@ -10,7 +10,7 @@ describe('an amount in USD', () => {
     ['0.000000001', 1n],
     ['0001.10', 1_100_000_000n],
     ['9000000', maxNusd],
-  ])('%j is one', (text, amount) => {
+  ])('The text %j is an amount in USD.', (text, amount) => {
     expect(parseUsd(text)).toBe(amount)
   })
 
@@ -19,7 +19,7 @@ describe('an amount in USD', () => {
     ...['', ' 5', '5 ', '+5', '-5', '-0', '1e3', '0x10', '1,5', '1_000', '.5', '5.', '1.2.3'],
     ...['NaN', 'Infinity', 'true', '５', '5\n', '5\0', '1.0000000001', '9000000.000000001'],
     ...['9007199254740992', `1${'0'.repeat(400)}`],
-  ])('is no amount: %j', (text) => {
+  ])('The text %j is not an amount.', (text) => {
     expect(parseUsd(text)).toBeUndefined()
   })
 

@@ -47,7 +47,7 @@ describe('suspends', () => {
       [0, 0],
     ],
   ]
-  test.each(cases)('%s', (_, steps, counts) => {
+  test.each(cases)('The detector counts suspends: %s.', (_, steps, counts) => {
     expect(looks(...steps)).toEqual(counts)
   })
 

@@ -10,7 +10,7 @@ describe('a time as text', () => {
     ['2027-01-01t23:59:59.5z', Date.UTC(2027, 0, 1, 23, 59, 59, 500)],
     ['2027-01-01T00:00:00.123456789+02:30', Date.UTC(2026, 11, 31, 21, 30, 0, 123)],
     ['2028-02-29T12:00:00-12:00', Date.UTC(2028, 2, 1)],
-  ])('%s is read', (text, at) => expect(parseTime(text)).toBe(at))
+  ])('The text %s is read as a time.', (text, at) => expect(parseTime(text)).toBe(at))
 
   test.each([
     '2027-01-01T24:00:00Z',
@@ -35,7 +35,7 @@ describe('a time as text', () => {
     'Fri, 01 Jan 2027 00:00:00 GMT',
     '1798761600000',
     '',
-  ])('%p is none', (text) => expect(parseTime(text)).toBeUndefined())
+  ])('The text %p is not a time.', (text) => expect(parseTime(text)).toBeUndefined())
 
   test('every millisecond is read as it is written', () => {
     fc.assert(
@@ -47,7 +47,8 @@ describe('a time as text', () => {
     )
   })
 
-  test.each(['2027-02-30', '2027-1-1', '2027-01-01T', '0000-01-01', ''])('%p is no date', (text) =>
-    expect(parseDate(text)).toBeUndefined(),
+  test.each(['2027-02-30', '2027-1-1', '2027-01-01T', '0000-01-01', ''])(
+    'The text %p is not a date.',
+    (text) => expect(parseDate(text)).toBeUndefined(),
   )
 })

@@ -141,7 +141,7 @@ describe.each(engines)('an audit on %s', (engine) => {
   test.each([
     ['an old', 1000n],
     ['a young', 7n],
-  ])('finds %s transfer missing, whoever removed it and the guard before it', async (_, amount) => {
+  ])('The audit finds %s transfer missing after its guard was dropped.', async (_, amount) => {
     const { transfers } = await pictureOf(office.db)
     const gone = transfers.find((transfer) => transfer.amount === amount)
     if (!gone) throw new Error('no such transfer')

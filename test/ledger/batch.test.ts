@@ -132,8 +132,8 @@ describe.each(engines)('commands of one batch on %s', (engine) => {
     office.clock.set(start)
   })
 
-  promise`D7 C: A run ends once, whatever ends it.`
-  test('a hold ends once: a second end is refused and moves nothing', async () => {
+  promise`D7 C: A run ends once, by whichever cause comes first.`
+  test('A hold ends once: a second end is refused and moves nothing.', async () => {
     const account = newAccount()
     await office.grant(account, 100n)
     const run = await office.hold(await office.key({ account }), 40n)

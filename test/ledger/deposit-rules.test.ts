@@ -85,7 +85,7 @@ describe('the credit of a deposit', () => {
     ['is orphaned', { status: 'orphaned' }],
     ['is reversed', { status: 'reversed' }],
     ['is ignored', { status: 'ignored' }],
-    ['was credited and never reversed, whatever its status', { credits: 1, reversals: 0 }],
+    ['was credited and never reversed, under any status', { credits: 1, reversals: 0 }],
   ] as [string, Partial<DepositRow>][])('of one that %s moves nothing', (_, row) => {
     const { unit, alice, journal, written } = desk(row)
     expect(creditDeposit(unit, 'dep_1', seen)).toBe(false)
@@ -168,7 +168,7 @@ describe('a deposit that another account claims', () => {
     ['the whole of a final one', 'finalized', { balance: 80n, held: 30n }, 50n],
     ['what is left and not held', 'credited', { balance: 60n, held: 30n }, 30n],
     ['the last unit', 'credited', { balance: 31n, held: 30n }, 1n],
-  ] as const)('brings %s after it', (_, status, own, moved) => {
+  ] as const)('A claim moves %s to the other account.', (_, status, own, moved) => {
     const { unit, alice, bob, dep, journal, written } = desk({ status }, own)
     expect(moveDeposit(unit, 'dep_1', 'bob')).toBe(dep)
     expect([alice.balance, alice.held, bob.balance]).toEqual([own.balance - moved, 30n, moved])
@@ -198,7 +198,7 @@ describe('a deposit that another account claims', () => {
     ['it is orphaned', { status: 'orphaned' }, {}, 'conflict'],
     ['it is ignored', { status: 'ignored' }, {}, 'conflict'],
     ['it is larger than any balance', { amount: null }, {}, 'conflict'],
-    ['nothing of it is left', {}, { held: 100n }, 'conflict'],
+    ['all of it is spent or held', {}, { held: 100n }, 'conflict'],
   ] as [string, Partial<DepositRow>, object, string][])(
     'is refused where %s',
     (_, row, own, type) => {

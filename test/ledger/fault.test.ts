@@ -18,7 +18,7 @@ describe('a batch that failed is tried again command by command', () => {
     ],
     ['a broken CHECK of PGlite', wrapped({ code: '23514' })],
     ['a text with a zero byte', wrapped({ code: '22021' })],
-  ])('after %s', (_, error) => {
+  ])('The batch is tried again command by command after %s.', (_, error) => {
     expect(isOneCommandsFault(error)).toBe(true)
   })
 

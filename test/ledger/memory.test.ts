@@ -192,7 +192,7 @@ describe('a COMMIT that fails', () => {
 })
 
 describe('another process that writes to the file', () => {
-  test('changes nothing of what is held: mint, grant, cap', async () => {
+  test('Another process mints, grants and changes a cap, and all holds stay.', async () => {
     const { file, key, account, begin, server, counts, expectWhole } = await serverWith(100n, 80n)
     const runs = [await begin(30n), await begin(20n)]
     const other = openFile(file)

@@ -141,7 +141,7 @@ export function pictureOf(db: Db): Promise<Picture> {
   })
 }
 
-/** Every rule of money that a picture breaks. Knows nothing of how the ledger works. */
+/** Every rule of money that a picture breaks, computed without the ledger's code. */
 export function faultsOf({ accounts, keys, windows, transfers, runs }: Picture): string[] {
   const faults: string[] = []
   const must = (holds: boolean, what: string) => void (holds || faults.push(what))

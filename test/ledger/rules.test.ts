@@ -217,7 +217,7 @@ describe('a grant', () => {
     [0n, 'invalid_request'],
     [-1n, 'invalid_request'],
     [maxNusd - 99n, 'conflict'],
-  ] as const)('of %p is refused', (amount, type) => {
+  ] as const)('A grant of %p nano-USD is refused.', (amount, type) => {
     const { unit, alice } = desk()
     expect(refusalOf(() => grant(unit, 'alice', amount, 'g1')).type).toBe(type)
     expect(alice.balance).toBe(100n)

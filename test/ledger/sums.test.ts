@@ -4,7 +4,7 @@ import { engines } from '../support/world.ts'
 import { newAccount, openOffice } from './office.ts'
 
 describe.each(engines)('the sums of a ledger on %s', (engine) => {
-  test('of nothing are nothing', async () => {
+  test('The sums of an empty ledger are zero.', async () => {
     const office = await openOffice(engine)
     expect(await sumLedger(office.db)).toEqual({ balance: 0n, held: 0n, sides: {} })
     await office.close()

@@ -101,7 +101,7 @@ describe('a key that is revoked', () => {
     ['that was active is active no more', {}, 1],
     ['that was revoked before is not counted twice', { revokedAt: now - 1 }, 2],
     ['that expires at this moment is not counted twice', { expiresAt: now }, 2],
-  ])('%s', (_, state, left) => {
+  ])('The count of active keys follows a key %s.', (_, state, left) => {
     const { unit, tracked } = paperUnit({})
     tracked.activeKeys.set('alice', 2)
     const row = key(state)

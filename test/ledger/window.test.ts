@@ -32,7 +32,7 @@ describe('the window of a cap', () => {
     expect(ends === null ? null : new Date(ends).toISOString()).toBe(`${end}T00:00:00.000Z`)
   })
 
-  test('lifetime never starts again', () => {
+  test('A lifetime window never starts again.', () => {
     expect(windowStart('lifetime', Date.now())).toBe(0)
     expect(windowEnd('lifetime', Date.now())).toBeNull()
   })

@@ -243,7 +243,7 @@ for (const engine of engines) {
 
     describe('GET /v1/models', () => {
       promise`E5`
-      test('lists all without a key, with prices, and nothing of where they run', async () => {
+      test('The list needs no key and shows all models with prices, and never their upstreams.', async () => {
         const answer = await w.call('/v1/models')
         expect(answer.headers.get('access-control-allow-origin')).toBe('*')
         const text = await answer.text()

@@ -66,7 +66,7 @@ describe('the bound of a chat', () => {
     }
   })
 
-  test('without a limit is the model’s own; null is no limit', () => {
+  test('A request without a limit, or with null, gets the limit of its model.', () => {
     expect(boundOf(chat, say('x'))).toMatchObject({ maxTokens: 1000, outputTokens: 1000, n: 1 })
     const nothing = { max_tokens: null, max_completion_tokens: null, n: null, stop: null }
     expect(boundOf(chat, say('x', nothing))).toMatchObject({ maxTokens: 1000, n: 1 })
@@ -156,7 +156,7 @@ describe('a chat is refused', () => {
       say('x', { tools: [{ type: 'web_search' }] }),
       'tools[0].type',
     ],
-    ['with tools that are no list', say('x', { tools: {} }), 'tools'],
+    ['with tools that are not a list', say('x', { tools: {} }), 'tools'],
     ['with 17 stops', say('x', { stop: new Array(17).fill('x') }), 'stop'],
     ['with a stop that is a number', say('x', { stop: 7 }), 'stop'],
     ['nested 81 levels deep', say('x', { metadata: deep(80) }), 'metadata'],
@@ -182,7 +182,7 @@ describe('a chat is refused', () => {
     })
   }
 
-  test('only beyond its limits', () => {
+  test('A chat at all its limits is accepted.', () => {
     const most = say(
       [
         { type: 'text', text: 'x' },
@@ -230,7 +230,7 @@ describe('an embedding', () => {
     ['fractional tokens', [[1.5]], 'input[0]'],
   ]
   for (const [what, input, param] of table) {
-    test(`is refused for ${what}`, () => {
+    test(`An embedding is refused for ${what}.`, () => {
       expect(refusalOf(embedding, { input }).param).toBe(param)
     })
   }

@@ -136,7 +136,7 @@ describe('faults', () => {
     expect(() => makeCatalogue({ models, upstreamIds })).toThrow(/twice; .* needs input_pusd/)
   })
 
-  test('a price of 0 that is written down is no fault', () => {
+  test('A price may be 0 if it is written down.', () => {
     const free = { ...small, input_pusd: 0, output_pusd: 0 }
     expect(faultsOf({ models: [free], upstreamIds })).toEqual([])
   })

@@ -138,7 +138,7 @@ describe('is refused by name', () => {
     ['a file by its id', { type: 'file', file: { file_id: 'file-1' } }],
     ['sound', { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }],
     ['a RIFF of sound as WebP', image(dataOf('image/webp', 'RIFF\x10\x00\x00\x00WAVEfmt '))],
-  ])('%s', (_, part) => {
+  ])('The part is refused and named: %s.', (_, part) => {
     expect(refusalOf(say(part))).toStartWith(at)
   })
 

@@ -28,12 +28,12 @@ describe.each(tokenizerNames)('the tokenizer %s', async (name) => {
     ['\u0000', 1],
     ['你好世界，这是一个测试。 مرحبا 😀👩‍👩‍👧 naïve', undefined],
     ["  \n\n\t x  \r\n 1234567 !!!\n/// DON'T don't", undefined],
-  ])('counts %j exactly', (text, tokens) => {
+  ])('The tokenizer counts %j exactly.', (text, tokens) => {
     expect(count(text)).toBe(tokens ?? exact(text))
   })
 
   promise`D30`
-  test('counts any text exactly', () => {
+  test('The tokenizer counts any text exactly.', () => {
     const unit = fc.constantFrom(
       'a',
       'B',

@@ -54,7 +54,7 @@ describe('a reported usage', () => {
     ['of NaN is counted', { prompt_tokens: Number.NaN, completion_tokens: Number.NaN }, counted],
     ['that is missing is counted', undefined, counted],
     ['that is null is counted', null, counted],
-    ['that is no object is counted', [9, 7], counted],
+    ['that is not an object is counted', [9, 7], counted],
     ['with half missing is counted there', { prompt_tokens: 9 }, [9, 7, 'counted', false]],
     [
       'of no output beside some is counted',
@@ -141,7 +141,7 @@ describe('counting', () => {
     expect(decide({ ...xai, ...details })).toEqual([10, 35, 'reported', false])
     expect(decide(xai)).toEqual([10, 35, 'reported', false])
     expect(decide({ ...xai, total_tokens: 4500 })).toEqual([10, 50, 'reported', true])
-    // What was read from a cache is no output, where a server leaves it out of prompt_tokens.
+    // Some servers leave cached tokens out of prompt_tokens; they must not count as output.
     const cached = { ...xai, prompt_tokens_details: { cached_tokens: 30 } }
     expect(decide(cached)).toEqual([40, 5, 'reported', false])
     expect(decide({ ...cached, total_tokens: 50 }).slice(0, 2)).toEqual([10, 40])

@@ -23,13 +23,13 @@ export async function keptFaults(db: Db, m: Model): Promise<string[]> {
     key.secrets.map(({ secret, until }) => ({ keyId: key.id, secret, until })),
   )
   const known = new Set(secrets.flatMap(({ secret }) => (secret ? hashSecret(secret) : [])))
-  const nameOf = (hash: string) => (known.has(hash) ? hash : 'told nobody')
+  const nameOf = (hash: string) => (known.has(hash) ? hash : 'kept secret')
   return [
     ...differences(
       'secret',
       found.secrets.map((one) => `${one.keyId} ${nameOf(one.hash)} ${one.validUntil}`),
       secrets.map(({ keyId, secret, until }) => {
-        return `${keyId} ${secret ? hashSecret(secret) : 'told nobody'} ${until}`
+        return `${keyId} ${secret ? hashSecret(secret) : 'kept secret'} ${until}`
       }),
     ),
     ...differences(

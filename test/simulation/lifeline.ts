@@ -67,7 +67,7 @@ export function lifelineOf(db: Db) {
   }
 }
 
-/** Not one for all: that would keep whatever waits for it. */
+/** Makes a new promise each time: a shared one would keep everything that waits for it alive. */
 const never = () => new Promise<never>(() => undefined)
 
 const cut = (code: string): Error => Object.assign(new Error('the database is gone'), { code })

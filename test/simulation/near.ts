@@ -26,8 +26,8 @@ export function memoryFaults(m: Model, nodes: readonly Db[]): string[] {
 
 /**
  * What must hold after every command: balances, holds, plans, the newest transfers, the open runs
- * and the windows of `keys` are the model's. The database tells them as one text; rows are read
- * where it is another than the model's, and all windows are summed up where a look is `whole`.
+ * and the windows of `keys` are the model's. The database returns them as one text; rows
+ * are read only if it differs from the model's, and a `whole` look sums up all windows.
  */
 export async function nearFaults(
   db: Db,

@@ -184,7 +184,7 @@ function judged(trail: string[], number: number, all: Came[]): Step {
 
 const once = new Set(['rotate', 'store old'])
 
-/** Several at once: the ledger decides which comes first. What is no single COMMIT comes after. */
+/** Posts several commands at once, in the ledger's order; those of several COMMITs run last. */
 async function race(sim: Sim, trail: string[], number: number): Promise<Step> {
   const commands: Command[] = []
   let last: Command | undefined

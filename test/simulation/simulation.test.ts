@@ -50,7 +50,7 @@ describe.each(engines)('the whole service on %s', (engine) => {
   fault`23: the clock jumps by an hour, ahead and back → durations are right, nothing ends by the
     jump alone, and no key comes back [faults clock, simulate]`
   test(
-    'does what the model says after every command, whatever is killed, lost or set back',
+    'The service matches the model after every command, crash, loss and clock jump.',
     async () => {
       const seen = new Set<string>()
       for (const seed of seedsOf[engine]) {

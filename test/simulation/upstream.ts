@@ -53,7 +53,7 @@ export function simUpstream() {
   const channels = new Map<string, Channel>()
   const channelOf = ({ body }: UpstreamCall): Channel => {
     const found = channels.get(tagIn(body))
-    if (!found) throw new Error('nobody told what this call is answered with')
+    if (!found) throw new Error('no test set the answer of this call')
     return found
   }
   const upstream: Upstream = {

@@ -223,7 +223,7 @@ function logInto(errors: string[]): Log {
   }
 }
 
-/** No one listens there: whatever would be asked over the network is replaced. */
+/** A port without a listener: every network call of the service is replaced. */
 const nowhere = 'http://127.0.0.1:9'
 export const origin = 'http://localhost:4663'
 

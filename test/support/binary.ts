@@ -101,7 +101,7 @@ export async function makeHome(toml = ''): Promise<Home> {
   return home
 }
 
-/** Nothing of the tester's own environment reaches the binary. */
+/** The environment of the binary, without any of the tester's own variables. */
 const cleanEnv = (home: string) => ({ PATH: process.env['PATH'] ?? '', HOME: home })
 
 /** Runs the binary in a folder and waits for its end. */
@@ -134,14 +134,14 @@ async function finish(
 }
 
 /** An ordinary user of every system; root may read and write whatever the mode says. */
-const nobody = 65534
+const ordinaryUser = 65534
 
 /** What goes before a command so that permissions hold for it; undefined where that takes `setpriv`. */
 export const asOrdinaryUser: string[] | undefined =
   process.getuid?.() !== 0
     ? []
     : Bun.which('setpriv')
-      ? ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--']
+      ? ['setpriv', `--reuid=${ordinaryUser}`, `--regid=${ordinaryUser}`, '--clear-groups', '--']
       : undefined
 
 /** Runs the binary in a folder as a user that is not root, and waits for its end. */

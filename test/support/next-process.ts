@@ -6,8 +6,8 @@ import { openSqlite } from '../../src/storage/db/engine/sqlite.ts'
 import { configOf, testPrivateKey, type World } from './world.ts'
 
 /**
- * What the next process makes of a SQLite file whose process died without a word, with the number of
- * runs that it ends at its start. The world of before counts as dead: nothing of it was closed.
+ * Opens the SQLite file of a process that died, as the next process does, and counts the runs that
+ * this start ends. The world before it counts as dead: it is never closed.
  */
 export async function nextProcess(w: World, toml: string) {
   const { raw } = w.db as unknown as { raw: Database }

@@ -152,11 +152,11 @@ describe('a chain that says otherwise', () => {
   })
 
   test('down: unavailable with its reason, never a pass; invalid only where it is required', () => {
-    const down: ChainEvidence = { status: 'unavailable', reason: 'Nobody answered.' }
+    const down: ChainEvidence = { status: 'unavailable', reason: 'No server answered.' }
     const verdict = asked(down)
     expect([verdict.valid, verdict.level]).toEqual([true, 'logged'])
     expect(anchorsOf(verdict)).toEqual(['unavailable', 'unavailable'])
-    expect(reasonOf(verdict, 'anchor')).toBe('Nobody answered.')
+    expect(reasonOf(verdict, 'anchor')).toBe('No server answered.')
     const required = asked(down, anchoredFile(), { chain: 'require' })
     expect([required.valid, required.level, failed(required)]).toEqual([false, 'logged', []])
   })
@@ -178,7 +178,7 @@ describe('what a proof says of its anchor is read strictly', () => {
     ['status', 'pending'],
     ['status', ['final']],
     ['more', 1],
-  ])('%s = %p', (member, value) => {
+  ])('A proof whose anchor has %s = %p is refused.', (member, value) => {
     const file = structuredClone(anchoredFile())
     set(file, `proof.anchor.${member}`, value)
     const verdict = asked(evidenceAt(), file)

@@ -25,7 +25,7 @@ describe('a checkpoint', () => {
     ['a size that no log has', `a\n${2n ** 63n}\n${base64}\n`],
     ['a short root', `a\n1\n${toBase64(root.slice(1))}\n`],
     ['a root without padding', `a\n1\n${base64.replace('=', '')}\n`],
-  ])('is none with %s', (_, wrong) => {
+  ])('A text with %s is not a checkpoint.', (_, wrong) => {
     expect(parseHead(wrong)).toBeUndefined()
   })
 

@@ -32,7 +32,7 @@ test.each([
   ['NaN', Number.NaN],
   ['a lone surrogate', '\ud800'],
   ['undefined', undefined],
-])('%s has no commitment', (_, value) => {
+])('The value %s has no commitment.', (_, value) => {
   expect(() => commit('input/v1', seed, value)).toThrow()
 })
 
@@ -41,7 +41,7 @@ describe('a guessed text', () => {
   const shared = JSON.stringify(redact(fileOf(yes).receipt, ['subject']))
   const saltOf = (name: string) => salt(yes.seed, name)
 
-  test('matches with its salt', () => {
+  test('A guessed text matches with its salt.', () => {
     expect(shared).toContain(toHex(commit('input/v1', saltOf('input'), 'yes')).slice(2))
   })
 
@@ -70,12 +70,12 @@ describe.skipIf(!vectors)('JCS (RFC 8785), VECTORS_DIR', () => {
   const folder = join(vectors ?? '', 'jcs/testdata')
   const names = vectors ? readdirSync(join(folder, 'input')) : []
 
-  test.each(names)('%s', (name) => {
+  test.each(names)('Canonical JSON equals the vector %s.', (name) => {
     const input = JSON.parse(readFileSync(join(folder, 'input', name), 'utf8'))
     expect(canonical(input)).toBe(readFileSync(join(folder, 'output', name), 'utf8').trimEnd())
   })
 
-  test('numbers', () => {
+  test('Numbers in canonical JSON equal the vectors.', () => {
     const lines = readFileSync(join(vectors ?? '', 'jcs/es6-numbers-sample.csv'), 'utf8')
     for (const line of lines.trim().split('\n')) {
       const [bits = '', expected = ''] = line.split(',')

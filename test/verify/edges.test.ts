@@ -52,7 +52,7 @@ describe('a trusted signer', () => {
       'pass',
     ],
     ['that is another', [other], 1n, 'fail'],
-  ] as const)('%s', (_, trusted, index, status) => {
+  ] as const)('A trusted signer is judged %s.', (_, trusted, index, status) => {
     expect(checkSigner(recovered, trusted, index).status).toBe(status)
   })
 
@@ -79,7 +79,7 @@ describe('the arithmetic of a charge', () => {
     ['a discount of more', charge(0n, 10_001), 'fail'],
     ['another unit', { ...charge(1001n, 0), unit: 'USD' }, 'fail'],
     ['a hidden charge', { $hash: `0x${'00'.repeat(32)}` }, 'skip'],
-  ])('%s', (_, of, status) => {
+  ])('The sum of a charge is judged with %s.', (_, of, status) => {
     expect(checkArithmetic(of as Parameters<typeof checkArithmetic>[0]).status).toBe(
       status as never,
     )
@@ -97,7 +97,7 @@ describe('a disclosed text', () => {
     ['that was committed to', receipt.content, disclosures, 'pass'],
     ['of hidden commitments', { $hash: `0x${'00'.repeat(32)}` }, disclosures, 'fail'],
     ['that is none', receipt.content, undefined, 'skip'],
-  ])('%s', (_, content, given, status) => {
+  ])('A disclosed text is judged: one %s.', (_, content, given, status) => {
     const of = content as Parameters<typeof checkContent>[1]
     expect(checkContent('input', of, given).status).toBe(status as never)
   })
@@ -195,7 +195,7 @@ describe('a path of hashes', () => {
     ['of a short leaf', { leaf: hash(1).slice(1) }, false],
     ['of a leaf beyond the tree', { index: 13n }, false],
     ['of a leaf before it', { index: -1n }, false],
-  ])('to a root, %s', (_, change, holds) => {
+  ])('A path to a root is judged %s.', (_, change, holds) => {
     expect(verifyInclusion({ ...inclusion, ...change })).toBe(holds)
   })
 
@@ -208,7 +208,7 @@ describe('a path of hashes', () => {
     ['of a short root', { fromRoot: hash(1).slice(1) }, false],
     ['from an empty log', { from: 0n }, false],
     ['to a smaller log', { to: 8n }, false],
-  ])('between two roots, %s', (_, change, holds) => {
+  ])('A path between two roots is judged %s.', (_, change, holds) => {
     expect(verifyConsistency({ ...consistency, ...change })).toBe(holds)
   })
 
@@ -245,13 +245,13 @@ describe('what is read', () => {
     expect(of('auto')).toMatchObject({ ok: false })
   })
 
-  test('hex begins with 0x', () => {
+  test('The reader takes hex only behind 0x.', () => {
     expect(() => fromHex('00')).toThrow('0x')
     expect(() => fromHex('xx00')).toThrow('0x')
     expect(fromHex('0x00ff')).toEqual(new Uint8Array([0, 255]))
   })
 
-  test('text of a file is told with 100 characters, nothing of it obeyed', () => {
+  test('Text of a file is quoted with 100 characters, and control characters are replaced.', () => {
     expect(told('a'.repeat(100))).toBe('a'.repeat(100))
     expect(told('a'.repeat(101))).toBe(`${'a'.repeat(100)}…`)
     expect(told('a\u001b[2J\u202e')).toBe('a?[2J?')

@@ -79,7 +79,7 @@ describe.each([
   const hasher = makeStructHasher({ Many: [['uint64[]', 'n']] })
   const oracle = (n: bigint[]) => viemHashStruct({ types, primaryType: 'Many', data: { n } })
 
-  test('has its own hash whatever list came before it', () => {
+  test('A list has its own hash after any list before it.', () => {
     for (const length of [0, 1, 4, 3, 5, 128, 2, 9]) {
       const n = Array.from({ length }, (_, i) => BigInt(i + length))
       expect(toHex(hasher.hash('Many', { n }))).toBe(oracle(n))
@@ -179,7 +179,7 @@ describe('a value that does not fit its type is refused', () => {
     ['bytes for an integer', { quantity: new Uint8Array(8) }],
     ['a struct for an integer', { quantity: {} }],
     ['a list for text', { meter: ['input'] }],
-  ])('%s', (_, wrong) => {
+  ])('A quantity that does not fit is refused: %s.', (_, wrong) => {
     expect(() => hashStruct('Line', { ...line, ...wrong })).toThrow()
     expect(toHex(hashStruct('Line', line))).toBe(toHex(hashStruct('Line', { ...line, price: '1' })))
   })
@@ -199,7 +199,7 @@ describe('a value that does not fit its type is refused', () => {
     ['a character before 0', { handle: 'a', salt: `0x${'/'.repeat(64)}` }],
     ['a character after 9', { handle: 'a', salt: `0x${':'.repeat(64)}` }],
     ['no 0x', { handle: 'a', salt: '00'.repeat(33) }],
-  ])('%s', (_, wrong) => {
+  ])('A value that does not fit is refused: %s.', (_, wrong) => {
     expect(() => hashStruct('Passport', wrong as never)).toThrow()
   })
 })
@@ -215,7 +215,7 @@ describe('one value has one hash', () => {
   const oracle = (n: bigint) => viemHashStruct({ types, primaryType: 'Many', data: { n } })
   const most = 2n ** 256n - 1n
 
-  test('whether it comes as bigint, as number or as text, and whatever came before it', () => {
+  test('A value has one hash as bigint, number and text, after any value before it.', () => {
     const hash = newHash()
     for (const n of [0n, 1n, 255n, 2n ** 32n - 1n, 2n ** 32n, 10n ** 15n, 2n ** 53n - 1n]) {
       hash('Many', { n: most })

@@ -60,7 +60,7 @@ describe.skipIf(noAnvil)('a receipt of a running server with a chain', () => {
     throw new Error(`no anchor became ${status}: ${await a.anchors()}`)
   }
 
-  /** The command line, as someone runs it who has nothing of the server but the file. */
+  /** Runs the command line with the file alone, away from the server's data. */
   async function cli(name: string, ...args: string[]) {
     // From the project's folder, whose settings of TypeScript its source needs.
     const root = join(import.meta.dir, '../..')
@@ -152,8 +152,14 @@ describe.skipIf(noAnvil)('a receipt of a running server with a chain', () => {
     const noRegistry = ['--signer', signer, '--rpc', a.chain.url, '--registry', senderAddress]
     const unsure = await cli('receipt.json', ...noRegistry, '--require-chain')
     expect([unsure.code, unsure.stdout.includes('there is no anchor registry')]).toEqual([3, true])
-    const nobody = await cli('receipt.json', '--rpc', a.chain.url, '--registry', a.registry.address)
-    expect([nobody.code, /✓ anchor /.test(nobody.stdout)]).toEqual([3, true])
+    const noSigner = await cli(
+      'receipt.json',
+      '--rpc',
+      a.chain.url,
+      '--registry',
+      a.registry.address,
+    )
+    expect([noSigner.code, /✓ anchor /.test(noSigner.stdout)]).toEqual([3, true])
   })
 
   promise`G8`

@@ -5,7 +5,7 @@ import manyMeters from '../fixtures/receipt-every-meter-v1.json'
 import file from '../fixtures/receipt-v1.json'
 import { promise } from '../support/promise.ts'
 
-// A verifier written from the specification alone: nothing of src/ is used here.
+// A verifier written from the specification alone: it uses no code of src/.
 const types = {
   Receipt: [
     { name: 'id', type: 'string' },

@@ -13,7 +13,7 @@ describe('the request', () => {
       { receipt: file, proof: { a: 1 }, disclosures: {} },
       { file, proof: { a: 1 }, disclosures: {}, chain: 'auto' },
     ],
-  ])('%s is read', (_, body, request) => {
+  ])('A request with %s is read.', (_, body, request) => {
     const read = 'file' in request ? { ...request, problems: [] } : request
     expect(readVerifyRequest(body)).toEqual({ ok: true, request: read } as never)
   })
@@ -25,7 +25,7 @@ describe('the request', () => {
     ['another object', { object: 'run' }, 'receipt'],
     ['an unknown option', { id: 'rcpt_x', options: { chain: 'always' } }, 'options.chain'],
     ['no options', { id: 'rcpt_x', options: 'skip' }, 'options.chain'],
-  ])('%s is refused', (_, body, path) => {
+  ])('A request with %s is refused.', (_, body, path) => {
     const read = readVerifyRequest(body)
     expect(read.ok ? [] : read.problems.map((problem) => problem.path)).toEqual([path])
   })

@@ -36,7 +36,7 @@ describe('Keccak-256 in WebAssembly', () => {
     }
   })
 
-  test('keeps nothing of the message before, and gives bytes of its own', () => {
+  test('A hash does not depend on the message before it and has bytes of its own.', () => {
     const first = keccak256(new Uint8Array(300).fill(255))
     const kept = toHex(first)
     expect(toHex(keccak256(new Uint8Array(3)))).toBe(hashOf(new Uint8Array(3)))

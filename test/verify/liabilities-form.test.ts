@@ -29,7 +29,7 @@ describe('the form of a file', () => {
     return schemaOf(copy)
   }
 
-  test('is read strictly', () => {
+  test('The form of a liabilities file is read strictly.', () => {
     expect(schemaOf(null)).toBe('fail: : not an object')
     expect(schemaOf([])).toBe('fail: : not an object')
     const cases: [path: string, value: unknown, told: string][] = [

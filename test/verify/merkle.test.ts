@@ -240,7 +240,7 @@ describe('consistency', () => {
 describe.skipIf(!vectors)('RFC 6962 vectors (VECTORS_DIR)', () => {
   const folder = `${vectors}/rfc6962/testdata`
 
-  test('98 of inclusion', async () => {
+  test('The 98 vectors of inclusion hold.', async () => {
     const cases = await readCases(`${folder}/inclusion`)
     for (const { text, value } of cases) {
       const claim = {
@@ -255,7 +255,7 @@ describe.skipIf(!vectors)('RFC 6962 vectors (VECTORS_DIR)', () => {
     expect(cases.length).toBe(98)
   })
 
-  test('98 of consistency', async () => {
+  test('The 98 vectors of consistency hold.', async () => {
     const cases = await readCases(`${folder}/consistency`)
     for (const { text, value } of cases) {
       const claim = {

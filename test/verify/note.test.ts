@@ -150,7 +150,7 @@ describe('a key of notes', () => {
     ['text behind', `${vkey} `],
     ['a line behind', `${vkey}\n`],
     ['no padding', vkey.replace(/=+$/, '').slice(0, -1)],
-  ])('is refused with %s', (_, wrong) => {
+  ])('A note key is refused with %s.', (_, wrong) => {
     expect(parseVkey(wrong)).toBeUndefined()
   })
 
@@ -259,7 +259,7 @@ describe('a note', () => {
         Array.from({ length: 33 }, () => logLine),
       ),
     ],
-  ])('is none with %s', (_, wrong) => {
+  ])('A text with %s is not a note.', (_, wrong) => {
     expect(parseNote(wrong)).toBeUndefined()
   })
 

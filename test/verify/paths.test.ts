@@ -65,7 +65,7 @@ test('each tree is proven to begin with each smaller one, and with nothing else'
   }
 })
 
-test.each([[null], [5], ['proof'], [[]], [undefined]])('%p is no proof', (value) => {
+test.each([[null], [5], ['proof'], [[]], [undefined]])('The value %p is not a proof.', (value) => {
   const problems: Parameters<typeof parseProof>[2] = []
   expect(parseProof(value, 'rcpt_1', problems)).toBeUndefined()
   expect(problems.length).toBeGreaterThan(0)

@@ -110,7 +110,7 @@ describe('a policy', () => {
     ['no key in the list of a log', { log: [] }, 'log is not'],
     ['a witness among the keys of a log', { log: [whole.log, one?.vkey] }, 'log is not'],
     ['a number among the keys of a log', { log: [whole.log, 1] }, 'log is not'],
-  ])('is refused with %s', (_, change, problem) => {
+  ])('A policy is refused with %s.', (_, change, problem) => {
     expect(problemsOf(change).join('; ')).toContain(problem)
   })
 

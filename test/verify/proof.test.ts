@@ -178,7 +178,7 @@ describe('a proof that does not fit', () => {
     )
   })
 
-  test('never throws, whatever stands in it', () => {
+  test('The verifier never throws for any value in a proof.', () => {
     const paths = ['proof', 'proof.path', 'proof.checkpoint', 'proof.checkpoint.issuer']
     fc.assert(
       fc.property(fc.constantFrom(...paths), fc.jsonValue(), (path, value) => {
@@ -255,7 +255,7 @@ describe('the path between two checkpoints', () => {
     [{ ...good, to: '-1' }, 'consistency.to: not a decimal integer below 2^64'],
     [{ ...good, path: hash }, 'consistency.path: not a list'],
     [{ ...good, path: [hash, 1] }, 'consistency.path[1]: not text'],
-  ])('is read strictly: %j', (value, problem) => {
+  ])('The path between two checkpoints is read strictly: %j', (value, problem) => {
     expect(read(value)).toEqual([problem])
   })
 })

@@ -75,7 +75,7 @@ describe('a file that is wrong inside names the place', () => {
     ['disclosures', [], 'disclosures', 'not an object'],
     ['disclosures.input', 'x', 'disclosures.input', 'not an object'],
     ['disclosures.input.salt', '0x', 'disclosures.input.salt', 'not 32 bytes of lower-case hex'],
-  ])('%s = %p', (path, value, where, message) => {
+  ])('A file with %s = %p is refused at that place.', (path, value, where, message) => {
     expect(parseReceiptFile(changed(path, value))).toEqual({
       ok: false,
       problems: [{ path: where, message }],

@@ -65,7 +65,7 @@ describe('how long an anchor may still take', () => {
     [pending(1), 'Signed and logged, waiting for the anchor, about 1 min'],
     [pending(null), 'Signed and logged, waiting for the anchor, which is late'],
     [{ status: 'disabled' } as const, 'Signed and logged. This service anchors nothing.'],
-  ])('%j', (anchor, words) => {
+  ])('The words tell how long the anchor %j may take.', (anchor, words) => {
     expect(waitingWords(anchor, now)).toBe(words)
   })
 })

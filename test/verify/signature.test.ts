@@ -11,7 +11,7 @@ const n = secp256k1.Point.CURVE().n
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const word = (value: bigint) => value.toString(16).padStart(64, '0')
 
-test('the signer is recovered', () => {
+test('The signer is recovered from 50 signatures.', () => {
   for (let i = 0; i < 50; i++) {
     const key = new Uint8Array(createHash('sha256').update(`key ${i}`).digest())
     const digest = new Uint8Array(createHash('sha256').update(`digest ${i}`).digest())

@@ -94,7 +94,7 @@ describe('a price', () => {
     ['web_search', 'Web searches', '3 at $0.01 each = $0.03'],
     ['request', 'Request', '3 at $0.01 each = $0.03'],
     ['cache_write_1h', 'Cache write (1 hour)', '3 at $0.01 each = $0.03'],
-  ])('of %s is told of a call', (meter, name, words) => {
+  ])('A price of %s is shown per call.', (meter, name, words) => {
     const lines = [{ meter, quantity: '3', price: '10000000000' }]
     expect(named(name, slip({ charge: { lines } }))).toEqual([words])
   })

@@ -87,7 +87,7 @@ describe('a signature has one spelling', () => {
     ['v 0', `${file.signature.slice(0, 130)}00`, 'Its last byte v is neither 27 nor 28.'],
     ['r 0', `0x${'00'.repeat(32)}${file.signature.slice(66)}`, 'No public key can have made it.'],
     ['nothing', '', 'It is not 65 bytes of lower-case hex.'],
-  ])('%s fails', (_, signature, reason) => {
+  ])('The other spelling is refused: %s.', (_, signature, reason) => {
     const verdict = judge({ ...file, signature })
     expect(failed(verdict)).toEqual(['signature'])
     expect(verdict.checks.find(({ name }) => name === 'signature')?.reason).toBe(reason)

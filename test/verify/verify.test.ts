@@ -111,7 +111,7 @@ describe('what a receipt proves', () => {
     ])
   })
 
-  test('is nothing where no one is trusted, whatever holds', () => {
+  test('A receipt proves nothing to a reader without trusted signers.', () => {
     expect(judge({ ...fileOf(), proof: proofAt(13) }, {}).proves).toEqual([])
   })
 
@@ -152,7 +152,7 @@ describe('who may sign', () => {
     ['first', { fromIndex: 5n, untilIndex: 9n }, 5n, 'pass'],
     ['last', { fromIndex: 5n, untilIndex: 9n }, 8n, 'pass'],
     ['after its time', { fromIndex: 5n, untilIndex: 9n }, 9n, 'fail'],
-  ] as const)('by log index: %s', (_, range, index, status) => {
+  ] as const)('A signer is judged by log index: %s.', (_, range, index, status) => {
     const address = testSigner.address.toLowerCase()
     const known = { status: 'pass', reason: 'Stored here.' } as const
     const verdict = judge(fileOf(), {
@@ -183,7 +183,7 @@ describe('arithmetic, also of what a trusted key signed', () => {
     ['more than all off', { discountBps: '10001' }],
     ['another unit', { unit: 'USD' }],
     ['no lines', { lines: [] }],
-  ])('%s fails', (_, change) => {
+  ])('A receipt fails with %s.', (_, change) => {
     const file = signed(facts, ({ receipt }) => Object.assign(receipt.charge, change))
     expect(failed(judge(file))).toEqual(['arithmetic'])
   })
@@ -234,7 +234,7 @@ describe('the chain', () => {
     ['skip', 'a proof', [true, 'logged', 'pass', 'skip']],
     ['require', 'no proof', [false, 'signed', 'unavailable', 'unavailable']],
     ['require', 'a proof', [false, 'logged', 'pass', 'unavailable']],
-  ] as const)('%s with %s', (chain, given, expected) => {
+  ] as const)('The chain option %s with %s gives the expected level.', (chain, given, expected) => {
     const input = { file: fileOf(), ...(given === 'a proof' ? { proof: proofAt(13) } : {}) }
     const verdict = verifyReceipt(input, trust, { chain })
     const told = [verdict.valid, verdict.level, statusOf(verdict, 'leaf')]
@@ -242,8 +242,8 @@ describe('the chain', () => {
   })
 })
 
-describe('what is no receipt', () => {
-  test.each([[null], [5], ['text']])('%p is told to be no object', (file) => {
+describe('a file that is not a receipt', () => {
+  test.each([[null], [5], ['text']])('The value %p is reported as not an object.', (file) => {
     const { checks } = judge(file)
     expect(checks.find(({ name }) => name === 'schema')?.reason).toBe(': not an object')
   })
@@ -262,8 +262,8 @@ describe('what is no receipt', () => {
 })
 
 describe('any JSON at all', () => {
-  promise`G6 H: To verify is bounded, and answers whatever it is given.`
-  test('is judged without throwing', () => {
+  promise`G6 H: A verification takes bounded time and always returns a verdict.`
+  test('Any JSON is judged without throwing.', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(judge(value).valid).toBe(false)

@@ -233,7 +233,7 @@ describe('a proof as a file', () => {
     ['no empty line', good.replaceAll('\n\n', '\n')],
     ['no checkpoint', good.slice(0, good.indexOf('\n\n') + 2)],
     ['a note of another form', good.replace('\n13\n', '\nx\n')],
-  ])('is refused with %s', (_, wrong) => {
+  ])('A proof file is refused with %s.', (_, wrong) => {
     expect(parseTlogProof(wrong)).toBeUndefined()
   })
 

@@ -4,7 +4,7 @@ import type { AccountRow } from '../../storage/db/schema/schema.ts'
 /** Reads accounts; the ledger opens and changes them. */
 export type Accounts = {
   find(id: string): Promise<AccountRow | undefined>
-  /** Those of these accounts that are suspended: the runs in flight are checked with it. */
+  /** The suspended accounts among these: their runs in flight have to stop. */
   suspendedAmong(ids: string[]): Promise<{ id: string }[]>
 }
 

@@ -20,6 +20,6 @@ export type Demo = {
    * @throws Refusal `rate_limited`
    */
   welcome(account: string, clientAddress: string): Promise<void>
-  /** The same refusal; one of a limit, or of what a reset took, says when resets are. */
+  /** Adds the times of resets to refusals of limits and of things that a reset deleted. */
   explain(refusal: Refusal): Refusal
 }

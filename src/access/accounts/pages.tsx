@@ -51,7 +51,7 @@ export const signInPages = (deps: Deps, frame: Frame) =>
   })
 
 /**
- * The same page under the host of `base_url`, for a request by another loopback name: a wallet
+ * The page's URL under the host of `base_url`, for a request by another loopback name: a wallet
  * signs for the name it sees. Only on loopback, because proxies may rewrite the host.
  */
 function underBaseUrl({ headers, url }: Request, baseUrl: string): string | undefined {
@@ -66,9 +66,9 @@ export type SignInView = {
   next?: string | undefined
   /** The text to sign by hand. */
   message?: string | undefined
-  /** Of `--dev`, for clients on this machine. */
+  /** The test account of `--dev`, for clients on this machine. */
   testAccount?: string | undefined
-  /** Of a demonstration, whose visitors need no wallet. */
+  /** The demonstration, whose visitors need no wallet. */
   demo?: Demo | undefined
   /** The wallet's account changed, the text expired, or a reset took the session. */
   note?: 'changed' | 'late' | 'reset' | undefined

@@ -3,7 +3,7 @@ import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 
 /** The keys and runs that a revocation also stops. */
-export type Affected = { keysBelow: number; runsInFlight: number }
+export type RevocationImpact = { keysBelow: number; runsInFlight: number }
 
 /**
  * Counts the keys below that are neither revoked nor expired, and the runs in flight of the key and
@@ -13,7 +13,7 @@ export type Affected = { keysBelow: number; runsInFlight: number }
 export async function countAffected(
   { keys, clock }: Pick<Deps, 'keys' | 'clock'>,
   keyId: string,
-): Promise<Affected> {
+): Promise<RevocationImpact> {
   const found = (await keys.find(keyId)) ?? refuse('not_found', 'There is no such key.')
   const [below, runs] = await Promise.all([keys.below(found), keys.runsInFlight(found.accountId)])
   const now = clock.now()

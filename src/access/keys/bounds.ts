@@ -108,7 +108,7 @@ export function boundTags(tags: Record<string, string> = {}): Record<string, str
   return tags
 }
 
-/** What an owner sets of a key beside its limits, by column: its member of bodies and its rule. */
+/** The settings of a key that are not limits, by column: the member of a body and its check. */
 const keyRights = {
   name: { member: 'name', bound: boundName },
   capLimit: { member: 'cap.limit_nusd', bound: boundCap },
@@ -122,7 +122,7 @@ const keyRights = {
 type Column = keyof typeof keyRights
 export type Rights = Pick<KeyRow, Column>
 /** Rights that are given; the others are not named. */
-export type RightsWish = { [C in Column]?: Rights[C] | undefined }
+export type RightsChange = { [C in Column]?: Rights[C] | undefined }
 
 type Bound = (wished: unknown, parent: KeyRow | undefined, now: Millis) => unknown
 export const everyRight = Object.entries(keyRights) as [Column, { member: string; bound: Bound }][]
@@ -133,7 +133,7 @@ export const everyRight = Object.entries(keyRights) as [Column, { member: string
  */
 export const withRights = (
   before: Rights | undefined,
-  wish: RightsWish,
+  wish: RightsChange,
   parent: KeyRow | undefined,
   now: Millis,
 ): Rights =>

@@ -5,14 +5,14 @@ import { max, type Nusd, toJsonInteger } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { KeyRow } from '../../storage/db/schema/schema.ts'
-import { type RightsWish, withRights } from './bounds.ts'
+import { type RightsChange, withRights } from './bounds.ts'
 import { findKey, postForKey } from './command-key.ts'
 import type { KeyCommand } from './key.ts'
 import { type LimitsChange, withLimits } from './key-limits.ts'
 import { differenceOf, noteKey, toDetail } from './note.ts'
 
 /** Absent members stay as they are. */
-export type KeyChange = LimitsChange & RightsWish
+export type KeyChange = LimitsChange & RightsChange
 
 /**
  * Changes a key. Its children keep their values; the lowest limit of a chain applies.

@@ -9,7 +9,7 @@ import type { CapWindow } from '../../ledger/window.ts'
 import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import { assertStillMember, membershipOf } from '../membership.ts'
 import type { Plan } from '../plan.ts'
-import { type Rights, type RightsWish, withRights } from './bounds.ts'
+import { type Rights, type RightsChange, withRights } from './bounds.ts'
 import { assertUsable, chainOf, depthOf, maxActiveKeys, maxDepth } from './key.ts'
 import { type LimitsChange, noLimits, withLimits } from './key-limits.ts'
 import { noteKey, toDetail } from './note.ts'
@@ -19,7 +19,7 @@ import type { ShownKey } from './shown-key.ts'
 
 /** A new key. Absent members take the default or the parent's value. */
 export type KeyRequest = LimitsChange &
-  RightsWish &
+  RightsChange &
   Pick<Rights, 'name' | 'capLimit'> & {
     account: string
     /** Set if the same request may come twice and must create one key; random otherwise. */

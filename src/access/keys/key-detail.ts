@@ -7,7 +7,7 @@ import { refuseField } from '../../kernel/refusal.ts'
 import { type CapWindow, windowStart } from '../../ledger/window.ts'
 import type { AccountRow, KeyRow, WindowRow } from '../../storage/db/schema/schema.ts'
 import { type BrakeProposal, readBrakeProposal } from './brake-proposal.ts'
-import type { LeftPaused } from './keys.ts'
+import type { StoppedItem } from './keys.ts'
 import type { ShownKey } from './shown-key.ts'
 
 /** One key as its owner sees it. */
@@ -25,7 +25,7 @@ export type KeyDetail = {
   /** For the form; undefined for a key that spent nothing in the last week. */
   brake: BrakeProposal | undefined
   /** Keys and webhooks that a leak of it stopped, and that still are. */
-  leftPaused: readonly LeftPaused[]
+  leftPaused: readonly StoppedItem[]
 }
 
 /** How many past windows are shown. */

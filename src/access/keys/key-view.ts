@@ -123,7 +123,7 @@ export const toAccountView = (account: AccountRow, plan: Plan) => ({
 
 const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
-/** What refuses the next call, and when: now if something is used up, else the first expiry. */
+/** The reason why the next call is refused, now or at the first expiry, and its time. */
 export function nextBlock(
   { account, chain, windows }: Standing,
   now: Millis,

@@ -15,7 +15,7 @@ export type Chain = readonly KeyRow[]
 
 /** The sender of a keyed request: its chain of keys and the account they spend from. */
 export type Caller = {
-  /** What needs no further check until {@link Caller.mayUntil}: a bit per {@link KeyNeed}. */
+  /** Needs that passed every check, until {@link Caller.mayUntil}: a bit per {@link KeyNeed}. */
   may?: number
   /** The first expiry of the chain. */
   mayUntil?: Millis

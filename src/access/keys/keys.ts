@@ -60,11 +60,11 @@ export type KeySpending = {
 }
 
 /** A key or webhook that stays stopped after a leak. `name` of a webhook is its host. */
-export type LeftPaused = { object: 'key' | 'webhook'; id: string; name: string }
+export type StoppedItem = { object: 'key' | 'webhook'; id: string; name: string }
 
 export type LeftPausedKeys = {
   /** The keys below this one, and the webhooks that it or these chose, which a leak stopped. */
-  leftPaused(key: Pick<KeyRow, 'id' | 'accountId'>): Promise<LeftPaused[]>
+  leftPaused(key: Pick<KeyRow, 'id' | 'accountId'>): Promise<StoppedItem[]>
 }
 
 export type KeyRows = {

@@ -35,7 +35,7 @@ export const hasLengthOfSecret = (text: string): boolean =>
 /** Whether `text` has the form and the checksum of a secret: checked before any look-up. */
 export const isSecret = (text: string): boolean => hasSecretForm(text, secretPrefix)
 
-/** The same of a text that begins with another prefix of that length. */
+/** {@link isSecret} for another prefix, which must be as long as that of keys. */
 export function hasSecretForm(text: string, prefix: string): boolean {
   if (!text.startsWith(prefix) || !form.test(text.slice(prefix.length))) return false
   return checksum(text.slice(0, -checksumChars)) === text.slice(-checksumChars)

@@ -47,7 +47,7 @@ const readNow = async (deps: Reads, caller: Caller, now: Millis): Promise<string
 function timesOf(read: KeyReading, now: Millis): { from: Millis; until: Millis } {
   const { chain, overlapUntil } = read.shown
   const block = nextBlock(read, now)
-  // What is used up is told with the time of the answer: it holds for one millisecond.
+  // Such a block carries the time of the answer, so the text is true for one millisecond.
   if (block?.type !== 'key_expired') return { from: now, until: now + 1 }
   // All windows begin with a day.
   const ends = [windowStart('day', now) + dayMs, ...chain.map(({ expiresAt }) => expiresAt)]

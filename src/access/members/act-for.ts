@@ -53,7 +53,7 @@ export async function actForOwn(
   return { session, token }
 }
 
-/** The same session with another id, cookie and membership. */
+/** A copy of the session with a new id, cookie and membership. */
 function renewed(
   { random, ids, clock, shard }: Pick<Needs, 'random' | 'ids' | 'clock' | 'shard'>,
   from: SessionRow,

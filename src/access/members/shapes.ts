@@ -13,7 +13,7 @@ export const inviteBody = t.body('Invite', 'Whom to invite. Only a developer has
   'models?': t.list(t.text('A glob.', 'counterfoil/*'), 'Of a branch. Default: every model.'),
 })
 
-/** The same as a form; empty fields are left out. */
+/** An invitation as a form; empty fields count as absent. */
 export const inviteForm = t.body('InviteForm', 'An invitation as a form.', {
   role: t.word('What the wallet may do that accepts.', roles),
   'cap?': t.text("Decimal USD; a developer's alone.", '5.00'),

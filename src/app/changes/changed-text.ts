@@ -101,7 +101,7 @@ export function withUpstreamWish(
 const stepsOf = (route: TomlValue | undefined): (string | TomlTable)[] =>
   Array.isArray(route) ? (route as (string | TomlTable)[]) : []
 
-/** The same step where its weight stays. */
+/** Sets the weight of a step; returns the very step if it has that weight already. */
 function withWeight(step: string | TomlTable, weight: number | null): string | TomlTable {
   const { weight: old, ...rest } = typeof step === 'string' ? { to: step, weight: undefined } : step
   if ((old === undefined ? null : Number(old)) === weight) return step

@@ -9,7 +9,7 @@ export type ModelChangeWish = {
   id: string
   status: 'live' | 'disabled' | 'deprecated'
   aliases: readonly string[]
-  /** Of each step of the route; null without one, because the draft travels as JSON. */
+  /** The weight of each step of the route; null for none, because the draft travels as JSON. */
   weights: readonly (number | null)[]
   /** Prices by name, as decimal digits of their unit; null for one that is taken away. */
   prices: Readonly<Partial<Record<PriceField, string | null>>>

@@ -134,7 +134,7 @@ const present: Pace = {
 const stopped = (signal: StopSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 
-/** The same data served by the system's clock, with every job of a server. */
+/** Serves the generated data by the system's clock, with every job of a server. */
 async function openPresent(
   { log, limits, resetsAt, server, readProcess }: GenerationOptions,
   config: Config,

@@ -6,7 +6,7 @@ import type { ModelConfig } from '../../models/model-config.ts'
 
 type Price = {
   id: string
-  /** Whose protocol its server speaks where it has one, and its name there. */
+  /** The protocol of the model's server, if it has one; `name` is the model's name there. */
   speaks: 'chat' | 'messages' | 'responses'
   name: string
   prices: Record<string, number>
@@ -88,8 +88,8 @@ ${Object.entries(prices)
 `
 
 /**
- * The same models, served by one upstream of this process. The built-in ones are off: a visitor
- * could make their answers a hundred times as long as the question.
+ * The demonstration's models, served by one upstream of this process. The built-in ones are off: a
+ * visitor could make their answers a hundred times as long as the question.
  * @throws Error with the faults of this file
  */
 export function modelsServedBy(upstream: string): ModelConfig[] {

@@ -5,7 +5,7 @@ import { promptOf, questions } from './words.ts'
 
 export type RunRecord = {
   status: number
-  /** Of the receipt; absent where the run left none or its stream hid it. */
+  /** The id of the receipt; absent if the run left none or its stream hid it. */
   receipt: string | undefined
 }
 

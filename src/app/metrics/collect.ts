@@ -14,7 +14,7 @@ import type { MetricsStore } from './store.ts'
 export type ProcessFacts = {
   residentBytes: number
   heapBytes: number
-  /** Of all its threads since the start. */
+  /** CPU time of all threads since the start. */
   cpuSeconds: number
   /** Seconds since the Unix epoch. */
   startedAt: number

@@ -55,7 +55,7 @@ export function reverseDeposit(unit: UnitOfWork, id: string, blockHash: string):
   const account = row && unit.account(row.account)
   if (!row || !account || row.amount === null) return undefined
   if (row.status !== 'credited' || row.blockHash !== blockHash) return undefined
-  // Of a claimed deposit, what its sender spent before stays spent.
+  // A claim moved only what its sender had left: no more is taken from the new account.
   const taken = min(account.balance - account.held, row.moved ?? row.amount)
   const loss = row.amount - taken
   const ref = creditRef(row)

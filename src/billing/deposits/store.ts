@@ -147,8 +147,8 @@ function depositTotals(db: Db): DepositTotals {
 const ofOtherShard = { status: 'ignored', reason: 'other_shard' } as const
 
 /**
- * The same deposits, those of other shards ignored. A slot that moves has them judged before or
- * after this transaction, never beside it.
+ * Marks deposits of other shards as ignored. A slot that moves does so before or after this
+ * transaction, never beside it.
  */
 function* credited(
   db: Db,

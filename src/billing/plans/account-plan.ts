@@ -9,7 +9,7 @@ export type AccountPlan = {
   account: AccountRow
   now: number
   plan: Plan
-  /** What goes on; undefined on the free plan. */
+  /** The subscription that runs; undefined on the free plan. */
   current: SubscriptionRow | undefined
   /** The newest one, when it ended because the balance did not pay for it. */
   lapsed: SubscriptionRow | undefined

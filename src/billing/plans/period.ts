@@ -7,7 +7,7 @@ export type Period = { start: Millis; end: Millis }
 
 const dayMs = 86_400_000
 
-/** The same day and time some months later, or the last day of a month that has no such day. */
+/** Adds calendar months: the same day and time, or the last day of a month without that day. */
 export function addMonths(from: Millis, months: number): Millis {
   const date = new Date(from)
   const year = date.getUTCFullYear()
@@ -30,7 +30,7 @@ export function monthAt(startedAt: Millis, at: Millis): Period {
   return { start: addMonths(startedAt, months), end: addMonths(startedAt, months + 1) }
 }
 
-/** What is left at `at` of what a period cost, rounded down. */
+/** The share of `price` that pays for the rest of the period after `at`, rounded down. */
 export function restOf(price: Nusd, { start, end }: Period, at: Millis): Nusd {
   const left = Math.max(0, end - Math.max(at, start))
   return (price * BigInt(left)) / BigInt(end - start)

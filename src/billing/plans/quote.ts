@@ -5,7 +5,7 @@ import type { Nusd } from '../../kernel/money.ts'
 import type { SubscriptionRow } from '../../storage/db/schema/schema.ts'
 import { addMonths, restOf } from './period.ts'
 
-/** What asking for a plan does at a moment, and what it costs then. */
+/** The effect and the cost of choosing a plan at a moment. */
 export type Quote = {
   /**
    * `now`: it begins and is paid; `later`: it follows at the end of the period; `cancel`: nothing
@@ -15,7 +15,7 @@ export type Quote = {
   plan: Plan
   /** Paid at once. */
   charge: Nusd
-  /** What is left of the present period, which was taken off. */
+  /** The unused part of the present period; `charge` is lower by it. */
   credit: Nusd
   /** When the plan begins. */
   startsAt: Millis
@@ -24,8 +24,8 @@ export type Quote = {
 }
 
 /**
- * What is dearer than what was paid for the present period begins now; everything else waits for
- * the end of what is paid already, so that no change ever gives money back.
+ * A plan that costs more than the present period did begins now. Every other change waits for the
+ * end of the paid period, so that no change pays money back.
  */
 export function quoteOf(current: SubscriptionRow | undefined, plan: Plan, at: Millis): Quote {
   const nothing = { plan, charge: 0n, credit: 0n, startsAt: at, paidUntil: null }

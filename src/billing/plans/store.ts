@@ -15,7 +15,7 @@ export type DueRenewal = Pick<SubscriptionRow, 'id' | 'accountId' | 'periodStart
 export type SubscriptionStore = {
   /** The right to renew; undefined while another node has it. */
   takeLease(): Promise<Lease | undefined>
-  /** What goes on, until its end was written. */
+  /** The active or cancelled subscription, also past its end until the renewal job has ended it. */
   find(account: string): Promise<SubscriptionRow | undefined>
   /** The newest, whether it goes on or not. */
   newest(account: string): Promise<SubscriptionRow | undefined>

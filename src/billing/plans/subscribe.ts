@@ -141,7 +141,7 @@ function begin(
   notePlan(unit, ids, row, { actor, action: 'plan.subscribe', detail })
 }
 
-/** What is to follow on the present period, while nothing is paid. */
+/** Sets what follows the present period: the same plan, another one or none. Charges nothing. */
 function change(
   unit: UnitOfWork,
   { ids }: Needs,

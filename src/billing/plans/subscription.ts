@@ -1,4 +1,7 @@
-/** Changes a subscription, its account and the balance together. */
+/**
+ * Changes a subscription, its account and the balance together. Runs are priced by the plan in the
+ * account's row, so that no run has to read a subscription.
+ */
 
 import { freeId } from '../../access/plan.ts'
 import type { Json } from '../../kernel/canonical.ts'
@@ -9,11 +12,6 @@ import { refuse } from '../../kernel/refusal.ts'
 import type { UnitOfWork } from '../../ledger/unit-of-work.ts'
 import type { AccountRow, SubscriptionRow } from '../../storage/db/schema/schema.ts'
 import { subscriptionChanged } from './subscription-rows.ts'
-
-/**
- * What commands do to a subscription, its account and the balance, always together: the plan that
- * runs are priced by is the account's, so that no run has to look for a subscription.
- */
 
 export function accountOf(unit: UnitOfWork, id: string): AccountRow {
   const account = unit.account(id)

@@ -41,7 +41,7 @@ export async function applyQuote(
     return refuse('not_found', { param: quoteHeader, message: 'There is no such quote.' })
   }
   const { quote } = row
-  // Of a log that was abandoned meanwhile.
+  // A quote with another issuer was signed for a log that was abandoned meanwhile.
   if (row.expiresAt <= clock.now() || quote.issuer !== settings.issuer) return refuseExpired()
   if (quote.model !== model.id) {
     refuseField(

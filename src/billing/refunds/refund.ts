@@ -14,14 +14,14 @@ import { depositRows } from '../deposits/deposit-rows.ts'
 
 type Needs = Pick<Deps, 'deposits' | 'ids' | 'ledger' | 'runs'>
 
-export type RefundDeps = {
+export type RefundRequest = {
   account: string
   /** A run, or a deposit. */
   ref: string
   amount: Nusd
   reason: string
   actor: string
-  once?: Once<RefundMade> | undefined
+  once?: Once<RefundResult> | undefined
 }
 
 /**
@@ -29,7 +29,7 @@ export type RefundDeps = {
  * All refunds of one run or deposit together never exceed it.
  * @throws Refusal `not_found`, `conflict`, `invalid_request`
  */
-export async function refund(deps: Needs, wish: RefundDeps): Promise<RefundMade> {
+export async function refund(deps: Needs, wish: RefundRequest): Promise<RefundResult> {
   const cost = await costOf(deps, wish)
   const { account, ref, amount, reason, actor, once } = wish
   const id = deps.ids.make('req')
@@ -55,7 +55,7 @@ export async function refund(deps: Needs, wish: RefundDeps): Promise<RefundMade>
 /** Returns the cost of an ended run, which never changes; undefined for a deposit. */
 async function costOf(
   { deposits, runs }: Needs,
-  { account, ref }: RefundDeps,
+  { account, ref }: RefundRequest,
 ): Promise<Nusd | undefined> {
   if (isId('run', ref)) {
     const run = await runs.find(ref)
@@ -71,16 +71,16 @@ async function costOf(
 const refuseRef = (): never =>
   refuse('not_found', { message: 'The account has no such run or deposit.', param: 'ref' })
 
-export type RefundRequest = { account: string; ref: string; amount: Nusd }
+export type RefundPart = { account: string; ref: string; amount: Nusd }
 
 /** A refund: its name in the journal, and the sum of all refunds of its run or deposit. */
-export type RefundMade = { ref: string; refunded: Nusd; balance: Nusd }
+export type RefundResult = { ref: string; refunded: Nusd; balance: Nusd }
 
 /**
  * Gives back the cost of a run, or part of it. The run and the cap of its key stay unchanged.
  * @throws Refusal `conflict` beyond the cost less earlier refunds, `invalid_request`
  */
-export function refundRun(unit: UnitOfWork, wish: RefundRequest, cost: Nusd): RefundMade {
+export function refundRun(unit: UnitOfWork, wish: RefundPart, cost: Nusd): RefundResult {
   const account = unit.account(wish.account)
   if (!account) throw new Error('a refund to an account that was not loaded')
   const before = assertLeft(unit, wish, cost)
@@ -94,7 +94,7 @@ export function refundRun(unit: UnitOfWork, wish: RefundRequest, cost: Nusd): Re
  * @throws Refusal `conflict` beyond the final deposit less earlier refunds, or beyond the available
  * balance; `invalid_request`, `not_found`
  */
-export function refundDeposit(unit: UnitOfWork, wish: RefundRequest): RefundMade {
+export function refundDeposit(unit: UnitOfWork, wish: RefundPart): RefundResult {
   const row = unit.part(depositRows).byId.get(wish.ref)
   const account = unit.account(wish.account)
   if (!row || !account || row.account !== wish.account) return refuse('not_found')
@@ -112,7 +112,7 @@ export function refundDeposit(unit: UnitOfWork, wish: RefundRequest): RefundMade
 }
 
 /** Returns earlier refunds. @throws Refusal `conflict` beyond `most`, `invalid_request` */
-function assertLeft(unit: UnitOfWork, wish: RefundRequest, most: Nusd): RefundTotal {
+function assertLeft(unit: UnitOfWork, wish: RefundPart, most: Nusd): RefundTotal {
   const { ref, amount } = wish
   const before = refundedOf(unit, wish)
   if (amount < 1n) {
@@ -130,10 +130,10 @@ type Sides = { source: 'refunds' | 'user'; target: 'deposits' | 'user' }
 
 function noteRefund(
   unit: UnitOfWork,
-  wish: RefundRequest,
+  wish: RefundPart,
   before: RefundTotal,
   sides: Sides,
-): RefundMade {
+): RefundResult {
   const { account: accountId, amount } = wish
   const refunded = before.total + amount
   const count = before.count + 1

@@ -8,7 +8,7 @@ import { besideMax, type LedgerDay, type Movement } from './movement.ts'
 /** A day of a statement: its runs in one sum, everything else line by line. */
 export type StatementDay = {
   day: Millis
-  /** What the account had before the first and after the last line of the day. */
+  /** The balance before the first line of the day; `closing` is the one after its last. */
   opening: Nusd
   closing: Nusd
   runs: { count: number; amount: Nusd }

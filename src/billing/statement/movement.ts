@@ -3,13 +3,13 @@ import type { Millis } from '../../kernel/clock.ts'
 import type { TransferRow } from '../../storage/db/schema/schema.ts'
 
 /**
- * What changed the balance of an account: a line of the ledger's journal, with what it came to.
- * The amounts of all lines add up to the balance, because each says what was there after it.
+ * A change of an account's balance: a line of the ledger's journal with the balance after it.
+ * The amounts of all lines add up to the balance.
  */
 export type Movement = Pick<TransferRow, 'ref' | 'kind' | 'at' | 'seq' | 'amount' | 'balance'> &
   Pick<TransferRow, 'source' | 'target'>
 
-/** Where a line stands in its account's statement; what a list goes on after. */
+/** The place of a line in its account's statement, as the cursor of a list names it. */
 export type Place = Pick<TransferRow, 'at' | 'seq'>
 
 export const placeText = ({ at, seq }: Place): string => `${at}-${seq}`

@@ -88,7 +88,7 @@ export function makeDeliveryQueues(now: () => number) {
       places.relieve()
       return places.hasRoom
     },
-    /** Those with something to send: urgent events, then accounts with money, then the others. */
+    /** Queues with a waiting event: urgent ones, then those of funded accounts, then the others. */
     queued: (): DeliveryQueue[] => {
       const ranks: DeliveryQueue[][] = [[], [], []]
       for (const lane of lanes.values()) {
@@ -132,7 +132,7 @@ export function makeDeliveryQueues(now: () => number) {
         queue.push(due)
         return true
       }
-      // Those of a failing endpoint go after each other, too.
+      // A failing endpoint gets one event at a time: few urgent ones may wait in memory for it.
       if (queue.length >= sentAtOnce && mostOf(lane) === 1) return false
       const at = queue.findIndex(({ delivery }) => !isUrgent(delivery))
       queue.splice(at < 0 ? queue.length : at, 0, due)

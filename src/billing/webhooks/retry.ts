@@ -26,7 +26,7 @@ const longestPostponedMs = 300_000
 const maxPauseMs = 12 * 3_600_000
 
 /** A delivery and its endpoint as they are stored now, and whether it failed before the attempt. */
-export type Attempted = { delivery: DeliveryRow; webhook: WebhookRow; wasFailing: boolean }
+export type AttemptedDelivery = { delivery: DeliveryRow; webhook: WebhookRow; wasFailing: boolean }
 
 /** The state after an attempt, and whether its endpoint is disabled now. */
 export type Outcome = {
@@ -38,7 +38,7 @@ export type Outcome = {
 }
 
 export function outcomeOf(
-  { delivery, webhook, wasFailing }: Attempted,
+  { delivery, webhook, wasFailing }: AttemptedDelivery,
   tried: AttemptResult,
   now: Millis,
 ): Outcome {

@@ -95,7 +95,7 @@ function ratesIn(
   for (const [name, value] of Object.entries(cost)) {
     const price = priceIn(value)
     if (without.has(`${path}${name}`) || bandName.test(name)) continue
-    // The same bands in another form.
+    // `tiers` repeats the bands in another form.
     if (name === 'tiers' && Object.keys(cost).some((one) => bandName.test(one))) continue
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
     const isBase = name === 'input' || name === 'output'

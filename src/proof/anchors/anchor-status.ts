@@ -45,7 +45,7 @@ export type AnchorStatus = {
 export const anchorStatus = async (deps: StatusDeps & AnchoredDeps) =>
   anchorStatusOf(deps, await readAnchored(deps))
 
-/** The same from values already read. */
+/** {@link anchorStatus} of values that the caller has read. */
 export function anchorStatusOf(deps: StatusDeps, { size, oldest, isOn }: Anchored): AnchorStatus {
   const { anchoring, clock, health } = deps
   const now = clock.now()

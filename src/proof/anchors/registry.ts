@@ -83,7 +83,7 @@ export type ChainEvidence = {
   logId: Hex
   /** The root anchored at that size, if any. */
   latest: Hex | undefined
-  /** The same in the newest final block, where it stays. */
+  /** The root in the newest final block, which no reorg can remove. */
   finalized: Hex | undefined
   /** Whether the signer may sign the leaf. */
   signerAllowed: boolean
@@ -195,7 +195,7 @@ export function registryErrorOf(data: Hex): string | undefined {
 }
 
 /** An anchor from the registry's event. */
-export type Anchored = { size: number; root: Hex; previousSize: number; count: number }
+export type RegistryAnchor = { size: number; root: Hex; previousSize: number; count: number }
 
 /** The event topics of a log's anchors, or of the anchor at one size. */
 export function anchoredTopics(id: Hex, size?: bigint): (Hex | Hex[] | null)[] {
@@ -212,7 +212,7 @@ export function readAnchored({
   address,
   topics,
   data,
-}: Pick<ChainLog, 'address' | 'topics' | 'data'>): Anchored {
+}: Pick<ChainLog, 'address' | 'topics' | 'data'>): RegistryAnchor {
   const { args } = decoded(address, () =>
     decodeEventLog({
       abi: registryAbi,

@@ -5,7 +5,7 @@ import { fromHex, toHex } from '../../kernel/hex.ts'
 import type { Lease } from '../../storage/db/engine/lease.ts'
 import type { AnchorRow } from '../../storage/db/schema/schema.ts'
 import { hashOf, peaksOf } from '../log/tree.ts'
-import { type Anchored, anchoredTopics, readAnchored } from './registry.ts'
+import { anchoredTopics, type RegistryAnchor, readAnchored } from './registry.ts'
 import type { ChainSighting } from './watch.ts'
 
 type SyncDeps = Pick<Deps, 'anchors' | 'clock' | 'ids' | 'logs' | 'logStore'>
@@ -76,13 +76,16 @@ async function* anchoredLogs(
   }
 }
 
-async function isOurs({ logs, logStore }: SyncDeps, { size, root }: Anchored): Promise<boolean> {
+async function isOurs(
+  { logs, logStore }: SyncDeps,
+  { size, root }: RegistryAnchor,
+): Promise<boolean> {
   if (size > (await logStore.size())) return false
   const range = { from: 0, to: size }
   return toHex(hashOf(range, await logStore.hashes(logs.current, peaksOf(range)))) === root
 }
 
-type FoundAnchor = { anchored: Anchored; log: ChainLog; isFinal: boolean }
+type FoundAnchor = { anchored: RegistryAnchor; log: ChainLog; isFinal: boolean }
 
 /** Updates the row of an anchor to the chain's state. Returns whether it changed. */
 async function repair(

@@ -49,7 +49,7 @@ export type TileAudit = {
 }
 
 export type TileVerdict = {
-  /** Of the log, as its signed note says; null where there is none. */
+  /** The log's head in its signed note; null without one. */
   head: { origin: string; size: number } | null
   outcomes: Record<TileCheckName, Outcome>
 }

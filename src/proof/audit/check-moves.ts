@@ -16,7 +16,7 @@ export type ToldMoves = { shard: string; moves: readonly ToldMove[] | undefined 
 export type CheckedMoves = {
   /** Moves that both sides know alike: the digest covers every balance. */
   sound: number
-  /** Those that left and have not arrived yet, or whose other shard did not answer. */
+  /** Moves that left and have not arrived yet, or whose other shard did not answer. */
   open: string[]
   wrong: string[]
 }

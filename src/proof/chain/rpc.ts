@@ -47,7 +47,7 @@ export function rpcChain(options: RpcOptions): Chain {
   }
 }
 
-/** What the servers of this family say of a transaction that they do not take. */
+/** Messages by which servers refuse a transaction; their error codes do not tell these apart. */
 const sayings: [RegExp, SendResult][] = [
   [/already known|already imported|known transaction/i, 'known'],
   [/nonce too low|nonce is too low/i, 'nonce_used'],

@@ -117,14 +117,14 @@ export function openServers(options: RpcOptions): { ask: RpcCall; close(): void 
   return { ask, close: () => closed.abort() }
 }
 
-/** What another server may do better. @throws what none can: an answer, our own end, a mistake. */
+/** Returns an error worth asking another server. @throws the others: a revert, our end, a bug. */
 function toTrouble(error: unknown): Error {
   if (error instanceof RpcError && error.reverted === undefined) return error
   if (error instanceof ChainUnavailable && error.reason !== 'closed') return error
   throw error
 }
 
-/** Whether it says something of the server, not of what was asked. */
+/** Whether the server is at fault and has to pause; an answer too large is the request's fault. */
 const isItsOwn = ({ reason }: ChainUnavailable): boolean => reason !== 'too_large'
 
 async function post(

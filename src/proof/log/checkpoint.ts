@@ -56,7 +56,7 @@ export async function signCheckpoint(deps: SigningDeps): Promise<CheckpointRow |
     const root = toHex(rootAt(head.size))
     if (root !== toHex(head.root)) return diverged(deps, head, `its root there is ${root}`)
   }
-  // Of two heads signed at once the stored one counts; the other has another timestamp.
+  // A concurrent signer may have stored this head first, with its own timestamp: that one counts.
   if (last?.size === size) {
     return (await deps.checkpoints.find(current.origin, size)) ?? deps.checkpoints.add(last)
   }

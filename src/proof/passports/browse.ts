@@ -32,7 +32,7 @@ export async function browsePassports(
   return passports.listPublic({ kind, sort }, { after: place, limit })
 }
 
-/** Where the page behind a passport begins; by runs with those it has, for they may become more. */
+/** The cursor behind a passport. Sorted by runs it has their number, because that may grow. */
 export const placeOf = ({ id, runs }: PassportRow, sort: Sort): string =>
   sort === 'runs' ? `${id}.${runs}` : id
 

@@ -13,7 +13,7 @@ type PassportRequest = Pick<Profile, 'displayName' | 'kind'> &
     /** The wallet that does it; the account's own by default. */
     actor?: string
     handle: string
-    /** Where the caller sent an Idempotency-Key: the call, and the answer that it is given. */
+    /** The call and its answer to keep; set if the caller sent an Idempotency-Key. */
     once?: { call: Call; toReply: (row: PassportRow) => Reply } | undefined
   }
 

@@ -1,10 +1,10 @@
-/** What the owner says of a passport, within limits. */
+/** Checks and limits what an owner writes about a passport. */
 import { refuseField } from '../../kernel/refusal.ts'
 
 export const kinds = ['agent', 'person', 'service'] as const
 export type Kind = (typeof kinds)[number]
 
-/** What the owner of a passport says of it; the service vouches for none of it. */
+/** The owner's own description of a passport; the service vouches for none of it. */
 export type Profile = {
   /** 1 to 64 characters. */
   displayName: string
@@ -35,7 +35,7 @@ const bioMax = 280
 const linksMax = 5
 const linkMax = 200
 
-/** What of a profile can be asked for; what is left out stays. */
+/** Fields to change; the others stay as they are. */
 export type ProfileChange = Partial<Profile>
 
 /** @throws Refusal `invalid_request` with `param`. */

@@ -32,14 +32,14 @@ export type StatementFile = {
   proof?: Omit<Proof, 'receipt_id'>
 }
 
-/** What a statement signs, 32 bytes; `record` is canonical JSON. */
+/** The 32 bytes that a statement's signature covers; `record` is canonical JSON. */
 export const statementDigest = (handle: string, asOfSize: bigint, record: string): Uint8Array =>
   structDigest('PassportStatement', { handle, asOfSize, record: sha256(record) })
 
 /** The signer of each part of the log. */
 export type TrustedSigner = { address: string; fromIndex: bigint; untilIndex: bigint | null }
 
-/** What of a statement can be checked from the file alone. */
+/** The checks of a statement that need its file alone. */
 export type StatementCheck = 'record' | 'digest' | 'signature' | 'signer' | 'inclusion'
 
 /**

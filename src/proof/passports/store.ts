@@ -47,15 +47,15 @@ export type Claim = {
   call: IdempotentRow | undefined
 }
 
-/** What became of a claim; `by` is the handle that has the skeleton already. */
+/** The result of a claim; `by` is the handle that holds the skeleton already. */
 export type HandleClaim =
   | { is: 'made' }
   | { is: 'taken'; by: string }
   | { is: 'too many' }
-  /** By a call that was made before. */
+  /** An earlier call has the same Idempotency-Key. */
   | { is: 'asked'; known: IdempotentRow }
 
-/** What a decision makes of a passport; undefined changes nothing. */
+/** The changed row and its audit entry; undefined changes nothing. */
 export type PassportUpdate = { row: PassportRow; audit: AuditRow } | undefined
 
 /** One fact for each skeleton that was ever claimed, with the handle that has it. Never deleted. */

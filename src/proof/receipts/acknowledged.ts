@@ -9,7 +9,7 @@ export type Acknowledgement = { runId: string; digest: Uint8Array; cost: Nusd; a
  * The newest ends of runs that this process committed, oldest first: what it can still name after
  * its database went back to an earlier state. At most {@link rememberedMax}, in memory alone.
  */
-export type Acknowledged = {
+export type AcknowledgedRuns = {
   add(ended: Acknowledgement): void
   all(): Acknowledgement[]
 }
@@ -17,7 +17,7 @@ export type Acknowledged = {
 /** About 3 MiB; half a minute of what one node does under full load. */
 const rememberedMax = 10_000
 
-export function makeAcknowledged(max = rememberedMax): Acknowledged {
+export function makeAcknowledged(max = rememberedMax): AcknowledgedRuns {
   const ring: Acknowledgement[] = []
   let next = 0
   return {

@@ -70,7 +70,7 @@ async function checkShared(
   return { ...verdict, source: 'stored' }
 }
 
-/** What a file says, without being believed in anything. */
+/** Unchecked members of a file. They choose what to look up and prove nothing. */
 type Claims = { digest?: unknown; receipt?: { id?: unknown; issuer?: unknown } }
 
 /**

@@ -69,7 +69,7 @@ function withinPatience(asked: Promise<ChainEvidence>): Promise<ChainEvidence> {
   })
 }
 
-/** Who is trusted to know the anchors of a log. */
+/** The contract that is trusted for the anchors of a log, and a chain to ask it on. */
 export type Registry = {
   chain: Pick<Chain, 'call'>
   /** The contract, never one that a file names. */
@@ -77,7 +77,7 @@ export type Registry = {
   owner: string
 }
 
-/** What the chain says of a claim. A chain that does not answer says nothing: no throw. */
+/** Reads the chain about a claim. A chain that does not answer is `unavailable`, not an error. */
 export async function askRegistry(from: Registry, claim: AnchorClaim): Promise<ChainEvidence> {
   const { registry, owner } = from
   const { checkpoint, size, index } = claim.proof

@@ -82,7 +82,7 @@ export const receiptPages = (deps: Deps, frame: Frame) =>
       return witnessedProofOf(deps, { id, issuer, index: logIndex })
     })
 
-/** What a link to it shows: nothing that its owner hides, and never who paid. */
+/** The link preview of a receipt. It leaves out hidden sections, and always the payer. */
 function describe({ file: { receipt }, verdict }: Judgement): string {
   const { run, charge } = receipt
   const what = isHidden(run) ? 'one run' : `one run of ${run.model}, ${run.outcome}`

@@ -8,7 +8,7 @@ import { isUnprovable } from '../log/damage.ts'
 import { witnessedProofOf } from '../log/tlog-proofs.ts'
 import { type Ended, isErased, receiptIdOf, receiptOf } from './receipt.ts'
 import { toDisclosures, toReceiptFile } from './receipt-view.ts'
-import { type Signed, signed } from './sign.ts'
+import { type SignedRun, signed } from './sign.ts'
 
 /** The file of a receipt as its owner gets it: everything, until it was erased, with the proof. */
 export async function ownFileOf(
@@ -60,7 +60,7 @@ export function toSharedFile(
 }
 
 /** A log that disagrees with itself proves nothing any more, but its receipts can still be read. */
-async function proofIfAny(deps: Deps, run: Signed): Promise<{ proof?: Proof }> {
+async function proofIfAny(deps: Deps, run: SignedRun): Promise<{ proof?: Proof }> {
   try {
     const { issuer, logIndex: index } = run
     return { proof: await witnessedProofOf(deps, { id: receiptIdOf(run.id), issuer, index }) }

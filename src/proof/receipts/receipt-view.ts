@@ -21,7 +21,7 @@ export function toReceiptFile(
   }
 }
 
-/** What the owner gets: the salts until they were erased, the text where it was kept. */
+/** The owner's disclosures: salts unless they were erased, and the texts that were kept. */
 export function toDisclosures(
   seed: Uint8Array,
   content: { input: string; output: string },

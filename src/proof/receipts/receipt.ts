@@ -15,7 +15,7 @@ import type { Value } from '../../verify/typed-values.ts'
 
 export { receiptIdOf, runIdOf } from '../../kernel/ids.ts'
 
-/** What is known of a run when it has ended and is to leave a receipt. */
+/** The facts of an ended run that its receipt is made of. */
 export type ReceiptFacts = {
   id: string
   /** Public origin: lower case, no trailing slash. */
@@ -44,9 +44,9 @@ export type ReceiptFacts = {
     /** `id@version`. */
     priceList: string
   }
-  /** Of the parsed request body as received, by {@link commitInput}: 32 bytes. */
+  /** 32 bytes: {@link commitInput} of the parsed request body as received. */
   inputCommitment: Uint8Array
-  /** Of the choices or the embeddings, by {@link commitOutput}; null when nothing came out. */
+  /** {@link commitOutput} of the choices or the embeddings; null without any output. */
   outputCommitment: Uint8Array | null
   /** 32 random bytes of this receipt alone; stored, never public. */
   seed: Uint8Array
@@ -88,8 +88,8 @@ export function receiptOf(run: Ended): FullReceipt {
 }
 
 /**
- * What a run's receipt says; the seed is empty once it was erased. Give the row as stored, and its
- * lines where they are at hand as they were before they were written there.
+ * Reads the facts of a receipt from the run's stored row; its seed is empty after an erasure. A
+ * caller that still has the lines unpacked passes them, which saves converting them.
  */
 export const factsOf = (
   run: Omit<Ended, 'digest'>,
@@ -238,7 +238,7 @@ const noBytes = new Uint8Array(32)
 /** The commitment of a receipt without an output. */
 export const noCommitment: Hex = toHex(noBytes)
 
-/** What opens the commitments of a receipt, together with the values. */
+/** The salts that, together with the values, open the commitments of a receipt. */
 export const contentSalts = (seed: Uint8Array): { input: Uint8Array; output: Uint8Array } => ({
   input: saltOf(seed, 'input'),
   output: saltOf(seed, 'output'),

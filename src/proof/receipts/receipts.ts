@@ -1,10 +1,10 @@
-/** What is stored of receipts, who may see them, and how a list of them is narrowed. */
+/** The interface of the receipt store, with visibilities and filters of lists. */
 import type { KeyScope } from '../../kernel/acting.ts'
 import type { Page, PageRequest } from '../../kernel/pagination.ts'
 import type { EndedRun, ShareRow } from '../../storage/db/schema/schema.ts'
 import type { Ended } from './receipt.ts'
 
-/** Who sees a receipt: its owner; anyone with the link; everyone, in lists too. */
+/** The readers of a receipt: its owner; anyone with the link; everyone, in public lists. */
 export type Visibility = 'private' | ShareRow['visibility']
 export const visibilities = ['private', 'unlisted', 'public'] as const satisfies Visibility[]
 
@@ -15,7 +15,7 @@ export type ReceiptFilter = {
   /** Ids of runs: the least to list, and the last. */
   since: string
   upTo?: string | undefined
-  /** What the ids end with. */
+  /** The last characters of the ids. */
   end?: string | undefined
 }
 

@@ -14,10 +14,10 @@ import type { ShareAnswer } from './shapes.ts'
 export type TextName = 'input' | 'output'
 export const textNames = ['input', 'output'] as const satisfies TextName[]
 
-/** What is shown unless the owner says otherwise: not who paid, not the commitments. */
+/** Sections that a share shows by default: neither the payer nor the commitments. */
 export const defaultSections: readonly SectionName[] = ['run', 'charge', 'passport']
 
-/** What an account asks to be shown of one of its receipts. */
+/** An account's request to change who sees one of its receipts, and which parts. */
 export type ShareRequest = {
   account: string
   receiptId: string
@@ -27,7 +27,7 @@ export type ShareRequest = {
   reveal?: readonly TextName[] | undefined
   /** The texts themselves, where they were not kept. */
   texts?: { [Name in TextName]?: Json } | undefined
-  /** Who asked, for the audit: `operator`, a wallet or a key id. */
+  /** The actor in the audit: `operator`, a wallet or a key id. */
   actor: string
 }
 
@@ -143,7 +143,7 @@ function refuseErased(): never {
 const isSame = (share: ShareRow | undefined, draft: Draft | undefined): boolean =>
   JSON.stringify(toDetail(share)) === JSON.stringify(toDetail(draft))
 
-/** What an audit says of a share: never a text. */
+/** The detail of an audit entry. It names revealed texts and never holds one. */
 const toDetail = (share: Draft | undefined) => ({
   visibility: share?.visibility ?? 'private',
   sections: share?.sections ?? [],

@@ -5,17 +5,17 @@ import { logOf } from '../log/logs.ts'
 import type { Ended } from './receipt.ts'
 
 /** An ended run with its index in the log of its issuer. */
-export type Numbered = Ended & { logPlace: number; logIndex: number }
+export type NumberedRun = Ended & { logPlace: number; logIndex: number }
 
 /** One whose receipt can be shown: signed by the key that is valid at its index. */
-export type Signed = Numbered & { signature: Uint8Array }
+export type SignedRun = NumberedRun & { signature: Uint8Array }
 
 /**
  * Numbers and signs a receipt that is read before the background reached it. The nonce follows
  * from the digest (RFC 6979), so every node and every retry produces the same bytes.
  * @throws Refusal `unavailable` while another node numbers the log and has not reached it.
  */
-export async function signed(deps: Deps, receiptId: string, ended: Ended): Promise<Signed> {
+export async function signed(deps: Deps, receiptId: string, ended: Ended): Promise<SignedRun> {
   const run = await numbered(deps, receiptId, ended)
   if (run.signature) return { ...run, signature: run.signature }
   if (!deps.signers.covers(run)) throw new Error(`${receiptId} was left to a key that is retired`)
@@ -41,12 +41,12 @@ export async function numbered(
   deps: Pick<Deps, 'receipts' | 'sequencer' | 'logs'>,
   receiptId: string,
   ended: Ended,
-): Promise<Numbered> {
+): Promise<NumberedRun> {
   let run: Ended | undefined = ended
   if (run.logPlace === null) {
     await deps.sequencer.flush()
     run = await deps.receipts.find(receiptId)
-    // Where another node numbers, it comes to this one within a second.
+    // If another node holds the sequencer's lease, it numbers this run within a second.
     for (let waited = 0; run?.logPlace === null && waited < elsewhereMs; waited += lookMs) {
       await Bun.sleep(lookMs)
       run = await deps.receipts.find(receiptId)

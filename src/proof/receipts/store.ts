@@ -74,7 +74,7 @@ export function receiptStore(db: Db): ReceiptStore {
       ),
     sign: (signed) =>
       db.write(function* () {
-        // What another node signed meanwhile stays. What this leaves out is signed when it is read.
+        // Keeps signatures that another node stored meanwhile. A gap is signed at its first read.
         yield* upsert(receiptSignatures, signatureRows(signed), [])
       }),
     signedUpTo: async () => Number((await findFact(db, signedFact)) ?? 0),

@@ -18,7 +18,7 @@ const typesOf = (names: readonly StructName[]) =>
     names.map((name) => [name, structs[name].map(([type, member]) => ({ name: member, type }))]),
   )
 
-/** What a receipt is made of: these types and no other, as wallet libraries want them. */
+/** The types of a receipt alone, because wallet libraries refuse a set with unused types. */
 const receiptTypes = typesOf(['Receipt', 'Subject', 'Passport', 'Run', 'Charge', 'Line', 'Content'])
 const otherTypes = typesOf([
   ...(['Checkpoint', 'PriceList', 'SignerRotation', 'LogReopening'] as const),
@@ -32,7 +32,7 @@ export const signerApi = (deps: Deps) =>
     openToAnyOrigin,
   )
 
-/** The same as text, made again only after something was written. */
+/** The answer of `/v1/signer` as JSON text, cached until the next write. */
 const signerText = (deps: Deps): string | Promise<string> =>
   deps.readCache(`signer ${deps.signers.current.address}`, async () =>
     JSON.stringify(await signerOf(deps)),

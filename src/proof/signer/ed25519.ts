@@ -38,7 +38,7 @@ export const useNativeEd25519 = (): void => useEd25519(verifyNatively)
 /** A public key in SubjectPublicKeyInfo, up to its 32 bytes (RFC 8410). */
 const spki = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** Of a key and a signature whose forms were looked at. */
+/** Verifies with OpenSSL. The caller has checked the forms of key and signature. */
 function verifyNatively(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array) {
   try {
     const der = Buffer.concat([spki, publicKey])

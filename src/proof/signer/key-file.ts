@@ -26,7 +26,7 @@ export function readSecretFile(path: string, what: string): string | undefined {
     throw new Error(`the ${what} ${path} cannot be opened`)
   }
   try {
-    // Of the open file, not the path, which could be replaced in between.
+    // Asks about the open file: the path could be replaced between the check and the read.
     const { mode, uid } = fstatSync(file)
     if (uid !== userInfo().uid) {
       throw new Error(`the ${what} ${path} belongs to another user; chown it`)

@@ -3,7 +3,7 @@ import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { getPublicKey, hashes, sign } from '@noble/secp256k1'
 
-/** What a signer does with a valid 32-byte key. */
+/** Signing and key derivation on secp256k1; keys are valid and have 32 bytes. */
 export type Curve = {
   /** Signs 32 bytes: r || s || v, v 27 or 28, low s, nonce by RFC 6979. */
   sign(digest: Uint8Array, key: Uint8Array): Uint8Array
@@ -46,7 +46,7 @@ let fastest: { curve: Curve; kind: 'native' | 'portable' } | undefined
 /** The fastest implementation on this platform, loaded once. */
 export const fastestCurve = (): Curve => findFastest().curve
 
-/** Which implementation that is. */
+/** The kind of implementation that {@link fastestCurve} chose. */
 export const kindOfCurve = (): 'native' | 'portable' => findFastest().kind
 
 function findFastest() {

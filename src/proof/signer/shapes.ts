@@ -1,4 +1,4 @@
-/** What `/v1/signer` answers. */
+/** The shape of the answer of `GET /v1/signer`. */
 
 import * as t from '../../web/http/shape.ts'
 import { registryLogId } from '../anchors/shapes.ts'

@@ -1,4 +1,4 @@
-/** What a sum over the log is: it gets each logged receipt once, in the order of the log. */
+/** The interface of a sum over the log, which gets each logged receipt once and in log order. */
 import type { Nusd } from '../../kernel/money.ts'
 import type { EndedRun } from '../db/schema/schema.ts'
 import type { Query, Work } from '../db/sql/query-steps.ts'
@@ -9,7 +9,7 @@ export type CountedReceipt = Pick<
   'accountId' | 'keyId' | 'model' | 'status' | 'lines' | 'cost' | 'passport' | 'finishedAt'
 > & {
   place: number
-  /** What the run cost the operator; null where that is not known. */
+  /** The operator's own cost of the run; null if it is unknown. */
   wholesale: Nusd | null
 }
 

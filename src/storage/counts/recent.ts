@@ -35,7 +35,7 @@ export function recentReceipts(): RecentReceipts {
   return {
     add(ended, costs) {
       const wholesale = costs.length > 0 ? costsOf(costs) : undefined
-      // Those that another node numbers are never placed here.
+      // Runs that another node numbers are never placed here, so the map is emptied when full.
       if (unplaced.size + ended.length > unplacedMost) unplaced.clear()
       for (const run of ended) {
         const { id, logPlace: place } = run

@@ -1,8 +1,8 @@
-/** What a public receipt adds to the public figures, and the histogram of first tokens. */
+/** Computes what a public receipt adds to the public figures and the histogram of first tokens. */
 import type { EndedRun, ExplorerModelRow, ShareRow } from '../db/schema/schema.ts'
 import { grainStart } from './grain.ts'
 
-/** What a receipt adds to the public figures: only what its owner makes public. */
+/** A receipt's part of the public figures. It has only what the owner made public. */
 export type Figure = Pick<ExplorerModelRow, 'model' | 'runs' | 'cost' | 'firstTokens'> & {
   at: number
 }

@@ -18,7 +18,7 @@ export function* moveFigures(
 function* add(q: Query, { explorerModels }: Tables, change: ExplorerModelRow): Work<void> {
   const { grain, at, model } = change
   const none = { grain, at, model, runs: 0, cost: 0n, firstTokens: noFirstTokens() }
-  // Of two concurrent first writers, one adds the row and the other waits for it.
+  // Two first writers at once: one adds the row, and the other waits for it.
   const target = [explorerModels.grain, explorerModels.at, explorerModels.model]
   yield* rows(
     q

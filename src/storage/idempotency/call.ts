@@ -23,7 +23,7 @@ export type Sealer = {
 export type Call = {
   /** A hash of the caller, the route and the key. */
   scope: string
-  /** Of the request body. */
+  /** A keyed hash of the request body. */
   fingerprint: string
 }
 

@@ -19,7 +19,7 @@ const dropBatch = 500
 export function callStore({ tables: { idempotentCalls }, ...db }: Db): CallStore {
   return {
     find: async (scope) => {
-      // Of a run in memory alone no row tells yet; before its end there is no answer.
+      // An open run in memory has no row yet, and no answer before its end.
       const begun = db.open.call(scope)
       if (begun) return begun
       return db.read((q) =>

@@ -19,6 +19,6 @@ export function* addEvents(
 ): Work<void> {
   const first = now * placesPerMs + behindLedger
   const found = added.map((event, i) => toEventRow(event, first + i, now))
-  // The same event twice in one millisecond counts once.
+  // A repeat of an event in the same millisecond has the same id and is stored once.
   yield* upsert(tables.events, found, [])
 }

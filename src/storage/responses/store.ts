@@ -14,7 +14,7 @@ export type KeptMark = Pick<KeptItemRow, 'id' | 'runId' | 'keys' | 'bytes' | 'un
 export type KeptStore = {
   /** The rows of an account with these ids that are not past, of all its runs. */
   find(account: string, ids: readonly string[]): Promise<KeptMark[]>
-  /** The same of these runs. */
+  /** The rows of an account's runs that are not past. */
   findRuns(account: string, runIds: readonly string[]): Promise<KeptMark[]>
   /** Whole rows, at least those of these ids in these runs. */
   read(account: string, named: readonly Pick<KeptMark, 'id' | 'runId'>[]): Promise<KeptItemRow[]>

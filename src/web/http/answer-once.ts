@@ -58,7 +58,7 @@ export async function answerOnce<T>(
   }
 }
 
-type Wish<S> = Omit<OnceRequest, 'text'> & {
+type BodyRequest<S> = Omit<OnceRequest, 'text'> & {
   shape: S
   /** Whether the body may be missing: it is then one without members. */
   isOptional?: true
@@ -72,7 +72,7 @@ type Wish<S> = Omit<OnceRequest, 'text'> & {
 export async function answerBody<S extends TSchema, T>(
   deps: Pick<Deps, 'calls' | 'replies' | 'clock' | 'settings'>,
   context: Context,
-  { shape, isOptional, ...asked }: Wish<S>,
+  { shape, isOptional, ...asked }: BodyRequest<S>,
   make: (body: Static<S>, call: Call | undefined) => Promise<T>,
 ): Promise<T | Response> {
   const { value, text } = await readSent(deps, asked.request, isOptional)

@@ -8,7 +8,7 @@ const embedded: EmbeddedAsset[] = embedAssets()
 const byName = new Map(embedded.map((asset) => [asset.name, asset.path]))
 const byPath = new Map(embedded.map((asset) => [asset.path, lazily(asset)]))
 
-/** Where browsers find an embedded file. @throws Error when there is none of that name. */
+/** The URL path of an embedded file. @throws Error for an unknown name. */
 export function assetPath(name: string): string {
   const path = byName.get(name)
   if (path === undefined) throw new Error(`there is no asset ${name}`)

@@ -2,7 +2,7 @@
 import { type Address, formatAddress, parseAddress } from '../../kernel/network-address.ts'
 import { type Block, isWithin, parseBlock } from '../../kernel/network-block.ts'
 
-/** What of a server tells who is at the other end of the connection. */
+/** The part of Bun's server that knows the address of a request's peer. */
 export type PeerSource = { requestIP(request: Request): { address: string } | null }
 
 /** Whether an address belongs to a proxy whose X-Forwarded-For is believed. */
@@ -39,7 +39,7 @@ export function clientAddress(
   return formatAddress(peer)
 }
 
-/** What one client is counted under: an IPv4 address, or the /64 an IPv6 host can roam in. */
+/** The key that limits count a client by: its IPv4 address, or its /64, since IPv6 hosts roam. */
 export function rateKey(address: string): string {
   const parsed = parseAddress(address)
   if (!parsed) return unknownAddress

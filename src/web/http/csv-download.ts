@@ -9,7 +9,7 @@ export const csvMax = 10_000
 export const csvStep = 200
 
 /** Reads a page behind a row; `next` is undefined at the end. */
-export type CsvRead<Row> = (
+export type CsvReader<Row> = (
   after: string | undefined,
 ) => Promise<{ items: readonly Row[]; next: string | undefined }>
 
@@ -27,7 +27,7 @@ export type CsvFile<Row> = {
 }
 
 /** A file of the newest rows, at most {@link csvMax} of them. */
-export const listAsCsv = <Row>(read: CsvRead<Row>, file: CsvFile<Row>): Download => ({
+export const listAsCsv = <Row>(read: CsvReader<Row>, file: CsvFile<Row>): Download => ({
   fileName: file.fileName,
   contentType: 'text/csv; charset=utf-8',
   open(signal) {
@@ -39,7 +39,7 @@ export const listAsCsv = <Row>(read: CsvRead<Row>, file: CsvFile<Row>): Download
 })
 
 async function* write<Row>(
-  read: CsvRead<Row>,
+  read: CsvReader<Row>,
   { fields }: CsvFile<Row>,
   signal: AbortSignal,
 ): AsyncGenerator<string> {

@@ -24,9 +24,9 @@ export type ErrorDeps = {
   showRefusal?: (...asked: Parameters<ShowRefusal>) => ErrorPage | undefined
   /** How a request's protocol writes a refusal; ours where it has no way of its own. */
   errorFormFor?: (request: Request) => ErrorForm | undefined
-  /** What to say of a path that is not served; the ordinary words where it gives none. */
+  /** The message of a 404 for a path without a route; undefined keeps the usual words. */
   missingWords?: (pathname: string) => string | undefined
-  /** The same of a path that takes other methods only; the words of a 405 where it gives none. */
+  /** The message for a path that takes other methods only; undefined makes it a usual 405. */
   swallowedWords?: (pathname: string) => string | undefined
   /** Absent without shards. */
   shard?: Shard | undefined
@@ -95,7 +95,7 @@ function misroutedOf(
     : new Refusal('misdirected_request', elsewhereDetail(other))
 }
 
-/** What a route had said in headers that is as true of a refusal. */
+/** Headers of a route that stay true when it refuses: they go out with the error, too. */
 const lasting = [
   'access-control-allow-origin',
   'access-control-expose-headers',

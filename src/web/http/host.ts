@@ -1,7 +1,7 @@
 /** Checks the Host header. */
 import { parseAddress } from '../../kernel/network-address.ts'
 
-/** Where the server listens. Port 0 asks for a free one; `serve` writes back which it became. */
+/** The address to listen on. Port 0 asks for a free port; `serve` then sets the one it got. */
 export type Listen = { hostname: string; port: number }
 
 /**

@@ -3,10 +3,10 @@ export type JsonPosition = { offset: number; line: number; column: number }
 
 const word = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y
 const escaped = /\\u[0-9a-fA-F]{4}/y
-/** What ends a run of plain characters in a string. */
+/** A character that ends a run of plain ones in a string. */
 const special = /["\\]|[^ -\uffff]/g
 
-/** What may stand at a point of a JSON text. */
+/** Tokens that the grammar allows at a point of a JSON text. */
 type Expected = 'value' | 'value-or-end' | 'name' | 'name-or-end' | 'colon' | 'comma-or-end' | 'end'
 
 /** Tokens that are looked through: in a longer text a place is not worth the time. */
@@ -32,7 +32,7 @@ export function findJsonError(text: string): JsonPosition | undefined {
   return undefined
 }
 
-/** What may follow a token that starts with `first`; undefined when it may not stand here. */
+/** The tokens allowed after one that starts with `first`; undefined if it is itself not allowed. */
 function step(expected: Expected, first: string, open: string[]): Expected | undefined {
   if (first === ']' || first === '}') {
     const opener = first === ']' ? '[' : '{'

@@ -25,18 +25,18 @@ export function mountLater(app: AnyElysia, load: () => Promise<() => void>): voi
   })
 }
 
-/** What mounts the rest of an app, once for all who call it; undefined when all is there. */
+/** Mounts the rest of an app, once for all callers; undefined if all of it is mounted. */
 export const restToMount = (app: AnyElysia): (() => Promise<void>) | undefined => restOf.get(app)
 
 type AnswerFailure = (request: Request, error: unknown) => Response
 
 const failureOf = new WeakMap<AnyElysia, AnswerFailure>()
 
-/** Notes how an app says that it failed before a route could. */
+/** Sets an app's answer to failures before any route ran. */
 export const sayFailures = (app: AnyElysia, answer: AnswerFailure): void =>
   void failureOf.set(app, answer)
 
-/** What an app answers when it failed before a route could. */
+/** The app's answer to a failure before any route ran; an empty 500 if it noted none. */
 export const answerFailure = (app: AnyElysia, request: Request, error: unknown): Response =>
   failureOf.get(app)?.(request, error) ?? new Response(null, { status: 500 })
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
 import { retryHeaders } from '../../kernel/retry-headers.ts'
 
-/** What a limiter said of one request. Times in ms. */
+/** A limiter's decision about one request. Times in ms. */
 export type Verdict =
   | { ok: true; remaining: number; resetMs: number }
   | { ok: false; remaining: 0; resetMs: number; retryAfterMs: number }
@@ -27,7 +27,7 @@ const windowMs = 60_000
  */
 export function makeLimiter(clock: Pick<Clock, 'monotonic'>, maxKeys = 100_000): Limiter {
   const fullAt = new Map<string, number>()
-  /** The same of the bucket that all others share. */
+  /** The time at which the bucket that all other keys share is full again. */
   let crowdFullAt = Number.NEGATIVE_INFINITY
 
   /** The key that was used longest ago, if its bucket is full again. */
@@ -127,7 +127,7 @@ export function refuseInvalidKey(
   refuse('invalid_key', words)
 }
 
-/** Where a key's limit stands, in headers (draft-ietf-httpapi-ratelimit-headers-11). */
+/** The state of a key's limit as headers (draft-ietf-httpapi-ratelimit-headers-11). */
 export function rateHeaders(perMinute: number, verdict: Verdict): Record<string, string> {
   const seconds = Math.ceil(verdict.resetMs / 1000)
   return {

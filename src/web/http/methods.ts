@@ -2,7 +2,7 @@
 import type { AnyElysia, Context } from 'elysia'
 import { Refusal } from '../../kernel/refusal.ts'
 
-/** What lets the scripts of any web page read an answer. */
+/** Headers that let scripts of any web page read an answer (CORS). */
 export const openHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'x-request-id, x-receipt-id, etag, retry-after, retry-after-ms',

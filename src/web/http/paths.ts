@@ -18,7 +18,7 @@ export function isForFewPrograms(url: string): boolean {
   return forFewPrograms.test(url.slice(start, start + 16))
 }
 
-/** Where the path of a request's URL begins; a Host that is none leaves the path alone. */
+/** The index of the path in a request's URL; without a valid Host, Bun gives the path alone. */
 export const pathStart = (url: string): number => (url.startsWith('/') ? 0 : url.indexOf('/', 8))
 
 const forPrograms = /^\/(v1|v1beta|v2|openai|mcp|log|liabilities|livez|readyz)(?![\w-])/

@@ -39,7 +39,7 @@ export type Query<F extends Fields = Fields> = {
   parameters: { [K in keyof F]: t.TSchema }
   /** Reads all of them, in their order. @throws Refusal 'invalid_request' */
   read: (query: URLSearchParams) => Values<F>
-  /** The same for a form, which sends every field: one that was left empty asks for nothing. */
+  /** Reads a form, which sends every field: an empty one counts as absent. */
   readForm: (query: URLSearchParams) => Values<F>
 }
 
@@ -128,7 +128,7 @@ export const pageFields = (after: string) => ({
 
 const spanHours = { '24h': 24, '7d': 7 * 24, '30d': 30 * 24 } as const
 
-/** What lists of runs and of receipts are narrowed and sorted by, all of them. */
+/** The filters and orders that all lists of runs and of receipts share. */
 export const rowFields = (sample: string) => ({
   last: choice('Only those of this time up to now; `from` goes before it.', ['24h', '7d', '30d'], {
     label: 'When',

@@ -12,7 +12,7 @@ export function queryOf(request: Request): URLSearchParams {
 export const withoutEmpty = (query: URLSearchParams): URLSearchParams =>
   new URLSearchParams([...query].filter(([, value]) => value !== ''))
 
-/** Where a list with empty fields in its address stands without them; undefined if it has none. */
+/** The address of a list without its empty fields; undefined if it has none of them. */
 export function tidyAddress(path: string, query: URLSearchParams): string | undefined {
   const tidy = withoutEmpty(query)
   if (tidy.size === query.size) return undefined

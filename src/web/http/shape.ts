@@ -21,15 +21,15 @@ import type { Json } from '../../kernel/canonical.ts'
 export type { Static, TSchema } from '@sinclair/typebox'
 
 /** Keywords of JSON Schema that are checked as well as shown. */
-type Checked = { readonly [keyword: string]: unknown }
+type Keywords = { readonly [keyword: string]: unknown }
 
 /** Keywords that the reference shows and no door checks: a command refuses in its own words. */
 export const told = (keywords: { readonly [keyword: string]: Json }) => ({ told: keywords })
 
-export const text = (about: string, example: string, more?: Checked): TString =>
+export const text = (about: string, example: string, more?: Keywords): TString =>
   Type.String({ description: about, examples: [example], ...more })
 
-export const integer = (about: string, example: number, more?: Checked): TInteger =>
+export const integer = (about: string, example: number, more?: Keywords): TInteger =>
   Type.Integer({ description: about, examples: [example], ...more })
 
 /** An integer of at least 0. */
@@ -100,7 +100,7 @@ export const oneOf = <const T extends string>(about: string, words: readonly T[]
     { description: about },
   ) as TSchema as TUnion<TLiteral<T>[]>
 
-/** The same for a body whose command refuses other words itself. */
+/** A word of a body. The reference shows the choices; the command refuses other words itself. */
 export const word = (about: string, words: readonly string[]): TString =>
   Type.String({ description: about, ...told({ enum: [...words] }) })
 
@@ -114,7 +114,7 @@ export const real = (about: string, example: number): TNumber =>
 export const anything = <T = unknown>(about: string, example: Json): TUnsafe<T> =>
   Type.Unknown({ description: about, examples: [example] }) as TSchema as TUnsafe<T>
 
-export const list = <T extends TSchema>(of: T, about: string, more?: Checked): TArray<T> =>
+export const list = <T extends TSchema>(of: T, about: string, more?: Keywords): TArray<T> =>
   Type.Array(of, { description: about, ...more })
 
 /** Names of the caller's own choice, and their values. */
@@ -122,7 +122,7 @@ export const map = <T extends TSchema>(
   of: T,
   about: string,
   example: Json,
-  more?: Checked,
+  more?: Keywords,
 ): TRecord<TString, T> =>
   Type.Record(Type.String(), of, { description: about, examples: [example], ...more })
 
@@ -140,10 +140,10 @@ export const usuallyNull = <T extends TSchema>(shape: T, about?: string): TUnion
 })
 
 /** One of several forms; the first one is the example. */
-export const either = <T extends TSchema[]>(about: string, shapes: [...T], more?: Checked) =>
+export const either = <T extends TSchema[]>(about: string, shapes: [...T], more?: Keywords) =>
   Type.Union(shapes, { ...(about === '' ? {} : { description: about }), ...more })
 
-/** The same, under its name in the reference. */
+/** {@link either} under a name in the reference. */
 export const choice = <T extends TSchema[]>(name: string, about: string, shapes: [...T]) =>
   either(about, shapes, { $id: name })
 
@@ -160,7 +160,7 @@ type Properties<M> = {
 }
 type Shape<M> = Properties<M> extends infer P extends Record<string, TSchema> ? TObject<P> : never
 
-/** The same members, each of which may be left out. */
+/** Makes all members optional. */
 export const optional = <M extends Members>(members: M) =>
   Object.fromEntries(
     Object.entries(members).map(([name, shape]) => [`${name}?`, shape]),

@@ -91,7 +91,7 @@ class BodyWait<T> {
   }
 }
 
-/** What is still on its way is not waited for. */
+/** Closes the connection, because the rest of a refused body may still arrive on it. */
 const headers = { connection: 'close' }
 
 const tooLate = { message: 'The body took too long to arrive. Send it again, faster.', headers }

@@ -7,7 +7,7 @@ import type { StreamRoom } from './memory-budget.ts'
 import { answerShared, standing } from './standing-headers.ts'
 import { toRefusal } from './to-refusal.ts'
 
-/** What a stream needs of the route's context. */
+/** The parts of a route's context that a stream uses. */
 export type SseContext = {
   request: Request
   set: { headers: Record<string, string | number> }
@@ -84,8 +84,8 @@ export const sseAnswer = ({ set }: Pick<SseContext, 'set'>, frames: string): Res
  * Answers with a stream of server-sent events that `run` writes. A silent stream carries a comment
  * every 15 s. A slow client is waited for once the system's own buffers are full. One that then
  * takes nothing for 30 s counts as gone, and so does one that has no room in the memory budget.
- * What `run` throws becomes a last event `{"error":…}` after which nothing follows: no `[DONE]`, so
- * no client takes the stream for whole.
+ * An error of `run` becomes the last event, `{"error":…}`, without a `[DONE]` after it: no client
+ * may take the stream for whole.
  */
 export function sseResponse(
   { request, set, server }: SseContext,
@@ -116,7 +116,7 @@ class EventStream implements SseClient, Bun.DirectUnderlyingSource<Uint8Array> {
   readonly signal = new StopSwitch()
   private readonly over = Promise.withResolvers<void>()
   private sink: Sink | undefined
-  /** What was sent before there was a socket to write to. */
+  /** Frames sent before Bun asked for the stream and gave it a socket. */
   private early = ''
   private isOver = false
   private waiting: PromiseWithResolvers<void> | undefined
@@ -149,7 +149,7 @@ class EventStream implements SseClient, Bun.DirectUnderlyingSource<Uint8Array> {
       const { toError = errorFrame } = this.options
       this.send(toError(refusal, requestId))
     }
-    // What it still keeps counts until it was taken.
+    // Unsent bytes stay in memory: their part of the budget is freed once the client took them.
     if (this.waiting) await this.waiting.promise
     ending()
     this.end(close)

@@ -5,7 +5,7 @@ import { Refusal, toErrorBody } from '../../kernel/refusal.ts'
 import type { Listen } from './host.ts'
 import { serveApp, serveRequests } from './serve.ts'
 
-/** What a start is at before it takes traffic. */
+/** The steps of a start before it takes traffic. */
 export type Phase = 'starting' | 'migrating' | 'database' | 'clock' | 'checking'
 
 /** A listener that says how far the start is until there is something to serve. */

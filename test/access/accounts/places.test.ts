@@ -49,9 +49,12 @@ describe('a sign-in text is for this place', () => {
     ['of another version', { version: '2' }, 'version'],
     ['for another chain', { chainId: 1 }, 'chain_id'],
     ['without the checksum', { address: address.toLowerCase() }, 'address'],
-  ] as [string, Partial<SiweMessage>, string | undefined][])('%s', async (_, other, reason) => {
-    expect(await reasonOf(() => checkSite({ ...good, ...other }, baseUrl))).toBe(reason)
-  })
+  ] as [string, Partial<SiweMessage>, string | undefined][])(
+    'A text that names a place %s is judged as expected.',
+    async (_, other, reason) => {
+      expect(await reasonOf(() => checkSite({ ...good, ...other }, baseUrl))).toBe(reason)
+    },
+  )
 })
 
 describe('a sign-in text is for now', () => {
@@ -63,9 +66,12 @@ describe('a sign-in text is for now', () => {
     ['at its begin', { notBefore: at(0) }, undefined],
     ['a moment before its begin', { notBefore: at(1) }, 'not_before'],
     ['with an invalid begin time', { notBefore: 'soon' }, 'not_before'],
-  ] as [string, Partial<SiweMessage>, string | undefined][])('%s', async (_, other, reason) => {
-    expect(await reasonOf(() => checkTimes({ ...good, ...other }, now))).toBe(reason)
-  })
+  ] as [string, Partial<SiweMessage>, string | undefined][])(
+    'A text %s is judged as expected.',
+    async (_, other, reason) => {
+      expect(await reasonOf(() => checkTimes({ ...good, ...other }, now))).toBe(reason)
+    },
+  )
 
   const minute = 60_000
   test.each([
@@ -95,7 +101,7 @@ describe('a sign-in text has a size', () => {
     expect(await reasonOf(() => parseSiwe('\n'.repeat(40)))).toBe('size')
   })
 
-  test('and one form', async () => {
+  test('A sign-in text is accepted in one form alone.', async () => {
     expect((await parseSiwe(text)).domain).toBe('gw.example')
     expect(await reasonOf(() => parseSiwe(`${text}\n`))).toBeOneOf(['grammar', 'not_canonical'])
   })
@@ -170,12 +176,15 @@ describe('an unsafe request', () => {
     [{ origin: `${baseUrl}:8443` }, 'csrf_failed'],
     [{ origin: 'null' }, 'csrf_failed'],
     [{}, undefined],
-  ] as [Record<string, string>, string | undefined][])('with %j', async (headers, refused) => {
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-      expect(await asked(headers, method)).toBe(refused)
-    }
-    for (const method of ['GET', 'HEAD', 'OPTIONS']) {
-      expect(await asked(headers, method)).toBeUndefined()
-    }
-  })
+  ] as [Record<string, string>, string | undefined][])(
+    'An unsafe request with the headers %j is judged as expected.',
+    async (headers, refused) => {
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+        expect(await asked(headers, method)).toBe(refused)
+      }
+      for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+        expect(await asked(headers, method)).toBeUndefined()
+      }
+    },
+  )
 })

@@ -16,7 +16,7 @@ describe('where a sign-in leads', () => {
     '/@user',
     '/https://evil.example',
     '/%2f%2fevil.example',
-  ])('to %s', (path) => {
+  ])('A sign-in leads to the local path %s.', (path) => {
     expect([isLocalPath(path), nextPage(path)]).toEqual([true, path])
   })
 
@@ -46,7 +46,7 @@ describe('where a sign-in leads', () => {
     './/evil.example',
     '@evil.example',
     `/${'x'.repeat(2048)}`,
-  ])('never to %j', (path) => {
+  ])('A sign-in never leads to %j.', (path) => {
     expect([isLocalPath(path), nextPage(path), signInPath(path)]).toEqual([
       false,
       '/dashboard',
@@ -86,7 +86,7 @@ describe('a browser is called', () => {
     ['curl/8.5.0', 'curl'],
     ['something else', 'something else'],
     ['', 'Unknown program'],
-  ])('%s', (userAgent, name) => {
+  ])('The browser of the user agent %s is named.', (userAgent, name) => {
     expect(browserName(userAgent)).toBe(name)
   })
 })

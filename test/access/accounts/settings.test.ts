@@ -49,7 +49,7 @@ describe.each(engines)('the settings of an account on %s', (engine) => {
     expect(await kept()).toBe('none')
   })
 
-  test('403 from another origin', async () => {
+  test('A request from another origin is a 403.', async () => {
     const headers = { 'sec-fetch-site': 'cross-site', 'content-type': 'application/json' }
     const answer = await own.call(path, { method: 'PATCH', headers, json: { retention: '30d' } })
     expect(answer.status).toBe(403)
@@ -120,7 +120,7 @@ describe.each(engines)('the settings of an account on %s', (engine) => {
     }
   })
 
-  test('are one account’s own', async () => {
+  test('Settings of one account do not change another’s.', async () => {
     await set({ retention: '24h' })
     const id = await s.ask('mine')
     const other = browser(s.w)

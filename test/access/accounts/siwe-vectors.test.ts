@@ -37,14 +37,14 @@ describe.skipIf(!folder)('EIP-4361 vectors (VECTORS_DIR)', () => {
     expect(counts).toEqual([19, 29, 18, 4, 10])
   })
 
-  test.each(positive)('reads: %s', async (_, { message, fields }) => {
+  test.each(positive)('The parser reads the vector: %s.', async (_, { message, fields }) => {
     const parsed = await parseSiwe(message)
     for (const [name, value] of Object.entries(fields)) {
       expect(parsed[name as keyof typeof parsed] ?? null).toEqual(value as never)
     }
   })
 
-  test.each(negative)('refuses to read: %s', async (_, message) => {
+  test.each(negative)('The parser refuses the vector: %s.', async (_, message) => {
     expect(await rejectionOf(parseSiwe(message))).toBeInstanceOf(Refusal)
   })
 

@@ -172,7 +172,7 @@ describe('POST /api/auth/verify, each text honestly signed', () => {
     ['in another form', wrongForm],
     ['for another time', wrongTime],
   ])('refuses one %s', (_, cases) => {
-    test.each(cases)('%s', async (_what, make, expected) => {
+    test.each(cases)('The text is refused: %s.', async (_what, make, expected) => {
       const { status, body, own } = await verify(make)
       expect(own.jar.has('sid')).toBe(false)
       if (typeof expected === 'number') return expect(status).toBe(expected)
@@ -181,7 +181,7 @@ describe('POST /api/auth/verify, each text honestly signed', () => {
   })
 
   describe('takes', () => {
-    test.each(right)('%s', async (_, make, expected) => {
+    test.each(right)('The text is accepted: %s.', async (_, make, expected) => {
       const { status, body } = await verify(make)
       expect([status, body.account]).toEqual([Number(expected), wallet.address])
     })
@@ -227,7 +227,7 @@ describe('POST /api/auth/verify', () => {
     ],
   ]
   promise`B8`
-  test.each(signatures)('a signature %s', async (_, make, status) => {
+  test.each(signatures)('A signature %s gets the expected answer.', async (_, make, status) => {
     const own = browser(service)
     const { message } = await askNonce(own)
     const signature = make(await wallet.signMessage({ message }))
@@ -244,7 +244,7 @@ describe('POST /api/auth/verify', () => {
     ['null', null],
   ]
   promise`B9 H: A text to sign in with is a string, never an object.`
-  test.each(bodies)('400 invalid_request: %s', async (_, json) => {
+  test.each(bodies)('The body is a 400 invalid_request: %s.', async (_, json) => {
     const answer = await service.call('/api/auth/verify', { json })
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request' } })

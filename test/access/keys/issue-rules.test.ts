@@ -114,7 +114,7 @@ describe('a key is issued', () => {
     expect(await refused(() => issue(account, { parentId: key.id }))).toBe(type)
   })
 
-  test('once for one id', async () => {
+  test('A key is issued once for one id.', async () => {
     const account = someone()
     const id = w.deps.ids.make('key')
     await issue(account, { id })

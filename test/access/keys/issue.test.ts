@@ -167,7 +167,7 @@ describe.each(engines)('a new key on %s', (engine) => {
         if (!above) throw new Error('no ancestor')
         expect(key.capLimit <= above.capLimit && key.expiresAt <= above.expiresAt).toBe(true)
         expect(key.scopes.filter((scope) => !above.scopes.includes(scope))).toEqual([])
-        // Whatever a child's list allows, its ancestors' lists allow.
+        // A model that a child's list allows is allowed by its ancestors' lists.
         for (const model of ['a', 'abc', 'b/', 'b/c', 'b', 'c']) {
           const allows = (row: KeyRow) =>
             row.models.some((glob) => new RegExp(`^${glob.replace('*', '.*')}$`).test(model))

@@ -129,7 +129,7 @@ describe('a glob', () => {
     ['a+', 'aa', false],
     ['a$', 'a', false],
     ['^a', 'a', false],
-  ] as const)('%j on %j: %p', (glob, model, expected) => {
+  ] as const)('The glob %j on the model %j gives %p.', (glob, model, expected) => {
     expect(matches(glob, model)).toBe(expected)
   })
 

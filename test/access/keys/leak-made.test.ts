@@ -173,7 +173,7 @@ describe.each(engines)('a thief who rotates before the report, on %s', (engine) 
     w.call('/v1/keys/self/rotate', { key, method: 'POST', json })
   const statusOf = async (key: string) => (await w.call('/v1/plans', { key })).status
 
-  test('needs the scope keys:mint', async () => {
+  test('A rotation needs the scope keys:mint.', async () => {
     const { key, secret } = await w.key()
     for (const id of ['self', key.id]) {
       const answer = await w.call(`/v1/keys/${id}/rotate`, { key: secret, method: 'POST' })

@@ -84,7 +84,7 @@ describe.skipIf(!postgresServer)('a node that remembers a key hears from another
     await untilFound(secret, ({ key }) => key.revokedAt !== null)
   }, 60_000)
 
-  test('that it was paused', async () => {
+  test('The other node hears that the key was paused.', async () => {
     const { id, secret } = await remembered()
     await pauseKey(one.deps, { keyId: id, actor: 'test' })
     await untilFound(secret, ({ chain }) => chain.some(({ pausedAt }) => pausedAt !== null))

@@ -237,7 +237,7 @@ describe('names and tags that try to be more than text', () => {
   const fit = payloads.filter((text) => !/\p{Cc}/u.test(text))
   const short = fit.filter((text) => text.length <= 64)
 
-  test('are 40 at least', () => expect(short.length).toBeGreaterThanOrEqual(40))
+  test('There are at least 40 such names.', () => expect(short.length).toBeGreaterThanOrEqual(40))
 
   promise`C1`
   test('are shown as text on every page of keys', async () => {

@@ -205,7 +205,7 @@ describe('a list of networks', () => {
     [[['10.0.0.0/8']], 'unknown', false],
     [[['10.0.0.0/8']], '', false],
   ]
-  test.each(cases)('%j allows %s: %p', (lists, address, allowed) => {
+  test.each(cases)('The networks %j allow %s: %p.', (lists, address, allowed) => {
     expect(allows(() => assertAddressAllowed(chainOf(...lists), () => address))).toBe(allowed)
   })
 })

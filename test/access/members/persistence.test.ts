@@ -29,7 +29,7 @@ describe.each(engines)('what a member cannot keep or reach on %s', (engine) => {
     expect(roles).toEqual(['viewer'])
   })
 
-  test('A key of a developer reaches nothing of the whole account, whatever its scopes.', async () => {
+  test('A key of a developer cannot reach the whole account, even with all scopes.', async () => {
     const dev = await member(w, owner, 'developer')
     const scopes = ['runs:write', 'runs:read', 'keys:mint', 'keys:read', 'webhooks:write']
     const { secret, id } = await jsonOf(

@@ -49,12 +49,12 @@ describe('the reader of the tests refuses', () => {
     'a sample without a family': 'a 1\n',
     'a type without its help': '# TYPE a gauge\na 1\n',
     'a series twice': '# HELP a A.\n# TYPE a gauge\na{x="1"} 1\na{x="1"} 2\n',
-    'a counter that is no total': '# HELP a A.\n# TYPE a counter\na 1\n',
+    'a counter without _total in its name': '# HELP a A.\n# TYPE a counter\na 1\n',
     'a value that is none': '# HELP a A.\n# TYPE a gauge\na one\n',
     'an open label': '# HELP a A.\n# TYPE a gauge\na{x="1} 1\n',
     'no end of the last line': '# HELP a A.\n# TYPE a gauge\na 1',
   }
-  test.each(Object.entries(wrong))('%s', (_, text) => {
+  test.each(Object.entries(wrong))('The reader refuses an exposition: %s.', (_, text) => {
     expect(() => readExposition(text)).toThrow()
   })
 })

@@ -42,7 +42,7 @@ export function readExposition(text: string): Map<string, ToldFamily> {
   for (const [name, family] of families) {
     if (family.samples.length === 0) throw new Error(`${name} has no sample`)
     if (family.type === 'counter' && !name.endsWith('_total'))
-      throw new Error(`${name} is no total`)
+      throw new Error(`${name} does not end in _total`)
     if (family.type === 'histogram') checkBuckets(name, family.samples)
   }
   return families
@@ -75,7 +75,7 @@ function checkBuckets(name: string, samples: Told[]): void {
     const isWhole = bounds.at(-1) === Infinity && counts.at(-1) === total
     const hasSum = told.some((one) => one.name === `${name}_sum`)
     if (!rises(bounds) || !rises(counts) || !isWhole || !hasSum) {
-      throw new Error(`${name} is no histogram`)
+      throw new Error(`${name} is not a histogram`)
     }
   }
 }

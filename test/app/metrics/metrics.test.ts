@@ -38,7 +38,7 @@ for (const engine of engines) {
       w = await world({ engine, toml })
       metrics = openMetrics(w)
       secret = (await w.key({ balance: usd })).secret
-      const messages = [{ role: 'user', content: 'tell nobody' }]
+      const messages = [{ role: 'user', content: 'keep this private' }]
       for (const [model, stream] of asked) {
         const json = { model, messages, max_tokens: 100, stream, user: 'carol' }
         await (await w.call('/v1/chat/completions', { key: secret, json })).text()
@@ -125,7 +125,7 @@ for (const engine of engines) {
     promise`A18`
     test('nothing in it names an account, a key or what anyone wrote', () => {
       const words = [testAccount, testAccount.slice(2), 'sk-service', secret]
-      words.push('tell nobody', 'carol', 'quick', upstream.url)
+      words.push('keep this private', 'carol', 'quick', upstream.url)
       expect(words.filter((word) => text.toLowerCase().includes(word.toLowerCase()))).toEqual([])
       expect(text).not.toMatch(/(run|key|rcpt|acc|node)_[0-9a-z]{16}/)
     })
@@ -188,7 +188,7 @@ describe('the listener of /metrics', () => {
   })
 
   promise`C12`
-  test('is another than that of the API, which answers 404', async () => {
+  test('The port of the metrics differs from that of the API, which answers 404.', async () => {
     expect((await w.call('/metrics')).status).toBe(404)
     expect(new URL(metrics.url).port).not.toBe(new URL(w.origin).port)
   })

@@ -157,7 +157,7 @@ test('one that comes back in the very block it was taken away from gets only wha
   expect((await w.all()).map(({ loss }) => loss)).toEqual([0n])
 })
 
-test('a deposit that was final keeps its money, whatever leaves the chain; it is an alarm', async () => {
+test('A final deposit keeps its money if its block leaves the chain, and raises an alarm.', async () => {
   const tx = chain.add([transferLog(alice, units(50))])
   chain.mine(1020)
   await w.look()

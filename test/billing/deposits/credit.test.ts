@@ -109,7 +109,7 @@ describe('what a block holds', () => {
   promise`F9`
   test.each([
     ['of another token', transferLog(bob, units(20), { address: alice })],
-    ['to somebody else', transferLog(bob, units(20), { topics: topicsOf(bob, alice) })],
+    ['to another address', transferLog(bob, units(20), { topics: topicsOf(bob, alice) })],
     [
       'of an NFT, with its id as a fourth topic',
       transferLog(bob, 0n, { topics: topicsOf(bob, treasury, 20_000_000n), data: '0x' }),
@@ -133,9 +133,9 @@ describe('what a block holds', () => {
     ['marked as removed', transferLog(bob, units(20), { removed: true })],
     ['of nothing', transferLog(bob, 0n)],
     ['from the treasury to itself', transferLog(treasury, units(20))],
-  ])('a log %s is no deposit', async (_, log) => {
+  ])('A log %s is not a deposit.', async (_, log) => {
     const before = (await w.states()).length
-    // Half a byte of data is no JSON-RPC: then nothing at all is believed.
+    // Half a byte of data is not valid JSON-RPC: the whole answer is then refused.
     if (log.data.length % 2 === 1) log.data = '0x01312d00'
     chain.add([log])
     await settled()
@@ -163,7 +163,7 @@ describe('what a block holds', () => {
   })
 
   promise`F2`
-  test('a transaction that failed brings nothing, whatever a server says of its logs', async () => {
+  test('A failed transaction credits nothing, even if a server shows logs of it.', async () => {
     const tx = chain.add([transferLog(bob, units(20))], { status: 0 })
     chain.fault = (method) =>
       method === 'eth_getLogs'

@@ -213,7 +213,7 @@ describe('a second server that does not answer', () => {
     follow()
     Object.assign(second, state)
     await w.look()
-    // What waits takes nothing of what its account may be credited early.
+    // A deposit that waits does not use up its account's early credit.
     expect(await w.states()).toEqual(['confirming 90', 'credited 25'])
     expect(await reasons()).toContain('confirming second_down')
     expect((await w.status()).deposits).toMatchObject({ status: 'degraded', reason: 'second_down' })

@@ -154,15 +154,18 @@ async function play(liar: 'first' | 'second', steps: Step[]): Promise<void> {
   }
 }
 
-describe('whatever one of two RPC servers says, the chain is what is credited once it is honest', () => {
+describe('one of two RPC servers lies, and the chain is credited once it is honest', () => {
   promise`F15`
-  test.each(['first', 'second'] as const)('where the %s one lies', async (liar) => {
-    const steps = fc.array(step, { minLength: 2, maxLength: 12 })
-    await fc.assert(
-      fc.asyncProperty(steps, (all) => play(liar, all)),
-      { numRuns: Number(process.env.LIES_RUNS ?? nightly(10, 100)) },
-    )
-  })
+  test.each(['first', 'second'] as const)(
+    'The credits are those of the chain after the %s server lied.',
+    async (liar) => {
+      const steps = fc.array(step, { minLength: 2, maxLength: 12 })
+      await fc.assert(
+        fc.asyncProperty(steps, (all) => play(liar, all)),
+        { numRuns: Number(process.env.LIES_RUNS ?? nightly(10, 100)) },
+      )
+    },
+  )
 
   promise`F15`
   test.each([

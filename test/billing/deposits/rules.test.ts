@@ -73,7 +73,7 @@ describe('a deposit stands deep enough', () => {
     ['very large, in a safe block', 1001n, 900, 0n, false],
     ['very large, in a final block', 1001n, 500, 0n, true],
     ['very large, in the next one', 1001n, 501, 0n, false],
-  ] as const)('%s', (_, amount, blockNumber, today, is) => {
+  ] as const)('The depth of a deposit is judged: %s.', (_, amount, blockNumber, today, is) => {
     expect(isDeepEnough({ amount, blockNumber, today }, heads, policy)).toBe(is)
   })
 })
@@ -271,7 +271,7 @@ describe('the token of the configuration', () => {
     ['with a length beyond its answer', word(32) + word(4_000_000).slice(2) + textWord(''), null],
     ['with nothing', '0x', null],
     ['with a number alone', word(6), null],
-  ] as const)('answers its symbol %s', async (_, answer, symbol) => {
+  ] as const)('The token’s symbol is read or refused %s.', async (_, answer, symbol) => {
     const chain = { call: async () => answer } as unknown as Pick<Chain, 'call'>
     expect(await readSymbol(chain, policy.token)).toBe(symbol)
   })

@@ -17,7 +17,7 @@ const ranges = (chain: StubChain) =>
       return [Number(fromBlock), Number(toBlock)] as const
     })
 
-promise`F7 H: A scan leaves no gap, whatever a server answers.`
+promise`F7 H: A scan leaves no gap after any answer of a server.`
 describe('the ranges that are asked for', () => {
   let chain: StubChain
   let w: Depositing

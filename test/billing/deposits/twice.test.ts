@@ -45,10 +45,10 @@ const finalize = async () => {
   await w.look()
 }
 
-promise`F15 C: A transfer is credited once, whatever two RPC servers say in whatever order: a final
+promise`F15 C: A transfer is credited once after any answers of two RPC servers in any order: a final
   deposit stays as it is, and the journal takes one credit for each transfer.`
 describe('a server that denies a finalized deposit for one look', () => {
-  test('does not get one deposit credited twice', async () => {
+  test('The deposit is credited once after a server denied it for one look.', async () => {
     chain.add([transferLog(alice, units(50))])
     await finalize()
     expect(await w.states()).toEqual(['finalized 50'])
@@ -76,7 +76,7 @@ describe('a server that denies a finalized deposit for one look', () => {
     expect([await w.balance(alice), await w.balance(bob)]).toEqual([20 * 7, 20 * 2])
   })
 
-  test('changes nothing of it by a rescan of older blocks either', async () => {
+  test('A rescan of older blocks does not change the deposit either.', async () => {
     const tx = chain.add([transferLog(alice, units(50))])
     await finalize()
     chain.mine(5000)

@@ -175,7 +175,7 @@ describe('a scan', () => {
     },
   )
 
-  test('that breaks in our own code is no trouble of the chain', async () => {
+  test('A scan that breaks in our own code is not counted as trouble of the chain.', async () => {
     const logs = async () => {
       throw new Error('a bug')
     }
@@ -200,7 +200,7 @@ describe('a rescan', () => {
     ['goes on where it was broken off', 100, 20_000, 9100],
     ['is over once it reached what every look reads', 402, 10_000, undefined],
     ['is over also where there is more to read behind that', 9000, 20_000, undefined],
-  ] as const)('%s', async (_, wanted, latest, next) => {
+  ] as const)('The rescan %s.', async (_, wanted, latest, next) => {
     await look()
     await w.deps.deposits.wantRescan(wanted)
     chain.latest = latest

@@ -104,7 +104,7 @@ describe('a renewal', () => {
     expect(await other.current()).toMatchObject({ plan: 'once', status: 'active', periodEnd: null })
   })
 
-  test('of a period that somebody renewed meanwhile is left to whoever finds the next', async () => {
+  test('A period that another node renewed meanwhile is left to the next look.', async () => {
     const own = await payer(w, 100)
     await own.subscribe('builder')
     w.advance(32 * day)
@@ -232,9 +232,12 @@ describe('a quote', () => {
     ['what is paid once, dearer', has({ periodEnd: null }), 'scale', 50, 'now', 200n * usd, 50],
     ['what is paid once, free', has({ periodEnd: null }), 'free', 50, 'cancel', 0n, 50],
     ['what is paid once, the same', has({ periodEnd: null }), 'twin', 50, 'now', 20n * usd, 50],
-  ] as const)('for who has %s', (_, current, id, at, change, charge, startsAt) => {
-    expect(quoteOf(current, planOf(id), at)).toMatchObject({ change, charge, startsAt })
-  })
+  ] as const)(
+    'The quote for an account that has %s.',
+    (_, current, id, at, change, charge, startsAt) => {
+      expect(quoteOf(current, planOf(id), at)).toMatchObject({ change, charge, startsAt })
+    },
+  )
 
   test('lists plans of one price as they were written down, and prices hold from the start', () => {
     const twins = ['b', 'a'].map((id) => ({ id, price_nusd: 20n * usd, limits: {} }))

@@ -170,7 +170,7 @@ describe('what a change of plan costs', () => {
       0n,
     ],
   ]
-  test.each(cases)('%s', (_, from, to, change, charge) => {
+  test.each(cases)('The change costs the expected amount: %s.', (_, from, to, change, charge) => {
     expect(quoteOf(from, plan(to), middle)).toMatchObject({ change, charge })
   })
 

@@ -62,7 +62,7 @@ describe.each(engines)('the dashboard’s plans on %s', (engine) => {
       ['POST', '/api/portal/plans/builder/subscribe'],
       ['POST', '/api/portal/plans/cancel'],
       ['POST', '/api/portal/plans/resume'],
-    ])('401 session_required: %s %s', async (method, path) => {
+    ])('Without a session %s %s is a 401 session_required.', async (method, path) => {
       const answer = await browser(w).call(path, { method })
       expect(answer.status).toBe(401)
       expect((await answer.json()).error.type).toBe('session_required')

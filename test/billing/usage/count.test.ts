@@ -88,7 +88,7 @@ describe.each(engines)('counting receipts on %s', (engine) => {
   })
 })
 
-/** On PostgreSQL a node may find that another took over: nothing of its batch is stored. */
+/** On PostgreSQL a node may find that another took over: its whole batch is dropped. */
 function leaseLost(error: unknown): void {
   expect(String(error)).toContain('the lease counts was lost')
 }

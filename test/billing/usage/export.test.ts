@@ -64,7 +64,7 @@ describe.each(engines)('GET /v1/usage/export on %s', (engine) => {
     })
 
     promise`I10 C: An export holds what its key may see, and nothing else.`
-    test('shows a key its own subtree and nothing of anyone else', async () => {
+    test('An export shows a key its own subtree and no other runs.', async () => {
       const root = ['root', "'=child()", 'grandchild', "'=child()", 'root', 'grandchild']
       expect(await runKeysOf('root')).toEqual(root)
       const child = ["'=child()", 'grandchild', "'=child()", 'grandchild']
@@ -188,7 +188,7 @@ describe.each(engines)('GET /v1/usage/export on %s', (engine) => {
       ['?from=now', 'from'],
       ['?from=2026-11-21&to=2026-11-20', 'to'],
     ]
-    test.each(wrong)('%s', async (query, param) => {
+    test.each(wrong)('The export refuses the query %s.', async (query, param) => {
       const answer = await get(query)
       expect(answer.status).toBe(400)
       expect((await answer.json()).error).toMatchObject({ type: 'invalid_request', param })

@@ -233,7 +233,7 @@ describe('a text of someone in a CSV', () => {
     ...['=1+1', '=HYPERLINK("http://x","y")', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1'],
     ...['  =1', '\u00a0=1', '＝1', '＋1', '－1', '＠x', '=cmd|" /C calc"!A0', '-2+3+cmd'],
   ]
-  test.each(hostile)('%j is no formula', (name) => {
+  test.each(hostile)('The field %j is written as text, not as a formula.', (name) => {
     const field = parseCsv(toLine([textField(name)]))[0]?.[0]
     expect(field).toBe(`'${name}`)
     for (const form of ['csv', 'focus'] as const) {

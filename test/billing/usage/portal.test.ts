@@ -89,7 +89,7 @@ describe.each(engines)('the dashboard’s usage on %s', (engine) => {
     })
 
     test.each(['key', 'model', 'tag'])(
-      '200 by %s: names are text, whatever they are made of',
+      'Usage by %s shows names as text, even names that look like HTML.',
       async (by) => {
         const { status, html } = await htmlOf(`?group_by=${by}`)
         expect(status).toBe(200)
@@ -130,7 +130,7 @@ describe.each(engines)('the dashboard’s usage on %s', (engine) => {
   })
 
   describe('GET /api/portal/usage', () => {
-    test('401 without a session', async () => {
+    test('Usage without a session is a 401.', async () => {
       for (const path of ['', '/export']) {
         const answer = await browser(w).call(`/api/portal/usage${path}`)
         expect(answer.status).toBe(401)

@@ -14,7 +14,7 @@ describe('a range', () => {
     ['2026-11-21T01:00:00+02:30', Date.UTC(2026, 10, 20, 22, 30)],
     ['2026-11-21T01:00:00-02:30', Date.UTC(2026, 10, 21, 3, 30)],
   ]
-  test.each(read)('begins at %s', (text, from) => {
+  test.each(read)('The range begins at the time %s.', (text, from) => {
     expect(readPeriod({ from: text })).toEqual({ from, to: Number.POSITIVE_INFINITY })
   })
 
@@ -81,7 +81,7 @@ describe('places to read', () => {
     expect(spansOf([2 * day], marks, { cursor: 40, size: 15 })).toEqual([])
   })
 
-  test('are read in pieces', async () => {
+  test('Places of the log are read in pieces.', async () => {
     const pieces = await Array.fromAsync(walk([{ start: 0, end: 5 }], 2))
     expect(pieces.map(({ start, end }) => [start, end])).toEqual([
       [0, 2],

@@ -152,7 +152,7 @@ describe.each(engines)('GET /v1/usage on %s', (engine) => {
       ['?group_by=day,', 'group_by'],
       ['?group_by=hour', 'group_by'],
     ]
-    test.each(wrong)('%s', async (query, param) => {
+    test.each(wrong)('The usage refuses the query %s.', async (query, param) => {
       const answer = await w.call(`/v1/usage${query}`, { key: root.secret })
       expect(answer.status).toBe(400)
       expect((await answer.json()).error).toMatchObject({ type: 'invalid_request', param })

@@ -68,7 +68,7 @@ const spellings = [
 
 describe('where a webhook may go', () => {
   promise`E3 C: An address that users influence is resolved and checked before it is called.`
-  test.each(spellings)('not to %s', (url) => {
+  test.each(spellings)('A webhook may not go to %s.', (url) => {
     expect(isTarget(url, strict)).toBe(false)
   })
 

@@ -167,7 +167,7 @@ describe("LiteLLM's file", () => {
       '"supported_output_modalities": ["text"], "output_cost_per_image": 0.00012',
       'output_cost_per_image',
     ],
-  ])('a price that nobody can ask for refuses no model and is named: %s', (price, name) => {
+  ])('A price that no request can use is named and refuses no model: %s', (price, name) => {
     const { models, refused } = litellm(chat('a', `${base}, ${price}`))
     expect(refused).toEqual([])
     expect(models[0]?.notes).toEqual([`Ignored, because no request here can ask for it: ${name}`])

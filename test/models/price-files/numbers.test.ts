@@ -56,7 +56,7 @@ describe('numbers of a price file', () => {
     ['0%', 1_000_000n],
     ['12.5 %', 1_125_000n],
     ['1000%', 11_000_000n],
-  ])('a markup of %s', (text, value) => {
+  ])('A markup of %s is read.', (text, value) => {
     const factor = readMarkup(text)
     expect(factor && roundUp(factor, 6).value).toBe(value)
   })

@@ -41,7 +41,7 @@ describe('What would make the bill wrong is refused by name:', () => {
     ['audio', { voice: 'a' }],
     ['web_search_options', {}],
     ['background', true],
-  ])('%s', (name, value) => {
+  ])('The member %s is refused by its name.', (name, value) => {
     const asked: JsonObject = { max_tokens: 5, messages: [{ role: 'user', content: 'a' }] }
     for (const [protocol, body] of [
       ['messages', asked],
@@ -133,7 +133,7 @@ describe('A conversation of many items takes time in proportion to their number'
       () => translated('messages', blocks(16_000)),
       () => translated('messages', blocks(32_000)),
     ],
-  ])('%s', (_, once, twice) => {
+  ])('The time grows in proportion to the items: %s.', (_, once, twice) => {
     once()
     const [n, twoN] = [timeOf(once), timeOf(twice)]
     // Twice as many take twice as long, not four times; garbage and neighbours take the rest.

@@ -60,7 +60,7 @@ describe('Tools that the caller runs go on as they came, known or not:', () => {
     'computer_20251124',
     'memory_20250818',
     'never_heard_of_20990101',
-  ])('%s of Messages', (type) => {
+  ])('The tool %s of Messages goes on as it came.', (type) => {
     const tools = [{ type, name: 'x', more: { a: 1 } }]
     const native = messages({ tools })
     expect(sent(native)).toMatchObject({ body: { tools }, ignored: [] })

@@ -111,7 +111,7 @@ describe('what a refusal teaches', () => {
       { callIds: { most: 9, isExact: true } },
     ],
   ]
-  test.each(members)('%p', (body, refusal, learned) => {
+  test.each(members)('The body %p learns from a refusal.', (body, refusal, learned) => {
     expect(learn({ ...hello, ...body }, refusal)).toEqual(learned)
   })
 

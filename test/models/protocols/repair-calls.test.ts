@@ -177,7 +177,7 @@ describe('calls of tools', () => {
       [both[0]],
     ],
   ]
-  test.each(table)('%s', (_, pieces, calls) => {
+  test.each(table)('The calls of tools are repaired: %s.', (_, pieces, calls) => {
     const { chunks, whole } = read(pieces)
     expect(callsIn(whole)).toEqual(calls)
     // The first piece of each call has what clients build it from, and only that one.
@@ -247,7 +247,7 @@ describe('finish reasons', () => {
     ['sensitive', 'content_filter', []],
     ['brand_new', 'stop', ['brand_new']],
     ['constructor', 'stop', ['constructor']],
-  ])('%s is %s', (word, finish, left) => {
+  ])('The finish reason %s is read as %s.', (word, finish, left) => {
     const { unknown, whole } = read([], { finish: word })
     expect([(whole['choices'] as JsonObject[])[0]?.['finish_reason'], unknown]).toEqual([
       finish,

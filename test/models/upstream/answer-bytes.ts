@@ -33,7 +33,7 @@ export const doubtfulAnswers: [what: string, bytes: string][] = [
   ['a tab after a transfer coding', coded('chunked\t')],
   ['an empty Content-Length', sized('')],
   ['a name before a space', sized('5\r\nX : y')],
-  ['a name that is no token', sized('5\r\nX(y): z')],
+  ['a name that is not a token', sized('5\r\nX(y): z')],
   ['a folded line', sized('5\r\nX: y\r\n z')],
   ['a line without a colon', sized('5\r\nX')],
   ['a control character in a value', sized('5\r\nX: a\x01b')],

@@ -106,7 +106,7 @@ const open: Course[] = [
     ['closed'],
   ],
   [
-    'closes by an answer to a request from before it opened anew',
+    'closes by an answer to a request from before it opened again',
     'take x X, wait 30, take 4 A, failed 4, answered x',
     'closed',
     ['open', 'closed'],

@@ -41,13 +41,13 @@ const courses: [what: string, steps: string, last: string, told: BreakerState[]]
   ['two failures in a row are not enough', 'take a, failed a, take b, failed b', 'closed', []],
   ['a third opens it', 'take a, failed a, take b, failed b, take c, failed c', 'open', ['open']],
   [
-    'an answer between them begins the count anew',
+    'an answer between them restarts the count',
     'take a, failed a, take b, failed b, take c, answered c, take d, failed d, take e, failed e',
     'closed',
     [],
   ],
   [
-    'what nobody listened to is neither',
+    'an answer that its client left counts as neither',
     'take a, failed a, take b, failed b, take c, left c, take d, failed d',
     'open',
     ['open'],
@@ -200,7 +200,7 @@ describe('what a failure says of the server', () => {
     ['aborted', undefined, 'left'],
     ['too_long', undefined, 'left'],
   ]
-  test.each(cases)('%s %p: %s', (reason, status, verdict) => {
+  test.each(cases)('The failure %s %p counts as %s.', (reason, status, verdict) => {
     expect(verdictOf(new UpstreamFailure(reason, { status }))).toBe(verdict as 'failed')
   })
 })

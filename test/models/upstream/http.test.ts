@@ -97,8 +97,8 @@ describe.each(ways)('%s', (_, ask) => {
       expect(calls[0]?.headers['accept-encoding']).toBe('identity')
     })
 
-    fault`24: an upstream refuses, resets, has a wrong certificate or a name nobody knows → 502, the
-      hold is freed, and it counts as a failure of the upstream`
+    fault`24: an upstream refuses, resets, has a wrong certificate or an unknown name → 502, the hold
+      is freed, and it counts as a failure of the upstream`
     test('no one listening is unreachable', async () => {
       const { url, stop } = await stub({})
       await stop()
@@ -108,7 +108,7 @@ describe.each(ways)('%s', (_, ask) => {
     promise`E6 H: An upstream has a certificate of a trusted authority.`
     fault`24`
     test.skipIf(!Bun.which('openssl'))(
-      'a server with a certificate that nobody vouches for is unreachable',
+      'A server with a self-signed certificate is unreachable.',
       async () => {
         const folder = await mkdtemp(join(tmpdir(), 'tls-'))
         const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
@@ -163,7 +163,7 @@ describe.each(ways)('%s', (_, ask) => {
     that fails again and again is left alone until one request finds that it works. Missing: a limit
     of its own for connecting: it counts into the wait for the first byte.`
   describe('how long it may take', () => {
-    test('no headers in time', async () => {
+    test('A server without headers in time is a timeout.', async () => {
       const { url } = await stub({})
       const failure = await failureOf(post(url, 'stall', { limits: { firstByteMs: 30 } }))
       expect(failure).toMatchObject({ reason: 'timeout' })
@@ -191,7 +191,7 @@ describe.each(ways)('%s', (_, ask) => {
       expect(await failureOf(read)).toMatchObject({ reason: 'timeout' })
     })
 
-    test('our own slowness between two reads is no silence of theirs', async () => {
+    test('Our own delay between two reads does not count as silence of the server.', async () => {
       const { url } = await stub({})
       const answer = await post(url, 'slow', { limits: { idleMs: 150 } })
       await answer.read()

@@ -147,7 +147,7 @@ describe('answers that are none', () => {
   }
 
   for (const model of ['text', 'shape']) {
-    test(`what is no completion is an error: ${model}`, async () => {
+    test(`An answer that is not a completion is an error: ${model}.`, async () => {
       expect(await failureOf(complete(model))).toMatchObject({ reason: 'error' })
       expect(await failureOf(stream(model))).toMatchObject({ reason: 'error' })
     })

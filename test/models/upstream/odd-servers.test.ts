@@ -170,7 +170,7 @@ describe('ends of streams', () => {
     ['a page', '<html><body>data: {}</body></html>', 'error'],
     ['nothing', '', 'error'],
     ['a word of null as finish', said(hello.replace('null', '"null"')), 'cut'],
-  ])('%s', async (_, text, reason) => {
+  ])('A stream ends with %s.', async (_, text, reason) => {
     body = text
     expect((await ask('openai', true)).failure?.reason).toBe(reason as never)
   })

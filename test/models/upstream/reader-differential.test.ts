@@ -101,7 +101,7 @@ describe.skipIf(!Bun.which('node'))('beside the HTTP client of Node', () => {
   })
 
   promise`E13`
-  test('whatever keeps a connection here is the same whole answer to Node', async () => {
+  test('An answer that keeps its connection open reads the same in Node.', async () => {
     const seed = Number(process.env['FUZZ_SEED'] ?? 16)
     const answers = fc.sample(spoiltAnswer, {
       seed,

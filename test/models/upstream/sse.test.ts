@@ -106,7 +106,7 @@ describe('events of servers that write them loosely', () => {
       ['{\n "a": [\n1\n],\n"b":2 }'],
     ],
   ]
-  test.each(table)('%s', (_, text, events) => {
+  test.each(table)('The parser reads loose events: %s.', (_, text, events) => {
     const bytes = encoder.encode(text)
     expect(parse(bytes)).toEqual(events)
     expect(parse(...[...bytes].map((byte) => Uint8Array.of(byte)))).toEqual(events)

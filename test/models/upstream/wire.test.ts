@@ -24,7 +24,7 @@ describe('the head of an answer', () => {
     [['Content-Length: 5', 'Content-Encoding: gzip'], { encoding: 'gzip' }],
     [['Content-Length: 5', 'Content-Encoding: identity'], { encoding: undefined }],
   ]
-  test.each(good)('%p is read', (fields, says) => {
+  test.each(good)('The head with the fields %p is read.', (fields, says) => {
     expect(readHead(headOf(...fields))).toMatchObject({ status: 200, ...says })
   })
 
@@ -56,7 +56,7 @@ describe('the head of an answer', () => {
     headOf('no colon'),
     headOf('A: b\nContent-Length: 5'),
     'HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked',
-  ])('%p is none', (head) => {
+  ])('The text %p is not a head.', (head) => {
     expect(readHead(head)).toBeUndefined()
   })
 })
@@ -77,7 +77,7 @@ describe('a body in chunks', () => {
     }
   })
 
-  test('knows what follows it', () => {
+  test('A body in chunks tells the bytes that follow it.', () => {
     const body = open()
     takeBody(body, Buffer.concat([whole, Buffer.from('HTTP/1.1 200 OK')]))
     expect([body.state, body.hasMore]).toEqual(['over', true])
@@ -91,7 +91,7 @@ describe('a body in chunks', () => {
     '123456789\r\n',
     '5\r\nhello!\r\n',
     'f'.repeat(2000),
-  ])('%p is broken', (text) => {
+  ])('The body %p is a broken one in chunks.', (text) => {
     const body = open()
     takeBody(body, Buffer.from(text))
     expect(body.state).toBe('broken')
@@ -140,7 +140,7 @@ describe('a connection', () => {
   }
   const hello = `${headOf('Content-Length: 5')}\r\n\r\nhello`
 
-  test('serves request after request', async () => {
+  test('A connection serves request after request.', async () => {
     const { sockets, wire } = await serve((socket) => socket.write(hello))
     for (let i = 0; i < 5; i++) expect(await (await ask(wire)).text()).toBe('hello')
     expect(sockets).toHaveLength(1)
@@ -164,7 +164,7 @@ describe('a connection', () => {
     await until('the first one closed', () => sockets.filter((one) => !one.destroyed).length === 1)
   })
 
-  test('gives nothing of a whole answer to a client that gave up before reading it', async () => {
+  test('A client that gave up before reading gets no part of a whole answer.', async () => {
     const { wire } = await serve((socket) => socket.write(hello))
     const stop = new AbortController()
     const { signal } = stop

@@ -44,7 +44,7 @@ describe.skipIf(noAnvil)('a database that is an old copy', () => {
     expect(JSON.stringify(self)).toContain('"held_nusd":0')
   })
 
-  test('goes on being read', async () => {
+  test('An old copy of a database can still be read.', async () => {
     for (const path of [
       `/v1/receipts/${id}`,
       `/v1/receipts/${id}/proof`,

@@ -57,7 +57,7 @@ for (const engine of sharedEngines) {
       await a.receipts(2)
       a.advance(leaseMs)
       const slow = await a.deps.anchors.takeLease()
-      if (!slow) throw new Error('nobody else holds the lease')
+      if (!slow) throw new Error('another node holds the lease')
       a.advance(leaseMs)
       await keepAnchored(other)
       const before = await a.db.read((q) => rows(q.select().from(a.db.tables.anchors)))

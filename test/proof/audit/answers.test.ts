@@ -95,7 +95,7 @@ describe('the signers', () => {
     expect(lost?.rotation?.signature).toBeNull()
   })
 
-  test('are sorted, in whatever order the service names them', () => {
+  test('The signers are sorted from any order in which the service names them.', () => {
     const at = (from: number) => signerAnswer({ from_index: from })
     const orders = ['0 20 40', '20 0 40', '20 40 0', '40 20 0'].map((text) => text.split(' '))
     for (const order of orders) {

@@ -104,7 +104,7 @@ describe('a service that lies is found out', () => {
       { signer: signerAnswer({ issuer: 'https://evil.example' }) },
       ['signers'],
     ],
-  ])('%s', async (_, change, names) => {
+  ])('The audit finds the lie: %s.', async (_, change, names) => {
     const report = await audit(change)
     expect([report.holds, having(report, 'fail')]).toEqual([false, names] as never)
   })
@@ -153,7 +153,7 @@ describe('a service that lies is found out', () => {
     expect([report.holds, having(report, 'fail')]).toEqual([false, ['checkpoint']] as never)
   })
 
-  test('one that does not answer is no liar: it could not be checked', async () => {
+  test('A service that does not answer could not be checked; it is not called a liar.', async () => {
     const service: Service = {
       get: async () => {
         throw new ServiceTrouble('GET /v1/signer has no answer.')
@@ -210,7 +210,7 @@ describe('what was checked is said', () => {
 describe('what an earlier audit saw', () => {
   const earlier = sampleLog(17).checkpoint()
 
-  test('is still there', async () => {
+  test('The audit passes if all that it saw earlier is still there.', async () => {
     const report = await audit({}, earlier)
     expect([report.holds, having(report, 'skip')]).toEqual([
       true,

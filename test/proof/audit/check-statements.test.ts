@@ -47,7 +47,7 @@ describe('what a service says it owes', () => {
       return told
     })
 
-  test('holds, page by page', async () => {
+  test('The statements hold, read page by page.', async () => {
     const holds =
       'pass: 3 statements in this log; the newest is of 7.00 USD at 2026-11-20T12:00:03.000Z.'
     expect(await audited()).toBe(holds)
@@ -196,7 +196,7 @@ describe('what lies in the treasury', () => {
     )
   })
 
-  test('is read strictly', async () => {
+  test('The answer about the treasury is read strictly.', async () => {
     const service = (answer: unknown): Service => ({ get: async () => answer })
     expect(
       await rejectionOf(readStatements(service({ data: [5], has_more: false }))),

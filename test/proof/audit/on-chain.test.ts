@@ -108,7 +108,7 @@ describe('a chain that says what the service says', () => {
     ])
   })
 
-  test('holds with nothing anchored', async () => {
+  test('The audit holds with nothing anchored.', async () => {
     const of = known({ latest: {}, finalized: {}, head: { size: 0, count: 0 } })
     expect((await audit(of, { anchors: [] })).holds).toBe(true)
   })
@@ -177,7 +177,7 @@ describe('a chain that says something else', () => {
       ['chain_signers'],
       'sign 0 to 9; the service says 0 to the end.',
     ],
-  ])('%s', async (_, change, names, words) => {
+  ])('The audit fails for %s.', async (_, change, names, words) => {
     const { holds, having, reason } = await audit(known(change))
     expect([holds, having('fail')]).toEqual([false, names])
     expect(reason(names[0] as AuditCheckName)).toContain(words)
@@ -221,7 +221,7 @@ describe('what cannot be asked is unavailable, and does not hold', () => {
   test.each([
     ['the chain does not answer', async () => Promise.reject(new ChainUnavailable('unreachable'))],
     ['there is no registry', async (): Promise<Hex> => '0x'],
-  ])('where %s', async (_, call) => {
+  ])('The audit is unavailable where %s.', async (_, call) => {
     const { holds, having, reason } = await audit(known(), {}, { owner, chain: { call } })
     expect([holds, having('unavailable')]).toEqual([false, chainNames])
     expect(reason('chain_count')).toStartWith('The chain could not be read: ')

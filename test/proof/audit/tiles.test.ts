@@ -238,7 +238,7 @@ describe('a quote that a receipt names', () => {
     return audit(sampleFiles({ digests }), { papers: [paperOf('r.json', file), ...papers] })
   }
 
-  test('was kept', async () => {
+  test('A quote that the receipt names was kept.', async () => {
     const { report, status } = await auditWith(quote, paperOf('q.json', fileFor(quote)))
     expect([report.holds, status('receipts'), status('quotes')]).toEqual([true, 'pass', 'pass'])
   })

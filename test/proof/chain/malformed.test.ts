@@ -79,12 +79,12 @@ const asked = { registry, owner: registry, origin: 'https://gw.example', signer:
 test.each<[string, Hex]>([
   ['one word too few', words('5')],
   ['a number above what its type holds', words('f'.repeat(64), '1', '1')],
-])('a contract whose head is %s is no registry', async (_, data) => {
+])('A contract whose head is %s is not a registry.', async (_, data) => {
   const failed = await readHead(other(data), registry, hash).catch((error: unknown) => error)
   expect(failed).toBeInstanceOf(NoRegistry)
 })
 
-test('a contract that says neither yes nor no of a signer is no registry', async () => {
+test('A contract that answers neither yes nor no about a signer is not a registry.', async () => {
   const claim = { ...asked, size: 5n, index: 1n }
   const failed = await readEvidence(other(words('5', '6', '7')), claim).catch(
     (error: unknown) => error,

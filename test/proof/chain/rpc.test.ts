@@ -137,7 +137,7 @@ describe.skipIf(noAnvil)('chain 4663 over JSON-RPC', () => {
     ['a number that is none', 'eth_getBalance', 'many'],
     ['a list that is none', 'eth_getLogs', {}],
     ['a receipt that is text', 'eth_getTransactionReceipt', 'yes'],
-  ])('%s is malformed', async (_, method, value) => {
+  ])('An answer with %s is malformed.', async (_, method, value) => {
     first.fault = (asked) => (asked === method ? result(value) : undefined)
     const chain = open([first.url])
     const calls: Record<string, () => Promise<unknown>> = {

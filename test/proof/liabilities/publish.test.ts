@@ -23,8 +23,8 @@ for (const engine of engines) {
     const faults = () => auditStore(w.db).faults(w.deps.clock.now())
     const trust = () => ({ signers: [{ address: w.deps.signer.address }] })
 
-    promise`D59 C: What is said to be owed is the sum of all balances at one moment, to the
-      nano-dollar, on both engines; nothing of a statement counts before all of it is stored.`
+    promise`D59 C: A liabilities statement is the sum of all balances at one moment, to the
+      nano-dollar, on both engines; it counts only once all of it is stored.`
     test('is the sum of all balances, and each account finds its own in it', async () => {
       const row = await publish(w)
       expect(row.statement.total_nusd).toBe(String(12n * usd + 4n))

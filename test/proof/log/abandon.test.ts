@@ -224,7 +224,7 @@ describe('the log that follows', () => {
     expect(await signed()).toHaveLength(502)
   })
 
-  test('signs nothing of a log before the one that is left', async () => {
+  test('The server signs no leaf of logs before the abandoned one.', async () => {
     const { secret: key } = await w.key({ balance: 10n ** 9n })
     const json = { model: 'counterfoil/echo-1', input: 'hello' }
     for (let i = 0; i < 2; i++) await w.call('/v1/runs', { key, json })

@@ -6,7 +6,7 @@ import {
   type Range,
 } from '../../../src/proof/log/tree.ts'
 
-/** Beyond 2^32 bits are no numbers of 32 bits any more; no log gets there in a test. */
+/** Sizes above 2^32, where 32-bit operators fail; no log of a test grows that large. */
 const sizes = [
   2 ** 32 - 1,
   2 ** 32,

@@ -81,12 +81,12 @@ describe.each(sharedEngines)('an empty log on %s and two servers with two base_u
     const key = await fundedKey(second)
     expect(await runOn(second, key)).toBe(200)
     await stop(second)
-    // From its first receipt on the log keeps its name, whatever links say.
+    // From its first receipt on, the log keeps its name; a new base_url changes links alone.
     expect((await start(one)).deps.settings.issuer).toBe(two)
   })
 
   promise`N3`
-  test('a server that slept while another named the log anew issues no receipt under the old name', async () => {
+  test('A server that slept while another renamed the log issues no receipt under the old name.', async () => {
     const asleep = await start(one)
     const key = await fundedKey(asleep)
     const later = asleep.deps.leaseClock.now() + 60_000

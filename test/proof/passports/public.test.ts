@@ -90,7 +90,7 @@ describe.each(engines)('GET /v1/passports on %s', (engine) => {
     expect(await page.text()).toContain(`sort=runs&amp;after=${place}"`)
   })
 
-  test('by kind', async () => {
+  test('The public list is narrowed by kind.', async () => {
     const found = await walk('&kind=service')
     expect(found.map(({ handle }) => handle)).toEqual(names.filter((_, i) => i % 3 === 0).reverse())
   })

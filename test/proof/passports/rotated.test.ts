@@ -50,7 +50,7 @@ const trusted = () =>
     untilIndex: untilIndex === null ? null : BigInt(untilIndex),
   }))
 
-test('a statement holds after its signer was rotated, and is signed anew where it was revoked', async () => {
+test('A statement survives a rotation of its signer and is signed again after a revocation.', async () => {
   const wished = { account: actor, handle: 'long-lived', displayName: 'x', kind: 'agent' as const }
   const passport = await createPassport(service.deps, wished)
   await publishPassport(service.deps, { passport, actor })

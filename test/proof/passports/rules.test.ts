@@ -37,7 +37,7 @@ describe('a handle', () => {
     'ﬀab',
     'abc\u200b',
     '%61bc',
-  ])('%p is none', (handle) => {
+  ])('The text %p is not a handle.', (handle) => {
     expect(isHandle(handle)).toBe(false)
     expect(() => assertHandle(handle)).toThrow('A handle has 3 to 30 characters')
   })
@@ -81,7 +81,7 @@ describe('a handle', () => {
     ['rnn', 'mn'],
     ['wvv', 'vvw'],
     ['gate', '9ate'],
-  ])('%p looks like %p', (one, other) => {
+  ])('The handle %p looks like the handle %p.', (one, other) => {
     expect(skeletonOf(one)).toBe(skeletonOf(other))
   })
 
@@ -124,7 +124,7 @@ describe('a profile', () => {
     ['a\nb', 'display_name'],
     ['---', 'display_name'],
     ['\u200d', 'display_name'],
-  ])('refuses the name %p', (displayName) => {
+  ])('A profile refuses the name %p.', (displayName) => {
     expect(() => toProfile({ ...base, displayName })).toThrow(/name/)
   })
 
@@ -150,7 +150,7 @@ describe('a profile', () => {
     `https://example.com/${'x'.repeat(200)}`,
     'java\tscript:alert(1)',
     'https://exa\u202emple.com',
-  ])('refuses the link %p', (link) => {
+  ])('A profile refuses the link %p.', (link) => {
     expect(() => toProfile({ ...base, links: [link] })).toThrow('Each link')
   })
 
@@ -169,11 +169,11 @@ describe('a record', () => {
     [10n * usd, '10_to_100_usd'],
     [100n * usd, '100_to_1000_usd'],
     [1000n * usd, 'over_1000_usd'],
-  ] as const)('%p nano-USD are %p', (spent, band) => {
+  ] as const)('A spend of %p nano-USD is in the band %p.', (spent, band) => {
     expect(spendBand(spent)).toBe(band)
   })
 
-  test('of nothing says none', () => {
+  test('A record without runs shows none.', () => {
     const row = {
       runs: 0,
       succeeded: 0,

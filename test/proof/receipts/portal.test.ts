@@ -131,17 +131,17 @@ describe.each(engines)('receipts in a browser on %s', (engine) => {
     })
 
     test('without a session is a 401 or the way to the sign-in', async () => {
-      const id = await s.ask('nobody')
-      const nobody = browser(s.w)
+      const id = await s.ask('without a session')
+      const signedOut = browser(s.w)
       for (const path of ['', `/${id}`, `/${id}/file`]) {
-        const answer = await nobody.call(`/api/portal/receipts${path}`)
+        const answer = await signedOut.call(`/api/portal/receipts${path}`)
         expect([answer.status, (await answer.json()).error.type]).toEqual([401, 'session_required'])
       }
       for (const action of ['share', 'erase']) {
-        const answer = await portal(id, action, {}, nobody)
+        const answer = await portal(id, action, {}, signedOut)
         expect([answer.status, (await answer.json()).error.type]).toEqual([401, 'session_required'])
       }
-      const asked = await page(`/dashboard/receipts/${id}`, nobody)
+      const asked = await page(`/dashboard/receipts/${id}`, signedOut)
       expect([asked.status, asked.headers.get('location')]).toEqual([
         303,
         expect.stringContaining('/signin?next='),

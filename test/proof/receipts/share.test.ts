@@ -37,7 +37,7 @@ for (const engine of engines) {
         const blind = await w.key({ scopes: without('receipts:read') })
         const wish = { account: otherAccount, scopes: [...scopes], balance: usd }
         Object.assign(keys, {
-          nobody: undefined,
+          keyless: undefined,
           nonsense: 'sk-service-nonsense',
           foreign: (await w.key(wish)).secret,
           blind: blind.secret,
@@ -91,7 +91,7 @@ for (const engine of engines) {
         expect(shown).toEqual(ids)
       })
 
-      test('its proof shows hashes, places and the checkpoint, and nothing of the run', async () => {
+      test('Its proof shows hashes, places and the checkpoint, and no part of the run.', async () => {
         const id = await s.ask('a secret')
         const proof = await (await s.w.call(`/v1/receipts/${id}/proof`)).json()
         const { checkpoint, path, leaf, ...rest } = proof
@@ -133,7 +133,7 @@ for (const engine of engines) {
         }
       }, 60_000)
 
-      test('what is shown by default: run, charge and passport, nothing of the texts', async () => {
+      test('A share shows run, charge and passport by default, and no text.', async () => {
         const id = await s.ask('defaults')
         expect(await (await s.share(id, { visibility: 'public' })).json()).toEqual({
           object: 'share',

@@ -82,13 +82,13 @@ describe('a keystore', () => {
     60_000,
   )
 
-  test('that ethers made opens', () => {
+  test('The server opens a keystore that ethers made.', () => {
     const key = { address: signerFromHex(secret).address, privateKey: `0x${secret}` }
     const made = encryptKeystoreJsonSync(key, password, { scrypt: { N: 1024, r: 8, p: 1 } })
     expect(toHex(openKeystore(made, password))).toBe(`0x${secret}`)
   })
 
-  test('with its password in a file is the signer; the newline at the end is no part of it', () => {
+  test('A keystore opens with a password file, whose last newline does not count.', () => {
     const file = put('keystore.json', JSON.stringify(pbkdf2), 0o644)
     const passwordFile = put('password', `${password}\n`)
     const signer = openSource({ kind: 'keystore', file, passwordFile }, undefined, random)
@@ -128,16 +128,19 @@ describe('a keystore', () => {
       'more than 1 GiB',
       password,
     ],
-  ])('with %s is refused, and nothing of it is said', (_, text, problem, word) => {
-    const file = put('bad.json', text)
-    const passwordFile = put('bad-password', word)
-    const said = messageOf(() =>
-      openSource({ kind: 'keystore', file, passwordFile }, undefined, random),
-    )
-    expect(said).toContain(`the keystore ${file}`)
-    expect(said).toContain(problem)
-    for (const hidden of [password, secret, crypto.ciphertext]) expect(said).not.toContain(hidden)
-  })
+  ])(
+    'A keystore with %s is refused, and the error quotes no part of it.',
+    (_, text, problem, word) => {
+      const file = put('bad.json', text)
+      const passwordFile = put('bad-password', word)
+      const said = messageOf(() =>
+        openSource({ kind: 'keystore', file, passwordFile }, undefined, random),
+      )
+      expect(said).toContain(`the keystore ${file}`)
+      expect(said).toContain(problem)
+      for (const hidden of [password, secret, crypto.ciphertext]) expect(said).not.toContain(hidden)
+    },
+  )
 
   test('needs a password file that only its owner reads', () => {
     const file = put('keystore.json', JSON.stringify(pbkdf2))

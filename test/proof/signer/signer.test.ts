@@ -84,7 +84,7 @@ test.skipIf(process.platform !== 'linux' || process.arch !== 'x64')(
 
 promise`H1 C: The signer's key is in its file or the environment and is printed nowhere.`
 describe('the key cannot be printed', () => {
-  test('by no usual way', () => {
+  test('The key is printed in no usual way.', () => {
     const shown = [
       JSON.stringify(testSigner),
       inspect(testSigner, { depth: 10, showHidden: true }),
@@ -116,7 +116,7 @@ describe('a key file', () => {
     ['plain', hex],
     ['with 0x and a newline', `0x${hex}\n`],
     ['in upper case', hex.toUpperCase()],
-  ])('%s is read', (name, text) => {
+  ])('A key file that is %s is read.', (name, text) => {
     expect(openSigner({ keyFile: keyFile(name, text), random }).address).toBe(testSigner.address)
   })
 
@@ -172,9 +172,12 @@ describe('a key file', () => {
       'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141',
       'is out of range',
     ],
-  ])('that is no key (%s) stops the start and names the file', (name, text, problem) => {
-    const path = keyFile(`bad-${name}`, text)
-    const open = () => openSigner({ keyFile: path, random })
-    expect(open).toThrow(`the signer key in ${path} ${problem}`)
-  })
+  ])(
+    'A key file without a key (%s) stops the start, and the error names the file.',
+    (name, text, problem) => {
+      const path = keyFile(`bad-${name}`, text)
+      const open = () => openSigner({ keyFile: path, random })
+      expect(open).toThrow(`the signer key in ${path} ${problem}`)
+    },
+  )
 })

@@ -178,7 +178,7 @@ describe('a witness asked to add a checkpoint', () => {
     ['no empty line', log.body(0, 5).replace('\n\n', '\n')],
     ['no signature', 'old 0\n\nlog.example/a\n5\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n'],
     ['text that is not UTF-8', new Uint8Array([0x6f, 0x6c, 0x64, 0xff])],
-  ])('answers 400 to %s', async (_, body) => {
+  ])('The witness answers 400 to a request with %s.', async (_, body) => {
     expect((await witness.post(body)).status).toBe(400)
   })
 

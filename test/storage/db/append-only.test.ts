@@ -52,7 +52,7 @@ describe.each(engines)('the database itself, %s', (engine) => {
   })
 
   promise`G10`
-  test('changes nothing of the log and deletes nothing', async () => {
+  test('The database refuses changes and deletions of rows of the log.', async () => {
     const { logLeaves, logCheckpoints } = office.db.tables
     const leaf = { idx: 0, hashes: new Uint8Array(32), kind: 0, runId: null } as const
     const signed = { root: new Uint8Array(32), timestamp: 1, signature: new Uint8Array(65) }
@@ -126,7 +126,7 @@ describe.each(engines)('the database itself, %s', (engine) => {
       { seq: null },
       { movedAt: 1 },
       { finishedAt: 1 },
-      { accountId: 'somebody' },
+      { accountId: 'another account' },
       { id: 'run_other' },
     ]) {
       const change = office.db.write((q) => rows(q.update(runs).set(values).where(own).returning()))

@@ -79,7 +79,7 @@ describe.each(engines)('a lease on %s', (engine) => {
     return
   }
 
-  test('is no one else’s until it ends', async () => {
+  test('A lease that is held cannot be taken until it ends.', async () => {
     await take('held', 'a')
     expect(await take('held', 'b')).toBeUndefined()
     pass(leaseMs - 1)

@@ -73,7 +73,7 @@ describe('a SQLite file', () => {
   })
 
   promise`K1`
-  test('has only STRICT tables', () => {
+  test('A SQLite file has only STRICT tables.', () => {
     const raw = openRaw(freshFile())
     migrateSqlite(raw, 0, () => {})
     const loose = raw.query(
@@ -149,7 +149,7 @@ describe('a SQLite file', () => {
   })
 
   test.each([
-    ['of nobody', 0],
+    ['without a stamp', 0],
     ['of another program', 42],
   ])('%s with tables in it is refused and left alone', (_, stamp) => {
     const raw = openRaw(freshFile())

@@ -101,7 +101,7 @@ describe.each(sharedEngines)('a start on a database on %s that is newer', (engin
   test.each([
     ['a step that this build does not know is needed', needs('9999_later')],
     ['the database does not say what is needed', 'drop table schema_needs'],
-  ])('ends where %s', async (_, statement) => {
+  ])('The start ends where %s.', async (_, statement) => {
     await direct(fresh.db, statement)
     expect(await outcomeOf(migratePostgres(pg, 1))).toThrow('run a newer build')
   })

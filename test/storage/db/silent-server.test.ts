@@ -49,7 +49,7 @@ describe.skipIf(!postgresServer)('a PostgreSQL server behind a network that drop
   )
 
   test.concurrent(
-    'gives up a transaction whole: what was locked is free again, and nothing of it is stored',
+    'A transaction is given up whole: its locks are free again and none of its rows is stored.',
     () =>
       onServer(async ({ db, proxy }) => {
         await addAccount(db, 'a')

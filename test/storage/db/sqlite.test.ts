@@ -34,7 +34,7 @@ function* statement(run: () => void): Work<void> {
 
 describe('the commands of one tick', () => {
   promise`K2`
-  test('are answered after their COMMIT: whoever hears of it can read it from the file', async () => {
+  test('Commands are answered after their COMMIT, when the file has their rows.', async () => {
     const file = freshFile()
     const office = open(file)
     const beside = reader(file)

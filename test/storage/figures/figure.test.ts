@@ -83,7 +83,7 @@ describe('the median of the time to the first token', () => {
     [[5, 5, 5, 5, 900], 6],
     [[450, 60_000, 60_000], 30_000],
     [[10], 5],
-  ] as const)('of %p is %p', (times, median) => {
+  ] as const)('The median of the times %p is %p.', (times, median) => {
     expect(medianOf(histogram(...times))).toBe(median)
   })
 

@@ -72,7 +72,7 @@ describe.each(engines)('public figures on %s', (engine) => {
     return inOrder([...counted.values()])
   }
 
-  test('are those of a recount, whatever is shared, changed and taken back, also at once', async () => {
+  test('The figures equal a recount after shares, changes and withdrawals, also at once.', async () => {
     for (let step = 0; step < 25; step++) {
       const some = Array.from({ length: 1 + dice.below(5) }, () => dice.pick(runs))
       await Promise.all(some.map((run) => change(run, someShare(run))))

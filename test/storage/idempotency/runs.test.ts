@@ -253,7 +253,7 @@ describe.each(engines)('Idempotency-Key, on %s', (engine) => {
     },
   )
 
-  test('nothing of what was asked or answered stands readable beside the call', async () => {
+  test('The stored call holds no readable part of the request or the answer.', async () => {
     const call = fresh()
     const word = 'pomegranate'
     for (const { path, body } of doors) {

@@ -13,9 +13,9 @@ setDefaultTimeout(60_000)
 const hourMs = 3_600_000
 const stranger = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
 
-promise`S6 C: What is kept of a response is sealed, found by its account alone, billed as if it had
-  been sent, and gone when it is forbidden, erased or a day old.`
-describe.each(engines)('what is kept of a response on %s', (engine) => {
+promise`S6 C: A kept response is sealed, found by its account alone, billed as if it had been
+  sent, and gone when it is forbidden, erased or a day old.`
+describe.each(engines)('a kept response on %s', (engine) => {
   let k: Kept
   beforeAll(async () => {
     k = await serveKept({ engine, now: 1_800_000_000_000 })

@@ -89,11 +89,11 @@ describe.each(sharedEngines)('a slot that moves to another shard, on %s', (engin
     return sides
   }
 
-  promise`Q4 C: A slot that moves to another shard takes its money along once: whatever dies after
-    any step, no node of either shard spends it twice, both ledgers are balanced, and the move can
+  promise`Q4 C: A slot that moves to another shard takes its money along once: after a crash at any
+    step no node of either shard spends it twice, both ledgers are balanced, and the move can
     be finished.`
   test.each([...moveSteps])(
-    'goes on after a crash right after %s, and never pays twice',
+    'The move goes on after a crash right after %s, and never pays twice.',
     async (die) => {
       expect(await run(s3)).toBe('ran')
       expect(await outcomeOf(move(s3, s4, die))).toThrow(`died after ${die}`)

@@ -45,7 +45,7 @@ describe('the files of SQLite', () => {
     expect(holds('medlar-9921')).toBe(false)
   })
 
-  test('so do those whose time is over, in whatever order they were kept', async () => {
+  test('Expired texts leave the file in any order in which they were kept.', async () => {
     await retain('30d')
     for (let i = 0; i < 60; i++)
       await s.ask(`rowan-3150 ${'x'.repeat((i * 377) % 6000)} rowan-3150`)

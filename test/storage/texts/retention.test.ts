@@ -28,7 +28,7 @@ for (const engine of engines) {
     const both = (word: string) => [bodyOf(word), saidTo(word)]
     const nothing = [undefined, undefined]
 
-    test('nothing of a prompt or an answer is written down unless the account asked', async () => {
+    test('No prompt or answer is stored unless the account asked for it.', async () => {
       const word = 'marmalade-7741'
       const id = await s.ask(word)
       expect(await keptOf(id)).toEqual(nothing)
@@ -129,8 +129,8 @@ for (const engine of engines) {
       await retain('24h')
       const account = '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc'
       const { secret } = await s.w.key({ account, balance: 1_000_000n })
-      await s.ask('of somebody else', secret)
-      expect(await everythingWritten(s.w)).not.toContain('of somebody else')
+      await s.ask('of another account', secret)
+      expect(await everythingWritten(s.w)).not.toContain('of another account')
     })
 
     test('every change is in the audit, once', async () => {

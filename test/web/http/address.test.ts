@@ -39,7 +39,7 @@ describe('the address of the caller', () => {
     ['a mapped client', '10.1.2.3', '::ffff:203.0.113.9', '203.0.113.9'],
     ['no peer', null, '203.0.113.9', 'unknown'],
   ]
-  test.each(table)('%s', (_, peer, forwarded, expected) => {
+  test.each(table)('The caller’s address is found: %s.', (_, peer, forwarded, expected) => {
     expect(call(peer, forwarded)).toBe(expected)
   })
 })
@@ -57,7 +57,7 @@ describe('what a client is counted under', () => {
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['nonsense', 'unknown'],
-  ])('%s as %s', (address, key) => {
+  ])('The address %s is counted as %s.', (address, key) => {
     expect(rateKey(address)).toBe(key)
   })
 })
@@ -72,7 +72,7 @@ describe('reading addresses', () => {
     ':::',
     '12345::',
     '1:2:3:4:5:6:7:8:9',
-  ])('%j is none', (text) => {
+  ])('The text %j is not an address.', (text) => {
     expect(parseAddress(text)).toBeUndefined()
   })
   test.each([

@@ -53,7 +53,7 @@ describe('a good body', () => {
   ])('may be sent as %s', async (type) => {
     expect((await read('{}', { 'content-type': type })).value).toEqual({})
   })
-  test('may say Content-Encoding: identity', async () => {
+  test('A body may say Content-Encoding: identity.', async () => {
     expect((await read('{}', { 'content-encoding': 'identity' })).value).toEqual({})
   })
   test('may hold whole pairs as escapes', async () => {
@@ -112,7 +112,7 @@ describe('415 unsupported_media_type', () => {
     { 'content-encoding': 'compress' },
     { 'content-encoding': 'gzip, br' },
   ]
-  test.each(table)('%j', async (headers) => {
+  test.each(table)('A body with the headers %j is refused.', async (headers) => {
     expect((await refusalOf(read('{}', headers))).type).toBe('unsupported_media_type')
   })
 })
@@ -131,7 +131,7 @@ describe('400 invalid_request', () => {
     ['a number beyond a double', '{"a":[1e999]}'],
     ['81 levels', '['.repeat(81) + ']'.repeat(81)],
   ]
-  test.each(table)('%s', async (_, body) => {
+  test.each(table)('A body is refused: %s.', async (_, body) => {
     expect((await refusalOf(read(body))).type).toBe('invalid_request')
     expect((await refusalOf(read(inChunks(body)))).type).toBe('invalid_request')
   })
@@ -170,7 +170,7 @@ describe('where JSON breaks', () => {
     ['[1.]', 1],
     [']', 0],
     ['[,1]', 1],
-  ])('%j at %i', (text, offset) => {
+  ])('The JSON text %j breaks at %i.', (text, offset) => {
     expect(findJsonError(text)?.offset).toBe(offset)
   })
 
@@ -235,7 +235,7 @@ describe('checkBody', () => {
     },
     { additionalProperties: false },
   )
-  test('answers the value itself', () => {
+  test('The check returns the value itself.', () => {
     const value = { name: 'a', cap: { limit_nusd: 1 } }
     expect(checkBody(schema, value)).toBe(value)
   })

@@ -14,7 +14,7 @@ describe('a cookie', () => {
     ['flag; sid=one', 'one'],
     ['sid=a=b', 'a=b'],
     ['sid=', ''],
-  ])('is found in %j', (cookie, value) => {
+  ])('The cookie is found in %j.', (cookie, value) => {
     expect(found(cookie)).toBe(value)
   })
 
@@ -31,7 +31,7 @@ describe('a cookie', () => {
     'sid=one; sid=two',
     'sid=; sid=two',
     '__Host-sid=one',
-  ])('is none in %j', (cookie) => {
+  ])('The cookie is not in %j.', (cookie) => {
     expect(found(cookie)).toBeUndefined()
   })
 

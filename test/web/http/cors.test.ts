@@ -53,7 +53,7 @@ describe('pages of any origin', () => {
     expect(answer.headers.get('access-control-expose-headers')).toContain('x-request-id')
   })
 
-  test.each(open)('%s answers a preflight', async (route) => {
+  test.each(open)('The open route %s answers a preflight.', async (route) => {
     const [method, path] = split(route)
     const answer = await preflight(path, method)
     expect([answer.status, await answer.text()]).toEqual([204, ''])
@@ -63,7 +63,7 @@ describe('pages of any origin', () => {
   })
 
   promise`B19`
-  test('may read nothing else', async () => {
+  test('Pages of other origins may read no other route.', async () => {
     const free = ['GET /openapi.json', 'GET /openapi/:file', 'GET /llms.txt', 'GET /log/*']
     const closed = routes.filter((route) => !open.includes(route) && !free.includes(route))
     expect(closed.length).toBeGreaterThan(50)

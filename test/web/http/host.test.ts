@@ -31,7 +31,7 @@ describe('421 misdirected_request, whatever the path and key', () => {
   ]
   // A short Host moves where a naive router looks for the path: /zzzzzzz was swallowed once.
   for (const path of ['/v1/secret', '/zzzzzzz/v1/secret', '/nothing']) {
-    test.each(refused)(`${path}: %s`, async (_, host) => {
+    test.each(refused)(`The path ${path} is refused under %s.`, async (_, host) => {
       const answer = await raw(
         port,
         `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: ${goodKey}\r\n\r\n`,
@@ -42,7 +42,7 @@ describe('421 misdirected_request, whatever the path and key', () => {
     })
   }
 
-  test('no Host on HTTP/1.0', async () => {
+  test('A request without a Host on HTTP/1.0 is refused.', async () => {
     expect((await raw(port, 'GET /v1/secret HTTP/1.0\r\n\r\n')).status).toBe(421)
   })
 
@@ -80,7 +80,7 @@ describe('our own names are served', () => {
     `LOCALHOST:${port}`,
     `127.0.0.1:${port}`,
     `[::1]:${port}`,
-  ])('%s', async (host) => {
+  ])('The server answers under its own name %s.', async (host) => {
     const answer = await raw(port, `GET /v1/status HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
     expect(answer.status).toBe(200)
   })
@@ -116,7 +116,7 @@ describe('which names count', () => {
     ['0.0.0.0', false],
     ['::ffff:127.0.0.1', true],
     ['example.com', false],
-  ])('isLoopback %s', (hostname, expected) => {
+  ])('The host %s is loopback or not.', (hostname, expected) => {
     expect(isLoopback(hostname)).toBe(expected)
   })
 })

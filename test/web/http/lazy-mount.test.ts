@@ -134,8 +134,12 @@ describe('a URL of programs', () => {
     '/V1',
     '/api',
   ]
-  test.each(yes)('%s', (path) => expect(isForPrograms(`http://a${path}`)).toBe(true))
-  test.each(no)('is not %s', (path) => expect(isForPrograms(`http://a${path}`)).toBe(false))
+  test.each(yes)('The path %s is for programs.', (path) =>
+    expect(isForPrograms(`http://a${path}`)).toBe(true),
+  )
+  test.each(no)('The path %s is not for programs.', (path) =>
+    expect(isForPrograms(`http://a${path}`)).toBe(false),
+  )
   test('may have a Host that is none', () => {
     expect([isForPrograms('/v1/status'), isForPrograms('/dashboard')]).toEqual([true, false])
   })

@@ -44,7 +44,7 @@ describe('a minute', () => {
     expect(limiter.take('a', 2).ok).toBe(true)
   })
 
-  test('keys do not share', () => {
+  test('Two keys do not share a minute.', () => {
     const { limiter } = setUp()
     limiter.take('a', 1)
     expect(limiter.take('a', 1).ok).toBe(false)

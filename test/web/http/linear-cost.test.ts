@@ -165,7 +165,7 @@ describe('the CPU of a request grows as its size does', () => {
     Object.entries(forms).map(([name, make]) => [path, name, make] as const),
   )
 
-  test.each(all)('%s with %s', async (path, _, make) => {
+  test.each(all)('The CPU of %s with %s grows as the size does.', async (path, _, make) => {
     const [n, twice] = [3000, 6000]
     await cpuOf(path, make(100))
     let [one, two] = [0, 0]

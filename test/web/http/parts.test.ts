@@ -37,13 +37,13 @@ test.each([
     'unsupported_media_type',
   ],
   ['a compressed body', { 'content-encoding': 'gzip' }, 'unsupported_media_type'],
-] as const)('%s is refused', async (_, headers, type) => {
+] as const)('A form with %s is refused.', async (_, headers, type) => {
   expect(await read(headers)).toBe(type)
 })
 
-test('more than may be read is refused, and so is what is no form', async () => {
+test('A body above the limit is refused, and so is one that is not a form.', async () => {
   expect(await read({}, 10)).toBe('payload_too_large')
-  expect(await read({}, 10_000, 'nothing of the kind')).toBe('invalid_request')
+  expect(await read({}, 10_000, 'not a form')).toBe('invalid_request')
 })
 
 test('a body in chunks above the limit is refused, as one that says its length is', async () => {

@@ -11,7 +11,7 @@ describe('limit and after', () => {
     ['?limit=1', { limit: 1, after: undefined }],
     ['?limit=100&after=key_1', { limit: 100, after: 'key_1' }],
     ['?other=1', { limit: 20, after: undefined }],
-  ])('%j', (query, page) => {
+  ])('The query %j gives its limit and cursor.', (query, page) => {
     expect(pageOf(query)).toEqual(page)
   })
   test.each([
@@ -26,7 +26,7 @@ describe('limit and after', () => {
     '',
     '%20 5',
     '99999999999999999999',
-  ])('limit=%s is refused', (limit) => {
+  ])('The parameter limit=%s is refused.', (limit) => {
     expect(() => pageOf(`?limit=${limit}`)).toThrow(Refusal)
   })
   test.each(['?limit=1&limit=2', '?after=', '?after=a&after=a'])('%s is refused', (query) => {

@@ -38,14 +38,17 @@ describe('order of refusals: route, key, rate, body', () => {
     ['then broken JSON', 'POST', '/v1/runs', { ...json, ...good }, '{', 400],
     ['and a good one passes', 'POST', '/v1/runs', { ...json, ...good }, '{"a":1}', 200],
   ]
-  test.each(table)('%s', async (_, method, path, headers, body, status) => {
-    const answer = await fetch(origin + path, { method, headers, body })
-    expect(answer.status).toBe(status)
-    if (status === 200) return
-    const error = await errorOf(answer)
-    expect(error.request_id).toBe(answer.headers.get('x-request-id'))
-    expect(error.code).toBe(error.type)
-  })
+  test.each(table)(
+    'Refusals come in their order: %s.',
+    async (_, method, path, headers, body, status) => {
+      const answer = await fetch(origin + path, { method, headers, body })
+      expect(answer.status).toBe(status)
+      if (status === 200) return
+      const error = await errorOf(answer)
+      expect(error.request_id).toBe(answer.headers.get('x-request-id'))
+      expect(error.code).toBe(error.type)
+    },
+  )
 
   test('401 comes while the body is still on its way', async () => {
     const answer = await raw(
@@ -210,7 +213,7 @@ describe('405 method_not_allowed', () => {
     ['OPTIONS', '/v1/secret', 'GET, HEAD'],
     ['GET', '/v1/runs', 'POST'],
   ]
-  test.each(table)('%s %s', async (method, path, allow) => {
+  test.each(table)('A wrong method is a 405: %s %s.', async (method, path, allow) => {
     const answer = await raw(
       port,
       `${method} ${path} HTTP/1.1\r\nHost: localhost:${port}\r\nConnection: close\r\n\r\n`,
@@ -290,7 +293,7 @@ describe('a guarded route cannot be reached by another spelling', () => {
     '/v1/secret#x',
     '/v1/secret?x',
     'http://evil.example/v1/secret',
-  ])('%s without a key', async (target) => {
+  ])('The spelling %s reaches no guarded route without a key.', async (target) => {
     const before = service.count.reached
     for (const method of ['GET', 'HEAD', 'CONNECT']) {
       const answer = await raw(

@@ -18,9 +18,9 @@ describe('clients that stop in the middle of a request', () => {
   promise`J7 H: Clients that send their head or body slowly do not keep others out. Missing: a bound
     on connections of one address before they send the head of a request: Bun does not tell of them,
     so that is for a proxy or a firewall, as install.md says.`
-  fault`33: clients send their head or body slowly, or stop in it → they are given up after a time,
-    and keep nobody else out`
-  test('600 of them keep no one else out', async () => {
+  fault`33: clients send their head or body slowly, or stop in it → they are given up after a time
+    and keep no other client out`
+  test('600 slow clients keep no other client out.', async () => {
     const open = Array.from({ length: 600 }, (_, i) => begin(beginnings[i % 3] ?? ''))
     const sockets = await Promise.all(open)
     const json = { authorization: goodKey, 'content-type': 'application/json' }

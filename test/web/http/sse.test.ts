@@ -135,7 +135,7 @@ describe('a whole stream', () => {
   })
 
   promise`B18`
-  test('HEAD runs nothing', async () => {
+  test('A HEAD request runs no stream.', async () => {
     const answer = await get('wait', {}, 'HEAD')
     expect(answer.status).toBe(200)
     expect(await answer.text()).toBe('')
@@ -204,7 +204,7 @@ describe('a client that hangs up', () => {
   )
 
   fault`31`
-  test('by a reset, too', async () => {
+  test('A stream notices a client that resets its connection.', async () => {
     const socket = await open('drip')
     while (seen.started === 0) await sleep(1)
     socket.resetAndDestroy()

@@ -28,7 +28,7 @@ describe('a traceparent', () => {
     `cc-${id}-00f067aa0ba902b7-01-${'x'.repeat(600)}`,
     `00-${id}-00f067aa0ba902b7-01\r\nx: y`,
   ]
-  test.each(wrong)('%j is none', (header) => {
+  test.each(wrong)('The header %j is not a traceparent.', (header) => {
     expect(readTrace(header, 'a=1')).toBeUndefined()
   })
 

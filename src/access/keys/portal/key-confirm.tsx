@@ -5,10 +5,15 @@ import type { KeyRow } from '../../../storage/db/schema/schema.ts'
 import type { ConfirmProps } from '../../../web/ui/confirm.tsx'
 import { ChoiceField } from '../../../web/ui/form.tsx'
 import { When } from '../../../web/ui/when.tsx'
-import type { Affected } from '../affected.ts'
+import type { RevocationImpact } from '../affected.ts'
 import { actionPath, keyPath } from './key-state.tsx'
 
-type Revocation = { keyRow: KeyRow; affected: Affected; below: readonly KeyRow[]; now: Millis }
+type Revocation = {
+  keyRow: KeyRow
+  affected: RevocationImpact
+  below: readonly KeyRow[]
+  now: Millis
+}
 
 /** Names all that stops with the key. */
 export function confirmRevoke({ keyRow: key, affected, below, now }: Revocation): ConfirmProps {
@@ -34,7 +39,7 @@ export function confirmRevoke({ keyRow: key, affected, below, now }: Revocation)
   }
 }
 
-function runWords({ runsInFlight: count }: Affected): string {
+function runWords({ runsInFlight: count }: RevocationImpact): string {
   if (count === 0) return 'No run is in progress.'
   const runs = count === 1 ? '1 run in progress stops' : `${count} runs in progress stop`
   return `${runs} within 2 s. What they used so far is charged.`

@@ -11,7 +11,7 @@ import { errorOf } from './key-form.ts'
 type RightsProps = {
   form: string
   sent: SentForm
-  /** Of a key that has spent lately. */
+  /** A brake to propose, from the key's recent spending. */
   brake?: BrakeProposal | undefined
   /** Set if a tag cannot be written in the field. */
   withoutTags?: boolean

@@ -12,7 +12,7 @@ import type { Callers } from '../keys.ts'
 
 /** How long a caller is cached, in ms: a node may miss the notice of a revocation. */
 const unsureMs = 1000
-/** The same where this process alone writes, or sees within milliseconds that another one did. */
+/** The lifetime if this process writes alone or sees other writes within milliseconds, in ms. */
 const knownMs = 60_000
 /** With less, an account may soon be empty, and its callers are treated otherwise then. */
 const ampleBalance: Nusd = 1_000_000_000n

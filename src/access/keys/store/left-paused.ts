@@ -3,7 +3,7 @@ import { and, eq, inArray } from 'drizzle-orm'
 import type { Db } from '../../../storage/db/engine/db.ts'
 import { isUnder } from '../../../storage/db/sql/lineage.ts'
 import { rows } from '../../../storage/db/sql/query-steps.ts'
-import type { LeftPaused, LeftPausedKeys } from '../keys.ts'
+import type { LeftPausedKeys, StoppedItem } from '../keys.ts'
 
 export function leftPausedKeys(db: Db): LeftPausedKeys {
   const { keys, webhooks } = db.tables
@@ -24,8 +24,8 @@ export function leftPausedKeys(db: Db): LeftPausedKeys {
         return [
           ...below
             .filter((key) => key.id !== top && key.pausedReason === 'leak' && !key.revokedAt)
-            .map(({ id, name }): LeftPaused => ({ object: 'key', id, name })),
-          ...stopped.map(({ id, url }): LeftPaused => {
+            .map(({ id, name }): StoppedItem => ({ object: 'key', id, name })),
+          ...stopped.map(({ id, url }): StoppedItem => {
             return { object: 'webhook', id, name: URL.parse(url)?.host ?? '' }
           }),
         ]

@@ -20,7 +20,7 @@ import { roleWords } from '../../../web/ui/switcher.tsx'
 import { dateText } from '../../../web/ui/when.tsx'
 import { toAccountId } from '../../accounts/account.ts'
 import { sessionAuth } from '../../accounts/needs-session.ts'
-import { type Affected, countAffected } from '../../keys/affected.ts'
+import { countAffected, type RevocationImpact } from '../../keys/affected.ts'
 import { findInvitation } from '../accept.ts'
 import { readWithLink } from './invite.tsx'
 import {
@@ -35,7 +35,7 @@ import {
 export const memberPages = (deps: Deps, frame: Frame) => {
   const page = (acting: Actor, main: Markup, title = 'Members') =>
     dashboardPage({ frame, title, here: membersPath, acting, main })
-  const affected = (branch: string | null): Promise<Affected | undefined> =>
+  const affected = (branch: string | null): Promise<RevocationImpact | undefined> =>
     branch === null ? Promise.resolve(undefined) : countAffected(deps, branch)
 
   return new Elysia({ name: 'member-pages' })
@@ -158,7 +158,7 @@ const DeadLink = ({ acting, refusal }: { acting: Actor; refusal: Refusal }) => (
   </>
 )
 
-type EndProps = { affected: Affected | undefined }
+type EndProps = { affected: RevocationImpact | undefined }
 
 const RemovePage = ({ wallet, affected }: EndProps & { wallet: string }) => (
   <ConfirmPage
@@ -196,7 +196,7 @@ const LeavePage = ({ acting, affected }: EndProps & { acting: Actor }) => (
   />
 )
 
-function branchWords(affected: Affected | undefined): string {
+function branchWords(affected: RevocationImpact | undefined): string {
   if (!affected) return 'No key is revoked.'
   const { keysBelow, runsInFlight } = affected
   const keys = keysBelow === 1 ? '1 key' : `${keysBelow} keys`

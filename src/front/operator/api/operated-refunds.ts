@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import { operatorAuth } from '../../../access/operators/needs-operator.ts'
 import type { Deps } from '../../../app/deps-port.ts'
-import type { RefundMade } from '../../../billing/refunds/refund.ts'
+import type { RefundResult } from '../../../billing/refunds/refund.ts'
 import { refund } from '../../../billing/refunds/refund.ts'
 import { toJsonInteger } from '../../../kernel/money.ts'
 import { onceOf } from '../../../ledger/once.ts'
@@ -21,7 +21,7 @@ export const operatedRefundsApi = (deps: Deps) =>
         const { account: named, ref, amount_nusd, reason } = body
         const account = toAccount(named)
         const amount = BigInt(amount_nusd)
-        const view = (made: RefundMade) => ({
+        const view = (made: RefundResult) => ({
           id: made.ref,
           object: 'refund' as const,
           account: toChecksumAddress(account),
@@ -32,7 +32,7 @@ export const operatedRefundsApi = (deps: Deps) =>
           balance_nusd: toJsonInteger(made.balance),
         })
         const once =
-          call && onceOf<RefundMade>(deps, call, (made) => jsonReply(200, {}, view(made)))
+          call && onceOf<RefundResult>(deps, call, (made) => jsonReply(200, {}, view(made)))
         return view(await refund(deps, { account, ref, amount, reason, actor: token.id, once }))
       })
     },

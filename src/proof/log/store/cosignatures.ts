@@ -7,7 +7,7 @@ import { first, rows } from '../../../storage/db/sql/query-steps.ts'
 
 export type CosignatureStore = {
   takeLease(): Promise<Lease | undefined>
-  /** Those of one head, by the names of their witnesses. */
+  /** The cosignatures of one head, by the names of their witnesses. */
   at(issuer: string, size: number): Promise<CosignatureRow[]>
   /** The newest one of a witness. */
   newestOf(issuer: string, witness: string): Promise<CosignatureRow | undefined>

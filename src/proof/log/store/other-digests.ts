@@ -54,7 +54,7 @@ export function* otherDigests(
   return found
 }
 
-/** Those of every price list: a reopened log holds them again, at other places. */
+/** The digests of every price list: a reopened log holds them again, at other places. */
 function* priceDigests(db: Db, q: Query): Work<Uint8Array[]> {
   const lists = yield* rows(q.select().from(db.tables.priceLists))
   return lists.map(({ id, version, content }) =>

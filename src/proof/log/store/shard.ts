@@ -18,7 +18,7 @@ export function* ensureShard(db: Db, q: Query, shard: Shard | undefined): Work<v
   if (!shard) throw new Error(unnamed(`${known}`))
   if (known === undefined) yield* assertUnused(db, q, shard.id)
   const value = factOf(shard)
-  // Of two first starts at once, both read what one wrote.
+  // Two first starts at once both get the fact that the faster one wrote.
   const stored = known ?? (yield* ensureFactIn(db, q, shardFact, value))
   if (stored === value) return
   const { slots } = db.tables

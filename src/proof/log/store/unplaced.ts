@@ -28,7 +28,7 @@ export function waitingRuns(db: Db): WaitingRuns {
   db.onConnectionLost(forget)
   return {
     note(ended) {
-      // Those of a node that does not number are never dropped.
+      // A node without the sequencer's lease never places its runs: the map is emptied when full.
       if (known.size + ended.length > most) forget()
       for (const { id, digest, finishedAt, logPlace } of ended) {
         if (logPlace === null) known.set(id, { id, digest, finishedAt })

@@ -52,7 +52,7 @@ export async function readWholeLogs(db: Db, needsDigests = false): Promise<Whole
   return found
 }
 
-/** What is wrong with a log: with one of its leaves, or with a root that was signed. */
+/** A fault of a log: a damaged leaf, or a signed root that its leaves do not have. */
 export type LogFault = { leaf: number; how: string; words: string }
 
 /** A reading of a log from its first leaf on, page by page. */

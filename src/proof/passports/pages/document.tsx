@@ -53,7 +53,7 @@ const Stamps = ({ record }: Pick<DocumentProps, 'record'>) => (
   </ul>
 )
 
-/** What the log says of it, as stamps: nothing that has not happened. */
+/** Stamps for milestones that the log proves: the first run, a round number of runs, models. */
 function stampsOf({ runs, first_at, last_at, spend_band, models }: TrackRecord) {
   const stamps: [what: string, when: string][] = []
   if (first_at !== null) stamps.push(['First run', dateText(Date.parse(first_at))])
@@ -70,10 +70,10 @@ function stampsOf({ runs, first_at, last_at, spend_band, models }: TrackRecord) 
 /** Characters in a line for machines, as in the passports of people. */
 const lineLength = 44
 
-type MachineRead = Pick<PassportRow, 'handle' | 'kind' | 'createdAt'>
+type MachineFields = Pick<PassportRow, 'handle' | 'kind' | 'createdAt'>
 
 /** Two lines of capitals, digits and `<`. */
-export function machineLines({ handle, kind, createdAt }: MachineRead): [string, string] {
+export function machineLines({ handle, kind, createdAt }: MachineFields): [string, string] {
   const plain = (text: string) => text.toUpperCase().replace(/[^A-Z0-9]/g, '<')
   const day = new Date(createdAt).toISOString().slice(2, 10).replaceAll('-', '')
   const digits = figureHash(handle).slice(0, 24)

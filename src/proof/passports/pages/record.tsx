@@ -62,7 +62,7 @@ type StatementProps = {
   handle: string
   statement: StatementFile | undefined
   issuedAt: number | undefined
-  /** What its owner can do about it. */
+  /** The owner's button to sign a statement. */
   action?: Child
 }
 

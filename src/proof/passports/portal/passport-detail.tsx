@@ -84,7 +84,7 @@ export function OwnPassportPage({ view }: { view: OwnView }) {
   )
 }
 
-/** Who sees it, and what to do next. */
+/** Tells who sees the passport and what its owner can do next. */
 function Standing({ row: { status, handle } }: { row: PassportRow }) {
   if (status === 'public') {
     return (

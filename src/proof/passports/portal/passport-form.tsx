@@ -52,7 +52,7 @@ export const CreatePanel = ({ view }: { view: SentForm }) => (
 
 type EditProps = { view: SentForm; action: string }
 
-/** What of a passport can be another: all but its handle. */
+/** Edits everything but the handle, which never changes. */
 export const EditPanel = ({ view, action }: EditProps) => (
   <FormPanel
     id="edit"

@@ -6,7 +6,7 @@ import { first, type Query, rows, type Work } from '../../../storage/db/sql/quer
 import { modelsMax } from '../record.ts'
 import { cursorFact } from './passport-counter.ts'
 
-/** What a record is made of: the row, its models, and the first place that is not counted. */
+/** A passport's record in parts. `countedTo` is the first log place that it does not count. */
 export type Standing = { row: PassportRow; models: string[]; countedTo: number }
 
 /** Passports together with what was counted of them, both of one moment. */

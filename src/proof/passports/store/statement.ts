@@ -22,7 +22,7 @@ import { type Standing, standingQueries } from './standing.ts'
 /** A statement as it is to be logged, but for its place. */
 export type StatementDraft = Omit<PassportStatementRow, 'logPlace'>
 
-/** What is written together with a statement: its audit row, and the passport where it changes. */
+/** A statement with its audit row; `row` is the passport if issuing changes it. */
 export type Issue = { statement: StatementDraft; audit: AuditRow; row?: PassportRow }
 
 export type StatementStore = {

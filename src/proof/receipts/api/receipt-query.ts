@@ -12,7 +12,7 @@ export const visibilityWords: Record<Visibility, string> = {
   public: 'Public',
 }
 
-/** Of an account, on its page and for programs. */
+/** The filters of an account's own receipts, on its page and for programs. */
 export const ownReceiptQuery = q.declareQuery({
   visibility: q.choice('Who may see it.', visibilities, {
     label: 'Seen by',

@@ -14,7 +14,7 @@ import { eraseReceipt } from '../erase.ts'
 import { shareReceipt, textNames, toShareView } from '../share.ts'
 import { shareBody } from './share-body.ts'
 
-/** Who else may see a receipt, and the end of what its texts could be found by. */
+/** Routes that share a receipt, and that erase its seed and texts. */
 export const shareApi = (deps: Deps) => {
   const shares = { needsKey: 'receipts:share', parse: 'none' } as const
   return new Elysia({ name: 'share-api' })

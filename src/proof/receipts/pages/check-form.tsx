@@ -11,17 +11,17 @@ import type { Judgement } from '../judge.ts'
 import { GivenPaper, VerdictPanel } from './verdict.tsx'
 
 export type CheckView = {
-  /** What was typed. */
+  /** The fields as the reader filled them in. */
   text: string
   signers: string
   quote: string
   evidence: string
   policy: string
-  /** What is wrong with it. */
+  /** The field that could not be read, and why. */
   fault?:
     | { field: 'text' | 'signers' | 'quote' | 'evidence' | 'policy'; message: string }
     | undefined
-  /** What came out. */
+  /** The verdict, if all fields could be read. */
   judged?: Judgement
 }
 
@@ -170,7 +170,7 @@ const BesideField = ({ view, name, label, children }: BesideProps) => (
   </div>
 )
 
-/** What a verdict can say, before there is one. */
+/** Explains the levels of a verdict while none is shown. */
 const Levels = () => (
   <Panel id="levels" title="What is checked">
     <ol class="steps bare">

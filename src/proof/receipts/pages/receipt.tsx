@@ -24,15 +24,15 @@ import { VerifyWithoutUs } from './verify.tsx'
 export type ReceiptView = {
   judged: Judgement
   baseUrl: string
-  /** Of this very page, to check again. */
+  /** The path of this page, for a link that checks again. */
   path: string
-  /** Of the file as shown here. */
+  /** The path of the file with the sections and texts shown here. */
   filePath: string
   /** Whether `/v1` returns it without a key. */
   isShared: boolean
   /** The run whose check the first steps of its owner wait for. */
   awaited?: string | undefined
-  /** What the upstream signed of the run, if it signs its answers, and where its file is. */
+  /** The upstream's own signature over the run, if it signs its answers, and its file's path. */
   evidence?: { known: KnownEvidence; path: string } | undefined
   /** Above the receipt. */
   notice?: Child
@@ -100,7 +100,7 @@ export function noteOf({ receipt, disclosures = {} }: ReceiptFile): string {
     : `${words}. The hashes let anyone who holds them prove they match.`
 }
 
-/** What of the texts may be seen here, as the text that it is. */
+/** The disclosed texts, escaped and never rendered as HTML. */
 function Texts({ file: { disclosures = {} } }: { file: ReceiptFile }) {
   const texts = (['input', 'output'] as const).flatMap((name) => {
     const value = disclosures[name]?.value
@@ -196,7 +196,7 @@ const TakeTheWord = ({ runId }: { runId: string }) => (
   </noscript>
 )
 
-/** Where the browser finds the verifier. */
+/** The URL path of the verifier's script. */
 export const verifierPath = (): string => assetPath('verify.js')
 
 export function toneOf({ verdict }: Judgement): Tone {

@@ -9,7 +9,7 @@ import { Checks } from '../../../web/ui/steps.tsx'
 import type { Judgement } from '../judge.ts'
 import { noteOf, toneOf } from './receipt.tsx'
 
-/** What this server found out about a file, as the browser's own check would draw it. */
+/** The server's verdict on a file, drawn like the one of the browser's own check. */
 export const VerdictPanel = ({ judged }: { judged: Judgement }) => (
   <Panel
     id="result"

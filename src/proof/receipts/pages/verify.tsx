@@ -5,7 +5,7 @@ import { ButtonLink } from '../../../web/ui/button.tsx'
 type VerifyProps = {
   id: string
   baseUrl: string
-  /** Where the file is to be had with a click. */
+  /** The path that downloads the file. */
   filePath: string
   signer: string | null
   anchor: ProofAnchor | undefined

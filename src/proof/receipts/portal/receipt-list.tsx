@@ -61,7 +61,7 @@ const columnsAt = (now: number): Column<ShownReceipt>[] => [
   },
 ]
 
-/** Who sees a receipt, in a word. */
+/** The visibility of a receipt, in a word. */
 export const VisibilityBadge = ({ of }: { of: Visibility }) =>
   of === 'private' ? (
     <span class="quiet">Private</span>

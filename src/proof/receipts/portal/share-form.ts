@@ -34,7 +34,7 @@ export const shareForm = t.answer('ShareForm', 'How a receipt is to be shown, as
   ),
 })
 
-/** What a form says of a share, by the names of its fields. */
+/** The fields of a share form, by name. */
 export type ShareForm = Readonly<Record<string, string>>
 
 /**

@@ -16,7 +16,7 @@ import { defaultSections, revealedNames, type TextName, textNames } from '../sha
 import { ownPath, VisibilityBadge } from './receipt-list.tsx'
 import { fieldOf, type ShareForm } from './share-form.ts'
 
-/** What the owner decides about a receipt. */
+/** The data of the panels by which an owner shares or erases a receipt. */
 export type OwnView = {
   id: string
   baseUrl: string
@@ -26,7 +26,7 @@ export type OwnView = {
   /** The texts that are stored and need no pasting. */
   kept: readonly TextName[]
   isErased: boolean
-  /** What a share was asked for that was refused, as it was filled in, and why. */
+  /** The form that was refused, as it was filled in; `refusal` says why. */
   asked?: ShareForm | undefined
   refusal?: Refusal | undefined
 }
@@ -34,8 +34,8 @@ export type OwnView = {
 const shareAction = (id: string): string => `/api/portal/receipts/${id}/share`
 
 /**
- * Who sees the receipt, and the end of its texts. Plain forms: the verifier leaves no room for
- * htmx in the page's size budget, and every change needs a new verification.
+ * The panels that share the receipt and erase its texts. They use plain forms: the verifier leaves
+ * no room for htmx in the page's size budget, and every change needs a new verification.
  */
 export const OwnPanels = ({ view }: { view: OwnView }) => (
   <div class="stack noprint" id="own">
@@ -198,7 +198,7 @@ function ErasePanel({ view: { id, isErased, share } }: { view: OwnView }) {
   )
 }
 
-/** What erasing takes away, one by one, before it does. */
+/** Asks the owner to confirm the erasure and lists everything that it deletes. */
 export function ErasePage({ view }: { view: OwnView }) {
   const { id, kept, share, refusal } = view
   const shown = revealedNames(share)

@@ -76,7 +76,7 @@ export function shareStore(db: Db): ShareStore {
     yield* moveFigures(q, db.tables, { run, from, to })
     yield* movePublicReceipt(q, db.tables, { run, from, to })
   }
-  // What a delete returns is read again from the row, and a revealed text may have megabytes.
+  // The delete returns the id alone: a revealed text may have megabytes.
   const noTexts = { receiptId: shares.receiptId }
 
   return {

@@ -11,7 +11,7 @@ import type { Storage } from './storage.ts'
  * Called once with whether a write is stored, before it resolves; on SQLite in the turn of the
  * COMMIT. False if it was too small to show that a full disk takes writes again.
  */
-export type WriteEnded = (isStored: boolean) => boolean
+export type WriteListener = (isStored: boolean) => boolean
 
 export type Db = {
   engine: 'sqlite' | 'postgres'
@@ -25,7 +25,7 @@ export type Db = {
   /** The open runs in memory alone: some where one process writes, none on a server. */
   open: OpenRuns
   /** Runs `work` in a transaction; resolves after its COMMIT. @throws StorageFault */
-  write<T>(work: (q: Query) => Work<T>, ended?: WriteEnded): Promise<T>
+  write<T>(work: (q: Query) => Work<T>, ended?: WriteListener): Promise<T>
   /** Runs `work` without a transaction. */
   read<T>(work: (q: Query) => Work<T>): Promise<T>
   /**

@@ -30,7 +30,7 @@ export async function takeLease(
   return db.write(function* () {
     const now = clock.now()
     const expiresAt = now + leaseMs
-    // Of two concurrent first takers, one adds the row and the other finds it.
+    // Two first takers at once: one adds the row, and the other finds it.
     const first = { name, holder, epoch: 1, expiresAt }
     yield* upsert(leases, [first], [])
     const [row] = yield* lockFound(leases, { name: [name] })

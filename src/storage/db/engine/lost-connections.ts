@@ -2,8 +2,8 @@
 import type { Db } from './db.ts'
 
 /**
- * The same database; `distrust` also calls its listeners of lost connections: behind a proxy no
- * connection breaks when another server takes over.
+ * Wraps a database: `distrust` also calls its listeners of lost connections, because behind a proxy
+ * no connection breaks when another server takes over.
  */
 export function withLostConnections(db: Db): { db: Db; distrust: () => void } {
   const listeners: (() => void)[] = []

@@ -48,7 +48,7 @@ function dbOver(
   close: () => Promise<unknown>,
 ): Db & { drizzle: PgDirect } {
   const setUp = settingUp(settings)
-  const compiled: Compiled = new Map()
+  const compiled: CompiledQueries = new Map()
   const inTransaction = <T>(
     work: (q: Query) => Work<T>,
     { pace, ...options }: PgTransaction & { pace: Pace },
@@ -203,8 +203,8 @@ const isChange = ({ kind }: Step): boolean =>
 type PgSelect = PromiseLike<unknown> & { for(strength: 'update'): PromiseLike<unknown> }
 
 /** A session that runs steps, and the queries that any session built under their names. */
-type Over = { pg: PgDrizzle; compiled: Compiled }
-type Compiled = Map<string, Pick<PgPrepared, 'query' | 'fields' | 'joinsNotNullableMap'>>
+type Over = { pg: PgDrizzle; compiled: CompiledQueries }
+type CompiledQueries = Map<string, Pick<PgPrepared, 'query' | 'fields' | 'joinsNotNullableMap'>>
 
 async function perform(step: Step, over: Over): Promise<unknown> {
   if (step.kind === 'together') return Promise.all(step.steps.map((one) => perform(one, over)))

@@ -17,7 +17,7 @@ import {
   type Writing,
 } from '../sql/statements.ts'
 import { connect, emptyLog } from './connection.ts'
-import type { Db, WriteEnded } from './db.ts'
+import type { Db, WriteListener } from './db.ts'
 import { type StoragePhase, watchStorage } from './storage.ts'
 import { lookEveryMs, makeVersion } from './version.ts'
 
@@ -28,7 +28,7 @@ type Command = {
   work: (q: Query) => Work<unknown>
   done: (value: never) => void
   failed: (error: unknown) => void
-  ended: WriteEnded | undefined
+  ended: WriteListener | undefined
 }
 
 /**
@@ -80,7 +80,7 @@ export function openSqlite(
     const commands = queue
     queue = []
     noticeForeign()
-    /** What each command is told, and whether it is stored, once the transaction has ended. */
+    /** The outcome of each command, announced only after the transaction has ended. */
     const told: { command: Command; isStored: boolean; answer: () => void }[] = []
     let isWell = true
     let where: StoragePhase = 'write'

@@ -2,7 +2,7 @@
 import type { Clock } from '../../../kernel/clock.ts'
 import type { Db } from './db.ts'
 
-/** The same database; `tell` gets the seconds of each write, its COMMIT included. */
+/** Wraps a database: `tell` gets the seconds of each write, its COMMIT included. */
 export function timedDb(
   db: Db,
   clock: Pick<Clock, 'monotonic'>,

@@ -1,7 +1,7 @@
 /** Marks a SQLite database that was copied elsewhere, so that no server opens it. */
 import type { Database } from 'bun:sqlite'
 
-/** Where a SQLite database was copied to (a URL without credentials), and when (RFC 3339). */
+/** The target of a copy (a URL without credentials) and its time (RFC 3339). */
 export type CopiedMarker = { to: string; at: string }
 
 const movedFact = 'database.moved'

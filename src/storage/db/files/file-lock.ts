@@ -6,7 +6,7 @@ import { platform } from 'node:os'
 /** A lock that ends with `release`, or with the process. */
 export type FileLock = { release(): void }
 
-/** Of flock(2): LOCK_EX | LOCK_NB, and LOCK_UN. */
+/** Operations of flock(2): LOCK_EX | LOCK_NB, and LOCK_UN. */
 const exclusiveNow = 6
 const unlock = 8
 

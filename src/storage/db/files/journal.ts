@@ -2,7 +2,7 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../engine/db.ts'
 
-/** What `select` reads of {@link journalPage}. */
+/** The columns of {@link journalPage}, for `select`. */
 export function lineColumns({ views }: Pick<Db, 'views'>) {
   const { accountId: _, ...columns } = getTableColumns(views.journal)
   type Line = { [field in keyof typeof columns]: SQL<(typeof columns)[field]['_']['data']> }
@@ -12,7 +12,7 @@ export function lineColumns({ views }: Pick<Db, 'views'>) {
   return Object.fromEntries(read) as Line
 }
 
-/** What a condition on lines can name. */
+/** The columns that a condition on lines can name. */
 export type Line = Record<'at' | 'seq' | 'source' | 'target', SQL>
 
 export type JournalPage = {

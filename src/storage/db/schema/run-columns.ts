@@ -3,9 +3,9 @@ import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../engine/db.ts'
 
 /**
- * What `select` names to read {@link EndedRun}s from `runs`; `place` is the SQL of it if that
- * is known. A run that ended where one process writes holds its place; elsewhere the leaf in the
- * log names it. Texts of SQL, because a select from one table writes its columns without its name.
+ * The columns of {@link EndedRun}s, for a `select` from `runs`; `place` is the SQL of the log place
+ * if the caller has it. Where one process writes, a run's row holds its place; elsewhere the leaf
+ * in the log names the run. SQL texts, because a select from one table omits the table's name.
  */
 export function runColumns(
   { tables: { runs, receiptSignatures }, exclusive }: Pick<Db, 'tables' | 'exclusive'>,

@@ -57,9 +57,9 @@ export function depositTables(c: Columns) {
       credits: c.int('credits').notNull(),
       /** Credits that were taken back: as many as `credits`, or one fewer while it is credited. */
       reversals: c.int('reversals').notNull(),
-      /** Of a reversed one: what could not be taken back and is the operator's loss. */
+      /** The part of a reversed deposit that could not be taken back: the operator's loss. */
       loss: c.money('loss_nusd').notNull(),
-      /** What went from the sender's account to another; null while it is still the sender's. */
+      /** The amount that went from the sender's account to another; null if none did. */
       moved: c.money('moved_nusd'),
     },
     (t) => [

@@ -17,7 +17,7 @@ export function keptTables(c: Columns) {
       keys: c.json<string[]>('keys').notNull(),
       /** JSON, encrypted. */
       sealed: c.bytes('sealed').notNull(),
-      /** Of the JSON before it was encrypted, and a share for the row. */
+      /** The size of the JSON before encryption, plus a share for the row. */
       bytes: c.int('bytes').notNull(),
       until: c.ms('until').notNull(),
     },

@@ -63,7 +63,7 @@ export function logTables(c: Columns) {
     signature: c.bytes('signature').notNull(),
   })
 
-  /** What was signed of the log: its root at a size. Never changed, never deleted. */
+  /** Signed heads of the log: a size and its root. Never changed, never deleted. */
   const logCheckpoints = c.table(
     'log_checkpoints',
     {
@@ -111,8 +111,8 @@ export function logTables(c: Columns) {
   )
 
   /**
-   * Who may sign which part of a log: `fromIndex` ≤ index < `untilIndex`, all of it from there on
-   * while that is null. But for the first, the one before signed that it follows.
+   * The signers of a log, each for `fromIndex` ≤ index < `untilIndex`, without an end while that is
+   * null. Each but the first was named by the signed rotation of the one before.
    */
   const signers = c.table(
     'signers',
@@ -177,7 +177,7 @@ export function logTables(c: Columns) {
         .text('purpose')
         .$type<'deploy' | 'open' | 'add_signer' | 'retire_signer' | 'anchor'>()
         .notNull(),
-      /** What it is for: the id of an anchor, the address of a signer, the origin of a log. */
+      /** The object of `purpose`: an anchor's id, a signer's address or a log's origin. */
       subject: c.text('subject').notNull(),
       raw: c.text('raw').notNull(),
       gas: c.ms('gas').notNull(),

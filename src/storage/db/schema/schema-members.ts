@@ -32,7 +32,7 @@ export function memberTables(c: Columns) {
       tokenHash: c.text('token_hash').notNull(),
       accountId: c.text('account_id').notNull(),
       role: c.text('role').$type<Role>().notNull(),
-      /** Of a developer's branch; null for other roles. */
+      /** The cap and models of a developer's branch; null for other roles. */
       capLimit: c.money('cap_limit'),
       capWindow: c.text('cap_window').$type<'lifetime' | 'day' | 'week' | 'month'>(),
       models: c.json<string[]>('models').notNull(),

@@ -12,7 +12,7 @@ export type HoldWindow = [keyId: string, windowStart: number]
 /** A meter line as JSON keeps it: the price as decimal text, because JSON has no bigint. */
 export type StoredLine = { meter: string; quantity: number; price: string }
 
-/** What is known of a run when it begins. */
+/** Columns of a run that its begin sets. */
 const begunColumns = (c: Columns) => ({
   accountId: c.text('account_id').notNull(),
   keyId: c.text('key_id').notNull(),
@@ -32,14 +32,14 @@ const begunColumns = (c: Columns) => ({
   discountBps: c.int('discount_bps').notNull(),
   tags: c.json<Record<string, string>>('tags').notNull(),
   metadata: c.json<Record<string, Json>>('metadata').notNull(),
-  /** What the receipt's salts follow from; without it the texts stay hidden for ever. */
+  /** Derives the salts of the receipt; once it is erased, the texts can no longer be proven. */
   seed: c.bytes('seed').notNull(),
   inputCommitment: c.bytes('input_commitment').notNull(),
   passport: c.text('passport').notNull(),
   background: c.bool('background').notNull(),
 })
 
-/** What its end adds. */
+/** Columns of a run that its end adds. */
 const endedColumns = (c: Columns) => ({
   route: c.text('route').notNull(),
   firstByteAt: c.ms('first_byte_at'),
@@ -57,7 +57,7 @@ const endedColumns = (c: Columns) => ({
   durationMs: c.ms('duration_ms').notNull(),
   outputCommitment: c.bytes('output_commitment'),
   issuer: c.text('issuer').notNull(),
-  /** Of the receipt: the leaf of the log and what is signed. */
+  /** The receipt's digest: the signed hash, and the leaf of the log. */
   digest: c.bytes('digest').notNull(),
   /** Kept for a background run only, until an hour after its end. */
   output: c.json<Json>('output'),
@@ -67,7 +67,7 @@ const endedColumns = (c: Columns) => ({
    * run. Its index is the place less the start of its log.
    */
   logPlace: c.ms('log_place'),
-  /** Of a charge, as in `transfers`: its number, its time and what the account had after it. */
+  /** The charge as a line of the journal: its number, time and balance, as in `transfers`. */
   seq: c.ms('seq'),
   movedAt: c.ms('moved_at'),
   balance: c.money('balance'),
@@ -195,7 +195,7 @@ export function moneyTables(c: Columns) {
     (t) => [c.index('key_secrets_by_key').on(t.keyId)],
   )
 
-  /** What a key spent and holds in one window of its cap. `limit` repeats the cap for the check. */
+  /** Money that a key spent and holds in a window. `limit` copies the cap or brake for CHECK. */
   const keyWindows = c.table(
     'key_windows',
     {
@@ -234,7 +234,7 @@ export function moneyTables(c: Columns) {
       at: c.ms('at').notNull(),
       /** Its place among the transfers of its account, from 1 on. */
       seq: c.ms('seq').notNull(),
-      /** What the account had after it. */
+      /** The account's balance after it. */
       balance: c.money('balance').notNull(),
     },
     (t) => [

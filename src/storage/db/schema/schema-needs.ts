@@ -17,7 +17,7 @@ export type SchemaMark = { newest: string; needed: string | undefined }
 
 /** How a database's schema compares with this build's. */
 export type SchemaHealth =
-  /** The same. */
+  /** Both have the same steps. */
   | 'ok'
   /** A newer build added to it; this build can serve it until it is replaced. */
   | 'newer'

@@ -72,7 +72,7 @@ export function outboxTables(c: Columns) {
       since: c.ms('since').notNull(),
       /** When it is tried next; null while an earlier event of its subject has not arrived. */
       nextAt: c.ms('next_at'),
-      /** Of the last try. */
+      /** The time of the last try; the next three columns are its result. */
       triedAt: c.ms('tried_at'),
       httpStatus: c.int('http_status'),
       durationMs: c.ms('duration_ms'),

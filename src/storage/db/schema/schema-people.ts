@@ -117,8 +117,8 @@ export function peopleTables(c: Columns) {
   )
 
   /**
-   * What an account used on a day (UTC), by key and model: counted once from each receipt, in the
-   * order of the log, so that no page has to read all runs.
+   * Usage of an account on a day (UTC), by key and model: counted once from each receipt, in log
+   * order, so that no page has to read all runs.
    */
   const usageDays = c.table(
     'usage_days',
@@ -131,7 +131,7 @@ export function peopleTables(c: Columns) {
       succeeded: c.int('succeeded').notNull(),
       inputUnits: c.ms('input_units').notNull(),
       outputUnits: c.ms('output_units').notNull(),
-      /** Of what was read: from a cache, and written to one; of what was written: reasoning. */
+      /** Cached parts of the input, read and written; `reasoning_units` is a part of the output. */
       cachedUnits: c.ms('cached_units').notNull(),
       cacheWriteUnits: c.ms('cache_write_units').notNull(),
       reasoningUnits: c.ms('reasoning_units').notNull(),

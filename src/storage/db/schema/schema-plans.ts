@@ -14,14 +14,14 @@ export function planTables(c: Columns) {
       accountId: c.text('account_id').notNull(),
       plan: c.text('plan').notNull(),
       status: c.text('status').$type<'active' | 'canceling' | 'ended' | 'lapsed'>().notNull(),
-      /** What its period cost before what was left of another plan was taken off. */
+      /** The full price of its period, before the credit for an unused part of another plan. */
       price: c.money('price').notNull(),
       /** When its first period began: the day of the month that every other one begins on. */
       startedAt: c.ms('started_at').notNull(),
       periodStart: c.ms('period_start').notNull(),
       /** Null for a plan that is paid once and for all. */
       periodEnd: c.ms('period_end'),
-      /** What it changes to at the end of its period. */
+      /** The plan that follows at the end of its period; null for no change. */
       nextPlan: c.text('next_plan'),
       endedAt: c.ms('ended_at'),
     },

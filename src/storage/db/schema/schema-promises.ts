@@ -36,7 +36,7 @@ export function promiseTables(c: Columns) {
       /** By which a receipt names it: `0x` and 64 hex digits. */
       digest: c.text('digest').primaryKey(),
       id: c.text('id').notNull(),
-      /** Whose key asked for it. */
+      /** The account of the key that asked for it. */
       accountId: c.text('account_id').notNull(),
       keyId: c.text('key_id').notNull(),
       quote: c.json<Quote>('quote').notNull(),
@@ -50,7 +50,7 @@ export function promiseTables(c: Columns) {
       c.index('quotes_by_account').on(t.accountId, t.expiresAt),
       // The job that deletes old ones.
       c.index('quotes_by_end').on(t.expiresAt),
-      // Those that go as soon as they have expired.
+      // Unused quotes are deleted as soon as they expire.
       c.index('quotes_unused').on(t.expiresAt).where(sql`${t.used} = 0`),
       c.check('quotes_used', sql`${t.used} >= 0 and ${t.used} <= ${t.uses}`),
     ],
@@ -62,7 +62,7 @@ export function promiseTables(c: Columns) {
     statement: c.json<Liabilities>('statement').notNull(),
     digest: c.text('digest').notNull(),
     signature: c.bytes('signature').notNull(),
-    /** Of its leaf, among those of all logs. */
+    /** The place of its leaf among those of all logs. */
     logPlace: c.ms('log_place').notNull(),
     asOf: c.ms('as_of').notNull(),
     /** Blinds the ids of its accounts; null once its parts were deleted. */
@@ -113,7 +113,7 @@ export function promiseTables(c: Columns) {
       checkedAt: c.ms('checked_at'),
       salt: c.bytes('salt'),
       digest: c.bytes('digest'),
-      /** Of its leaf, among those of all logs. */
+      /** The place of its leaf among those of all logs. */
       logPlace: c.ms('log_place'),
     },
     (t) => [

@@ -105,7 +105,7 @@ export function publicTables(c: Columns) {
     ],
   )
 
-  /** What a client of the terminal used of its allowance on a day (UTC). */
+  /** Sponsored asks that a client of the terminal used up on a day (UTC). */
   const terminalAllowances = c.table(
     'terminal_allowances',
     {

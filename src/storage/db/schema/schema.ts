@@ -93,9 +93,9 @@ export const buildSchema = (c: Columns) => ({
   ...keptTables(c),
 })
 
-/** What the processes on one database tell each other. */
+/** Tables by which the processes on one database coordinate. */
 function processTables(c: Columns) {
-  /** Who may do a singleton's work: the holder until `expiresAt`; `epoch` fences the one before. */
+  /** The holder does a singleton's work until `expiresAt`; `epoch` fences former holders. */
   const leases = c.table('leases', {
     name: c.text('name').primaryKey(),
     holder: c.text('holder').notNull(),

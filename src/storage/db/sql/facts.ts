@@ -7,7 +7,7 @@ import { lockFound, prepared, type Query, rows, upsert, type Work } from './quer
 export const findFact = (db: Db, name: string): Promise<string | undefined> =>
   db.read((q) => readFact(db, q, name))
 
-/** The same within other work. */
+/** {@link findFact} within other work. */
 export function* readFact(db: Db, q: Query, name: string): Work<string | undefined> {
   const { facts } = db.tables
   const named = (values: { name: string }) =>
@@ -19,7 +19,7 @@ export function* readFact(db: Db, q: Query, name: string): Work<string | undefin
 export const ensureFact = (db: Db, name: string, value: string): Promise<string> =>
   db.write((q) => ensureFactIn(db, q, name, value))
 
-/** The same within a transaction. */
+/** {@link ensureFact} within a transaction. */
 export function* ensureFactIn(db: Db, q: Query, name: string, value: string): Work<string> {
   yield* upsert(db.tables.facts, [{ name, value }], [])
   return (yield* readFact(db, q, name)) ?? value

@@ -6,7 +6,7 @@ export type LogPage = { newestFirst?: boolean } & {
   [bound in 'from' | 'before' | 'limit']?: number | undefined
 }
 
-/** What `select` reads of {@link numberedRuns}; `runId` joins it to `runs`. */
+/** The columns of {@link numberedRuns}, for `select`; `runId` joins it to `runs`. */
 export const numbered = {
   place: sql.raw('"numbered"."place"').mapWith(Number) as SQL<number>,
   runId: sql.raw('"numbered"."run_id"') as SQL<string>,

@@ -64,30 +64,30 @@ export function* prepared<V extends Values, T>(
 }
 
 /** The values to look for in columns of a table; a row fits if it has one of each. */
-type Wanted<T extends SQLiteTable> = {
+type ColumnLists<T extends SQLiteTable> = {
   [F in keyof T['$inferSelect'] & string]?: readonly (string | number)[]
 }
 
 /** Finds whole rows by lists of values; compiled once, in primary key order. */
-export const findRows = <T extends SQLiteTable>(table: T, where: Wanted<T>) =>
+export const findRows = <T extends SQLiteTable>(table: T, where: ColumnLists<T>) =>
   find(table, where, false)
 
 /** Like {@link findRows}, for rows this transaction will change: locks them on PostgreSQL. */
-export const lockFound = <T extends SQLiteTable>(table: T, where: Wanted<T>) =>
+export const lockFound = <T extends SQLiteTable>(table: T, where: ColumnLists<T>) =>
   find(table, where, true)
 
 /** Like {@link findRows}, of which it reads these columns only. */
 export function* findFields<T extends SQLiteTable, F extends keyof T['$inferSelect'] & string>(
   table: T,
   fields: readonly F[],
-  where: Wanted<T>,
+  where: ColumnLists<T>,
 ): Generator<Step, Pick<T['$inferSelect'], F>[], unknown> {
   return yield* find(table, where, false, fields)
 }
 
 function* find<T extends SQLiteTable>(
   table: T,
-  where: Wanted<T>,
+  where: ColumnLists<T>,
   lock: boolean,
   fields?: readonly string[],
 ): Generator<Step, T['$inferSelect'][], unknown> {

@@ -109,17 +109,17 @@ export type KeyedTable = Pick<ReturnType<typeof getTableConfig>, 'columns' | 'pr
 
 type Field = [field: string, column: SQLiteColumn]
 
-type Named = readonly (readonly [field: string, column: Pick<Column, 'name'>])[]
+type NamedColumns = readonly (readonly [field: string, column: Pick<Column, 'name'>])[]
 
 /** A name as both engines read it. */
 export const quote = (name: string): string => `"${name}"`
 
 /** The names of columns, as a list. */
-export const namesOf = (fields: Named): string =>
+export const namesOf = (fields: NamedColumns): string =>
   fields.map(([, { name }]) => quote(name)).join(', ')
 
 /** The conflict clause of an upsert: overwrites these columns; without any it keeps the row. */
-export function onConflict(keys: readonly string[], set: Named): string {
+export function onConflict(keys: readonly string[], set: NamedColumns): string {
   if (set.length === 0) return 'on conflict do nothing'
   const taken = set.map(([, { name }]) => `${quote(name)} = excluded.${quote(name)}`)
   return `on conflict (${keys.map(quote).join(', ')}) do update set ${taken.join(', ')}`

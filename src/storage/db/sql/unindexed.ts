@@ -8,6 +8,6 @@ import { type AnyColumn, inArray, type SQL, sql } from 'drizzle-orm'
 export const equalsUnindexed = (column: AnyColumn, value: string): SQL =>
   sql`${column} || '' = ${value}`
 
-/** The same for a column that is one of some values. */
+/** {@link equalsUnindexed} for several values. */
 export const inListUnindexed = (column: AnyColumn, values: readonly string[]): SQL =>
   inArray(sql`${column} || ''`, [...values])

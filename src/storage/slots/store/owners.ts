@@ -36,7 +36,7 @@ export type SlotPlaces = {
   learn(mark: string): Promise<boolean>
 }
 
-/** Of a slot in the two characters that begin its secrets. */
+/** Learns the shard of a slot from the two characters that its secrets begin with. */
 export const slotPlaces = (db: Db, shard: Shard | undefined): SlotPlaces => ({
   async learn(mark) {
     const slot = shard && slotOfMark(mark)
@@ -56,8 +56,8 @@ export async function learnMoved(db: Db, shard: Shard | undefined): Promise<bool
 }
 
 /**
- * Those of these accounts that this shard must not open, and why not: the shard that has them, or
- * that their slot is `leaving` or otherwise `moving`. No slot moves before the transaction ends.
+ * The accounts that this shard must not open, each with the reason: the shard that has it, or that
+ * its slot is `leaving` or otherwise `moving`. No slot moves before the transaction ends.
  */
 export function* misplaced(
   db: Db,
