@@ -77,7 +77,7 @@ export function unsayable(body: JsonObject): { param: string; message: string } 
 /** Choices that have a counterpart; a freeform tool is a function by then. */
 const choices = new Set(['function', 'custom', 'allowed_tools'])
 
-/** Call {@link unsayable} before a run begins. `isCached`: with breakpoints, though it asks for none. */
+/** Call {@link unsayable} before a run begins. @param isCached gives it breakpoints unasked */
 export function chatToMessages(from: JsonObject, isCached = false): Translation {
   const ignored = new Set(unknownMembers(from, known))
   const said = objectsIn(from['messages'])
