@@ -183,7 +183,8 @@ export const lists = {
     cache: optional(
       oneOf('auto', 'asked'),
       'When a Messages server gets cache breakpoints for clients of other protocols: auto ' +
-        'always, asked if the request has a prompt_cache_key. Writes cost cache_write. Default: asked.',
+        'always, asked if the request has a prompt_cache_key. Writes cost cache_write. ' +
+        'Default: asked.',
     ),
     on_disconnect: optional(
       oneOf('drain', 'cut'),
