@@ -1,10 +1,11 @@
 /**
  * The script of every page beside htmx: times that stay true, copy buttons, side panels, toasts,
- * requests without an answer, forms of an ended session and the command palette.
+ * requests without an answer, forms of an ended session, rows by keys and the command palette.
  */
 import { keepForms } from './kept-forms.ts'
 import { tellLostRequests } from './lost-requests.ts'
 import { listenForPalette } from './palette-key.ts'
+import { walkRows } from './rows.ts'
 import { openSidePanels } from './side-panel.ts'
 import { keepTimes } from './times.ts'
 import { dropToasts } from './toasts.ts'
@@ -15,6 +16,7 @@ dropToasts()
 tellLostRequests()
 keepForms()
 listenForPalette()
+walkRows()
 
 // Without script a click selects the value.
 document.addEventListener('click', async (event) => {

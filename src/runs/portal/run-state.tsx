@@ -90,8 +90,21 @@ export function RunState({
   if (run.status === 'running') return <Badge tone="going">Running</Badge>
   if (run.status === 'queued') return <Badge tone="wait">Queued</Badge>
   if (run.status === 'succeeded') return <StageBadge stage={receiptStateOf(run)} />
-  const tone = run.status === 'failed' ? 'bad' : 'off'
-  return <Badge tone={tone}>{statusWords[run.status]}</Badge>
+  if (run.status !== 'failed') return <Badge tone="off">{statusWords[run.status]}</Badge>
+  const type = run.error?.type ?? ''
+  return <Badge tone="bad">{failureWords[type] ?? statusWords.failed}</Badge>
+}
+
+/** Why a run failed, as short as a row needs it; its page has the whole message. */
+const failureWords: Readonly<Record<string, string>> = {
+  upstream_error: 'Provider failed',
+  upstream_timeout: 'Provider too slow',
+  rate_limited: 'Provider busy',
+  unavailable: 'Not available',
+  invalid_request: 'Request refused',
+  context_length_exceeded: 'Context too long',
+  unprocessable: 'Request refused',
+  internal_error: 'Service failed',
 }
 
 const Held = ({ nusd }: { nusd: bigint }) => (

@@ -91,6 +91,8 @@ function shortCss(text: string): string {
     .replace(/([{};])\s+/g, '$1')
     .replace(/([a-z]): (?=\S)/g, '$1:')
     .replaceAll(';}', '}')
+    .replaceAll(', ', ',')
+    .replaceAll(' > ', '>')
   return css.slice(0, start).trimStart() + rules
 }
 

@@ -16,9 +16,9 @@ export const Id = ({ value }: { value: string }) => (
 )
 
 /** As {@link Id}, with a button that copies it: in a row that is a link no text can be selected. */
-export const CopyId = ({ value }: { value: string }) => (
+export const CopyId = ({ value, href }: { value: string; href?: string }) => (
   <span class="copyid">
-    <Id value={value} />
+    {href === undefined ? <Id value={value} /> : <IdLink value={value} href={href} />}
     <button class="scripted" type="button" data-text={value} aria-label={`Copy ${value}`}>
       <Icon name="copy" />
     </button>

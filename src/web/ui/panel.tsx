@@ -11,6 +11,8 @@ export type PanelProps = {
   /** Below the content: a count, the way to more. */
   foot?: Child
   children?: Child
+  /** The page's own title says it: readers alone hear it again, and no rule is drawn. */
+  isUntitled?: boolean | undefined
   /** Left out on paper. */
   screenOnly?: boolean
   /** Left out for roles that lack it. */
@@ -26,19 +28,22 @@ export const Panel = ({
   aside,
   foot,
   children,
+  isUntitled,
   screenOnly,
   needs,
   acts,
 }: PanelProps) => (
   <section
-    class={['sec', screenOnly && 'noprint']}
+    class={['sec', isUntitled && 'listed', screenOnly && 'noprint']}
     id={id}
     aria-labelledby={`${id}-title`}
     data-needs={needs}
     data-acts={acts}
   >
     <header>
-      <h2 id={`${id}-title`}>{title}</h2>
+      <h2 class={isUntitled ? 'vh' : undefined} id={`${id}-title`}>
+        {title}
+      </h2>
       {aside}
     </header>
     {children}

@@ -34,6 +34,14 @@ type TableProps<Row> = {
   /** The rows, where some differ from plain ones. */
   body?: Child
   fold?: Fold | undefined
+  /** Heads of days between the rows. */
+  days?: Days<Row> | undefined
+}
+
+/** The moment of a row, and the head of its day (UTC), which begins at `day`. */
+export type Days<Row> = {
+  at: (row: Row) => number
+  head: (day: number) => { name: Child; sums: Child }
 }
 
 /** Below which width a row is two lines: 56, 46 or 36 rem of its own place; default `mid`. */
@@ -57,12 +65,41 @@ export const Table = <Row,>({ caption, columns, rows, fold = 'mid', ...more }: T
       </thead>
       <tbody id={more.bodyId}>
         {more.body ??
-          rows.map((row) => <TableRow columns={columns} row={row} id={more.rowId?.(row)} />)}
+          rows.map((row, i) => (
+            <>
+              {more.days ? (
+                <DayHead days={more.days} of={row} after={rows[i - 1]} columns={columns.length} />
+              ) : null}
+              <TableRow columns={columns} row={row} id={more.rowId?.(row)} />
+            </>
+          ))}
       </tbody>
       {columns.some(({ total }) => total !== undefined) ? <Totals columns={columns} /> : null}
     </table>
   </section>
 )
+
+const dayMs = 86_400_000
+
+type DayHeadProps<Row> = { days: Days<Row>; of: Row; after: Row | undefined; columns: number }
+
+/** A bar above the first row of a day; a script puts new rows of that day below it. */
+function DayHead<Row>({ days, of, after, columns }: DayHeadProps<Row>) {
+  const dayOf = (row: Row) => days.at(row) - (days.at(row) % dayMs)
+  const day = dayOf(of)
+  if (after !== undefined && dayOf(after) === day) return null
+  const { name, sums } = days.head(day)
+  return (
+    <tr class="day" data-day={new Date(day).toISOString().slice(0, 10)}>
+      <th scope="rowgroup" colspan={String(columns)}>
+        <span>
+          <b>{name}</b>
+          <span>{sums}</span>
+        </span>
+      </th>
+    </tr>
+  )
+}
 
 const Totals = <Row,>({ columns }: { columns: readonly Column<Row>[] }) => (
   <tfoot>
@@ -147,8 +184,8 @@ function labelOf<Row>(columns: readonly Column<Row>[], i: number): string | unde
 }
 
 type PagerProps = {
-  /** "Showing 20 of 1,284", "End of list." */
-  children: Child
+  /** "Showing 20 of 1,284", a file of all rows. */
+  children?: Child
   /** The next page of older entries; undefined at the end. */
   older?: string | undefined
   /** Back to the newest; undefined when they are shown. */

@@ -156,7 +156,7 @@ const Foot = ({ of: { by, rows, uncounted } }: { of: Margins }) => {
   const behind = `${uncounted.toLocaleString('en-US')} newer leaves are not counted yet.`
   return (
     <span>
-      {rows.length > rowsShown ? shown : 'End of list.'} {uncounted === 0 ? '' : behind}
+      {rows.length > rowsShown ? shown : ''} {uncounted === 0 ? '' : behind}
     </span>
   )
 }

@@ -214,6 +214,7 @@ const RecentRows = ({ view: { account, recent, receiptStateOf, now } }: { view: 
       caption="Recent runs"
       columns={[figure, modelTo(hrefOf), keyName, cost, stateBy(receiptStateOf), when(now)]}
       rows={recent}
+      fold="late"
       rowId={({ run }) => run.id}
     />
   )
