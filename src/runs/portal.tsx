@@ -25,6 +25,7 @@ import { cancelRun } from './cancel.ts'
 import { followReceipts } from './portal/receipts-live.ts'
 import { runFields } from './portal/run-csv.ts'
 import { RunPage } from './portal/run-detail.tsx'
+import { readDays } from './portal/run-figure.tsx'
 import { runsLook, runsPath } from './portal/run-list.tsx'
 import { markOf, runPath } from './portal/run-state.tsx'
 import { readReceiptStates } from './receipt-state.ts'
@@ -172,6 +173,7 @@ async function choicesOf(deps: Deps, whose: KeyScope) {
     models: deps.catalogue.list().map(({ id }) => id),
     keys: keys.length > keysMax ? undefined : keys,
     receiptStateOf: await readReceiptStates(deps),
+    sums: await readDays(deps, whose, deps.clock.now()),
   }
 }
 
@@ -216,7 +218,7 @@ async function followList(
     draw: (shown) =>
       freshRow(
         shown,
-        runsLook({ now: deps.clock.now(), receiptStateOf, models: [], keys: undefined }),
+        runsLook({ now: deps.clock.now(), query, receiptStateOf, models: [], keys: undefined }),
       ),
   }
   return followRows(deps, context, { session, account }, rows, shownIn(query, 'run'))
