@@ -14,7 +14,7 @@ import { FreeCount, type FreeLimits, repairTimes, whyNoFreeWrites } from './free
 import { whyStopped } from './stopped.ts'
 import { assertNoHeldMoneyTaken } from './store/held-money-guard.ts'
 import { isKnown } from './store/known.ts'
-import { load } from './store/load.ts'
+import { load, loadCalls } from './store/load.ts'
 import { writeBack } from './store/write.ts'
 import { trackedRows } from './tracked-rows.ts'
 import { makeUnitOfWork, type Posted, type TrackedRows, type UnitOfWork } from './unit-of-work.ts'
@@ -93,6 +93,8 @@ export function openLedger(
       const ours = refused?.size ? commands.filter((command) => !why(command)) : commands
       const isRead = !memory || !isKnown(db.open, tracked, ours, unit.now)
       if (isRead) yield* load(q, db, tracked, ours, unit.now)
+      else
+        for (const { call } of ours) if (call) yield* loadCalls(db.tables, db.open, tracked, [call])
       const outcomes = commands.map((command): Outcome => {
         const refusal =
           why(command) ?? whyStopped(command, tracked.accounts) ?? whyUnpaid(command, tracked, unit)
@@ -155,18 +157,33 @@ export function openLedger(
   const ofHolds = trackedRows(memory)
   const holding = makeUnitOfWork(ofHolds, 0)
 
+  const holdKnown = <T>(command: Command<T>): Promise<T> => {
+    try {
+      return Promise.resolve(openNow(command, ofHolds, holding))
+    } catch (error) {
+      return Promise.reject(error)
+    } finally {
+      forgetHold(ofHolds)
+    }
+  }
+
+  /** Reads its call alone, without a turn of the event loop in between. */
+  const holdOnce = <T>(command: Command<T>, call: string): Promise<T> =>
+    db.read(function* () {
+      try {
+        yield* loadCalls(db.tables, db.open, ofHolds, [call])
+        return openNow(command, ofHolds, holding)
+      } finally {
+        forgetHold(ofHolds)
+      }
+    })
+
   const holdNow = <T>(command: Command<T>): Promise<T> => {
     db.noticeForeign()
     const now = clock.now()
     if (isKnown(db.open, ofHolds, [command], now)) {
       holding.now = now
-      try {
-        return Promise.resolve(openNow(command, ofHolds, holding))
-      } catch (error) {
-        return Promise.reject(error)
-      } finally {
-        forgetHold(ofHolds)
-      }
+      return command.call === undefined ? holdKnown(command) : holdOnce(command, command.call)
     }
     return db.read(function* (q) {
       memory?.trim()
