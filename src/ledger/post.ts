@@ -9,15 +9,14 @@ import type { Query, Work } from '../storage/db/sql/query-steps.ts'
 import { type BatchLimits, makeBatchQueue } from './batch-queue.ts'
 import type { Command } from './command.ts'
 import { isOneCommandsFault } from './fault.ts'
-import { forgetHold } from './forget-hold.ts'
 import { FreeCount, type FreeLimits, repairTimes, whyNoFreeWrites } from './free-writes.ts'
 import { whyStopped } from './stopped.ts'
 import { assertNoHeldMoneyTaken } from './store/held-money-guard.ts'
 import { isKnown } from './store/known.ts'
 import { load, loadCalls } from './store/load.ts'
 import { writeBack } from './store/write.ts'
-import { trackedRows } from './tracked-rows.ts'
-import { makeUnitOfWork, type Posted, type TrackedRows, type UnitOfWork } from './unit-of-work.ts'
+import { forgetHold, trackedRows } from './tracked-rows.ts'
+import { type Posted, type TrackedRows, UnitOfWork } from './unit-of-work.ts'
 
 /** The only way money moves. Concurrent commands share one transaction and one fsync. */
 export type Ledger = {
@@ -44,7 +43,7 @@ type Outcome = { value: unknown } | { refusal: Refusal }
  * Elsewhere the sequencer numbers them afterwards, under its lease. Absent in commands, which may
  * run beside a server.
  */
-export type Numbering = { number(q: Query, ended: EndedRun[]): Work<void>; forget(): void }
+export type Numbering = { number(q: Query, ended: EndedRun[]): Work<unknown>; forget(): void }
 
 /**
  * Finds those of these accounts that belong to another shard, and how their commands are refused.
@@ -85,7 +84,7 @@ export function openLedger(
   function* postAll(q: Query, batch: Waiting[], tracked: TrackedRows): Work<Outcome[]> {
     try {
       const commands = batch.map((waiting) => waiting.command)
-      const unit = makeUnitOfWork(tracked, clock.now())
+      const unit = new UnitOfWork(tracked, clock.now())
       const opened = memory ? none : openedBy(commands)
       const refused = misplaced && opened.size > 0 ? yield* misplaced(q, opened) : undefined
       const why = ({ account, to = account }: Command<unknown>) =>
@@ -155,7 +154,7 @@ export function openLedger(
 
   /** Used again by each hold of known rows: to make them costs more than to decide. */
   const ofHolds = trackedRows(memory)
-  const holding = makeUnitOfWork(ofHolds, 0)
+  const holding = new UnitOfWork(ofHolds, 0)
 
   const holdKnown = <T>(command: Command<T>): Promise<T> => {
     try {
@@ -189,7 +188,7 @@ export function openLedger(
       memory?.trim()
       const tracked = trackedRows(memory)
       yield* load(q, db, tracked, [command], now)
-      return openNow(command, tracked, makeUnitOfWork(tracked, now))
+      return openNow(command, tracked, new UnitOfWork(tracked, now))
     })
   }
 

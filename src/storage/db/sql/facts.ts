@@ -36,12 +36,15 @@ export function* lockFacts(db: Db, names: string[]): Work<Map<string, string>> {
   return new Map(found.map(({ name, value }) => [name, value]))
 }
 
-export function* writeFact(db: Db, name: string, value: string): Work<void> {
-  yield* writeFacts(db, [name], value)
-}
+export const writeFact = (db: Db, name: string, value: string): Work<void> =>
+  upsert(db.tables.facts, [{ name, value }], ofFact)
 
 /** Gives these facts the same value. */
-export function* writeFacts(db: Db, names: readonly string[], value: string): Work<void> {
-  const rows = names.map((name) => ({ name, value }))
-  yield* upsert(db.tables.facts, rows, ['value'])
-}
+export const writeFacts = (db: Db, names: readonly string[], value: string): Work<void> =>
+  upsert(
+    db.tables.facts,
+    names.map((name) => ({ name, value })),
+    ofFact,
+  )
+
+const ofFact: ['value'] = ['value']
