@@ -52,7 +52,7 @@ export function makeIds(clock: Pick<Clock, 'now'>, random: Random, mark = ''): I
       const { bytes, entropyAt } = text
       if (at !== text.at) {
         text.at = at
-        bytes.write(encodeTime(at), entropyAt - timeChars, 'latin1')
+        writeTime(at, bytes, entropyAt - timeChars)
       }
       const entropy = random.bytes(10)
       encodeGroup(entropy, 0, bytes, entropyAt)
@@ -85,18 +85,19 @@ export function isId(prefix: IdPrefix, text: string): boolean {
 }
 
 /** The least id that can be made at `at` or later, on the shard `mark`. */
-export const firstIdAt = (prefix: IdPrefix, at: Millis, mark = ''): string =>
-  `${prefix}_${mark}${encodeTime(at)}`
+export const firstIdAt = (prefix: IdPrefix, at: Millis, mark = ''): string => {
+  const time = Buffer.alloc(timeChars)
+  writeTime(at, time, 0)
+  return `${prefix}_${mark}${time.toString('latin1')}`
+}
 
 /** 48 bits of milliseconds as ten base32 characters; sorts like the number. */
-function encodeTime(at: Millis): string {
-  let rest = at
-  let out = ''
-  for (let i = 0; i < 10; i++) {
-    out = alphabet.charAt(rest % 32) + out
+function writeTime(at: Millis, out: Uint8Array, from: number): void {
+  let rest = Math.max(0, Math.floor(at))
+  for (let i = from + timeChars - 1; i >= from; i--) {
+    out[i] = codes[rest % 32] ?? 0
     rest = Math.floor(rest / 32)
   }
-  return out
 }
 
 /** Five bytes of `random` as eight base32 characters: written out, a third of what a loop takes. */

@@ -39,6 +39,11 @@ export function makeBatchQueue<W extends Waits>(
 
   /** Takes all free accounts, or half of them if a second batch may run in parallel. */
   const take = (): W[] => {
+    const [only] = queue
+    if (only && queue.length === 1 && !busy.has(only.command.account)) {
+      busy.add(only.command.account)
+      return queue.splice(0)
+    }
     const accounts = queue.map(({ command }) => command.account)
     const free = new Set(accounts.filter((account) => !busy.has(account)))
     const most = flying - slow < quick ? Math.ceil(free.size / 2) : free.size

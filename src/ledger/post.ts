@@ -9,15 +9,14 @@ import type { Query, Work } from '../storage/db/sql/query-steps.ts'
 import { type BatchLimits, makeBatchQueue } from './batch-queue.ts'
 import type { Command } from './command.ts'
 import { isOneCommandsFault } from './fault.ts'
-import { forgetHold } from './forget-hold.ts'
 import { FreeCount, type FreeLimits, repairTimes, whyNoFreeWrites } from './free-writes.ts'
 import { whyStopped } from './stopped.ts'
 import { assertNoHeldMoneyTaken } from './store/held-money-guard.ts'
 import { isKnown } from './store/known.ts'
-import { load } from './store/load.ts'
+import { load, loadCalls } from './store/load.ts'
 import { writeBack } from './store/write.ts'
-import { trackedRows } from './tracked-rows.ts'
-import { makeUnitOfWork, type Posted, type TrackedRows, type UnitOfWork } from './unit-of-work.ts'
+import { forgetHold, trackedRows } from './tracked-rows.ts'
+import { type Posted, type TrackedRows, UnitOfWork } from './unit-of-work.ts'
 
 /** The only way money moves. Concurrent commands share one transaction and one fsync. */
 export type Ledger = {
@@ -44,7 +43,7 @@ type Outcome = { value: unknown } | { refusal: Refusal }
  * Elsewhere the sequencer numbers them afterwards, under its lease. Absent in commands, which may
  * run beside a server.
  */
-export type Numbering = { number(q: Query, ended: EndedRun[]): Work<void>; forget(): void }
+export type Numbering = { number(q: Query, ended: EndedRun[]): Work<unknown>; forget(): void }
 
 /**
  * Finds those of these accounts that belong to another shard, and how their commands are refused.
@@ -85,7 +84,7 @@ export function openLedger(
   function* postAll(q: Query, batch: Waiting[], tracked: TrackedRows): Work<Outcome[]> {
     try {
       const commands = batch.map((waiting) => waiting.command)
-      const unit = makeUnitOfWork(tracked, clock.now())
+      const unit = new UnitOfWork(tracked, clock.now())
       const opened = memory ? none : openedBy(commands)
       const refused = misplaced && opened.size > 0 ? yield* misplaced(q, opened) : undefined
       const why = ({ account, to = account }: Command<unknown>) =>
@@ -93,6 +92,8 @@ export function openLedger(
       const ours = refused?.size ? commands.filter((command) => !why(command)) : commands
       const isRead = !memory || !isKnown(db.open, tracked, ours, unit.now)
       if (isRead) yield* load(q, db, tracked, ours, unit.now)
+      else
+        for (const { call } of ours) if (call) yield* loadCalls(db.tables, db.open, tracked, [call])
       const outcomes = commands.map((command): Outcome => {
         const refusal =
           why(command) ?? whyStopped(command, tracked.accounts) ?? whyUnpaid(command, tracked, unit)
@@ -153,26 +154,41 @@ export function openLedger(
 
   /** Used again by each hold of known rows: to make them costs more than to decide. */
   const ofHolds = trackedRows(memory)
-  const holding = makeUnitOfWork(ofHolds, 0)
+  const holding = new UnitOfWork(ofHolds, 0)
+
+  const holdKnown = <T>(command: Command<T>): Promise<T> => {
+    try {
+      return Promise.resolve(openNow(command, ofHolds, holding))
+    } catch (error) {
+      return Promise.reject(error)
+    } finally {
+      forgetHold(ofHolds)
+    }
+  }
+
+  /** Reads its call alone, without a turn of the event loop in between. */
+  const holdOnce = <T>(command: Command<T>, call: string): Promise<T> =>
+    db.read(function* () {
+      try {
+        yield* loadCalls(db.tables, db.open, ofHolds, [call])
+        return openNow(command, ofHolds, holding)
+      } finally {
+        forgetHold(ofHolds)
+      }
+    })
 
   const holdNow = <T>(command: Command<T>): Promise<T> => {
     db.noticeForeign()
     const now = clock.now()
     if (isKnown(db.open, ofHolds, [command], now)) {
       holding.now = now
-      try {
-        return Promise.resolve(openNow(command, ofHolds, holding))
-      } catch (error) {
-        return Promise.reject(error)
-      } finally {
-        forgetHold(ofHolds)
-      }
+      return command.call === undefined ? holdKnown(command) : holdOnce(command, command.call)
     }
     return db.read(function* (q) {
       memory?.trim()
       const tracked = trackedRows(memory)
       yield* load(q, db, tracked, [command], now)
-      return openNow(command, tracked, makeUnitOfWork(tracked, now))
+      return openNow(command, tracked, new UnitOfWork(tracked, now))
     })
   }
 

@@ -1,4 +1,4 @@
-/** Makes the rows that a batch of commands loads and changes. */
+/** Makes the rows that a batch of commands loads and changes, and empties those of a hold. */
 import type { TrackedRows } from './unit-of-work.ts'
 
 type Purses = Pick<TrackedRows, 'accounts' | 'keys' | 'windows'>
@@ -34,3 +34,13 @@ export const trackedRows = (purses?: Purses): TrackedRows => ({
   },
   calledBack: { answered: [], freed: [] },
 })
+
+/** Empties what a hold in memory added and changed, to use it again: none of it is written. */
+export function forgetHold({ runs, calls, written, added }: TrackedRows): void {
+  runs.clear()
+  calls.clear()
+  added.runs.length = 0
+  added.calls.length = 0
+  written.accounts.clear()
+  written.windows.clear()
+}

@@ -38,6 +38,8 @@ type ReadSide = {
   apart?: Reading | undefined
 }
 
+const noClasses: [UsageClass, number][] = []
+
 /** The names that a shape has for the members of its two sides. */
 type Side = { total: string; details: string; classes: readonly [name: string, as: UsageClass][] }
 
@@ -116,7 +118,7 @@ function readSide(usage: JsonObject, { total, details, classes }: Side, hidden?:
   const sum = withHidden(usage, numberIn(usage[total]), hidden)
   const given = usage[details]
   if (sum === undefined || !isObject(given)) {
-    return { total: sum && wholeOf(sum), classes: [], contradicts: false }
+    return { total: sum && wholeOf(sum), classes: noClasses, contradicts: false }
   }
   return judged(
     sum,
@@ -202,12 +204,15 @@ const withUnits = (classes: [UsageClass, number][]): [UsageClass, number][] =>
 
 /** Both sides together. */
 function toReported(input: ReadSide, output: ReadSide): UsageReport {
-  const found = [...input.classes, ...output.classes]
+  const hasClasses = input.classes.length + output.classes.length > 0
+  const isSound = !input.contradicts && !output.contradicts
   const reported: UsageReport = {
     inputTokens: input.total,
     outputTokens: output.total,
-    classes: found.length === 0 ? undefined : Object.fromEntries(found),
-    contradicts: { input: input.contradicts, output: output.contradicts },
+    classes: hasClasses ? Object.fromEntries([...input.classes, ...output.classes]) : undefined,
+    contradicts: isSound
+      ? nothing.contradicts
+      : { input: input.contradicts, output: output.contradicts },
   }
   if (input.apart || output.apart) reported.apart = { input: input.apart, output: output.apart }
   return reported

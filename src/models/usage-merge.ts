@@ -43,6 +43,7 @@ const all = 'total_tokens'
  */
 export function mergeUsage(earlier: Json | undefined, later: Json | undefined): Json | undefined {
   if (!isObject(later)) return earlier
+  if (earlier === undefined && isPlain(later)) return later
   const before = isObject(earlier) ? earlier : {}
   const merged: JsonObject = { ...before }
   let isNew = false
@@ -59,6 +60,16 @@ export function mergeUsage(earlier: Json | undefined, later: Json | undefined): 
   // The old sum no longer belongs to the new totals.
   else if (sides.some(({ totals }) => isChanged(totals, before, merged))) delete merged[all]
   return merged
+}
+
+/** Whether a report has counts above zero alone, as most have: there is nothing to repair. */
+function isPlain(report: JsonObject): boolean {
+  let isOfTotals = false
+  for (const name in report) {
+    if (!countIn(report[name])) return false
+    isOfTotals ||= ofSides.has(name)
+  }
+  return isOfTotals
 }
 
 type Reports = { before: JsonObject; later: JsonObject }

@@ -18,7 +18,7 @@ import { isDiverged } from '../proof/log/divergence.ts'
 import { BrakePassed, pullBrake } from './brake.ts'
 import { freeLater, unstored } from './finish.ts'
 import { holdOf, withTokens } from './fit.ts'
-import { LiveRun } from './live-run.ts'
+import type { LiveRun } from './live-run.ts'
 import { Opening, type RunRequest } from './opening.ts'
 import { isUnlimited } from './route.ts'
 import { hasChoice } from './route-order.ts'
@@ -32,7 +32,7 @@ import { recordShortfall } from './shortfall-event.ts'
  * `gone` for its quote, or one for the state of the key or its parents. Nothing is held then.
  */
 export async function begin(deps: Deps, wish: RunRequest): Promise<LiveRun> {
-  const { caller, once } = wish
+  const { caller } = wish
   if (isDiverged(deps.health)) refuse('log_diverged')
   if (deps.health.heads === 'unchecked') await deps.heads.assertChecked()
   assertModelAllowed(caller.chain, wish.model.id)
@@ -55,32 +55,13 @@ export async function begin(deps: Deps, wish: RunRequest): Promise<LiveRun> {
   deps.live.expect(id)
   let opening: Opening | undefined
   try {
-    opening = new Opening(deps, { wish, id, model, bound, quote })
-    const begun = await deps.ledger.post(opening)
-    const startedAt = deps.clock.monotonic()
-    const received = retention === 'none' ? undefined : wish.received
-    const { run: row, bound: fitted } = begun
+    opening = new Opening(deps, wish, id, model, bound, quote)
+    await deps.ledger.post(opening)
+    const live = opening
+    live.begin(retention !== 'none')
     // A translation leaves out some of the ways to ask for it.
-    const asks = asksReasoning(request) || asksReasoning(objectOf(wish.received))
-    const live = new LiveRun({
-      row,
-      model,
-      bound: fitted,
-      body: wish.body,
-      native: wish.native,
-      door: wish.door ?? 'chat',
-      ignored: wish.ignored ?? [],
-      received,
-      call: once?.scope,
-      trace: wish.trace,
-      span: deps.telemetry?.start(wish.trace),
-      session: wish.session,
-      cacheId: hasChoice(deps, model) ? cacheIdOf(deps, wish, request) : undefined,
-      startedAt,
-      asksReasoning: asks,
-      // Asked for when its client hangs up: few do.
-      drainMs: () => (deps.reports.drains(model, asks) ? deps.settings.drainMs : 0),
-    })
+    live.asksReasoning = asksReasoning(request) || asksReasoning(objectOf(wish.received))
+    if (hasChoice(deps, model)) live.cacheId = cacheIdOf(deps, wish, request)
     deps.live.add(live)
     return live
   } catch (error) {

@@ -27,17 +27,13 @@ export async function complete(
   live: LiveRun,
   keep?: ReplyKeeper<CompletedAnswer>,
 ): Promise<CompletedAnswer> {
-  let step = live.model.route[0]
   let answer: CollectedAnswer = nothingCame
   let isWhole = false
   try {
-    const whole = await tryRoute(deps, live, (upstream, call, tried) => {
-      step = tried
-      return upstream.complete(call)
-    })
+    const whole = await tryRoute(deps, live, 'complete')
     const found = live.freeform ? live.freeform.whole(whole) : whole
     const came = readWholeAnswer(live, found)
-    if (live.isLarge) deps.reports.keepConversation(live, step)
+    if (live.isLarge) deps.reports.keepConversation(live)
     live.freeRequest()
     if (live.stopped() || live.isDraining) {
       // The whole answer came too late: its report is believed, none of it was delivered.
@@ -46,14 +42,14 @@ export async function complete(
       answer = { ...came, choices: [], outputBytes: 0, sealedBytes: 0, droppedBytes }
       throw new UpstreamFailure('aborted')
     }
-    const firstByteAt = deps.clock.now()
+    live.firstByteAt = deps.clock.now()
     const output = came.choices
-    const ending = endingOf(deps, live, came, step, { firstByteAt, output }, 'whole')
+    const ending = endingOf(deps, live, came, output, 'whole')
     const more = { body: found, usage: ending.usage, output }
-    return { ...(await finish(deps, live, ending, storedOf(keep, more))), ...more }
+    return Object.assign(await finish(deps, live, ending, storedOf(keep, more)), more)
   } catch (error) {
     if (!deps.live.find(live.id)) throw error
-    throw await endFailed(deps, live, error, { step, answer, firstByteAt: null, keep, isWhole })
+    throw await endFailed(deps, live, error, { answer, keep, isWhole })
   }
 }
 

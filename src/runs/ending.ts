@@ -1,10 +1,8 @@
 /** Ends a run: says what it is charged, and which error its caller gets when it broke off. */
 import type { Deps } from '../app/deps-port.ts'
 import type { Json } from '../kernel/canonical.ts'
-import type { Millis } from '../kernel/clock.ts'
 import type { Refusal } from '../kernel/refusal.ts'
 import type { Usage } from '../models/meter.ts'
-import type { RouteStep } from '../models/model.ts'
 import { UpstreamFailure } from '../models/upstream/upstream.ts'
 import { decideUsage, type UsageClaim, wholesaleOf } from '../models/usage.ts'
 import { receiptIdOf } from '../proof/receipts/receipt.ts'
@@ -53,10 +51,10 @@ export function endingOf(
   { reports }: Pick<Deps, 'reports'>,
   live: LiveRun,
   answer: CollectedAnswer,
-  step: RouteStep | undefined,
-  facts: Pick<Ending, 'firstByteAt' | 'output'>,
+  output: Json | null,
   how: AnswerEnd,
 ): Ending & { usage: Usage; hiddenTokens: number } {
+  const { step } = live
   const isWhole = how === 'whole'
   const { sealedBytes, droppedBytes, hasEnded = false } = answer
   const hiddenTokens = how === 'left' ? reports.hiddenTokensOf(live, answer) : 0
@@ -79,12 +77,12 @@ export function endingOf(
       hiddenTokens,
     },
     counting: isWhole ? live.model : reports.countingOf(live, how === 'left' ? 'client' : 'server'),
-    known: isWhole ? undefined : reports.prefixOf(live, step),
+    known: isWhole ? undefined : reports.prefixOf(live),
     embedded: live.model.verifiable === 're-executable',
   }
   const decided = decideUsage(claim)
   const { usage, source, clamped, contradicts } = decided
-  if (isWhole && source === 'reported' && !clamped) reports.note(live, step, usage, answer)
+  if (isWhole && source === 'reported' && !clamped) reports.note(live, usage, answer)
   return {
     outcome: 'complete',
     route: routeName(step),
@@ -95,15 +93,14 @@ export function endingOf(
     hiddenTokens: source === 'counted' ? hiddenTokens : 0,
     error: null,
     wholesale: step?.cost && wholesaleOf(step.cost, live.model, claim, decided),
-    ...facts,
+    firstByteAt: live.firstByteAt,
+    output,
   }
 }
 
 type BrokenRun = {
-  step: RouteStep | undefined
   /** The part of the answer that was delivered, and its report. */
   answer: CollectedAnswer
-  firstByteAt: Millis | null
   keep?: Pick<ReplyKeeper<never>, 'failed'> | undefined
   /** Whether the answer was read to its end for a client that was gone. */
   isWhole: boolean
@@ -118,7 +115,7 @@ export async function endFailed(
   deps: Deps,
   live: LiveRun,
   error: unknown,
-  { step, answer, firstByteAt, keep, isWhole }: BrokenRun,
+  { answer, keep, isWhole }: BrokenRun,
 ): Promise<Refusal> {
   live.span?.failed(error)
   live.stopped()
@@ -127,11 +124,11 @@ export async function endFailed(
   const hasOutput = outputBytes + sealedBytes + droppedBytes > 0
   const isLeft = stopped !== undefined && !isOurs.has(stopped)
   const how = isWhole ? 'whole' : isLeft ? 'left' : 'broken'
-  const facts = { firstByteAt, output: outputBytes + sealedBytes > 0 ? answer.choices : null }
+  const output = outputBytes + sealedBytes > 0 ? answer.choices : null
   /** An error of ours in counting must not strand the hold: then the run costs nothing. */
   const counted = (): ReturnType<typeof endingOf> | undefined => {
     try {
-      return endingOf(deps, live, answer, step, facts, how)
+      return endingOf(deps, live, answer, output, how)
     } catch (fault) {
       deps.log.error('run.not_counted', fault, namesOf(live))
       return undefined
@@ -144,13 +141,15 @@ export async function endFailed(
   const refusal = refusalOf(error, stopped, charged, live.model.contextTokens)
   if (refusal.type === 'internal_error') deps.log.error('run.failed', error, namesOf(live))
   // The model server bills the operator for what it reported, also where no customer pays.
+  const { step } = live
   const isBilled = isFree && answer.usage !== undefined && step?.cost !== undefined
   const { wholesale } = (isBilled ? counted() : ended) ?? {}
   const receiptId = receiptIdOf(live.id)
   refusal.detail.headers = { ...refusal.detail.headers, 'x-receipt-id': receiptId }
   refusal.detail.metadata = { ...refusal.detail.metadata, run_id: live.id, receipt_id: receiptId }
   const ending: Ending = {
-    ...facts,
+    firstByteAt: live.firstByteAt,
+    output,
     outcome: outcomeOf(stopped, hasOutput),
     route: routeName(step),
     usage: ended?.usage,

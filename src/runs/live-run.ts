@@ -1,14 +1,12 @@
-/**
- * A run of this process between its hold and its settlement, and the switch that stops it, also
- * when its client disconnects.
- */
+/** A run of this process until its settlement, and the switch that stops it. */
 import type { Json } from '../kernel/canonical.ts'
+import type { Millis } from '../kernel/clock.ts'
 import { type Deadline, deadlineIn } from '../kernel/deadline.ts'
 import { type StopSignal, StopSwitch } from '../kernel/stop.ts'
 import type { Trace } from '../kernel/trace.ts'
 import type { Bound } from '../models/bound.ts'
 import type { Chain } from '../models/conversations.ts'
-import type { Model } from '../models/model.ts'
+import type { Model, RouteStep } from '../models/model.ts'
 import type { Native } from '../models/protocols/native.ts'
 import type { Protocol } from '../models/protocols/protocol.ts'
 import type { SignedExchange } from '../models/upstream/signed-exchange.ts'
@@ -44,46 +42,50 @@ export const isOurs: ReadonlySet<StopReason> = new Set<StopReason>(['shutdown', 
 
 type Watcher = (chunks: JsonObject[] | undefined) => void
 
-/** The facts of a run that has begun, before it is live. */
-class BegunRun {
-  declare readonly row: RunRow
-  declare readonly model: Model
-  /** Raised where a model server turns out to take no limit. */
-  declare bound: Bound
-  /** The request in OpenAI's shape, if a step is sent that; dropped by `freeRequest`. */
-  declare body: JsonObject | undefined
-  /** The request as it came in another protocol, if a step is sent that. */
-  declare native: Native | undefined
-  /** The protocol of the door where it came. */
-  declare readonly door: Protocol
-  /** Members of what came that have no effect; of the server that is asked now, once it is. */
-  declare ignored: readonly string[]
-  /** The request as received; undefined unless the account keeps its texts. */
-  declare readonly received: Json | undefined
-  /** The scope of the request's Idempotency-Key, if it had one. */
-  declare readonly call: string | undefined
-  declare readonly trace: Trace | undefined
-  /** Undefined unless its trace is recorded. */
-  declare readonly span: RunSpan | undefined
-  /** The browser session that started the run and ends it; undefined for a run of a key. */
-  declare readonly session: string | undefined
-  /** The id of its conversation, where its route has several steps or keys to choose from. */
-  declare readonly cacheId: bigint | undefined
-  /** The time of its begin by {@link Clock.monotonic}. */
-  declare readonly startedAt: number
-  declare readonly asksReasoning: boolean
-  /** How long its answer is read on when its client hangs up, in ms; 0 where that stops it. */
-  declare readonly drainMs: () => number
-
-  constructor(begun: BegunRun) {
-    Object.assign(this, begun)
-  }
+/** The parts of a request that its run keeps. */
+export type KeptRequest = {
+  /** The request in the shape of Chat Completions, if a step of the route is sent that. */
+  body?: JsonObject | undefined
+  /** The request as it came in another protocol, if a step is sent that. One of both is there. */
+  native?: Native | undefined
+  /** The protocol of the door where it came; Chat Completions where there is none. */
+  door?: Protocol | undefined
+  /** Members of what came that its reading in that shape left behind. */
+  ignored?: readonly string[] | undefined
+  /** The request body as received; the receipt commits to it. */
+  received: Json
+  trace?: Trace | undefined
+  /** The id of the browser session that asks; the run ends with it. */
+  session?: string | undefined
 }
 
 /** One object for the whole life of a run: what began it, its switch and who watches it. */
-export class LiveRun extends BegunRun {
+export abstract class LiveRun {
+  /** The row that its hold makes. */
+  row!: RunRow
+  /** Dropped by `freeRequest`, and so is the native one. */
+  body: JsonObject | undefined
+  native: Native | undefined
+  readonly door: Protocol
   /** Members that the shape of Chat Completions has no place for, whichever server is asked. */
-  readonly unread: readonly string[] = this.ignored
+  readonly unread: readonly string[]
+  /** Members of what came that have no effect; of the server that is asked now, once it is. */
+  ignored: readonly string[]
+  /** The request as received; undefined unless the account keeps its texts. */
+  received: Json | undefined
+  readonly trace: Trace | undefined
+  /** Undefined unless its trace is recorded. */
+  span: RunSpan | undefined
+  readonly session: string | undefined
+  /** The id of its conversation, where its route has several steps or keys to choose from. */
+  cacheId: bigint | undefined
+  /** The time of its begin by {@link Clock.monotonic}. */
+  startedAt = 0
+  /** The time of the first byte of its answer. */
+  firstByteAt: Millis | null = null
+  asksReasoning = false
+  /** The step of its route that was asked last, or will be asked first. */
+  step: RouteStep | undefined
   /** Whether its client is gone, and its answer is read to the end all the same. */
   isDraining = false
   /** Whether the model server that is asked now got any of the request. */
@@ -119,9 +121,28 @@ export class LiveRun extends BegunRun {
   /** The chunks of a background run so far. */
   private said: JsonObject[] | undefined
 
-  get id(): string {
-    return this.row.id
+  constructor(
+    readonly id: string,
+    readonly model: Model,
+    /** Raised where a model server turns out to take no limit. */
+    public bound: Bound,
+    /** The scope of the request's Idempotency-Key, if it had one. */
+    readonly call: string | undefined,
+    request: KeptRequest,
+  ) {
+    this.body = request.body
+    this.native = request.native
+    this.door = request.door ?? 'chat'
+    this.unread = request.ignored ?? []
+    this.ignored = this.unread
+    this.received = request.received
+    this.trace = request.trace
+    this.session = request.session
+    this.step = model.route[0]
   }
+
+  /** How long its answer is read on when its client hangs up, in ms; 0 where that stops it. */
+  protected abstract drainMs(): number
 
   /** Takes over the room of the request's body. */
   takeRoom(room: BodyRoom | undefined): void {
@@ -283,16 +304,5 @@ export function stopWithClient(live: LiveRun, signal: StopSignal): void {
 export function stopWithWaiting(live: LiveRun, request: Request): Deadline {
   live.client = request
   live.stopped()
-  return deadlineIn(unheardMs, new UnheardClient(live, request))
-}
-
-class UnheardClient {
-  constructor(
-    private readonly live: LiveRun,
-    private readonly request: Request,
-  ) {}
-
-  handleDeadline(): void {
-    stopWithClient(this.live, this.request.signal)
-  }
+  return deadlineIn(unheardMs, () => stopWithClient(live, request.signal))
 }

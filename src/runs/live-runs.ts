@@ -72,6 +72,12 @@ export function liveRuns(options: { admission: number }): LiveRuns {
     if ((busy.get(account) ?? 0) + more < Math.ceil(most / nodes)) return
     refuse('concurrency_limited', { message: withoutMoney, headers: soon })
   }
+  const take = (id: string): void => void busy.set(id, (busy.get(id) ?? 0) + 1)
+  const leave = (id: string): void => {
+    const left = (busy.get(id) ?? 0) - 1
+    if (left > 0) busy.set(id, left)
+    else busy.delete(id)
+  }
   const notices = runNotices()
   let admitted = 0
   let total = 0
@@ -96,9 +102,8 @@ export function liveRuns(options: { admission: number }): LiveRuns {
       }
       admitted++
       total++
-      for (const id of [account, ...chain.map((key) => key.id)]) {
-        busy.set(id, (busy.get(id) ?? 0) + 1)
-      }
+      take(account)
+      for (const { id } of chain) take(id)
     },
     expectBody(caller, nodes, unfunded) {
       const { account, isEmpty } = caller
@@ -116,11 +121,8 @@ export function liveRuns(options: { admission: number }): LiveRuns {
     pace: new Pace(),
     release(account, lineage) {
       admitted--
-      for (const id of [account, ...lineage]) {
-        const left = (busy.get(id) ?? 0) - 1
-        if (left > 0) busy.set(id, left)
-        else busy.delete(id)
-      }
+      leave(account)
+      for (const id of lineage) leave(id)
     },
     expect: (id) => void expected.add(id),
     unexpect: (id) => void expected.delete(id),

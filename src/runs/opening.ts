@@ -9,7 +9,6 @@ import type { Millis } from '../kernel/clock.ts'
 import { isSet } from '../kernel/json-object.ts'
 import { maxNusd, type Nusd } from '../kernel/money.ts'
 import { type RefusalDetail, refuse } from '../kernel/refusal.ts'
-import type { Trace } from '../kernel/trace.ts'
 import type { Command } from '../ledger/command.ts'
 import { isFunded, whyNoFreeWrites, whyNoUnpaidRuns } from '../ledger/free-writes.ts'
 import { mostFor, type Passed, type Shortage, takeHold } from '../ledger/hold.ts'
@@ -19,8 +18,6 @@ import type { UnitOfWork } from '../ledger/unit-of-work.ts'
 import type { Bound } from '../models/bound.ts'
 import { builtinUpstreamId } from '../models/builtins.ts'
 import type { Model } from '../models/model.ts'
-import type { Native } from '../models/protocols/native.ts'
-import type { Protocol } from '../models/protocols/protocol.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import { commitInput } from '../proof/receipts/receipt.ts'
 import type {
@@ -34,6 +31,7 @@ import { quotePrefix } from '../verify/checks.ts'
 import { BrakePassed } from './brake.ts'
 import { assertCircuitClosed } from './circuit.ts'
 import { fitBound, holdOf } from './fit.ts'
+import { type KeptRequest, LiveRun } from './live-run.ts'
 import { explainShortage } from './shortage.ts'
 import { type Shortfall, shortfallOf } from './shortfall-event.ts'
 
@@ -44,19 +42,9 @@ type AskingClient = {
 }
 
 /** A run that a caller asks for. */
-export type RunRequest = {
+export type RunRequest = KeptRequest & {
   caller: Caller
   model: Model
-  /** The request in the shape of Chat Completions, if a step of the route is sent that. */
-  body?: JsonObject | undefined
-  /** The request as it came in another protocol, if a step is sent that. One of both is there. */
-  native?: Native | undefined
-  /** The protocol of the door where it came; Chat Completions where there is none. */
-  door?: Protocol | undefined
-  /** Members of what came that its reading in that shape left behind. */
-  ignored?: readonly string[] | undefined
-  /** The request body as received; the receipt commits to it. */
-  received: Json
   background: boolean
   tags: Record<string, string>
   metadata: Record<string, Json>
@@ -64,11 +52,8 @@ export type RunRequest = {
   fit?: boolean | undefined
   /** The name that the caller gives the most tokens of an answer, if the body has another. */
   limit?: string | undefined
-  trace?: Trace | undefined
   /** The request that asks; a run whose client is gone before its hold does not begin. */
   client?: AskingClient | undefined
-  /** The id of the browser session that asks; the run ends with it. */
-  session?: string | undefined
   /** The call of a request with an Idempotency-Key. */
   once?: Once<OpenedRun> | undefined
   /** The id of the quote that it is to be charged by. */
@@ -76,22 +61,12 @@ export type RunRequest = {
 }
 
 /** A run with its hold, and the most tokens that it can use. */
-export type OpenedRun = { run: RunRow; bound: Bound }
+export type OpenedRun = Pick<LiveRun, 'row' | 'bound'>
 
-/** A run before its hold. */
-type OpeningRun = {
-  wish: RunRequest
-  id: string
-  model: Model
-  bound: Bound
-  quote: QuoteRow | undefined
-}
-
-/** One object for the command and what it needs, so that a run makes no function of its own. */
-export class Opening implements Command<OpenedRun> {
+/** A run as the command that opens it. The run that goes on is the same object. */
+export class Opening extends LiveRun implements Command<OpenedRun> {
   readonly account: string
   readonly keys: readonly string[]
-  readonly call: string | undefined
   readonly parts: readonly PartId[] | undefined
   /** A background run is answered before it ends, and a use of a quote outlives a crash. */
   readonly isHold: boolean
@@ -99,18 +74,24 @@ export class Opening implements Command<OpenedRun> {
   readonly isExempt = true
   /** Set by a refused hold, which proves that its purse is used up. */
   shortfall: Shortfall | undefined
+  /** Undefined once it has begun. */
+  private wish: RunRequest | undefined
   private readonly seed: Uint8Array
   private readonly inputCommitment: Uint8Array
   private readonly priceList: string
 
   constructor(
     private readonly deps: Deps,
-    private readonly of: OpeningRun,
+    wish: RunRequest,
+    id: string,
+    model: Model,
+    private readonly most: Bound,
+    private readonly quote: QuoteRow | undefined,
   ) {
-    const { wish, model, quote } = of
+    super(id, model, most, wish.once?.scope, wish)
+    this.wish = wish
     this.account = wish.caller.account
     this.keys = wish.caller.key.lineage
-    this.call = wish.once?.scope
     this.parts = quote && [quoteRows.of(quote.digest)]
     this.isHold = !wish.background && !quote
     // Before the command, which is to be short.
@@ -120,9 +101,23 @@ export class Opening implements Command<OpenedRun> {
     this.priceList = quote ? `${quotePrefix}${quote.digest}` : `${list.id}@${list.version}`
   }
 
+  /** Its hold is there. Lets go of the request, and of its text unless that is kept. */
+  begin(isKept: boolean): void {
+    const { clock, telemetry } = this.deps
+    this.startedAt = clock.monotonic()
+    this.span = telemetry?.start(this.trace)
+    if (!isKept) this.received = undefined
+    this.wish = undefined
+  }
+
+  protected drainMs(): number {
+    const { reports, settings } = this.deps
+    return reports.drains(this.model, this.asksReasoning) ? settings.drainMs : 0
+  }
+
   decide(unit: UnitOfWork): OpenedRun {
-    const { deps, account: accountId } = this
-    const { wish, model, bound, quote } = this.of
+    const { deps, account: accountId, wish, model, most: bound, quote } = this
+    if (!wish) throw new Error(`run ${this.id} has begun`)
     const { once } = wish
     // The connection may have broken since the check: this one may reach another server.
     deps.heads.assertOpen()
@@ -143,14 +138,14 @@ export class Opening implements Command<OpenedRun> {
     if (hold === 0n) this.assertMayRunFree(account, unit.now)
     else assertMayEndUnpaid(deps, account, unit.now)
     const promised = quote && usableQuote(unit, quote.digest)
-    const explain = (shortage: Shortage) => this.explain(unit, shortage, discountBps)
+    const explain = (shortage: Shortage) => this.explain(unit, wish, shortage, discountBps)
     const windows = takeHold(unit, chain, hold, explain, throwPassed)
     if (promised) takeUse(unit, promised)
-    const run = this.toRow(unit, chain, { hold, discountBps, windows })
-    unit.addRun(run)
-    const begun = { run, bound: fitted }
-    once?.note(unit, begun, this.of.id)
-    return begun
+    this.row = this.toRow(unit, wish, chain, { hold, discountBps, windows })
+    this.bound = fitted
+    unit.addRun(this.row)
+    once?.note(unit, this, this.id)
+    return this
   }
 
   /** A run without a price leaves a receipt for ever. @throws Refusal 402 or 429 */
@@ -163,7 +158,7 @@ export class Opening implements Command<OpenedRun> {
     }
     const isForAll = settings.freeForAll ?? !settings.baseUrl.startsWith('https:')
     if (isForAll || isFunded(account) || account.id === settings.sponsor) return
-    if (!this.of.model.route.every(({ upstream }) => upstream === builtinUpstreamId)) return
+    if (!this.model.route.every(({ upstream }) => upstream === builtinUpstreamId)) return
     const depositUrl = `${settings.baseUrl}/dashboard/deposits`
     refuse('insufficient_balance', {
       message: `Built-in models are free for accounts that paid in before. Deposit: ${depositUrl}`,
@@ -171,8 +166,13 @@ export class Opening implements Command<OpenedRun> {
     })
   }
 
-  private explain(unit: UnitOfWork, shortage: Shortage, discountBps: number): RefusalDetail {
-    const { wish, model, bound } = this.of
+  private explain(
+    unit: UnitOfWork,
+    wish: RunRequest,
+    shortage: Shortage,
+    discountBps: number,
+  ): RefusalDetail {
+    const { model, most: bound } = this
     this.shortfall = shortfallOf(unit, this.account, shortage)
     return explainShortage(shortage, {
       model,
@@ -187,10 +187,11 @@ export class Opening implements Command<OpenedRun> {
   /** Written out: a spread of what has not ended costs a run a microsecond. */
   private toRow(
     { now }: UnitOfWork,
+    wish: RunRequest,
     chain: readonly KeyRow[],
     { hold, discountBps, windows }: { hold: Nusd; discountBps: number; windows: HoldWindow[] },
   ): RunRow {
-    const { wish, id, model } = this.of
+    const { id, model } = this
     return {
       id,
       accountId: this.account,

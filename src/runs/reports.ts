@@ -5,7 +5,7 @@ import type { Random } from '../kernel/random.ts'
 import { Conversations, type Turn } from '../models/conversations.ts'
 import { type CountingRule, tokensOfBytes } from '../models/count.ts'
 import type { Usage } from '../models/meter.ts'
-import type { Model, RouteStep } from '../models/model.ts'
+import type { Model } from '../models/model.ts'
 import { hasCacheRate } from '../models/rates.ts'
 import { isReasoning } from '../models/reasoning.ts'
 import { type KnownPrefix, sealedTokens } from '../models/usage.ts'
@@ -23,7 +23,7 @@ export type OutputBytes = {
 
 export type Reports = {
   /** Notes the usage of a whole answer as its model server reported it, within its bound. */
-  note(live: LiveRun, step: RouteStep | undefined, usage: Usage, came: OutputBytes): void
+  note(live: LiveRun, usage: Usage, came: OutputBytes): void
   /** The bytes of a token in an answer that is not whole. */
   countingOf(live: LiveRun, breaker: Breaker): CountingRule
   /** Whether a run of a model goes on when its client hangs up. `asks`: for reasoning. */
@@ -34,9 +34,9 @@ export type Reports = {
    */
   hiddenTokensOf(live: LiveRun, came: OutputBytes): number
   /** Finds out which conversation a run is of, before its request is dropped. */
-  keepConversation(live: LiveRun, step: RouteStep | undefined): void
+  keepConversation(live: LiveRun): void
   /** The beginning of a request, by the last report of its conversation. */
-  prefixOf(live: LiveRun, step: RouteStep | undefined): KnownPrefix | undefined
+  prefixOf(live: LiveRun): KnownPrefix | undefined
 }
 
 /**
@@ -53,7 +53,7 @@ export function makeReports({ clock, random }: { clock: Clock; random: Random })
   const hidden = new HiddenTokens()
   const conversations = new Conversations(BigInt(toHex(random.bytes(8))))
   return {
-    note(live, step, usage, came) {
+    note(live, usage, came) {
       const { model, bound } = live
       const outputBytes = came.outputBytes + (came.droppedBytes ?? 0)
       const { inputTokens, outputTokens, classes = {} } = usage
@@ -66,7 +66,7 @@ export function makeReports({ clock, random }: { clock: Clock; random: Random })
         if (isSaid) sizes.note(of, 'said', { bytes: outputBytes, tokens: outputTokens })
       }
       if (model.kind === 'chat') {
-        const { bytesPerToken } = this.countingOf(live, 'server')
+        const bytesPerToken = bytesOf(model, sizes.of(model.id, 'said'), 'server')
         hidden.note(kindOf(model, live.asksReasoning), {
           account: live.row.accountId,
           written: outputTokens,
@@ -78,17 +78,13 @@ export function makeReports({ clock, random }: { clock: Clock; random: Random })
       }
       if (!hasCacheRate(model.prices) || inputTokens === 0) return
       const read = { tokens: inputTokens, cached: classes.cache_read ?? 0 }
-      conversations.note(turnOf(live, step), read, clock.monotonic())
+      conversations.note(turnOf(live), read, clock.monotonic())
     },
     countingOf({ model }, breaker) {
-      const { id, bytesPerToken: set, tokenizer, isBytesPerTokenSet } = model
-      const counted = (size: number | undefined): number => {
-        const own = isBytesPerTokenSet ? set : size
-        if (breaker === 'server') return own ?? set
-        return own === undefined ? Math.min(set, mostUnknown) : Math.max(1, own * lessMargin)
-      }
-      const readBytesPerToken = counted(sizes.of(id, 'read'))
-      return { bytesPerToken: counted(sizes.of(id, 'said')), readBytesPerToken, tokenizer }
+      const { id, tokenizer } = model
+      const bytesPerToken = bytesOf(model, sizes.of(id, 'said'), breaker)
+      const readBytesPerToken = bytesOf(model, sizes.of(id, 'read'), breaker)
+      return { bytesPerToken, readBytesPerToken, tokenizer }
     },
     drains(model, asks) {
       if (model.onDisconnect) return model.onDisconnect === 'drain'
@@ -103,24 +99,34 @@ export function makeReports({ clock, random }: { clock: Clock; random: Random })
       const share = Math.min(1, (clock.monotonic() - startedAt) / Math.max(1, usual.ms))
       return Math.max(0, Math.floor(usual.tokens * share) - sealedTokens(sealedBytes))
     },
-    keepConversation(live, step) {
-      if (hasCacheRate(live.model.prices))
-        live.conversation = conversations.chainOf(turnOf(live, step))
+    keepConversation(live) {
+      if (hasCacheRate(live.model.prices)) live.conversation = conversations.chainOf(turnOf(live))
     },
-    prefixOf(live, step) {
+    prefixOf(live) {
       if (!hasCacheRate(live.model.prices)) return undefined
-      return conversations.prefixOf(turnOf(live, step), clock.monotonic())
+      return conversations.prefixOf(turnOf(live), clock.monotonic())
     },
   }
+}
+
+/** The bytes of a token of a model whose reported runs say `size`, if they say anything. */
+function bytesOf(
+  { bytesPerToken: set, isBytesPerTokenSet }: Model,
+  size: number | undefined,
+  breaker: Breaker,
+): number {
+  const own = isBytesPerTokenSet ? set : size
+  if (breaker === 'server') return own ?? set
+  return own === undefined ? Math.min(set, mostUnknown) : Math.max(1, own * lessMargin)
 }
 
 /** Requests of a model that ask for reasoning are another kind than those that do not. */
 const kindOf = ({ id }: Model, asks: boolean): string => (asks ? `${id} reasoning` : id)
 
-const turnOf = (live: LiveRun, step: RouteStep | undefined): Turn => ({
+const turnOf = (live: LiveRun): Turn => ({
   account: live.row.accountId,
   model: live.model.id,
-  route: step ? `${step.upstream}:${step.model}` : '',
+  route: live.step ? `${live.step.upstream}:${live.step.model}` : '',
   request: live.native?.members ?? live.body ?? {},
   chain: live.conversation,
   bytes: live.bound.inputBytes,
@@ -233,18 +239,16 @@ class AccountSums<Name extends string> {
   add(kind: string, account: string, run: { [Each in Name]: number }): void {
     const sums = this.kinds.get(kind) ?? new Map<string, AccountSum<Name>>()
     this.kinds.set(kind, sums)
-    const one: AccountSum<Name> = { ...run, runs: 1 }
     const known = sums.get(account)
     if (!known) {
       const [oldest] = sums.keys()
       if (sums.size >= mostAccounts && oldest !== undefined) sums.delete(oldest)
-      sums.set(account, one)
+      sums.set(account, { ...run, runs: 1 })
       return
     }
     const kept = known.runs >= mostRuns ? 0.5 : 1
-    for (const name of Object.keys(one) as (Name | 'runs')[]) {
-      known[name] = known[name] * kept + one[name]
-    }
+    known.runs = known.runs * kept + 1
+    for (const name in run) known[name] = known[name] * kept + run[name]
   }
 
   /** The sums of all accounts that are remembered. */

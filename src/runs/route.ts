@@ -79,24 +79,23 @@ function notePlace(deps: PlaceDeps, { row, key }: LiveRun, id: bigint, step: Rou
   deps.cachePlaces.note(row.accountId, id, step, { key, at: deps.clock.monotonic() })
 }
 
+/** How a server is asked: for a whole answer, or for one that comes in pieces. */
+type Verb = 'complete' | 'stream'
+type AnswerOf<V extends Verb> = Awaited<ReturnType<Upstream[V]>>
+
 /** Returns the first answer. A step is tried only before the first byte of another. */
-export async function tryRoute<T>(
+export async function tryRoute<V extends Verb>(
   deps: Pick<Deps, 'upstreams' | 'ledger' | 'log' | 'cachePlaces' | 'clock'>,
   live: LiveRun,
-  ask: (upstream: Upstream, call: UpstreamCall, step: RouteStep) => Promise<T>,
-): Promise<T> {
+  verb: V,
+): Promise<AnswerOf<V>> {
   let last: unknown
   const place = placeOf(deps, live)
   for (const step of orderFor(deps, live, place)) {
     const upstream = deps.upstreams.get(step.upstream)
     if (!upstream) throw new Error(`model ${live.model.id} names an unknown upstream`)
     try {
-      const answer = await askAdapted(deps, live, {
-        upstream,
-        step,
-        call: () => callFor(live, upstream, step, place),
-        ask: (call) => ask(upstream, call, step),
-      })
+      const answer = await askAdapted(deps, live, verb, { upstream, step, place })
       if (live.cacheId !== undefined) notePlace(deps, live, live.cacheId, step)
       return answer
     } catch (error) {
@@ -127,12 +126,10 @@ export const routeName = (step: RouteStep | undefined): string =>
 /** The most further tries of one server: it may refuse both names of the limit. */
 const mostTries = 2
 
-type Attempt<T> = {
+type Attempt = {
   upstream: Upstream
   step: RouteStep
-  /** Makes the call in the server's protocol, by what is known of the run now. */
-  call(): UpstreamCall
-  ask(call: UpstreamCall): Promise<T>
+  place: CachePlace | undefined
 }
 
 type AdaptDeps = Pick<Deps, 'ledger' | 'log'>
@@ -142,18 +139,19 @@ type AdaptDeps = Pick<Deps, 'ledger' | 'log'>
  * before the first byte and under the same hold. Facts are remembered once a try went through,
  * because the words of a refusal may be those of a client.
  */
-async function askAdapted<T>(
+async function askAdapted<V extends Verb>(
   deps: AdaptDeps,
   live: LiveRun,
-  { upstream, step, call: make, ask }: Attempt<T>,
-): Promise<T> {
+  verb: V,
+  { upstream, step, place }: Attempt,
+): Promise<AnswerOf<V>> {
   const { dialects, protocol } = upstream
   const declared: Dialect = dialects?.of(step.model) ?? {}
   let learned: Dialect = {}
   for (let tries = 0; ; tries++) {
     const dialect = tries === 0 ? declared : withFacts(declared, learned)
     if (!takesLimit(protocol, dialect)) await raiseToModel(deps, live)
-    const call = make()
+    const call = callFor(live, upstream, step, place)
     if (call.kind === 'chat' && dialects) {
       const { body, dropped } = adapt(protocol, dialect, call.body)
       call.body = body
@@ -162,7 +160,8 @@ async function askAdapted<T>(
       if (dropped.length > 0) live.ignored = [...live.ignored, ...dropped]
     }
     try {
-      const answer = await ask(call)
+      live.step = step
+      const answer = await (upstream[verb](call) as ReturnType<Upstream[V]>)
       if (tries > 0) remember(deps, upstream, step, learned)
       return answer
     } catch (error) {

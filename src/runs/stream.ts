@@ -1,7 +1,6 @@
 /** Runs a request and sends each chunk as it comes; the finishing chunks wait for the COMMIT. */
 import type { Deps } from '../app/deps-port.ts'
 import type { Json } from '../kernel/canonical.ts'
-import type { Millis } from '../kernel/clock.ts'
 import type { Usage } from '../models/meter.ts'
 import type { NativeEvent } from '../models/native-event.ts'
 import {
@@ -23,6 +22,8 @@ import type { FinishedRun } from './settlement.ts'
 export type Sink = {
   /** Resolves when the reader is ready for more. `isLast`: only the finishing chunks follow. */
   send(chunks: readonly Chunk[], isLast: boolean): void | Promise<void>
+  /** The run has ended, however it did. */
+  end?(): void
 }
 
 export type StreamedAnswer = FinishedRun & {
@@ -49,14 +50,9 @@ export async function stream(
   keep?: ReplyKeeper<StreamedAnswer>,
 ): Promise<StreamedAnswer> {
   let sorter: ChunkSorter | NativeSorter = new ChunkSorter()
-  let step = live.model.route[0]
-  let firstByteAt: Millis | null = null
   let isWhole = false
   try {
-    const chunks = await tryRoute(deps, live, (upstream, call, tried) => {
-      step = tried
-      return upstream.stream(call)
-    })
+    const chunks = await tryRoute(deps, live, 'stream')
     if (live.isNative && live.native) sorter = new NativeSorter(live.native.protocol)
     await takeEach(chunks, (batch) => {
       if (live.stopped()) {
@@ -64,9 +60,9 @@ export async function stream(
         sorter.noteUsage(batch)
         return false
       }
-      if (firstByteAt === null) {
-        firstByteAt = deps.clock.now()
-        if (live.isLarge) deps.reports.keepConversation(live, step)
+      if (live.firstByteAt === null) {
+        live.firstByteAt = deps.clock.now()
+        if (live.isLarge) deps.reports.keepConversation(live)
         live.freeRequest()
       }
       if (live.isDraining) {
@@ -87,14 +83,16 @@ export async function stream(
       throw new UpstreamFailure('aborted')
     }
     const { answer, end } = endOf(sorter)
-    const facts = { firstByteAt, output: answer.choices }
-    const ending = endingOf(deps, live, answer, step, facts, 'whole')
-    const more = { usage: ending.usage, tier: answer.tier, output: answer.choices, ...end }
-    return { ...(await finish(deps, live, ending, storedOf(keep, more))), ...more }
+    const output = answer.choices
+    const ending = endingOf(deps, live, answer, output, 'whole')
+    const more = { usage: ending.usage, tier: answer.tier, output, ...end }
+    return Object.assign(await finish(deps, live, ending, storedOf(keep, more)), more)
   } catch (error) {
     if (!deps.live.find(live.id)) throw error
     const answer = { ...sorter.soFar(), hasEnded: sorter.hasEnded }
-    throw await endFailed(deps, live, error, { step, answer, firstByteAt, keep, isWhole })
+    throw await endFailed(deps, live, error, { answer, keep, isWhole })
+  } finally {
+    sink.end?.()
   }
 }
 

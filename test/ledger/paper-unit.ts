@@ -1,7 +1,7 @@
 import { depositRows } from '../../src/billing/deposits/deposit-rows.ts'
 import type { Part } from '../../src/ledger/part.ts'
 import { trackedRows } from '../../src/ledger/tracked-rows.ts'
-import { makeUnitOfWork } from '../../src/ledger/unit-of-work.ts'
+import { UnitOfWork } from '../../src/ledger/unit-of-work.ts'
 import type {
   AccountRow,
   DepositRow,
@@ -33,7 +33,7 @@ export function paperUnit(rows: {
   const deposits = depositRows.empty()
   for (const row of rows.deposits ?? []) deposits.byId.set(row.id, row)
   tracked.parts.set(depositRows, deposits)
-  return { tracked, unit: makeUnitOfWork(tracked, now) }
+  return { tracked, unit: new UnitOfWork(tracked, now) }
 }
 
 export const account = (state: Partial<AccountRow> = {}): AccountRow => ({

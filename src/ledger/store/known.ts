@@ -6,7 +6,7 @@ import type { TrackedRows } from '../unit-of-work.ts'
 import { windowStart } from '../window.ts'
 
 /** Members that a hold or the end of a run names; a command with any other is loaded. */
-type KnownField = 'account' | 'keys' | 'windows' | 'run' | 'decide'
+type KnownField = 'account' | 'keys' | 'windows' | 'run' | 'call' | 'decide'
 /** Members that load nothing. */
 type Flag = 'isHold' | 'isExempt' | 'isRepair'
 type More = Exclude<keyof Command<unknown>, KnownField | Flag>
@@ -17,7 +17,6 @@ const more = Object.keys({
   mints: true,
   below: true,
   secretsOf: true,
-  call: true,
   parts: true,
 } satisfies Record<More, true>) as More[]
 
@@ -26,7 +25,7 @@ function namesMore(command: Command<unknown>): boolean {
   return false
 }
 
-/** Whether all rows of a batch are known; finds the open runs that it names. */
+/** Whether all rows of a batch but calls are known; finds the open runs that it names. */
 export function isKnown(
   open: OpenRuns,
   tracked: TrackedRows,

@@ -47,7 +47,7 @@ export function* load(
     loadKeys(tables, tracked, named),
     loadRuns(tables, open, tracked, named),
     loadAsked(tables, open, tracked, asked),
-    loadCalls(tables, open, tracked, named),
+    loadCalls(tables, open, tracked, named.calls),
   ])
   const minting = commands.filter((command) => command.mints).map(({ account }) => account)
   if (minting.length > 0) {
@@ -173,13 +173,14 @@ function* loadSecrets(
   }
 }
 
-function* loadCalls(
+/** Calls are not remembered: of those that a batch names, each is read. */
+export function* loadCalls(
   { idempotentCalls }: Tables,
   open: OpenRuns,
   tracked: TrackedRows,
-  named: Named,
+  named: Iterable<string>,
 ): Work<void> {
-  const scope = sorted(named.calls)
+  const scope = sorted(named)
   for (const row of yield* lockFound(idempotentCalls, { scope })) tracked.calls.set(row.scope, row)
   for (const name of scope) {
     const begun = open.call(name)

@@ -38,22 +38,27 @@ export function* writeBack(
   const moved = numberTransfers(tracked)
   const purses = storedPurses(tracked, open)
   yield* upsert(tables.accounts, purses.accounts, accountChanges)
+  const { alerts, budgets, keys, secrets } = written
+  const isSeldom = alerts.size + budgets.size + keys.size + secrets.size > 0
+  if (isSeldom || added.secrets.length > 0) yield* writeSeldom(tables, tracked)
+  yield* upsert(tables.keyWindows, purses.windows, ['limit', 'spent', 'held', 'told'])
+  yield* writeRuns(tables, open, tracked, moved)
+  const transfers = moved.filter(({ kind }) => kind !== 'run')
+  if (transfers.length > 0) yield* insert(tables.transfers, transfers)
+  if (added.audits.length > 0) yield* insert(tables.auditEntries, added.audits)
+  if (added.events.length > 0) yield* insert(tables.events, added.events)
+  if (tracked.parts) yield* writeParts({ q, tables, now }, tracked.parts)
+  yield* writeCalls(q, tables, open, tracked)
+}
+
+/** Rows that the hold or the end of a run seldom changes. A new key comes with a secret. */
+function* writeSeldom(tables: Tables, { written, added }: TrackedRows): Work<void> {
   yield* update(tables.accounts, [...written.alerts], alertChanges)
   yield* update(tables.accounts, [...written.budgets], budgetChanges)
   yield* insert(tables.keys, added.keys)
   yield* insert(tables.keySecrets, added.secrets)
   if (written.keys.size > 0) yield* update(tables.keys, [...written.keys], keyChanges(tables))
   yield* update(tables.keySecrets, [...written.secrets], ['validUntil', 'selfRotated'])
-  yield* upsert(tables.keyWindows, purses.windows, ['limit', 'spent', 'held', 'told'])
-  yield* writeRuns(tables, open, tracked, moved)
-  yield* insert(
-    tables.transfers,
-    moved.filter(({ kind }) => kind !== 'run'),
-  )
-  yield* insert(tables.auditEntries, added.audits)
-  yield* insert(tables.events, added.events)
-  if (tracked.parts) yield* writeParts({ q, tables, now }, tracked.parts)
-  yield* writeCalls(q, tables, open, tracked)
 }
 
 /** Open runs get or lose their rows; ended ones are written whole, with their charges. */
@@ -63,21 +68,28 @@ function* writeRuns(
   { written, added: { runs, ended, costs } }: TrackedRows,
   moved: readonly TransferRow[],
 ): Work<void> {
-  yield* insert(tables.openRuns, runs)
-  yield* update(tables.openRuns, [...written.runs], ['status', 'startedAt', 'hold'])
+  if (runs.length > 0) yield* insert(tables.openRuns, runs)
+  if (written.runs.size > 0) {
+    yield* update(tables.openRuns, [...written.runs], ['status', 'startedAt', 'hold'])
+  }
   const charges = new Map<string, TransferRow>()
   for (const one of moved) if (one.kind === 'run') charges.set(one.ref, one)
-  const charged = ended.filter(({ id }) => charges.has(id))
-  if (charged.length < charges.size) throw new Error('a run was charged without its end')
-  if (ended.length === 0) return
-  const stored = ended.filter(({ id }) => !open.find(id)).map(({ id }) => ({ id }))
-  yield* remove(tables.openRuns, stored)
-  yield* insert(
-    tables.runs,
-    ended.map((run) => toStored(run, charges.get(run.id))),
-  )
-  yield* insert(tables.runCosts, costs)
-  yield* insert(tables.unnumberedBatches, waitingOf(ended))
+  let charged = 0
+  const stored: StoredRun[] = []
+  const closed: { id: string }[] = []
+  for (const run of ended) {
+    const charge = charges.get(run.id)
+    if (charge) charged++
+    if (!open.find(run.id)) closed.push({ id: run.id })
+    stored.push(toStored(run, charge))
+  }
+  if (charged < charges.size) throw new Error('a run was charged without its end')
+  if (stored.length === 0) return
+  if (closed.length > 0) yield* remove(tables.openRuns, closed)
+  yield* insert(tables.runs, stored)
+  if (costs.length > 0) yield* insert(tables.runCosts, costs)
+  const waiting = waitingOf(ended)
+  if (waiting.length > 0) yield* insert(tables.unnumberedBatches, waiting)
 }
 
 /** The row by which those of these ended runs that have no place wait for one. */
@@ -137,12 +149,13 @@ function* writeCalls(
   { added, calledBack: { answered, freed } }: TrackedRows,
 ): Work<void> {
   const begun = new Map<string, IdempotentRow>()
-  if (open.size > 0) {
+  if (open.hasCalls) {
     for (const { id } of [...added.runs, ...added.ended]) {
       const call = freed.includes(id) ? undefined : open.callOf(id)
       if (call) begun.set(call.scope, call)
     }
   }
+  if (begun.size + added.calls.length + answered.length + freed.length === 0) return
   const replies = new Map(answered.map(({ scope, reply }) => [scope, reply]))
   const late = [...begun.values()].map((call) => ({
     ...call,

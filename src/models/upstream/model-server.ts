@@ -183,16 +183,16 @@ function repairingOf({ run = '', body, mark }: UpstreamCall): RepairRules {
  * The answer that a body has, native or in the shape of Chat Completions.
  * @throws UpstreamFailure
  */
-export async function readWhole(text: string, reading: Reading): Promise<JsonObject> {
+export function readWhole(text: string, reading: Reading): JsonObject | Promise<JsonObject> {
   const { call, wireProtocol, rules } = reading
   const body = parseObject(text)
-  if (!body) return await readStreamed(text, reading)
+  if (!body) return readStreamed(text, reading)
   const told = errorObjectIn(body)
   if (told) throw inBandFailure(told, rules)
-  const repaired = wireProtocol.repair(call.kind, body, repairingOf(call))
+  const repaired = wireProtocol.repair(call.kind, body, () => repairingOf(call))
   if (repaired && 'failure' in repaired) throw inBandFailure(objectFrom(repaired), rules)
   const read = repaired && (call.isNative ? repaired : wireProtocol.toChat(repaired))
-  return read ?? (await readStreamed(text, reading))
+  return read ?? readStreamed(text, reading)
 }
 
 const objectFrom = ({ failure }: JsonObject | { failure: JsonObject }): JsonObject =>

@@ -3,7 +3,7 @@ import type { Json } from '../../kernel/canonical.ts'
 import { isObject, type JsonObject } from '../../kernel/json-object.ts'
 import type { ModelKind } from '../meter.ts'
 import { ChunkReader } from '../protocols/chat/read-chunks.ts'
-import { joinChunks, repairWhole } from '../protocols/chat/whole.ts'
+import { isWhole, joinChunks, repairWhole } from '../protocols/chat/whole.ts'
 import type { EventReader } from '../protocols/event-reader.ts'
 import {
   messageEnds,
@@ -44,7 +44,7 @@ export type WireProtocol = {
   /** The members that ask for a stream. */
   streaming: JsonObject
   /** A whole answer of its own as it has to be; undefined for anything else. */
-  repair(kind: ModelKind, answer: JsonObject, repairing: RepairRules): RepairedAnswer
+  repair(kind: ModelKind, answer: JsonObject, repairing: () => RepairRules): RepairedAnswer
   /** A repaired answer in the shape of Chat Completions. */
   toChat(answer: JsonObject): JsonObject | undefined
   /** The whole answer that native events come to. */
@@ -62,7 +62,8 @@ const chat: WireProtocol = {
   headers: {},
   streaming: { stream: true, stream_options: { include_usage: true } },
   repair(kind, answer, repairing) {
-    if (kind === 'chat') return repairWhole(answer, chunkRules(repairing))
+    if (kind === 'chat' && isWhole(answer)) return answer
+    if (kind === 'chat') return repairWhole(answer, chunkRules(repairing()))
     return isAnswer(kind, answer) ? answer : undefined
   },
   toChat: (answer) => answer,
@@ -78,7 +79,7 @@ const messages: WireProtocol = {
   auth: 'x-api-key',
   headers: { 'anthropic-version': '2023-06-01' },
   streaming: { stream: true },
-  repair: (_, answer, { newId }) => repairMessage(answer, newId),
+  repair: (_, answer, repairing) => repairMessage(answer, repairing().newId),
   toChat: messageToChat,
   join: joinMessage,
   reader: (repairing) =>
@@ -97,7 +98,7 @@ const responses: WireProtocol = {
   auth: 'bearer',
   headers: {},
   streaming: { stream: true },
-  repair: (_, answer, { newId }) => repairResponse(answer, newId),
+  repair: (_, answer, repairing) => repairResponse(answer, repairing().newId),
   toChat: responseToChat,
   join: joinResponse,
   reader: (repairing) =>

@@ -60,7 +60,7 @@ export type LogStore = {
   /** Calls the listener with runs that got their places in transactions of their own. */
   onNumbered(listener: (placed: readonly PlacedRun[]) => void): void
   /** Numbers runs in the transaction that ends them, if this process writes alone. */
-  numbering: { number(q: Query, ended: EndedRun[]): Work<void>; forget(): void }
+  numbering: { number(q: Query, ended: EndedRun[]): Work<boolean>; forget(): void }
   /** Runs one transaction that appends leaves other than receipts. */
   change<T>(work: (q: Query, log: Appending) => Work<T>): Promise<T>
   /** The number of leaves in the current log. */
@@ -155,7 +155,7 @@ export function logStore(
   function* appendLeaves(q: Query, leavesFrom: (index: number) => Leaf[]): Work<AppendedLeaf> {
     const closed = guard?.closed()
     if (closed) throw closed
-    let before = yield* frontierOf(q)
+    let before = remembered ?? (yield* frontierOf(q))
     // Until the transaction commits, the frontier is unknown.
     forget()
     // Prices wait for the first leaf, because until then the log can be renamed. Other nodes may
@@ -285,9 +285,7 @@ export function logStore(
     note: ended.note,
     onNumbered: (listener) => void listeners.push(listener),
     numbering: {
-      *number(q, ended) {
-        yield* appendRuns(q, ended)
-      },
+      number: appendRuns,
       forget,
     },
     change: (work) => inTransaction((q) => work(q, appending(q))),

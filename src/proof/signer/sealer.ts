@@ -8,7 +8,7 @@ import type { Signer } from './signer.ts'
 const nonceBytes = 12
 const tagBytes = 16
 /** Shorter texts gain nothing from compression. */
-const packFrom = 512
+const packFrom = 2048
 
 /** Nodes with the same signer key can open each other's replies. */
 export function makeSealer(

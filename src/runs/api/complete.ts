@@ -31,12 +31,11 @@ export async function answerWhole(
 ): Promise<Response> {
   live.takeRoom(room)
   const listening = stopWithWaiting(live, request)
-  const isKept = live.call !== undefined
+  const kept = live.call === undefined ? undefined : keepOf(deps, set, live, { toAnswer, errors })
   try {
-    const keep = isKept ? keepOf(deps, set, live, { toAnswer, errors }) : undefined
-    const done = await complete(deps, live, items ? { ...keep, items } : keep)
+    const done = await complete(deps, live, items ? { ...kept?.keep, items } : kept?.keep)
     Object.assign(set.headers, headersOf(done, live))
-    return answerText(set, JSON.stringify(toAnswer(done)))
+    return answerText(set, kept?.text ?? JSON.stringify(toAnswer(done)))
   } finally {
     listening.clear()
   }
@@ -47,21 +46,35 @@ type AnswerWriter = {
   errors: ErrorForm
 }
 
+type KeptAnswer = {
+  keep: ReplyKeeper<CompletedAnswer>
+  /** The answer, once it is sealed. */
+  text: string | undefined
+}
+
 /** Seals the answer of a call with an Idempotency-Key, as it is told. */
-const keepOf = (
+function keepOf(
   { replies }: Deps,
   set: Context['set'],
   live: LiveRun,
   { toAnswer, errors }: AnswerWriter,
-): ReplyKeeper<CompletedAnswer> => {
+): KeptAnswer {
   const scope = live.call ?? ''
-  return {
-    done: (done) => replies.seal(scope, jsonReply(200, headersOf(done, live), toAnswer(done))),
-    failed(refusal) {
-      const body = errors.toBody(refusal, String(set.headers['x-request-id'] ?? ''))
-      return replies.seal(scope, jsonReply(errors.statusOf(refusal), refusalHeaders(refusal), body))
+  const kept: KeptAnswer = {
+    text: undefined,
+    keep: {
+      done(done) {
+        kept.text = JSON.stringify(toAnswer(done))
+        return replies.seal(scope, jsonReply(200, headersOf(done, live), kept.text))
+      },
+      failed(refusal) {
+        const body = errors.toBody(refusal, String(set.headers['x-request-id'] ?? ''))
+        const status = errors.statusOf(refusal)
+        return replies.seal(scope, jsonReply(status, refusalHeaders(refusal), body))
+      },
     },
   }
+  return kept
 }
 
 const headersOf = ({ receiptId, run }: FinishedRun, live: LiveRun) => ({

@@ -91,7 +91,7 @@ const native: RunHandler = async (deps, context, received, call) => {
   assertServed(named, openAi)
   const model = withSayable(deps, named, openAi)
   const isBackground = body.background === true
-  const toView = ({ run, bound }: OpenedRun) => ({ ...toRunView(run), ...fittedOf(bound, fit) })
+  const toView = ({ row, bound }: OpenedRun) => ({ ...toRunView(row), ...fittedOf(bound, fit) })
   // A background run is answered when it begins.
   const begunReply = (begun: OpenedRun) =>
     isBackground ? jsonReply(202, {}, toView(begun)) : undefined
@@ -111,7 +111,7 @@ const native: RunHandler = async (deps, context, received, call) => {
     quote: quoteIn(context.request),
   })
   if (isBackground) {
-    const view = toView({ run: live.row, bound: live.bound })
+    const view = toView(live)
     live.takeRoom(context.room)
     void runInBackground(deps, live)
     context.set.status = 202

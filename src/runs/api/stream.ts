@@ -55,15 +55,16 @@ export async function streamRun(
   const { items } = shape
   const ended = stream(deps, live, sink, items ? { ...keep, items } : keep)
   const tooLong = deadlineIn(openWithinMs, sink)
-  try {
-    await Promise.race([sink.opened, ended])
-  } finally {
-    tooLong.clear()
-    listening.clear()
-  }
+  await sink.opened
+  tooLong.clear()
+  listening.clear()
+  // A run that failed before its client was answered is a refusal like others.
+  const whole = sink.isOpen ? undefined : await ended
   context.set.headers['x-receipt-id'] = receiptIdOf(live.id)
   Object.assign(context.set.headers, limitHeaders(live))
-  if (!sink.isOpen) return sseAnswer(context, sink.early + shape.last(await ended))
+  if (whole) return sseAnswer(context, sink.early + shape.last(whole))
+  // It may fail before its client is there to be told.
+  ended.catch(() => {})
   // From here the stream listens.
   live.client = undefined
   return sseResponse(
@@ -91,7 +92,7 @@ class ClientSink implements Sink {
     private readonly told: { add(frames: string): void } | undefined,
   ) {}
 
-  /** Resolves when the client is to be answered before the run has ended. */
+  /** Resolves when the run has ended, or its client is to be answered before that. */
   get opened(): Promise<void> {
     return this.opening.promise
   }
@@ -106,6 +107,10 @@ class ClientSink implements Sink {
     this.handleDeadline()
     this.connecting ??= Promise.withResolvers()
     return this.connecting.promise
+  }
+
+  end(): void {
+    this.opening.resolve()
   }
 
   /** The client has waited long enough. */

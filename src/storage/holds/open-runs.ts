@@ -93,6 +93,10 @@ export class OpenRuns {
     return this.runs.values()
   }
 
+  get hasCalls(): boolean {
+    return this.calls.size > 0
+  }
+
   /** The call with an Idempotency-Key that began a run. */
   callOf(runId: string): IdempotentRow | undefined {
     const scope = this.callOfRun.get(runId)

@@ -3,7 +3,7 @@ import { eq, inArray, lte } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Db } from '../db/engine/db.ts'
 import type { IdempotentRow, Tables } from '../db/schema/schema.ts'
-import { first, type Query, rows, type Work } from '../db/sql/query-steps.ts'
+import { findRows, type Query, rows, type Work } from '../db/sql/query-steps.ts'
 
 /** Calls made with an Idempotency-Key. The ledger writes them, with the money. */
 export type CallStore = {
@@ -22,9 +22,7 @@ export function callStore({ tables: { idempotentCalls }, ...db }: Db): CallStore
       // An open run in memory has no row yet, and no answer before its end.
       const begun = db.open.call(scope)
       if (begun) return begun
-      return db.read((q) =>
-        first(q.select().from(idempotentCalls).where(eq(idempotentCalls.scope, scope))),
-      )
+      return (await db.read(() => findRows(idempotentCalls, { scope: [scope] })))[0]
     },
     dropPast: async (now) => {
       const drop = () =>

@@ -120,13 +120,13 @@ function replay({ set }: Context, { status, headers, body }: Reply): Response {
   })
 }
 
-/** A JSON answer, to be stored for replays. */
+/** A JSON answer, to be stored for replays; `body` may be its text. */
 export const jsonReply = (
   status: number,
   headers: Record<string, string>,
-  body: object,
+  body: object | string,
 ): Reply => ({
   status,
   headers: { 'content-type': 'application/json;charset=utf-8', ...headers },
-  body: JSON.stringify(body),
+  body: typeof body === 'string' ? body : JSON.stringify(body),
 })

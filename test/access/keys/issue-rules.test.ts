@@ -9,7 +9,7 @@ import { Refusal } from '../../../src/kernel/refusal.ts'
 import { grantCredit } from '../../../src/ledger/grant.ts'
 import { onceOf } from '../../../src/ledger/once.ts'
 import { trackedRows } from '../../../src/ledger/tracked-rows.ts'
-import { makeUnitOfWork } from '../../../src/ledger/unit-of-work.ts'
+import { UnitOfWork } from '../../../src/ledger/unit-of-work.ts'
 import { rows } from '../../../src/storage/db/sql/query-steps.ts'
 import { testAccount, usd, type World, world } from '../../support/world.ts'
 
@@ -159,7 +159,7 @@ describe('the token of a form', () => {
 
 describe('what a chain may', () => {
   test('A chain requires that its keys exist', async () => {
-    expect(await refused(() => chainOf(makeUnitOfWork(trackedRows(), start), ['none']))).toBe(
+    expect(await refused(() => chainOf(new UnitOfWork(trackedRows(), start), ['none']))).toBe(
       'invalid_key',
     )
   })

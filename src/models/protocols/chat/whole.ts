@@ -5,9 +5,13 @@ import { objectsIn } from '../reading.ts'
 import { isFinishWord } from './finish-word.ts'
 import { ChunkReader, type ChunkRules } from './read-chunks.ts'
 
+/** Whether an answer is as the protocol has it and needs no repair. */
+export const isWhole = ({ choices }: JsonObject): boolean =>
+  Array.isArray(choices) && choices.length > 0 && choices.every(isInOrder)
+
 /**
- * A whole answer as the protocol has it: the very same object where nothing is odd. Undefined for
- * other JSON; an object with `failure` for one that tells of a failure.
+ * An answer that is not whole, as the protocol has it. Undefined for other JSON; an object with
+ * `failure` for one that tells of a failure.
  */
 export function repairWhole(
   answer: JsonObject,
@@ -15,7 +19,6 @@ export function repairWhole(
 ): JsonObject | { failure: JsonObject } | undefined {
   const { choices } = answer
   if (!Array.isArray(choices) || choices.length === 0) return undefined
-  if (choices.every(isInOrder)) return answer
   if (!objectsIn(choices).every(({ message, text }) => isObject(message) || text !== undefined)) {
     return undefined
   }
@@ -32,9 +35,7 @@ function isInOrder(choice: Json, position: number): boolean {
   if (!isObject(message) || typeof reason !== 'string' || !isFinishWord(reason)) return false
   const { role, content, reasoning, reasoning_content: thoughts, tool_calls: calls } = message
   if (role !== 'assistant' || message['function_call']) return false
-  if (![content ?? '', reasoning ?? '', thoughts ?? ''].every((one) => typeof one === 'string')) {
-    return false
-  }
+  if (!isTextOrNone(content) || !isTextOrNone(reasoning) || !isTextOrNone(thoughts)) return false
   if (calls === undefined || calls === null) return true
   if (!Array.isArray(calls) || (calls.length > 0 && reason === 'stop')) return false
   const ids = new Set<Json | undefined>()
@@ -49,6 +50,9 @@ function isInOrder(choice: Json, position: number): boolean {
     }) && ids.size === calls.length
   )
 }
+
+const isTextOrNone = (value: Json | undefined): boolean =>
+  value === undefined || value === null || typeof value === 'string'
 
 /** A choice as far as its chunks came, with its calls by their index. */
 type JoinedChoice = {

@@ -36,15 +36,18 @@ export function* lockFacts(db: Db, names: string[]): Work<Map<string, string>> {
   return new Map(found.map(({ name, value }) => [name, value]))
 }
 
-export function* writeFact(db: Db, name: string, value: string): Work<void> {
-  yield* writeFacts(db, [name], value)
-}
+export const writeFact = (db: Db, name: string, value: string): Work<void> =>
+  upsert(db.tables.facts, [{ name, value }], ofFact)
 
 /** Gives these facts the same value. */
-export function* writeFacts(db: Db, names: readonly string[], value: string): Work<void> {
-  const written = names.map((name) => ({ name, value }))
-  yield* upsert(db.tables.facts, written, ['value'])
-}
+export const writeFacts = (db: Db, names: readonly string[], value: string): Work<void> =>
+  upsert(
+    db.tables.facts,
+    names.map((name) => ({ name, value })),
+    ofFact,
+  )
+
+const ofFact: ['value'] = ['value']
 
 /** The facts whose names begin so, such as those of each node. */
 export function* readFactsOf(db: Db, q: Query, prefix: string) {

@@ -110,35 +110,39 @@ export function* together(works: readonly Work<void>[]): Work<void> {
 }
 
 /** Adds whole rows. Fails as one when any of them breaks a constraint. */
-export function* insert<T extends SQLiteTable>(
+export const insert = <T extends SQLiteTable>(
   table: T,
   added: T['$inferSelect'][],
-): Generator<Step, void, unknown> {
-  if (added.length > 0) yield { kind: 'insert', table, rows: added }
-}
+): Generator<Step, void, unknown> =>
+  added.length > 0 ? one({ kind: 'insert', table, rows: added }) : nothing
 
 /** Adds whole rows, or writes the columns in `set`, which can be none, where the key exists. */
-export function* upsert<T extends SQLiteTable>(
+export const upsert = <T extends SQLiteTable>(
   table: T,
   changed: T['$inferSelect'][],
   set: (keyof T['$inferSelect'] & string)[],
-): Generator<Step, void, unknown> {
-  if (changed.length > 0) yield { kind: 'upsert', table, rows: changed, set }
-}
+): Generator<Step, void, unknown> =>
+  changed.length > 0 ? one({ kind: 'upsert', table, rows: changed, set }) : nothing
 
 /** Writes the columns in `set` of rows that exist, found by primary key. */
-export function* update<T extends SQLiteTable>(
+export const update = <T extends SQLiteTable>(
   table: T,
   changed: Partial<T['$inferSelect']>[],
   set: (keyof T['$inferSelect'] & string)[],
-): Generator<Step, void, unknown> {
-  if (changed.length > 0) yield { kind: 'update', table, rows: changed, set }
-}
+): Generator<Step, void, unknown> =>
+  changed.length > 0 ? one({ kind: 'update', table, rows: changed, set }) : nothing
 
 /** Deletes rows, found by primary key. */
-export function* remove<T extends SQLiteTable>(
+export const remove = <T extends SQLiteTable>(
   table: T,
   gone: Partial<T['$inferSelect']>[],
-): Generator<Step, void, unknown> {
-  if (gone.length > 0) yield { kind: 'remove', table, rows: gone, set: [] }
+): Generator<Step, void, unknown> =>
+  gone.length > 0 ? one({ kind: 'remove', table, rows: gone, set: [] }) : nothing
+
+function* one(step: Step): Generator<Step, void, unknown> {
+  yield step
 }
+
+/** A work that is over: most tables have no rows in most batches. */
+const nothing = one({ kind: 'together', steps: [] })
+nothing.return()
