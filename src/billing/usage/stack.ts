@@ -3,13 +3,13 @@ import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
 import { Refusal } from '../../kernel/refusal.ts'
-import { type Dimension, type UsageRequest, type UsageRow, usageOf } from './sum.ts'
+import { type Grouping, type UsageRequest, type UsageRow, usageOf } from './sum.ts'
 
 /** Groups with a colour of their own; the others are one. */
 export const namedMax = 5
 
 export type Stack = {
-  by: Exclude<Dimension, 'day'>
+  by: Exclude<Grouping, 'day'>
   /** The costliest first; the last one sums all others, if there are any. */
   layers: { group: UsageRow | 'other'; cost: Nusd }[]
   /** The cost of each layer on a day, in the order of `layers`. */

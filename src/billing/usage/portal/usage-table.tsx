@@ -10,7 +10,7 @@ import { Pad, Panel } from '../../../web/ui/panel.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 import { dateText } from '../../../web/ui/when.tsx'
 import { pageRows, type Report, type ReportTable } from '../report.ts'
-import { type Dimension, dimensions, type Tag, type UsageRow } from '../sum.ts'
+import { dimensions, type Grouping, type Tag, type UsageRow } from '../sum.ts'
 import { dayMs, type Sums } from '../usage.ts'
 import { toDate } from '../usage-view.ts'
 import { rangeOf } from './range-form.tsx'
@@ -42,20 +42,21 @@ export const UsageTable = ({ account, query, report }: TableProps) => (
   </Panel>
 )
 
-const groupWords: Record<Dimension, string> = {
+const groupWords: Record<Grouping, string> = {
   day: 'Day',
   key: 'Key',
   model: 'Model',
+  provider: 'Provider',
   tag: 'Tag',
 }
 
 /** Groupings to choose from: each alone, and the two or more that the address names. */
-function groupings(shown: readonly Dimension[]): (readonly Dimension[])[] {
+function groupings(shown: readonly Grouping[]): (readonly Grouping[])[] {
   const alone = dimensions.map((one) => [one])
   return shown.length > 1 ? [...alone, shown] : alone
 }
 
-const groupText = (by: readonly Dimension[]): string =>
+const groupText = (by: readonly Grouping[]): string =>
   by.map((one, i) => (i === 0 ? groupWords[one] : one)).join(' and ')
 
 /** The same range in other groups, from their first page. */
@@ -136,7 +137,7 @@ function Foot({ query, by: groupBy, table }: FootProps) {
   )
 }
 
-const unitOf = ([first, ...more]: readonly Dimension[]): string =>
+const unitOf = ([first, ...more]: readonly Grouping[]): string =>
   first === undefined || more.length > 0 ? 'row' : first
 
 function columnsOf(report: Report, table: ReportTable): Column<UsageRow>[] {
@@ -195,7 +196,7 @@ const cachedColumn = (totals: Sums): Column<UsageRow> => ({
 const count = (value: number): string => value.toLocaleString('en-US')
 
 type GroupProps = {
-  by: Dimension
+  by: Grouping
   row: UsageRow
   report: Report
   names: ReportTable['keyNames']
