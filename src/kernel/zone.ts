@@ -12,14 +12,13 @@ export const quarterMs = 900_000
 
 const formats = new Map<ZoneName, Intl.DateTimeFormat>()
 
-/** Names of offsets, such as `+05:30`, are not zones: they know no summer time. */
-export function isZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name) || name.length > 60) return false
+/** The name of a zone as it is kept; undefined for others. Offsets, `+05:30`, know no summer time. */
+export function zoneNamed(text: string): ZoneName | undefined {
+  if (!/^[A-Za-z]/.test(text) || text.length > 60) return undefined
   try {
-    formatOf(name)
-    return true
+    return new Intl.DateTimeFormat('en-US', { timeZone: text }).resolvedOptions().timeZone
   } catch {
-    return false
+    return undefined
   }
 }
 
@@ -41,7 +40,7 @@ function formatOf(zone: ZoneName): Intl.DateTimeFormat {
 }
 
 /** The time on the clocks of a zone as if they showed UTC. */
-function shownAt(zone: ZoneName, at: Millis): Millis {
+export function clockAt(zone: ZoneName, at: Millis): Millis {
   if (zone === utcZone) return at
   const parts: Record<string, number> = {}
   for (const { type, value } of formatOf(zone).formatToParts(at)) parts[type] = Number(value)
@@ -51,7 +50,7 @@ function shownAt(zone: ZoneName, at: Millis): Millis {
 
 const offsetAt = (zone: ZoneName, at: Millis): number => {
   const second = Math.floor(at / 1000) * 1000
-  return shownAt(zone, second) - second
+  return clockAt(zone, second) - second
 }
 
 /** The first moment whose clocks show at least this; a change of the clocks may leave it out. */
@@ -73,19 +72,19 @@ function changeBetween(zone: ZoneName, from: Millis, to: Millis): Millis {
 
 /** The beginning of the day of a moment. */
 export function dayStart(zone: ZoneName, at: Millis): Millis {
-  const shown = shownAt(zone, at)
+  const shown = clockAt(zone, at)
   return momentOf(zone, shown - (((shown % dayMs) + dayMs) % dayMs))
 }
 
 /** The beginning of a day that is some days away from the day of a moment. */
 export function dayAway(zone: ZoneName, at: Millis, days: number): Millis {
-  const shown = shownAt(zone, at)
+  const shown = clockAt(zone, at)
   return momentOf(zone, shown - (((shown % dayMs) + dayMs) % dayMs) + days * dayMs)
 }
 
 /** The Monday of the week of a moment. */
 export function weekStart(zone: ZoneName, at: Millis): Millis {
-  const weekday = new Date(shownAt(zone, at)).getUTCDay()
+  const weekday = new Date(clockAt(zone, at)).getUTCDay()
   return dayAway(zone, at, -((weekday + 6) % 7))
 }
 
@@ -94,11 +93,11 @@ export const dayOfDate = (zone: ZoneName, midnight: Millis): Millis => momentOf(
 
 /** The date of a moment: `2026-11-21`. */
 export const dateIn = (zone: ZoneName, at: Millis): string =>
-  new Date(shownAt(zone, at)).toISOString().slice(0, 10)
+  new Date(clockAt(zone, at)).toISOString().slice(0, 10)
 
 /** The hour and minute of a moment: `14:00`. */
 export const timeIn = (zone: ZoneName, at: Millis): string =>
-  new Date(shownAt(zone, at)).toISOString().slice(11, 16)
+  new Date(clockAt(zone, at)).toISOString().slice(11, 16)
 
 /** Whole days between the days of two moments. */
 export const daysBetween = (zone: ZoneName, from: Millis, to: Millis): number =>

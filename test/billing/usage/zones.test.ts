@@ -67,23 +67,25 @@ describe.each(engines)('sums in time zones on %s', (engine) => {
     ['America/Los_Angeles', '2026-08-01', 95, ['day', 'provider']],
     ['Asia/Kolkata', '2026-10-21', 11, ['provider']],
   ]
-  test.each(cases)('of %s from %s for %d days by %p are those of the runs', async (...wanted) => {
-    const [zone, date, days, groupBy] = wanted
-    const period = periodOf(zone, date, days)
-    const steps = stepsOf(zone, period)
-    const wish = { account: testAccount, ...period, steps, groupBy, waits: true }
-    const { rows, totals, waits } = await usageOf(w.deps, wish)
-    const found = rows.map(({ day, model, provider, runs }) => {
-      const group = [day, model, provider].filter((one) => one !== undefined)
-      return [JSON.stringify(group), runs] as const
-    })
-    expect(new Map(found)).toEqual(expected(...wanted))
-    const chats = [...waits.values()].reduce((sum, runs) => sum + runs, 0)
-    expect(chats).toBe(totals.runs)
-    for (const row of rows) {
-      expect([...row.waits.values()].reduce((sum, runs) => sum + runs, 0)).toBe(row.runs)
-    }
-  })
+  test.each(cases)(
+    'of %s from %s for %d days by %p are those of the runs',
+    async (zone, date, days, groupBy) => {
+      const period = periodOf(zone, date, days)
+      const steps = stepsOf(zone, period)
+      const wish = { account: testAccount, ...period, steps, groupBy, waits: true }
+      const { rows, totals, waits } = await usageOf(w.deps, wish)
+      const found = rows.map(({ day, model, provider, runs }) => {
+        const group = [day, model, provider].filter((one) => one !== undefined)
+        return [JSON.stringify(group), runs] as const
+      })
+      expect(new Map(found)).toEqual(expected(zone, date, days, groupBy))
+      const chats = [...waits.values()].reduce((sum, runs) => sum + runs, 0)
+      expect(chats).toBe(totals.runs)
+      for (const row of rows) {
+        expect([...row.waits.values()].reduce((sum, runs) => sum + runs, 0)).toBe(row.runs)
+      }
+    },
+  )
 
   test('by tag come from the receipts of the same time', async () => {
     const period = periodOf('Asia/Kathmandu', '2026-10-21', 10)
