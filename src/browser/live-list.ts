@@ -31,7 +31,7 @@ function begin(): void {
   stop = undefined
   const live = document.getElementById('live')
   const button = document.getElementById('fresh')
-  const panel = live?.closest<HTMLElement>('.sheet')
+  const panel = live?.closest<HTMLElement>('.sec')
   if (!live || !button || !panel) return
   live.dataset['followed'] = ''
   stop = follow(live, button, panel)

@@ -18,8 +18,16 @@ listenForPalette()
 
 // Without script a click selects the value.
 document.addEventListener('click', async (event) => {
-  const button = event.target instanceof Element ? event.target.closest('[data-copy]') : null
+  const button =
+    event.target instanceof Element ? event.target.closest('[data-copy], [data-text]') : null
   if (!(button instanceof HTMLElement)) return
+  const own = button.dataset['text']
+  if (own !== undefined) {
+    await navigator.clipboard.writeText(own)
+    button.classList.add('done')
+    setTimeout(() => button.classList.remove('done'), 2000)
+    return
+  }
   const label = button.querySelector('[data-label]') ?? button
   const before = label.textContent
   try {

@@ -35,7 +35,7 @@ import { lastingOf, type ReadSpend, spendReader } from './spend.ts'
 
 const path = '/dashboard'
 /** Number of recent runs shown. */
-const recentMax = 5
+const recentMax = 9
 /** Largest body of a request that names a run, in bytes. */
 const bodyBytes = 4096
 

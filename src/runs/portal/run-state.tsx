@@ -3,11 +3,11 @@ import { toHex } from '../../kernel/hex.ts'
 import { inputUnitsOf, outputUnitsOf } from '../../models/meter.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import { Amount } from '../../web/ui/amount.tsx'
-import { IdLink } from '../../web/ui/hash.tsx'
+import { CopyId } from '../../web/ui/hash.tsx'
 import type { Child } from '../../web/ui/jsx-runtime.ts'
 import { Logo, RosetteMark } from '../../web/ui/rosette.tsx'
 import { StageBadge } from '../../web/ui/stage.tsx'
-import { Badge, Live } from '../../web/ui/status.tsx'
+import { Badge } from '../../web/ui/status.tsx'
 import type { Column } from '../../web/ui/table.tsx'
 import { When } from '../../web/ui/when.tsx'
 import { statusWords } from '../api/list-query.ts'
@@ -28,13 +28,30 @@ export const figure: Column<ShownRun> = {
   },
 }
 
-export const model: Column<ShownRun> = { head: 'Model', at: 'who', cell: ({ run }) => run.model }
+/** The whole row is a link: to the run, or to what `hrefOf` says. */
+export const modelTo = (hrefOf = ({ id }: ShownRun['run']) => runPath(id)): Column<ShownRun> => ({
+  head: 'Model',
+  at: 'what',
+  cell: ({ run }) => (
+    <a class="to what" href={hrefOf(run)}>
+      {run.model}
+      <span class="vh"> {run.id}</span>
+    </a>
+  ),
+})
+
+export const keyName: Column<ShownRun> = {
+  head: 'Key',
+  at: 'who',
+  cell: ({ keyName }) => <span class="quiet">{keyName}</span>,
+}
 
 export const cost: Column<ShownRun> = {
   head: 'Cost',
   kind: 'number',
   at: 'cost',
-  cell: ({ run }) => (isInFlight(run) ? '…' : <Amount nusd={run.cost} />),
+  cell: ({ run }) =>
+    isInFlight(run) ? <Held nusd={run.hold} /> : <Amount nusd={run.cost} as="list" />,
 }
 
 export const stateBy = (receiptStateOf: ReceiptStateOf): Column<ShownRun> => ({
@@ -46,10 +63,10 @@ export const stateBy = (receiptStateOf: ReceiptStateOf): Column<ShownRun> => ({
 /** The columns of the list of runs. */
 export const runColumns = (receiptStateOf: ReceiptStateOf, now: number): Column<ShownRun>[] => [
   figure,
-  { head: 'Run', at: 'what', cell: ({ run }) => <IdLink value={run.id} href={runPath(run.id)} /> },
-  model,
-  { head: 'Key', kind: 'spare', cell: ({ keyName }) => keyName },
-  { head: 'Tokens', kind: 'optional-number', cell: ({ run }) => tokensText(run) },
+  { head: 'Run', kind: 'optional', cell: ({ run }) => <CopyId value={run.id} /> },
+  modelTo(),
+  keyName,
+  { head: 'Tokens', kind: 'number', at: 'more', cell: ({ run }) => <Tokens of={run} /> },
   cost,
   stateBy(receiptStateOf),
   when(now),
@@ -70,12 +87,25 @@ export function RunState({
   run: ShownRun['run']
   receiptStateOf: ReceiptStateOf
 }) {
-  if (run.status === 'running') return <Live>Running</Live>
+  if (run.status === 'running') return <Badge tone="going">Running</Badge>
   if (run.status === 'queued') return <Badge tone="wait">Queued</Badge>
   if (run.status === 'succeeded') return <StageBadge stage={receiptStateOf(run)} />
-  const tone = run.status === 'failed' ? 'bad' : 'warn'
+  const tone = run.status === 'failed' ? 'bad' : 'off'
   return <Badge tone={tone}>{statusWords[run.status]}</Badge>
 }
+
+const Held = ({ nusd }: { nusd: bigint }) => (
+  <>
+    <span class="quiet">held</span> <Amount nusd={nusd} as="list" round="up" />
+  </>
+)
+
+const Tokens = ({ of }: { of: ShownRun['run'] }) => (
+  <>
+    {tokensText(of)}
+    <span class="also"> tokens</span>
+  </>
+)
 
 /** Input plus output tokens; a dash while there are none. */
 export function tokensText({ lines }: Pick<ShownRun['run'], 'lines'>): Child {

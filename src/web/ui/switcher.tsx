@@ -2,6 +2,7 @@
 import type { Actor, Membership, Role } from '../../kernel/acting.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 import { Address } from './address.tsx'
+import { Icon } from './icon.tsx'
 
 export const roleWords: Readonly<Record<Role, string>> = {
   owner: 'Owner',
@@ -19,24 +20,36 @@ export function Switcher({ acting, memberships }: SwitcherProps) {
   const others = memberships.some((one) => one.account === account) || wallet === account
   const listed = others ? memberships : [{ account, role: acting.role }, ...memberships]
   return (
-    <form class="acts" method="post" action="/api/auth/account">
-      <label for="acting">Account</label>
-      <select class="in" id="acting" name="account">
-        <option value={wallet} selected={wallet === account}>
-          Your own
-        </option>
-        {listed.map((one) => (
-          <option value={one.account} selected={one.account === account}>
-            {shortOf(one.account)} · {roleWords[one.role]}
-          </option>
-        ))}
-      </select>
-      <button class="btn small" type="submit">
-        Switch
-      </button>
-    </form>
+    <details>
+      <summary>
+        <Icon name="sessions" />
+        <span class="lb">{wallet === account ? 'Your own account' : shortOf(account)}</span>
+      </summary>
+      <SwitchForm wallet={wallet} account={account} listed={listed} />
+    </details>
   )
 }
+
+type FormProps = { wallet: string; account: string; listed: readonly Membership[] }
+
+const SwitchForm = ({ wallet, account, listed }: FormProps) => (
+  <form class="acts" method="post" action="/api/auth/account">
+    <label for="acting">Account</label>
+    <select class="in" id="acting" name="account">
+      <option value={wallet} selected={wallet === account}>
+        Your own
+      </option>
+      {listed.map((one) => (
+        <option value={one.account} selected={one.account === account}>
+          {shortOf(one.account)} · {roleWords[one.role]}
+        </option>
+      ))}
+    </select>
+    <button class="btn small" type="submit">
+      Switch
+    </button>
+  </form>
+)
 
 function shortOf(account: string): string {
   const whole = toChecksumAddress(account)

@@ -1,4 +1,4 @@
-/** Tables of rows that can grow; where space is short each row is two lines. */
+/** Tables of ruled rows that can grow; where space is short each row is two lines. */
 import type { Child } from './jsx-runtime.ts'
 
 export type Column<Row> = {
@@ -13,8 +13,8 @@ export type Column<Row> = {
    */
   kind?: keyof typeof classes
   /**
-   * Where it stands in two lines: `mark`, `what`, `who` and `act` in the first, optional or not,
-   * `cost`, `state` and `when` in the second. Without it the first column is `what`, what is not
+   * Where it stands in two lines: `mark`, `what`, `cost` and `act` in the first, optional or not,
+   * `who`, `state` and `when` in the second. Without it the first column is `what`, what is not
    * optional stands in the second line behind its head, and the rest is left out.
    */
   at?: Place
@@ -33,19 +33,23 @@ type TableProps<Row> = {
   rowId?: (row: Row) => string
   /** The rows, where some differ from plain ones. */
   body?: Child
+  fold?: Fold | undefined
 }
 
+/** Below which width a row is two lines: 56, 46 or 36 rem of its own place; default `mid`. */
+export type Fold = 'early' | 'mid' | 'late'
+
 /**
- * Green-bar rows. Below 46 rem rows are two lines and keep when they happened: nothing is cut off.
- * A table that is still too wide scrolls by itself.
+ * Ruled rows of 36 px. Where one has no room it is two lines and keeps when it happened: nothing is
+ * cut off. A row whose first link has the class `to` is that link.
  */
-export const Table = <Row,>({ caption, columns, rows, ...more }: TableProps<Row>) => (
+export const Table = <Row,>({ caption, columns, rows, fold = 'mid', ...more }: TableProps<Row>) => (
   <section class="scroll" tabindex="0" aria-label={`Table: ${caption}`}>
-    <table class="bars">
+    <table class={['ruled two', fold]}>
       <thead>
         <tr>
-          {columns.map(({ head, kind }) => (
-            <th scope="col" class={classOf(kind)}>
+          {columns.map(({ head, kind }, i) => (
+            <th scope="col" class={classOf(kind)} data-at={placeOf(columns, i)}>
               {kind === 'unnamed' ? <span class="vh">{head}</span> : head}
             </th>
           ))}

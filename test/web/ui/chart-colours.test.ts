@@ -14,20 +14,20 @@ const cases = themes.flatMap((theme) =>
 )
 
 test.each(cases)('the colours of charts are told apart, %s, eyes: %s', (theme, eye) => {
-  const seen = [1, 2, 3, 4, 5, 6].map((n) => labOf(through(eye, colour(`c${n}`, theme))))
+  const seen = [1, 2, 3, 4, 5, 6].map((n) => labOf(through(eye, colour(`i${n}`, theme))))
   for (const [i, one] of seen.entries()) {
     for (const [j, other] of seen.entries()) {
       if (j <= i) continue
       const apart = Math.hypot(...one.map((value, k) => value - (other[k] ?? 0)))
       // A difference of 0.02 can just be seen.
-      expect([`c${i + 1}`, `c${j + 1}`, apart > 0.1]).toEqual([`c${i + 1}`, `c${j + 1}`, true])
+      expect([`i${i + 1}`, `i${j + 1}`, apart > 0.1]).toEqual([`i${i + 1}`, `i${j + 1}`, true])
     }
   }
 })
 
 test.each(themes)('each stands out from the paper by 3 to 1, %s', (theme) => {
-  const paper = lightOf(colour('sheet', theme))
-  for (const name of ['c1', 'c2', 'c3', 'c4', 'c5', 'c6']) {
+  const paper = lightOf(colour('paper', theme))
+  for (const name of ['i1', 'i2', 'i3', 'i4', 'i5', 'i6']) {
     const own = lightOf(colour(name, theme))
     const contrast = (Math.max(own, paper) + 0.05) / (Math.min(own, paper) + 0.05)
     expect([name, contrast >= 3]).toEqual([name, true])

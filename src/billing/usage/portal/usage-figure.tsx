@@ -61,7 +61,7 @@ function SumFigure({ of, now, metric }: FigureProps & { metric: SummedMetric }) 
 }
 
 function Big({ of: { totals }, metric }: { of: Report; metric: SummedMetric }) {
-  if (metric === 'spend') return <Amount nusd={totals.cost} />
+  if (metric === 'spend') return <Amount nusd={totals.cost} as="sum" />
   const size = sizeOf(metric, totals)
   const text = metric === 'tokens' ? shortCount(size) : countText(size)
   return (

@@ -82,7 +82,7 @@ export function ConsolePage({ view }: { view: ConsoleView }) {
         </div>
       </PageHead>
       <Split>
-        <section class="sheet" aria-label="Conversation">
+        <section class="sec" aria-label="Conversation">
           <Talk view={view} />
           <AskForm view={view} model={model} most={model && mostOf(tariffOf(model), ask)} />
         </section>
@@ -155,7 +155,7 @@ const ExchangeView = ({ said: { input, files, answer, run, isCommand } }: { said
     <AnswerView answer={answer} isCommand={isCommand ?? false} />
     {run ? (
       <p class="cost quiet">
-        <Amount nusd={run.cost} /> · Receipt{' '}
+        <Amount nusd={run.cost} as="list" /> · Receipt{' '}
         <IdLink value={receiptIdOf(run.id)} href={receiptPath(receiptIdOf(run.id))} />
       </p>
     ) : null}

@@ -45,7 +45,12 @@ const columnsAt = (now: number): Column<ShownReceipt>[] => [
     cell: ({ run }) => <IdLink value={receiptIdOf(run.id)} href={ownPath(receiptIdOf(run.id))} />,
   },
   { head: 'Model', at: 'who', cell: ({ run }) => run.model },
-  { head: 'Cost', kind: 'number', at: 'cost', cell: ({ run }) => <Amount nusd={run.cost} /> },
+  {
+    head: 'Cost',
+    kind: 'number',
+    at: 'cost',
+    cell: ({ run }) => <Amount nusd={run.cost} as="list" />,
+  },
   { head: 'State', at: 'state', cell: ({ stage }) => <StageBadge stage={stage} /> },
   {
     head: 'Seen by',
