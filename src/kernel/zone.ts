@@ -12,7 +12,7 @@ export const quarterMs = 900_000
 
 const formats = new Map<ZoneName, Intl.DateTimeFormat>()
 
-/** The name of a zone as it is kept; undefined for others. Offsets, `+05:30`, know no summer time. */
+/** The name of a zone as it is kept; undefined for others, as for `+05:30`. */
 export function zoneNamed(text: string): ZoneName | undefined {
   if (!/^[A-Za-z]/.test(text) || text.length > 60) return undefined
   try {

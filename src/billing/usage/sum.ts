@@ -72,8 +72,8 @@ export const rowsMax = 10_000
 const stepMax = 1000
 
 /**
- * What an account, or some of its keys, used: whole days from their sums, the rest and what just
- * ran from the receipts themselves.
+ * Sums up the usage of an account or of some of its keys: most of it from counted sums, the rest
+ * and the newest runs from the receipts themselves.
  * @throws Refusal 'invalid_request' when too many receipts or groups would have to be gone through.
  */
 export async function usageOf({ usage }: Pick<Deps, 'usage'>, wish: UsageRequest): Promise<Usage> {

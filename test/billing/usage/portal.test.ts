@@ -72,8 +72,8 @@ describe.each(engines)('the dashboard’s usage on %s', (engine) => {
       )
       expect(html.match(/<rect class="hit"/g)?.length).toBe(30)
       expect(html).toContain('aria-current="page">Spend')
-      expect(html).toContain('<option value="" selected>30 days')
-      expect(html).toContain('<option value="" selected>model')
+      expect(html).toMatch(/<option value(="")? selected>30 days/)
+      expect(html).toMatch(/<option value(="")? selected>model/)
       expect(html).toContain('Days in UTC')
       expect(html).toContain(
         '<th scope="row">Total</th><td class="num" data-at="more" data-label="Runs">5</td>',
@@ -112,7 +112,7 @@ describe.each(engines)('the dashboard’s usage on %s', (engine) => {
     })
 
     test('200 by provider, and for one key: its own runs alone', async () => {
-      expect((await htmlOf('?group_by=provider')).html).toContain('>acme</td>')
+      expect((await htmlOf('?group_by=provider')).html).toContain('>acme</span>')
       const { html } = await htmlOf(`?key=${root.id}&group_by=day`)
       expect(html).toContain('<td class="num" data-at="more" data-label="Runs">3</td>')
       expect(html).toContain(`/dashboard/runs?key=${root.id}&amp;from=2026-11-19`)

@@ -58,7 +58,7 @@ export const isDated = (query: URLSearchParams): boolean =>
   (!query.get('days') && Boolean(query.get('from') || query.get('to')))
 
 /**
- * What the page asks for. A field that was left empty asks for nothing.
+ * Reads the query of the page. A field that was left empty asks for nothing.
  * @throws Refusal 'invalid_request'
  */
 export function readPageQuery(query: URLSearchParams, now: Millis, zone: ZoneName): PageQuery {

@@ -13,7 +13,6 @@ import {
   groupText,
   hourMark,
   runsHref,
-  stepName,
   stepText,
   tickText,
   valueText,
@@ -30,13 +29,6 @@ export const UsageChart = (props: ChartProps) =>
   )
 
 const metricNames = { spend: 'Spend', requests: 'Requests', tokens: 'Tokens' } as const
-const byWords = {
-  key: 'key',
-  model: 'model',
-  tag: 'tag',
-  provider: 'provider',
-  class: 'class',
-} as const
 
 /** A sum: `Spend per day, by model, Oct 29 to Nov 27. Highest $14.20 on Nov 16.` */
 function SumChart({ of, now, daysShown, keyId, metric }: ChartProps & { metric: SummedMetric }) {
@@ -44,10 +36,10 @@ function SumChart({ of, now, daysShown, keyId, metric }: ChartProps & { metric: 
   const values = stepValues(of, metric)
   const before = stepValues(of.former, metric)
   const bars = values.map((value, i) => stackedAt(stack, i) ?? value)
-  const title = `${metricNames[metric]} per ${stepName[steps.grain]}`
+  const title = `${metricNames[metric]} per ${steps.grain}`
   const finding = [
     title,
-    ...(stack ? [`by ${byWords[stack.by]}`] : []),
+    ...(stack ? [`by ${stack.by}`] : []),
     `${rangeText(of, now)}. ${highestText(of, metric, values)}`,
   ].join(', ')
   const place = placer(of, now, keyId)
@@ -101,7 +93,7 @@ function WaitChart({ of, now, keyId }: ChartProps) {
   return (
     <LineChart
       id="usage-chart"
-      finding={`Time to the first token per ${stepName[steps.grain]}: median, p90 and p95, ${range}.`}
+      finding={`Time to the first token per ${steps.grain}: median, p90 and p95, ${range}.`}
       points={values.map(([median, , late], i) => ({
         ...place(i),
         value: median ?? 0,

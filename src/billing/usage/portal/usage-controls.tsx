@@ -72,7 +72,7 @@ const lastOptions: Option[] = [
   { value: '365', label: '365 days' },
 ]
 
-/** What the chips show: 30 days are the choice that is left empty, and dates those of the range. */
+/** The values of the chips: 30 days are the choice that is left empty. */
 function shownQuery(query: URLSearchParams, zone: ZoneName, found: Report | Refusal) {
   const shown = filterQuery(query, datedQuery)
   if (!isDated(query)) {

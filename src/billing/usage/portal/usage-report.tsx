@@ -23,7 +23,7 @@ export type UsageView = {
   /** The query of the address, which the forms and links keep. */
   query: URLSearchParams
   keys: readonly { id: string; name: string }[] | undefined
-  /** What was used, or why it cannot be told. */
+  /** The report, or why it cannot be told. */
   found: Report | Refusal
 }
 

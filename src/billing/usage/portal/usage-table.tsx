@@ -185,8 +185,8 @@ function columnsOf(
       head: 'Cost',
       kind: 'number',
       at: 'cost',
-      cell: ({ cost }) => <Amount nusd={cost} />,
-      total: <Amount nusd={totals.cost} />,
+      cell: ({ cost }) => <Amount nusd={cost} as="list" />,
+      total: <Amount nusd={totals.cost} as="list" />,
     },
   ]
 }

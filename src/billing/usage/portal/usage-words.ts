@@ -88,8 +88,6 @@ export function hourMark({ zone, starts }: Steps, i: number): string | undefined
   return at === dayStart(zone, at) ? dayText(zone, at) : undefined
 }
 
-export const stepName = { hour: 'hour', day: 'day', week: 'week' } as const
-
 /** The runs of a period: by dates where it is whole days of UTC. */
 export function runsHref(
   period: { from: Millis; to: Millis },

@@ -117,7 +117,7 @@ export function peopleTables(c: Columns) {
   )
 
   /**
-   * What an account used on a day (UTC), by key and model: counted once from each receipt, in the
+   * Usage of an account on a day (UTC), by key and model: counted once from each receipt, in the
    * order of the log, so that no page has to read all runs.
    */
   const usageDays = c.table(
