@@ -2,7 +2,8 @@ CREATE TABLE `account_settings` (
 	`account_id` text PRIMARY KEY NOT NULL,
 	`retention` text NOT NULL,
 	`console_key_id` text,
-	`keeps_responses` integer
+	`keeps_responses` integer,
+	`time_zone` text
 ) STRICT;
 --> statement-breakpoint
 CREATE TABLE `accounts` (

@@ -5,7 +5,6 @@ import { viewRoutes } from '../../access/accounts/portal/view-routes.tsx'
 import type { Deps } from '../../app/deps-port.ts'
 import type { Actor } from '../../kernel/acting.ts'
 import { Refusal } from '../../kernel/refusal.ts'
-import { utcZone } from '../../kernel/zone.ts'
 import { downloadResponse } from '../../web/http/download.ts'
 import { queryOf } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
@@ -77,7 +76,7 @@ async function whoseOf({ keys }: Deps, { account, branch }: Actor) {
 /** The request stays on the page, with its fault. */
 async function viewOf(deps: Deps, acting: Actor, query: URLSearchParams): Promise<UsageView> {
   const now = deps.clock.now()
-  const zone = utcZone
+  const zone = await deps.sessions.zoneOf(acting.wallet)
   const keys = await deps.runs.keysToChoose(acting, keysMax + 1)
   const view = {
     account: acting.account,

@@ -14,6 +14,8 @@ export function peopleTables(c: Columns) {
     consoleKeyId: c.text('console_key_id'),
     /** False for an account that asked to keep nothing; null unless it chose. */
     keepsResponses: c.bool('keeps_responses'),
+    /** The time zone of its person; null for UTC. */
+    timeZone: c.text('time_zone'),
   })
 
   /** The texts of an ended run, for accounts that asked to have them kept. */
