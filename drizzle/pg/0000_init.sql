@@ -2,7 +2,8 @@ CREATE TABLE "account_settings" (
 	"account_id" text PRIMARY KEY NOT NULL,
 	"retention" text NOT NULL,
 	"console_key_id" text,
-	"keeps_responses" boolean
+	"keeps_responses" boolean,
+	"time_zone" text
 );
 --> statement-breakpoint
 CREATE TABLE "accounts" (
@@ -153,6 +154,17 @@ CREATE TABLE "explorer_models" (
 CREATE TABLE "facts" (
 	"name" text PRIMARY KEY NOT NULL,
 	"value" text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "first_tokens" (
+	"account_id" text NOT NULL,
+	"at" bigint NOT NULL,
+	"key_id" text NOT NULL,
+	"model" text NOT NULL,
+	"provider" text NOT NULL,
+	"bar" integer NOT NULL,
+	"runs" integer NOT NULL,
+	CONSTRAINT "first_tokens_account_id_at_key_id_model_provider_bar_pk" PRIMARY KEY("account_id","at","key_id","model","provider","bar")
 );
 --> statement-breakpoint
 CREATE TABLE "idempotent_calls" (
@@ -624,6 +636,23 @@ CREATE TABLE "usage_days" (
 	"reasoning_units" bigint NOT NULL,
 	"cost" bigint NOT NULL,
 	CONSTRAINT "usage_days_account_id_day_key_id_model_pk" PRIMARY KEY("account_id","day","key_id","model")
+);
+--> statement-breakpoint
+CREATE TABLE "usage_quarters" (
+	"account_id" text NOT NULL,
+	"at" bigint NOT NULL,
+	"key_id" text NOT NULL,
+	"model" text NOT NULL,
+	"provider" text NOT NULL,
+	"runs" integer NOT NULL,
+	"succeeded" integer NOT NULL,
+	"input_units" bigint NOT NULL,
+	"output_units" bigint NOT NULL,
+	"cached_units" bigint NOT NULL,
+	"cache_write_units" bigint NOT NULL,
+	"reasoning_units" bigint NOT NULL,
+	"cost" bigint NOT NULL,
+	CONSTRAINT "usage_quarters_account_id_at_key_id_model_provider_pk" PRIMARY KEY("account_id","at","key_id","model","provider")
 );
 --> statement-breakpoint
 CREATE TABLE "voucher_batches" (

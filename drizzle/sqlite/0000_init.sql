@@ -2,7 +2,8 @@ CREATE TABLE `account_settings` (
 	`account_id` text PRIMARY KEY NOT NULL,
 	`retention` text NOT NULL,
 	`console_key_id` text,
-	`keeps_responses` integer
+	`keeps_responses` integer,
+	`time_zone` text
 ) STRICT;
 --> statement-breakpoint
 CREATE TABLE `accounts` (
@@ -165,6 +166,17 @@ CREATE TABLE `facts` (
 	`name` text PRIMARY KEY NOT NULL,
 	`value` text NOT NULL
 ) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
+CREATE TABLE `first_tokens` (
+	`account_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`key_id` text NOT NULL,
+	`model` text NOT NULL,
+	`provider` text NOT NULL,
+	`bar` integer NOT NULL,
+	`runs` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `at`, `key_id`, `model`, `provider`, `bar`)
+) STRICT;
 --> statement-breakpoint
 CREATE TABLE `idempotent_calls` (
 	`scope` text PRIMARY KEY NOT NULL,
@@ -684,6 +696,23 @@ CREATE TABLE `usage_days` (
 	`reasoning_units` integer NOT NULL,
 	`cost` integer NOT NULL,
 	PRIMARY KEY(`account_id`, `day`, `key_id`, `model`)
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `usage_quarters` (
+	`account_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`key_id` text NOT NULL,
+	`model` text NOT NULL,
+	`provider` text NOT NULL,
+	`runs` integer NOT NULL,
+	`succeeded` integer NOT NULL,
+	`input_units` integer NOT NULL,
+	`output_units` integer NOT NULL,
+	`cached_units` integer NOT NULL,
+	`cache_write_units` integer NOT NULL,
+	`reasoning_units` integer NOT NULL,
+	`cost` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `at`, `key_id`, `model`, `provider`)
 ) STRICT;
 --> statement-breakpoint
 CREATE TABLE `voucher_batches` (

@@ -2,6 +2,7 @@
 import type { Millis } from './clock.ts'
 import { refuse } from './refusal.ts'
 import { parseDate, parseTime } from './time-text.ts'
+import { dayOfDate, utcZone, type ZoneName } from './zone.ts'
 
 const dayMs = 86_400_000
 
@@ -9,22 +10,25 @@ const dayMs = 86_400_000
 export type RangeTexts = { from?: string | undefined; to?: string | undefined }
 
 /**
- * Reads `from` and `to`: an RFC 3339 time, or a date, which stands for its midnight (UTC) as `from`
- * and for its end as `to`. A time as `to` is not in the range itself; without `to` it has no end.
+ * Reads `from` and `to`: an RFC 3339 time, or a date, which stands for its midnight as `from` and
+ * for its end as `to`. A time as `to` is not in the range itself; without `to` it has no end.
  * @throws Refusal 'invalid_request'
  */
-export function readPeriod(texts: RangeTexts): { from?: Millis; to: Millis } {
-  const from = texts.from === undefined ? undefined : readEdge('from', texts.from)
-  const to = texts.to === undefined ? Number.POSITIVE_INFINITY : readEdge('to', texts.to)
+export function readPeriod(
+  texts: RangeTexts,
+  zone: ZoneName = utcZone,
+): { from?: Millis; to: Millis } {
+  const from = texts.from === undefined ? undefined : readEdge('from', texts.from, zone)
+  const to = texts.to === undefined ? Number.POSITIVE_INFINITY : readEdge('to', texts.to, zone)
   if (from !== undefined && from >= to) refuseEdge('to', '"to" must be later than "from".')
   return { ...(from === undefined ? {} : { from }), to }
 }
 
-function readEdge(name: 'from' | 'to', text: string): Millis {
-  const midnight = parseDate(text)
-  const edge = midnight !== undefined && name === 'to' ? midnight + dayMs : midnight
+function readEdge(name: 'from' | 'to', text: string, zone: ZoneName): Millis {
+  const date = parseDate(text)
+  const edge = date !== undefined && name === 'to' ? date + dayMs : date
   return (
-    edge ??
+    (edge === undefined ? undefined : dayOfDate(zone, edge)) ??
     parseTime(text) ??
     refuseEdge(
       name,

@@ -55,6 +55,9 @@ describe.skipIf(noChromium)('the usage and the settings, in a real browser', () 
     'usage by key': `${path}?group_by=key&days=90`,
     'usage of nothing': `${path}?from=2020-01-01&to=2020-02-01`,
     'usage refused': `${path}?days=12`,
+    'usage by the hour': `${path}?days=7&metric=requests`,
+    'usage by the week': `${path}?days=365&metric=tokens`,
+    'waits for first tokens': `${path}?metric=first_token`,
     'fewer texts': '/dashboard/settings/retention?to=24h',
     others: '/dashboard/sessions/others',
   }
@@ -84,14 +87,23 @@ describe.skipIf(noChromium)('the usage and the settings, in a real browser', () 
     'another range, another group, and a download with the bytes of /v1 (script: %p)',
     async (script) => {
       const { page, faults } = await open(script, path)
-      await page.getByRole('link', { name: '90 days' }).click()
+      const apply = async () => {
+        if (!script) await page.getByRole('button', { name: 'Filter', exact: true }).click()
+      }
+      await page.locator('select[name=days]').selectOption('90')
+      await apply()
       await page.waitForURL('**days=90')
-      await page.getByRole('link', { name: 'Key', exact: true }).click()
-      await page.waitForURL('**group_by=key')
+      await page.locator('select[name=group_by]').selectOption('key')
+      await apply()
+      await page.waitForURL('**days=90&group_by=key')
+      await page.locator('select[name=days]').selectOption('dates')
+      await apply()
+      await page.waitForURL('**days=dates&group_by=key')
       await page.getByLabel('From').fill(dateOf(Date.now() - 10 * day))
-      await page.getByRole('button', { name: 'Show', exact: true }).click()
-      await page.waitForURL('**from=**group_by=key')
-      await page.getByRole('heading', { name: 'Spent in 11 days' }).waitFor()
+      if (script) await page.getByLabel('From').blur()
+      await apply()
+      await page.waitForURL('**from=**')
+      await page.locator('.fig').getByText('11 days', { exact: true }).waitFor()
       const row = page.getByRole('row', { name: hostile })
       expect(await row.getByRole('link').getAttribute('href')).toStartWith('/dashboard/runs?key=')
       await page.getByText('As a table').click()
@@ -113,6 +125,9 @@ describe.skipIf(noChromium)('the usage and the settings, in a real browser', () 
       const bar = chart.locator('.chart a').nth(-3)
       const said = bar.locator('.said')
       expect(await said.isVisible()).toBe(false)
+      // A day without a run has no bar, and the same target.
+      const target = await bar.locator('.hit').boundingBox()
+      expect(target?.height).toBeGreaterThan(150)
       await bar.locator('.hit').hover()
       await said.waitFor()
       expect(await said.textContent()).toMatch(/^[A-Z][a-z]{2} \d+: \$[\d.,]+$/)

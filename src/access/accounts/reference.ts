@@ -12,6 +12,8 @@ import {
   settingsShape,
   signedInShape,
   verifyBody,
+  zoneBody,
+  zoneShape,
 } from './shapes.ts'
 
 const wallet = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -104,6 +106,16 @@ export const accountEntries = [
     ...change,
     about: 'The same as `PATCH`, which no plain form can send.',
     examples: [{ name: 'From a form', form: { retention: '24h' } }],
+  }),
+  portal.post('changeTimeZone', '/zone', 'Use a time zone', {
+    about: 'For days and hours of the charts of this wallet. UTC unless one was chosen.',
+    body: zoneBody,
+    answers: r.done('The time zone.', zoneShape),
+    examples: [
+      { name: 'Berlin', body: { time_zone: 'Europe/Berlin' } },
+      { name: 'From a form', form: { time_zone: 'Asia/Kolkata' } },
+      { name: 'An unknown name', body: { time_zone: 'Mars/Olympus' }, status: 400 },
+    ],
   }),
   portal.get('listSessions', '/sessions', 'List sessions', {
     about: 'Where the account is signed in, newest first.',

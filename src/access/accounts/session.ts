@@ -4,6 +4,7 @@ import { type Millis, toRfc3339 } from '../../kernel/clock.ts'
 import { sha256Hex } from '../../kernel/hash.ts'
 import type { Page, PageRequest } from '../../kernel/pagination.ts'
 import type { Random } from '../../kernel/random.ts'
+import type { ZoneName } from '../../kernel/zone.ts'
 import type { AccountRow, AuditRow, SessionRow } from '../../storage/db/schema/schema.ts'
 import type { SessionAnswer } from './shapes.ts'
 
@@ -50,6 +51,9 @@ export type Sessions = {
   find(tokenHash: string): Promise<FoundSession | undefined>
   /** One live session of an account. */
   get(accountId: string, id: string, now: Millis): Promise<SessionRow | undefined>
+  /** The time zone of a wallet's person; UTC unless one was chosen. */
+  zoneOf(wallet: string): Promise<ZoneName>
+  setZone(wallet: string, zone: ZoneName): Promise<void>
   liveAmong(ids: string[], now: Millis): Promise<{ id: string }[]>
   /** The live sessions of an account, newest first. */
   list(accountId: string, page: PageRequest, now: Millis): Promise<Page<SessionRow>>

@@ -82,4 +82,14 @@ export const settingsBody = t.body('SettingsChange', 'A setting to change.', {
   ),
 })
 
+/** The body of `POST /api/portal/zone`. */
+export const zoneBody = t.body('TimeZoneChange', 'A time zone to use.', {
+  time_zone: t.text('Its IANA name.', 'Europe/Berlin'),
+})
+
+export const zoneShape = t.answer('TimeZone', 'The time zone of a person.', {
+  object: t.only('time_zone'),
+  time_zone: t.text('Its IANA name.', 'Europe/Berlin'),
+})
+
 export type SessionAnswer = t.Static<typeof sessionShape>

@@ -6,8 +6,8 @@ import type { ExportManifest } from '../../verify/manifest.ts'
 import { type ExportedKey, exportFormats, type FormatName } from './formats.ts'
 import { isIn, type Period, type Span, spansOf, walk } from './log-range.ts'
 import type { ExportTally } from './manifest.ts'
-import type { UsageOwner } from './store.ts'
 import { mineOnly } from './sum.ts'
+import type { UsageOwner } from './usage.ts'
 import { dayMs, dayOf } from './usage.ts'
 
 export type ExportRequest = UsageOwner &

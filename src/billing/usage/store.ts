@@ -1,5 +1,5 @@
 /** Reads usage sums and ended runs. */
-import { and, asc, eq, gte, inArray, like, lt, max, sql } from 'drizzle-orm'
+import { and, asc, eq, gte, inArray, like, lt, max } from 'drizzle-orm'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Db } from '../../storage/db/engine/db.ts'
 import type { EndedRun } from '../../storage/db/schema/schema.ts'
@@ -8,32 +8,32 @@ import { first, type Query, rows, type Work } from '../../storage/db/sql/query-s
 import { equalsUnindexed, inListUnindexed } from '../../storage/db/sql/unindexed.ts'
 import { unnumberedIds } from '../../storage/db/sql/unnumbered.ts'
 import type { DayMarks, Period, Span } from './log-range.ts'
+import {
+  type CountedSums,
+  type CountedWaits,
+  type Grouping,
+  type Piece,
+  readPieces,
+} from './store/read-pieces.ts'
 import { cursorFact, markPrefix, readMark } from './store/usage-counter.ts'
-import type { CountedRun, Sums } from './usage.ts'
-
-/** The owner of usage: an account, or some of its keys. */
-export type UsageOwner = { account: string; keyIds?: readonly string[] | undefined }
-
-/** The groupings of sums that need no reading of runs. */
-export type DayGrouping = { day: boolean; key: boolean; model: boolean }
-
-/** Sums of one group; what they are not grouped by is null. */
-export type DaySums = Sums & { day: Millis | null; keyId: string | null; model: string | null }
+import type { CountedRun, UsageOwner } from './usage.ts'
 
 /** How much is counted of how much there is, in places of the log. */
 export type CountProgress = { cursor: number; size: number }
 
 /** Sums, how far they go, and the runs that ended but have no place yet: all of one moment. */
-export type Picture = CountProgress & { sums: DaySums[]; unnumbered: CountedRun[] }
+export type Picture = CountProgress & {
+  sums: CountedSums[]
+  waits: CountedWaits[]
+  unnumbered: CountedRun[]
+}
 
 /** A run as exports show it. */
 export type ExportedRun = CountedRun &
   Pick<
     EndedRun,
     | 'id'
-    | 'kind'
     | 'outcome'
-    | 'startedAt'
     | 'createdAt'
     | 'discountBps'
     | 'usageSource'
@@ -48,8 +48,8 @@ export type UsageStore = {
   /** Leaves of all logs together, which is the place that the next one gets. */
   size(): Promise<number>
   counted(): Promise<CountProgress>
-  /** The counted sums of whole days, and what is needed to add the rest to them. */
-  picture(whose: UsageOwner, days: Period, by: DayGrouping): Promise<Picture>
+  /** The counted sums of some pieces of time, and what is needed to add the rest to them. */
+  picture(whose: UsageOwner, pieces: readonly Piece[], by: Grouping): Promise<Picture>
   /** The days on which there is anything counted. */
   daysOf(whose: UsageOwner, days: Period): Promise<Millis[]>
   /** The place of each day in the log, as far as it is counted. */
@@ -62,6 +62,9 @@ export type UsageStore = {
   exportedIn(span: Span, whose: UsageOwner): Promise<ExportedRun[]>
 }
 
+/** Pieces that one turn of the event loop reads. */
+const fewPieces = 3
+
 /** Ended runs without a place that are read at once; the sequencer numbers them in milliseconds. */
 const unnumberedMax = 1000
 
@@ -72,18 +75,20 @@ export function usageStore(db: Db): UsageStore {
     keyId: runs.keyId,
     model: runs.model,
     status: runs.status,
+    kind: runs.kind,
+    route: runs.route,
     lines: runs.lines,
     cost: runs.cost,
     tags: runs.tags,
+    startedAt: runs.startedAt,
+    firstByteAt: runs.firstByteAt,
     finishedAt: runs.finishedAt,
   }
   const many = {
     ...few,
     id: runs.id,
     place: numbered.place,
-    kind: runs.kind,
     outcome: runs.outcome,
-    startedAt: runs.startedAt,
     createdAt: runs.createdAt,
     discountBps: runs.discountBps,
     usageSource: runs.usageSource,
@@ -117,56 +122,20 @@ export function usageStore(db: Db): UsageStore {
   const inSpan = ({ start, end }: Span) => numberedRuns({ from: start, before: end })
   const isRun = eq(runs.id, numbered.runId)
 
-  function* readSums(q: Query, whose: UsageOwner, days: Period, by: DayGrouping): Work<DaySums[]> {
-    const { day, keyId, model } = usageDays
-    const columns = [by.day && day, by.key && keyId, by.model && model].filter(
-      (one) => one !== false,
-    )
-    const total = (column: unknown) => sql<string>`cast(coalesce(sum(${column}), 0) as text)`
-    const grouped = q
-      .select({
-        day: by.day ? day : sql<null>`null`,
-        keyId: by.key ? keyId : sql<null>`null`,
-        model: by.model ? model : sql<null>`null`,
-        runs: total(usageDays.runs),
-        succeeded: total(usageDays.succeeded),
-        inputUnits: total(usageDays.inputUnits),
-        outputUnits: total(usageDays.outputUnits),
-        cachedUnits: total(usageDays.cachedUnits),
-        cacheWriteUnits: total(usageDays.cacheWriteUnits),
-        reasoningUnits: total(usageDays.reasoningUnits),
-        cost: total(usageDays.cost),
-      })
-      .from(usageDays)
-      .where(ofDays(whose, days))
-      .groupBy(...columns)
-    return (yield* rows(grouped)).map((row) => ({
-      ...row,
-      runs: Number(row.runs),
-      succeeded: Number(row.succeeded),
-      inputUnits: Number(row.inputUnits),
-      outputUnits: Number(row.outputUnits),
-      cachedUnits: Number(row.cachedUnits),
-      cacheWriteUnits: Number(row.cacheWriteUnits),
-      reasoningUnits: Number(row.reasoningUnits),
-      cost: BigInt(row.cost),
-    }))
-  }
-
   return {
     size: () => db.read(readSize),
     counted: () => db.read(readCounted),
-    picture: (whose, days, by) => {
+    picture: (whose, pieces, by) => {
       const read = function* (q: Query): Work<Picture> {
         const counted = yield* readCounted(q)
-        const sums = days.from < days.to ? yield* readSums(q, whose, days, by) : []
+        const { sums, waits } = yield* readPieces(db, q, whose, pieces, by)
         const waiting = inArray(runs.id, yield* unnumberedIds(db, q, unnumberedMax))
         const mine = and(waiting, isOf(whose))
         const found = yield* rows(q.select(few).from(runs).where(mine))
-        return { ...counted, sums, unnumbered: found }
+        return { ...counted, sums, waits, unnumbered: found }
       }
-      // With one writer, reads in one turn are of one moment.
-      return db.exclusive ? db.read(read) : db.snapshot(read)
+      // With one writer, reads in one turn are of one moment. Many pieces would be a long one.
+      return db.exclusive && pieces.length <= fewPieces ? db.read(read) : db.snapshot(read)
     },
     daysOf: async (whose, days) => {
       const { day } = usageDays

@@ -2,7 +2,7 @@
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import type { UsageAnswer } from './shapes.ts'
-import type { Usage, UsageRow } from './sum.ts'
+import type { Dimension, Usage, UsageRow } from './sum.ts'
 import type { Sums } from './usage.ts'
 
 /** The body of `GET /v1/usage`. */
@@ -10,14 +10,14 @@ export const toUsageView = (usage: Usage): UsageAnswer => ({
   object: 'usage',
   from: toRfc3339(usage.from),
   to: toRfc3339(usage.to),
-  group_by: [...usage.groupBy],
+  group_by: usage.groupBy.filter((one): one is Dimension => one !== 'provider'),
   data: usage.rows.map(toRowView),
   totals: toSumsView(usage.totals),
   as_of: usage.asOf,
   uncounted: usage.uncounted,
 })
 
-const toRowView = ({ day, keyId, model, tag, ...sums }: UsageRow) => ({
+const toRowView = ({ day, keyId, model, tag, provider: _, waits: _w, ...sums }: UsageRow) => ({
   ...(day === undefined ? {} : { day: toDate(day) }),
   ...(keyId === undefined ? {} : { key_id: keyId }),
   ...(model === undefined ? {} : { model }),

@@ -8,7 +8,7 @@ import {
   outputUnitsOf,
   reasoningUnitsOf,
 } from '../../models/meter.ts'
-import type { EndedRun, UsageDayRow } from '../../storage/db/schema/schema.ts'
+import type { EndedRun } from '../../storage/db/schema/schema.ts'
 
 /**
  * Usage: what an account's keys ran, summed up from its receipts by day, key, model and tag. A run
@@ -28,10 +28,24 @@ export type Sums = {
   cost: Nusd
 }
 
+/** The owner of usage: an account, or some of its keys. */
+export type UsageOwner = { account: string; keyIds?: readonly string[] | undefined }
+
 /** The counted part of an ended run. */
 export type CountedRun = Pick<
   EndedRun,
-  'accountId' | 'keyId' | 'model' | 'status' | 'lines' | 'cost' | 'tags' | 'finishedAt'
+  | 'accountId'
+  | 'keyId'
+  | 'kind'
+  | 'model'
+  | 'route'
+  | 'status'
+  | 'lines'
+  | 'cost'
+  | 'tags'
+  | 'startedAt'
+  | 'firstByteAt'
+  | 'finishedAt'
 >
 
 export const dayMs = 86_400_000
@@ -72,35 +86,9 @@ export function addSums(total: Sums, more: Sums): void {
   total.cost += more.cost
 }
 
-/** The rows that some runs add up to, in the order of their primary key. */
-export function toUsageDays(runs: readonly UntaggedRun[]): UsageDayRow[] {
-  const ofKey = new Map<string, UsageDayRow[]>()
-  for (const run of runs) {
-    const { keyId } = run
-    const days = ofKey.get(keyId)
-    const row = days && rowFor(days, run)
-    if (row) addSums(row, sumsOf(run))
-    else if (days) days.push(toUsageDay(run))
-    else ofKey.set(keyId, [toUsageDay(run)])
-  }
-  return [...ofKey.values()].flat().sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
-}
+/** The upstream of a route `upstream:model`; empty where none was tried. */
+export const providerOf = ({ route }: Pick<EndedRun, 'route'>): string =>
+  route.split(':', 1)[0] ?? ''
 
-type UntaggedRun = Omit<CountedRun, 'tags'>
-
-function rowFor(days: UsageDayRow[], { accountId, model, finishedAt }: UntaggedRun) {
-  const day = dayOf(finishedAt)
-  for (const row of days) {
-    if (row.day === day && row.model === model && row.accountId === accountId) return row
-  }
-  return undefined
-}
-
-const toUsageDay = (run: UntaggedRun): UsageDayRow => {
-  const { accountId, keyId, model } = run
-  return { accountId, day: dayOf(run.finishedAt), keyId, model, ...sumsOf(run) }
-}
-
-/** Only the name of a model can have a space in it. */
-const placeOf = ({ accountId, day, keyId, model }: UsageDayRow): string =>
-  `${accountId} ${day} ${keyId} ${model}`
+/** A run without what only exports and tags need. */
+export type UntaggedRun = Omit<CountedRun, 'tags'>

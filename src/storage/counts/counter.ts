@@ -6,7 +6,18 @@ import type { Query, Work } from '../db/sql/query-steps.ts'
 /** The parts of a logged receipt that counters read. */
 export type CountedReceipt = Pick<
   EndedRun,
-  'accountId' | 'keyId' | 'model' | 'status' | 'lines' | 'cost' | 'passport' | 'finishedAt'
+  | 'accountId'
+  | 'keyId'
+  | 'kind'
+  | 'model'
+  | 'route'
+  | 'status'
+  | 'lines'
+  | 'cost'
+  | 'passport'
+  | 'startedAt'
+  | 'firstByteAt'
+  | 'finishedAt'
 > & {
   place: number
   /** The operator's own cost of the run; null if it is unknown. */

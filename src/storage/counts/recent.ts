@@ -75,18 +75,22 @@ const costsOf = (costs: readonly RunCostRow[]) =>
 
 /** Only what is counted: the whole row would keep a request's commitments in memory too. */
 const countedOf = (
-  { accountId, keyId, model, status, lines, cost, passport, finishedAt }: EndedRun,
+  run: EndedRun,
   place: number,
   wholesale: CountedReceipt['wholesale'],
 ): CountedReceipt => ({
   place,
-  accountId,
-  keyId,
-  model,
-  status,
-  lines,
-  cost,
-  passport,
-  finishedAt,
+  accountId: run.accountId,
+  keyId: run.keyId,
+  kind: run.kind,
+  model: run.model,
+  route: run.route,
+  status: run.status,
+  lines: run.lines,
+  cost: run.cost,
+  passport: run.passport,
+  startedAt: run.startedAt,
+  firstByteAt: run.firstByteAt,
+  finishedAt: run.finishedAt,
   wholesale,
 })

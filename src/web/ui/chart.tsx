@@ -1,268 +1,221 @@
-/** Line and bar charts in SVG, with their table. */
-import { scaleBand, scaleLinear, scalePoint } from 'd3-scale'
+/** Bar and line charts in SVG, with their table. */
 import { line } from 'd3-shape'
-import { amountText } from './amount.tsx'
+import {
+  bottom,
+  type ChartProps,
+  Framed,
+  height,
+  type Point,
+  percent,
+  top,
+  yOf,
+} from './chart-frame.tsx'
+import { type ChartScale, scaleOf } from './chart-scale.ts'
 import type { Child } from './jsx-runtime.ts'
-
-/** One point in time: how it is called on the axis, its size, and that size in words. */
-export type Point = {
-  label: string
-  value: number
-  words: string
-  /** Not whole yet, as today is: drawn paler. */
-  open?: boolean
-  /** The page of its parts, which a click opens. */
-  href?: string
-  /** One part a series of the chart; they add up to the value. */
-  parts?: readonly { value: number; words: string }[]
-}
-
-/** A layer of stacked bars: its name, and its sum in words. */
-export type Series = { name: Child; words: string }
-
-type ChartProps = {
-  id: string
-  /** Says the finding: "Spend per day, last 30 days. Highest $4.40 on Nov 19." */
-  finding: string
-  points: readonly Point[]
-  /** What a column of the table is called. */
-  head: readonly [label: string, value: string]
-  /** How a value reads on the axis. */
-  tick: (value: number) => string
-  /** At most {@link seriesMax}, the lowest first. */
-  series?: readonly Series[] | undefined
-}
-
-/** Series with a colour of their own; more could not be told apart. */
-export const seriesMax = 6
-
-/** Pixels. The width is fluid: horizontal positions are percentages. */
-const height = 132
-const below = 20
-/** Of one figure of the axis. */
-const digitWidth = 6.4
 
 /** Bars with more neighbours than this are reached by keys in the table alone. */
 const stopsMax = 31
 
+/** The part of its place that a bar fills. */
+const fill = 0.72
+
 /**
  * Bars from zero, stacked where there are series, and the same as a table. Each says its value
- * under the pointer and in focus, and leads to what it is made of.
+ * under the pointer and in focus, and leads to its parts. A bar far above the others is torn.
  */
 export function BarChart(props: ChartProps) {
-  const band = scaleBand<number>()
-    .domain(props.points.map((_, i) => i))
-    .range([0, 100])
-    .paddingInner(0.2)
-  const y = valueScale(props.points)
-  const width = band.bandwidth()
-  const isStop = props.points.length <= stopsMax
+  const { points } = props
+  const scale = scaleOf([...points.map(({ value }) => value), ...formerOf(points)], props.isWhole)
   return (
-    <Framed props={props} y={y}>
-      {props.points.map((point, i) => (
-        <Bar point={point} x={percent(band(i) ?? 0)} width={percent(width)} y={y} />
+    <Framed props={props} scale={scale}>
+      {points.map((point, i) => (
+        <Place of={point} at={i} count={points.length}>
+          <Bar point={point} place={placeOf(i, points.length)} scale={scale} />
+        </Place>
       ))}
-      {props.points.map((point, i) => (
-        <Over point={point} x={band(i) ?? 0} width={width} y={y} isStop={isStop} />
-      ))}
+      {points.map(({ value, words }, i) =>
+        value > scale.max ? (
+          <text class="torn" {...wordsAt(i, points.length)}>
+            {words}
+          </text>
+        ) : null,
+      )}
+      <Former points={points} scale={scale} />
     </Framed>
   )
 }
 
-type BarProps = { point: Point; x: string; width: string; y: ValueScale }
+const formerOf = (points: readonly Point[]): number[] =>
+  points.flatMap(({ before }) => before ?? [])
 
-function Bar({ point: { value, open, parts }, x, width, y }: BarProps) {
-  let below = 0
-  const drawn = (parts ?? [{ value }]).map((part, i) => {
-    const top = y(below + part.value)
-    const bottom = y(below)
-    below += part.value
-    return (
-      <rect
-        class={['b', open && 'part', parts && `c${i + 1}`]}
-        x={x}
-        y={top.toFixed(1)}
-        width={width}
-        height={(bottom - top).toFixed(1)}
-      />
-    )
-  })
-  return <>{drawn}</>
-}
+type PlaceBox = { x: number; width: number }
 
-type OverProps = { point: Point; x: number; width: number; y: ValueScale; isStop: boolean }
+/** Of a bar, in percent of the width. */
+const placeOf = (i: number, count: number): PlaceBox => ({
+  x: ((i + (1 - fill) / 2) / count) * 100,
+  width: (fill / count) * 100,
+})
 
-/** The layer for pointer and keys, above all bars, so that no bar covers its words. */
-function Over({ point: { label, value, words, href }, x, width, y, isStop }: OverProps) {
-  const said = saidAt(x, width)
-  const top = y(value)
+type PlaceProps = { of: Point; at: number; count: number; children?: Child }
+
+/** A full-height target with the value above it. */
+function Place({ of: { label, words, href }, at, count, children }: PlaceProps) {
+  const isStop = count <= stopsMax
+  const name = `${label}: ${words}`
   const content = (
     <>
-      <title>
-        {label}: {words}
-      </title>
-      <rect class="hit" x={percent(x)} width={percent(width)} y="0" height={height} />
+      {children}
       <rect
-        class="lit"
-        x={percent(x)}
-        width={percent(width)}
-        y={top.toFixed(1)}
-        height={(height - top).toFixed(1)}
+        class="hit"
+        x={percent((at / count) * 100)}
+        width={percent(100 / count)}
+        y={top}
+        height={bottom - top}
       />
-      <text class="said" x={said.x} text-anchor={said.anchor} y={Math.max(11, top - 6).toFixed(1)}>
-        {label}: {words}
+      <text class="said" {...wordsAt(at, count)}>
+        {name}
       </text>
     </>
   )
-  if (href === undefined) return <g tabindex={isStop ? '0' : undefined}>{content}</g>
+  if (href === undefined) {
+    return (
+      <g tabindex={isStop ? '0' : undefined}>
+        <title>{name}</title>
+        {content}
+      </g>
+    )
+  }
   return (
-    <a href={href} tabindex={isStop ? undefined : '-1'}>
+    <a href={href} tabindex={isStop ? undefined : '-1'} aria-label={name}>
       {content}
     </a>
   )
 }
 
-/** Inside the chart also at its edges. */
-function saidAt(x: number, width: number) {
-  if (x < 20) return { x: percent(x), anchor: 'start' }
-  if (x > 80) return { x: percent(x + width), anchor: 'end' }
-  return { x: percent(x + width / 2), anchor: 'middle' }
+/** Above a bar, inside the chart also at its edges. */
+function wordsAt(i: number, count: number) {
+  const middle = ((i + 0.5) / count) * 100
+  if (middle < 15) return { x: percent((i / count) * 100), y: '20', 'text-anchor': 'start' }
+  if (middle > 85) return { x: percent(((i + 1) / count) * 100), y: '20', 'text-anchor': 'end' }
+  return { x: percent(middle), y: '20', 'text-anchor': 'middle' }
 }
 
-/** A line from zero, and the same as a table. */
-export function LineChart(props: ChartProps) {
-  const x = scalePoint<number>()
-    .domain(props.points.map((_, i) => i))
-    .range([0, 1000])
-  const y = valueScale(props.points)
-  const path = line<Point>(
-    (_, i) => Math.round(x(i) ?? 0),
-    ({ value }) => Number(y(value).toFixed(1)),
-  )(props.points)
-  return (
-    <Framed props={props} y={y}>
-      <svg
-        x="0"
-        y="0"
-        width="100%"
-        height={height}
-        viewBox={`0 0 1000 ${height}`}
-        preserveAspectRatio="none"
-        aria-hidden="true"
-      >
-        <path class="ln" d={path ?? ''} />
-      </svg>
-    </Framed>
-  )
-}
+type BarProps = { point: Point; place: PlaceBox; scale: ChartScale }
 
-type ValueScale = ReturnType<typeof valueScale>
-
-const valueScale = (points: readonly Point[]) =>
-  scaleLinear()
-    .domain([0, Math.max(...points.map(({ value }) => value), 0) * 1.08 || 1])
-    .range([height, 16])
-
-const percent = (share: number): string => `${share.toFixed(2)}%`
-
-type FramedProps = { props: ChartProps; y: ValueScale; children: Child }
-
-function Framed({ props, y, children }: FramedProps) {
-  const ticks = y.ticks(3).map((value) => ({ at: y(value), text: props.tick(value) }))
-  const axisWidth = Math.ceil(Math.max(...ticks.map(({ text }) => text.length)) * digitWidth) + 8
-  return (
-    <figure class="chartbox">
-      <div class="plot">
-        <svg
-          class="chart"
-          width="100%"
-          height={height + below}
-          aria-labelledby={`${props.id}-finding`}
-        >
-          <title id={`${props.id}-finding`}>{props.finding}</title>
-          {ticks.map(({ at }) => (
-            <line class="grid" x1="0" x2="100%" y1={at} y2={at} />
-          ))}
-          {children}
-          <AxisLabels points={props.points} />
-        </svg>
-        <svg class="chart" width={axisWidth} height={height + below} aria-hidden="true">
-          {ticks.map(({ at, text }) => (
-            <text x="6" y={at + 3.5}>
-              {text}
-            </text>
-          ))}
-        </svg>
-      </div>
-      {props.series ? <Legend series={props.series} /> : null}
-      <details>
-        <summary>As a table</summary>
-        <Twin props={props} />
-      </details>
-    </figure>
-  )
-}
-
-/** The first, the middle and the last label: more would not fit on a phone. */
-function AxisLabels({ points }: { points: readonly Point[] }) {
-  const [first, last] = [points.at(0), points.at(-1)]
-  const middle = points.length > 4 ? points[Math.floor(points.length / 2)] : undefined
-  const y = height + 15
+function Bar({ point, place, scale }: BarProps) {
+  const { value, open, parts = [point] } = point
+  const isTorn = value > scale.max
+  const shrink = isTorn ? (scale.max * 1.02) / value : 1
+  const drawn = parts.filter((part) => part.value > 0).length
+  let below = 0
+  let nth = 0
   return (
     <>
-      <text x="0" y={y}>
-        {first?.label}
-      </text>
-      <text x="50%" y={y} text-anchor="middle">
-        {middle?.label}
-      </text>
-      <text x="100%" y={y} text-anchor="end">
-        {points.length > 1 ? last?.label : ''}
-      </text>
+      {parts.map((part, i) => {
+        if (part.value <= 0) return null
+        const [from, to] = [below, below + part.value * shrink]
+        below = to
+        nth++
+        // One pixel of paper below the next part.
+        const [y, gap] = [yOf(to, scale), nth < drawn ? 1 : 0]
+        return (
+          <rect
+            class={['b', `k${i + 1}`, open && 'part']}
+            x={percent(place.x)}
+            width={percent(place.width)}
+            y={(y + gap).toFixed(1)}
+            height={Math.max(0.8, yOf(from, scale) - y - gap).toFixed(1)}
+          />
+        )
+      })}
+      {isTorn ? <Tear place={place} /> : null}
     </>
   )
 }
 
-/** Dollars beside a grid line: `$2`, `$0.50`. */
-export const dollarTick = (value: number): string =>
-  Number.isInteger(value) ? `$${value}` : amountText(BigInt(Math.round(value * 1e9)))
-
-const Legend = ({ series }: { series: readonly Series[] }) => (
-  <ul class="legend bare" aria-label="Colours">
-    {series.map(({ name, words }, i) => (
-      <li>
-        <svg viewBox="0 0 10 10" aria-hidden="true">
-          <rect class={`c${i + 1}`} width="10" height="10" />
-        </svg>
-        {name} <small class="quiet">{words}</small>
-      </li>
-    ))}
-  </ul>
+/** Two strokes of paper over a bar: its ragged end, and a gap below that. */
+const Tear = ({ place: { x, width } }: { place: PlaceBox }) => (
+  <svg
+    x={percent(x - width * 0.02)}
+    width={percent(width * 1.04)}
+    y="0"
+    height={height}
+    viewBox={`0 0 100 ${height}`}
+    preserveAspectRatio="none"
+    aria-hidden="true"
+  >
+    <path class="tear" d={`M${ragged(64)}L${ragged(58).split('L').reverse().join('L')}z`} />
+    <path class="tear" d={`M${ragged(top + 1)}L100 ${top - 8}L0 ${top - 8}z`} />
+  </svg>
 )
 
-const Twin = ({ props: { head, points, series = [] } }: { props: ChartProps }) => (
-  <div class="twinscroll" tabindex={series.length > 0 ? '0' : undefined}>
-    <table class="bars twin">
-      <thead>
-        <tr>
-          {[head[0], head[1], ...series.map(({ name }) => name)].map((name, i) => (
-            <th scope="col" class={i > 0 ? 'num' : undefined}>
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {points.map(({ label, words, href, parts = [] }) => (
-          <tr>
-            <td>{href === undefined ? label : <a href={href}>{label}</a>}</td>
-            <td class="num">{words}</td>
-            {parts.map((part) => (
-              <td class="num">{part.words}</td>
-            ))}
-          </tr>
+const ragged = (y: number): string =>
+  Array.from({ length: 9 }, (_, i) => `${i * 12.5} ${y - (i % 2) * 4}`).join('L')
+
+/** The period before as a hairline over the bars, a step for each of them. */
+function Former({ points, scale }: { points: readonly Point[]; scale: ChartScale }) {
+  if (formerOf(points).length === 0) return null
+  const steps = points.map(({ before = 0 }, i) => {
+    const y = yOf(before, scale).toFixed(1)
+    return `${i === 0 ? `M0 ${y}` : `V${y}`}H${i + 1}`
+  })
+  return (
+    <Stretched width={points.length}>
+      <path class="was" d={steps.join('')} />
+    </Stretched>
+  )
+}
+
+type StretchedProps = { width: number; children?: Child }
+
+/** A drawing as wide as the chart; its strokes keep their width. */
+const Stretched = ({ width, children }: StretchedProps) => (
+  <svg
+    class="over"
+    x="0"
+    y="0"
+    width="100%"
+    height={height}
+    viewBox={`0 0 ${width} ${height}`}
+    preserveAspectRatio="none"
+    aria-hidden="true"
+  >
+    {children}
+  </svg>
+)
+
+/** A line of a chart: nothing at the points that are undefined. */
+type Line = readonly (number | undefined)[]
+
+type LineProps = ChartProps & {
+  /** One line a series; absent for the values of the points alone. */
+  lines?: readonly Line[] | undefined
+}
+
+/** Lines from zero, and the same as a table. */
+export function LineChart({ lines: given, ...props }: LineProps) {
+  const { points } = props
+  const lines = given ?? [points.map(({ value }) => value)]
+  const values = lines.flat().filter((value) => value !== undefined)
+  const scale = scaleOf(values, props.isWhole)
+  const highest = Math.max(0, ...values)
+  const whole = highest > scale.max ? scaleOf([highest], props.isWhole) : scale
+  return (
+    <Framed props={props} scale={whole}>
+      <Stretched width={points.length}>
+        {lines.map((values, i) => (
+          <path class={`ln l${i + 1}`} d={pathOf(values, whole)} />
         ))}
-      </tbody>
-    </table>
-  </div>
-)
+      </Stretched>
+      {points.map((point, i) => (
+        <Place of={point} at={i} count={points.length} />
+      ))}
+    </Framed>
+  )
+}
+
+const pathOf = (values: Line, scale: ChartScale): string =>
+  line<number | undefined>(
+    (_, i) => i + 0.5,
+    (value) => Number(yOf(value ?? 0, scale).toFixed(1)),
+  ).defined((value) => value !== undefined)([...values]) ?? ''

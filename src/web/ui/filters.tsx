@@ -125,6 +125,10 @@ type BarProps = {
   action: string
   /** The panel that changes in place, so that a field that is chosen by keys keeps the focus. */
   target: string
+  /** For a target that holds the bar itself. */
+  swap?: 'outerHTML' | 'innerMorph'
+  /** Goes along: what the address keeps beside the chips. */
+  keeps?: Readonly<Record<string, string>>
   query: URLSearchParams
   /** The fields that narrow it. */
   of: Query
@@ -132,7 +136,8 @@ type BarProps = {
 }
 
 /** One row of chips that narrow a list as they change; without script a button sends them. */
-export const FilterBar = ({ action, target, query, of, choices }: BarProps) => {
+export const FilterBar = ({ action, target, query, of, choices, ...rest }: BarProps) => {
+  const { swap = 'outerHTML', keeps = {} } = rest
   const all = Object.entries(of.fields).flatMap(([name, { chip }]) =>
     chip ? [{ ...chip, name, options: choices[name] ?? optionsOf(chip) }] : [],
   )
@@ -158,14 +163,19 @@ export const FilterBar = ({ action, target, query, of, choices }: BarProps) => {
         hx-get={action}
         hx-trigger="change"
         hx-target={target}
-        hx-swap="outerHTML"
+        hx-swap={swap}
       >
+        {Object.entries(keeps).map(([name, value]) =>
+          value ? <input type="hidden" name={name} value={value} /> : null,
+        )}
         {all.filter(({ isMore }) => !isMore).map(chip)}
         <span class="row">
-          <details open={more.some(({ name }) => query.has(name))}>
-            <summary>More</summary>
-            <div class="chips">{more.map(chip)}</div>
-          </details>
+          {more.length === 0 ? null : (
+            <details open={more.some(({ name }) => query.has(name))}>
+              <summary>More</summary>
+              <div class="chips">{more.map(chip)}</div>
+            </details>
+          )}
           <button class="btn small apply" type="submit">
             Filter
           </button>

@@ -35,7 +35,8 @@ describe.each(engines)('counting receipts on %s', (engine) => {
     await w.deps.sequencer.flush()
     await countAll(w)
     await countAll(w)
-    const { counted, fresh } = await countedAndFresh(w)
+    const { counted, fresh, finelyCounted, finelyFresh } = await countedAndFresh(w)
+    expect(finelyCounted).toEqual(finelyFresh)
     expect(counted).toEqual(fresh)
     expect(counted.map((row) => [row.model, row.runs, row.succeeded])).toEqual([
       ['counterfoil/echo-1', 5, 5],
@@ -73,8 +74,10 @@ describe.each(engines)('counting receipts on %s', (engine) => {
     }
     w.advance(11_000)
     await countAll(w)
-    const { counted, fresh } = await countedAndFresh(w)
+    const { counted, fresh, finelyCounted, finelyFresh } = await countedAndFresh(w)
     expect(counted.length).toBeGreaterThan(20)
+    expect(finelyCounted.quarters.length).toBeGreaterThan(counted.length)
+    expect(finelyCounted).toEqual(finelyFresh)
     expect(counted).toEqual(fresh)
   }, 60_000)
 

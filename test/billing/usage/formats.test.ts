@@ -31,10 +31,12 @@ const run: ExportedRun = {
   keyId: 'key_01k9c0000000000000000000bb',
   model: 'acme/small',
   kind: 'chat',
+  route: 'acme:small',
   status: 'succeeded',
   outcome: 'complete',
   createdAt: Date.UTC(2026, 11, 31, 23, 59, 58, 250),
   startedAt: Date.UTC(2026, 11, 31, 23, 59, 58, 900),
+  firstByteAt: Date.UTC(2026, 11, 31, 23, 59, 59, 100),
   finishedAt: Date.UTC(2026, 11, 31, 23, 59, 59, 999),
   lines: [
     { meter: 'input', quantity: 31, price: '150001' },

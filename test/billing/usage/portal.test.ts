@@ -67,10 +67,14 @@ describe.each(engines)('the dashboard’s usage on %s', (engine) => {
       const { status, html } = await htmlOf()
       expect(status).toBe(200)
       expect(html).toStartWith('<!doctype html>')
-      expect(html).toContain('Spend per day, Oct 23 to Nov 21. Highest $0.00075 on Nov 21.')
+      expect(html).toContain(
+        'Spend per day, by model, Oct 23 to Nov 21. Highest $0.00075 on Nov 21.',
+      )
       expect(html.match(/<rect class="hit"/g)?.length).toBe(30)
-      expect(html).toContain('aria-current="page">30 days')
-      expect(html).toContain('aria-current="page">Day')
+      expect(html).toContain('aria-current="page">Spend')
+      expect(html).toMatch(/<option value(="")? selected>30 days/)
+      expect(html).toMatch(/<option value(="")? selected>model/)
+      expect(html).toContain('Days in UTC')
       expect(html).toContain(
         '<th scope="row">Total</th><td class="num" data-at="more" data-label="Runs">5</td>',
       )
@@ -78,22 +82,57 @@ describe.each(engines)('the dashboard’s usage on %s', (engine) => {
       expect(html).not.toContain('strange')
     })
 
-    test('200 for 7 and 90 days, and for dates', async () => {
-      expect((await htmlOf('?days=7')).html).toContain('Nov 15 to Nov 21')
+    test('200 for 7, 90 and 365 days, and for dates', async () => {
+      const week = (await htmlOf('?days=7')).html
+      expect(week).toContain('Spend per hour, by model, Nov 15 to Nov 21.')
+      expect(week.match(/<rect class="hit"/g)?.length).toBe(168)
+      const year = (await htmlOf('?days=365')).html
+      expect(year).toContain('Spend per week, by model, Nov 22, 2025 to Nov 21.')
+      expect(year.match(/<rect class="hit"/g)?.length).toBe(53)
       const wide = await htmlOf('?days=90')
       expect(wide.html).toContain('<td class="num" data-at="more" data-label="Runs">6</td>')
-      const dates = await htmlOf('?from=2026-11-18&to=2026-11-19&group_by=')
-      expect(dates.html).toContain('Spend per day, Nov 18 to Nov 19.')
+      const dates = await htmlOf('?from=2026-11-18&to=2026-11-19')
+      expect(dates.html).toContain('Spend per hour, by model, Nov 18 to Nov 19.')
       expect(dates.html).toContain('<td class="num" data-at="more" data-label="Runs">3</td>')
       expect(dates.html).toContain('name="from" type="date" value="2026-11-18"')
     })
 
-    test.each(['key', 'model', 'tag'])(
+    test('200 for each metric: what it is in the figure, the chart and the table', async () => {
+      const requests = (await htmlOf('?metric=requests')).html
+      expect(requests).toContain('Requests per day, by model, Oct 23 to Nov 21.')
+      expect(requests).toContain('<b>80.0%</b> succeeded')
+      const tokens = (await htmlOf('?metric=tokens')).html
+      expect(tokens).toContain('Tokens per day, by class, Oct 23 to Nov 21.')
+      expect(tokens).toContain('Cached input')
+      const waits = (await htmlOf('?metric=first_token')).html
+      expect(waits).toContain('Time to the first token per day: median, p90 and p95,')
+      expect(waits.match(/<path class="ln l\d"/g)?.length).toBe(3)
+      // Every chat of the fixture waited 500 ms.
+      expect(waits).toMatch(/<data value="(4[89]\d|5[01]\d)">/)
+    })
+
+    test('200 by provider, and for one key: its own runs alone', async () => {
+      expect((await htmlOf('?group_by=provider')).html).toContain('>acme</span>')
+      const { html } = await htmlOf(`?key=${root.id}&group_by=day`)
+      expect(html).toContain('<td class="num" data-at="more" data-label="Runs">3</td>')
+      expect(html).toContain(`/dashboard/runs?key=${root.id}&amp;from=2026-11-19`)
+      const other = (await htmlOf(`?key=key_${'0'.repeat(26)}`)).html
+      expect(other).toContain('No usage in this period')
+    })
+
+    test('the period before is named, and the same length', async () => {
+      const { html } = await htmlOf()
+      expect(html).toContain('30 days before')
+      expect(html).toContain('class="was"')
+      expect((await htmlOf('?from=2025-01-01&to=2025-01-02')).html).not.toContain('class="was"')
+    })
+
+    test.each(['key', 'model', 'tag', 'provider'])(
       'Usage by %s shows names as text, even names that look like HTML.',
       async (by) => {
         const { status, html } = await htmlOf(`?group_by=${by}`)
         expect(status).toBe(200)
-        expect(html).toContain(escaped)
+        if (by !== 'provider') expect(html).toContain(escaped)
         expect(html).not.toContain('<img src=x')
         expect(html).not.toContain('<script>alert')
         expect(html).toContain(by === 'tag' ? 'No tag' : 'Total')
@@ -111,8 +150,9 @@ describe.each(engines)('the dashboard’s usage on %s', (engine) => {
     })
 
     test.each([
-      ['?days=12', '&quot;days&quot; must be one of: 7, 30, 90.'],
-      ['?days=7&from=2026-11-01', 'not for both'],
+      ['?days=12', '&quot;days&quot; must be one of: 7, 30, 90, 365, dates.'],
+      ['?metric=joy', '&quot;metric&quot; must be one of: spend, requests, tokens, first_token.'],
+      ['?key=mine', '&quot;key&quot; must be the id of a key.'],
       ['?from=2026-02-30', '&quot;from&quot; must be a date'],
       ['?from=2026-11-20&to=2026-11-19', '&quot;to&quot; must be later'],
       ['?from=2020-01-01', 'at most 366 days'],
@@ -151,6 +191,11 @@ describe.each(engines)('the dashboard’s usage on %s', (engine) => {
       const html = await answer.text()
       expect(html).toContain('id="usage"')
       expect(html).not.toContain('<html')
+      const both = await own.call('/api/portal/usage?days=7&from=2026-11-01')
+      expect([both.status, await both.text()]).toEqual([
+        400,
+        expect.stringContaining('not for both'),
+      ])
       const refused = await own.call('/api/portal/usage?days=1', { headers: htmx })
       expect(refused.status).toBe(400)
       expect(await refused.text()).toContain('role="alert"')

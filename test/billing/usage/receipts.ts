@@ -1,5 +1,9 @@
 import { insertEnded } from '../../../bench/stored-runs.ts'
-import { toUsageDays } from '../../../src/billing/usage/usage.ts'
+import {
+  toFirstTokens,
+  toUsageDays,
+  toUsageQuarters,
+} from '../../../src/billing/usage/counted-rows.ts'
 import { systemRandom } from '../../../src/kernel/random.ts'
 import { costOf, type MeterLine } from '../../../src/models/meter.ts'
 import { isEnded } from '../../../src/proof/receipts/receipt.ts'
@@ -109,15 +113,27 @@ export async function countAll(w: Pick<World, 'deps'>): Promise<void> {
 
 /** What was counted, and what a fresh count over all numbered runs gives: both in one order. */
 export async function countedAndFresh({ db }: Pick<World, 'db'>) {
-  const { usageDays } = db.tables
+  const { usageDays, usageQuarters, firstTokens } = db.tables
   const counted = await db.read((q) => rows(q.select().from(usageDays)))
+  const quarters = await db.read((q) => rows(q.select().from(usageQuarters)))
+  const waits = await db.read((q) => rows(q.select().from(firstTokens)))
   const ended = (await allRuns({ db })).filter(isEnded)
-  const name = ({ accountId, day, keyId, model }: (typeof counted)[number]) =>
-    JSON.stringify([accountId, day, keyId, model])
+  const numbered = ended.filter(({ logPlace }) => logPlace !== null)
   return {
-    counted: counted.sort((a, b) => (name(a) < name(b) ? -1 : 1)),
-    fresh: toUsageDays(ended.filter(({ logPlace }) => logPlace !== null)),
+    counted: inOrder(counted),
+    fresh: inOrder(toUsageDays(numbered)),
+    finelyCounted: { quarters: inOrder(quarters), waits: inOrder(waits) },
+    finelyFresh: {
+      quarters: inOrder(toUsageQuarters(numbered)),
+      waits: inOrder(toFirstTokens(numbered)),
+    },
   }
+}
+
+function inOrder<T extends { accountId: string; keyId: string; model: string }>(found: T[]): T[] {
+  const name = (row: T & { day?: number; at?: number; provider?: string; bar?: number }) =>
+    JSON.stringify([row.accountId, row.day ?? row.at, row.keyId, row.model, row.provider, row.bar])
+  return found.toSorted((a, b) => (name(a) < name(b) ? -1 : 1))
 }
 
 /** A strict reader of RFC 4180: every field, and no line that is longer or shorter than the first. */

@@ -200,9 +200,8 @@ describe.each(engines)('ended runs as they are stored, on %s', (engine) => {
   })
 
   test('Usage adds what waits for its place to what the log has counted.', async () => {
-    const days = { from: 0, to: 0 }
-    const by = { day: true, key: false, model: false }
-    const { unnumbered } = await usageStore(db).picture({ account }, days, by)
+    const by = { day: true, key: false, model: false, provider: false, waits: false }
+    const { unnumbered } = await usageStore(db).picture({ account }, [], by)
     expect(unnumbered.map(({ cost }) => cost)).toEqual(waiting.map(({ cost }) => cost))
   })
 

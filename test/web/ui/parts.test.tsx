@@ -156,7 +156,7 @@ describe('meters and charts', () => {
       <BarChart id="c" finding="It rises." points={points} head={['Day', 'Spend']} tick={String} />,
     )
     expect(shown).toContain('<title id="c-finding">It rises.</title>')
-    expect(shown.match(/<rect class="b"/g)).toHaveLength(3)
+    expect(shown.match(/<rect class="b k1"/g)).toHaveLength(3)
     for (const { label, words } of points) {
       expect(shown).toContain(`<td>${label}</td><td class="num">${words}</td>`)
     }

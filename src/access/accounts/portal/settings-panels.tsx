@@ -1,4 +1,5 @@
 /** The panels of the settings page: kept texts, the account, colours. */
+import type { ZoneName } from '../../../kernel/zone.ts'
 import type { AccountRow } from '../../../storage/db/schema/schema.ts'
 import { isShorter, type Retention, retentions } from '../../../storage/texts/retention.ts'
 import { toChecksumAddress } from '../../../verify/address.ts'
@@ -12,6 +13,7 @@ import { Badge } from '../../../web/ui/status.tsx'
 import { type Theme, themes } from '../../../web/ui/theme.ts'
 import { dateText } from '../../../web/ui/when.tsx'
 import { AlertsPanel } from './alerts-panel.tsx'
+import { ZonePanel } from './zone.tsx'
 
 export const settingsPath = '/dashboard/settings'
 export const retentionPath = `${settingsPath}/retention`
@@ -27,6 +29,7 @@ export type SettingsView = {
   /** Runs whose texts are kept now, up to {@link countedMax}. */
   keptCount: number
   theme: Theme
+  zone: ZoneName
   /** The sessions of the account, in words. */
   sessions: string
 }
@@ -39,6 +42,7 @@ export const SettingsPage = ({ view }: { view: SettingsView }) => (
       <div class="stack">
         <AccountPanel view={view} />
         <AlertsPanel view={{ low: view.account.lowBalance ?? null }} />
+        <ZonePanel zone={view.zone} />
         <ThemePanel theme={view.theme} />
       </div>
     </Split>

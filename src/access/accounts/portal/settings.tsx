@@ -33,6 +33,7 @@ import {
   SettingsPage,
   settingsPath,
 } from './settings-panels.tsx'
+import { zonePortal } from './zone.tsx'
 
 /** Bytes of a request body that changes a setting. */
 const bodyBytes = 4096
@@ -60,6 +61,7 @@ export const settingsPortal = (deps: Deps, frame: Frame) => {
 
   return new Elysia({ name: 'settings-portal' })
     .use(sessionAuth(deps))
+    .use(zonePortal(deps, settingsPath))
     .get(
       settingsPath,
       async ({ request, set, account, acting, session }) => {
@@ -70,6 +72,7 @@ export const settingsPortal = (deps: Deps, frame: Frame) => {
           keepsResponses: await isKeeping(deps, account),
           keptCount: await keptBeyond(deps, account, 0),
           theme: themeOf(request),
+          zone: await deps.sessions.zoneOf(acting.wallet),
           sessions: await sessionsText(deps, session.accountId),
         }
         return reply({ request, set }, { page: page(acting, <SettingsPage view={view} />) })

@@ -37,7 +37,7 @@ export function readSumsQuery(
 }
 
 /** Ranges up to today that are one click away, in days. */
-export const rangeDays = ['7', '30', '90'] as const
+export const rangeDays = ['7', '30', '90', '365'] as const
 export const lastDays = q.choice('The last days, in place of `from` and `to`.', rangeDays)
 
 /** Pages of one answer of the dashboard: as many as there can be rows. */

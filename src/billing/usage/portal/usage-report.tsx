@@ -1,56 +1,84 @@
 /** The page of a usage report. */
 import { toRfc3339 } from '../../../kernel/clock.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
-import { Amount } from '../../../web/ui/amount.tsx'
+import type { ZoneName } from '../../../kernel/zone.ts'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import { ErrorNote, Notice } from '../../../web/ui/notice.tsx'
 import { Facts, Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
 import type { Report } from '../report.ts'
 import { dayMs } from '../usage.ts'
 import { toDate } from '../usage-view.ts'
-import { RangeForm } from './range-form.tsx'
-import { SpendChart } from './spend-chart.tsx'
+import { UsageChart } from './usage-chart.tsx'
+import { UsageControls } from './usage-controls.tsx'
+import { daysOf, UsageFigure } from './usage-figure.tsx'
 import { UsageTable } from './usage-table.tsx'
+import { countText } from './usage-words.ts'
 
 export const usagePath = '/dashboard/usage'
 
 export type UsageView = {
   account: string
   now: number
+  zone: ZoneName
   /** The query of the address, which the forms and links keep. */
   query: URLSearchParams
-  /** What was used, or why it cannot be told. */
+  keys: readonly { id: string; name: string }[] | undefined
+  /** The report, or why it cannot be told. */
   found: Report | Refusal
 }
 
-export const UsagePage = ({ view }: { view: UsageView }) => (
-  <>
-    <PageHead title="Usage">
-      <p class="quiet">What your keys ran and what it cost. Days are in UTC.</p>
-    </PageHead>
-    <RangeForm path={usagePath} query={view.query} keeps="group_by" found={view.found} />
-    <UsageBody view={view} />
-  </>
-)
-
-/** All that depends on the range: what htmx gets. */
-export const UsageBody = ({ view: { account, now, query, found } }: { view: UsageView }) =>
-  found instanceof Error ? (
-    <ErrorNote
-      what={found.message}
-      retry={<ButtonLink href={usagePath}>Show the last 30 days</ButtonLink>}
-    />
-  ) : (
+export const UsagePage = ({ view }: { view: UsageView }) => {
+  const { account, now, zone, query, keys, found } = view
+  const controls = { path: usagePath, query, zone, keys, found }
+  const isEmpty = found instanceof Error || found.totals.runs === 0
+  return (
     <>
-      <Uncounted of={found} />
-      <section class="sec purse" aria-label="Spending">
-        <Spent of={found} />
-        <SpendChart of={found} now={now} />
-      </section>
-      <UsageTable account={account} query={query} report={found} />
-      {found.totals.runs === 0 ? null : <Exports of={found} />}
+      <PageHead title="Usage">
+        {isEmpty ? null : (
+          <ButtonLink href="#export" icon="download">
+            Export
+          </ButtonLink>
+        )}
+      </PageHead>
+      {found instanceof Error ? (
+        <>
+          <UsageControls {...controls} />
+          <ErrorNote
+            what={found.message}
+            retry={<ButtonLink href={usagePath}>Show the last 30 days</ButtonLink>}
+          />
+        </>
+      ) : (
+        <>
+          <UsageFigure of={found} now={now} />
+          <UsageControls {...controls} />
+          <Uncounted of={found} />
+          <section class="box" aria-labelledby="chart-title">
+            <h2 class="vh" id="chart-title">
+              Chart
+            </h2>
+            <UsageChart
+              of={found}
+              now={now}
+              daysShown={daysOf(found)}
+              keyId={query.get('key') ?? undefined}
+            />
+            {found.stack?.by === 'tag' ? (
+              <small class="quiet">A run with two tags is in both of their bars.</small>
+            ) : null}
+          </section>
+          <UsageTable account={account} query={query} report={found} />
+          {isEmpty ? null : (
+            <>
+              <Used of={found} />
+              <Exports of={found} />
+            </>
+          )}
+        </>
+      )}
     </>
   )
+}
 
 const Uncounted = ({ of: { asOf, uncounted } }: { of: Report }) =>
   uncounted === 0 ? null : (
@@ -59,6 +87,24 @@ const Uncounted = ({ of: { asOf, uncounted } }: { of: Report }) =>
       {uncounted.toLocaleString('en-US')} newer ones are still to be counted.
     </Notice>
   )
+
+const Used = ({ of: { totals } }: { of: Report }) => (
+  <Panel id="used" title="Runs and tokens">
+    <Pad>
+      <Facts
+        of={[
+          ['Runs', count(totals.runs)],
+          ['Succeeded', count(totals.succeeded)],
+          ['Units in', count(totals.inputUnits)],
+          ...partOf('From a cache', totals.cachedUnits, totals.inputUnits),
+          ...partOf('Written to a cache', totals.cacheWriteUnits, totals.inputUnits),
+          ['Units out', count(totals.outputUnits)],
+          ...partOf('Reasoning', totals.reasoningUnits, totals.outputUnits),
+        ]}
+      />
+    </Pad>
+  </Panel>
+)
 
 /** A class of a side, with its share of that; nothing where it was not used. */
 const partOf = (name: string, units: number, all: number) =>
@@ -73,30 +119,10 @@ const partOf = (name: string, units: number, all: number) =>
         ],
       ] as const)
 
-const count = (value: number) => <data value={String(value)}>{value.toLocaleString('en-US')}</data>
+const count = (value: number) => <data value={String(value)}>{countText(value)}</data>
 
 const shareText = (share: number): string =>
   share < 0.01 ? 'below 1%' : `${Math.floor(share * 100)}%`
-
-function Spent({ of: { totals, days } }: { of: Report }) {
-  return (
-    <div class="sum">
-      <h2>{days.length === 1 ? 'Spent in 1 day' : `Spent in ${days.length} days`}</h2>
-      <Amount nusd={totals.cost} />
-      <Facts
-        of={[
-          ['Runs', count(totals.runs)],
-          ['Succeeded', count(totals.succeeded)],
-          ['Units in', count(totals.inputUnits)],
-          ...partOf('From a cache', totals.cachedUnits, totals.inputUnits),
-          ...partOf('Written to a cache', totals.cacheWriteUnits, totals.inputUnits),
-          ['Units out', count(totals.outputUnits)],
-          ...partOf('Reasoning', totals.reasoningUnits, totals.outputUnits),
-        ]}
-      />
-    </div>
-  )
-}
 
 const formats = [
   ['csv', 'CSV', 'One line per run, for spreadsheets.'],

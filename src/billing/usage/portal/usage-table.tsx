@@ -1,19 +1,24 @@
 /** The table of a usage report. */
 import { Refusal } from '../../../kernel/refusal.ts'
+import { dayAway } from '../../../kernel/zone.ts'
 import { pathWith } from '../../../web/http/query.ts'
+import { filterQuery } from '../../../web/http/query-fields.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
-import { Tabs } from '../../../web/ui/filters.tsx'
 import { ErrorNote } from '../../../web/ui/notice.tsx'
 import { Pad, Panel } from '../../../web/ui/panel.tsx'
+import { smoothLine } from '../../../web/ui/spark.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
-import { dateText } from '../../../web/ui/when.tsx'
+import { datedQuery } from '../api/page-query.ts'
+import { type Waits, waitAt } from '../first-tokens.ts'
+import { sizeOf } from '../metric.ts'
 import { pageRows, type Report, type ReportTable } from '../report.ts'
-import { type Dimension, dimensions, type Tag, type UsageRow } from '../sum.ts'
-import { dayMs, type Sums } from '../usage.ts'
-import { toDate } from '../usage-view.ts'
-import { rangeOf } from './range-form.tsx'
+import { groupName } from '../stack.ts'
+import type { Grouping, UsageRow } from '../sum.ts'
+import type { Sums } from '../usage.ts'
+import { daysOf } from './usage-figure.tsx'
+import { countText, dayAndYear, daysText, runsHref, tagText, waitText } from './usage-words.ts'
 
 type TableProps = { account: string; query: URLSearchParams; report: Report }
 
@@ -22,16 +27,7 @@ export const UsageTable = ({ account, query, report }: TableProps) => (
   <Panel
     id="usage"
     title={`By ${report.groupBy.join(' and ')}`}
-    aside={
-      <Tabs
-        label="Group by"
-        tabs={groupings(report.groupBy).map((by) => ({
-          href: hrefBy(query, by.join(',')),
-          label: groupText(by),
-        }))}
-        here={hrefBy(query, report.groupBy.join(','))}
-      />
-    }
+    aside={<p>{daysText(daysOf(report))}</p>}
     foot={
       report.table instanceof Refusal || report.table.count === 0 ? null : (
         <Foot query={query} by={report.groupBy} table={report.table} />
@@ -42,25 +38,22 @@ export const UsageTable = ({ account, query, report }: TableProps) => (
   </Panel>
 )
 
-const groupWords: Record<Dimension, string> = {
+const groupWords: Record<Grouping, string> = {
   day: 'Day',
   key: 'Key',
   model: 'Model',
+  provider: 'Provider',
   tag: 'Tag',
 }
 
-/** Groupings to choose from: each alone, and the two or more that the address names. */
-function groupings(shown: readonly Dimension[]): (readonly Dimension[])[] {
-  const alone = dimensions.map((one) => [one])
-  return shown.length > 1 ? [...alone, shown] : alone
-}
-
-const groupText = (by: readonly Dimension[]): string =>
-  by.map((one, i) => (i === 0 ? groupWords[one] : one)).join(' and ')
-
 /** The same range in other groups, from their first page. */
 const hrefBy = (query: URLSearchParams, groupBy: string, page?: number): string =>
-  pathWith('', { ...rangeOf(query), group_by: groupBy, page: page?.toString() })
+  pathWith('', {
+    ...Object.fromEntries(filterQuery(query, datedQuery)),
+    metric: query.get('metric') ?? undefined,
+    group_by: groupBy,
+    page: page?.toString(),
+  })
 
 function Body({ account, query, report }: TableProps) {
   const { table } = report
@@ -78,7 +71,7 @@ function Body({ account, query, report }: TableProps) {
   return (
     <Table
       caption={`Usage by ${report.groupBy.join(' and ')}`}
-      columns={columnsOf(report, table)}
+      columns={columnsOf(report, table, query.get('key') || undefined)}
       rows={table.rows}
     />
   )
@@ -136,17 +129,21 @@ function Foot({ query, by: groupBy, table }: FootProps) {
   )
 }
 
-const unitOf = ([first, ...more]: readonly Dimension[]): string =>
+const unitOf = ([first, ...more]: readonly Grouping[]): string =>
   first === undefined || more.length > 0 ? 'row' : first
 
-function columnsOf(report: Report, table: ReportTable): Column<UsageRow>[] {
+function columnsOf(
+  report: Report,
+  table: ReportTable,
+  only: string | undefined,
+): Column<UsageRow>[] {
   const { totals } = table
   const groups = report.groupBy.map(
     (by): Column<UsageRow> => ({
       head: groupWords[by],
       cell: (row) => (
         <span class={by === 'day' ? undefined : 'name'}>
-          <GroupCell by={by} row={row} report={report} names={table.keyNames} />
+          <GroupCell by={by} row={row} report={report} names={table.keyNames} only={only} />
         </span>
       ),
     }),
@@ -176,11 +173,20 @@ function columnsOf(report: Report, table: ReportTable): Column<UsageRow>[] {
       total: count(totals.outputUnits),
     },
     {
+      head: 'First token',
+      kind: 'optional-number',
+      cell: ({ waits }) => firstToken(waits),
+      total: firstToken(table.waits),
+    },
+    ...(report.groupBy.length === 1 && report.groupBy[0] !== 'day'
+      ? partColumns(report, table)
+      : []),
+    {
       head: 'Cost',
       kind: 'number',
       at: 'cost',
-      cell: ({ cost }) => <Amount nusd={cost} />,
-      total: <Amount nusd={totals.cost} />,
+      cell: ({ cost }) => <Amount nusd={cost} as="list" />,
+      total: <Amount nusd={totals.cost} as="list" />,
     },
   ]
 }
@@ -192,33 +198,63 @@ const cachedColumn = (totals: Sums): Column<UsageRow> => ({
   total: count(totals.cachedUnits),
 })
 
-const count = (value: number): string => value.toLocaleString('en-US')
+const firstToken = (waits: Waits) => {
+  const median = waitAt(waits, 0.5)
+  return median === undefined ? <span class="quiet">–</span> : waitText(median)
+}
+
+/** Columns of a table by one group: its part of all, and its way through the steps. */
+function partColumns({ metric, stack }: Report, { totals }: ReportTable): Column<UsageRow>[] {
+  const of = metric === 'first_token' ? 'requests' : metric
+  const all = sizeOf(of, totals)
+  const share = (row: Sums) => (all === 0 ? '' : `${Math.round((sizeOf(of, row) / all) * 100)}%`)
+  const isTold = stack && stack.by !== 'class'
+  const trend = (row: UsageRow) => {
+    const values = isTold ? stack.trends.get(groupName(stack.by, row)) : undefined
+    return values && values.length > 1 ? <Trend values={values} /> : null
+  }
+  return [
+    ...(isTold ? [{ head: 'Trend', kind: 'optional-number' as const, cell: trend }] : []),
+    { head: 'Share', kind: 'optional-number', cell: share },
+  ]
+}
+
+const Trend = ({ values }: { values: readonly number[] }) => (
+  <svg class="trend" viewBox="0 0 100 40" preserveAspectRatio="none" aria-hidden="true">
+    <path d={smoothLine(values)} />
+  </svg>
+)
+
+const count = countText
 
 type GroupProps = {
-  by: Dimension
+  by: Grouping
   row: UsageRow
   report: Report
   names: ReportTable['keyNames']
+  /** The key that the page is narrowed to. */
+  only: string | undefined
 }
 
-function GroupCell({ by, row, report, names }: GroupProps) {
-  const runs = (query: Record<string, string>, { from, to } = periodOf(row, report)) =>
-    `/dashboard/runs?${new URLSearchParams({ ...query, from: toDate(from), to: toDate(to - 1) })}`
-  const { day, keyId, model, tag } = row
-  if (by === 'day' && day !== undefined) return <a href={runs({})}>{dateText(day)}</a>
+function GroupCell({ by, row, report, names, only }: GroupProps) {
+  const { day, keyId, model, provider, tag } = row
+  const period = day === undefined ? report : dayPeriod(report, day)
+  const href = (query: Record<string, string>) => runsHref(period, { key: only, ...query })
+  if (by === 'day' && day !== undefined) {
+    return <a href={href({})}>{dayAndYear(report.zone, day, 0)}</a>
+  }
   if (by === 'key' && keyId !== undefined) {
     return (
       <strong>
-        <a href={runs({ key: keyId })}>{names.get(keyId) ?? keyId}</a>
+        <a href={href({ key: keyId })}>{names.get(keyId) ?? keyId}</a>
       </strong>
     )
   }
-  if (by === 'model' && model !== undefined) return <a href={runs({ model })}>{model}</a>
-  if (tag) return <a href={runs({ tag: tagText(tag) })}>{tagText(tag)}</a>
+  if (by === 'model' && model !== undefined) return <a href={href({ model })}>{model}</a>
+  // Lists of runs know no providers.
+  if (by === 'provider') return provider ? <>{provider}</> : <span class="quiet">None</span>
+  if (tag) return <a href={href({ tag: tagText(tag) })}>{tagText(tag)}</a>
   return <span class="quiet">No tag</span>
 }
 
-const periodOf = ({ day }: UsageRow, { from, to }: Report) =>
-  day === undefined ? { from, to } : { from: day, to: day + dayMs }
-
-const tagText = ({ name, value }: Tag): string => `${name}:${value}`
+const dayPeriod = ({ zone }: Report, day: number) => ({ from: day, to: dayAway(zone, day, 1) })

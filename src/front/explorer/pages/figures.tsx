@@ -100,7 +100,8 @@ export function RunsChart({ stats }: { stats: Stats }) {
             seriesBy === 'hour' ? 'Hour (UTC)' : `${seriesBy === 'day' ? 'Day' : 'Month'} (UTC)`,
             'Runs',
           ]}
-          tick={(value) => (Number.isInteger(value) ? value.toLocaleString('en-US') : '')}
+          tick={(value) => value.toLocaleString('en-US')}
+          isWhole
         />
       </Pad>
     </Panel>

@@ -14,6 +14,8 @@ export function peopleTables(c: Columns) {
     consoleKeyId: c.text('console_key_id'),
     /** False for an account that asked to keep nothing; null unless it chose. */
     keepsResponses: c.bool('keeps_responses'),
+    /** The time zone of its person; null for UTC. */
+    timeZone: c.text('time_zone'),
   })
 
   /** The texts of an ended run, for accounts that asked to have them kept. */
@@ -144,10 +146,54 @@ export function peopleTables(c: Columns) {
     sessions,
     signInNonces,
     usageDays,
+    ...quarterTables(c),
     accountSettings,
     runTexts,
     shares,
     erasedReceipts,
     auditEntries,
   }
+}
+
+/** Finer sums of the same receipts, for charts by the hour and for days of any time zone. */
+function quarterTables(c: Columns) {
+  const group = {
+    accountId: c.text('account_id').notNull(),
+    /** The start of its quarter of an hour: offsets of time zones are whole ones. */
+    at: c.ms('at').notNull(),
+    keyId: c.text('key_id').notNull(),
+    model: c.text('model').notNull(),
+    /** The upstream that ran it; empty where none did. */
+    provider: c.text('provider').notNull(),
+  }
+
+  const usageQuarters = c.table(
+    'usage_quarters',
+    {
+      ...group,
+      runs: c.int('runs').notNull(),
+      succeeded: c.int('succeeded').notNull(),
+      inputUnits: c.ms('input_units').notNull(),
+      outputUnits: c.ms('output_units').notNull(),
+      cachedUnits: c.ms('cached_units').notNull(),
+      cacheWriteUnits: c.ms('cache_write_units').notNull(),
+      reasoningUnits: c.ms('reasoning_units').notNull(),
+      cost: c.money('cost').notNull(),
+    },
+    (t) => [c.primaryKey({ columns: [t.accountId, t.at, t.keyId, t.model, t.provider] })],
+  )
+
+  /** How many chats waited how long for their first token: a row for each bar that is not empty. */
+  const firstTokens = c.table(
+    'first_tokens',
+    {
+      ...group,
+      /** The number of the bar: eight to each doubling of the time in ms. */
+      bar: c.int('bar').notNull(),
+      runs: c.int('runs').notNull(),
+    },
+    (t) => [c.primaryKey({ columns: [t.accountId, t.at, t.keyId, t.model, t.provider, t.bar] })],
+  )
+
+  return { usageQuarters, firstTokens }
 }

@@ -34,6 +34,8 @@ export const {
   sessions,
   signInNonces,
   usageDays,
+  usageQuarters,
+  firstTokens,
   explorerCounts,
   explorerModels,
   passports,
