@@ -44,6 +44,7 @@ const commands: Record<string, () => Promise<(to: Command) => void>> = {
   margins: async () => (await import('./margins.ts')).marginCommand,
   provider: async () => (await import('./provider.ts')).providerCommands,
   models: async () => (await import('./models.ts')).modelCommands,
+  import: async () => (await import('./move-in.ts')).moveInCommand,
   healthcheck: async () => (await import('./health.ts')).healthCommand,
   migrate: async () => (await import('./upkeep.ts')).upkeepCommands,
   config: async () => (await import('./upkeep.ts')).upkeepCommands,
