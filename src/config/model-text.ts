@@ -171,11 +171,14 @@ function valueEdits(
   )
 }
 
-/** From the last to the first, so that places stay right; of one place the later one first. */
+/**
+ * From the last to the first, so that places stay right. Of one place the one that removes most goes
+ * first, or it would remove what another has put there; then the later one.
+ */
 function applyEdits(text: string, edits: readonly Edit[]): string {
   const ordered = edits
     .map((edit, at) => ({ ...edit, at }))
-    .sort((a, b) => b.start - a.start || b.at - a.at)
+    .sort((a, b) => b.start - a.start || b.end - a.end || b.at - a.at)
   return ordered.reduce(
     (changed, edit) => changed.slice(0, edit.start) + edit.text + changed.slice(edit.end),
     text,

@@ -58,7 +58,13 @@ function decideOwner(steps: Steps, owner: OwnerPlan, present: Present, misfits: 
     const row = present.keys.get(key.id)
     if (row) decidePresent(steps, key, row, present, misfits)
     else if (key.state.is !== 'on') addMisfit(misfits, `a key: ${key.state.why}`, key.name)
-    else if (here || parent.state.is === 'on') steps.creates.push(below(key, here ?? parent))
+    else if (here || parent.state.is === 'on') {
+      const wish = below(key, here ?? parent)
+      const isLate = owner.isOfStrangers && present.booked.has(owner.grantId)
+      steps.creates.push(isLate ? { ...wish, capLimit: 1n } : wish)
+      // The money of the others is granted, and its own is not.
+      if (isLate) addMisfit(misfits, 'a key without an owner came later: grant its money', key.name)
+    }
   }
 }
 

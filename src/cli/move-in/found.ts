@@ -52,6 +52,9 @@ export type FoundOwner = {
   concurrency: number | undefined
 }
 
+/** How the ids of owners begin that stand for all keys without an owner. */
+export const unowned = 'unowned/'
+
 export type FoundKey = {
   /** Made of an id that never changes there, such as `key/7`. */
   id: string

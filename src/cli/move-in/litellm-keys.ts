@@ -11,6 +11,7 @@ import {
   nothingFound,
   type SourceContents,
   toNusd,
+  unowned,
 } from './found.ts'
 import {
   isSameWindow,
@@ -174,7 +175,7 @@ function ownerOf(found: SourceContents, row: Row, key: FoundKey, context: Contex
       : (['team', team, context.teams] as const)
   const isCapped = key.cap !== undefined && key.window === 'lifetime'
   // Keys without a budget would spend what the other keys without an owner have left.
-  const id = own === undefined ? `unowned/${isCapped ? 'capped' : 'open'}` : `${kind}/${own}`
+  const id = own === undefined ? `${unowned}${isCapped ? 'capped' : 'open'}` : `${kind}/${own}`
   let owner = found.owners.find((one) => one.id === id)
   if (!owner) {
     const name = own ?? `keys without an owner${isCapped ? '' : ' or a budget'}`

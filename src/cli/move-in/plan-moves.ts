@@ -6,6 +6,7 @@ import { sha256 } from '../../kernel/hash.ts'
 import { firstIdAt, type IdPrefix } from '../../kernel/ids.ts'
 import { max, maxNusd, min, type Nusd, toUsd } from '../../kernel/money.ts'
 import { parseBlock } from '../../kernel/network-block.ts'
+import { redact } from '../../kernel/redact.ts'
 import { type Aliases, aliasFinder } from '../../models/aliases.ts'
 import {
   addMisfit,
@@ -13,6 +14,7 @@ import {
   type FoundOwner,
   type FoundState,
   type SourceContents,
+  unowned,
 } from './found.ts'
 
 /** A key as it is to be. */
@@ -39,6 +41,8 @@ export type OwnerPlan = {
   account: string
   /** At least 0. */
   balance: Nusd
+  /** Whether its keys are of people who share no money. */
+  isOfStrangers: boolean
   parent: KeyWish
   keys: KeyWish[]
 }
@@ -94,7 +98,9 @@ function ownerPlan(found: SourceContents, owner: FoundOwner, context: OwnerConte
     if (why !== undefined) addMisfit(found.misfits, why, key.name)
     else below.push(keyOf(found, key, { ...context, parent }))
   }
-  return { source, grantId: idOf('req', source, mark), account, balance, parent, keys: below }
+  const isOfStrangers = owner.id.startsWith(unowned)
+  const grantId = idOf('req', source, mark)
+  return { source, grantId, account, balance, isOfStrangers, parent, keys: below }
 }
 
 /** Caps begin at 1 nano-USD: a key without money cannot spend. */
@@ -178,7 +184,7 @@ function faultOf({ models = [], networks }: FoundKey): string | undefined {
 }
 
 const nameOf = (text: string): string =>
-  text.replace(/\p{C}/gu, ' ').trim().slice(0, 64).toWellFormed() || 'key'
+  redact(text).replace(/\p{C}/gu, ' ').trim().slice(0, 64).toWellFormed() || 'key'
 
 /** Long ids of the other gateway may be hashes of its secrets: the beginning names them well. */
 const tagOf = (source: string): string =>

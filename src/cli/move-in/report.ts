@@ -35,7 +35,9 @@ export function reportJson({ found, proposal, plan, steps, outcome }: Report, is
     balances: (plan?.owners ?? []).map(({ source, account, balance }) => ({
       ...{ source, account, balance_usd: toUsd(balance) },
     })),
-    activity: found.spent.map(({ name, amount }) => ({ name, spent_usd: toUsd(amount) })),
+    activity: found.spent.map(({ name, amount }) => ({
+      ...{ name: redact(name), spent_usd: toUsd(amount) },
+    })),
     spent_there_usd: toUsd(spentOf(found)),
     left: [...found.misfits].map(([why, what]) => ({ why, what })),
   }

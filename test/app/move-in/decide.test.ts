@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { noLimits, withLimits } from '../../../src/access/keys/key-limits.ts'
 import { decideMoves, type Present, type Steps } from '../../../src/cli/move-in/decide-moves.ts'
-import { nothingFound, type SourceContents } from '../../../src/cli/move-in/found.ts'
+import type { SourceContents } from '../../../src/cli/move-in/found.ts'
 import { readLitellmKeys } from '../../../src/cli/move-in/litellm-keys.ts'
 import { oneApiTables, readOneApi } from '../../../src/cli/move-in/one-api.ts'
 import { type MovePlan, planMoves } from '../../../src/cli/move-in/plan-moves.ts'
 import { rowsIn, type Tables } from '../../../src/cli/move-in/tables.ts'
-import { withMaxKeys } from '../../../src/config/plan-text.ts'
 import { parseExactJson } from '../../../src/kernel/exact-json.ts'
 import type { KeyRow } from '../../../src/storage/db/schema/schema.ts'
 import { tokenOf } from './fixtures.ts'
@@ -274,6 +273,17 @@ describe('a second run of an import', () => {
     expect(why).toContain('it has more there than was granted here once')
   })
 
+  test('gives a key without an owner that came later nothing of what the others have.', () => {
+    const { present } = firstRun(only(key(1, { max_budget: 5 })))
+    const { steps, why } = secondRun(
+      only(key(1, { max_budget: 5 }), key(2, { max_budget: 4 })),
+      present,
+    )
+    expect(steps.creates).toMatchObject([{ name: 'k2', capLimit: 1n }])
+    expect([steps.grants, steps.changes]).toEqual([[], []])
+    expect(why).toContain('a key without an owner came later')
+  })
+
   test('refuses an owner that went to another account before.', () => {
     const { present } = firstRun(rows())
     const booked = [...present.booked].map(
@@ -284,6 +294,11 @@ describe('a second run of an import', () => {
   })
 })
 
+test('A key whose name is a secret comes over without it.', () => {
+  const found = only(key(1, { key_alias: 'sk-live-0123456789abcdef', max_budget: 1 }))
+  expect(firstRun(found).steps.creates.at(-1)?.name).toBe('sk-[redacted]')
+})
+
 test('A sum above what an account can hold is refused before anything is written.', () => {
   const user = (n: number) => ({ user_id: `u${n}`, max_budget: 5_000_000 })
   const found = litellm({ LiteLLM_UserTable: [user(1), user(2)], LiteLLM_VerificationToken: [] })
@@ -291,11 +306,4 @@ test('A sum above what an account can hold is refused before anything is written
   const one = litellm({ LiteLLM_UserTable: [user(1)], LiteLLM_VerificationToken: [] })
   const present = { ...nothing, balances: new Map([[account, 5_000_000n * usd]]) }
   expect(() => secondRun(one, present)).toThrow('at most 9,000,000')
-})
-
-test('More keys than a plan allows raise its limit, also of a plan that is written already.', () => {
-  expect(withMaxKeys('', 'free', 210)).toBe('[[plans]]\nid = "free"\nlimits = { max_keys = 210 }\n')
-  const own = '# ours\n[[plans]]\nid = "free" # all\nlimits = { rpm = 5, max_keys = 9 }\n'
-  expect(withMaxKeys(own, 'free', 30)).toBe(own.replace('max_keys = 9', 'max_keys = 30'))
-  expect(nothingFound().keys).toEqual([])
 })
