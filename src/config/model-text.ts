@@ -172,8 +172,8 @@ function valueEdits(
 }
 
 /**
- * From the last to the first, so that places stay right. Of one place the one that removes most goes
- * first, or it would remove what another has put there; then the later one.
+ * From the last to the first, so that places stay right. Of one place the one that removes most
+ * goes first, or it would remove what another has put there; then the later one.
  */
 function applyEdits(text: string, edits: readonly Edit[]): string {
   const ordered = edits
