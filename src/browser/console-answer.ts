@@ -1,10 +1,10 @@
 /** Shows an answer of the console as it arrives. */
 
-import { type Answer, type CallPiece, readAnswer } from '../front/console/answer-parts.ts'
 import type { SentFile } from '../front/console/files.ts'
 import { inputText, tokensText } from '../front/console/talk.ts'
 import type { JsonObject } from '../kernel/json-object.ts'
 import { maxNusd, toUsd } from '../kernel/money.ts'
+import { type Answer, type CallPiece, readAnswer } from '../models/answers/answer-parts.ts'
 import { outputUnitsOf } from '../models/meter.ts'
 import { callFolds, drawnImages, reasoningFold, sentFiles } from './console-parts.ts'
 import { byId, element } from './dom.ts'

@@ -1,6 +1,5 @@
 /** The console with script: sends a question and follows its events. */
 
-import { replyOf } from '../front/console/answer-parts.ts'
 import { type Fault, wordsOf } from '../front/console/fault-words.ts'
 import type { SentFile } from '../front/console/files.ts'
 import {
@@ -17,6 +16,7 @@ import {
 } from '../front/console/talk.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { toUsd } from '../kernel/money.ts'
+import { replyOf } from '../models/answers/answer-parts.ts'
 import { answerPanel, shortId } from './console-answer.ts'
 import { type ChosenFile, filePicker } from './console-files.ts'
 import { asPiece } from './console-parts.ts'
