@@ -15,7 +15,7 @@ import type { RunRow } from '../../../storage/db/schema/schema.ts'
 import { deltasOf, runChat, withCharge } from '../chat-run.ts'
 import { type FaultWords, wordsOf } from '../fault-words.ts'
 import { roomIn } from '../files.ts'
-import type { Exchange } from '../portal/talk.tsx'
+import type { Exchange } from '../portal/console-view.ts'
 import { recentTurns, type Turn } from '../talk.ts'
 import type { Draft } from './question.ts'
 
