@@ -73,7 +73,7 @@ document.getElementById('example')?.addEventListener('click', (event) => {
 })
 files.describe()
 const query = new URLSearchParams(location.search)
-if (turns.length === 0 && !query.has('input') && !query.has('talk')) restoreTalk()
+if (turns.length === 0 && !['input', 'talk', 'run'].some((name) => query.has(name))) restoreTalk()
 foresee()
 addEventListener('pagehide', () => running && kept.add(running.sofar()))
 

@@ -29,6 +29,7 @@ import { streamAnswer } from './api/console-stream.ts'
 import { answerForm, pageOfTalk } from './api/kept-page.ts'
 import { answerProgram } from './api/program.ts'
 import { type Draft, readQuestion } from './api/question.ts'
+import { draftOfRun } from './api/run-draft.ts'
 import { chatModels } from './chat-run.ts'
 import { changeCap, defaultCap, readKey, renewKey } from './console-key.ts'
 import { capFaultOf } from './fault-words.ts'
@@ -85,7 +86,9 @@ export const consolePortal = (deps: Deps, frame: Frame, runCommand: RunCommand) 
           return show({ request, set, acting }, await viewOf(acting, draft, more))
         }
         const [model, input] = [readText(query, 'model'), readText(query, 'input')]
-        return show({ request, set, acting }, await viewOf(acting, newDraft(deps, model, input)))
+        const again = await draftOfRun(deps, acting, readText(query, 'run'))
+        const draft = { ...newDraft(deps, again?.model ?? model, input), ...again }
+        return show({ request, set, acting }, await viewOf(acting, draft))
       },
       { needsSession: { page: 'runs:write' } },
     )

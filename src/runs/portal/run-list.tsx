@@ -10,13 +10,21 @@ export const runsPath = '/dashboard/runs'
 
 type RunsView = {
   now: number
+  /** The filter, which the pages of its runs keep. */
+  query: URLSearchParams
   models: readonly string[]
   /** Undefined if there are too many to list: the form then asks for a key's id. */
   keys: readonly { id: string; name: string }[] | undefined
   receiptStateOf: ReceiptStateOf
 }
 
-export const runsLook = ({ now, models, keys, receiptStateOf }: RunsView): ListLook<ShownRun> => ({
+export const runsLook = ({
+  now,
+  query,
+  models,
+  keys,
+  receiptStateOf,
+}: RunsView): ListLook<ShownRun> => ({
   path: runsPath,
   noun: 'runs',
   about: 'Every run of every key, what it cost, and its receipt.',
@@ -25,7 +33,7 @@ export const runsLook = ({ now, models, keys, receiptStateOf }: RunsView): ListL
     model: sameOptions(models),
     ...(keys && { key: keys.map(({ id, name }) => ({ value: id, label: name })) }),
   },
-  columns: runColumns(receiptStateOf, now),
+  columns: runColumns(receiptStateOf, now, query),
   idOf: ({ run }) => run.id,
   isOpen: ({ run }) => isInFlight(run) || receiptStateOf(run) !== 'final',
   passed: passedMax,

@@ -1,7 +1,9 @@
 /** How a run looks in lists: its columns, its state and its receipt's state. */
 import { toHex } from '../../kernel/hex.ts'
+import type { RefusalType } from '../../kernel/refusal.ts'
 import { inputUnitsOf, outputUnitsOf } from '../../models/meter.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
+import { addressOf } from '../../web/http/query.ts'
 import { Amount } from '../../web/ui/amount.tsx'
 import { IdLink } from '../../web/ui/hash.tsx'
 import type { Child } from '../../web/ui/jsx-runtime.ts'
@@ -14,7 +16,8 @@ import { statusWords } from '../api/list-query.ts'
 import type { ReceiptStateOf } from '../receipt-state.ts'
 import { isInFlight, type ShownRun } from '../shown-run.ts'
 
-export const runPath = (id: string): string => `/dashboard/runs/${id}`
+export const runPath = (id: string, list?: URLSearchParams): string =>
+  addressOf(`/dashboard/runs/${id}`, new URLSearchParams(list))
 export const receiptPath = (runId: string): string => `/receipts/${receiptIdOf(runId)}`
 
 /** The figure of the receipt's digest; the logo turns while a run is in flight. */
@@ -44,9 +47,17 @@ export const stateBy = (receiptStateOf: ReceiptStateOf): Column<ShownRun> => ({
 })
 
 /** The columns of the list of runs. */
-export const runColumns = (receiptStateOf: ReceiptStateOf, now: number): Column<ShownRun>[] => [
+export const runColumns = (
+  receiptStateOf: ReceiptStateOf,
+  now: number,
+  list: URLSearchParams,
+): Column<ShownRun>[] => [
   figure,
-  { head: 'Run', at: 'what', cell: ({ run }) => <IdLink value={run.id} href={runPath(run.id)} /> },
+  {
+    head: 'Run',
+    at: 'what',
+    cell: ({ run }) => <IdLink value={run.id} href={runPath(run.id, list)} />,
+  },
   model,
   { head: 'Key', kind: 'spare', cell: ({ keyName }) => keyName },
   { head: 'Tokens', kind: 'optional-number', cell: ({ run }) => tokensText(run) },
@@ -74,7 +85,29 @@ export function RunState({
   if (run.status === 'queued') return <Badge tone="wait">Queued</Badge>
   if (run.status === 'succeeded') return <StageBadge stage={receiptStateOf(run)} />
   const tone = run.status === 'failed' ? 'bad' : 'warn'
-  return <Badge tone={tone}>{statusWords[run.status]}</Badge>
+  const reason = run.status === 'failed' ? reasonOf(run) : undefined
+  return (
+    <>
+      <Badge tone={tone}>{statusWords[run.status]}</Badge>
+      {reason ? <small class="quiet why"> {reason}</small> : null}
+    </>
+  )
+}
+
+/** Why a run failed, in two or three words; its page says all of it. */
+export function reasonOf({ error, outcome }: ShownRun['run']): string | undefined {
+  if (outcome === 'partial') return 'Broke off'
+  return error ? (reasons[error.type] ?? 'Service error') : undefined
+}
+
+const reasons: Partial<Record<RefusalType, string>> = {
+  unavailable: 'Provider busy',
+  rate_limited: 'Provider limit',
+  upstream_error: 'Provider error',
+  upstream_timeout: 'Provider timed out',
+  context_length_exceeded: 'Input too long',
+  invalid_request: 'Refused by provider',
+  model_not_found: 'No such model',
 }
 
 /** Input plus output tokens; a dash while there are none. */

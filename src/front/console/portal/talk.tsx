@@ -1,3 +1,4 @@
+/** The console page: the conversation, and the places of its form and figures. */
 import { readAnswer } from '../../../models/answers/answer-parts.ts'
 import type { Model } from '../../../models/model.ts'
 import { AnswerView } from '../../../models/pages/answer-view.tsx'
