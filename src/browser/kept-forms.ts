@@ -37,7 +37,7 @@ export function keepForms(): void {
 function onSubmit({ target }: Event): void {
   if (!(target instanceof HTMLFormElement)) return
   if (target.matches('.who')) {
-    for (const key of [keptKey, 'counterfoil.talk']) sessionStorage.removeItem(key)
+    sessionStorage.clear()
   } else if (target.method === 'post') keep(target)
 }
 
