@@ -4,7 +4,7 @@
  * the manifest. Run it after changing the logo.
  */
 import { initWasm, Resvg } from '@resvg/resvg-wasm'
-import { brandHash, rosetteMarkPaths } from '../src/verify/rosette.ts'
+import { brandHash, rosetteMarkPaths, rosetteSize } from '../src/verify/rosette.ts'
 import { colours } from '../src/web/pictures/drawing.ts'
 
 await initWasm(await Bun.file(Bun.resolveSync('@resvg/resvg-wasm/index_bg.wasm', '.')).bytes())
@@ -15,7 +15,7 @@ for (const size of [192, 512]) await Bun.write(`public/icon-${size}.png`, png(ti
 
 /** The figure alone, with strokes of at least a pixel and a half. */
 function logo(size: number): string {
-  const stroke = Math.max(14, 600 / size)
+  const stroke = Math.max(28, 1200 / size)
   return svg(size, `<g fill="none" stroke="#1c8a5c" stroke-width="${stroke}">${figure()}</g>`)
 }
 
@@ -24,14 +24,13 @@ function tile(size: number): string {
   const inner =
     `<rect width="400" height="400" fill="${colours.around}"/>` +
     `<g transform="translate(62 62) scale(.69)" fill="none" stroke="${colours.onAround}" ` +
-    `stroke-width="15">${figure()}</g>`
+    `stroke-width="30">${figure()}</g>`
   return svg(size, inner)
 }
 
 function figure(): string {
-  return rosetteMarkPaths(brandHash)
-    .map((path) => `<path d="${path}"/>`)
-    .join('')
+  const paths = rosetteMarkPaths(brandHash).map((path) => `<path d="${path}"/>`)
+  return `<g transform="scale(${400 / rosetteSize})">${paths.join('')}</g>`
 }
 
 function svg(size: number, inner: string): string {

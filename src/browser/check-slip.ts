@@ -1,5 +1,5 @@
 /** Draws a receipt file as a slip. */
-import { rosetteHues, rosettePaths } from '../verify/rosette.ts'
+import { rosetteHues, rosettePaths, rosetteSize } from '../verify/rosette.ts'
 import type { Verdict } from '../verify/verify.ts'
 import { stampOf } from './check-parts.ts'
 import { drawing, element } from './dom.ts'
@@ -31,7 +31,7 @@ export function slipOf(verifier: Verifier, file: unknown, verdict: Verdict): Nod
 
 function figureOf(hash: string): Node {
   const [a, b] = rosetteHues(hash)
-  return drawing(400, rosettePaths(hash), { class: `ros dyed a${a} b${b}` })
+  return drawing(rosetteSize, rosettePaths(hash), { class: `ros dyed a${a} b${b}` })
 }
 
 const note =

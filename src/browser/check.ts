@@ -126,7 +126,7 @@ function show(
   const checks = verifier.shownChecks({ verdict, file, now: systemClock.now() })
   const panel = element(
     'section',
-    { class: 'sheet', id: 'result', 'aria-labelledby': 'result-title' },
+    { class: 'sec', id: 'result', 'aria-labelledby': 'result-title' },
     element('header', {}, element('h2', { id: 'result-title' }, title)),
     element(
       'p',

@@ -140,7 +140,7 @@ export function answerPanel(
         : isOwn
           ? ['wait', 'Stopped']
           : ['bad', 'Not finished']
-      put('run-state', element('span', { class: `tag ${tone}` }, state))
+      put('run-state', element('span', { class: `st ${tone}` }, state))
       talk.scrollTop = talk.scrollHeight
     },
   }

@@ -31,7 +31,7 @@ function begin(): void {
   stop = undefined
   const live = document.getElementById('live')
   const button = document.getElementById('fresh')
-  const panel = live?.closest<HTMLElement>('.sheet')
+  const panel = live?.closest<HTMLElement>('.sec')
   if (!live || !button || !panel) return
   live.dataset['followed'] = ''
   stop = follow(live, button, panel)
@@ -62,7 +62,14 @@ function follow(live: HTMLElement, button: HTMLElement, panel: HTMLElement): () 
       location.reload()
       return
     }
-    list.prepend(...waiting)
+    const head = list.querySelector<HTMLElement>('.day')
+    // A new day has a head of its own, which the server draws.
+    if (head && waiting.some((row) => dayOf(row) !== head.dataset['day'])) {
+      void loadAgain(panel)
+      return
+    }
+    if (head) head.after(...waiting)
+    else list.prepend(...waiting)
     foldNeighbours(list)
     if (heads) moveOn(list, heads)
     while (list.children.length > most) list.lastElementChild?.remove()
@@ -135,6 +142,9 @@ function rowsOf(html: string): Element[] {
   made.innerHTML = html
   return [...made.content.children]
 }
+
+/** The day (UTC) of a row, as its time says it. */
+const dayOf = (row: Element): string | undefined => row.querySelector('time')?.dateTime.slice(0, 10)
 
 /** Whether a row came before: a stream that was interrupted repeats what it said. */
 const isThere = ({ id }: Element, waiting: readonly Element[]): boolean =>

@@ -1,10 +1,11 @@
 /**
  * The script of every page beside htmx: times that stay true, copy buttons, side panels, toasts,
- * requests without an answer, forms of an ended session and the command palette.
+ * requests without an answer, forms of an ended session, rows by keys and the command palette.
  */
 import { keepForms } from './kept-forms.ts'
 import { tellLostRequests } from './lost-requests.ts'
 import { listenForPalette } from './palette-key.ts'
+import { walkRows } from './rows.ts'
 import { openSidePanels } from './side-panel.ts'
 import { keepTimes } from './times.ts'
 import { dropToasts } from './toasts.ts'
@@ -15,11 +16,20 @@ dropToasts()
 tellLostRequests()
 keepForms()
 listenForPalette()
+walkRows()
 
 // Without script a click selects the value.
 document.addEventListener('click', async (event) => {
-  const button = event.target instanceof Element ? event.target.closest('[data-copy]') : null
+  const button =
+    event.target instanceof Element ? event.target.closest('[data-copy], [data-text]') : null
   if (!(button instanceof HTMLElement)) return
+  const own = button.dataset['text']
+  if (own !== undefined) {
+    await navigator.clipboard.writeText(own)
+    button.classList.add('done')
+    setTimeout(() => button.classList.remove('done'), 2000)
+    return
+  }
   const label = button.querySelector('[data-label]') ?? button
   const before = label.textContent
   try {

@@ -53,6 +53,7 @@ function showKeys(pages: Pages): void {
   })
   const all = [
     ['Ctrl K or /', 'Find a page, a key or an id'],
+    ['j and k', 'The next row and the one before'],
     ['?', 'These keys'],
     ...goes,
   ] as const

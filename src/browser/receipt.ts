@@ -31,7 +31,7 @@ async function show({ checks: shown, stamp, state, evidence, verdict }: Differen
   await pause(stepMs)
   badge.textContent = state
   byId('evidence', HTMLElement).firstElementChild?.replaceChildren(evidence)
-  if (stamp?.isBad) badge.className = 'tag bad'
+  if (stamp?.isBad) badge.className = 'st bad'
   landStamp(stamp)
   told.classList.remove('unseen')
   told.previousElementSibling?.classList.add('unseen')

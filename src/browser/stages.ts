@@ -9,9 +9,9 @@ export function moveOn(root: ParentNode, { anchored, final }: Heads): void {
   for (const place of root.querySelectorAll<HTMLElement>('[data-index]')) {
     const index = Number(place.dataset['index'])
     const level = index < final ? 'final' : index < anchored ? 'anchored' : 'logged'
-    const badge = place.querySelector('.tag')
+    const badge = place.querySelector('.st')
     if (!badge || badge.textContent === levelWords[level]) continue
     badge.textContent = levelWords[level]
-    badge.className = level === 'logged' ? 'tag wait' : 'tag ok'
+    badge.className = level === 'logged' ? 'st wait' : 'st ok'
   }
 }

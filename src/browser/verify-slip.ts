@@ -1,7 +1,7 @@
 /** Draws the receipt of the offline verifier. */
 import type { Json } from '../kernel/canonical.ts'
 import { isHidden, parseReceiptFile, type Receipt } from '../verify/receipt.ts'
-import { hueDegrees, rosetteHues, rosettePaths } from '../verify/rosette.ts'
+import { hueDegrees, rosetteHues, rosettePaths, rosetteSize } from '../verify/rosette.ts'
 import { hiddenWords, slipLines, totalOf } from '../verify/slip-lines.ts'
 import type { Verdict } from '../verify/verify.ts'
 import { rowsOf } from './check-slip.ts'
@@ -74,7 +74,7 @@ export function timeOf(ms: string): string {
 
 /** The figure in its two hues: no style may stand on an element of the file. */
 export function figureOf(hash: string): SVGElement {
-  const svg = drawing(400, rosettePaths(hash), { class: 'rosette' })
+  const svg = drawing(rosetteSize, rosettePaths(hash), { class: 'rosette' })
   const [first, second] = rosetteHues(hash)
   svg.querySelectorAll('path').forEach((path, ring) => {
     path.setAttribute('stroke', `oklch(47% .13 ${hueDegrees(ring === 1 ? second : first)})`)

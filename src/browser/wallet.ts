@@ -47,7 +47,7 @@ function buttonOf(wallet: AnnouncedWallet, place: HTMLElement): HTMLButtonElemen
     : element('i')
   const hint = element('small', { class: 'quiet' }, 'Found in this browser')
   const name = element('span', {}, wallet.name, element('br'), hint)
-  const state = element('span', { class: 'tag ok' }, 'Ready')
+  const state = element('span', { class: 'st ok' }, 'Ready')
   const button = element('button', { type: 'button' }, icon, name, state)
   button.addEventListener('click', async () => {
     const buttons = [...place.querySelectorAll('button')]

@@ -28,6 +28,7 @@ import { lookForFirst } from './portal/first-run.tsx'
 import { followReceipts } from './portal/receipts-live.ts'
 import { runFields } from './portal/run-csv.ts'
 import { RunPage } from './portal/run-detail.tsx'
+import { readDays } from './portal/run-figure.tsx'
 import { runsLook, runsPath } from './portal/run-list.tsx'
 import { markOf, runPath } from './portal/run-state.tsx'
 import { readReceiptStates } from './receipt-state.ts'
@@ -187,6 +188,7 @@ async function choicesOf(deps: Deps, whose: KeyScope) {
     models: deps.catalogue.list().map(({ id }) => id),
     keys: keys.length > keysMax ? undefined : keys,
     receiptStateOf: await readReceiptStates(deps),
+    sums: await readDays(deps, whose, deps.clock.now()),
   }
 }
 

@@ -31,7 +31,7 @@ paletteWords.push(
   ['revoke research', 'Revoke research-fleet'],
   ['top up', 'Vouchers'],
   ['withdraw', 'Billing'],
-  ['api key', 'New key'],
+  ['api key', 'Keys'],
   ['curl', 'Docs'],
   ['docs', 'Docs'],
   ['sign out', 'Sign out'],
@@ -139,7 +139,7 @@ describe.skipIf(noChromium)('the command palette, in a real browser', () => {
 
   test('the palette finds every page by its name, and each by other words for it', async () => {
     await at('/dashboard', [1280, 800], async (page) => {
-      await page.locator('.rail').waitFor()
+      await page.locator('.spine').waitFor()
       await page.keyboard.press('/')
       const box = page.getByRole('combobox', { name: 'Go to or do' })
       const wrong: string[] = []
@@ -172,7 +172,7 @@ describe.skipIf(noChromium)('the command palette, in a real browser', () => {
   test('a chosen entry is listed first the next time, and a pause asks with its button in focus', async () => {
     await at('/dashboard', [1280, 800], async (page) => {
       const box = page.getByRole('combobox', { name: 'Go to or do' })
-      await page.locator('.rail').waitFor()
+      await page.locator('.spine').waitFor()
       await page.keyboard.press('/')
       await box.fill('pause research')
       await page.getByRole('option', { name: /^Pause research-fleet/ }).waitFor()

@@ -107,8 +107,8 @@ for (const engine of engines) {
       test('answers htmx the panel alone', async () => {
         const answer = await own.call('/api/portal/runs', { headers: htmx })
         const text = await answer.text()
-        expect(text).toStartWith('<section class="sheet" id="runs"')
-        expect(text).toContain('>Failed</span>')
+        expect(text).toStartWith('<section class="sec listed" id="runs"')
+        expect(text).toMatch(/<span class="st bad">Provider \w+</)
       })
 
       test.each([

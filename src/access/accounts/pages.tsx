@@ -122,7 +122,7 @@ const WasReset = ({ at }: { at: Millis }) => (
 )
 
 const Sheet = ({ step, children }: { step: number; children: Child }) => (
-  <section class="sheet" aria-labelledby="connect">
+  <section class="sec" aria-labelledby="connect">
     <header>
       <h1 id="connect">{step === 1 ? 'Connect a wallet' : 'Sign this text'}</h1>
       <small class="quiet">Step {step} of 2</small>

@@ -121,7 +121,8 @@ async function show(
   }
   const pay = payViewOf(deps, policy, account, typed)
   const claim = failed?.claim ?? { account }
-  const main = <DepositsPage view={{ pay, history, claim }} />
+  const purse = (await deps.accounts.find(account)) ?? { balance: 0n, held: 0n }
+  const main = <DepositsPage view={{ pay, history, claim, purse }} />
   const page = dashboardPage({ ...parts, scripts: ['deposit'], main })
   const status = failed ? { status: failed.error.status } : {}
   const fragment = failed ? { fragment: <ClaimPanel view={claim} /> } : {}

@@ -8,10 +8,8 @@ import { toJsonInteger } from '../../kernel/money.ts'
 import { toListView } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { Frame } from '../../web/ui/frame.ts'
-import { statusOf } from '../status/api.ts'
 import { auditQuery } from './api/operator-lists.ts'
 import { type AuditResult, ledgerAuditor } from './audit-now.ts'
-import { findingsOf } from './findings.ts'
 import { adminAuth } from './needs-admin.ts'
 import { noteAction } from './note.ts'
 import { readOperatedModels, toOperatedModels } from './operated-models.ts'
@@ -26,6 +24,7 @@ import { adminMarginsPortal } from './portal/margins.tsx'
 import { ModelPanels, type ModelsView } from './portal/models.tsx'
 import { adminProvidersPortal } from './portal/providers.tsx'
 import { StatusPanel } from './portal/service-status.tsx'
+import { readToday, TodayPage } from './portal/today.tsx'
 
 export const adminPortal = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'admin-portal' })
@@ -40,11 +39,12 @@ export const adminPortal = (deps: Deps, frame: Frame) =>
 
 const statusPortal = (deps: Deps, frame: Frame) =>
   adminView(deps, frame, {
-    title: 'Status',
+    title: 'Today',
     tab: adminPath,
-    read: async () => findingsOf(await statusOf(deps), deps.health.ledgerFaults),
-    panel: (findings) => <StatusPanel findings={findings} />,
-    json: (data) => ({ object: 'list', data }),
+    read: () => readToday(deps),
+    panel: ({ findings }) => <StatusPanel findings={findings} />,
+    page: (view) => Promise.resolve(<TodayPage view={view} />),
+    json: ({ findings }) => ({ object: 'list', data: findings }),
   })
 
 const modelsPortal = (deps: Deps, frame: Frame) => {

@@ -14,7 +14,7 @@ export const synonyms: Readonly<Record<string, string>> = {
   '/dashboard/liabilities': 'reserves solvency',
   '/dashboard/plan': 'subscription upgrade cancel',
   '/dashboard/passports': 'profile handle',
-  '/dashboard/settings': 'preferences theme retention',
+  '/dashboard/settings': 'preferences retention time zone',
   '/dashboard/members': 'team people invite roles',
   '/dashboard/webhooks': 'events callbacks',
   '/dashboard/sessions': 'devices browsers',

@@ -39,7 +39,7 @@ const path = '/dashboard'
 /** Most keys that the page of links names. */
 const keysShown = 50
 /** Number of recent runs shown. */
-const recentMax = 5
+const recentMax = 9
 /** Largest body of a request that names a run, in bytes. */
 const bodyBytes = 4096
 
@@ -66,7 +66,7 @@ export const overviewPortal = (deps: Deps, frame: Frame) => {
         const page = dashboardPage({ frame, title: 'Find a page', here: findPath, acting, main })
         return reply({ request, set }, { page })
       },
-      { needsSession: 'page' },
+      { needsSession: { page: 'self' } },
     )
     .get(
       '/api/portal/overview',

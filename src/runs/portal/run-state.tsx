@@ -1,15 +1,14 @@
 /** How a run looks in lists: its columns, its state and its receipt's state. */
 import { toHex } from '../../kernel/hex.ts'
-import type { RefusalType } from '../../kernel/refusal.ts'
 import { inputUnitsOf, outputUnitsOf } from '../../models/meter.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import { addressOf } from '../../web/http/query.ts'
 import { Amount } from '../../web/ui/amount.tsx'
-import { IdLink } from '../../web/ui/hash.tsx'
+import { CopyId } from '../../web/ui/hash.tsx'
 import type { Child } from '../../web/ui/jsx-runtime.ts'
 import { Logo, RosetteMark } from '../../web/ui/rosette.tsx'
 import { StageBadge } from '../../web/ui/stage.tsx'
-import { Badge, Live } from '../../web/ui/status.tsx'
+import { Badge } from '../../web/ui/status.tsx'
 import type { Column } from '../../web/ui/table.tsx'
 import { When } from '../../web/ui/when.tsx'
 import { statusWords } from '../api/list-query.ts'
@@ -31,13 +30,30 @@ export const figure: Column<ShownRun> = {
   },
 }
 
-export const model: Column<ShownRun> = { head: 'Model', at: 'who', cell: ({ run }) => run.model }
+/** The whole row is a link: to the run, or to what `hrefOf` says. */
+export const modelTo = (hrefOf = ({ id }: ShownRun['run']) => runPath(id)): Column<ShownRun> => ({
+  head: 'Model',
+  at: 'what',
+  cell: ({ run }) => (
+    <a class="to what" href={hrefOf(run)}>
+      {run.model}
+      <span class="vh"> {run.id}</span>
+    </a>
+  ),
+})
+
+export const keyName: Column<ShownRun> = {
+  head: 'Key',
+  at: 'who',
+  cell: ({ keyName }) => <span class="quiet">{keyName}</span>,
+}
 
 export const cost: Column<ShownRun> = {
   head: 'Cost',
   kind: 'number',
   at: 'cost',
-  cell: ({ run }) => (isInFlight(run) ? '…' : <Amount nusd={run.cost} />),
+  cell: ({ run }) =>
+    isInFlight(run) ? <Held nusd={run.hold} /> : <Amount nusd={run.cost} as="list" />,
 }
 
 export const stateBy = (receiptStateOf: ReceiptStateOf): Column<ShownRun> => ({
@@ -53,14 +69,10 @@ export const runColumns = (
   list: URLSearchParams,
 ): Column<ShownRun>[] => [
   figure,
-  {
-    head: 'Run',
-    at: 'what',
-    cell: ({ run }) => <IdLink value={run.id} href={runPath(run.id, list)} />,
-  },
-  model,
-  { head: 'Key', kind: 'spare', cell: ({ keyName }) => keyName },
-  { head: 'Tokens', kind: 'optional-number', cell: ({ run }) => tokensText(run) },
+  { head: 'Run', kind: 'optional', cell: ({ run }) => <CopyId value={run.id} /> },
+  modelTo(({ id }) => runPath(id, list)),
+  keyName,
+  { head: 'Tokens', kind: 'number', at: 'more', cell: ({ run }) => <Tokens of={run} /> },
   cost,
   stateBy(receiptStateOf),
   when(now),
@@ -81,34 +93,38 @@ export function RunState({
   run: ShownRun['run']
   receiptStateOf: ReceiptStateOf
 }) {
-  if (run.status === 'running') return <Live>Running</Live>
+  if (run.status === 'running') return <Badge tone="going">Running</Badge>
   if (run.status === 'queued') return <Badge tone="wait">Queued</Badge>
   if (run.status === 'succeeded') return <StageBadge stage={receiptStateOf(run)} />
-  const tone = run.status === 'failed' ? 'bad' : 'warn'
-  const reason = run.status === 'failed' ? reasonOf(run) : undefined
-  return (
-    <>
-      <Badge tone={tone}>{statusWords[run.status]}</Badge>
-      {reason ? <small class="quiet why"> {reason}</small> : null}
-    </>
-  )
+  if (run.status !== 'failed') return <Badge tone="off">{statusWords[run.status]}</Badge>
+  const type = run.error?.type ?? ''
+  return <Badge tone="bad">{failureWords[type] ?? statusWords.failed}</Badge>
 }
 
-/** Why a run failed, in two or three words; its page says all of it. */
-export function reasonOf({ error, outcome }: ShownRun['run']): string | undefined {
-  if (outcome === 'partial') return 'Broke off'
-  return error ? (reasons[error.type] ?? 'Service error') : undefined
+/** Why a run failed, as short as a row needs it; its page has the whole message. */
+const failureWords: Readonly<Record<string, string>> = {
+  upstream_error: 'Provider failed',
+  upstream_timeout: 'Provider too slow',
+  rate_limited: 'Provider busy',
+  unavailable: 'Not available',
+  invalid_request: 'Request refused',
+  context_length_exceeded: 'Context too long',
+  unprocessable: 'Request refused',
+  internal_error: 'Service failed',
 }
 
-const reasons: Partial<Record<RefusalType, string>> = {
-  unavailable: 'Provider busy',
-  rate_limited: 'Provider limit',
-  upstream_error: 'Provider error',
-  upstream_timeout: 'Provider timed out',
-  context_length_exceeded: 'Input too long',
-  invalid_request: 'Refused by provider',
-  model_not_found: 'No such model',
-}
+const Held = ({ nusd }: { nusd: bigint }) => (
+  <>
+    <span class="quiet">held</span> <Amount nusd={nusd} as="list" round="up" />
+  </>
+)
+
+const Tokens = ({ of }: { of: ShownRun['run'] }) => (
+  <>
+    {tokensText(of)}
+    <span class="also"> tokens</span>
+  </>
+)
 
 /** Input plus output tokens; a dash while there are none. */
 export function tokensText({ lines }: Pick<ShownRun['run'], 'lines'>): Child {

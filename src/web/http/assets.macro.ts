@@ -82,7 +82,7 @@ export function embedAssets(): EmbeddedAsset[] {
 
 /** A stylesheet without comments and spaces; licences, which stand first, stay as they are. */
 function shortCss(text: string): string {
-  const css = text.replace(/\/\*(?!!)[\s\S]*?\*\//g, '')
+  const css = withFolds(text.replace(/\/\*(?!!)[\s\S]*?\*\//g, ''))
   const start = css.indexOf('@layer')
   const rules = css
     .slice(start)
@@ -91,7 +91,19 @@ function shortCss(text: string): string {
     .replace(/([{};])\s+/g, '$1')
     .replace(/([a-z]): (?=\S)/g, '$1:')
     .replaceAll(';}', '}')
+    .replaceAll(', ', ',')
+    .replaceAll(' > ', '>')
   return css.slice(0, start).trimStart() + rules
+}
+
+/** The rules of rows in two lines, again for tables that fold earlier and later than most. */
+function withFolds(css: string): string {
+  const [middle] =
+    /@container \(width < 46rem\) \{\s*\.two\.mid \{[\s\S]*?\n {4}\}\n {2}\}/.exec(css) ?? []
+  if (middle === undefined) throw new Error('app.css has no rules for rows in two lines')
+  const fold = (width: number, name: string) =>
+    middle.replace('46rem', `${width}rem`).replace('.two.mid', `.two.${name}`)
+  return css.replace(middle, () => [fold(56, 'early'), middle, fold(36, 'late')].join('\n'))
 }
 
 const read = (path: string): Buffer => readFileSync(join(root, path))

@@ -6,6 +6,7 @@ import {
   rosetteHues,
   rosetteMarkPaths,
   rosettePaths,
+  rosetteSize,
 } from '../../verify/rosette.ts'
 import { oklchHex } from './oklch.ts'
 
@@ -80,8 +81,8 @@ export function figure(hash: string, x: number, y: number, size: number, isLight
     (path, i) => `<path d="${path}" stroke="${i === 1 ? b : a}"/>`,
   )
   return (
-    `<g transform="translate(${x} ${y}) scale(${size / 400})" fill="none" stroke-width="3">` +
-    `${paths.join('')}</g>`
+    `<g transform="translate(${x} ${y}) scale(${size / rosetteSize})" fill="none" ` +
+    `stroke-width="6">${paths.join('')}</g>`
   )
 }
 
@@ -107,9 +108,10 @@ export function paper(x: number, width: number, height: number, row: number): st
 /** The logo and the name. */
 export function brand(x: number, y: number, size: number, fill: string = colours.onAround): string {
   const mark = rosetteMarkPaths(brandHash).map((path) => `<path d="${path}"/>`)
+  const scale = (size * 1.25) / rosetteSize
   return (
-    `<g transform="translate(${x} ${y - size * 0.98}) scale(${(size * 1.25) / 400})" fill="none" ` +
-    `stroke="${fill}" stroke-width="14">${mark.join('')}</g>` +
+    `<g transform="translate(${x} ${y - size * 0.98}) scale(${scale})" fill="none" ` +
+    `stroke="${fill}" stroke-width="28">${mark.join('')}</g>` +
     text(x + size * 1.6, y, 'Counterfoil', { size, fill, isMono: true, isBold: true, spacing: -1 })
   )
 }

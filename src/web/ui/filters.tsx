@@ -30,7 +30,7 @@ export const Tabs = ({
 
 /** A link that turns one thing on or off; the address keeps it. */
 export const Switch = ({ label, isOn, href }: { label: string; isOn: boolean; href: string }) => (
-  <a class="switch" href={href} aria-current={isOn ? 'true' : undefined}>
+  <a class="chip" href={href} aria-current={isOn ? 'true' : undefined}>
     {label}
   </a>
 )

@@ -31,6 +31,8 @@ export type Foot = {
   block?: number
   /** In words: "All systems normal". */
   status: string
+  /** Whether the dot beside the words is plain. */
+  isWell: boolean
   version: string
 }
 

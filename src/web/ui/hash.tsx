@@ -1,4 +1,7 @@
-/** A hash or signature in hex: its two ends to the eye, whole in its title. */
+/** Hashes and ids: their two ends to the eye, whole in their title. */
+import { Icon } from './icon.tsx'
+
+/** A hash or signature in hex. */
 export const Hash = ({ value }: { value: string }) => (
   <code class="hex" title={value}>
     {shortHash(value)}
@@ -12,9 +15,19 @@ export const Id = ({ value }: { value: string }) => (
   </code>
 )
 
-/** As {@link Id}, and the way to it. */
+/** As {@link Id}, with a button that copies it: in a row that is a link no text can be selected. */
+export const CopyId = ({ value, href }: { value: string; href?: string }) => (
+  <span class="copyid">
+    {href === undefined ? <Id value={value} /> : <IdLink value={value} href={href} />}
+    <button class="scripted" type="button" data-text={value} aria-label={`Copy ${value}`}>
+      <Icon name="copy" />
+    </button>
+  </span>
+)
+
+/** As {@link Id}, and the way to it: in a table the whole row is that. */
 export const IdLink = ({ value, href }: { value: string; href: string }) => (
-  <a href={href}>
+  <a class="to" href={href}>
     <Id value={value} />
   </a>
 )

@@ -6,7 +6,7 @@ import type { Frame } from './frame.ts'
 import { type Markup, renderChild } from './jsx-runtime.ts'
 import { Brand, FamilyTabs, FootLines, Rail, ThemeSwitch } from './rail.tsx'
 import { ActingFor } from './switcher.tsx'
-import type { Reader, Theme } from './theme.ts'
+import type { Reader } from './theme.ts'
 import { Toasts } from './toast.tsx'
 import { trimmed } from './trim.ts'
 import { Hour } from './when.tsx'
@@ -76,9 +76,9 @@ export function dashboardPage(given: DashboardParts): Page {
           <body>
             <SkipLink />
             <DemoBar frame={frame} />
-            <div class="app">
+            <div class="book">
               <Rail frame={frame} here={here} acting={acting} reader={reader} />
-              <main class="main" id="main" tabindex="-1">
+              <main id="main" tabindex="-1">
                 {main}
               </main>
             </div>
@@ -131,9 +131,9 @@ function document(parts: PageParts, { theme, path }: Reader, body: Markup): stri
   const head = (
     <head>
       <meta charset="utf-8" />
-      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
       <Meta parts={parts} path={path} />
-      <ThemeColours of={theme} />
+      <meta name="theme-color" content={cloth} />
       {usesHtmx ? <meta name="htmx-config" content={htmxConfig} /> : null}
       <link rel="icon" href="/favicon.ico" sizes="32x32" />
       <link rel="icon" href={assetPath('icon.svg')} type="image/svg+xml" />
@@ -164,19 +164,8 @@ function document(parts: PageParts, { theme, path }: Reader, body: Markup): stri
   return `<!doctype html>${renderChild(html)}`
 }
 
-/** The colour of the browser's own frame: the page's, in the theme that is shown. */
-const ThemeColours = ({ of: theme }: { of: Theme }) =>
-  theme === 'system' ? (
-    <>
-      <meta name="theme-color" content={desk.light} media="(prefers-color-scheme: light)" />
-      <meta name="theme-color" content={desk.dark} media="(prefers-color-scheme: dark)" />
-    </>
-  ) : (
-    <meta name="theme-color" content={desk[theme]} />
-  )
-
-/** `--desk` of the stylesheet. */
-const desk = { light: oklchHex(0.973, 0.009, 155), dark: oklchHex(0.172, 0.014, 172) } as const
+/** The colour of the browser's own frame, by day and by night: `--cloth` of the stylesheet. */
+const cloth = oklchHex(0.29, 0.055, 163)
 
 const titleOf = (title: string): string => `${title} · Counterfoil`
 

@@ -5,11 +5,11 @@ import { addressOf } from '../http/query.ts'
 import { filterQuery, type Query } from '../http/query-fields.ts'
 import { ButtonLink } from './button.tsx'
 import { type Choices, FilterBar } from './filters.tsx'
-import { renderChild } from './jsx-runtime.ts'
+import { type Child, renderChild } from './jsx-runtime.ts'
 import { ErrorNote } from './notice.tsx'
 import { capitalised, List } from './paged-list.tsx'
 import { PageHead } from './panel.tsx'
-import { type Column, TableRow } from './table.tsx'
+import { type Column, type Days, type Fold, TableRow } from './table.tsx'
 
 /** A page of a list as it was asked for. */
 export type Listed<Row> = {
@@ -52,8 +52,14 @@ export type ListLook<Row> = {
   path: string
   /** The panel's id and the name of the rows: "runs". */
   noun: string
-  /** Below the title of the page. */
+  /** Below the title of the page where no figure says more. */
   about: string
+  figure?: Child
+  /** Beside the title. */
+  act?: Child
+  fold?: Fold
+  /** Heads of days between rows in their order. */
+  days?: Days<Row>
   query: Query
   choices: Choices
   columns: readonly Column<Row>[]
@@ -71,8 +77,17 @@ type Props<Row> = { view: Listed<Row>; look: ListLook<Row> }
 export const ListPage = <Row,>({ view, look }: Props<Row>) => (
   <>
     <PageHead title={capitalised(look.noun)}>
-      <p class="quiet">{look.about}</p>
+      {look.figure ? null : <p class="quiet">{look.about}</p>}
+      {view.refusal ? null : (
+        <div class="row">
+          <ButtonLink icon="download" href={csvOf(view, look)} download>
+            CSV
+          </ButtonLink>
+          {look.act}
+        </div>
+      )}
     </PageHead>
+    {look.figure}
     <FilterBar
       action={look.path}
       target={`#${look.noun}`}
@@ -116,10 +131,16 @@ export function ListPanel<Row>({ view, look }: Props<Row>) {
       passed={look.passed}
       live={isFollowed(view) ? { stream: streamOf(view, look), most: rowsMax } : undefined}
       {...(isByCost(query) ? { words: sortedText(noun) } : {})}
-      csv={addressOf(`${path}.csv`, without(query, 'sort', 'limit'))}
+      isUntitled
+      {...(look.fold ? { fold: look.fold } : {})}
+      days={isByCost(query) ? undefined : look.days}
     />
   )
 }
+
+/** All that match, not the page alone. */
+const csvOf = <Row,>({ query }: Listed<Row>, { path }: ListLook<Row>): string =>
+  addressOf(`${path}.csv`, without(query, 'sort', 'limit'))
 
 /** Whether new rows land by themselves; only the newest page grows. */
 export const isFollowed = ({ isFirst, refusal, query }: Listed<unknown>): boolean =>
@@ -147,7 +168,8 @@ const isByCost = (query: URLSearchParams): boolean => query.get('sort') === 'cos
 const sortedText = (noun: string): string =>
   `Among the ${sortedMax.toLocaleString('en-US')} newest ${noun}.`
 
-const isNarrow = (query: URLSearchParams): boolean => without(query, 'limit', 'sort').size > 0
+export const isNarrow = (query: URLSearchParams): boolean =>
+  without(query, 'limit', 'sort').size > 0
 
 function titleOf(query: URLSearchParams, noun: string): string {
   if (isByCost(query)) return `Costliest ${noun}`

@@ -5,7 +5,7 @@ import { Empty } from './empty.tsx'
 import type { Child } from './jsx-runtime.ts'
 import { LiveList } from './live-list.tsx'
 import { Panel } from './panel.tsx'
-import { type Column, Pager, Table } from './table.tsx'
+import { type Column, type Days, type Fold, Pager, Table } from './table.tsx'
 
 type ListProps<Row> = {
   /** Of the panel, which htmx replaces. */
@@ -34,8 +34,12 @@ type ListProps<Row> = {
   aside?: Child
   /** The stream of an open list, and the most rows it keeps. */
   live?: { stream: string; most: number } | undefined
-  /** In place of whether older rows follow. */
+  /** At the left of the foot. */
   words?: Child
+  /** The title of the page is that of the list. */
+  isUntitled?: boolean
+  fold?: Fold
+  days?: Days<Row> | undefined
   /** The file of all rows. */
   csv?: string
   /** Above the rows. */
@@ -48,19 +52,18 @@ type ListProps<Row> = {
 export function List<Row>(props: ListProps<Row>) {
   const { id, noun, items, columns, rowId, href, next, isFirst = true, live } = props
   const isBare = items.length === 0 && next === undefined && isFirst
-  const words = props.words ?? (next === undefined ? 'End of list.' : `Older ${noun} follow.`)
+  const older = next === undefined ? undefined : hrefAfter(href, next)
+  const hasFoot = props.words !== undefined || props.csv !== undefined || older || !isFirst
   return (
     <Panel
       id={id}
       title={props.title}
+      isUntitled={props.isUntitled}
       aside={live ? <LiveList {...live} href={href} /> : props.aside}
       foot={
-        isBare ? null : (
-          <Pager
-            older={next === undefined ? undefined : hrefAfter(href, next)}
-            newest={isFirst ? undefined : href}
-          >
-            {words}
+        isBare || !hasFoot ? null : (
+          <Pager older={older} newest={isFirst ? undefined : href}>
+            {props.words}
             {props.csv === undefined ? null : <CsvLink href={props.csv} />}
           </Pager>
         )
@@ -75,6 +78,8 @@ export function List<Row>(props: ListProps<Row>) {
             caption={capitalised(noun)}
             columns={columns}
             rows={items}
+            fold={props.fold}
+            days={props.days}
             {...(rowId ? { rowId } : {})}
           />
         ))

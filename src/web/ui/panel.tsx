@@ -11,6 +11,8 @@ export type PanelProps = {
   /** Below the content: a count, the way to more. */
   foot?: Child
   children?: Child
+  /** The page's own title says it: readers alone hear it again, and no rule is drawn. */
+  isUntitled?: boolean | undefined
   /** Left out on paper. */
   screenOnly?: boolean
   /** Left out for roles that lack it. */
@@ -19,26 +21,29 @@ export type PanelProps = {
   acts?: string
 }
 
-/** A sheet with a title. Tables and lists reach its edges; the rest goes into a {@link Pad}. */
+/** A section: a strong rule, its title, and at most one line at the right. */
 export const Panel = ({
   id,
   title,
   aside,
   foot,
   children,
+  isUntitled,
   screenOnly,
   needs,
   acts,
 }: PanelProps) => (
   <section
-    class={['sheet', screenOnly && 'noprint']}
+    class={['sec', isUntitled && 'listed', screenOnly && 'noprint']}
     id={id}
     aria-labelledby={`${id}-title`}
     data-needs={needs}
     data-acts={acts}
   >
     <header>
-      <h2 id={`${id}-title`}>{title}</h2>
+      <h2 class={isUntitled ? 'vh' : undefined} id={`${id}-title`}>
+        {title}
+      </h2>
       {aside}
     </header>
     {children}
@@ -48,12 +53,33 @@ export const Panel = ({
 
 export const Pad = ({ children }: { children?: Child }) => <div class="pad stack">{children}</div>
 
-/** The first line of a page: its one h1 and what can be done. */
+/** The first line of a page: its one h1 and what can be done; a paragraph goes below. */
 export const PageHead = ({ title, children }: { title: Child; children?: Child }) => (
-  <div class="bar">
+  <header class="head">
     <h1>{title}</h1>
     {children}
-  </div>
+  </header>
+)
+
+type FigureProps = {
+  label: Child
+  big: Child
+  /** Facts that put the figure in its place, in a line or two. */
+  children?: Child
+  /** Drawn at the right: a line, a histogram, a rosette. */
+  beside?: Child
+}
+
+/** The one figure of a page, on a bar from edge to edge. */
+export const Figure = ({ label, big, children, beside }: FigureProps) => (
+  <section class="fig bleed" aria-label={typeof label === 'string' ? label : undefined}>
+    <div class="say">
+      <span class="label">{label}</span>
+      <span class="big">{big}</span>
+      {children}
+    </div>
+    {beside}
+  </section>
 )
 
 /** Two columns, the second one narrower; one below the other on a phone. */
@@ -71,9 +97,9 @@ export const Facts = ({ of }: { of: readonly (readonly [name: Child, value: Chil
   </dl>
 )
 
-/** Large figures side by side. */
+/** Figures in columns that hairlines part. */
 export const Figures = ({ label, of }: FiguresProps) => (
-  <section class="sheet stats" aria-label={label}>
+  <section class="split2" aria-label={label}>
     {of.map(([figure, name]) => (
       <div>
         <b>{figure}</b>

@@ -1,4 +1,4 @@
-/** The navigation beside the pages of a signed-in person: icons where space is short. */
+/** The spine beside the pages of a signed-in person: icons where space is short. */
 import { type Actor, homes } from '../../kernel/acting.ts'
 import { assetPath } from '../http/assets.ts'
 import { Address } from './address.tsx'
@@ -24,7 +24,7 @@ export const Rail = ({ frame, here, acting, reader }: RailProps) => {
     <NavGroup name={name} frame={frame} here={here} acting={acting} />
   )
   return (
-    <nav class="rail" aria-label="Main">
+    <nav class="spine" aria-label="Main">
       <Brand href={homes[acting.role]} />
       <PaletteButton frame={frame} account={acting.wallet} />
       <a class="noscript find" href="/dashboard/find">
@@ -40,10 +40,8 @@ export const Rail = ({ frame, here, acting, reader }: RailProps) => {
         {frame.isAdmin(acting.wallet) ? group('Operator') : null}
         <footer>
           <Switcher acting={acting} memberships={frame.memberships?.(acting) ?? []} />
+          <Service frame={frame} reader={reader} />
           <SignedIn account={acting.wallet} />
-          <FootLines foot={frame.foot()} />
-          <PublicLink nav={frame.nav} />
-          <ThemeSwitch reader={reader} />
         </footer>
       </div>
     </nav>
@@ -56,7 +54,7 @@ function PaletteButton({ frame, account }: { frame: Frame; account: string }) {
   const pages = open.map(({ href, label }) => [href, label])
   return (
     <button
-      class="btn small scripted palettekey"
+      class="scripted palettekey"
       type="button"
       data-palette={assetPath('palette.js')}
       data-pages={JSON.stringify(pages)}
@@ -82,7 +80,9 @@ function NavGroup({ name, frame: { nav, counts }, here, acting }: GroupProps) {
   const known = counts?.(acting)
   return (
     <section>
-      <h2 id={id}>{name}</h2>
+      <h2 class="vh" id={id}>
+        {name}
+      </h2>
       <ul class="bare" aria-labelledby={id}>
         {items.map(({ href, icon, label }) => (
           <li>
@@ -132,6 +132,24 @@ export function FamilyTabs({ nav, here }: { nav: Frame['nav']; here: string }) {
   )
 }
 
+/** How the service is: a dot and a word, from which what stands behind it opens. */
+function Service({ frame, reader }: Pick<RailProps, 'frame' | 'reader'>) {
+  const foot = frame.foot()
+  return (
+    <details>
+      <summary>
+        <i class={['dot', !foot.isWell && 'warn']}></i>
+        <span class="lb">{foot.status}</span>
+      </summary>
+      <div class="about">
+        <FootLines foot={foot} />
+        <PublicLink nav={frame.nav} />
+        <ThemeSwitch reader={reader} />
+      </div>
+    </details>
+  )
+}
+
 function PublicLink({ nav }: { nav: Frame['nav'] }) {
   const first = nav.find(({ group }) => group === 'Public')
   return first ? <a href={first.href}>Public pages</a> : null
@@ -139,10 +157,15 @@ function PublicLink({ nav }: { nav: Frame['nav'] }) {
 
 const SignedIn = ({ account }: { account: string }) => (
   <form class="who" method="post" action="/api/auth/logout" data-account={account}>
-    <RosetteMark hash={account} />
-    <Address value={account} />
-    <button class="link" type="submit">
-      Sign out
+    <a href="/dashboard/settings">
+      <RosetteMark hash={account} />
+      <span class="lb">
+        <Address value={account} />
+      </span>
+    </a>
+    <button type="submit">
+      <Icon name="out" />
+      <span class="lb">Sign out</span>
     </button>
   </form>
 )

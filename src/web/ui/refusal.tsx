@@ -62,7 +62,7 @@ type FramedProps = RefusalProps & { acting: Actor }
 const Framed = ({ refusal, requestId, acting }: FramedProps) => (
   <>
     <PageHead title={titleOf(refusal)} />
-    <section class="sheet" id="missing">
+    <section class="sec" id="missing">
       <Empty
         hash={acting.account}
         title={whatOf(refusal)}
@@ -111,7 +111,7 @@ function adviceOf({ status }: Refusal): string {
 type RefusalProps = { refusal: Refusal; requestId: string }
 
 const RefusalPage = ({ refusal, requestId }: RefusalProps) => (
-  <section class="sheet">
+  <section class="sec">
     <div class="empty">
       <Rosette hash={new Bun.CryptoHasher('sha256').update(refusal.type).digest('hex')} plain />
       <h1>{titleOf(refusal)}</h1>

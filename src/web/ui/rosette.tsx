@@ -1,5 +1,13 @@
 /** A hash drawn as a banknote's rosette. */
-import { brandHash, rosetteHues, rosetteMarkPaths, rosettePaths } from '../../verify/rosette.ts'
+import {
+  brandHash,
+  rosetteHues,
+  rosetteMarkPaths,
+  rosettePaths,
+  rosetteSize,
+} from '../../verify/rosette.ts'
+
+const box = `0 0 ${rosetteSize} ${rosetteSize}`
 
 type RosetteProps = {
   hash: string
@@ -15,7 +23,7 @@ type RosetteProps = {
 export const Rosette = ({ hash, label, plain }: RosetteProps) => (
   <svg
     class={['ros', plain ? false : dyeOf(hash)]}
-    viewBox="0 0 400 400"
+    viewBox={box}
     role={label ? 'img' : undefined}
     aria-label={label}
     aria-hidden={label ? undefined : true}
@@ -28,20 +36,21 @@ export const Rosette = ({ hash, label, plain }: RosetteProps) => (
 
 /** The outermost ring alone, coarser, and a dot of the second hue, for the rows of a table. */
 export const RosetteMark = ({ hash, plain }: Omit<RosetteProps, 'label'>) => (
-  <svg class={['ros tiny', plain ? false : dyeOf(hash)]} viewBox="0 0 400 400" aria-hidden="true">
+  <svg class={['ros tiny', plain ? false : dyeOf(hash)]} viewBox={box} aria-hidden="true">
     {rosetteMarkPaths(hash).map((path) => (
       <path d={path} />
     ))}
-    {plain ? null : <circle cx="200" cy="200" r="46" />}
+    {plain ? null : <circle cx="400" cy="400" r="92" />}
   </svg>
 )
 
 /** The logo. `going`: it turns while something is in flight. */
 export const Logo = ({ going }: { going?: boolean }) => (
-  <svg class={['ros tiny', going && 'going']} viewBox="0 0 400 400" aria-hidden="true">
+  <svg class={['ros tiny', going ? 'going' : dyeOf(brandHash)]} viewBox={box} aria-hidden="true">
     {rosetteMarkPaths(brandHash).map((path) => (
       <path d={path} />
     ))}
+    {going ? null : <circle cx="400" cy="400" r="80" />}
   </svg>
 )
 

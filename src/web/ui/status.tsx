@@ -1,12 +1,15 @@
 /** A status in a word. */
 import type { Child } from './jsx-runtime.ts'
 
-/** `wait` is drawn as an open ring: not there yet, and nothing is wrong. */
-export type Tone = 'ok' | 'warn' | 'bad' | 'wait'
+/**
+ * The shape of a state: `wait` is an open ring, because nothing is wrong; `going` is live, `off`
+ * has ended.
+ */
+export type Tone = 'ok' | 'warn' | 'bad' | 'wait' | 'going' | 'off'
 
-/** A state in one or two words. The colour only repeats what the words say. */
+/** A state: a shape and one or two words. The colour only repeats them. */
 export const Badge = ({ tone, children }: { tone?: Tone; children: Child }) => (
-  <span class={['tag', tone]}>{children}</span>
+  <span class={['st', tone]}>{children}</span>
 )
 
 /** The hot dot beside what changes by itself. */

@@ -2,12 +2,21 @@
 import type { Actor, Membership, Role } from '../../kernel/acting.ts'
 import { toChecksumAddress } from '../../verify/address.ts'
 import { Address } from './address.tsx'
+import { Icon } from './icon.tsx'
 
 export const roleWords: Readonly<Record<Role, string>> = {
   owner: 'Owner',
   developer: 'Developer',
   billing: 'Billing',
   viewer: 'Viewer',
+}
+
+/** The rights of each role, in a sentence. */
+export const roleSentences: Readonly<Record<Role, string>> = {
+  owner: 'does everything, invites members and keeps the settings',
+  developer: 'makes keys below a cap of their own, runs models, sees those runs alone',
+  billing: 'pays, chooses the plan and reads statements, sees no runs',
+  viewer: 'sees everything and changes nothing',
 }
 
 type SwitcherProps = { acting: Actor; memberships: readonly Membership[] }
@@ -19,24 +28,36 @@ export function Switcher({ acting, memberships }: SwitcherProps) {
   const others = memberships.some((one) => one.account === account) || wallet === account
   const listed = others ? memberships : [{ account, role: acting.role }, ...memberships]
   return (
-    <form class="acts" method="post" action="/api/auth/account">
-      <label for="acting">Account</label>
-      <select class="in" id="acting" name="account">
-        <option value={wallet} selected={wallet === account}>
-          Your own
-        </option>
-        {listed.map((one) => (
-          <option value={one.account} selected={one.account === account}>
-            {shortOf(one.account)} · {roleWords[one.role]}
-          </option>
-        ))}
-      </select>
-      <button class="btn small" type="submit">
-        Switch
-      </button>
-    </form>
+    <details>
+      <summary>
+        <Icon name="sessions" />
+        <span class="lb">{wallet === account ? 'Your own account' : shortOf(account)}</span>
+      </summary>
+      <SwitchForm wallet={wallet} account={account} listed={listed} />
+    </details>
   )
 }
+
+type FormProps = { wallet: string; account: string; listed: readonly Membership[] }
+
+const SwitchForm = ({ wallet, account, listed }: FormProps) => (
+  <form class="acts" method="post" action="/api/auth/account">
+    <label for="acting">Account</label>
+    <select class="in" id="acting" name="account">
+      <option value={wallet} selected={wallet === account}>
+        Your own
+      </option>
+      {listed.map((one) => (
+        <option value={one.account} selected={one.account === account}>
+          {shortOf(one.account)} · {roleWords[one.role]}
+        </option>
+      ))}
+    </select>
+    <button class="btn small" type="submit">
+      Switch
+    </button>
+  </form>
+)
 
 function shortOf(account: string): string {
   const whole = toChecksumAddress(account)

@@ -1,4 +1,4 @@
-/** Tables of rows that can grow; where space is short each row is two lines. */
+/** Tables of ruled rows that can grow; where space is short each row is two lines. */
 import type { Child } from './jsx-runtime.ts'
 
 export type Column<Row> = {
@@ -13,8 +13,8 @@ export type Column<Row> = {
    */
   kind?: keyof typeof classes
   /**
-   * Where it stands in two lines: `mark`, `what`, `who` and `act` in the first, optional or not,
-   * `cost`, `state` and `when` in the second. Without it the first column is `what`, what is not
+   * Where it stands in two lines: `mark`, `what`, `cost` and `act` in the first, optional or not,
+   * `who`, `state` and `when` in the second. Without it the first column is `what`, what is not
    * optional stands in the second line behind its head, and the rest is left out.
    */
   at?: Place
@@ -33,19 +33,31 @@ type TableProps<Row> = {
   rowId?: (row: Row) => string
   /** The rows, where some differ from plain ones. */
   body?: Child
+  fold?: Fold | undefined
+  /** Heads of days between the rows. */
+  days?: Days<Row> | undefined
 }
 
+/** The moment of a row, and the head of its day (UTC), which begins at `day`. */
+export type Days<Row> = {
+  at: (row: Row) => number
+  head: (day: number) => { name: Child; sums: Child }
+}
+
+/** Below which width a row is two lines: 56, 46 or 36 rem of its own place; default `mid`. */
+export type Fold = 'early' | 'mid' | 'late'
+
 /**
- * Green-bar rows. Below 46 rem rows are two lines and keep when they happened: nothing is cut off.
- * A table that is still too wide scrolls by itself.
+ * Ruled rows of 36 px. Where one has no room it is two lines and keeps when it happened: nothing is
+ * cut off. A row whose first link has the class `to` is that link.
  */
-export const Table = <Row,>({ caption, columns, rows, ...more }: TableProps<Row>) => (
+export const Table = <Row,>({ caption, columns, rows, fold = 'mid', ...more }: TableProps<Row>) => (
   <section class="scroll" tabindex="0" aria-label={`Table: ${caption}`}>
-    <table class="bars">
+    <table class={['ruled two', fold]}>
       <thead>
         <tr>
-          {columns.map(({ head, kind }) => (
-            <th scope="col" class={classOf(kind)}>
+          {columns.map(({ head, kind }, i) => (
+            <th scope="col" class={classOf(kind)} data-at={placeOf(columns, i)}>
               {kind === 'unnamed' ? <span class="vh">{head}</span> : head}
             </th>
           ))}
@@ -53,12 +65,41 @@ export const Table = <Row,>({ caption, columns, rows, ...more }: TableProps<Row>
       </thead>
       <tbody id={more.bodyId}>
         {more.body ??
-          rows.map((row) => <TableRow columns={columns} row={row} id={more.rowId?.(row)} />)}
+          rows.map((row, i) => (
+            <>
+              {more.days ? (
+                <DayHead days={more.days} of={row} after={rows[i - 1]} columns={columns.length} />
+              ) : null}
+              <TableRow columns={columns} row={row} id={more.rowId?.(row)} />
+            </>
+          ))}
       </tbody>
       {columns.some(({ total }) => total !== undefined) ? <Totals columns={columns} /> : null}
     </table>
   </section>
 )
+
+const dayMs = 86_400_000
+
+type DayHeadProps<Row> = { days: Days<Row>; of: Row; after: Row | undefined; columns: number }
+
+/** A bar above the first row of a day; a script puts new rows of that day below it. */
+function DayHead<Row>({ days, of, after, columns }: DayHeadProps<Row>) {
+  const dayOf = (row: Row) => days.at(row) - (days.at(row) % dayMs)
+  const day = dayOf(of)
+  if (after !== undefined && dayOf(after) === day) return null
+  const { name, sums } = days.head(day)
+  return (
+    <tr class="day" data-day={new Date(day).toISOString().slice(0, 10)}>
+      <th scope="rowgroup" colspan={String(columns)}>
+        <span>
+          <b>{name}</b>
+          <span>{sums}</span>
+        </span>
+      </th>
+    </tr>
+  )
+}
 
 const Totals = <Row,>({ columns }: { columns: readonly Column<Row>[] }) => (
   <tfoot>
@@ -143,8 +184,8 @@ function labelOf<Row>(columns: readonly Column<Row>[], i: number): string | unde
 }
 
 type PagerProps = {
-  /** "Showing 20 of 1,284", "End of list." */
-  children: Child
+  /** "Showing 20 of 1,284", a file of all rows. */
+  children?: Child
   /** The next page of older entries; undefined at the end. */
   older?: string | undefined
   /** Back to the newest; undefined when they are shown. */

@@ -145,7 +145,7 @@ describe.each(engines)('sessions on %s', (engine) => {
     expect(await json.json()).toMatchObject({ object: 'session', current: false })
     const panel = await revoke({ 'hx-request': 'true', accept: 'text/html' })
     expect(panel.status).toBe(200)
-    expect(await panel.text()).toMatch(/^<section class="sheet" id="sessions"/)
+    expect(await panel.text()).toMatch(/^<section class="sec" id="sessions"/)
     const form = await revoke({ accept: 'text/html' })
     expect([form.status, form.headers.get('location')]).toEqual([303, '/dashboard/sessions'])
   })

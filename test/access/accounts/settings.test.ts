@@ -71,7 +71,7 @@ describe.each(engines)('the settings of an account on %s', (engine) => {
     expect(await patched.json()).toMatchObject({ object: 'settings', retention: '24h' })
     const panel = await post('retention=30d', { 'hx-request': 'true' })
     expect(panel.status).toBe(200)
-    expect(await panel.text()).toStartWith('<section class="sheet" id="retention"')
+    expect(await panel.text()).toStartWith('<section class="sec" id="retention"')
     expect(await kept()).toBe('30d')
     const plain = await post('retention=24h', {})
     expect([plain.status, plain.headers.get('location')]).toEqual([303, '/dashboard/settings'])
@@ -178,6 +178,6 @@ describe('signing out everywhere else', () => {
     await signInWith(own)
     const headers = { 'hx-request': 'true', accept: 'text/html' }
     const answer = await own.call('/api/portal/sessions', { headers })
-    expect(await answer.text()).toStartWith('<section class="sheet" id="sessions"')
+    expect(await answer.text()).toStartWith('<section class="sec" id="sessions"')
   })
 })

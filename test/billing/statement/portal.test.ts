@@ -161,7 +161,7 @@ describe.each(engines)('the dashboard’s statement on %s', (engine) => {
 
     test('200 with the panel alone for htmx', async () => {
       const part = await html('', htmx)
-      expect(part).toStartWith('<section class="sheet" id="statement"')
+      expect(part).toStartWith('<section class="sec" id="statement"')
     })
 
     test('200 and says what will stand there while nothing moved', async () => {

@@ -26,7 +26,7 @@ export const Console = () => (
       </div>
     </PageHead>
     <Split>
-      <section class="sheet" aria-label="Conversation">
+      <section class="sec" aria-label="Conversation">
         <div class="talk" aria-live="polite">
           <p class="you">Why batch receipts before writing a root to the chain?</p>
           <p class="it">
@@ -78,7 +78,7 @@ export const Console = () => (
       }
       requestId="req_01k7r01x"
     />
-    <section class="sheet">
+    <section class="sec">
       <Empty
         hash={hashOf(account)}
         title="No runs in this session yet"
@@ -87,7 +87,7 @@ export const Console = () => (
         Send a message above. Each run gets a signed receipt you can keep or share.
       </Empty>
     </section>
-    <section class="sheet">
+    <section class="sec">
       <Loading what="runs" />
     </section>
   </>

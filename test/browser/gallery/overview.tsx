@@ -57,7 +57,7 @@ export const Overview = () => (
     >
       At today’s pace it stops in about 40 minutes.
     </Notice>
-    <section class="sheet purse">
+    <section class="sec purse">
       <div class="sum">
         <h2>Balance</h2>
         <Amount nusd={48_217_904_038n} />

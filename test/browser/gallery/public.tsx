@@ -197,7 +197,7 @@ export const Explorer = () => (
 
 export const SignIn = () => (
   <Split>
-    <section class="sheet" aria-labelledby="connect">
+    <section class="sec" aria-labelledby="connect">
       <header>
         <h1 id="connect">Connect a wallet</h1>
         <small class="quiet">Step 1 of 2</small>

@@ -37,6 +37,7 @@ export const frame: Frame = {
     { href: '/docs', label: 'API', group: 'Public' },
   ],
   foot: () => ({
+    isWell: true,
     signer,
     chainId: 4663,
     block: 8_120_447,

@@ -177,7 +177,7 @@ describe('POST /api/portal/console/cap', () => {
     expect([form.status, form.headers.get('location')]).toEqual([303, '/dashboard/console'])
     const headers = { 'hx-request': 'true' }
     const htmx = await own.call(`${path}/cap`, { json: { cap: '4' }, headers })
-    expect(await htmx.text()).toStartWith('<section class="sheet" id="console-key"')
+    expect(await htmx.text()).toStartWith('<section class="sec" id="console-key"')
   })
 
   test.each(['0', '-1', 'much', '', '0.0000000001', '99999999'])(

@@ -154,7 +154,7 @@ describe('alerts', () => {
     }
     expect(shown(0)).toBe('')
     expect(shown(1)).not.toContain('<details')
-    expect(shown(3)).toContain('<details class="alerts">')
+    expect(shown(3)).toContain('<div class="bleed alerts"><details>')
     expect(shown(3)).toMatch(
       /<summary[^>]*>(?:(?!<\/summary>).)*3 things need you.*?agent 0 expires/s,
     )

@@ -104,7 +104,7 @@ describe('the dashboard’s passports', () => {
     const next = `/api/portal/passports?limit=1&after=${first.last_id}`
     expect((await (await one.own.call(next)).json()).data[0].handle).toBe('list-one')
     const fragment = await one.own.call('/api/portal/passports', { headers: htmx })
-    expect(await fragment.text()).toStartWith('<section class="sheet" id="passports"')
+    expect(await fragment.text()).toStartWith('<section class="sec" id="passports"')
     const other = await arrive(w)
     const foreign = await other.own.call(next)
     expect([foreign.status, (await foreign.json()).error.param]).toEqual([400, 'after'])

@@ -83,7 +83,7 @@ describe.each(engines)('receipts in a browser on %s', (engine) => {
       const headers = { 'hx-request': 'true' }
       for (const path of ['/dashboard/receipts', '/api/portal/receipts']) {
         const text = await (await own.call(path, { headers })).text()
-        expect(text).toStartWith('<section class="sheet" id="receipts"')
+        expect(text).toStartWith('<section class="sec listed" id="receipts"')
       }
     })
   })

@@ -14,32 +14,70 @@ const cases = themes.flatMap((theme) =>
 )
 
 test.each(cases)('the colours of charts are told apart, %s, eyes: %s', (theme, eye) => {
-  const seen = [1, 2, 3, 4, 5, 6].map((n) => labOf(through(eye, colour(`c${n}`, theme))))
+  const seen = [1, 2, 3, 4, 5, 6].map((n) => labOf(through(eye, colour(`i${n}`, theme))))
   for (const [i, one] of seen.entries()) {
     for (const [j, other] of seen.entries()) {
       if (j <= i) continue
       const apart = Math.hypot(...one.map((value, k) => value - (other[k] ?? 0)))
       // A difference of 0.02 can just be seen.
-      expect([`c${i + 1}`, `c${j + 1}`, apart > 0.1]).toEqual([`c${i + 1}`, `c${j + 1}`, true])
+      expect([`i${i + 1}`, `i${j + 1}`, apart > 0.1]).toEqual([`i${i + 1}`, `i${j + 1}`, true])
     }
   }
 })
 
 test.each(themes)('each stands out from the paper by 3 to 1, %s', (theme) => {
-  const paper = lightOf(colour('sheet', theme))
-  for (const name of ['c1', 'c2', 'c3', 'c4', 'c5', 'c6']) {
+  const paper = lightOf(colour('paper', theme))
+  for (const name of ['i1', 'i2', 'i3', 'i4', 'i5', 'i6']) {
     const own = lightOf(colour(name, theme))
     const contrast = (Math.max(own, paper) + 0.05) / (Math.min(own, paper) + 0.05)
     expect([name, contrast >= 3]).toEqual([name, true])
   }
 })
 
-/** A token of the stylesheet as linear sRGB. */
+/** The least contrast of each pair: 4.5 of text and 3 of shapes, more where the design has more. */
+const pairs: [front: string, back: string, least: number][] = [
+  ['ink', 'paper', 12],
+  ['ink', 'bar', 11],
+  ['ink-2', 'paper', 7],
+  ['ink-2', 'bar', 6],
+  ['ink-2', 'bar-2', 4.5],
+  ['go', 'paper', 4.5],
+  ['go', 'bar', 4.5],
+  ['go-on', 'go', 4.5],
+  ['warn', 'paper', 4.5],
+  ['warn', 'bar', 4.5],
+  ['warn', 'warn-wash', 4.5],
+  ['bad', 'paper', 4.5],
+  ['bad', 'bar', 6.1],
+  ['bad', 'bad-wash', 4.5],
+  ['ink', 'warn-wash', 4.5],
+  ['ink', 'bad-wash', 4.5],
+  ['hot', 'paper', 4.6],
+  ['hot', 'bar', 4.6],
+  ['edge', 'paper', 3.5],
+  ['edge', 'bar', 3.4],
+  ['edge', 'in', 3],
+  ['cream', 'cloth', 12],
+  ['cream', 'cloth-up', 4.5],
+  ['cream-2', 'cloth', 8],
+  ['cream-2', 'cloth-up', 4.5],
+  ['gilt', 'cloth', 3],
+]
+
+test.each(themes)('text stands out by 4.5 to 1 and shapes by 3 to 1 at least, %s', (theme) => {
+  for (const [front, back, least] of pairs) {
+    const [one, other] = [lightOf(colour(front, theme)), lightOf(colour(back, theme))]
+    const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05)
+    expect([front, back, contrast >= least]).toEqual([front, back, true])
+  }
+})
+
+/** A token of the stylesheet as linear sRGB; cloth is the same by day and by night. */
 function colour(name: string, theme: (typeof themes)[number]): number[] {
-  const found = new RegExp(`--${name}: light-dark\\(oklch\\((.*?)\\), oklch\\((.*?)\\)\\)`).exec(
-    css,
-  )
-  const [L = 0, C = 0, H = 0] = (found?.[theme === 'light' ? 1 : 2] ?? '')
+  const themed = `--${name}: light-dark\\(oklch\\((.*?)\\), oklch\\((.*?)\\)\\)`
+  const found = new RegExp(themed).exec(css) ?? new RegExp(`--${name}: oklch\\((.*?)\\)`).exec(css)
+  if (!found) throw new Error(`the stylesheet has no token ${name}`)
+  const [L = 0, C = 0, H = 0] = (found[theme === 'light' ? 1 : 2] ?? found[1] ?? '')
     .split(' ')
     .map((part) => Number.parseFloat(part) / (part.endsWith('%') ? 100 : 1))
   const [a, b] = [C * Math.cos((H * Math.PI) / 180), C * Math.sin((H * Math.PI) / 180)]

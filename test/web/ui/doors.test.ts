@@ -84,7 +84,7 @@ describe('assets', () => {
     }
     const html = await (await get('/overview', { accept: 'text/html' })).text()
     expect(html).toContain(`<link rel="manifest" href="${assetPath('manifest.webmanifest')}">`)
-    expect(html.match(/<meta name="theme-color" content="#[0-9a-f]{6}" media=/g)).toHaveLength(2)
+    expect(html.match(/<meta name="theme-color" content="#[0-9a-f]{6}">/g)).toHaveLength(1)
   })
 
   const outside = [
@@ -140,7 +140,7 @@ describe('GET of a page', () => {
 
   test('its main part to htmx, the whole to htmx that fills the body', async () => {
     const part = await (await get('/overview', { 'hx-request': 'true' })).text()
-    expect(part).toStartWith('<div class="bar"><h1>Overview</h1>')
+    expect(part).toStartWith('<header class="head"><h1>Overview</h1>')
     const headers = { 'hx-request': 'true', 'hx-request-type': 'full' }
     expect(await (await get('/overview', headers)).text()).toStartWith('<!doctype html>')
   })

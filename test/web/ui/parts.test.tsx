@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { rosetteHues } from '../../../src/verify/rosette.ts'
+import { rosetteHues, rosetteMarkPaths } from '../../../src/verify/rosette.ts'
 import { Address } from '../../../src/web/ui/address.tsx'
 import { Amount, amountText } from '../../../src/web/ui/amount.tsx'
 import { BarChart } from '../../../src/web/ui/chart.tsx'
@@ -90,8 +90,34 @@ describe('hashes', () => {
   test('a figure never changes: it is an identity', () => {
     const digest = new Bun.CryptoHasher('sha256').update(String(<Rosette hash={hash} plain />))
     expect(digest.digest('hex')).toMatchInlineSnapshot(
-      `"f525d5a9a6287742e10f279d2801bed2e2d89c80203b702f45dcf2cb75c044c6"`,
+      `"074a9278b825df13f4f870a50b31bbd76c64c68fa7b863a08d4b8263673272f9"`,
     )
+  })
+
+  test('the smooth line of a figure goes through the points of its ring, and closes', () => {
+    // The mark of this hash: its first bytes give the petals, turns and depth.
+    const [teeth, turns, depth] = [7 + (0x9c % 12), 2 + (0x4f % 4), 0.35 + 0x27 / 510]
+    const [path = ''] = rosetteMarkPaths(hash)
+    const all = (path.match(/-?\d+/g) ?? []).map(Number)
+    const [start = [], first = [], ...rest] = Array.from({ length: all.length / 2 }, (_, i) =>
+      all.slice(2 * i, 2 * i + 2),
+    )
+    let [at, control] = [start, [0, 0]]
+    const through = rest.map((step, i) => {
+      const to = [0, 1].map((k) => (at[k] ?? 0) + (step[k] ?? 0))
+      const from = [0, 1].map((k) => (i === 0 ? (first[k] ?? 0) : (at[k] ?? 0) - (control[k] ?? 0)))
+      control = [0, 1].map((k) => (at[k] ?? 0) + (from[k] ?? 0))
+      const middle = [0, 1].map((k) => ((at[k] ?? 0) + 2 * (control[k] ?? 0) + (to[k] ?? 0)) / 4)
+      at = to
+      return middle
+    })
+    expect(at).toEqual(start)
+    for (const [i, [x = 0, y = 0]] of through.entries()) {
+      const angle = ((i + 1) / through.length) * 2 * Math.PI * turns
+      const reach = 380 * (1 - depth / 2 + (depth / 2) * Math.cos((teeth / turns) * angle))
+      const [off, along] = [x - 400 - reach * Math.cos(angle), y - 400 - reach * Math.sin(angle)]
+      expect(Math.hypot(off, along)).toBeLessThan(3)
+    }
   })
 
   test('a figure has two hues of its hash, the same wherever it is drawn', () => {
@@ -105,7 +131,7 @@ describe('hashes', () => {
 
   test.each(['', 'zz', '0x', '0', '<script>'])('%p has a figure too', (odd) => {
     expect(String(<RosetteMark hash={odd} />)).toMatch(
-      /^<svg [^<]*><path d="M[\d\s.l-]+z"><\/path><circle [^>]+><\/circle><\/svg>$/,
+      /^<svg [^<]*><path d="M[\d\sqt-]+z"><\/path><circle [^>]+><\/circle><\/svg>$/,
     )
   })
 })

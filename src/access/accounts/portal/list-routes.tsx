@@ -40,7 +40,7 @@ type ListParts<Row, More> = {
   name: string
   right: Right
   query: RowQuery
-  look: (view: More & { now: number; query: URLSearchParams }) => ListLook<Row>
+  look: (view: More & Pick<Listed<Row>, 'now' | 'query'>) => ListLook<Row>
   /** The parts of the look beside the rows. */
   readMore: (acting: Actor) => Promise<More>
   /** @throws Refusal 'invalid_request' for a filter that cannot be read */

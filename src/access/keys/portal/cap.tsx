@@ -23,9 +23,9 @@ export function CapPanel({ view }: Props) {
         <CapMeter shown={shown} />
         <Facts
           of={[
-            ['Spent', <Amount nusd={spent} />],
-            ['Held by runs now', <Amount nusd={held} />],
-            ['Left', <Amount nusd={key.capLimit - spent - held} />],
+            ['Spent', <Amount nusd={spent} as="list" round="up" />],
+            ['Held by runs now', <Amount nusd={held} as="list" round="up" />],
+            ['Left', <Amount nusd={key.capLimit - spent - held} as="list" round="down" />],
             ['Resets', end === null ? 'Never' : <When at={end} now={now} />],
           ]}
         />

@@ -10,7 +10,7 @@ import { SidePanel } from '../../../web/ui/side-panel.tsx'
 import type { KeyListFilter } from '../browse.ts'
 import type { ShownKey } from '../shown-key.ts'
 import { ownKeyQuery, stateWords } from './key-query.ts'
-import { keyColumns, keysPath, newKeyPath } from './key-state.tsx'
+import { keyColumns, keysPath, nearlySpentFirst, newKeyPath } from './key-state.tsx'
 
 export type ListView = {
   account: string
@@ -41,8 +41,8 @@ export function KeysPanel({ list }: { list: ListView }) {
       id="all-keys"
       title={wanted.state ? `${stateWords[wanted.state]} keys` : 'Keys in use'}
       noun="keys"
-      items={found.items}
-      columns={keyColumns(now, wanted.state === undefined && !wanted.name ? 'tree' : 'list')}
+      items={isTree(wanted) ? nearlySpentFirst(found.items) : found.items}
+      columns={keyColumns(now, isTree(wanted) ? 'tree' : 'list')}
       href={pathWith(keysPath, wanted)}
       next={found.hasMore ? found.items.at(-1)?.key.id : undefined}
       isFirst={isFirst}
@@ -53,6 +53,8 @@ export function KeysPanel({ list }: { list: ListView }) {
     />
   )
 }
+
+const isTree = ({ state, name }: KeyListFilter): boolean => state === undefined && !name
 
 const Filters = ({ wanted }: { wanted: KeyListFilter }) => {
   const list = { path: keysPath, of: ownKeyQuery, values: wanted }
@@ -83,8 +85,8 @@ function emptyOf({ name, state }: KeyListFilter) {
   }
 }
 
-function footText({ found: { items, hasMore }, wanted, isFirst }: ListView): string {
-  if (hasMore) return `Showing ${items.length}. Older keys follow.`
-  if (wanted.state === 'expired' || wanted.state === 'revoked' || !isFirst) return 'End of list.'
+function footText({ found: { items, hasMore }, wanted, isFirst }: ListView): string | undefined {
+  if (hasMore) return `The newest ${items.length}.`
+  if (wanted.state === 'expired' || wanted.state === 'revoked' || !isFirst) return undefined
   return items.length === 1 ? '1 key' : `${items.length} keys`
 }

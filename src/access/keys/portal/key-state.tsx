@@ -5,7 +5,6 @@ import type { Refusal } from '../../../kernel/refusal.ts'
 import { type CapWindow, capWindows } from '../../../ledger/window.ts'
 import type { KeyRow } from '../../../storage/db/schema/schema.ts'
 import type { Draft } from '../../../web/http/fields.ts'
-import { ButtonLink } from '../../../web/ui/button.tsx'
 import { Hash } from '../../../web/ui/hash.tsx'
 import { Meter } from '../../../web/ui/meter.tsx'
 import { SideLink } from '../../../web/ui/side-panel.tsx'
@@ -47,7 +46,8 @@ export type DetailView = KeyDetail & {
 type KeyStateProps = { shown: ShownKey; now: Millis }
 
 /** The state, whether a key above causes it, and an expiry within a week. */
-export function StateBadge({ shown: { key, chain }, now }: KeyStateProps) {
+export function StateBadge({ shown, now }: KeyStateProps) {
+  const { key, chain } = shown
   const status = statusOf(chain, now)
   const isOwn = statusOf([key], now) === status
   const words = isOwn ? stateWords[status] : `${stateWords[status]} above`
@@ -58,7 +58,13 @@ export function StateBadge({ shown: { key, chain }, now }: KeyStateProps) {
     return <Badge tone={key.pausedReason === 'leak' ? 'bad' : 'warn'}>{words}</Badge>
   }
   const end = endOf(chain)
-  if (end - now > 7 * dayMs) return <Badge tone="ok">{words}</Badge>
+  if (end - now > 7 * dayMs) {
+    return isNearlySpent(shown) ? (
+      <Badge tone="warn">Nearly spent</Badge>
+    ) : (
+      <Badge tone="ok">{words}</Badge>
+    )
+  }
   return (
     <Badge tone="warn">
       Expires <When at={end} now={now} />
@@ -72,6 +78,26 @@ export const endOf = (chain: ShownKey['chain']): Millis =>
 
 /** The spending of its current window, and the holds of runs in flight. */
 export const usedOf = ({ window }: ShownKey): Nusd => (window?.spent ?? 0n) + (window?.held ?? 0n)
+
+/** Whether less than a tenth of its cap is left. */
+export const isNearlySpent = (shown: ShownKey): boolean =>
+  usedOf(shown) * 10n > shown.key.capLimit * 9n
+
+/** Keys in their order, but in each branch those first of whose caps the least is left. */
+export function nearlySpentFirst(keys: readonly ShownKey[]): ShownKey[] {
+  const known = new Set(keys.map(({ key }) => key.id))
+  const below = Map.groupBy(keys, ({ key: { parentId } }) =>
+    parentId !== null && known.has(parentId) ? parentId : '',
+  )
+  const branch = (id: string): ShownKey[] =>
+    (below.get(id) ?? [])
+      .toSorted((a, b) => perMilleOf(b) - perMilleOf(a))
+      .flatMap((one) => [one, ...branch(one.key.id)])
+  return branch('')
+}
+
+const perMilleOf = (shown: ShownKey): number =>
+  shown.key.capLimit === 0n ? 1000 : Number((usedOf(shown) * 1000n) / shown.key.capLimit)
 
 export const CapMeter = ({ shown }: { shown: ShownKey }) => (
   <Meter used={usedOf(shown)} limit={shown.key.capLimit} of={windowWords[shown.key.capWindow]} />
@@ -122,10 +148,6 @@ const RowActions = ({ of: { id, name, revokedAt } }: { of: KeyRow }) => {
           </SideLink>
         </>
       ) : null}
-      <ButtonLink small href={keyPath(id)}>
-        {revokedAt === null ? 'Manage' : 'View'}
-        {hidden}
-      </ButtonLink>
     </div>
   )
 }
@@ -135,9 +157,9 @@ function KeyCell({ shown: { key, chain }, look }: { shown: ShownKey; look: 'tree
   const parent = look === 'list' ? chain[1] : undefined
   return (
     <div class={depth > 0 ? ['kid', `d${depth}`] : undefined}>
-      <strong class="name" dir="auto" title={key.name}>
+      <a class="to name what" dir="auto" href={keyPath(key.id)} title={key.name}>
         {key.name}
-      </strong>
+      </a>
       <small class="quiet">
         <Hash value={key.fingerprint} />
         {parent ? ` under ${parent.name}` : null}

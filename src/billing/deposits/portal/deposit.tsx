@@ -2,13 +2,13 @@
 import { chainId } from '../../../kernel/chain.ts'
 import { type Nusd, toUsd } from '../../../kernel/money.ts'
 import { Address } from '../../../web/ui/address.tsx'
-import { amountText } from '../../../web/ui/amount.tsx'
+import { Amount, amountText } from '../../../web/ui/amount.tsx'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
 import { CopyBox } from '../../../web/ui/copy-box.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
 import { ActionForm, TextField } from '../../../web/ui/form.tsx'
 import { Notice } from '../../../web/ui/notice.tsx'
-import { Facts, Pad, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
+import { Facts, Figure, Pad, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { Qr } from '../../../web/ui/qr.tsx'
 import type { DepositPolicy } from '../deposit.ts'
 import { paymentOf } from '../payment.ts'
@@ -27,11 +27,24 @@ export type PayView = {
   trouble: boolean
 }
 
-export type DepositsView = { pay: PayView; history: HistoryView; claim: ClaimView }
+export type DepositsView = {
+  pay: PayView
+  history: HistoryView
+  claim: ClaimView
+  purse: { balance: Nusd; held: Nusd }
+}
 
 export const DepositsPage = ({ view }: { view: DepositsView }) => (
   <>
     <PageHead title="Deposits" />
+    <Figure
+      label="Available"
+      big={<Amount nusd={view.purse.balance - view.purse.held} as="sum" round="down" />}
+    >
+      <p>
+        <Amount nusd={view.purse.held} as="list" round="up" /> held by runs now
+      </p>
+    </Figure>
     <div class="stack">
       <Split>
         <PayPanel view={view.pay} />

@@ -7,7 +7,7 @@ import { ButtonLink } from '../../../web/ui/button.tsx'
 import { ChoiceTabs } from '../../../web/ui/filters.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { List } from '../../../web/ui/paged-list.tsx'
-import { Facts, Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
+import { Figure, PageHead } from '../../../web/ui/panel.tsx'
 import type { Column } from '../../../web/ui/table.tsx'
 import { dateText, ExactTime } from '../../../web/ui/when.tsx'
 import type { StatementDay } from '../days.ts'
@@ -30,16 +30,12 @@ export const StatementPage = ({ view }: { view: StatementView }) => (
         Export CSV
       </ButtonLink>
     </PageHead>
-    <Panel id="balance" title="Balance" aside={<Amount nusd={view.account.balance} />}>
-      <Pad>
-        <Facts
-          of={[
-            ['Held for runs in flight', <Amount nusd={view.account.held} />],
-            ['Available', <Amount nusd={view.account.balance - view.account.held} />],
-          ]}
-        />
-      </Pad>
-    </Panel>
+    <Figure label="Balance" big={<Amount nusd={view.account.balance} as="sum" round="down" />}>
+      <p>
+        <Amount nusd={view.account.held} as="list" round="up" /> held for runs in flight ·{' '}
+        <Amount nusd={view.account.balance - view.account.held} as="sum" round="down" /> available
+      </p>
+    </Figure>
     <StatementPanel view={view} />
   </>
 )
@@ -107,7 +103,8 @@ const dayColumns: Column<DayLine>[] = [
   {
     head: 'End of day',
     kind: 'number',
-    cell: ({ closing }) => (closing === undefined ? '' : <Amount nusd={closing} />),
+    cell: ({ closing }) =>
+      closing === undefined ? '' : <Amount nusd={closing} as="sum" round="down" />,
   },
 ]
 
@@ -117,7 +114,11 @@ const movementColumns: Column<Movement>[] = [
     cell: (line) => <Timed what={whatOf(line)} when={<ExactTime at={line.at} />} />,
   },
   { head: 'Amount', kind: 'number', at: 'cost', cell: (line) => <Signed nusd={changeOf(line)} /> },
-  { head: 'Balance', kind: 'number', cell: ({ balance }) => <Amount nusd={balance} /> },
+  {
+    head: 'Balance',
+    kind: 'number',
+    cell: ({ balance }) => <Amount nusd={balance} as="list" round="down" />,
+  },
 ]
 
 /** The time below the words: on a phone the amounts need the width. */
@@ -135,7 +136,7 @@ const Day = ({ at }: { at: number }) => (
 const Signed = ({ nusd }: { nusd: Nusd }) => (
   <>
     {nusd > 0n ? '+' : ''}
-    <Amount nusd={nusd} />
+    <Amount nusd={nusd} as="list" />
   </>
 )
 

@@ -23,7 +23,7 @@ export const RangeForm = ({ path, query, keeps, found }: RangeProps) => {
   const href = (days?: string) => pathWith(path, { days, [keeps]: query.get(keeps) ?? undefined })
   const isTyped = query.get('from') || query.get('to')
   return (
-    <search class="sheet">
+    <search class="sec">
       <form class="pad range" method="get" action={path}>
         <Tabs
           label="Range"

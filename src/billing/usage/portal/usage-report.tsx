@@ -43,7 +43,7 @@ export const UsageBody = ({ view: { account, now, query, found } }: { view: Usag
   ) : (
     <>
       <Uncounted of={found} />
-      <section class="sheet purse" aria-label="Spending">
+      <section class="sec purse" aria-label="Spending">
         <Spent of={found} />
         <SpendChart of={found} now={now} />
       </section>

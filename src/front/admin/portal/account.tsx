@@ -64,9 +64,13 @@ const columnsFor = (now: Millis): Column<AccountRow>[] => [
     head: 'Balance',
     kind: 'number',
     at: 'cost',
-    cell: ({ balance }) => <Amount nusd={balance} />,
+    cell: ({ balance }) => <Amount nusd={balance} as="sum" round="down" />,
   },
-  { head: 'Held', kind: 'optional-number', cell: ({ held }) => <Amount nusd={held} /> },
+  {
+    head: 'Held',
+    kind: 'optional-number',
+    cell: ({ held }) => <Amount nusd={held} as="list" round="up" />,
+  },
   {
     head: 'Opened',
     kind: 'optional',

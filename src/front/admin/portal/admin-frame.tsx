@@ -19,7 +19,7 @@ export const paths = {
 } as const
 
 const tabs = [
-  { href: adminPath, label: 'Status' },
+  { href: adminPath, label: 'Today' },
   { href: paths.accounts, label: 'Accounts' },
   { href: paths.models, label: 'Models and providers' },
   { href: paths.margins, label: 'Margins' },
@@ -40,7 +40,7 @@ export const adminPage = ({ frame, acting, title, tab, children }: AdminPagePart
     main: (
       <>
         <Tabs label="Administration" tabs={tabs} here={tab} />
-        <PageHead title={title} />
+        {tab === adminPath ? null : <PageHead title={title} />}
         {children}
       </>
     ),

@@ -60,11 +60,8 @@ const emptyWords: Readonly<Record<DepositView, string>> = {
   ignored: 'No deposit was too small or too large.',
 }
 
-function wordsBelow({ of, found, among }: DepositsView): string {
-  const which =
-    of === 'waiting' ? 'Oldest first.' : `Among the newest ${among.toLocaleString('en-US')}.`
-  return `${which} ${found.hasMore ? 'Older deposits follow.' : 'End of list.'}`
-}
+const wordsBelow = ({ of, among }: DepositsView): string =>
+  of === 'waiting' ? 'Oldest first.' : `Among the newest ${among.toLocaleString('en-US')}.`
 
 const columnsFor = (now: Millis): Column<DepositRow>[] => [
   { head: 'Seen', at: 'when', cell: ({ seenAt }) => <When at={seenAt} now={now} /> },

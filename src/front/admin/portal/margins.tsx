@@ -104,9 +104,9 @@ const Found = ({ query, of, unknown }: FoundProps) => (
     <Figures
       label={`${dateText(of.from)} to ${dateText(of.to - 1)}`}
       of={[
-        [<Amount nusd={of.totals.revenue} />, 'Revenue'],
-        [<Amount nusd={of.totals.cost} />, 'Cost'],
-        [<Amount nusd={marginOf(of.totals)} />, 'Margin'],
+        [<Amount nusd={of.totals.revenue} as="list" />, 'Revenue'],
+        [<Amount nusd={of.totals.cost} as="list" />, 'Cost'],
+        [<Amount nusd={marginOf(of.totals)} as="list" />, 'Margin'],
         [percentText(marginPercent(of.totals)) || 'None', 'Margin, of revenue'],
         [of.totals.runs.toLocaleString('en-US'), 'Runs with a known cost'],
       ]}
@@ -156,7 +156,7 @@ const Foot = ({ of: { by, rows, uncounted } }: { of: Margins }) => {
   const behind = `${uncounted.toLocaleString('en-US')} newer leaves are not counted yet.`
   return (
     <span>
-      {rows.length > rowsShown ? shown : 'End of list.'} {uncounted === 0 ? '' : behind}
+      {rows.length > rowsShown ? shown : ''} {uncounted === 0 ? '' : behind}
     </span>
   )
 }
@@ -179,20 +179,20 @@ function columnsOf({ by, totals }: Margins): Column<MarginRow>[] {
     {
       head: 'Revenue',
       kind: 'number',
-      cell: ({ revenue }) => <Amount nusd={revenue} />,
-      total: <Amount nusd={totals.revenue} />,
+      cell: ({ revenue }) => <Amount nusd={revenue} as="list" />,
+      total: <Amount nusd={totals.revenue} as="list" />,
     },
     {
       head: 'Cost',
       kind: 'number',
-      cell: ({ cost }) => <Amount nusd={cost} />,
-      total: <Amount nusd={totals.cost} />,
+      cell: ({ cost }) => <Amount nusd={cost} as="list" />,
+      total: <Amount nusd={totals.cost} as="list" />,
     },
     {
       head: 'Margin',
       kind: 'number',
       cell: (row) => <MarginCell row={row} />,
-      total: <Amount nusd={marginOf(totals)} />,
+      total: <Amount nusd={marginOf(totals)} as="list" />,
     },
     {
       head: 'Of revenue',
@@ -212,7 +212,7 @@ const MarginCell = ({ row }: { row: MarginRow }) => (
         <Badge tone="bad">Loss</Badge>{' '}
       </>
     ) : null}
-    <Amount nusd={marginOf(row)} />
+    <Amount nusd={marginOf(row)} as="list" />
   </>
 )
 

@@ -4,11 +4,27 @@ import { Badge } from '../../../web/ui/status.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 import type { Finding } from '../findings.ts'
 
-export const StatusPanel = ({ findings }: { findings: readonly Finding[] }) => (
-  <Panel id="parts" title="Service status" aside={<Overall findings={findings} />}>
-    <Table caption="Parts of the service" columns={columns} rows={findings} />
-  </Panel>
-)
+/** Parts that need attention stand open; those that are well are one folded line. */
+export function StatusPanel({ findings }: { findings: readonly Finding[] }) {
+  const [well, others] = [true, false].map((isWell) =>
+    findings.filter(({ tone }) => (tone === 'ok') === isWell),
+  ) as [Finding[], Finding[]]
+  return (
+    <Panel id="parts" title="Service" aside={<Overall findings={findings} />}>
+      {others.length > 0 ? (
+        <Table caption="Parts that need attention" columns={columns} rows={others} />
+      ) : null}
+      {well.length > 0 ? (
+        <details class="well">
+          <summary>
+            {well.length === 1 ? '1 part is well' : `${well.length} parts are well`}
+          </summary>
+          <Table caption="Parts that are well" columns={columns} rows={well} />
+        </details>
+      ) : null}
+    </Panel>
+  )
+}
 
 function Overall({ findings }: { findings: readonly Finding[] }) {
   const bad = findings.filter(({ tone }) => tone === 'bad').length

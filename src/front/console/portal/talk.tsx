@@ -42,7 +42,7 @@ export function ConsolePage({ view }: { view: ConsoleView }) {
         </div>
       </PageHead>
       <Split>
-        <section class="sheet chat" aria-label="Conversation">
+        <section class="sec chat" aria-label="Conversation">
           <Talk view={view} />
           <AskForm view={view} model={model} most={model && mostOf(tariffOf(model), ask)} />
         </section>
@@ -93,7 +93,7 @@ const ExchangeView = ({ said: { input, files, answer, run, isCommand } }: { said
     <AnswerView answer={answer} isCommand={isCommand ?? false} />
     {run ? (
       <p class="cost quiet">
-        <Amount nusd={run.cost} /> · Receipt{' '}
+        <Amount nusd={run.cost} as="list" /> · Receipt{' '}
         <IdLink value={receiptIdOf(run.id)} href={receiptPath(receiptIdOf(run.id))} />
       </p>
     ) : null}

@@ -180,7 +180,7 @@ function Tokens({ of: { shown } }: ReceiptProps) {
 function Cost({ of: { shown } }: ReceiptProps) {
   if (!shown) return <Dash />
   const { charge } = shown.receipt
-  return isHidden(charge) ? <Hidden /> : <Amount nusd={BigInt(charge.amount)} />
+  return isHidden(charge) ? <Hidden /> : <Amount nusd={BigInt(charge.amount)} as="list" />
 }
 
 const Hidden = () => <span class="quiet">Hidden</span>

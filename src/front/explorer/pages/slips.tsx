@@ -76,7 +76,7 @@ export const PublicSlips = ({ view }: { view: SlipsView }) =>
   view.page.items.length === 0 ? (
     <Empty
       hash={view.hash}
-      title={view.isFirst ? 'No public receipts yet' : 'End of list'}
+      title={view.isFirst ? 'No public receipts yet' : 'No older receipts'}
       action={
         <a class="btn" href={hrefOf({ ...view.place, isPublicOnly: !view.isFirst })}>
           {view.isFirst ? 'Show all receipts' : 'Newest'}

@@ -12,19 +12,24 @@ export function Alerts({ of, now, takesDeposits }: AlertsProps) {
   const all = of.map((alert) => wordsOf(alert, now, takesDeposits))
   const [first] = all
   if (first === undefined) return null
-  if (all.length === 1) return <AlertNote of={first} />
   return (
-    <details class="alerts">
-      <summary class={['note', toneOf(first)]}>
-        <Icon name={toneOf(first)} />
-        <p>
-          <strong>{all.length} things need you.</strong> {first.title}
-        </p>
-      </summary>
-      {all.map((words) => (
-        <AlertNote of={words} />
-      ))}
-    </details>
+    <div class="bleed alerts">
+      {all.length === 1 ? (
+        <AlertNote of={first} />
+      ) : (
+        <details>
+          <summary class={['note', toneOf(first)]}>
+            <Icon name={toneOf(first)} />
+            <p>
+              <strong>{all.length} things need you.</strong> {first.title}
+            </p>
+          </summary>
+          {all.map((words) => (
+            <AlertNote of={words} />
+          ))}
+        </details>
+      )}
+    </div>
   )
 }
 

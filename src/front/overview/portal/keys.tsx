@@ -1,6 +1,6 @@
 /** The keys panel of the overview. */
 import { depthOf, statusOf } from '../../../access/keys/key.ts'
-import { windowWords } from '../../../access/keys/portal/key-state.tsx'
+import { isNearlySpent, windowWords } from '../../../access/keys/portal/key-state.tsx'
 import type { ShownKey } from '../../../access/keys/shown-key.ts'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
@@ -20,14 +20,7 @@ export const KeysSummary = ({ account, keys, now }: KeysProps) => (
   <Panel
     id="keys"
     title="Keys"
-    aside={
-      keys.length === 0 ? null : (
-        <ButtonLink small href="/dashboard/keys">
-          Manage keys
-        </ButtonLink>
-      )
-    }
-    foot={keys.length > shownMax ? `Showing ${shownMax} of ${keys.length}` : null}
+    aside={keys.length === 0 ? null : <a href="/dashboard/keys">All {keys.length}</a>}
   >
     {keys.length === 0 ? (
       <Empty
@@ -42,7 +35,7 @@ export const KeysSummary = ({ account, keys, now }: KeysProps) => (
         Give each agent its own key, with a cap and an expiry date that you set.
       </Empty>
     ) : (
-      <Table caption="Keys" columns={columnsAt(now)} rows={keys.slice(0, shownMax)} />
+      <Table caption="Keys" columns={columnsAt(now)} rows={keys.slice(0, shownMax)} fold="late" />
     )}
   </Panel>
 )
@@ -52,12 +45,9 @@ const columnsAt = (now: number): Column<ShownKey>[] => [
     head: 'Key',
     cell: ({ key }) => (
       <div class={depthOf(key) > 0 ? ['kid', `d${depthOf(key)}`] : undefined}>
-        <strong class="name" dir="auto">
-          <a href={`/dashboard/keys/${key.id}`}>{key.name}</a>
-        </strong>
-        <small>
-          <code class="quiet">{key.fingerprint}</code>
-        </small>
+        <a class="to name what" dir="auto" href={`/dashboard/keys/${key.id}`}>
+          {key.name}
+        </a>
       </div>
     ),
   },
@@ -79,12 +69,16 @@ const columnsAt = (now: number): Column<ShownKey>[] => [
   { head: 'Expires', kind: 'spare', cell: ({ key }) => <When at={key.expiresAt} now={now} /> },
 ]
 
-function KeyState({ shown: { key, chain }, now }: { shown: ShownKey; now: number }) {
+function KeyState({ shown, now }: { shown: ShownKey; now: number }) {
+  const { key, chain } = shown
   const status = statusOf(chain, now)
   if (status === 'revoked') return <Badge tone="bad">Revoked</Badge>
   if (status === 'expired') return <Badge tone="bad">Expired</Badge>
   if (status === 'paused') return <Badge tone="warn">Paused</Badge>
-  if (key.expiresAt - now > expiresSoonMs) return <Badge tone="ok">Usable</Badge>
+  if (key.expiresAt - now > expiresSoonMs) {
+    if (isNearlySpent(shown)) return <Badge tone="warn">Nearly spent</Badge>
+    return <Badge tone="ok">Usable</Badge>
+  }
   return (
     <Badge tone="warn">
       Expires <When at={key.expiresAt} now={now} />

@@ -1,11 +1,11 @@
 /** The overview page: balance, spend, recent runs and keys. */
 import type { ShownKey } from '../../../access/keys/shown-key.ts'
 import { toUsd } from '../../../kernel/money.ts'
-import { receiptIdOf } from '../../../proof/receipts/receipt.ts'
 import {
   cost,
   figure,
-  model,
+  keyName,
+  modelTo,
   receiptPath,
   runPath,
   stateBy,
@@ -18,10 +18,10 @@ import { Amount, amountText, shortAmountText } from '../../../web/ui/amount.tsx'
 import { ButtonLink } from '../../../web/ui/button.tsx'
 import { BarChart, dollarTick } from '../../../web/ui/chart.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
-import { IdLink } from '../../../web/ui/hash.tsx'
-import { Facts, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
+import { Figure, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
+import { Spark } from '../../../web/ui/spark.tsx'
 import { Live } from '../../../web/ui/status.tsx'
-import { type Column, Table } from '../../../web/ui/table.tsx'
+import { Table } from '../../../web/ui/table.tsx'
 import { dateWords } from '../../../web/ui/when.tsx'
 import type { Alert } from '../alerts.ts'
 import { type Onboarding, stepsDone } from '../onboarding.ts'
@@ -56,73 +56,80 @@ export function Overview({ view }: { view: OverviewView }) {
   const recent = <RecentRuns view={view} />
   return (
     <>
+      <Alerts of={alerts} now={now} takesDeposits={view.takesDeposits} />
       <PageHead title="Overview">
         <div class="row">
           <ButtonLink href="/dashboard/console" icon="console">
             Open console
           </ButtonLink>
-          <ButtonLink href="/dashboard/keys/new" look="go" icon="plus">
+          <ButtonLink href="/dashboard/keys/new" icon="plus">
             New key
           </ButtonLink>
+          {view.takesDeposits ? (
+            <ButtonLink look="go" icon="deposits" href="/dashboard/deposits">
+              Deposit
+            </ButtonLink>
+          ) : null}
         </div>
       </PageHead>
-      <Alerts of={alerts} now={now} takesDeposits={view.takesDeposits} />
-      <section class="sheet purse" aria-label="Money">
-        <Purse view={view} />
-        <SpendChart spend={view.spend} />
-      </section>
-      {onboarding ? (
-        <Split>
-          {recent}
-          <Start of={onboarding} takesDeposits={view.takesDeposits} />
-        </Split>
-      ) : (
-        recent
-      )}
-      <KeysSummary account={account.id} keys={keys} now={now} />
+      <Balance view={view} />
+      <Split>
+        {recent}
+        <div class="stack wide">
+          {onboarding ? <Start of={onboarding} takesDeposits={view.takesDeposits} /> : null}
+          <KeysSummary account={account.id} keys={keys} now={now} />
+        </div>
+      </Split>
+      <SpendChart spend={view.spend} />
     </>
   )
 }
 
-const Purse = ({ view: { account, lasting, takesDeposits } }: { view: OverviewView }) => (
-  <div class="sum">
-    <h2>Balance</h2>
-    <div id="balance">
-      <Amount nusd={account.balance} />
-    </div>
-    <Facts
-      of={[
-        [
-          'Held by runs now',
-          <span id="held">
-            <Amount nusd={account.held} />
-          </span>,
-        ],
-        [
-          'Lasts about',
-          lasting ? `${daysText(lasting.days)} at ${roundText(lasting.perDay)} a day` : '–',
-        ],
-      ]}
-    />
-    <div class="row">
-      {takesDeposits ? (
-        <ButtonLink look="go" icon="deposits" href="/dashboard/deposits">
-          Deposit
-        </ButtonLink>
-      ) : null}
-      <ButtonLink href="/dashboard/usage">Export usage</ButtonLink>
-    </div>
-    {account.balance === 0n && !takesDeposits ? (
-      <p class="quiet">
-        <small>The operator of this server grants credit.</small>
+const Balance = ({ view }: { view: OverviewView }) => {
+  const { account, lasting, takesDeposits, spend } = view
+  return (
+    <Figure
+      label="Balance"
+      big={
+        <span id="balance">
+          <BalanceAmount nusd={account.balance} />
+        </span>
+      }
+      beside={
+        <Spark
+          title={`Spend per day, last ${spend.days.length} days.`}
+          values={spend.days.map(({ cost }) => Number(cost) / 1e9)}
+        />
+      }
+    >
+      <p>
+        <span id="held">
+          <HeldAmount nusd={account.held} />
+        </span>{' '}
+        held by runs now
+        {lasting ? (
+          <>
+            {' · '}lasts <b>{lastsText(lasting.days)}</b> at {roundText(lasting.perDay)} a day
+          </>
+        ) : null}
       </p>
-    ) : null}
-  </div>
-)
+      {account.balance === 0n && !takesDeposits ? (
+        <p>The operator of this server grants credit.</p>
+      ) : null}
+    </Figure>
+  )
+}
 
-const daysText = (days: number): string => {
-  if (days > 999) return 'years'
-  return days === 1 ? '1 day' : `${days.toLocaleString('en-US')} days`
+/** A balance is rounded down. */
+const BalanceAmount = ({ nusd }: { nusd: bigint }) => <Amount nusd={nusd} as="sum" round="down" />
+const HeldAmount = ({ nusd }: { nusd: bigint }) => <Amount nusd={nusd} as="list" round="up" />
+
+/** The most days that are counted; the pace is not known for longer. */
+const countedDaysMax = 90
+
+function lastsText(days: number): string {
+  if (days > countedDaysMax) return 'more than 3 months'
+  return days === 1 ? 'about 1 day' : `about ${days} days`
 }
 
 /** Rounded to the cent, or to three significant digits below one cent. */
@@ -139,13 +146,15 @@ function SpendChart({ spend: { days, total } }: { spend: Spend }) {
   const highest =
     top.cost === 0n ? 'No spend.' : `Highest ${shortAmountText(top.cost)} on ${labelOf(top.day)}.`
   return (
-    <div class="stack">
-      <div class="row apart">
-        <h2>Spend per day</h2>
-        <small class="quiet">
+    <Panel
+      id="spend-per-day"
+      title="Spend per day"
+      aside={
+        <small>
           {days.length} days: <data value={toUsd(total)}>{roundText(total)}</data>
         </small>
-      </div>
+      }
+    >
       <BarChart
         id="spend"
         finding={`Spend per day, last ${days.length} days. ${highest} Today so far ${today}.`}
@@ -159,7 +168,7 @@ function SpendChart({ spend: { days, total } }: { spend: Spend }) {
         head={['Day', 'Spend']}
         tick={dollarTick}
       />
-    </div>
+    </Panel>
   )
 }
 
@@ -181,18 +190,12 @@ const RecentRuns = ({ view }: { view: OverviewView }) => (
         hx-target="#recent-runs"
         hx-swap="innerMorph"
       >
-        <Live />
-      </span>
-    }
-    foot={
-      view.recent.length === 0 ? null : (
-        <>
-          <span>
+        <Live>
+          <a href="/dashboard/runs">
             {view.spend.runs.toLocaleString('en-US')} in {view.spend.days.length} days
-          </span>
-          <a href="/dashboard/runs">All runs</a>
-        </>
-      )
+          </a>
+        </Live>
+      </span>
     }
   >
     <div id="recent-runs">
@@ -209,33 +212,26 @@ const RecentRows = ({ view: { account, recent, receiptStateOf, now } }: { view: 
   ) : (
     <Table
       caption="Recent runs"
-      columns={[figure, receipt, model, cost, stateBy(receiptStateOf), when(now)]}
+      columns={[figure, modelTo(hrefOf), keyName, cost, stateBy(receiptStateOf), when(now)]}
       rows={recent}
+      fold="late"
       rowId={({ run }) => run.id}
     />
   )
 
-/** Links the receipt, or the run while it is in flight. */
-const receipt: Column<ShownRun> = {
-  head: 'Receipt',
-  at: 'what',
-  cell: ({ run }) =>
-    isInFlight(run) ? (
-      <IdLink value={run.id} href={runPath(run.id)} />
-    ) : (
-      <IdLink value={receiptIdOf(run.id)} href={receiptPath(run.id)} />
-    ),
-}
+/** The receipt, or the run while it is in flight. */
+const hrefOf = (run: ShownRun['run']): string =>
+  isInFlight(run) ? runPath(run.id) : receiptPath(run.id)
 
 /** One live message: the newest runs and everything that a run changes. */
 export const LiveMessage = ({ view }: { view: LiveView }) => (
   <>
     <RecentRows view={view} />
     <hx-partial hx-target="#balance" hx-swap="innerHTML">
-      <Amount nusd={view.account.balance} />
+      <BalanceAmount nusd={view.account.balance} />
     </hx-partial>
     <hx-partial hx-target="#held" hx-swap="innerHTML">
-      <Amount nusd={view.account.held} />
+      <HeldAmount nusd={view.account.held} />
     </hx-partial>
     {view.onboarding ? (
       <hx-partial hx-target="#start" hx-swap="outerHTML">

@@ -69,7 +69,7 @@ export const Audiences = ({ view }: { view: LandingView }) => (
 type AudienceProps = { icon: IconName; title: string; children: Child }
 
 const Audience = ({ icon, title, children }: AudienceProps) => (
-  <section class="sheet">
+  <section class="sec">
     <h3>
       <Icon name={icon} /> {title}
     </h3>

@@ -43,7 +43,7 @@ export function CheckSteps({ view: { baseUrl, signer, newest } }: { view: Landin
 type StepProps = { id: string; title: string; code: string; children: Child }
 
 const Step = ({ id, title, code, children }: StepProps) => (
-  <li class="sheet">
+  <li class="sec">
     <h3>{title}</h3>
     <p>{children}</p>
     <section class="code wrap" tabindex="0" aria-label={`Command: ${title}`}>

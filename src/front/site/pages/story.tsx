@@ -22,7 +22,7 @@ export function Story({ newest }: { newest: Judgement }) {
           end comes from your own browser, after it has checked the signature, the sum and the log.
         </p>
       </div>
-      <div class="sheet term">
+      <div class="sec term">
         {turnsOf(newest).map(([command, lines]) => (
           <div>
             <p class="asked">{command}</p>

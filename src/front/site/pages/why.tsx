@@ -9,8 +9,8 @@ import type { LandingView } from './landing-view.ts'
 export const Why = ({ view }: { view: LandingView }) => (
   <section class="stack" aria-labelledby="why-title">
     <h2 id="why-title">Why a gateway that leaves receipts</h2>
-    <div class="two">
-      <section class="sheet">
+    <div class="pair">
+      <section class="sec">
         <h3>
           <Icon name="warn" /> An agent overspent
         </h3>
@@ -20,7 +20,7 @@ export const Why = ({ view }: { view: LandingView }) => (
           balance does not cover that, the answer is 402 and nothing was spent.
         </p>
       </section>
-      <section class="sheet">
+      <section class="sec">
         <h3>
           <Icon name="search" /> A bill without evidence
         </h3>

@@ -28,7 +28,7 @@ type FormProps = {
  * it answers in place; without, its form posts to `/terminal`.
  */
 export const TerminalForm = ({ command = '', said, allowance }: FormProps) => (
-  <section class="sheet term" aria-label="Terminal">
+  <section class="sec term" aria-label="Terminal">
     <div class="screen" id="terminal-said" role="log" aria-label="Answers" tabindex="0">
       {said ? <TerminalOutputView said={said} /> : <Greeting />}
     </div>

@@ -10,7 +10,7 @@ type DocumentProps = { of: PassportRow; record: TrackRecord }
 
 /** The head of a passport's page. */
 export const PassportDocument = ({ of: row, record }: DocumentProps) => (
-  <article class="sheet passport" aria-labelledby="passport-name">
+  <article class="sec passport" aria-labelledby="passport-name">
     <div class="cover">
       <Rosette
         hash={figureHash(row.handle)}

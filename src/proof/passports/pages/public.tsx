@@ -235,7 +235,7 @@ const receiptColumns = (now: Millis): Column<PublicReceipt>[] => [
     kind: 'number',
     at: 'cost',
     cell: ({ share, run }) =>
-      share.sections.includes('charge') ? <Amount nusd={run.cost} /> : <Hidden />,
+      share.sections.includes('charge') ? <Amount nusd={run.cost} as="list" /> : <Hidden />,
   },
   {
     head: 'When',

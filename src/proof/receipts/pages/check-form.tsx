@@ -50,7 +50,7 @@ export const VerifyPage = ({ view, deps }: { view: CheckView; deps: Deps }) => (
 )
 
 const Form = ({ view }: { view: CheckView }) => (
-  <section class="sheet" aria-label="What to check">
+  <section class="sec" aria-label="What to check">
     <form
       class="pad stack"
       id="check"

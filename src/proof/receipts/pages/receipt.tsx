@@ -131,7 +131,7 @@ function Verification({ view: { judged, path, awaited } }: { view: ReceiptView }
       title="Verification"
       aside={
         <span class="row">
-          <span class={['tag', toneOf(judged)]} id="standing">
+          <span class={['st', toneOf(judged)]} id="standing">
             {stateWords(verdict)}
           </span>
           <ButtonLink href={path} small>

@@ -2,7 +2,7 @@
 import { toHex } from '../../../kernel/hex.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { sameOptions } from '../../../web/ui/filters.tsx'
-import { IdLink } from '../../../web/ui/hash.tsx'
+import { CopyId } from '../../../web/ui/hash.tsx'
 import type { ListLook } from '../../../web/ui/list-page.tsx'
 import { RosetteMark } from '../../../web/ui/rosette.tsx'
 import { StageBadge } from '../../../web/ui/stage.tsx'
@@ -42,10 +42,15 @@ const columnsAt = (now: number): Column<ShownReceipt>[] => [
   {
     head: 'Receipt',
     at: 'what',
-    cell: ({ run }) => <IdLink value={receiptIdOf(run.id)} href={ownPath(receiptIdOf(run.id))} />,
+    cell: ({ run }) => <CopyId value={receiptIdOf(run.id)} href={ownPath(receiptIdOf(run.id))} />,
   },
   { head: 'Model', at: 'who', cell: ({ run }) => run.model },
-  { head: 'Cost', kind: 'number', at: 'cost', cell: ({ run }) => <Amount nusd={run.cost} /> },
+  {
+    head: 'Cost',
+    kind: 'number',
+    at: 'cost',
+    cell: ({ run }) => <Amount nusd={run.cost} as="list" />,
+  },
   { head: 'State', at: 'state', cell: ({ stage }) => <StageBadge stage={stage} /> },
   {
     head: 'Seen by',
