@@ -1,4 +1,4 @@
-/** Walks table rows by keys: j and k move, Enter opens the row's link, Esc gives it back. */
+/** Walks the rows of tables by keys: j and k move, Enter opens the link of a row, Esc leaves it. */
 
 export function walkRows(): void {
   document.addEventListener('keydown', ({ key, target, ctrlKey, metaKey, altKey }) => {

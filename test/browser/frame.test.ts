@@ -182,7 +182,7 @@ describe.skipIf(noChromium)('what surrounds and lists, in a real browser', () =>
       await page.keyboard.press('Tab')
       expect(await width()).toBeGreaterThan(40)
       await rail.getByRole('button', { name: 'Sign out' }).waitFor()
-      await rail.getByText('All systems normal').locator('..').click()
+      await rail.locator('summary', { has: page.locator('.dot') }).click()
       await rail.getByText('Version').waitFor()
     })
   })
@@ -215,7 +215,7 @@ describe.skipIf(noChromium)('what surrounds and lists, in a real browser', () =>
       expect(new Set(icons).size).toBe(icons.length)
       expect(await rail.getByRole('link', { name: 'Runs' }).textContent()).toBe('Runs3')
       expect(await rail.getByRole('link', { name: 'Keys' }).textContent()).toBe('Keys2')
-      await rail.getByText('All systems normal').click()
+      await rail.locator('summary', { has: page.locator('.dot') }).click()
       for (const name of ['Sign out', 'Dark']) {
         const box = await rail.getByRole('button', { name }).boundingBox()
         expect((box?.y ?? 9999) + (box?.height ?? 0)).toBeLessThanOrEqual(800)
