@@ -163,10 +163,11 @@ describe.skipIf(noChromium)('the command palette, in a real browser', () => {
     await page.getByRole('link', { name: 'Find a page' }).click()
     await page.locator('#find-pages').getByRole('link', { name: 'Billing' }).waitFor()
     expect(await page.locator('#find-pages').textContent()).toContain('invoice')
-    expect(await axe(page)).toEqual([])
     await page.locator('#find-keys').getByRole('link', { name: 'research-fleet' }).click()
     await page.waitForURL(`**/dashboard/keys/${fleet}`)
     await context.close()
+    const faults = await at('/dashboard/find', [1280, 800], (page) => axe(page))
+    expect(faults).toEqual([])
   })
 
   test('a chosen entry is listed first the next time, and a pause asks with its button in focus', async () => {
