@@ -33,6 +33,8 @@ const wanted = {
   plus: 'plus',
   out: 'log-out',
   more: 'ellipsis',
+  send: 'arrow-up',
+  attach: 'paperclip',
 } as const
 
 type Attributes = Record<string, string>

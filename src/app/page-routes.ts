@@ -49,6 +49,7 @@ import { assets } from '../web/http/assets.ts'
 import type { ShowRefusal } from '../web/http/error-answers.ts'
 import { makePictures } from '../web/pictures/pictures.ts'
 import { htmlAnswers } from '../web/ui/html-answer.ts'
+import { countsOf } from '../web/ui/rail.tsx'
 import { refusalPages } from '../web/ui/refusal.tsx'
 import { themeRoute } from '../web/ui/theme.ts'
 import { frameOf } from './frame.ts'
@@ -72,7 +73,12 @@ export function mountPages(app: AnyElysia, deps: PublicDeps, slots: Slots): Show
   const frame = frameOf(deps)
   const pictures = makePictures()
   app
-    .use(htmlAnswers())
+    .use(
+      htmlAnswers(async (acting) => {
+        await deps.extent.note(acting, deps.clock.now())
+        return countsOf(frame, acting)
+      }),
+    )
     .use(assets())
     .use(docsApi(deps))
     .use(docsPages(deps, frame))

@@ -1,10 +1,10 @@
 /** Shows an answer of the console as it arrives. */
 
-import { type Answer, type CallPiece, readAnswer } from '../front/console/answer-parts.ts'
 import type { SentFile } from '../front/console/files.ts'
 import { inputText, tokensText } from '../front/console/talk.ts'
 import type { JsonObject } from '../kernel/json-object.ts'
 import { maxNusd, toUsd } from '../kernel/money.ts'
+import { type Answer, type CallPiece, readAnswer } from '../models/answers/answer-parts.ts'
 import { outputUnitsOf } from '../models/meter.ts'
 import { callFolds, drawnImages, reasoningFold, sentFiles } from './console-parts.ts'
 import { byId, element } from './dom.ts'
@@ -42,6 +42,7 @@ export function answerPanel(
   let lastMs = 0
   let held = 0n
   let receiptId = ''
+  let costText: string | undefined
 
   put('run-state', element('span', { class: 'live' }, 'Sending'))
   for (const id of ['run-first', 'run-speed', 'run-input', 'run-output', 'run-cost']) put(id, '–')
@@ -56,7 +57,8 @@ export function answerPanel(
   }
   const showCost = (cost: bigint, href: string): void => {
     showUsed(cost, held)
-    put('run-cost', `$${toUsd(cost)}`)
+    costText = `$${toUsd(cost)}`
+    put('run-cost', costText)
     put('run-receipt', element('a', { href }, shortId(receiptId)))
     const link = element('a', { href }, shortId(receiptId))
     talk.append(element('p', { class: 'cost quiet torn' }, `$${toUsd(cost)} · Receipt `, link))
@@ -118,6 +120,12 @@ export function answerPanel(
       if (typeof count === 'number') showTokens(count)
       if (typeof cost === 'number') showCost(BigInt(cost), `/receipts/${receiptId}`)
     },
+    /** The text so far, with the receipt that it has or will have. */
+    ended: () => ({
+      output: text.text(),
+      ...(receiptId && { receipt_id: receiptId }),
+      ...(costText && { cost: costText }),
+    }),
     /** `isOwn`: stopped by the person who asked. */
     end(isWhole: boolean, isOwn = false): void {
       answer.classList.add('done')

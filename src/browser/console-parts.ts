@@ -1,5 +1,6 @@
 /** Shows files of a message, and the parts of an answer that are folded or drawn. */
 
+import { bytesIn, type SentFile, sizeText } from '../front/console/files.ts'
 import {
   type CallPiece,
   callTitle,
@@ -9,8 +10,7 @@ import {
   prettyJson,
   reasoningTitle,
   type ToolCall,
-} from '../front/console/answer-parts.ts'
-import { bytesIn, type SentFile, sizeText } from '../front/console/files.ts'
+} from '../models/answers/answer-parts.ts'
 import { element } from './dom.ts'
 
 /** An image of a message, or the name of another file. */

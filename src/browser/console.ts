@@ -1,6 +1,5 @@
 /** The console with script: sends a question and follows its events. */
 
-import { replyOf } from '../front/console/answer-parts.ts'
 import { type Fault, wordsOf } from '../front/console/fault-words.ts'
 import type { SentFile } from '../front/console/files.ts'
 import {
@@ -17,11 +16,14 @@ import {
 } from '../front/console/talk.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { toUsd } from '../kernel/money.ts'
+import { replyOf } from '../models/answers/answer-parts.ts'
 import { answerPanel, shortId } from './console-answer.ts'
 import { type ChosenFile, filePicker } from './console-files.ts'
+import { keyParts } from './console-key.ts'
 import { asPiece } from './console-parts.ts'
 import { byId, element } from './dom.ts'
 import { eventsOf } from './event-stream.ts'
+import { forgetTalk, keptTalk, type Said } from './kept-talk.ts'
 
 /**
  * The console with script: a question goes out as JSON, its answer comes as events and is written
@@ -36,8 +38,10 @@ const stop = byId('stop', HTMLButtonElement)
 const send = form.querySelector<HTMLButtonElement>('button[type="submit"]')
 const turnsField = form.elements.namedItem('turns') as HTMLInputElement
 let turns: Turn[] = JSON.parse(turnsField.value)
+const kept = keptTalk(talk)
+const putKey = keyParts((message) => tell({ type: '', message }))
 const files = filePicker(chosenModel, () => foresee())
-let running: { abort: AbortController; id: string | undefined } | undefined
+let running: { abort: AbortController; id: string | undefined; sofar: () => Said } | undefined
 
 form.addEventListener('submit', (event) => {
   event.preventDefault()
@@ -52,8 +56,13 @@ model.addEventListener('input', () => {
   foresee()
 })
 message.addEventListener('keydown', (event) => {
-  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit()
+  if (event.key !== 'Enter' || event.isComposing || event.shiftKey) return
+  // A screen keyboard has no other key for a new line.
+  if (!matchMedia('(hover: hover)').matches && !event.ctrlKey && !event.metaKey) return
+  event.preventDefault()
+  form.requestSubmit()
 })
+byId('new-chat', HTMLElement).addEventListener('click', forgetTalk)
 stop.addEventListener('click', () => void stopRun())
 document.getElementById('example')?.addEventListener('click', (event) => {
   event.preventDefault()
@@ -63,17 +72,34 @@ document.getElementById('example')?.addEventListener('click', (event) => {
   foresee()
 })
 files.describe()
+const query = new URLSearchParams(location.search)
+if (turns.length === 0 && !['input', 'talk', 'run'].some((name) => query.has(name))) restoreTalk()
 foresee()
+addEventListener('pagehide', () => running && kept.add(running.sofar()))
+
+/** Shows the talk that this tab had before it was loaded again. */
+function restoreTalk(): void {
+  const before = kept.restore()
+  if (before.length === 0) return
+  document.getElementById('nothing')?.remove()
+  turns = recentTurns(before, files.room)
+  turnsField.value = JSON.stringify(turns)
+}
 
 /** Sends what is written and shows what comes of it. */
 async function ask(): Promise<void> {
   const asked = readAsk()
   const abort = new AbortController()
-  running = { abort, id: undefined }
-  setRunning(true)
   document.getElementById('nothing')?.remove()
   tell(undefined)
   const panel = answerPanel(talk, asked, numberOf('output'))
+  const { input, model: by, files: sent } = asked
+  const sofar = (): Said => ({
+    ...{ input, model: by, ...panel.ended(), isAside: true },
+    ...(sent && { files: sent }),
+  })
+  running = { abort, id: undefined, sofar }
+  setRunning(true)
   showCall(asked)
   message.value = ''
   files.put([])
@@ -82,15 +108,17 @@ async function ask(): Promise<void> {
     if (fault) fail(fault, asked)
     if (turn) turns = recentTurns([...turns, turn], files.room)
     panel.end(fault === undefined, isOwn(fault))
+    kept.add(turn ? { ...turn, ...panel.ended() } : sofar())
   } catch {
     panel.end(false, abort.signal.aborted)
+    kept.add(sofar())
     fail({ type: '', message: abort.signal.aborted ? hungUpWords : lostWords }, asked)
   }
   turnsField.value = JSON.stringify(turns)
   running = undefined
   setRunning(false)
   foresee()
-  refreshKey()
+  void putKey()
 }
 
 /** Asks the server instead of a model, and shows its lines; it costs nothing. */
@@ -109,6 +137,7 @@ async function runCommand(command: string): Promise<void> {
     if (!answer.ok) return fail(result.error, { input })
     const told = element('p', { class: 'it done told' }, result.lines.join('\n'))
     talk.append(element('p', { class: 'you' }, input), told)
+    kept.add({ input, output: result.lines.join('\n'), isAside: true, isCommand: true })
     talk.scrollTop = talk.scrollHeight
   } catch {
     fail({ type: '', message: 'The connection broke. Run it again.' }, { input })
@@ -270,10 +299,4 @@ function foresee(): void {
 function showCall(asked: ConsoleQuestion): void {
   const call = curlOf(form.dataset['base'] ?? location.origin, asked)
   byId('curl', HTMLElement).replaceChildren(...piecesOf(call).flatMap(asPiece))
-}
-
-/** Draws the key again: a run lowered the rest of its cap, or the first run created it. */
-function refreshKey(): void {
-  const { htmx } = window as { htmx?: { ajax(verb: string, path: string, how: object): unknown } }
-  void htmx?.ajax('GET', '/api/portal/console', { target: '#console-key', swap: 'outerHTML' })
 }

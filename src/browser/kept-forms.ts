@@ -36,8 +36,9 @@ export function keepForms(): void {
 
 function onSubmit({ target }: Event): void {
   if (!(target instanceof HTMLFormElement)) return
-  if (target.matches('.who')) sessionStorage.removeItem(keptKey)
-  else if (target.method === 'post') keep(target)
+  if (target.matches('.who')) {
+    sessionStorage.clear()
+  } else if (target.method === 'post') keep(target)
 }
 
 function keep(form: HTMLFormElement): void {

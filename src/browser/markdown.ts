@@ -1,5 +1,6 @@
 /** The Markdown of an answer as elements, in the browser. */
-import { type Block, type Inline, readMarkdown } from '../front/console/markdown.ts'
+import { type Block, type Item, readMarkdown, tableName } from '../models/answers/markdown.ts'
+import type { Inline } from '../models/answers/markdown-inline.ts'
 import { element } from './dom.ts'
 
 /**
@@ -50,23 +51,53 @@ function elementOf(block: Block): HTMLElement {
       return element(
         'div',
         { class: 'code snippet' },
+        ...(block.language === '' ? [] : [element('small', {}, block.language)]),
         element('pre', { tabindex: '0' }, block.text),
         element('button', { class: 'btn small copy', type: 'button', 'data-copy': 'pre' }, 'Copy'),
       )
     case 'list': {
-      const items = block.items.map(({ depth, parts }) =>
-        element('li', { class: depth > 0 && `deep${depth}` }, ...nodes(parts)),
-      )
+      const items = block.items.map(itemOf)
       const start = { start: String(block.start) }
       return block.ordered ? element('ol', start, ...items) : element('ul', {}, ...items)
     }
+    case 'table':
+      return tableOf(block)
     case 'heading':
       return element('p', {}, element('strong', {}, ...nodes(block.parts)))
     case 'quote':
-      return element('blockquote', {}, ...nodes(block.parts))
+      return element('blockquote', {}, ...block.blocks.map(elementOf))
     case 'p':
       return element('p', {}, ...nodes(block.parts))
   }
+}
+
+function itemOf({ blocks, done }: Item): HTMLElement {
+  const parts = blocks.flatMap((block, at) =>
+    at === 0 && block.is === 'p' ? nodes(block.parts) : [elementOf(block)],
+  )
+  if (done === undefined) return element('li', {}, ...parts)
+  const state = { 'aria-label': done ? 'Done' : 'To do', checked: done, disabled: true }
+  return element(
+    'li',
+    { class: 'task' },
+    element('input', { type: 'checkbox', ...state }),
+    ...parts,
+  )
+}
+
+function tableOf({ align, head, rows }: Block & { is: 'table' }): HTMLElement {
+  const cell = (tag: 'th' | 'td', parts: readonly Inline[], column: number) =>
+    element(
+      tag,
+      { class: align[column] || false, ...(tag === 'th' && { scope: 'col' }) },
+      ...nodes(parts),
+    )
+  const row = (tag: 'th' | 'td', cells: readonly Inline[][]) =>
+    element('tr', {}, ...cells.map((parts, column) => cell(tag, parts, column)))
+  const body = element('tbody', {}, ...rows.map((cells) => row('td', cells)))
+  const table = element('table', {}, element('thead', {}, row('th', head)), body)
+  const name = { tabindex: '0', 'aria-label': tableName(head) }
+  return element('section', { class: 'scroll', ...name }, table)
 }
 
 const nodes = (parts: readonly Inline[]): (Node | string)[] => parts.map(nodeOf)
@@ -75,10 +106,13 @@ function nodeOf(part: Inline): Node | string {
   switch (part.is) {
     case 'text':
       return part.text
+    case 'break':
+      return element('br')
     case 'code':
       return element('code', {}, part.text)
     case 'strong':
     case 'em':
+    case 'del':
       return element(part.is, {}, ...nodes(part.parts))
     case 'link': {
       const rel = 'noopener noreferrer nofollow'

@@ -1,5 +1,5 @@
 /** The entries of the command palette, and the search among them. */
-import { deeper, synonyms } from './palette-words.ts'
+import { deeper, synonyms } from '../front/overview/palette-words.ts'
 
 /** Goes to a page, or presses a button of the page that is open. */
 export type Entry = {
@@ -61,7 +61,8 @@ async function readKeys(): Promise<Entry[]> {
     const href = `/dashboard/keys/${id}`
     return [
       { label: name, kind: 'Key', href, words: id },
-      { label: `Change ${name}`, kind: 'Key', href, words: 'raise cap pause resume rotate' },
+      { label: `Change ${name}`, kind: 'Key', href, words: 'raise cap resume rotate' },
+      { label: `Pause ${name}`, kind: 'Key', href: `${href}/pause`, words: 'stop hold' },
       { label: `Revoke ${name}`, kind: 'Key', href: `${href}/revoke`, words: 'delete stop' },
     ]
   })
@@ -107,8 +108,12 @@ const places: Readonly<Record<string, string>> = {
   key: '/dashboard/keys/',
 }
 
-/** The entries that a text asks for, best first; an id leads to its own page. */
-export function matching(entries: readonly Entry[], text: string): Entry[] {
+/** The entries that a text asks for, best first, of equals the ones chosen last. */
+export function matching(
+  entries: readonly Entry[],
+  text: string,
+  recent: readonly string[],
+): Entry[] {
   const wanted = text.trim().toLowerCase()
   const [id, prefix = ''] = /^(run|rcpt|key)_[0-9a-z]{26}$/.exec(wanted) ?? []
   const place = places[prefix]
@@ -118,9 +123,15 @@ export function matching(entries: readonly Entry[], text: string): Entry[] {
   return entries
     .map((entry) => ({ entry, rank: rankOf(entry, wanted) }))
     .filter(({ rank }) => rank < unfound)
-    .sort((a, b) => a.rank - b.rank)
+    .sort((a, b) => a.rank - b.rank || placeOf(recent, a.entry) - placeOf(recent, b.entry))
     .slice(0, listedMax)
     .map(({ entry }) => entry)
+}
+
+/** The place among those chosen last; behind all of them for any other. */
+function placeOf(recent: readonly string[], { label }: Entry): number {
+  const at = recent.indexOf(label)
+  return at < 0 ? recent.length : at
 }
 
 const unfound = 4

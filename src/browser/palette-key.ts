@@ -2,8 +2,9 @@
  * Listens for the keys of signed-in pages: Ctrl K, Cmd K or `/` for the palette, which is fetched
  * then, `?` for a list of the keys, and `g` with a letter for a page.
  */
+
+import { goKeys } from '../front/overview/palette-words.ts'
 import { element } from './dom.ts'
-import { goKeys } from './palette-words.ts'
 
 type Palette = { openPalette(pages: unknown): void }
 type Pages = readonly (readonly [href: string, label: string])[]

@@ -11,6 +11,7 @@ export function openPalette(pages: Pages): void {
   let entries = entriesOf(pages)
   let shown: Entry[] = []
   let at = 0
+  const recent = readRecent()
 
   const mark = (next: number): void => {
     at = next
@@ -22,7 +23,7 @@ export function openPalette(pages: Pages): void {
     else input.removeAttribute('aria-activedescendant')
   }
   const show = (): void => {
-    shown = matching(entries, input.value)
+    shown = matching(entries, input.value, recent)
     list.replaceChildren(...shown.map(optionOf))
     list.hidden = shown.length === 0
     input.setAttribute('aria-expanded', String(shown.length > 0))
@@ -31,6 +32,7 @@ export function openPalette(pages: Pages): void {
   }
   const choose = (entry: Entry | undefined): void => {
     if (!entry) return
+    keepRecent([entry.label, ...recent.filter((label) => label !== entry.label)])
     dialog.close()
     if (entry.press) entry.press.click()
     else if (entry.href) location.assign(entry.href)
@@ -57,9 +59,18 @@ export function openPalette(pages: Pages): void {
   dialog.showModal()
   void readObjects(pages).then((objects) => {
     entries = [...entries, ...objects]
-    if (dialog.open && input.value !== '') show()
+    if (dialog.open && (input.value !== '' || recent.length > 0)) show()
   })
 }
+
+/** The labels chosen in this tab, the last one first. They are forgotten with the sign-out. */
+const recentKey = 'counterfoil.recent'
+const recentMax = 6
+
+const readRecent = (): string[] => JSON.parse(sessionStorage.getItem(recentKey) ?? '[]')
+
+const keepRecent = (labels: readonly string[]): void =>
+  sessionStorage.setItem(recentKey, JSON.stringify(labels.slice(0, recentMax)))
 
 /** The option that an arrow key leads to; around the ends. */
 function moved(key: string, at: number, length: number): number | undefined {

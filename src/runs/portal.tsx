@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../access/accounts/needs-session.ts'
 import { type ListSource, listRoutes } from '../access/accounts/portal/list-routes.tsx'
-import { isKeyOf } from '../access/keys/owns.ts'
+import { findOwnedKey, isKeyOf } from '../access/keys/owns.ts'
 import { accountListedSince } from '../access/plan-history.ts'
 import type { Deps } from '../app/deps-port.ts'
 import type { Actor, KeyScope } from '../kernel/acting.ts'
@@ -11,6 +11,7 @@ import { isId } from '../kernel/ids.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
 import type { SessionRow } from '../storage/db/schema/schema.ts'
 import { queryOf, readText } from '../web/http/query.ts'
+import { filterQuery } from '../web/http/query-fields.ts'
 import type { SseContext } from '../web/http/sse.ts'
 import type { Frame } from '../web/ui/frame.ts'
 import { shortId } from '../web/ui/hash.tsx'
@@ -22,6 +23,8 @@ import { followRows, newsMax, type Rows, shownIn } from './api/follow-rows.ts'
 import { ownRunQuery, readFilter } from './api/list-query.ts'
 import { followAccount, type PartState } from './api/live.ts'
 import { cancelRun } from './cancel.ts'
+import { curlAgain } from './conversation.ts'
+import { lookForFirst } from './portal/first-run.tsx'
 import { followReceipts } from './portal/receipts-live.ts'
 import { runFields } from './portal/run-csv.ts'
 import { RunPage } from './portal/run-detail.tsx'
@@ -54,8 +57,8 @@ export const runsPortal = (deps: Deps, frame: Frame) =>
       `${runsPath}/:id`,
       async ({ request, set, acting, params }) => {
         const shown = await findOwn(deps, acting, params.id)
-        const page = runPage(frame, acting, shown, await detail(deps, shown))
-        return reply({ request, set }, { page })
+        const main = await detail(deps, acting, shown, queryOf(request))
+        return reply({ request, set }, { page: runPage(frame, acting, shown, main) })
       },
       { needsSession: { page: 'runs:read' } },
     )
@@ -76,7 +79,7 @@ export const runsPortal = (deps: Deps, frame: Frame) =>
       async ({ request, set, acting, params }) => {
         const shown = await findOwn(deps, acting, params.id)
         if (!isHtmx(request)) return toRunView(shown.run)
-        const fragment = await detail(deps, shown)
+        const fragment = await detail(deps, acting, shown, queryOf(request))
         return reply({ request, set }, { fragment, seeOther: runPath(shown.run.id) })
       },
       { needsSession: { action: 'runs:read' } },
@@ -85,8 +88,20 @@ export const runsPortal = (deps: Deps, frame: Frame) =>
       '/api/portal/runs/:id/live',
       async ({ request, server, set, session, account, acting, params }) => {
         const { run } = await findOwn(deps, acting, params.id)
+        const query = queryOf(request)
+        const mark = readText(query, 'mark')
+        const look = () => lookAtRun(deps, acting, run.id, query)
+        const context = { request, server, set }
+        return followAccount(deps, { context, session, account, mark, look })
+      },
+      { needsSession: { action: 'runs:read' } },
+    )
+    .get(
+      '/api/portal/keys/:id/first-run',
+      async ({ request, server, set, session, account, acting, params }) => {
+        const key = await findOwnedKey(deps, acting, params.id)
         const mark = readText(queryOf(request), 'mark')
-        const look = () => lookAtRun(deps, acting, run.id)
+        const look = () => lookForFirst(deps, acting, key.id)
         const context = { request, server, set }
         return followAccount(deps, { context, session, account, mark, look })
       },
@@ -103,11 +118,11 @@ export const runsPortal = (deps: Deps, frame: Frame) =>
         }
         const shown = await findOwn(deps, acting, run.id)
         if (cancelled instanceof Refusal) {
-          const main = await detail(deps, shown, cancelled.message)
+          const main = await detail(deps, acting, shown, queryOf(request), cancelled.message)
           const page = runPage(frame, acting, shown, main)
           return reply({ request, set }, { page, status: cancelled.status })
         }
-        const fragment = await detail(deps, shown)
+        const fragment = await detail(deps, acting, shown, queryOf(request))
         const done = { what: 'run_stopped' } as const
         return reply({ request, set }, { fragment, seeOther: runPath(run.id), done })
       },
@@ -177,17 +192,49 @@ async function choicesOf(deps: Deps, whose: KeyScope) {
   }
 }
 
-async function detail(deps: Deps, shown: ShownRun, trouble?: string) {
+async function detail(
+  deps: Deps,
+  acting: Actor,
+  shown: ShownRun,
+  query: URLSearchParams,
+  trouble?: string,
+) {
+  const { run } = shown
   const receiptStateOf = await readReceiptStates(deps)
-  const mark = markOf(shown, receiptStateOf)
-  const texts = isInFlight(shown.run) ? undefined : await deps.texts.find(shown.run.id)
-  return <RunPage {...{ shown, receiptStateOf, mark, texts, trouble }} />
+  const list = filterQuery(query, ownRunQuery)
+  const liveQuery = new URLSearchParams([...list, ['mark', markOf(shown, receiptStateOf)]])
+  const texts = isInFlight(run) ? undefined : await deps.texts.find(run.id)
+  const isJson = query.get('texts') === 'json'
+  if (isJson) liveQuery.set('texts', 'json')
+  const other = new URLSearchParams(isJson ? list : [...list, ['texts', 'json']])
+  const kept = {
+    ...{ texts, isJson, otherHref: runPath(run.id, other) },
+    retention: await deps.texts.retentionOf(acting.account),
+    curl: curlAgain(deps.settings.baseUrl, run, texts?.input),
+  }
+  const near = await neighbours(deps, acting, run.id, list)
+  return <RunPage {...{ shown, receiptStateOf, liveQuery, kept, near, trouble }} />
 }
 
-async function lookAtRun(deps: Deps, acting: Actor, id: string): Promise<PartState> {
+/** The runs beside it in its list. A filter that cannot be read narrows nothing here. */
+async function neighbours(deps: Deps, whose: Actor, id: string, list: URLSearchParams) {
+  const filter = await ownFilter(deps, whose, list).catch(() => ({}))
+  const since = await accountListedSince(deps, whose.account)
+  const seen = { ...filter, from: Math.max((filter as ShownFilter).from ?? 0, since) }
+  const { items } = await deps.runs.listShown(whose, seen, { limit: 1, after: id })
+  const [newer, older] = [await deps.runs.nextNewer(whose, seen, id), items[0]?.run.id]
+  return { newer: newer && runPath(newer, list), older: older && runPath(older, list) }
+}
+
+async function lookAtRun(
+  deps: Deps,
+  acting: Actor,
+  id: string,
+  query: URLSearchParams,
+): Promise<PartState> {
   const shown = await findOwn(deps, acting, id)
   const mark = markOf(shown, await readReceiptStates(deps))
-  return { mark, html: renderChild(await detail(deps, shown)) }
+  return { mark, html: renderChild(await detail(deps, acting, shown, query)) }
 }
 
 /** Follows the list: runs newer than `since`, and those in `open` until they are final. */
@@ -199,6 +246,7 @@ async function followList(
   const query = queryOf(context.request)
   const { account } = acting
   const filter = await ownFilter(deps, acting, query)
+  const list = filterQuery(query, ownRunQuery)
   let receiptStateOf = await readReceiptStates(deps)
   const rows: Rows<ShownRun> = {
     newer: async (since) => {
@@ -218,7 +266,13 @@ async function followList(
     draw: (shown) =>
       freshRow(
         shown,
-        runsLook({ now: deps.clock.now(), query, receiptStateOf, models: [], keys: undefined }),
+        runsLook({
+          now: deps.clock.now(),
+          query: list,
+          receiptStateOf,
+          models: [],
+          keys: undefined,
+        }),
       ),
   }
   return followRows(deps, context, { session, account }, rows, shownIn(query, 'run'))

@@ -39,6 +39,8 @@ export type ShownRuns = {
     since: string,
     most: number,
   ): Promise<{ id: string }[]>
+  /** The id of the run that began next after `since`; undefined if none matches. */
+  nextNewer(whose: KeyScope, filter: ShownFilter, since: string): Promise<string | undefined>
   /** Undefined also for a run of another account or branch. */
   findShown(whose: KeyScope, id: string): Promise<ShownRun | undefined>
   /** The runs among `ids` that belong to them and have ended. */

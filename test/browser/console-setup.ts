@@ -126,9 +126,35 @@ export const madeOf = (page: Page) =>
   page.locator('.talk .it *').evaluateAll((all) =>
     all.flatMap((one) => {
       const known = ['P', 'STRONG', 'EM', 'CODE', 'A', 'UL', 'OL', 'LI', 'DIV', 'PRE', 'HR']
-      if (![...known, 'BLOCKQUOTE', 'BUTTON'].includes(one.tagName)) return [one.outerHTML]
+      const more = [
+        'SMALL',
+        'DEL',
+        'BR',
+        'SECTION',
+        'TABLE',
+        'THEAD',
+        'TBODY',
+        'TR',
+        'TH',
+        'TD',
+        'INPUT',
+      ]
+      if (![...known, ...more, 'BLOCKQUOTE', 'BUTTON'].includes(one.tagName)) return [one.outerHTML]
       if (one instanceof HTMLAnchorElement && !/^https?:\/\//.test(one.href)) return [one.href]
-      const names = ['class', 'href', 'rel', 'target', 'start', 'tabindex', 'type', 'data-copy']
+      const names = [
+        'class',
+        'href',
+        'rel',
+        'target',
+        'start',
+        'tabindex',
+        'type',
+        'data-copy',
+        'scope',
+        'aria-label',
+        'checked',
+        'disabled',
+      ]
       return one.getAttributeNames().filter((name) => !names.includes(name))
     }),
   )

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { areas } from '../../src/front/reference/areas.ts'
+import { shortHash } from '../../src/web/ui/hash.tsx'
+import { browser as caller, signInWith } from '../access/accounts/wallet.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { isNightly } from '../support/nightly.ts'
 import { promise } from '../support/promise.ts'
@@ -8,7 +10,12 @@ import { type World, world } from '../support/world.ts'
 import { inspectPage, lookInTurn, lookName, looks } from './support.ts'
 
 const shots = process.env['SHOTS']
-const pages = ['/docs', '/docs/search?q=receipt', ...areas.map(({ id }) => `/docs/${id}`)]
+const pages = [
+  '/docs',
+  '/docs/guides/first-run',
+  '/docs/search?q=receipt',
+  ...areas.map(({ id }) => `/docs/${id}`),
+]
 
 promise`C15`
 describe.skipIf(noChromium)('the reference, in a real browser', () => {
@@ -65,6 +72,25 @@ describe.skipIf(noChromium)('the reference, in a real browser', () => {
     await folded.getByRole('link', { name: 'Revoke a key' }).click()
     expect(phone.page.url()).toEndWith('/docs/keys#revokeKey')
     await phone.close()
+  }, 60_000)
+
+  test('guides come first, with the base URL of this service and the key of the reader', async () => {
+    const { page, close } = await open('/docs', 1280, false)
+    expect(await page.getByRole('heading', { level: 2 }).first().textContent()).toBe('Guides')
+    await page.locator('#guides').getByRole('link', { name: 'The first run' }).click()
+    await page.waitForURL('**/docs/guides/first-run')
+    expect(await page.locator('#step-2').textContent()).toContain(service.deps.settings.baseUrl)
+    await page.getByRole('link', { name: 'make one' }).waitFor()
+    const own = caller(service)
+    await signInWith(own)
+    const { key } = await service.key({ name: 'mine' })
+    const url = service.origin
+    await page.context().addCookies([...own.jar].map(([name, value]) => ({ name, value, url })))
+    await page.reload()
+    await page.getByText(`mine is ${shortHash(key.fingerprint)}`).waitFor()
+    await page.getByRole('link', { name: 'With the OpenAI clients' }).last().click()
+    await page.waitForURL('**/docs/guides/clients')
+    await close()
   }, 60_000)
 
   test('on a phone a command keeps its lines and scrolls in a box of its own', async () => {

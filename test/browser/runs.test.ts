@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { receiptIdOf } from '../../src/proof/receipts/receipt.ts'
+import { setRetention } from '../../src/storage/texts/retain.ts'
 import { browser as caller, signInWith } from '../access/accounts/wallet.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
 import { lastRun, modelsToml, pricedBuiltins } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
-import { usd, type World, world } from '../support/world.ts'
+import { testAccount, usd, type World, world } from '../support/world.ts'
 import { inspectPage, lookName, looks } from './support.ts'
 
 // A browser on a busy machine.
@@ -105,6 +106,48 @@ describe.skipIf(noChromium)('overview and runs, in a real browser', () => {
     })
     expect(faults).toEqual([])
   })
+
+  test.each([true, false])(
+    'a run shows its conversation, as JSON too, and leads along its list, to the console and to curl (script %p)',
+    async (script) => {
+      await setRetention(w.deps, { account: testAccount, retention: '24h', actor: 'test' })
+      const model = 'counterfoil/echo-1'
+      const ask = (text: string) => {
+        const messages = [
+          { role: 'system', content: 'Be brief.' },
+          { role: 'user', content: text },
+        ]
+        return w.call('/v1/chat/completions', { key: key.secret, json: { model, messages } })
+      }
+      await ask('older **one**')
+      const older = (await lastRun(w)).id
+      await run('stub/status-429')
+      await ask("it's the newer one")
+      const newer = (await lastRun(w)).id
+      const faults = await on(`/dashboard/runs?model=${model}`, script, async (page) => {
+        await page.locator(`a[href^="/dashboard/runs/${older}"]`).first().click()
+        await page.locator('#texts .you').getByText('older **one**').waitFor()
+        expect(await page.locator('#texts .it strong').textContent()).toBe('one')
+        expect(await page.locator('#texts').textContent()).toContain('Be brief.')
+        await page.getByRole('link', { name: 'As JSON' }).click()
+        await page.locator('#text-input').getByText('"messages"').waitFor()
+        await page.getByRole('link', { name: 'As conversation' }).click()
+        // The failed run between them is of another model.
+        await page.getByRole('link', { name: 'Newer' }).click()
+        await page.waitForURL(`**/runs/${newer}?model=*`)
+        await page.getByText('The same request as curl').click()
+        expect(await page.locator('#run-curl').textContent()).toContain(`it'\\''s the newer one`)
+        await page.getByRole('link', { name: 'Older' }).click()
+        await page.waitForURL(`**/runs/${older}?model=*`)
+        expect(await page.locator('#about a[href^="/dashboard/keys/"]').count()).toBe(1)
+        await page.getByRole('link', { name: 'Open in console' }).click()
+        await page.getByLabel('Message').waitFor()
+        expect(await page.getByLabel('Message').inputValue()).toBe('older **one**')
+        expect(await page.getByLabel('Model', { exact: true }).inputValue()).toBe(model)
+      })
+      expect(faults).toEqual([])
+    },
+  )
 
   test.each([true, false])(
     'a run in flight is cancelled on its page, script %p',

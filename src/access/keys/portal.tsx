@@ -109,7 +109,14 @@ async function showForm(deps: Deps, frame: Frame, context: Context, showing: For
   const parents = await deps.keys.tree(acting, now)
   const once = makeFormToken(deps.ids, now)
   const main = <NewKeyPage view={{ now, draft, parents, branch: acting.branch, once, refusal }} />
-  const page = dashboardPage({ frame, title: 'New key', here: keysPath, acting, main })
+  const page = dashboardPage({
+    frame,
+    title: 'New key',
+    here: keysPath,
+    acting,
+    main,
+    scripts: ['hx-sse'],
+  })
   const status = refusal ? { status: refusal.status } : {}
   return reply(context, { page: refusal ? shownAt(page, newKeyPath) : page, ...status })
 }

@@ -29,11 +29,14 @@ import { streamAnswer } from './api/console-stream.ts'
 import { answerForm, pageOfTalk } from './api/kept-page.ts'
 import { answerProgram } from './api/program.ts'
 import { type Draft, readQuestion } from './api/question.ts'
+import { draftOfRun } from './api/run-draft.ts'
 import { chatModels } from './chat-run.ts'
 import { changeCap, defaultCap, readKey, renewKey } from './console-key.ts'
 import { capFaultOf } from './fault-words.ts'
+import { CapLeft } from './portal/ask-form.tsx'
+import type { ConsoleView } from './portal/console-view.ts'
 import { KeyPanel } from './portal/side.tsx'
-import { ConsolePage, type ConsoleView, consolePath } from './portal/talk.tsx'
+import { ConsolePage, consolePath } from './portal/talk.tsx'
 import { capBody } from './shapes.ts'
 import { commandIn } from './talk.ts'
 
@@ -63,7 +66,12 @@ export const consolePortal = (deps: Deps, frame: Frame, runCommand: RunCommand) 
     const shown = { frame, title: 'Console', here: consolePath, acting, main }
     return reply(context, { page: dashboardPage({ ...shown, scripts: ['console'] }), status })
   }
-  const panel = (key: ShownKey) => <KeyPanel shown={key} now={clock.now()} />
+  const panel = (key: ShownKey | undefined, asked?: ConsoleView['cap']) => (
+    <>
+      <KeyPanel shown={key} now={clock.now()} asked={asked} />
+      <CapLeft shown={key} isFragment />
+    </>
+  )
 
   return new Elysia({ name: 'console-portal' })
     .use(sessionAuth(deps))
@@ -78,7 +86,9 @@ export const consolePortal = (deps: Deps, frame: Frame, runCommand: RunCommand) 
           return show({ request, set, acting }, await viewOf(acting, draft, more))
         }
         const [model, input] = [readText(query, 'model'), readText(query, 'input')]
-        return show({ request, set, acting }, await viewOf(acting, newDraft(deps, model, input)))
+        const again = await draftOfRun(deps, acting, readText(query, 'run'))
+        const draft = { ...newDraft(deps, again?.model ?? model, input), ...again }
+        return show({ request, set, acting }, await viewOf(acting, draft))
       },
       { needsSession: { page: 'runs:write' } },
     )
@@ -86,10 +96,8 @@ export const consolePortal = (deps: Deps, frame: Frame, runCommand: RunCommand) 
       '/api/portal/console',
       async ({ request, set, acting }) => {
         const key = await readKey(deps, acting)
-        const now = clock.now()
         if (request.headers.get('hx-request') === 'true') {
-          const fragment = <KeyPanel shown={key} now={now} />
-          return reply({ request, set }, { fragment, seeOther: consolePath })
+          return reply({ request, set }, { fragment: panel(key), seeOther: consolePath })
         }
         return toConsoleView(deps, key)
       },
@@ -146,7 +154,7 @@ export const consolePortal = (deps: Deps, frame: Frame, runCommand: RunCommand) 
           return show({ request, set, acting }, view, key.status)
         }
         set.status = key.status
-        const fragment = <KeyPanel shown={view.key} now={view.now} asked={view.cap} />
+        const fragment = panel(view.key, view.cap)
         return reply({ request, set }, { fragment, seeOther: consolePath })
       },
       { needsSession: { action: 'runs:write' }, parse: 'none' },

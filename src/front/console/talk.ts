@@ -1,9 +1,9 @@
 /** The console's conversation as requests and costs; runs in the server and in the browser. */
 import type { Json } from '../../kernel/canonical.ts'
 import type { Nusd } from '../../kernel/money.ts'
+import { answerMessages } from '../../models/answers/answer-parts.ts'
 import { cachedUnitsOf, costOf, inputUnitsOf } from '../../models/meter.ts'
 import { holdLines, type Prices } from '../../models/rates.ts'
-import { answerMessages } from './answer-parts.ts'
 import { charsOf, type FileTokens, partOf, type SentFile, tokensOf } from './files.ts'
 
 /** An answered question. Pages send turns back, because the server stores no conversation. */

@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
 import { toAccountView } from '../../access/keys/key-view.ts'
 import type { Deps } from '../../app/deps-port.ts'
+import { may } from '../../kernel/acting.ts'
 import { isId } from '../../kernel/ids.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
@@ -22,6 +23,7 @@ import { dashboardPage } from '../../web/ui/layout.tsx'
 import { reply, sendOn } from '../../web/ui/reply.ts'
 import { alertsOf } from './alerts.ts'
 import { readOnboarding, stepsDone, verifyOwn } from './onboarding.ts'
+import { FindPage, findPath } from './portal/find-page.tsx'
 import {
   LiveMessage,
   type LiveView,
@@ -34,6 +36,8 @@ import { verifyRunBody } from './shapes.ts'
 import { lastingOf, type ReadSpend, spendReader } from './spend.ts'
 
 const path = '/dashboard'
+/** Most keys that the page of links names. */
+const keysShown = 50
 /** Number of recent runs shown. */
 const recentMax = 9
 /** Largest body of a request that names a run, in bytes. */
@@ -52,6 +56,17 @@ export const overviewPortal = (deps: Deps, frame: Frame) => {
         return reply({ request, set }, { page })
       },
       { needsSession: { page: 'overview:read' } },
+    )
+    .get(
+      findPath,
+      async ({ request, set, acting }) => {
+        const isShown = may(acting, 'keys:read')
+        const keys = isShown ? await deps.runs.keysToChoose(acting, keysShown) : []
+        const main = <FindPage frame={frame} acting={acting} keys={keys} />
+        const page = dashboardPage({ frame, title: 'Find a page', here: findPath, acting, main })
+        return reply({ request, set }, { page })
+      },
+      { needsSession: { page: 'self' } },
     )
     .get(
       '/api/portal/overview',

@@ -1,7 +1,8 @@
 /** The reference as pages: /docs and one page for each area. */
 import { Elysia } from 'elysia'
-import { readerAccount } from '../../access/accounts/needs-session.ts'
+import { currentSession, readerAccount } from '../../access/accounts/needs-session.ts'
 import type { Deps } from '../../app/deps-port.ts'
+import { may } from '../../kernel/acting.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { queryOf, readText } from '../../web/http/query.ts'
 import type { Area } from '../../web/reference/operation.ts'
@@ -13,9 +14,11 @@ import { reply } from '../../web/ui/reply.ts'
 import { answerText } from './answer-text.ts'
 import { areas } from './areas.ts'
 import { findInReference } from './find.ts'
+import { guidePath, guides } from './guides.ts'
 import { areaMarkdown, frontMarkdown } from './markdown.ts'
 import { DocsAside, Hits, QuickHits, searchPath } from './pages/aside.tsx'
 import { OverviewPage } from './pages/contents.tsx'
+import { GuideList, GuidePage, type ReaderKey } from './pages/guides.tsx'
 import { OperationPanel } from './pages/operation.tsx'
 import { Prose, SchemaSection } from './pages/parts.tsx'
 
@@ -24,7 +27,7 @@ export const docsPages = (deps: Deps, frame: Frame) => {
   const show = async (
     request: Request,
     path: string,
-    { title, about, main, asked }: ReferencePage,
+    { title, about, main, asked, isGuide }: ReferencePage,
   ) =>
     publicPage({
       frame,
@@ -32,7 +35,8 @@ export const docsPages = (deps: Deps, frame: Frame) => {
       description: about,
       here: '/docs',
       // A search is not listed, and has no Markdown.
-      ...(asked === undefined ? { markdown: `${path}.md` } : { isUnlisted: true }),
+      ...(asked === undefined ? {} : { isUnlisted: true }),
+      ...(asked === undefined && !isGuide && { markdown: `${path}.md` }),
       main: (
         <div class="docs">
           <DocsAside here={path} {...(asked === undefined ? {} : { asked })} />
@@ -47,7 +51,8 @@ export const docsPages = (deps: Deps, frame: Frame) => {
       const about = 'The API: how to run a model, check a budget and verify a receipt.'
       const main = (
         <>
-          <PageHead title="API reference" />
+          <PageHead title="Guides and API reference" />
+          <GuideList />
           <OverviewPage baseUrl={baseUrl} />
         </>
       )
@@ -64,6 +69,14 @@ export const docsPages = (deps: Deps, frame: Frame) => {
       const page = await show(request, searchPath, shown)
       return reply({ request, set }, { page, fragment: <QuickHits asked={asked} /> })
     })
+    .get('/docs/guides/:id', async ({ params, request, set }) => {
+      const { baseUrl } = deps.settings
+      const guide = guides.find(({ id }) => id === params.id) ?? refuse('not_found', noSuchGuide)
+      const own = await readerKey(deps, request)
+      const main = <GuidePage guide={guide} baseUrl={baseUrl} own={own} />
+      const shown = { title: guide.title, about: guide.about, main, isGuide: true }
+      return reply({ request, set }, { page: await show(request, guidePath(guide.id), shown) })
+    })
     .get('/docs/:area', async ({ params, request, set }) => {
       const { baseUrl } = deps.settings
       const [, id, isMarkdown] = /^(.*?)(\.md)?$/s.exec(params.area) ?? []
@@ -78,7 +91,24 @@ export const docsPages = (deps: Deps, frame: Frame) => {
     })
 }
 
-type ReferencePage = { title: string; about: string; main: Markup; asked?: string }
+type ReferencePage = {
+  title: string
+  about: string
+  main: Markup
+  asked?: string
+  /** It has no Markdown of its own. */
+  isGuide?: boolean
+}
+
+/** The newest key of the person who reads; undefined without a session or a key. */
+async function readerKey(deps: Deps, request: Request): Promise<ReaderKey | undefined> {
+  const found = await currentSession(deps, request)
+  if (found?.status !== 'active' || !may(found.acting, 'keys:read')) return undefined
+  const [newest] = await deps.runs.keysToChoose(found.acting, 1)
+  return newest && deps.keys.find(newest.id)
+}
+
+const noSuchGuide = `There is no such guide. There are ${guides.map(({ id }) => id).join(', ')}.`
 
 const markdownType = 'text/markdown; charset=utf-8'
 

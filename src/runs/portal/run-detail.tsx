@@ -2,10 +2,9 @@
 import type { Nusd } from '../../kernel/money.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import type { StoredLine } from '../../storage/db/schema/schema-money.ts'
-import type { Texts } from '../../storage/texts/store.ts'
 import { isCall, meterWords } from '../../verify/meter-words.ts'
 import { Amount, amountText } from '../../web/ui/amount.tsx'
-import { Button } from '../../web/ui/button.tsx'
+import { Button, ButtonLink } from '../../web/ui/button.tsx'
 import { ActionForm } from '../../web/ui/form.tsx'
 import { Id, IdLink } from '../../web/ui/hash.tsx'
 import type { Child } from '../../web/ui/jsx-runtime.ts'
@@ -16,17 +15,22 @@ import { type Column, Table } from '../../web/ui/table.tsx'
 import { ExactTime } from '../../web/ui/when.tsx'
 import type { ReceiptStateOf } from '../receipt-state.ts'
 import { isInFlight, type ShownRun } from '../shown-run.ts'
-import { SmallSlip, TextsPanel } from './run-aside.tsx'
+import { SmallSlip } from './run-aside.tsx'
+import { ConversationPanel, type KeptTexts } from './run-conversation.tsx'
 import { RunState, receiptPath } from './run-state.tsx'
 import { Held, TimelinePanel } from './run-timeline.tsx'
+
+/** The pages beside this one, in the order of the list; undefined at its ends. */
+export type Neighbours = { newer?: string | undefined; older?: string | undefined }
 
 type RunProps = {
   shown: ShownRun
   receiptStateOf: ReceiptStateOf
-  /** Identifies the state that the page shows. */
-  mark: string
-  /** Undefined where they are not kept. */
-  texts?: Texts | undefined
+  /** Identifies the state that the page shows, and the list that led here. */
+  liveQuery: URLSearchParams
+  kept: KeptTexts
+  /** The runs before and after it in the list that led here. */
+  near: Neighbours
   /** Why the last action on the run failed. */
   trouble?: string | undefined
 }
@@ -37,6 +41,7 @@ export const RunPage = (props: RunProps) => (
       <div class="row">
         <code class="quiet">{props.shown.run.id}</code>
         <RunState run={props.shown.run} receiptStateOf={props.receiptStateOf} />
+        <Ways {...props} />
       </div>
     </PageHead>
     {props.trouble ? <ErrorNote what={props.trouble} /> : null}
@@ -46,7 +51,9 @@ export const RunPage = (props: RunProps) => (
       <div class="stack">
         <TimelinePanel run={props.shown.run} />
         <Charge run={props.shown.run} />
-        {isInFlight(props.shown.run) ? null : <TextsPanel texts={props.texts} />}
+        {isInFlight(props.shown.run) ? null : (
+          <ConversationPanel run={props.shown.run} kept={props.kept} />
+        )}
       </div>
       <div class="stack">
         <SmallSlip run={props.shown.run} />
@@ -56,14 +63,35 @@ export const RunPage = (props: RunProps) => (
   </div>
 )
 
+/** The ways on: along the list, and to the console with the same question. */
+const Ways = ({ near: { newer, older }, shown: { run } }: RunProps) => (
+  <>
+    {newer ? (
+      <ButtonLink small href={newer}>
+        Newer
+      </ButtonLink>
+    ) : null}
+    {older ? (
+      <ButtonLink small href={older}>
+        Older
+      </ButtonLink>
+    ) : null}
+    {run.kind === 'chat' ? (
+      <ButtonLink small icon="console" href={`/dashboard/console?run=${run.id}`}>
+        Open in console
+      </ButtonLink>
+    ) : null}
+  </>
+)
+
 /** Whether the page still changes by itself: until the receipt is final. */
 const isMoving = ({ shown: { run }, receiptStateOf }: RunProps): boolean =>
   isInFlight(run) || receiptStateOf(run) !== 'final'
 
 /** The stream that announces the next state. */
-const Follow = ({ shown: { run }, mark, children }: RunProps & { children?: Child }) => (
+const Follow = ({ shown: { run }, liveQuery, children }: RunProps & { children?: Child }) => (
   <span
-    hx-sse:connect={`/api/portal/runs/${run.id}/live?mark=${encodeURIComponent(mark)}`}
+    hx-sse:connect={`/api/portal/runs/${run.id}/live?${liveQuery}`}
     hx-target="#run"
     hx-swap="outerHTML"
   >
@@ -108,8 +136,11 @@ const endings: Partial<Record<ShownRun['run']['status'], string>> = {
 
 function chargedText({ cost, hold, error }: ShownRun['run']): string {
   if (cost === 0n) {
-    const isStated = error?.message.includes('Nothing was charged')
-    return isStated ? 'The whole hold is released.' : 'Nothing was charged.'
+    const said = error?.message ?? ''
+    if (said.includes('Nothing was charged'))
+      return hold === 0n ? '' : 'The whole hold is released.'
+    // A free model: its output was charged at a price of nothing.
+    return said.includes('was charged') ? 'That came to $0.00.' : 'Nothing was charged.'
   }
   const [charged, rest] = [amountText(cost), amountText(hold - cost)]
   return `You were charged ${charged}; ${rest} of the hold is released.`
@@ -207,13 +238,13 @@ const About = ({ shown: { run, keyName } }: RunProps) => (
 type Fact = readonly [name: Child, value: Child]
 
 const madeBy = (run: ShownRun['run'], keyName: string): Fact[] => [
-  ['Model', run.model],
+  ['Model', <a href={`/models#${encodeURIComponent(run.model)}`}>{run.model}</a>],
   ['Kind', run.kind === 'chat' ? 'Chat' : 'Embedding'],
   ...(run.route === '' ? [] : [['Route', <code>{run.route}</code>] as Fact]),
   [
     'Key',
     <>
-      {keyName} <Id value={run.keyId} />
+      <a href={`/dashboard/keys/${run.keyId}`}>{keyName}</a> <Id value={run.keyId} />
     </>,
   ],
   ['Tags', tagList(run.tags)],
@@ -227,12 +258,18 @@ const times = (run: ShownRun['run']): Fact[] => [
 function sources(run: ShownRun['run']): Fact[] {
   if (run.finishedAt === null) return [['Background', run.background ? 'Yes' : 'No']]
   return [
-    ['Usage', run.usageSource === null ? '–' : usageSources[run.usageSource]],
+    ['Usage', usageText(run)],
     ['Prices', <code>{run.priceList}</code>],
     ['Receipt', <IdLink value={receiptIdOf(run.id)} href={receiptPath(run.id)} />],
   ]
 }
 
+function usageText({ usageSource, lines, clamped }: ShownRun['run']): string {
+  if (usageSource === null || lines.length === 0) return '–'
+  return clamped && usageSource === 'reported' ? lowered : usageSources[usageSource]
+}
+
+const lowered = 'Reported by the model server, lowered to the most that is possible'
 const usageSources = {
   reported: 'Reported by the model server, within the possible range',
   counted: 'Counted by this server',

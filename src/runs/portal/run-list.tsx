@@ -18,7 +18,7 @@ type RunsView = {
   receiptStateOf: ReceiptStateOf
   /** Sums of the last days; undefined for single rows. */
   sums?: readonly DaySums[]
-  /** One that leaves runs out shows no sums of days. */
+  /** The filter, which the pages of its runs keep. Sums of days are for a list of all runs. */
   query: URLSearchParams
 }
 
@@ -46,7 +46,7 @@ export const runsLook = ({
     model: sameOptions(models),
     ...(keys && { key: keys.map(({ id, name }) => ({ value: id, label: name })) }),
   },
-  columns: runColumns(receiptStateOf, now),
+  columns: runColumns(receiptStateOf, now, query),
   idOf: ({ run }) => run.id,
   isOpen: ({ run }) => isInFlight(run) || receiptStateOf(run) !== 'final',
   passed: passedMax,

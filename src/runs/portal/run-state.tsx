@@ -2,6 +2,7 @@
 import { toHex } from '../../kernel/hex.ts'
 import { inputUnitsOf, outputUnitsOf } from '../../models/meter.ts'
 import { receiptIdOf } from '../../proof/receipts/receipt.ts'
+import { addressOf } from '../../web/http/query.ts'
 import { Amount } from '../../web/ui/amount.tsx'
 import { CopyId } from '../../web/ui/hash.tsx'
 import type { Child } from '../../web/ui/jsx-runtime.ts'
@@ -14,7 +15,8 @@ import { statusWords } from '../api/list-query.ts'
 import type { ReceiptStateOf } from '../receipt-state.ts'
 import { isInFlight, type ShownRun } from '../shown-run.ts'
 
-export const runPath = (id: string): string => `/dashboard/runs/${id}`
+export const runPath = (id: string, list?: URLSearchParams): string =>
+  addressOf(`/dashboard/runs/${id}`, new URLSearchParams(list))
 export const receiptPath = (runId: string): string => `/receipts/${receiptIdOf(runId)}`
 
 /** The figure of the receipt's digest; the logo turns while a run is in flight. */
@@ -61,10 +63,14 @@ export const stateBy = (receiptStateOf: ReceiptStateOf): Column<ShownRun> => ({
 })
 
 /** The columns of the list of runs. */
-export const runColumns = (receiptStateOf: ReceiptStateOf, now: number): Column<ShownRun>[] => [
+export const runColumns = (
+  receiptStateOf: ReceiptStateOf,
+  now: number,
+  list: URLSearchParams,
+): Column<ShownRun>[] => [
   figure,
   { head: 'Run', kind: 'optional', cell: ({ run }) => <CopyId value={run.id} /> },
-  modelTo(),
+  modelTo(({ id }) => runPath(id, list)),
   keyName,
   { head: 'Tokens', kind: 'number', at: 'more', cell: ({ run }) => <Tokens of={run} /> },
   cost,

@@ -2,6 +2,7 @@
 import {
   type AnyColumn,
   and,
+  asc,
   desc,
   eq,
   gte,
@@ -39,17 +40,25 @@ import { openRunReads, withEnded } from './open-run.ts'
 /** The most that the time in an id and the time in its row may differ, in ms. */
 const idSlackMs = 60_000
 
-/** `mark` is what the ids of this shard begin with. */
-export function shownRuns(db: Db, mark = ''): ShownRuns {
+/** Most rows that a tag of another value may hide from the next run. */
+const nearMax = 20
+
+/** Selects runs with their keys. A background run's output can be large, and no list shows it. */
+function selectShown(db: Db) {
   const { runs, keys } = db.tables
-  // The output of a background run can be large, and no list shows it.
   const { output: _, ...columns } = runColumns(db)
-  const open = openRunReads(db)
-  const select = (q: Query) =>
+  return (q: Query) =>
     q
       .select({ run: columns, keyName: keys.name, branch: keys.branch })
       .from(runs)
       .leftJoin(keys, eq(keys.id, runs.keyId))
+}
+
+/** `mark` is what the ids of this shard begin with. */
+export function shownRuns(db: Db, mark = ''): ShownRuns {
+  const { runs, keys } = db.tables
+  const open = openRunReads(db)
+  const select = selectShown(db)
 
   const scopeOf = (q: Query, whose: KeyScope) => scopeIn(q, db.tables, whose, mark)
   const running = (q: Query, scope: Scope, filter: ShownFilter, ends: PageEnds) =>
@@ -95,6 +104,13 @@ export function shownRuns(db: Db, mark = ''): ShownRuns {
         const ended = yield* rows(found.orderBy(desc(runs.id)).limit(most))
         return withEnded(opened, ended).slice(0, most)
       }),
+    nextNewer: (whose, filter, since) =>
+      db.read(function* (q): Work<string | undefined> {
+        const scope = yield* scopeOf(q, whose)
+        const ended = yield* endedAfter(q, runs, scope, filter, since)
+        const opened = (yield* running(q, scope, filter, { stop: since })).map(byId)
+        return [...ended, ...opened.map(({ id }) => id)].filter((id) => id > since).sort()[0]
+      }),
     findShown: (whose, id) =>
       db.read(function* (q): Work<ShownRun | undefined> {
         const [running] = yield* namedOf(q, keys, [yield* open.find(q, id)])
@@ -104,8 +120,7 @@ export function shownRuns(db: Db, mark = ''): ShownRuns {
     endedAmong: (whose, ids) =>
       db.read(function* (q): Work<ShownRun<EndedRun>[]> {
         const found = yield* rows(select(q).where(inArray(runs.id, [...ids])))
-        const own = found.filter((one) => isFound(one, whose))
-        return own.map(({ run, keyName }) => toShown(run, keyName))
+        return found.flatMap((one) => (isFound(one, whose) ? [toShown(one.run, one.keyName)] : []))
       }),
     keysToChoose: (whose, limit) => db.read((q) => rows(keysOf(q, keys, whose).limit(limit))),
   }
@@ -154,6 +169,25 @@ function* lastPassed(
     .where(within(runs, scope, filter, { after, most: passedMax }))
     .orderBy(desc(runs.id))
   return (yield* first(order.limit(1).offset(passedMax - 1)))?.id
+}
+
+/** The first runs that ended and are newer than `since`, the oldest first. */
+function* endedAfter(
+  q: Query,
+  runs: Runs,
+  scope: Scope,
+  filter: ShownFilter,
+  since: string,
+): Work<string[]> {
+  const some = () => q.select({ id: runs.id, tags: runs.tags }).from(runs)
+  const ends = { stop: since, most: passedMax }
+  const newer = and(within(runs, scope, filter, ends), ne(runs.id, since))
+  const far = some().where(newer).orderBy(asc(runs.id)).limit(1).offset(passedMax)
+  const last = isNarrow(filter) ? (yield* first(far))?.id : undefined
+  const fits = and(newer, last === undefined ? undefined : lt(runs.id, last))
+  const near = some().where(and(fits, matching(runs, filter)))
+  const found = yield* rows(near.orderBy(asc(runs.id)).limit(nearMax))
+  return found.filter((run) => hasTag(run, filter.tag)).map(({ id }) => id)
 }
 
 /** Keys that are not revoked, newest first. */

@@ -14,16 +14,18 @@ type ButtonProps = {
   name?: string
   value?: string
   disabled?: boolean
+  autofocus?: boolean
 }
 
 /** Submits the form it stands in. */
-export const Button = ({ children, look, icon, small, name, value, disabled }: ButtonProps) => (
+export const Button = ({ children, look, icon, small, autofocus, ...named }: ButtonProps) => (
   <button
     class={['btn', look, small && 'small']}
     type="submit"
-    name={name}
-    value={value}
-    disabled={disabled}
+    name={named.name}
+    value={named.value}
+    disabled={named.disabled}
+    autofocus={autofocus}
   >
     {icon ? <Icon name={icon} /> : null}
     {children}

@@ -20,6 +20,8 @@ export type ConfirmProps = {
   button: string
   /** `bad` where it destroys something. */
   look?: 'bad' | 'go'
+  /** The button has the focus: only where it can be undone. */
+  hasFocus?: boolean
   /** Back without doing it, and how that is called: "Keep them". */
   keep: string
   keepHref: string
@@ -53,7 +55,9 @@ export const Confirm = (props: ConfirmProps) => (
       ) : null}
       {props.fields}
       <div class="row">
-        <Button look={props.look ?? 'bad'}>{props.button}</Button>
+        <Button look={props.look ?? 'bad'} autofocus={props.hasFocus ?? false}>
+          {props.button}
+        </Button>
         <ButtonLink look="plain" href={props.keepHref} keeps>
           {props.keep}
         </ButtonLink>

@@ -5,6 +5,7 @@ import { Address } from './address.tsx'
 import { Tabs } from './filters.tsx'
 import type { Foot, Frame, NavItem } from './frame.ts'
 import { Icon } from './icon.tsx'
+import { renderChild } from './jsx-runtime.ts'
 import { Logo, RosetteMark } from './rosette.tsx'
 import { Switcher } from './switcher.tsx'
 import { type Reader, themes } from './theme.ts'
@@ -26,6 +27,9 @@ export const Rail = ({ frame, here, acting, reader }: RailProps) => {
     <nav class="spine" aria-label="Main">
       <Brand href={homes[acting.role]} />
       <PaletteButton frame={frame} account={acting.wallet} />
+      <a class="noscript find" href="/dashboard/find">
+        Find a page
+      </a>
       {group('Use')}
       <button class="more" type="button" popovertarget="more">
         <Icon name="more" />
@@ -86,7 +90,7 @@ function NavGroup({ name, frame: { nav, counts }, here, acting }: GroupProps) {
               {icon ? <Icon name={icon} /> : null}
               <span class="lb">
                 {label}
-                {known?.[href] === undefined ? null : <span class="n">{known[href]}</span>}
+                {known?.[href] === undefined ? null : <Count href={href} text={known[href]} />}
               </span>
             </a>
           </li>
@@ -95,6 +99,20 @@ function NavGroup({ name, frame: { nav, counts }, here, acting }: GroupProps) {
     </section>
   )
 }
+
+type CountProps = { href: string; text: string | undefined; isFragment?: boolean }
+
+const Count = ({ href, text, isFragment }: CountProps) => (
+  <span class="n" id={`n${href.replaceAll('/', '-')}`} hx-swap-oob={isFragment && 'true'}>
+    {text}
+  </span>
+)
+
+/** The counts alone, beside a fragment: each takes the place of the one in the page. */
+export const countsOf = (frame: Frame, acting: Actor): string =>
+  Object.entries(frame.counts?.(acting) ?? {})
+    .map(([href, text]) => renderChild(<Count href={href} text={text} isFragment />))
+    .join('')
 
 /** The entry of the rail that a page stands under. */
 const familyOf = (nav: Frame['nav'], here: string): string =>

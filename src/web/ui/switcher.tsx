@@ -11,6 +11,14 @@ export const roleWords: Readonly<Record<Role, string>> = {
   viewer: 'Viewer',
 }
 
+/** The rights of each role, in a sentence. */
+export const roleSentences: Readonly<Record<Role, string>> = {
+  owner: 'does everything, invites members and keeps the settings',
+  developer: 'makes keys below a cap of their own, runs models, sees those runs alone',
+  billing: 'pays, chooses the plan and reads statements, sees no runs',
+  viewer: 'sees everything and changes nothing',
+}
+
 type SwitcherProps = { acting: Actor; memberships: readonly Membership[] }
 
 /** A plain form, so that it needs no script. Nothing for a wallet that is a member of nothing. */

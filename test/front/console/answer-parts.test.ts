@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import type { JsonObject } from '../../../src/kernel/json-object.ts'
 import {
   answerMessages,
   isRaster,
@@ -7,8 +8,7 @@ import {
   readPiece,
   reasoningTitle,
   replyOf,
-} from '../../../src/front/console/answer-parts.ts'
-import type { JsonObject } from '../../../src/kernel/json-object.ts'
+} from '../../../src/models/answers/answer-parts.ts'
 import { promise } from '../../support/promise.ts'
 import { pngUrl } from './support.ts'
 

@@ -1,4 +1,4 @@
-/** The confirmations before a key is revoked or rotated. */
+/** The confirmations before a key is paused, revoked or rotated. */
 import type { Millis } from '../../../kernel/clock.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import type { KeyRow } from '../../../storage/db/schema/schema.ts'
@@ -7,6 +7,24 @@ import { ChoiceField } from '../../../web/ui/form.tsx'
 import { When } from '../../../web/ui/when.tsx'
 import type { RevocationImpact } from '../affected.ts'
 import { actionPath, keyPath } from './key-state.tsx'
+
+/** Reached by the command palette; the page of the key pauses at once, with an undo. */
+export const confirmPause = (key: KeyRow, affected: RevocationImpact): ConfirmProps => ({
+  id: 'pause',
+  title: `Pause ${key.name}?`,
+  consequence: (
+    <>
+      This key {affected.keysBelow === 0 ? 'takes' : 'and those below it take'} no new run until you
+      resume it. Runs in progress end as usual.
+    </>
+  ),
+  action: actionPath(key.id, 'pause'),
+  button: `Pause ${key.name}`,
+  look: 'go',
+  hasFocus: true,
+  keep: 'Keep it running',
+  keepHref: keyPath(key.id),
+})
 
 type Revocation = {
   keyRow: KeyRow
@@ -54,10 +72,10 @@ const Used = ({ of: { name, lastUsedAt }, now }: { of: KeyRow; now: Millis }) =>
 
 /** How long an old secret goes on, in seconds. */
 export const overlaps = [
-  { value: '0', label: 'At once' },
-  { value: '3600', label: 'In 1 h' },
   { value: '86400', label: 'In 1 day' },
+  { value: '3600', label: 'In 1 h' },
   { value: '604800', label: 'In 7 days' },
+  { value: '0', label: 'At once: it leaked' },
 ]
 
 export const confirmRotate = (
@@ -76,7 +94,7 @@ export const confirmRotate = (
       <ChoiceField
         name="overlap_seconds"
         label="The old secret stops working"
-        value={overlap ?? '0'}
+        value={overlap ?? '86400'}
         options={overlaps}
       />
     </>

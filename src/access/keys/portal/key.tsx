@@ -30,7 +30,7 @@ import { pauseKey, resumeKey } from '../pause.ts'
 import { revokeKey } from '../revoke.ts'
 import { rotateKey } from '../rotate.ts'
 import type { MintedKey } from './create-key.ts'
-import { confirmRevoke, confirmRotate } from './key-confirm.tsx'
+import { confirmPause, confirmRevoke, confirmRotate } from './key-confirm.tsx'
 import { KeyPage } from './key-detail.tsx'
 import { readKeyChange } from './key-form.ts'
 import { type DetailView, keyPath, keysPath } from './key-state.tsx'
@@ -64,6 +64,17 @@ const pages = (deps: Deps, frame: Frame) =>
         const asked = confirmRevoke(await revokeView(deps, key))
         const main = <ConfirmPage head="Revoke a key" {...asked} />
         const page = pageOf(frame, acting, `Revoke ${key.name}?`, main)
+        return reply({ request, set }, { page, fragment: <Confirm {...asked} /> })
+      },
+      { needsSession: { page: 'keys:write' } },
+    )
+    .get(
+      `${keysPath}/:id/pause`,
+      async ({ params, request, set, acting }) => {
+        const key = await findOwnedKey(deps, acting, params.id)
+        const asked = confirmPause(key, await countAffected(deps, key.id))
+        const main = <ConfirmPage head="Pause a key" {...asked} />
+        const page = pageOf(frame, acting, `Pause ${key.name}?`, main)
         return reply({ request, set }, { page, fragment: <Confirm {...asked} /> })
       },
       { needsSession: { page: 'keys:write' } },

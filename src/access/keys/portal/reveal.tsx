@@ -34,20 +34,22 @@ export const Reveal = ({ view: { key, secret, baseUrl, model, by } }: { view: Re
             : 'If you lose it, rotate the key again.'}
         </Notice>
         <CopyBox id="secret" label="Secret key" value={secret} strong />
-        <div class="grid2">
-          <Snippet
-            id="try-curl"
-            title="Try it"
-            label="Shell example"
-            text={curlOf(baseUrl, model)}
-          />
+        <Snippet
+          id="try-curl"
+          title="Paste this into a shell"
+          label="Shell example"
+          text={shellOf(baseUrl, model, secret)}
+        />
+        {by === 'create' ? <FirstRun keyId={key.id} /> : null}
+        <details>
+          <summary>With the OpenAI SDK of Python</summary>
           <Snippet
             id="try-sdk"
-            title="Or with the OpenAI SDK"
+            title="The same in Python"
             label="Python example"
             text={sdkOf(baseUrl, model)}
           />
-        </div>
+        </details>
         <StoredForm action={by === 'create' ? keysPath : keyPath(key.id)} />
       </Pad>
     </Panel>
@@ -62,18 +64,38 @@ const Snippet = ({ id, title, label, text }: SnippetProps) => (
       <h3>{title}</h3>
       <CopyButton of={id} label="Copy code" />
     </div>
-    <Code id={id} label={label} text={text} />
+    <Code id={id} label={label} text={text} wrap />
   </div>
 )
 
-/** The code reads the secret from the environment variable `COUNTERFOIL_KEY`. */
-const curlOf = (baseUrl: string, model: string): string =>
-  `# with the key in COUNTERFOIL_KEY
-curl ${baseUrl}/v1/chat/completions \\
+/** The place of the first run of a new key, which comes in by itself; a link leads to it too. */
+const FirstRun = ({ keyId }: { keyId: string }) => (
+  <p
+    class="row"
+    id="first-run"
+    role="status"
+    hx-sse:connect={`/api/portal/keys/${keyId}/first-run?mark=none`}
+    hx-target="#first-run"
+    hx-swap="outerHTML"
+  >
+    <span class="live">Waiting for the first run</span>
+    <a href={`/dashboard/runs?key=${keyId}`}>Look for it under Runs</a>
+  </p>
+)
+
+/** A block that works as it is pasted. The SDKs read the second and third variable too. */
+const shellOf = (baseUrl: string, model: string, secret: string): string =>
+  `export COUNTERFOIL_KEY=${secret}
+export OPENAI_API_KEY="$COUNTERFOIL_KEY"
+export OPENAI_BASE_URL=${baseUrl}/v1
+
+curl "$OPENAI_BASE_URL/chat/completions" \\
   -H "Authorization: Bearer $COUNTERFOIL_KEY" \\
   -H "Content-Type: application/json" \\
-  -d '${JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] })}'`
+  -d '{"model": "${model}",
+       "messages": [{"role": "user", "content": "hi"}]}'`
 
+/** The code reads the secret from the environment. */
 const sdkOf = (baseUrl: string, model: string): string =>
   `import os
 from openai import OpenAI

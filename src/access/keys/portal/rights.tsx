@@ -4,7 +4,7 @@ import type { Draft } from '../../../web/http/fields.ts'
 import type { SentForm } from '../../../web/ui/form.tsx'
 import { Fields, type FormFields, isMarked } from '../../../web/ui/form-panel.tsx'
 import type { BrakeProposal } from '../brake-proposal.ts'
-import { defaultScopes, scopes } from '../key.ts'
+import { defaultScopes, type Scope, scopes } from '../key.ts'
 import { everyLimit } from '../key-limits.ts'
 import { errorOf } from './key-form.ts'
 
@@ -32,6 +32,18 @@ export function RightsFields({ form, sent, brake, withoutTags }: RightsProps) {
   )
 }
 
+/** The use of each scope. */
+const scopeSentences: Readonly<Record<Scope, string>> = {
+  'runs:write': 'runs models',
+  'runs:read': 'reads its runs',
+  'usage:read': 'reads usage and budget',
+  'receipts:read': 'reads and proves receipts',
+  'receipts:share': 'makes receipts public',
+  'keys:mint': 'makes keys below itself',
+  'keys:read': 'lists the keys below itself',
+  'webhooks:write': 'changes webhooks',
+}
+
 const rights = {
   models: {
     half: true,
@@ -54,7 +66,16 @@ const rights = {
     label: 'Scopes',
     marker: 'scopes_from',
     boxes: Object.fromEntries(
-      scopes.map((scope) => [`scope.${scope}`, { label: <code>{scope}</code> }]),
+      scopes.map((scope) => [
+        `scope.${scope}`,
+        {
+          label: (
+            <>
+              <code>{scope}</code> {scopeSentences[scope]}
+            </>
+          ),
+        },
+      ]),
     ),
   },
   tags: {

@@ -67,7 +67,14 @@ function pageOf(
       {reveal ? <Reveal view={reveal} /> : <WasShown id={key.id} isOver={key.revokedAt !== null} />}
     </>
   )
-  return dashboardPage({ frame, title: 'New secret', here: keysPath, acting, main })
+  return dashboardPage({
+    frame,
+    title: 'New secret',
+    here: keysPath,
+    acting,
+    main,
+    scripts: ['hx-sse'],
+  })
 }
 
 const WasShown = ({ id, isOver }: { id: string; isOver: boolean }) => (

@@ -2,7 +2,7 @@
 import { roles } from '../../../kernel/acting.ts'
 import type { SentForm } from '../../../web/ui/form.tsx'
 import { type FormFields, FormPanel } from '../../../web/ui/form-panel.tsx'
-import { roleWords } from '../../../web/ui/switcher.tsx'
+import { roleSentences, roleWords } from '../../../web/ui/switcher.tsx'
 import { windowOptions } from '../../keys/portal/key-state.tsx'
 
 const fields: FormFields = {
@@ -10,7 +10,10 @@ const fields: FormFields = {
     kind: 'choice',
     label: 'Role',
     initial: 'developer',
-    options: roles.map((role) => ({ value: role, label: roleWords[role] })),
+    options: roles.map((role) => ({
+      value: role,
+      label: `${roleWords[role]} ${roleSentences[role]}`,
+    })),
   },
   cap: {
     half: true,

@@ -13,7 +13,7 @@ import { ActionForm } from '../../../web/ui/form.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { Facts, Pad, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
-import { roleWords } from '../../../web/ui/switcher.tsx'
+import { roleSentences, roleWords } from '../../../web/ui/switcher.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
 import { dateText, When } from '../../../web/ui/when.tsx'
 import { InvitePanel } from './invite-form.tsx'
@@ -121,7 +121,7 @@ const OwnPanel = ({ own }: { own: MemberRow }) => (
     <Pad>
       <Facts
         of={[
-          ['Role', roleWords[own.role]],
+          ['Role', `${roleWords[own.role]}: ${roleSentences[own.role]}.`],
           ...(own.branch === null
             ? []
             : [

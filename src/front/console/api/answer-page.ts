@@ -1,15 +1,21 @@
 /** Answers the console without script: waits for the run, then shows the page. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
+import {
+  type Answer,
+  addPiece,
+  readAnswer,
+  readPiece,
+  replyOf,
+} from '../../../models/answers/answer-parts.ts'
 import type { ReplyKeeper } from '../../../runs/ending.ts'
 import { type LiveRun, stopWithClient } from '../../../runs/live-run.ts'
 import type { Sink, StreamedAnswer } from '../../../runs/stream.ts'
 import type { RunRow } from '../../../storage/db/schema/schema.ts'
-import { type Answer, addPiece, readAnswer, readPiece, replyOf } from '../answer-parts.ts'
 import { deltasOf, runChat, withCharge } from '../chat-run.ts'
 import { type FaultWords, wordsOf } from '../fault-words.ts'
 import { roomIn } from '../files.ts'
-import type { Exchange } from '../portal/talk.tsx'
+import type { Exchange } from '../portal/console-view.ts'
 import { recentTurns, type Turn } from '../talk.ts'
 import type { Draft } from './question.ts'
 

@@ -1,6 +1,7 @@
 /** Streams a run of the console to its page. */
 import type { Deps } from '../../../app/deps-port.ts'
 import { toJsonInteger } from '../../../kernel/money.ts'
+import { readPiece } from '../../../models/answers/answer-parts.ts'
 import type { Chunk } from '../../../models/upstream/upstream.ts'
 import { receiptIdOf } from '../../../proof/receipts/receipt.ts'
 import { openTranscript } from '../../../runs/api/stream.ts'
@@ -9,7 +10,6 @@ import { toReceiptLink } from '../../../runs/openai.ts'
 import { toRunView } from '../../../runs/run-view.ts'
 import type { Sink, StreamedAnswer } from '../../../runs/stream.ts'
 import { dataFrame, type SseContext, sseResponse } from '../../../web/http/sse.ts'
-import { readPiece } from '../answer-parts.ts'
 import { deltasOf, runChat, withCharge } from '../chat-run.ts'
 
 /**

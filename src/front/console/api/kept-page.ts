@@ -9,7 +9,7 @@ import type { Call } from '../../../storage/idempotency/call.ts'
 import { jsonReply } from '../../../web/http/answer-once.ts'
 import { navigates } from '../../../web/ui/reply.ts'
 import type { FaultWords } from '../fault-words.ts'
-import type { Exchange } from '../portal/talk.tsx'
+import type { Exchange } from '../portal/console-view.ts'
 import { answerByPage, type ConsolePage } from './answer-page.ts'
 import type { Draft, Question } from './question.ts'
 

@@ -113,7 +113,7 @@ type KeyView = {
   asked?: { cap: string; error: string } | undefined
 }
 
-/** The paying key: its spend, and a form to change its cap. */
+/** The paying key: its spend, and a form to change its cap, which the page's script sends. */
 export function KeyPanel({ shown, now, asked }: KeyView) {
   const state = shown ? statusOf(shown.chain, now) : undefined
   if (state === 'revoked') return <RevokedPanel />
@@ -131,7 +131,7 @@ export function KeyPanel({ shown, now, asked }: KeyView) {
           <small>{state === undefined ? beforeUse : <Pays shown={shown} now={now} />}</small>
         </p>
       </Pad>
-      <ActionForm action="/api/portal/console/cap" target="#console-key" look="stack">
+      <ActionForm action="/api/portal/console/cap" look="stack">
         <TextField
           name="cap"
           label="Cap, USD"
@@ -178,7 +178,7 @@ const RevokedPanel = () => (
         Create a new key to continue. It gets the same cap.
       </Notice>
     </Pad>
-    <ActionForm action="/api/portal/console/key" target="#console-key" look="stack">
+    <ActionForm action="/api/portal/console/key" look="stack">
       <p>
         <Button>Create a new key</Button>
       </p>

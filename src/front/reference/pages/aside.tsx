@@ -3,6 +3,7 @@
 import type { Area, Group } from '../../../web/reference/operation.ts'
 import { areas } from '../areas.ts'
 import { findInReference, questionMax, type SearchHit } from '../find.ts'
+import { guidePath, guides } from '../guides.ts'
 import { Marked } from './parts.tsx'
 
 export const searchPath = '/docs/search'
@@ -59,6 +60,9 @@ const Index = ({ here }: { here: string }) => (
   <nav aria-label="Reference">
     <ul class="bare">
       <Entry href="/docs" title="Start" here={here} parts={frontParts} />
+      {guides.map(({ id, title }) => (
+        <Entry href={guidePath(id)} title={title} here={here} parts={[]} />
+      ))}
       <Chapters of="programs" here={here} />
       <li>
         <details open={areasOf('dashboard').some(({ id }) => here === `/docs/${id}`)}>
@@ -79,6 +83,7 @@ type Part = { id: string; title: string }
 
 /** The panels of the first page. */
 const frontParts: readonly Part[] = [
+  { id: 'guides', title: 'Guides' },
   { id: 'begin', title: 'Begin' },
   { id: 'everywhere', title: 'What holds everywhere' },
   { id: 'clients', title: 'Official clients' },

@@ -1,11 +1,11 @@
 /** Makes the answer of a terminal command. */
 import type { Deps } from '../../../app/deps-port.ts'
 import type { JsonObject } from '../../../kernel/json-object.ts'
+import { imageTitle, readAnswer, reasoningTitle } from '../../../models/answers/answer-parts.ts'
 import { toReceiptLink } from '../../../runs/openai.ts'
 import { toRunView } from '../../../runs/run-view.ts'
 import type { ReceiptLink } from '../../../runs/shapes.ts'
 import { amountText } from '../../../web/ui/amount.tsx'
-import { imageTitle, readAnswer, reasoningTitle } from '../../console/answer-parts.ts'
 import type { Allowance } from '../allowance.ts'
 import type { SponsoredAnswer } from '../sponsored-run.ts'
 import { toLines } from '../text.ts'

@@ -131,7 +131,7 @@ const sentBack = [
 /** Most characters of them in one answer; without them the model gets its text alone. */
 const maxReplyChars = 64_000
 
-/** What a page keeps of an answer beside its text; undefined if there is nothing else. */
+/** The members that a page keeps beside an answer's text; undefined if there are none. */
 export function replyOf(message: JsonObject): JsonObject | undefined {
   const kept = membersOf(message)
   if (Object.keys(kept).length === 0 || JSON.stringify(kept).length > maxReplyChars)

@@ -1,4 +1,4 @@
-/** Other words for pages and actions, and the keys that lead to them. */
+/** Other words for pages and actions, and the keys that lead to them. Runs in browsers too. */
 
 /** By address: `invoice` finds the statement. */
 export const synonyms: Readonly<Record<string, string>> = {
@@ -8,13 +8,13 @@ export const synonyms: Readonly<Record<string, string>> = {
   '/dashboard/receipts': 'proofs evidence',
   '/dashboard/keys': 'api key tokens credentials caps',
   '/dashboard/usage': 'spend analytics charts metrics tokens csv export',
-  '/dashboard/statement': 'statement invoice bill csv export movements',
+  '/dashboard/statement': 'statement invoice bill csv export movements withdraw',
   '/dashboard/deposits': 'top up add money fund stablecoin withdraw refund',
-  '/dashboard/vouchers': 'coupon code redeem',
+  '/dashboard/vouchers': 'coupon code redeem top up add money',
   '/dashboard/liabilities': 'reserves solvency',
   '/dashboard/plan': 'subscription upgrade cancel',
   '/dashboard/passports': 'profile handle',
-  '/dashboard/settings': 'preferences theme retention',
+  '/dashboard/settings': 'preferences retention time zone',
   '/dashboard/members': 'team people invite roles',
   '/dashboard/webhooks': 'events callbacks',
   '/dashboard/sessions': 'devices browsers',
@@ -29,6 +29,11 @@ export const synonyms: Readonly<Record<string, string>> = {
 export const deeper: readonly (readonly [needs: string, href: string, label: string])[] = [
   ['/dashboard/keys', '/dashboard/keys/new', 'New key'],
   ['/dashboard/deposits', '/dashboard/deposits', 'Add money'],
+  ['/docs', '/docs/guides/first-run', 'Guide: the first run'],
+  ['/docs', '/docs/guides/clients', 'Guide: the OpenAI clients'],
+  ['/docs', '/docs/guides/verify', 'Guide: verify a receipt'],
+  ['/docs', '/docs/guides/agents', 'Guide: keys for agents'],
+  ['/docs', '/docs/guides/tools', 'Guide: tools (MCP)'],
 ]
 
 /** Typed after `g`. */
