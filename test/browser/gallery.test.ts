@@ -37,10 +37,15 @@ describe.skipIf(noChromium)('every part, in every look, is sound', () => {
     await page.locator('html[data-theme="dark"]').waitFor()
     expect(page.url()).toBe(`${origin}/explorer?q=a`)
     await page.goto(`${origin}/overview`)
+    // On a signed-in page they stand behind the state of the service.
+    const foot = page.locator('summary', { has: page.locator('.dot') })
+    await foot.click()
     expect(await page.getByRole('button', { name: 'Dark' }).getAttribute('aria-pressed')).toBe(
       'true',
     )
     await page.getByRole('button', { name: 'System' }).click()
+    await page.locator('html[data-theme="system"]').waitFor()
+    await foot.click()
     await page.getByRole('button', { name: 'System', pressed: true }).waitFor()
     expect(await context.cookies()).toEqual([])
     await context.close()

@@ -88,7 +88,6 @@ describe.skipIf(noAnvil)('the showcase', () => {
       const page = await context.newPage()
       await page.goto(showcase.origin)
       step('landing page')
-      await page.getByRole('link', { name: 'Try it now' }).click()
       await page.getByRole('textbox', { name: 'Command' }).fill('ask Who signs this answer?')
       await page.getByRole('button', { name: 'Run' }).click()
       const link = page.getByRole('link', { name: 'Open the receipt' })

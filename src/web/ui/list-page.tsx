@@ -78,14 +78,7 @@ export const ListPage = <Row,>({ view, look }: Props<Row>) => (
   <>
     <PageHead title={capitalised(look.noun)}>
       {look.figure ? null : <p class="quiet">{look.about}</p>}
-      {view.refusal ? null : (
-        <div class="row">
-          <ButtonLink icon="download" href={csvOf(view, look)} download>
-            CSV
-          </ButtonLink>
-          {look.act}
-        </div>
-      )}
+      {look.act}
     </PageHead>
     {look.figure}
     <FilterBar
@@ -131,16 +124,13 @@ export function ListPanel<Row>({ view, look }: Props<Row>) {
       passed={look.passed}
       live={isFollowed(view) ? { stream: streamOf(view, look), most: rowsMax } : undefined}
       {...(isByCost(query) ? { words: sortedText(noun) } : {})}
+      csv={addressOf(`${path}.csv`, without(query, 'sort', 'limit'))}
       isUntitled
       {...(look.fold ? { fold: look.fold } : {})}
       days={isByCost(query) ? undefined : look.days}
     />
   )
 }
-
-/** All that match, not the page alone. */
-const csvOf = <Row,>({ query }: Listed<Row>, { path }: ListLook<Row>): string =>
-  addressOf(`${path}.csv`, without(query, 'sort', 'limit'))
 
 /** Whether new rows land by themselves; only the newest page grows. */
 export const isFollowed = ({ isFirst, refusal, query }: Listed<unknown>): boolean =>
