@@ -109,6 +109,10 @@ const own = r.entriesUnder('/api/portal/runs', {
   path: { id: t.id('run', 'Id of a run of the account.') },
 })
 
+const ofKeys = r.entriesUnder('/api/portal/keys', {
+  path: { id: t.id('key', 'Id of a key of the account.') },
+})
+
 export const ownRunsArea = r.area('own-runs', 'dashboard', 'Runs of an account', {
   about: 'All runs of the signed-in account.',
   operations: [
@@ -140,6 +144,12 @@ export const ownRunsArea = r.area('own-runs', 'dashboard', 'Runs of an account',
       about: 'Keeps the page of a run up to date. Programs follow `GET /v1/runs/:id/events`.',
       query: { mark: t.text('What the page shows already.', 'running') },
       answers: r.followed('The page of the run.'),
+      refuses: ['rate_limited'],
+    }),
+    ofKeys.get('awaitFirstRun', '/:id/first-run', 'Wait for the first run of a key', {
+      about: 'Keeps the page of a new key up to date until its first run has a receipt.',
+      query: { mark: t.text('What the page shows already.', 'none') },
+      answers: r.followed('The state of the first run.'),
       refuses: ['rate_limited'],
     }),
     own.post('cancelOwnRun', '/:id/cancel', 'Cancel a run of the account', {

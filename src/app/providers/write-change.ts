@@ -15,7 +15,7 @@ export type DeskPlace = {
   flags: Record<string, unknown>
   /** As it was read at the start. */
   config: Config
-  /** Of a command: the secrets that are sent to others may be missing where it runs. */
+  /** Whether a command reads it, on a machine that may lack the secrets of other services. */
   isOffline?: boolean
   reload: () => Promise<ReloadResult>
 }

@@ -273,7 +273,7 @@ describe('a second run of an import', () => {
     expect(why).toContain('it has more there than was granted here once')
   })
 
-  test('gives a key without an owner that came later nothing of what the others have.', () => {
+  test('gives a key without an owner that came later none of the money of the others.', () => {
     const { present } = firstRun(only(key(1, { max_budget: 5 })))
     const { steps, why } = secondRun(
       only(key(1, { max_budget: 5 }), key(2, { max_budget: 4 })),

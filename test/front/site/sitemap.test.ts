@@ -63,7 +63,7 @@ describe.each(engines)('search engines on %s', (engine) => {
     return { answer, text, paths: places.map((loc) => loc.slice(w.origin.length)), places }
   }
 
-  test('robots.txt keeps them out of what is of one person, and names the sitemap', async () => {
+  test('robots.txt keeps them out of the pages of one person, and names the sitemap', async () => {
     const { answer, text } = await read('/robots.txt')
     expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8')
     expect(text.split('\n')).toEqual([

@@ -10,7 +10,7 @@ import { believed, events, noon, pricedToml, type Result, refusal, run, send } f
 const echo = 'counterfoil/echo-1'
 /** A client for each test, so that none uses up another's asks. */
 let clients = 0
-const somebody = () => `198.51.100.${++clients}`
+const guest = () => `198.51.100.${++clients}`
 
 describe.each(engines)('ask, on %s', (engine) => {
   let stub: StubUpstream
@@ -27,7 +27,7 @@ describe.each(engines)('ask, on %s', (engine) => {
   })
 
   test('answers in lines, as a run, with what is left of the day', async () => {
-    const from = somebody()
+    const from = guest()
     const result = await run(w, 'ask Why?', from)
     expect(result.lines[0]).toBe(stubWords.join(''))
     expect(result.data).toMatchObject({ object: 'run', model: 'stub/normal', outcome: 'complete' })
@@ -38,7 +38,7 @@ describe.each(engines)('ask, on %s', (engine) => {
   })
 
   test('leaves a receipt that anyone with its id opens and verifies; not who paid, no text', async () => {
-    const answer = await send(w, { input: 'What is in it?', model: echo }, somebody())
+    const answer = await send(w, { input: 'What is in it?', model: echo }, guest())
     const { receipt, lines }: Result = await answer.json()
     expect(answer.headers.get('x-receipt-id')).toBe(receipt?.id ?? '')
     expect(lines.at(-1)).toContain(`Receipt ${receipt?.id}, $0.00`)
@@ -58,7 +58,7 @@ describe.each(engines)('ask, on %s', (engine) => {
   })
 
   test('streams: it started, the text as it comes, the whole result', async () => {
-    const from = somebody()
+    const from = guest()
     const answer = await send(w, { command: 'ask Why?', stream: true }, from)
     expect(answer.headers.get('content-type')).toStartWith('text/event-stream')
     const all = await events(answer)
@@ -72,7 +72,7 @@ describe.each(engines)('ask, on %s', (engine) => {
 
   promise`J4`
   test('at most 256 tokens of an answer, 2 KiB of a question', async () => {
-    const from = somebody()
+    const from = guest()
     await run(w, 'ask Why?', from)
     expect(stub.calls.at(-1)?.body['max_tokens']).toBe(256)
     const much = 'ä'.repeat(1024)
@@ -84,7 +84,7 @@ describe.each(engines)('ask, on %s', (engine) => {
 
   promise`J4`
   test('only models that are opened to it: others are refused, and cost no ask', async () => {
-    const from = somebody()
+    const from = guest()
     const closed = await refusal(w, { input: 'x', model: 'counterfoil/embed-1' }, from)
     expect([closed.status, closed.error.type]).toEqual([403, 'model_not_allowed'])
     const absent = await refusal(w, { input: 'x', model: 'a/b' }, from)
@@ -93,7 +93,7 @@ describe.each(engines)('ask, on %s', (engine) => {
   })
 
   test('a server that fails costs no one anything, and the ask is given back', async () => {
-    const from = somebody()
+    const from = guest()
     const { status, error } = await refusal(w, { input: 'x', model: 'stub/status-500' }, from)
     expect([status, error.type]).toEqual([502, 'upstream_error'])
     expect((await run(w, 'help', from)).allowance.remaining).toBe(10)
@@ -101,7 +101,7 @@ describe.each(engines)('ask, on %s', (engine) => {
   })
 
   test('one that breaks off is told in band with its receipt, and counts', async () => {
-    const from = somebody()
+    const from = guest()
     const asked = { input: 'x', model: 'stub/cut-2', stream: true }
     const all = await events(await send(w, asked, from))
     const { error } = all.at(-1) ?? {}
@@ -113,7 +113,7 @@ describe.each(engines)('ask, on %s', (engine) => {
   })
 
   test('two at once of a client; a client that hangs up stops the model, and has asked', async () => {
-    const from = somebody()
+    const from = guest()
     const aborts = [new AbortController(), new AbortController()]
     const slow = { input: 'x', model: 'stub/slow', stream: true }
     const open = aborts.map(({ signal }) =>
@@ -122,7 +122,7 @@ describe.each(engines)('ask, on %s', (engine) => {
     await Promise.all(open)
     const third = await refusal(w, { input: 'x', model: echo }, from)
     expect([third.status, third.error.type]).toEqual([429, 'concurrency_limited'])
-    expect((await run(w, 'ask x', somebody())).allowance.remaining).toBe(9)
+    expect((await run(w, 'ask x', guest())).allowance.remaining).toBe(9)
     for (const abort of aborts) abort.abort()
     await until('the runs to be stopped', () => w.deps.live.count() === 0)
     await until('the places to be free', async () => {

@@ -126,7 +126,7 @@ describe('a bar chart', () => {
     expect(drawn(pointsOf([1, 2, 3]))).not.toContain('was')
   })
 
-  test('many bars are no stops of the keyboard: the table has their links', () => {
+  test('many bars are not stops of the keyboard: the table has their links', () => {
     const html = drawn(pointsOf(repeat(1, 168)))
     expect(html.match(/tabindex="-1"/g)).toHaveLength(168)
     expect(html.match(/<td><a href=/g)).toHaveLength(168)

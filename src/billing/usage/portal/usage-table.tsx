@@ -252,7 +252,7 @@ function GroupCell({ by, row, report, names, only }: GroupProps) {
   }
   if (by === 'model' && model !== undefined) return <a href={href({ model })}>{model}</a>
   // Lists of runs know no providers.
-  if (by === 'provider') return provider ? <>{provider}</> : <span class="quiet">None</span>
+  if (by === 'provider') return provider ? <span>{provider}</span> : <span class="quiet">None</span>
   if (tag) return <a href={href({ tag: tagText(tag) })}>{tagText(tag)}</a>
   return <span class="quiet">No tag</span>
 }
