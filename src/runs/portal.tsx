@@ -97,7 +97,7 @@ export const runsPortal = (deps: Deps, frame: Frame) =>
       { needsSession: { action: 'runs:read' } },
     )
     .get(
-      '/api/portal/keys/:id/first-run',
+      '/api/portal/keys/:id/live',
       async ({ request, server, set, session, account, acting, params }) => {
         const key = await findOwnedKey(deps, acting, params.id)
         const mark = readText(queryOf(request), 'mark')

@@ -146,7 +146,7 @@ export const ownRunsArea = r.area('own-runs', 'dashboard', 'Runs of an account',
       answers: r.followed('The page of the run.'),
       refuses: ['rate_limited'],
     }),
-    ofKeys.get('awaitFirstRun', '/:id/first-run', 'Wait for the first run of a key', {
+    ofKeys.get('awaitFirstRun', '/:id/live', 'Wait for the first run of a key', {
       about: 'Keeps the page of a new key up to date until its first run has a receipt.',
       query: { mark: t.text('What the page shows already.', 'none') },
       answers: r.followed('The state of the first run.'),

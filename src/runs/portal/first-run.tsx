@@ -45,7 +45,7 @@ function partOf(keyId: string, { run }: ShownRun): Markup {
       class="row"
       id="first-run"
       role="status"
-      hx-sse:connect={`/api/portal/keys/${keyId}/first-run?mark=${mark}`}
+      hx-sse:connect={`/api/portal/keys/${keyId}/live?mark=${mark}`}
       hx-target="#first-run"
       hx-swap="outerHTML"
     >

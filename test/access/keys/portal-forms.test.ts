@@ -22,7 +22,7 @@ const keyOf = (wish: Parameters<World['key']>[0] = {}) =>
   w.key({ account: own.account, name: 'agent', capLimit: 5n * usd, ...wish })
 
 describe('the form of a new key', () => {
-  test('201: answers the page with the secret, once, and nowhere else in it', async () => {
+  test('201: answers the page with the secret in its box and in the block to paste, and nowhere else in it', async () => {
     const blank = await (await own.page(blankPath)).text()
     const fields = { name: 'crawler', cap: '$2.5', window: 'day', once: hiddenIn(blank, 'once') }
     const before = await countOf(own)
@@ -30,10 +30,10 @@ describe('the form of a new key', () => {
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([201, 'no-store'])
     const html = await answer.text()
     const secret = secretIn(html) ?? ''
-    expect(html.split(secret).length).toBe(2)
+    expect(html.split(secret).length).toBe(3)
     expect(/<title>(.*)<\/title>/.exec(html)?.[1]).toBe('New secret · Counterfoil')
     expect(html).toContain('I have stored it somewhere safe')
-    expect(html).toContain(`curl ${w.origin}/v1/chat/completions`)
+    expect(html).toContain(`export OPENAI_BASE_URL=${w.origin}/v1\n`)
     expect(html).toContain('counterfoil/echo-1')
     expect((await w.call('/v1/keys/self', { key: secret })).status).toBe(200)
     expect(await countOf(own)).toBe(before + 1)

@@ -56,7 +56,7 @@ describe.each(engines.filter((one) => one !== 'pglite'))('one more private run o
 
 /** What stands on a page beside markup: a count, a time of a minute, the model, the outcome. */
 const isWord = (line: string): boolean =>
-  /^(\d[\d,]*( runs?| leaf| leaves)?|\d+(\.\d+)?%|—|\d+ private runs?, counterfoil\/(echo|embed)-1|counterfoil\/(echo|embed)-1(, complete)?|complete|Signed and logged|this minute|\d+ min ago|[A-Z][a-z]{2} \d+(, \d\d:\d\d)?: \d+ runs?|\d+(\.\d+)?% succeeded, including private runs\.|Runs per (hour|day), .*|\d+ leaves in the log|Leaf \d+ of \d+, under a signed root\.|Waiting: \d+ leaves)$/.test(
+  /^(\d[\d,]*( runs?| leaf| leaves)?|\d+(\.\d+)?%|—|\d+ private runs?, counterfoil\/(echo|embed)-1|counterfoil\/(echo|embed)-1(, complete)?|complete|Signed and( logged)?|logged|this minute|\d+ min ago|[A-Z][a-z]{2} \d+(, \d\d:\d\d)?: \d+ runs?|\d+(\.\d+)?% succeeded, including private runs\.|Runs per (hour|day), .*|\d+ leaves in the log|Leaf \d+ of \d+, under a signed root\.|Waiting: \d+ leaves)$/.test(
     line,
   )
 

@@ -74,7 +74,7 @@ const FirstRun = ({ keyId }: { keyId: string }) => (
     class="row"
     id="first-run"
     role="status"
-    hx-sse:connect={`/api/portal/keys/${keyId}/first-run?mark=none`}
+    hx-sse:connect={`/api/portal/keys/${keyId}/live?mark=none`}
     hx-target="#first-run"
     hx-swap="outerHTML"
   >
