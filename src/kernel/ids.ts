@@ -95,7 +95,7 @@ export const firstIdAt = (prefix: IdPrefix, at: Millis, mark = ''): string => {
 function writeTime(at: Millis, out: Uint8Array, from: number): void {
   let rest = Math.max(0, Math.floor(at))
   for (let i = from + timeChars - 1; i >= from; i--) {
-    out[i] = codes[rest % 32] ?? 0
+    out[i] = codes[rest % 32] ?? codes[0] ?? 0
     rest = Math.floor(rest / 32)
   }
 }

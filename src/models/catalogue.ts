@@ -74,7 +74,7 @@ function toModel(config: ModelConfig, builtin: Model | undefined): Model {
     pageTokensMax: config.page_tokens_max,
     pdfPagesMax: config.pdf_pages_max,
     pass: config.pass,
-    isCached: config.cache === 'auto',
+    ...(config.cache === 'auto' && { isCached: true }),
   }
   return {
     ...base,

@@ -59,17 +59,9 @@ export async function finish(
     items: safely,
   }
   try {
-    let done: FinishedRun
-    let kept: Settlement['items']
-    try {
-      const settlement = new Settlement(deps, of)
-      await deps.ledger.post(settlement)
-      done = settlement.finished()
-      kept = settlement.items
-    } catch (error) {
-      done = await afterDoubt(deps, error, of)
-    }
-    if (kept) deps.keptItems.added(kept)
+    const settlement = new Settlement(deps, of)
+    const done = await postEnd(deps, settlement, of)
+    if (settlement.items) deps.keptItems.added(settlement.items)
     const { id: runId, digest, cost, finishedAt: at } = done.run
     if (ending.usage?.classes) {
       deps.meters.unpriced(live.model.id, unpricedUnits(prices, ending.usage))
@@ -115,16 +107,33 @@ const noteFinish = ({ log }: Deps, live: LiveRun): void =>
   })
 
 /**
- * Finds out whether a COMMIT with a lost answer was stored, after the locks of its account are
- * released: returns what it stored, or stores it now.
+ * Stores the end of a run. After a COMMIT whose answer is lost it finds out whether that was stored,
+ * and posts the same command again if it was not: it made the answer that the caller is told.
+ */
+async function postEnd(deps: Deps, settlement: Settlement, of: RunEnd): Promise<FinishedRun> {
+  try {
+    await deps.ledger.post(settlement)
+    return settlement.finished()
+  } catch (error) {
+    return (await storedInDoubt(deps, error, of)) ?? postEnd(deps, settlement, of)
+  }
+}
+
+/**
+ * The end that a COMMIT with a lost answer stored, after the locks of its account are released;
+ * undefined if the run is open still.
  * @throws the error when it is not such a COMMIT or the lookup fails.
  */
-async function afterDoubt(deps: Deps, error: unknown, of: RunEnd): Promise<FinishedRun> {
+async function storedInDoubt(
+  deps: Deps,
+  error: unknown,
+  of: RunEnd,
+): Promise<FinishedRun | undefined> {
   if (!(error instanceof StorageFault) || !error.options.doubt || error.isLasting) throw error
   const found = await deps.runs.findCommitted(of.open).catch(() => {
     throw error
   })
-  if (found?.finishedAt === null) return settle(deps, of)
+  if (found?.finishedAt === null) return undefined
   if (!found?.digest || found.outcome !== of.ending.outcome) throw error
   return { run: found, receiptId: receiptIdOf(found.id), digest: toHex(found.digest) }
 }

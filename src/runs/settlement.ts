@@ -133,6 +133,8 @@ export class Settlement implements Command<void> {
   decide(unit: UnitOfWork): void {
     const { ended, reply, quote } = this
     const { open, ending, received, call, exchange } = this.of
+    // A try that was undone may have given it the place of a leaf that does not exist.
+    ended.logPlace = null
     const held = unit.run(open.id)
     if (!held) throw new RunNotOpen(open.id)
     endHold(unit, held, ended.cost)

@@ -10,7 +10,7 @@ import { migratePostgres } from '../../src/storage/db/schema/migrate.ts'
 import { serve } from '../../src/web/http/serve.ts'
 import { type EmptyDatabase, emptyDatabase, postgresServer } from '../support/postgres.ts'
 import { promise } from '../support/promise.ts'
-import { modelsToml, until } from '../support/runs.ts'
+import { chunkOf, frameOf, modelsToml, until } from '../support/runs.ts'
 import { type SilentProxy, startSilentProxy, targetOf } from '../support/silent-proxy.ts'
 import { type StubUpstream, startStubUpstream, stubUsage } from '../support/stub-upstream.ts'
 import { configOf, testAccount, testPrivateKey, usd } from '../support/world.ts'
@@ -20,6 +20,13 @@ const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
 
 type Doubted = Awaited<ReturnType<typeof start>>
 
+type Asked = { path: string; body: object }
+
+const chat: Asked = {
+  path: '/v1/chat/completions',
+  body: { messages: [{ role: 'user', content: 'hi' }] },
+}
+
 /** A service whose database is behind a proxy, with one key and an upstream that says hello. */
 async function start() {
   const database: EmptyDatabase = await emptyDatabase()
@@ -27,8 +34,13 @@ async function start() {
   /** Called when the upstream is asked: the hold stands, and the next COMMIT is that of the end. */
   const hooks = { atUpstream: quiet }
   const upstream: StubUpstream = await startStubUpstream({
-    handler: async (_, response) => {
+    handler: async ({ body }, response) => {
       hooks.atUpstream()
+      if (body['stream'] === true) {
+        const usage = frameOf({ choices: [], usage: stubUsage })
+        const frames = [chunkOf({ content: 'hello' }), chunkOf({}, 'stop'), usage]
+        return void response.end(`${frames.join('')}data: [DONE]\n\n`)
+      }
       const message = { role: 'assistant', content: 'hello' }
       const choices = [{ index: 0, finish_reason: 'stop', message }]
       response.end(JSON.stringify({ choices, usage: stubUsage }))
@@ -49,15 +61,15 @@ async function start() {
     deps,
     proxy,
     hooks,
-    ask: () =>
-      fetch(`${deps.settings.baseUrl}/v1/chat/completions`, {
+    ask: ({ path, body }: Asked = chat) =>
+      fetch(`${deps.settings.baseUrl}${path}`, {
         method: 'POST',
         headers: {
           authorization: `Bearer ${secret}`,
           'content-type': 'application/json',
           'idempotency-key': 'the-one',
         },
-        body: JSON.stringify({ model: 'stub/chat', messages: [{ role: 'user', content: 'hi' }] }),
+        body: JSON.stringify({ model: 'stub/chat', ...body }),
       }),
     /** What the database says, past the proxy: one run, paid once, with nothing held. */
     expectPaidOnce: async () => {
@@ -105,6 +117,27 @@ describe.skipIf(!postgresServer)(
           await expectPaidOnce()
           expect((await ask()).status).toBe(200)
           await expectPaidOnce()
+        }),
+      30_000,
+    )
+
+    const doors: Asked[] = [
+      { ...chat, body: { ...chat.body, stream: true } },
+      { path: '/v1/responses', body: { input: 'hi' } },
+      { path: '/v1/responses', body: { input: 'hi', stream: true } },
+    ]
+    test.concurrent.each(doors)(
+      'did not happen: what was told at $path stays true, with its digest, and is told again',
+      (door) =>
+        onService(async ({ deps, hooks, proxy, ask, expectPaidOnce }) => {
+          hooks.atUpstream = () => proxy.cutAt('COMMIT', false)
+          const answer = await ask(door)
+          const told = await answer.text()
+          await expectPaidOnce()
+          expect(await (await ask(door)).text()).toBe(told)
+          const id = answer.headers.get('x-receipt-id')?.replace('rcpt_', 'run_') ?? ''
+          const run = await deps.runs.find(id)
+          expect(told).toContain(`0x${Buffer.from(run?.digest ?? []).toString('hex')}`)
         }),
       30_000,
     )
