@@ -107,8 +107,8 @@ const noteFinish = ({ log }: Deps, live: LiveRun): void =>
   })
 
 /**
- * Stores the end of a run. After a COMMIT whose answer is lost it finds out whether that was stored,
- * and posts the same command again if it was not: it made the answer that the caller is told.
+ * Stores the end of a run. After a COMMIT whose answer is lost it finds out whether the end was
+ * stored, and posts the same command again if not: it made the answer that the caller is told.
  */
 async function postEnd(deps: Deps, settlement: Settlement, of: RunEnd): Promise<FinishedRun> {
   try {
