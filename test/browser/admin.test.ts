@@ -39,7 +39,7 @@ describe.skipIf(noChromium)("the operator's pages", () => {
       const button = (name: string) => page.getByRole('button', { name })
       await page.goto(`${w.origin}/dashboard/sessions`)
       await page.getByRole('link', { name: 'Administration' }).click()
-      await page.getByRole('link', { name: 'Accounts' }).click()
+      await page.getByRole('link', { name: 'Accounts', exact: true }).click()
       await page.getByRole('searchbox').fill(other.slice(0, 8))
       await button('Find').click()
       await page.getByRole('row').getByRole('link').click()

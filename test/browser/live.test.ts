@@ -68,7 +68,7 @@ describe.skipIf(noChromium)('live means live', () => {
       expect(await rowOf(second).count()).toBe(0)
       await page.locator('h1').hover()
       await rowOf(second).waitFor()
-      expect(await page.locator('tbody tr').first().getAttribute('id')).toContain(second.slice(5))
+      expect(await page.locator('tbody tr[id]').first().getAttribute('id')).toContain(second.slice(5))
     },
     60_000,
   )
@@ -81,7 +81,7 @@ describe.skipIf(noChromium)('live means live', () => {
       await page.goto(`${s.w.origin}/dashboard/${list}`)
       await page.locator('#live').waitFor()
       await page.evaluate(() => Object.assign(window, { isSame: true }))
-      await page.locator('tbody tr').first().hover()
+      await page.locator('tbody tr[id]').first().hover()
       const accountId = testAccount
       const finishedAt = s.w.deps.clock.now()
       const keyId = s.key.id
@@ -92,7 +92,7 @@ describe.skipIf(noChromium)('live means live', () => {
       )
       await page.getByRole('button', { name: '60 new' }).click()
       const ids = made.map(({ id }) => id.replace('run_', '')).sort()
-      const newest = page.locator('tbody tr').first()
+      const newest = page.locator('tbody tr[id]').first()
       await page.locator(`tbody tr[id$="${ids.at(-1)}"]`).waitFor()
       expect(await newest.getAttribute('id')).toContain(ids.at(-1) ?? 'none')
       expect(await page.evaluate(() => 'isSame' in window)).toBe(true)
@@ -127,7 +127,7 @@ describe.skipIf(noChromium)('live means live', () => {
     const other = await page.context().newPage()
     await page.goto(`${s.w.origin}/dashboard/runs`)
     await other.goto(`${s.w.origin}/dashboard/receipts`)
-    const rows = [page, other].map((one) => one.locator('tbody tr').first())
+    const rows = [page, other].map((one) => one.locator('tbody tr[id]').first())
     for (const row of rows) {
       expect(await row.textContent()).toContain('Signed and logged')
       expect(await row.getAttribute('id')).toContain(id.slice(5))
