@@ -72,6 +72,9 @@ type EntryContext = {
   idOf(deployment: Deployment): string
 }
 
+/** Names of models at a server that no line of a configuration can hold. */
+const oddName = /[^\S ]|\p{C}|^ | $/u
+
 async function entryOf(
   { id, deployments }: FoundModel,
   { found, facts, markup, idOf }: EntryContext,
@@ -87,6 +90,7 @@ async function entryOf(
     const model = await offeredBy(id, deployment, facts)
     const kind = steps[0]?.model.kind
     if (typeof model === 'string') left(model)
+    else if (oddName.test(deployment.upstreamName)) left('a name of its server in several lines')
     else if (kind !== undefined && kind !== model.kind) left('servers of two kinds')
     else steps.push({ model, deployment })
   }

@@ -1,5 +1,6 @@
 /** Reads LiteLLM's users and teams, and the budgets that are renewed. */
 import { addDecimals, type Decimal } from '../../kernel/decimal.ts'
+import { isExactObject } from '../../kernel/exact-json.ts'
 import type { CapWindow } from '../../ledger/window.ts'
 import {
   addMisfit,
@@ -8,12 +9,15 @@ import {
   type SourceContents,
   toNusd,
 } from './found.ts'
-import { amountIn, isTrue, limitIn, listOf, type Row, textOf } from './tables.ts'
+import { amountIn, isTrue, jsonIn, limitIn, listOf, type Row, textOf } from './tables.ts'
 
 const kinds = { user: 'user_id', team: 'team_id' } as const
 
 /** Users or teams by their ids; `hasBudget` is false where their keys say what they have. */
-export type Owners = Map<string, { owner: FoundOwner; hasBudget: boolean }>
+export type Owners = Map<string, { owner: FoundOwner; hasBudget: boolean; memberBudget: string }>
+
+/** The row that counts the spending of all: no key spends its budget alone. */
+const wholeProxy = 'litellm-proxy-budget'
 
 /** @throws Error for a row without an id */
 export function ownersIn(
@@ -25,6 +29,10 @@ export function ownersIn(
   for (const row of rows) {
     const own = textOf(row, kinds[kind])
     if (own === undefined) throw new Error(`a ${kind} has no ${kinds[kind]}`)
+    if (kind === 'user' && own === wholeProxy) {
+      addMisfit(found.misfits, 'the budget of the whole proxy: not kept here', own)
+      continue
+    }
     const password = textOf(row, 'password')
     if (password !== undefined) found.secrets.add(password)
     const id = `${kind}/${own}`
@@ -38,34 +46,44 @@ export function ownersIn(
       balance: budget ? toNusd(less(budget, spent)) : 0n,
       renewed:
         budget && duration ? { limit: toNusd(budget), window: windowOf(duration) } : undefined,
-      state: stateOf(row, kind, models, limits),
+      state: stateOf(row, kind, models),
     }
     noteLimits(found, row, id)
-    owners.set(own, { owner, hasBudget: budget !== undefined })
+    const memberBudget = kind === 'team' ? memberBudgetIn(row) : ''
+    owners.set(own, { owner, hasBudget: budget !== undefined, memberBudget })
     found.owners.push(owner)
   }
   return owners
 }
 
+/** The id of the budget of each member of a team without one of its own; empty for none. */
+function memberBudgetIn(row: Row): string {
+  const metadata = jsonIn(row, 'metadata')
+  const id = isExactObject(metadata) ? metadata['team_member_budget_id'] : undefined
+  return typeof id === 'string' ? id : ''
+}
+
 type RateLimits = Pick<FoundOwner, 'rpm' | 'concurrency'>
 
-export const limitsOf = (row: Row): RateLimits => ({
+export const limitsOf = (row: Row = new Map()): RateLimits => ({
   rpm: limitIn(row, 'rpm_limit', 10_000_000),
   concurrency: limitIn(row, 'max_parallel_requests', 1_000_000),
 })
 
-/** Whether a limit lets no request through. */
-export const isShut = ({ rpm, concurrency }: RateLimits): boolean => rpm === 0 || concurrency === 0
+/** Whether a limit of one of the rows lets no request through. */
+export const isShut = (rows: readonly (Row | undefined)[]): boolean =>
+  ['rpm_limit', 'tpm_limit', 'max_parallel_requests'].some((name) =>
+    rows.some((row) => row && limitIn(row, name, 1) === 0),
+  )
 
 function stateOf(
   row: Row,
   kind: keyof typeof kinds,
   models: readonly string[] | undefined,
-  limits: RateLimits,
 ): FoundState {
   if (isTrue(row, 'blocked')) return { is: 'off', why: `its ${kind} is blocked` }
   if (models?.length === 0) return { is: 'off', why: `its ${kind} may use no model` }
-  return isShut(limits) ? { is: 'off', why: `its ${kind} may send no request` } : { is: 'on' }
+  return isShut([row]) ? { is: 'off', why: `its ${kind} may send no request` } : { is: 'on' }
 }
 
 /** Names limits that have no counterpart. */

@@ -51,7 +51,7 @@ async function found(
   if (Object.hasOwn(facts, 'input_cost_per_token')) {
     // A price of its own goes before the published one: the tiers and bands of that are not its.
     for (const name of Object.keys(published)) {
-      if (/cost|pricing/.test(name) && !Object.hasOwn(facts, name)) delete entry[name]
+      if (isCost(name) && !Object.hasOwn(facts, name)) delete entry[name]
     }
   }
   const whole = readLitellm({ [id]: entry }, { wants: () => true, without: new Set() })
@@ -61,7 +61,12 @@ async function found(
   if (refused) return `prices without a meter here (${refused.dimensions.join(', ')})`
   const odd = /^mode /.exec([...whole.leftOut.keys()][0] ?? '')
   if (odd) return `its ${odd.input}`
-  const own = ratesIn(id, entry)
+  const priced = pricesIn(id, entry)
+  const own = priced?.rates
+  const isOwn = Object.keys(facts).some(isCost)
+  if (isOwn && !isWhole(priced)) {
+    return 'half a price: its own prices need both of input and output, and bands need limits'
+  }
   const names = publicNames.map((name) => name.slice(name.indexOf('/') + 1))
   for (const name of [...new Set([...publicNames, ...names])]) {
     const listed = {
@@ -72,10 +77,18 @@ async function found(
     const wish = { prices: own, contextTokens }
     const offers = await offersOf(provider, { listed: [listed], priced: [] }, wish, now)
     const [offer] = offers.models
-    if (offer) return { ...offer, id, upstreamName }
+    // Its own prices go before those that the data of a provider has.
+    const price = own && isOwn ? { rates: own, bands: [], tiers: [] } : {}
+    if (offer) return { ...offer, ...price, id, upstreamName }
   }
   return own ? 'no published context: name it with --context' : 'no published price: --prices'
 }
+
+const isCost = (name: string): boolean => /cost|pricing/.test(name)
+
+/** Whether rates alone say all of its prices. */
+const isWhole = (priced: OfferedModel | undefined): boolean =>
+  priced?.bands.length === 0 && priced.tiers.length === 0
 
 const kindOf = ({ mode }: ExactTable): ModelKind => (mode === 'embedding' ? 'embedding' : 'chat')
 
@@ -84,12 +97,12 @@ const featuresOf = (entry: ExactTable): string[] =>
     ? []
     : ['streaming', ...(entry['supports_function_calling'] === false ? [] : ['tools'])]
 
-/** The rates of an entry that lacks its limits. */
-function ratesIn(id: string, entry: ExactTable): UsdRates | undefined {
+/** The prices of an entry that lacks its limits. */
+function pricesIn(id: string, entry: ExactTable): OfferedModel | undefined {
   if (entry['input_cost_per_token'] === undefined) return undefined
   const whole = { ...entry, ...someLimits }
   const read = readLitellm({ [id]: whole }, { wants: () => true, without: new Set() })
-  return read.models[0]?.rates
+  return read.models[0]
 }
 
 /** Stand in for limits that are missing, so that the prices can be read. */

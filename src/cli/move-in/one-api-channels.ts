@@ -173,8 +173,9 @@ export type Ratios = {
 }
 
 /**
- * A ratio is quota units a token; a price is dollars a call. A model without both its ratios is
- * priced by what is published, because the built-in ratios of the other are not in its database.
+ * A ratio is quota units a token; a price is dollars a call. A model without a ratio is priced by
+ * what is published; one of a chat without that of its output is left out, as half a price: the
+ * built-in ratios of the other are not in its database.
  */
 function factsOf(id: string, { ratios, perUsd }: Pricing): ExactTable {
   const [price, ratio] = [decimalIn(ratios.price[id]), decimalIn(ratios.model[id])]
@@ -184,8 +185,7 @@ function factsOf(id: string, { ratios, perUsd }: Pricing): ExactTable {
     const perCall = { input_cost_per_request: new NumberText(toText(price)) }
     return { input_cost_per_token: free, output_cost_per_token: free, ...perCall }
   }
-  const isEmbedding = /embed|bge-|m3e/.test(id)
-  if (!ratio || !(completion || isEmbedding)) return {}
+  if (!ratio) return {}
   const part = (units: Decimal) => new NumberText(toText(inUsd(units, perUsd)))
   return {
     input_cost_per_token: part(ratio),

@@ -66,9 +66,9 @@ function unitsOf(option: Row | undefined): bigint {
 }
 
 /** @throws Error for something else than a whole number */
-function wholeIn(row: Row, name: string): bigint {
-  const count = parseDecimal(textOf(row, name) ?? '0')
-  if (count?.scale !== 0) throw new Error(`${name} of a row is not a quota`)
+function wholeIn(row: Row, name: string, usual = '0'): bigint {
+  const count = parseDecimal(textOf(row, name) ?? usual)
+  if (count?.scale !== 0) throw new Error(`${name} of a row is not a whole number`)
   return count.digits
 }
 
@@ -113,8 +113,7 @@ function addToken(found: SourceContents, row: Row, { quotaIn, now, known }: Toke
   if (!['default', undefined].includes(textOf(row, 'group'))) {
     addMisfit(found.misfits, 'the group of a key', `key/${id}`)
   }
-  const until = textOf(row, 'expired_time')
-  const expiresAt = until === undefined || until === '-1' ? undefined : Number(until) * 1000
+  const expiresAt = expiryOf(row)
   const models = modelsOf(row)
   const key: FoundKey = {
     ...{ id: `key/${id}`, name, owner, window: 'lifetime', expiresAt, models },
@@ -123,6 +122,12 @@ function addToken(found: SourceContents, row: Row, { quotaIn, now, known }: Toke
     ...{ rpm: undefined, concurrency: undefined, state: stateOf(row, models, expiresAt, now) },
   }
   found.keys.push(key)
+}
+
+/** @throws Error for something else than whole seconds */
+function expiryOf(row: Row): number | undefined {
+  const seconds = Number(wholeIn(row, 'expired_time', '-1'))
+  return seconds === -1 ? undefined : seconds * 1000
 }
 
 function stateOf(
@@ -136,7 +141,9 @@ function stateOf(
   if (status === '3' || (expiresAt !== undefined && expiresAt <= now)) {
     return { is: 'off', why: 'it has expired' }
   }
-  // Status 4 is a token without quota left: its cap says so.
+  // Status 4 is a token without quota left; one that has some is off until it is switched on again.
+  const isSpent = !isTrue(row, 'unlimited_quota') && wholeIn(row, 'remain_quota') <= 0n
+  if (status === '4' && !isSpent) return { is: 'off', why: 'its quota was used up' }
   if (status !== '1' && status !== '4') return { is: 'off', why: 'it is disabled' }
   return models?.length === 0 ? { is: 'off', why: 'it allows no model' } : { is: 'on' }
 }
@@ -147,13 +154,16 @@ const split = (text: string | undefined): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '')
 
-/** In new-api limits can be on and empty; in one-api an empty list limits nothing. */
+/**
+ * In new-api limits can be on and empty; in one-api an empty list limits nothing. An asterisk is a
+ * letter of a name there, and would allow every model here.
+ */
 function modelsOf(row: Row): string[] | undefined {
-  if (row.has('model_limits_enabled')) {
-    return isTrue(row, 'model_limits_enabled') ? split(textOf(row, 'model_limits')) : undefined
-  }
-  const list = split(textOf(row, 'models'))
-  return list.length === 0 ? undefined : list
+  const isNew = row.has('model_limits_enabled')
+  if (isNew && !isTrue(row, 'model_limits_enabled')) return undefined
+  const list = split(textOf(row, isNew ? 'model_limits' : 'models'))
+  if (!isNew && list.length === 0) return undefined
+  return list.filter((name) => !name.includes('*'))
 }
 
 const networksOf = (row: Row): string[] => split(textOf(row, 'allow_ips') ?? textOf(row, 'subnet'))

@@ -116,8 +116,9 @@ function parentOf(
   { as, now, mark, account, isShared, balance, aliases }: ParentContext,
 ): KeyWish {
   const { renewed } = owner
-  const isRenewed = renewed !== undefined && !isShared
-  if (renewed && isShared) {
+  // A rhythm without a window here becomes a lifetime, which has what is left.
+  const isRenewed = renewed !== undefined && renewed.window !== 'lifetime' && !isShared
+  if (renewed && !isRenewed) {
     addMisfit(found.misfits, 'its budget is renewed there; here it has what is left', owner.id)
   }
   return {

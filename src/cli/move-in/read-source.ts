@@ -1,6 +1,6 @@
 /** Reads the files or the database of another gateway, before anything is changed. */
 import { existsSync, readFileSync } from 'node:fs'
-import { isExactObject, parseExactJson } from '../../kernel/exact-json.ts'
+import { type ExactJson, isExactObject, parseExactJson } from '../../kernel/exact-json.ts'
 import {
   isSqliteFile,
   readForeignPostgres,
@@ -10,10 +10,12 @@ import { isAddress } from '../../verify/address.ts'
 import { Exit, exitCodes } from '../context.ts'
 import { type ExactTable, nothingFound, type SourceContents } from './found.ts'
 import { readLitellmConfig } from './litellm-config.ts'
-import { litellmTableOf, litellmTables, readLitellmKeys } from './litellm-keys.ts'
+import { readLitellmKeys } from './litellm-keys.ts'
+import { assertColumns, litellmTableOf, litellmTables } from './litellm-tables.ts'
 import { oneApiTables, readOneApi } from './one-api.ts'
 import { readOpenrouterFiles } from './openrouter.ts'
 import {
+  columnsIn,
   isSqlDump,
   type Row,
   readCsvTable,
@@ -46,7 +48,7 @@ export async function readSource(
   for (const place of places) {
     await told(shown([place]), gateway, async () => {
       const text = isDatabase(place) ? undefined : readText(place)
-      if (gateway === 'litellm' && /^[ \t]*["']?model_list["']?[ \t]*:/m.test(text ?? '')) {
+      if (gateway === 'litellm' && isConfig(text ?? '')) {
         parts.push(readLitellmConfig(text ?? '', process.env))
       } else tables.push(await tablesIn(place, text, ids))
     })
@@ -60,6 +62,10 @@ export async function readSource(
   }
   return mergedContents(parts)
 }
+
+/** A dump may hold the words of a configuration. */
+const isConfig = (text: string): boolean =>
+  !isSqlDump(text) && /^[ \t]*["']?model_list["']?[ \t]*:/m.test(text)
 
 const isServer = (place: string): boolean => /^\w+:\/\//.test(place)
 
@@ -92,15 +98,10 @@ async function anyTables(
   if (isSqlDump(text)) return readSqlDump(text)
   if (!/^\s*[[{]/.test(text)) {
     const { header, rows } = readCsvTable(text)
-    const name = litellmTableOf(new Set(header))
-    return name === undefined ? new Map() : new Map([[name, rows]])
+    return namelessTable(new Set(header), rows)
   }
   const json = parseExactJson(text)
-  if (!isExactObject(json)) {
-    const rows = rowsIn(json)
-    const name = litellmTableOf(new Set(rows.flatMap((row) => [...row.keys()])))
-    return name === undefined ? new Map() : new Map([[name, rows]])
-  }
+  if (!isExactObject(json)) return namelessTable(columnsIn(json), rowsIn(json))
   // GET /key/list, /user/list and /team/list of LiteLLM name their lists so.
   const lists: [string, string][] = names.includes('tokens')
     ? []
@@ -112,9 +113,22 @@ async function anyTables(
   const all = [...lists, ...names.map((name): [string, string] => [name, name])]
   return new Map(
     all.flatMap(([member, name]) =>
-      json[member] === undefined ? [] : [[name, rowsIn(json[member])]],
+      json[member] === undefined ? [] : [[name, namedRows(name, json[member])]],
     ),
   )
+}
+
+function namelessTable(columns: ReadonlySet<string>, rows: Row[]): Tables {
+  const name = litellmTableOf(columns)
+  if (name === undefined) return new Map()
+  assertColumns(name, columns)
+  return new Map([[name, rows]])
+}
+
+function namedRows(name: string, list: ExactJson): Row[] {
+  const rows = rowsIn(list)
+  if (rows.length > 0) assertColumns(name, columnsIn(list))
+  return rows
 }
 
 /** @throws Error for one row that two places have otherwise */
@@ -128,13 +142,14 @@ function mergedTables(all: readonly Tables[], ids: Ids): Tables {
       if (id.trim() === '') throw new Error(`a row of ${name} has no ${columns[0]}`)
       const known = byId.get(id)
       if (known && contentOf(known) !== contentOf(row)) {
-        const which = id.length > 40 ? `${id.slice(0, 8)}…` : id
-        const why = `the row ${which} of ${name} stands there twice, and differs`
+        // The id of a key may be its secret.
+        const which = /token/i.test(name) ? 'a row' : `the row ${id.slice(0, 40)}`
+        const why = `${which} of ${name} stands there twice, and differs`
         throw new Error(`${why}. Hand over one export at a time`)
       }
       byId.set(id, row)
     }
-    if (rows.length > 0) merged.set(name, [...byId.values()])
+    if (all.some((tables) => tables.has(name))) merged.set(name, [...byId.values()])
   }
   return merged
 }

@@ -86,6 +86,10 @@ export function rowsIn(list: ExactJson | undefined): Row[] {
   })
 }
 
+/** All names of columns in a list of objects, also of those that are null. */
+export const columnsIn = (list: ExactJson): Set<string> =>
+  new Set((Array.isArray(list) ? list : []).flatMap((one) => Object.keys(one ?? {})))
+
 function fieldOf(value: ExactJson): string | readonly string[] {
   if (Array.isArray(value)) return value.map((one) => String(fieldOf(one)))
   if (value instanceof NumberText) return value.text
@@ -133,8 +137,13 @@ export function jsonIn(row: Row, name: string): ExactJson {
   }
 }
 
-export const isTrue = (row: Row, name: string): boolean =>
-  /^(t|true|1)$/i.test(textOf(row, name) ?? '')
+/** False for an empty column. @throws Error for a word that is neither */
+export function isTrue(row: Row, name: string): boolean {
+  const text = textOf(row, name) ?? ''
+  if (/^(t|true|1)$/i.test(text)) return true
+  if (/^(f|false|0|)$/i.test(text)) return false
+  throw new Error(`${name} of a row is neither true nor false`)
+}
 
 /** A time; one without a zone is UTC. @throws Error for a text that is none */
 export function timeOf(row: Row, name: string): number | undefined {

@@ -42,6 +42,9 @@ export function readForeignSqlite(file: string, names: readonly string[]): Forei
 /** How long a server may take to let a reader in, in seconds. */
 const connectWithinS = 10
 
+/** Settings of Prisma in an address: those of PostgreSQL, such as `sslmode`, stay. */
+const ofPrisma = ['schema', 'connection_limit', 'pool_timeout', 'pgbouncer'] as const
+
 /** @throws Error without an address or a password in its words */
 export async function readForeignPostgres(
   url: string,
@@ -51,7 +54,7 @@ export async function readForeignPostgres(
   if (!place) throw new Error('it is not the address of a PostgreSQL database')
   // Prisma names the schema in the address, where a server would take it for a setting.
   const schema = place.searchParams.get('schema') ?? 'public'
-  place.search = ''
+  for (const name of ofPrisma) place.searchParams.delete(name)
   const client = new Bun.SQL({ url: place.href, max: 1, connectionTimeout: connectWithinS })
   try {
     return await client.begin('isolation level repeatable read read only', async (sql) => {
