@@ -28,7 +28,12 @@ import {
 } from './move-in/apply-moves.ts'
 import { type Proposal, proposalOf, raisePlans } from './move-in/config-proposal.ts'
 import { decideMoves, type Steps } from './move-in/decide-moves.ts'
-import type { FoundOwner, SourceContents } from './move-in/found.ts'
+import {
+  type FoundOwner,
+  nothingFound,
+  type SourceContents,
+  secretRemover,
+} from './move-in/found.ts'
 import { type MovePlan, planMoves } from './move-in/plan-moves.ts'
 import {
   type Gateway,
@@ -37,7 +42,7 @@ import {
   readPriceFile,
   readSource,
 } from './move-in/read-source.ts'
-import { type Report, reportJson, reportLines, tomlOf, withoutSecrets } from './move-in/report.ts'
+import { type Report, reportJson, reportLines, tomlOf } from './move-in/report.ts'
 import { writeOut } from './output.ts'
 import { tellServer } from './tell-server.ts'
 import { readAccount, readWord } from './values.ts'
@@ -46,6 +51,7 @@ type MoveOptions = Record<string, unknown> & {
   account?: string
   map?: string
   as?: string
+  separate?: boolean
   secrets: string
   prices?: string
   context?: number
@@ -62,6 +68,7 @@ export function moveInCommand(program: Command): void {
     .option('--account <0x…>', 'put all keys below this account, one parent a user', readAccount)
     .option('--map <file>', 'CSV with the columns user (an id) and address: accounts of their own')
     .option('--as <name>', 'a name of the other gateway, where there are two of a kind')
+    .option('--separate', 'users that came over under another name of --as are others')
     .option('--secrets <file>', 'where the new secrets are written, once', 'moved-keys.csv')
     .option('--prices <file>', "LiteLLM's public price file, for models without a price")
     .option('--context <tokens>', 'context of models of which none is published', readTokens)
@@ -85,9 +92,10 @@ function readTokens(text: string): number {
 async function moveIn(gateway: Gateway, sources: string[], options: MoveOptions): Promise<void> {
   const now = systemClock.now()
   const config = configOf(options)
-  const as = nameOf(gateway, options)
-  const found = await readSource(gateway, sources, now)
+  const as = spaceOf(gateway, options)
+  let found = nothingFound()
   try {
+    found = await readSource(gateway, sources, now)
     const prices = options.prices === undefined ? {} : await readPriceFile(options.prices)
     const path = pathOf(options)
     const read = readConfigText(path)
@@ -99,9 +107,9 @@ async function moveIn(gateway: Gateway, sources: string[], options: MoveOptions)
     const accountOf = await placeFinder(options, found)
     await (accountOf ? moveAll(work, { as, accountOf, now }) : moveModels(work))
   } catch (error) {
-    // Words of other parts may repeat what was read.
+    // Words of other parts may repeat what was read, with line breaks and escapes.
     if (!(error instanceof Error)) throw error
-    const clean = withoutSecrets(error.message, found)
+    const clean = secretRemover(found)(error.message).replace(/\p{C}/gu, ' ')
     if (clean === error.message) throw error
     throw new Exit(error instanceof Exit ? error.code : exitCodes.failed, clean)
   }
@@ -134,7 +142,8 @@ async function moveAll(work: Move, { as, accountOf, now }: Wish): Promise<void> 
   await assertCurrent(config)
   await using office = await openCommandServices(config)
   const plan = planMoves(found, {
-    ...{ as, accountOf, now, mark: office.ids.mark ?? '', aliases: config.aliases ?? {} },
+    ...{ as, accountOf, now, isSeparate: options.separate === true },
+    ...{ mark: office.ids.mark ?? '', aliases: config.aliases ?? {} },
   })
   const steps = await decided(office, plan, found)
   const needed = await unchanged(() => neededKeys(office, steps))
@@ -173,8 +182,12 @@ async function unchanged<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function nameOf(gateway: Gateway, { as = gateway }: MoveOptions): string {
-  if (/^[a-z0-9][a-z0-9-]{0,31}$/.test(as)) return as
+/** In front of all ids of the other gateway: its kind, and its name where it has one. */
+function spaceOf(gateway: Gateway, { as }: MoveOptions): string {
+  // One database is often read as either.
+  const kind = gateway === 'new-api' ? 'one-api' : gateway
+  if (as === undefined) return kind
+  if (/^[a-z0-9][a-z0-9-]{0,31}$/.test(as)) return `${kind}:${as}`
   throw new Exit(exitCodes.usage, `"${as}" is not a name: use a-z, 0-9 and -`)
 }
 
@@ -198,16 +211,21 @@ async function placeFinder(
   if (!map) return account === undefined ? undefined : () => ({ account, isShared: true })
   const idsOf = ({ id }: FoundOwner) => [id, id.slice(id.indexOf('/') + 1)]
   const placeOf = (user: string) => owners.filter((owner) => idsOf(owner).includes(user))
-  const wrong = [...map.keys()].filter((user) => placeOf(user).length !== 1)
+  const isTwice = (owner: FoundOwner) => idsOf(owner).filter((id) => map.has(id)).length > 1
+  const wrong = [...map.keys()].filter(
+    (user) => placeOf(user).length !== 1 || placeOf(user).some(isTwice),
+  )
   if (wrong.length > 0) {
     const list = wrong.map((user) => `"${user}"`).join(', ')
-    const why = `${file} names users that are not there or are two: ${list}`
+    const why = `${file} names users that are not there, are two or stand there twice: ${list}`
     const how = 'Use ids, such as 7, user/7 or team/ab12'
     throw new Exit(exitCodes.failed, `${why}. ${how}. Nothing was changed.`)
   }
+  const places = [...map.values(), ...(account === undefined ? [] : [account])]
+  const isShared = (own: string) => places.filter((one) => one === own).length > 1
   return (owner) => {
     const own = idsOf(owner).flatMap((name) => map.get(name) ?? [])[0]
-    if (own !== undefined) return { account: own, isShared: false }
+    if (own !== undefined) return { account: own, isShared: isShared(own) }
     return account === undefined ? undefined : { account, isShared: true }
   }
 }
@@ -256,13 +274,14 @@ async function tell(work: Move, report: Report, isWritten: boolean): Promise<voi
   const { config, options, found, path } = work
   const { dryRun = false, json, secrets } = options
   const server = isWritten ? tellServer(config) : undefined
-  const clean = (text: string): string => withoutSecrets(text, found)
+  const remove = secretRemover(found)
+  const clean = (text: string): string => remove(text).replace(/[^\P{C}\n]/gu, ' ')
   if (json) {
     const body = { ...reportJson(report, dryRun), ...(server && { server: server.status }) }
     return print(clean(JSON.stringify(body)))
   }
   if (dryRun) await writeOut(clean(tomlOf(report.proposal)))
-  for (const line of reportLines(report, dryRun)) say(clean(line))
+  for (const line of reportLines(report, dryRun)) say(clean(line).replaceAll('\n', ' '))
   if (dryRun) return say('Nothing was changed.')
   if (report.outcome && report.outcome.created > 0) {
     say(`The new secrets are in ${secrets} (0600), nowhere else: hand them out, then delete it.`)

@@ -5,7 +5,7 @@ import { issueKey, newSecret } from '../../access/keys/issue.ts'
 import { maxActiveKeys } from '../../access/keys/key.ts'
 import { pauseKey } from '../../access/keys/pause.ts'
 import { revokeKey } from '../../access/keys/revoke.ts'
-import { createdCaps } from '../../access/keys/store/created-caps.ts'
+import { keysBetween, widenedKeys } from '../../access/keys/store/moved-keys.ts'
 import type { Plans } from '../../access/plan.ts'
 import type { openCommandServices } from '../../app/open-command-services.ts'
 import { makeFile } from '../../config/replace-file.ts'
@@ -14,22 +14,17 @@ import { plainField, textField, toLine } from '../../kernel/csv.ts'
 import { toUsd } from '../../kernel/money.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { grantOnce } from '../../ledger/grant-once.ts'
-import { bookedGrants } from '../../ledger/store/grants.ts'
-import type { KeyRow } from '../../storage/db/schema/schema.ts'
+import { bookedGrants, grantSources } from '../../ledger/store/grants.ts'
 import { type ChangeStep, type Present, raisedTo, type Steps } from './decide-moves.ts'
 import { addMisfit, type Misfits } from './found.ts'
-import type { KeyWish, MovePlan } from './plan-moves.ts'
+import { type KeyWish, type MovePlan, movedIds } from './plan-moves.ts'
 
 export type Office = Awaited<ReturnType<typeof openCommandServices>>
 
 export async function readPresent(office: Office, plan: MovePlan): Promise<Present> {
-  const { db, keys, accounts } = office
-  const found = new Map<string, KeyRow>()
-  const ids = plan.owners.flatMap(({ parent, keys: below }) => [parent, ...below])
-  for (const id of [...ids.map((wish) => wish.id), ...plan.gone]) {
-    const row = await keys.find(id)
-    if (row) found.set(id, row)
-  }
+  const { db, accounts, ids } = office
+  const mark = ids.mark ?? ''
+  const moved = await keysBetween(db, ...movedIds('key', mark))
   const names = [...new Set(plan.owners.map(({ account }) => account))]
   const rows = await Promise.all(names.map((name) => accounts.find(name)))
   const booked = await bookedGrants(
@@ -37,7 +32,9 @@ export async function readPresent(office: Office, plan: MovePlan): Promise<Prese
     plan.owners.map(({ grantId }) => grantId),
   )
   return {
-    ...{ keys: found, booked, caps: await createdCaps(db, names) },
+    ...{ booked, moved, keys: new Map(moved.map((row) => [row.id, row])) },
+    widened: await widenedKeys(db, [...new Set(moved.map(({ accountId }) => accountId))]),
+    sources: await grantSources(db, ...movedIds('req', mark)),
     balances: new Map(names.map((name, at) => [name, rows[at]?.balance ?? 0n])),
   }
 }

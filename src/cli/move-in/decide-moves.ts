@@ -3,7 +3,7 @@ import type { KeyChange } from '../../access/keys/change.ts'
 import { max, maxNusd, min, type Nusd, toUsd } from '../../kernel/money.ts'
 import type { BookedGrant } from '../../ledger/grant-rows.ts'
 import type { KeyRow } from '../../storage/db/schema/schema.ts'
-import { addMisfit, type Misfits } from './found.ts'
+import { addMisfit, type FoundState, type Misfits } from './found.ts'
 import { commonOf, type KeyWish, type MovePlan, type OwnerPlan } from './plan-moves.ts'
 
 /** The things here that an earlier run or people have made. */
@@ -11,8 +11,12 @@ export type Present = {
   keys: ReadonlyMap<string, KeyRow>
   /** By grant. */
   booked: ReadonlyMap<string, BookedGrant>
-  /** The first caps of keys. */
-  caps: ReadonlyMap<string, Nusd>
+  /** By key, the members that people made wider than they were. */
+  widened: ReadonlyMap<string, ReadonlySet<string>>
+  /** The owners of all grants that imports booked, with the name of their gateway in front. */
+  sources: readonly string[]
+  /** All keys that imports made. */
+  moved: readonly KeyRow[]
   /** By account. */
   balances: ReadonlyMap<string, Nusd>
 }
@@ -32,12 +36,13 @@ export type Steps = {
 /** @throws Error, before anything is written, for what cannot be done as a whole */
 export function decideMoves(plan: MovePlan, present: Present, misfits: Misfits): Steps {
   const steps: Steps = { grants: [], creates: [], changes: [], stops: [], unchanged: 0 }
+  assertNotTwice(plan, present)
   for (const owner of plan.owners) decideOwner(steps, owner, present, misfits)
-  for (const id of plan.gone) {
+  for (const { id, state } of plan.stops) {
     const row = present.keys.get(id)
-    if (!row || row.revokedAt !== null) continue
-    steps.stops.push({ does: 'revoke', id, name: row.name, why: 'it is deleted there' })
+    if (row && row.revokedAt === null) decideStop(steps, row, state)
   }
+  noteVanished(plan, present, misfits)
   assertSums(steps.grants, present)
   return steps
 }
@@ -56,10 +61,14 @@ function decideOwner(steps: Steps, owner: OwnerPlan, present: Present, misfits: 
   if (parent.state.is === 'on') decideGrant(steps, owner, present, misfits)
   for (const key of owner.keys) {
     const row = present.keys.get(key.id)
-    if (row) decidePresent(steps, key, row, present, misfits)
+    if (row) decideKey(steps, { key, row, parent }, present, misfits)
     else if (key.state.is !== 'on') addMisfit(misfits, `a key: ${key.state.why}`, key.name)
     else if (here || parent.state.is === 'on') {
       const wish = below(key, here ?? parent)
+      if (!wish) {
+        addMisfit(misfits, 'a key: it allows no model that its owner may use here', key.name)
+        continue
+      }
       const isLate = owner.isOfStrangers && present.booked.has(owner.grantId)
       steps.creates.push(isLate ? { ...wish, capLimit: 1n } : wish)
       // The money of the others is granted, and its own is not.
@@ -70,18 +79,50 @@ function decideOwner(steps: Steps, owner: OwnerPlan, present: Present, misfits: 
 
 type Above = Pick<KeyRow, 'capLimit' | 'expiresAt'> & { models: readonly string[] }
 
-/** A new key has no more than the one above it has here now. */
-const below = (key: KeyWish, above: Above): KeyWish => ({
-  ...key,
-  capLimit: min(key.capLimit, above.capLimit),
-  expiresAt: Math.min(key.expiresAt, above.expiresAt),
-  models: key.models.length === 0 ? [] : commonOf(key.models, above.models),
-})
+/** A new key has no more than the one above it has here now; undefined where no model is left. */
+function below(key: KeyWish, above: Above): KeyWish | undefined {
+  const models = key.models.length === 0 ? [] : commonOf(key.models, above.models)
+  if (models.length === 0 && key.models.length > 0) return undefined
+  const capLimit = min(key.capLimit, above.capLimit)
+  return { ...key, models, capLimit, expiresAt: Math.min(key.expiresAt, above.expiresAt) }
+}
+
+/**
+ * The users of one database can be read under two names of a gateway.
+ * @throws Error for an owner that came over under another name, and not under this one
+ */
+function assertNotTwice({ as, isSeparate, owners }: MovePlan, present: Present): void {
+  if (isSeparate) return
+  const [kind] = as.split(':')
+  const nameOf = (source: string): string => source.slice(0, source.indexOf('/'))
+  // An owner without money has a key and no grant.
+  const made = present.moved.filter(({ parentId }) => parentId === null)
+  const tags = made.flatMap(({ tags: { moved_from: source } }) => source ?? [])
+  const others = [...present.sources, ...tags].filter((one) => nameOf(one) !== as)
+  const own = (source: string): string => source.slice(source.indexOf('/') + 1)
+  const known = new Map(
+    others.filter((one) => nameOf(one).split(':')[0] === kind).map((one) => [own(one), one]),
+  )
+  for (const { source, grantId, parent } of owners) {
+    const before = known.get(own(source))
+    if (before === undefined || present.booked.has(grantId) || present.keys.has(parent.id)) continue
+    const how = 'Name that gateway as before, or add --separate where this is another one'
+    throw new Error(`${own(source)} came over as ${before} before. ${how}`)
+  }
+}
+
+/** Keys that an import made here and that are not there: only a person knows why. */
+function noteVanished({ as, known }: MovePlan, { moved }: Present, misfits: Misfits): void {
+  if (known.size === 0) return
+  for (const { id, name, revokedAt, tags } of moved) {
+    if (known.has(id) || revokedAt !== null || !tags['moved_from']?.startsWith(`${as}/`)) continue
+    addMisfit(misfits, 'not there any more, and stays here: revoke it if it was deleted', name)
+  }
+}
 
 /** @throws Error for an owner that went to another account before */
-function assertSamePlace({ source, grantId, account, parent, keys }: OwnerPlan, present: Present) {
-  const rows = [parent, ...keys].map(({ id }) => present.keys.get(id)?.accountId)
-  const places = [present.booked.get(grantId)?.account, ...rows]
+function assertSamePlace({ source, grantId, account, parent }: OwnerPlan, present: Present): void {
+  const places = [present.booked.get(grantId)?.account, present.keys.get(parent.id)?.accountId]
   const other = places.find((one) => one !== undefined && one !== account)
   if (other === undefined) return
   throw new Error(`${source} was moved to ${other} before; name that account for it`)
@@ -105,11 +146,28 @@ function decideGrant(
   if (more < 0n) addMisfit(misfits, 'it has less there than was granted here once', difference)
 }
 
+type KeyHere = { key: KeyWish; row: KeyRow; parent: KeyWish }
+
+/** A key whose owner changed there keeps its place, and the state of its new owner stops it. */
+function decideKey(
+  steps: Steps,
+  { key, row, parent }: KeyHere,
+  present: Present,
+  misfits: Misfits,
+): void {
+  const isMoved = row.accountId !== key.account || row.parentId !== key.parentId
+  if (isMoved && row.revokedAt === null) {
+    addMisfit(misfits, 'belongs to another there: revoke it here, or leave it', row.name)
+  }
+  const state = isMoved && key.state.is === 'on' ? parent.state : key.state
+  decidePresent(steps, { ...key, state }, row, present, misfits)
+}
+
 function decidePresent(
   steps: Steps,
   wish: KeyWish,
   row: KeyRow,
-  { caps }: Present,
+  { widened }: Present,
   misfits: Misfits,
 ): void {
   const { name } = row
@@ -118,41 +176,58 @@ function decidePresent(
     return
   }
   if (wish.state.is !== 'on') {
-    const does = wish.state.is === 'gone' ? 'revoke' : 'pause'
-    if (does === 'revoke' || row.pausedAt === null) {
-      steps.stops.push({ does, id: row.id, name, why: wish.state.why })
-    } else steps.unchanged += 1
+    decideStop(steps, row, wish.state)
     return
   }
   if (row.pausedAt !== null) addMisfit(misfits, 'on there, and paused here: it stays so', name)
-  const change = changeOf(wish, row, caps.get(row.id) ?? row.capLimit, misfits)
+  const change = changeOf(wish, row, widened.get(row.id) ?? new Set(), misfits)
   if (Object.keys(change).length === 0) steps.unchanged += 1
   else steps.changes.push({ id: row.id, name, change })
 }
 
+function decideStop(steps: Steps, { id, name, pausedAt }: KeyRow, state: FoundState): void {
+  if (state.is === 'on' || (state.is === 'off' && pausedAt !== null)) steps.unchanged += 1
+  else {
+    const does = state.is === 'gone' ? 'revoke' : 'pause'
+    steps.stops.push({ does, id, name, why: state.why })
+  }
+}
+
 /** Only tightens: what a person made lower stays so, and what one raised is that person's. */
-function changeOf(wish: KeyWish, row: KeyRow, first: Nusd, misfits: Misfits): KeyChange {
+function changeOf(
+  wish: KeyWish,
+  row: KeyRow,
+  widened: ReadonlySet<string>,
+  misfits: Misfits,
+): KeyChange {
   const change: KeyChange = {}
   const note = (why: string): void => addMisfit(misfits, why, row.name)
+  const isTheirs = (member: string, what: string): boolean => {
+    if (widened.has(member)) note(`its ${what} was raised here: it stays so`)
+    return widened.has(member)
+  }
   if (wish.capWindow !== row.capWindow) {
     note('its cap is renewed otherwise there: revoke it here, or set its cap by hand')
-  } else if (wish.capLimit < row.capLimit) {
-    if (row.capLimit > first) note('its cap was raised here: it stays so')
-    else change.capLimit = wish.capLimit
+  } else if (wish.capLimit < row.capLimit && !isTheirs('cap.limit_nusd', 'cap')) {
+    change.capLimit = wish.capLimit
   }
-  if (wish.hasExpiry && wish.expiresAt < row.expiresAt) change.expiresAt = wish.expiresAt
+  const isEarlier = wish.hasExpiry && wish.expiresAt < row.expiresAt
+  if (isEarlier && !isTheirs('expires_at', 'expiry')) change.expiresAt = wish.expiresAt
   if (wish.models.length > 0) {
     const models = commonOf(wish.models, row.models)
     if (models.length === 0) note('it allows other models there: none of both')
-    else if (isOther(models, row.models)) change.models = models
+    else if (isOther(models, row.models) && !isTheirs('models', 'list of models')) {
+      change.models = models
+    }
   }
   if (wish.ipCidrs.length > 0 && isOther(wish.ipCidrs, row.ipCidrs)) {
-    if (row.ipCidrs.length === 0) change.ipCidrs = [...wish.ipCidrs]
-    else note('its networks are others there, and stay as they are')
+    if (row.ipCidrs.length > 0) note('its networks are others there, and stay as they are')
+    else if (!isTheirs('ip_cidrs', 'list of networks')) change.ipCidrs = [...wish.ipCidrs]
   }
   for (const name of ['rpm', 'concurrency'] as const) {
     const [there, here] = [wish[name], row[name]]
-    if (there !== null && (here === null || there < here)) change[name] = there
+    const isLower = there !== null && (here === null || there < here)
+    if (isLower && !isTheirs(`limits.${name}`, name)) change[name] = there
   }
   return change
 }

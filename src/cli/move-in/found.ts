@@ -101,7 +101,7 @@ export const nothingFound = (): SourceContents => ({
 
 export function addMisfit(misfits: Misfits, why: string, what: string): void {
   const list = misfits.get(why) ?? []
-  const name = redact(what)
+  const name = redact(what).replace(/\p{C}/gu, ' ')
   if (!list.includes(name)) list.push(name)
   misfits.set(why, list)
 }
@@ -123,4 +123,28 @@ export function toNusd({ digits, scale }: Decimal): Nusd {
 export function floorDiv(value: bigint, unit: bigint): bigint {
   const whole = value / unit
   return value < 0n && value % unit !== 0n ? whole - 1n : whole
+}
+
+/**
+ * Takes the secrets of the other gateway out of texts, wherever they came in: as they are, and as
+ * JSON and TOML write them. Of a short one every text has pieces.
+ */
+export function secretRemover({ secrets }: SourceContents): (text: string) => string {
+  const forms = [...secrets].flatMap((one) => [one, JSON.stringify(one).slice(1, -1)])
+  const byLength = Map.groupBy(new Set(forms), ({ length }) => length)
+  const sorted = [...byLength].filter(([length]) => length >= 6).sort(([a], [b]) => b - a)
+  const sets = sorted.map(([length, some]) => [length, new Set(some)] as const)
+  return (text) => sets.reduce((clean, [length, some]) => without(clean, length, some), text)
+}
+
+function without(text: string, length: number, some: ReadonlySet<string>): string {
+  const parts: string[] = []
+  let from = 0
+  for (let at = 0; at + length <= text.length; at++) {
+    if (!some.has(text.slice(at, at + length))) continue
+    parts.push(text.slice(from, at), '[redacted]')
+    from = at + length
+    at = from - 1
+  }
+  return parts.join('') + text.slice(from)
 }

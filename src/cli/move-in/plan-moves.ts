@@ -14,6 +14,7 @@ import {
   type FoundOwner,
   type FoundState,
   type SourceContents,
+  secretRemover,
   unowned,
 } from './found.ts'
 
@@ -47,11 +48,23 @@ export type OwnerPlan = {
   keys: KeyWish[]
 }
 
-export type MovePlan = { owners: OwnerPlan[]; gone: string[] }
+/** A key that does not come over, and stops here if an earlier run made it. */
+export type PlannedStop = { id: string; state: FoundState }
+
+export type MovePlan = {
+  /** The space of ids: the kind of the other gateway, and its name where it has one. */
+  as: string
+  /** Whether owners may be here under another name: they are others then. */
+  isSeparate: boolean
+  owners: OwnerPlan[]
+  stops: PlannedStop[]
+  /** The ids of all keys and owners there. */
+  known: ReadonlySet<string>
+}
 
 export type MoveWish = {
-  /** The name of the other gateway, in front of all its ids. */
   as: string
+  isSeparate: boolean
   /** Undefined for an owner without an account here. */
   accountOf(owner: FoundOwner): { account: string; isShared: boolean } | undefined
   aliases: Aliases
@@ -64,23 +77,42 @@ export type MoveWish = {
 const lifeMs = 365 * dayMs
 
 export function planMoves(found: SourceContents, wish: MoveWish): MovePlan {
+  const { as, isSeparate, mark } = wish
   const owners: OwnerPlan[] = []
+  const stops: PlannedStop[] = []
+  const stop = ({ id }: { id: string }, state: FoundState): void => {
+    if (state.is !== 'on') stops.push({ id: idOf('key', `${as}/${id}`, mark), state })
+  }
+  const clean = secretRemover(found)
   const keysOf = Map.groupBy(found.keys, ({ owner }) => owner)
   for (const owner of found.owners) {
     const keys = keysOf.get(owner.id) ?? []
-    if (keys.length === 0 && owner.balance === 0n) continue
-    const place = wish.accountOf(owner)
-    if (!place) {
-      addMisfit(found.misfits, 'an owner without an account here: --account or --map', owner.id)
+    if (keys.length === 0 && owner.balance === 0n) {
+      stop(owner, owner.state)
       continue
     }
-    owners.push(ownerPlan(found, owner, { ...wish, ...place, keys }))
+    const place = wish.accountOf(owner)
+    if (place) {
+      owners.push(ownerPlan(found, owner, { ...wish, ...place, keys, clean, stop }))
+      continue
+    }
+    addMisfit(found.misfits, 'an owner without an account here: --account or --map', owner.id)
+    stop(owner, owner.state)
+    for (const key of keys) stop(key, key.state.is === 'on' ? owner.state : key.state)
   }
-  const gone = found.keys.filter(({ state }) => state.is === 'gone')
-  return { owners, gone: gone.map(({ id }) => idOf('key', `${wish.as}/${id}`, wish.mark)) }
+  const named = new Set(found.owners.map(({ id }) => id))
+  for (const key of found.keys) if (!named.has(key.owner)) stop(key, key.state)
+  const ids = [...found.owners, ...found.keys].map(({ id }) => idOf('key', `${as}/${id}`, mark))
+  return { as, isSeparate, owners, stops, known: new Set(ids) }
 }
 
-type OwnerContext = MoveWish & { account: string; isShared: boolean; keys: readonly FoundKey[] }
+type OwnerContext = MoveWish & {
+  account: string
+  isShared: boolean
+  keys: readonly FoundKey[]
+  clean(text: string): string
+  stop(key: FoundKey, state: FoundState): void
+}
 
 function ownerPlan(found: SourceContents, owner: FoundOwner, context: OwnerContext): OwnerPlan {
   const { as, mark, account, keys } = context
@@ -93,9 +125,9 @@ function ownerPlan(found: SourceContents, owner: FoundOwner, context: OwnerConte
   const parent = parentOf(found, owner, source, { ...context, balance })
   const below: KeyWish[] = []
   for (const key of keys) {
-    if (key.state.is === 'gone') continue
-    const why = faultOf(key)
+    const why = key.state.is === 'gone' ? undefined : faultOf(key)
     if (why !== undefined) addMisfit(found.misfits, why, key.name)
+    if (why !== undefined || key.state.is === 'gone') context.stop(key, key.state)
     else below.push(keyOf(found, key, { ...context, parent }))
   }
   const isOfStrangers = owner.id.startsWith(unowned)
@@ -113,7 +145,7 @@ function parentOf(
   found: SourceContents,
   owner: FoundOwner,
   source: string,
-  { as, now, mark, account, isShared, balance, aliases }: ParentContext,
+  { as, now, mark, account, isShared, balance, aliases, clean }: ParentContext,
 ): KeyWish {
   const { renewed } = owner
   // A rhythm without a window here becomes a lifetime, which has what is left.
@@ -123,19 +155,19 @@ function parentOf(
   }
   return {
     ...{ id: idOf('key', source, mark), account, parentId: undefined, owner: owner.id },
-    ...{ name: nameOf(`${as} ${owner.name}`), state: owner.state },
+    ...{ name: nameOf(clean(`${as} ${owner.name}`)), state: owner.state },
     ...{ capLimit: asCap(isRenewed ? renewed.limit : balance) },
     ...{ capWindow: isRenewed ? renewed.window : 'lifetime', expiresAt: now + lifeMs },
     ...{ hasExpiry: false, models: namesHere(owner.models ?? [], found, aliases), ipCidrs: [] },
     ...{ rpm: owner.rpm ?? null, concurrency: owner.concurrency ?? null },
-    tags: { moved_from: tagOf(source) },
+    tags: { moved_from: clean(tagOf(source)) },
   }
 }
 
 type KeyContext = OwnerContext & { parent: KeyWish }
 
 function keyOf(found: SourceContents, key: FoundKey, context: KeyContext): KeyWish {
-  const { as, now, mark, account, parent, aliases } = context
+  const { as, now, mark, account, parent, aliases, clean } = context
   const source = `${as}/${key.id}`
   const cap = asCap(key.cap ?? parent.capLimit)
   if (key.expiresAt !== undefined && key.expiresAt > now + lifeMs) {
@@ -151,11 +183,15 @@ function keyOf(found: SourceContents, key: FoundKey, context: KeyContext): KeyWi
       : key.state
   return {
     ...{ id: idOf('key', source, mark), account, parentId: parent.id, owner: key.owner, state },
-    ...{ name: nameOf(key.name), capLimit: min(cap, parent.capLimit), capWindow: key.window },
+    ...{
+      name: nameOf(clean(key.name)),
+      capLimit: min(cap, parent.capLimit),
+      capWindow: key.window,
+    },
     expiresAt: Math.min(key.expiresAt ?? now + lifeMs, now + lifeMs),
     ...{ hasExpiry: key.expiresAt !== undefined, models: models ?? [], ipCidrs: key.networks },
     ...{ rpm: key.rpm ?? null, concurrency: key.concurrency ?? null },
-    tags: { moved_from: tagOf(source) },
+    tags: { moved_from: clean(tagOf(source)) },
   }
 }
 
@@ -198,6 +234,12 @@ const tagOf = (source: string): string =>
 const movedAt = 1_577_836_800_000
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+
+/** The ids that imports make are from the first to before the second. */
+export const movedIds = (prefix: IdPrefix, mark: string): [string, string] => [
+  firstIdAt(prefix, movedAt, mark),
+  firstIdAt(prefix, movedAt + 1, mark),
+]
 
 /** The same source always becomes the same id: a second run finds it. */
 export function idOf(prefix: IdPrefix, source: string, mark: string): string {

@@ -109,13 +109,3 @@ export function tomlOf({ added, upstreams, aliases, raised }: Proposal): string 
     ...(named.length === 0 ? [] : [`[aliases]\n${named.join('')}`]),
   ].join('\n')
 }
-
-/** Takes the secrets of the other gateway out of a text, wherever they came in. */
-export function withoutSecrets(text: string, { secrets }: SourceContents): string {
-  let clean = text
-  for (const secret of [...secrets].sort((a, b) => b.length - a.length)) {
-    // Of a short one every text has pieces.
-    if (secret.length >= 6) clean = clean.replaceAll(secret, '[redacted]')
-  }
-  return clean
-}

@@ -1,5 +1,5 @@
 /** Reads the grants that are booked once ever. */
-import { inArray } from 'drizzle-orm'
+import { and, gte, inArray, lt } from 'drizzle-orm'
 import type { Db } from '../../storage/db/engine/db.ts'
 import { rows } from '../../storage/db/sql/query-steps.ts'
 import { type BookedGrant, bookedIn } from '../grant-rows.ts'
@@ -20,5 +20,17 @@ export function bookedGrants(db: Db, ids: readonly string[]): Promise<Map<string
       }
     }
     return booked
+  })
+}
+
+/** The sources of the grants whose ids are at least `from` and below `to`. */
+export function grantSources(db: Db, from: string, to: string): Promise<string[]> {
+  const { auditEntries: entries } = db.tables
+  const isBetween = and(gte(entries.id, from), lt(entries.id, to))
+  return db.read(function* (q) {
+    const found = yield* rows(q.select().from(entries).where(isBetween))
+    return found.flatMap(({ action, detail: { source } }) =>
+      action === 'grant' && typeof source === 'string' ? [source] : [],
+    )
   })
 }

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { changeKey } from '../../../src/access/keys/change.ts'
 import { parseUsd } from '../../../src/kernel/money.ts'
 import { grantOnce } from '../../../src/ledger/grant-once.ts'
 import { bookedGrants } from '../../../src/ledger/store/grants.ts'
@@ -53,6 +54,80 @@ describe('counterfoil import', () => {
     expect(JSON.parse(done.stdout)).toMatchObject({ keys: { created: 6 } })
     const left = [1, 2].map((n) => nusd(budgetOf(n)) - nusd(spentOf(n)))
     expect(await Promise.all([account, other].map(balanceOf))).toEqual(left)
+  })
+
+  test('Two users of one address share it: their budgets have what is left, and a user in two lines is refused.', async () => {
+    const rows = fewRows()
+    for (const user of rows.LiteLLM_UserTable) user.budget_duration = '30d'
+    const map = (text: string, ...args: string[]) => {
+      writeFileSync(at('users.csv'), `user,address\n${text}`)
+      return run(write('rows.json', rows), '--map', at('users.csv'), '--json', ...args)
+    }
+    const renewed = 'its budget is renewed there; here it has what is left'
+    const shares = (done: { stdout: string }) =>
+      JSON.parse(done.stdout).left.find(({ why }: { why: string }) => why === renewed)?.what
+    const both = ['user/user-1', 'user/user-2']
+    const lines = `user-1,${account}\nuser-2,${account}\n`
+    expect(shares(map(lines, '--dry-run'))).toEqual(both)
+    const own = [`user-1,${account}\n`, '--account', account, '--dry-run'] as const
+    expect(shares(map(...own))).toEqual(both)
+    expect(shares(map(`user-1,${account}\nuser-2,${other}\n`, '--dry-run'))).toBeUndefined()
+    const twice = map(`user-1,${account}\nuser/user-1,${other}\n`)
+    expect([twice.code, twice.stdout]).toEqual([1, ''])
+    expect(twice.stderr).toContain('"user-1", "user/user-1"')
+  })
+
+  test('Users of one database come over once under whichever name, and a limit that was raised stays.', async () => {
+    const rows = fewRows()
+    const again = (...args: string[]) =>
+      run(write('rows.json', rows), '--account', account, '--json', ...args)
+    expect(again().code).toBe(0)
+    const twice = again('--as', 'eu', '--secrets', at('eu.csv'))
+    expect([twice.code, twice.stdout]).toEqual([1, ''])
+    expect(twice.stderr).toContain('user/user-1 came over as litellm/user/user-1 before')
+    expect(
+      JSON.parse(again('--as', 'eu', '--separate', '--dry-run', '--secrets', at('eu.csv')).stdout),
+    ).toMatchObject({
+      keys: { created: 6 },
+    })
+    const [key] = rows.LiteLLM_VerificationToken
+    const keyNow = async () => {
+      await using office = await home.office()
+      const shown = await office.keys.list(account, office.clock.now())
+      return shown.map((one) => one.key).find(({ name }) => name === key?.key_alias)
+    }
+    const { id: keyId = '', capLimit: before = 0n } = (await keyNow()) ?? {}
+    {
+      await using office = await home.office()
+      for (const capLimit of [before / 4n, before / 2n]) {
+        await changeKey(office, { keyId, actor: 'operator', change: { capLimit, rpm: 7 } })
+      }
+    }
+    if (key) Object.assign(key, { max_budget: 0.5, rpm_limit: 3 })
+    const later = again()
+    expect(JSON.parse(later.stdout)).toMatchObject({ keys: { changed: 1 } })
+    expect(later.stdout).toContain('its cap was raised here')
+    expect(await keyNow()).toMatchObject({ capLimit: before / 2n, rpm: 3 })
+  })
+
+  test('No name writes lines or escapes into a report, and none shows a secret of a key.', () => {
+    const rows = fewRows()
+    const [first, second] = rows.LiteLLM_VerificationToken
+    const [user] = rows.LiteLLM_UserTable
+    const odd = '\u001b[2J\u009b\u202e\nPaused: forged'
+    if (first) Object.assign(first, { key_alias: `a${odd}`, blocked: true })
+    if (second) second.key_alias = 'agent hash-of-"a\\b'
+    if (user) Object.assign(user, { password: 'hash-of-"a\\b' })
+    const done = run(write('rows.json', rows), '--account', account)
+    expect(done.code).toBe(0)
+    expect(done.stderr).toContain('Paused: forged')
+    expect(done.stderr).not.toMatch(/[^\P{C}\n]|^Paused: forged/mu)
+    expect(readFileSync(at('moved-keys.csv'), 'utf8')).toContain('agent [redacted]')
+    const large = { user_id: `u${odd}`, max_budget: 9_500_000 }
+    const refused = run(write('large.json', { LiteLLM_UserTable: [large] }), '--account', account)
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('The largest part is of')
+    expect(refused.stderr).not.toMatch(/[^\P{C}\n]|^Paused/mu)
   })
 
   test('One export handed over twice is one; two that differ are refused.', async () => {

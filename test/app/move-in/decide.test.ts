@@ -1,79 +1,20 @@
 import { describe, expect, test } from 'bun:test'
-import { noLimits, withLimits } from '../../../src/access/keys/key-limits.ts'
-import { decideMoves, type Present, type Steps } from '../../../src/cli/move-in/decide-moves.ts'
-import type { SourceContents } from '../../../src/cli/move-in/found.ts'
-import { readLitellmKeys } from '../../../src/cli/move-in/litellm-keys.ts'
+import { secretRemover } from '../../../src/cli/move-in/found.ts'
 import { oneApiTables, readOneApi } from '../../../src/cli/move-in/one-api.ts'
-import { type MovePlan, planMoves } from '../../../src/cli/move-in/plan-moves.ts'
-import { rowsIn, type Tables } from '../../../src/cli/move-in/tables.ts'
-import { parseExactJson } from '../../../src/kernel/exact-json.ts'
-import type { KeyRow } from '../../../src/storage/db/schema/schema.ts'
-import { tokenOf } from './fixtures.ts'
-
-const account = `0x${'a1'.repeat(20)}`
-const now = 1_790_000_000_000
-const usd = 1_000_000_000n
-
-const tablesOf = (rows: Record<string, object[]>): Tables =>
-  new Map(
-    Object.entries(rows).map(([name, list]) => [
-      name,
-      rowsIn(parseExactJson(JSON.stringify(list))),
-    ]),
-  )
-
-const litellm = (rows: Record<string, object[]>) => readLitellmKeys(tablesOf(rows), now)
-const key = (n: number, more: object = {}) => ({ token: tokenOf(n), key_alias: `k${n}`, ...more })
-const only = (...keys: object[]) => litellm({ LiteLLM_VerificationToken: keys })
-
-const planOf = (found: SourceContents, isShared = true): MovePlan =>
-  planMoves(found, {
-    ...{ as: 'litellm', accountOf: () => ({ account, isShared }), aliases: {}, now, mark: '' },
-  })
-
-const nothing: Present = {
-  ...{ keys: new Map(), booked: new Map(), caps: new Map(), balances: new Map() },
-}
-
-/** The rows that a plan makes, as a later run finds them. */
-function madeBy(plan: MovePlan, steps: Steps): Present {
-  const wishes = plan.owners.flatMap(({ parent, keys }) => [parent, ...keys])
-  const rows = wishes
-    .filter(({ id }) => steps.creates.some((one) => one.id === id))
-    .map((wish): KeyRow => {
-      const { hasExpiry: _, state: __, owner: ___, parentId, ...own } = wish
-      const row = {
-        ...{ ...own, accountId: account, parentId: parentId ?? null, lineage: [own.id] },
-        ...withLimits(noLimits, own),
-        ...{ models: [...own.models], ipCidrs: [...own.ipCidrs], branch: null, fingerprint: '' },
-        ...{ secretBy: 'operator', scopes: [], passport: '', childrenCount: 0, createdAt: now },
-        ...{ pausedAt: null, pausedReason: null, leakAnsweredAt: null, revokedAt: null },
-        ...{ revokedBy: null, lastUsedAt: null },
-      }
-      return row
-    })
-  const booked = steps.grants.map(({ id, amount }) => [id, { account, amount }] as const)
-  return {
-    keys: new Map(rows.map((row) => [row.id, row])),
-    booked: new Map(booked),
-    caps: new Map(rows.map((row) => [row.id, row.capLimit])),
-    balances: new Map(),
-  }
-}
-
-const firstRun = (found: SourceContents) => {
-  const plan = planOf(found)
-  const steps = decideMoves(plan, nothing, found.misfits)
-  return { plan, steps, present: madeBy(plan, steps) }
-}
-
-const secondRun = (found: SourceContents, present: Present) => ({
-  steps: decideMoves(planOf(found), present, found.misfits),
-  why: [...found.misfits.keys()].join('; '),
-})
-
-const named = ({ steps }: { steps: Steps }, name: string) =>
-  steps.creates.find((one) => one.name === name)
+import {
+  account,
+  firstRun,
+  key,
+  litellm,
+  named,
+  nothing,
+  now,
+  only,
+  planOf,
+  secondRun,
+  tablesOf,
+  usd,
+} from './plans.ts'
 
 describe('what an import reads of LiteLLM', () => {
   test('A shared budget bounds the caps and rates of its keys, the lower of both counts.', () => {
@@ -211,92 +152,17 @@ test('A token of new-api whose list of models is on and empty stays there.', () 
   })
 })
 
-describe('a second run of an import', () => {
-  const rows = (more: object = {}, user: object = {}) =>
-    litellm({
-      LiteLLM_UserTable: [{ user_id: 'u', user_alias: 'Ann', max_budget: 9, ...user }],
-      LiteLLM_VerificationToken: [key(1, { user_id: 'u', max_budget: 5, ...more })],
-    })
-
-  test('changes nothing where nothing changed, also under other names and without times.', () => {
-    const { present } = firstRun(rows({ created_at: '2026-01-01T00:00:00Z' }))
-    const { steps } = secondRun(rows({ key_alias: 'other' }, { user_alias: 'Bob' }), present)
-    expect(steps).toEqual({ grants: [], creates: [], changes: [], stops: [], unchanged: 2 })
-  })
-
-  test('pauses a key that is blocked there, and revokes one that was deleted.', () => {
-    const { present } = firstRun(rows())
-    expect(secondRun(rows({ blocked: true }), present).steps.stops).toMatchObject([
-      { does: 'pause', name: 'k1', why: 'it is blocked' },
-    ])
-    const gone = litellm({ LiteLLM_DeletedVerificationToken: [key(1)] })
-    expect(secondRun(gone, present).steps.stops).toMatchObject([{ does: 'revoke', name: 'k1' }])
-  })
-
-  test('lowers a cap with the one there, and never raises one.', () => {
-    const { present } = firstRun(rows())
-    const [id = ''] = [...present.keys].find(([, row]) => row.name === 'k1') ?? []
-    const withCap = (capLimit: bigint): Present => {
-      const row = present.keys.get(id)
-      return { ...present, keys: new Map(present.keys).set(id, { ...(row as KeyRow), capLimit }) }
-    }
-    const lowered = secondRun(rows({ max_budget: 4 }), present)
-    expect(lowered.steps.changes).toMatchObject([{ id, change: { capLimit: 4n * usd } }])
-    expect(secondRun(rows(), withCap(usd)).steps.changes).toEqual([])
-    expect(secondRun(rows({ max_budget: 8 }), present).steps.changes).toEqual([])
-    const raised = secondRun(rows(), withCap(8n * usd))
-    expect(raised.steps.changes).toEqual([])
-    expect(raised.why).toContain('its cap was raised here')
-  })
-
-  test('leaves a cap alone whose window is another there, and says so.', () => {
-    const { present } = firstRun(rows())
-    const { steps, why } = secondRun(rows({ max_budget: 1, budget_duration: '1d' }), present)
-    expect(steps.changes).toEqual([])
-    expect(why).toContain('its cap is renewed otherwise there')
-  })
-
-  test('tightens models, expiry and rates, and widens none.', () => {
-    const { present } = firstRun(rows({ models: ['a', 'b'], rpm_limit: 9 }))
-    const expires = new Date(now + 86_400_000).toISOString()
-    const tight = rows({ models: ['b', 'c'], rpm_limit: 3, max_parallel_requests: 2, expires })
-    expect(secondRun(tight, present).steps.changes).toMatchObject([
-      { change: { models: ['b'], rpm: 3, concurrency: 2, expiresAt: now + 86_400_000 } },
-    ])
-    expect(secondRun(rows({ models: [], rpm_limit: null }), present).steps.changes).toEqual([])
-  })
-
-  test('books no balance twice, and names the difference.', () => {
-    const { present } = firstRun(rows())
-    const { steps, why } = secondRun(rows({}, { max_budget: 20 }), present)
-    expect(steps.grants).toEqual([])
-    expect(why).toContain('it has more there than was granted here once')
-  })
-
-  test('gives a key without an owner that came later none of the money of the others.', () => {
-    const { present } = firstRun(only(key(1, { max_budget: 5 })))
-    const { steps, why } = secondRun(
-      only(key(1, { max_budget: 5 }), key(2, { max_budget: 4 })),
-      present,
-    )
-    expect(steps.creates).toMatchObject([{ name: 'k2', capLimit: 1n }])
-    expect([steps.grants, steps.changes]).toEqual([[], []])
-    expect(why).toContain('a key without an owner came later')
-  })
-
-  test('refuses an owner that went to another account before.', () => {
-    const { present } = firstRun(rows())
-    const booked = [...present.booked].map(
-      ([id, one]) => [id, { ...one, account: `0x${'b2'.repeat(20)}` }] as const,
-    )
-    const other = { ...present, booked: new Map(booked) }
-    expect(() => secondRun(rows(), other)).toThrow('was moved to 0xb2b2')
-  })
-})
-
 test('A key whose name is a secret comes over without it.', () => {
   const found = only(key(1, { key_alias: 'sk-live-0123456789abcdef', max_budget: 1 }))
   expect(firstRun(found).steps.creates.at(-1)?.name).toBe('sk-[redacted]')
+})
+
+test('A secret is taken out of a name and a text, as JSON writes it too.', () => {
+  const found = only(key(1, { key_alias: 'of p"w\\d1', max_budget: 1 }))
+  found.secrets.add('p"w\\d1').add('1')
+  expect(firstRun(found).steps.creates.at(-1)?.name).toBe('of [redacted]')
+  const clean = secretRemover(found)
+  expect(clean(JSON.stringify({ a: 'p"w\\d1p"w\\d1, 1' }))).toBe('{"a":"[redacted][redacted], 1"}')
 })
 
 test('A sum above what an account can hold is refused before anything is written.', () => {
