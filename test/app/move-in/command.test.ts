@@ -123,7 +123,7 @@ describe('counterfoil import', () => {
     expect(done.stderr).toContain('Paused: forged')
     expect(done.stderr).not.toMatch(/[^\P{C}\n]|^Paused: forged/mu)
     expect(readFileSync(at('moved-keys.csv'), 'utf8')).toContain('agent [redacted]')
-    const large = { user_id: `u${odd}`, max_budget: 9_500_000 }
+    const large = { user_id: `u${odd}`, max_budget: 9_500_000, spend: 0, models: [] }
     const refused = run(write('large.json', { LiteLLM_UserTable: [large] }), '--account', account)
     expect(refused.code).toBe(1)
     expect(refused.stderr).toContain('The largest part is of')

@@ -41,6 +41,7 @@ const litellm = (rows: Record<string, object[]>) => readTexts('litellm', rows)
 
 const planOf = async (found: ReturnType<typeof litellm>, isShared = true) =>
   planMoves(await found, {
+    isSeparate: false,
     ...{ as: 'litellm', accountOf: () => ({ account, isShared }), aliases: {}, now, mark: '' },
   })
 
