@@ -68,7 +68,9 @@ describe.skipIf(noChromium)('live means live', () => {
       expect(await rowOf(second).count()).toBe(0)
       await page.locator('h1').hover()
       await rowOf(second).waitFor()
-      expect(await page.locator('tbody tr[id]').first().getAttribute('id')).toContain(second.slice(5))
+      expect(await page.locator('tbody tr[id]').first().getAttribute('id')).toContain(
+        second.slice(5),
+      )
     },
     60_000,
   )
