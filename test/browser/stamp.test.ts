@@ -153,6 +153,8 @@ describe.skipIf(noChromium)('the stamp is earned', () => {
       await page.setViewportSize({ width, height: 800 })
       for (const path of ['/', `/receipts/${id}`]) {
         await page.goto(s.w.origin + path)
+        // It is checked once it is seen.
+        await page.locator('.slip').first().scrollIntoViewIfNeeded()
         await page.locator('.stampmark').first().waitFor()
         await page.evaluate(() =>
           Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {}))),
