@@ -176,7 +176,7 @@ describe.skipIf(noChromium)('the usage and the settings, in a real browser', () 
 
   test('colours are chosen without script, everywhere else is signed out after a question', async () => {
     const { page } = await open(false, '/dashboard/settings')
-    await page.locator('main').getByText('Dark', { exact: true }).first().click()
+    await page.locator('main').getByRole('radio', { name: 'Dark', exact: true }).check()
     await page.getByRole('button', { name: 'Use these colours' }).click()
     await page.waitForURL('**/dashboard/settings')
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
