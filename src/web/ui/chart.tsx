@@ -35,9 +35,9 @@ export function BarChart(props: ChartProps) {
       ))}
       {points.map(({ value, words }, i) =>
         value > scale.max ? (
-          <text class="torn" {...wordsAt(i, points.length)}>
+          <Words look="torn" at={i} count={points.length}>
             {words}
-          </text>
+          </Words>
         ) : null,
       )}
       <Former points={points} scale={scale} />
@@ -72,9 +72,9 @@ function Place({ of: { label, words, href }, at, count, children }: PlaceProps) 
         y={top}
         height={bottom - top}
       />
-      <text class="said" {...wordsAt(at, count)}>
+      <Words look="said" at={at} count={count}>
         {name}
-      </text>
+      </Words>
     </>
   )
   if (href === undefined) {
@@ -93,12 +93,18 @@ function Place({ of: { label, words, href }, at, count, children }: PlaceProps) 
 }
 
 /** Above a bar, inside the chart also at its edges. */
-function wordsAt(i: number, count: number) {
-  const middle = ((i + 0.5) / count) * 100
-  if (middle < 15) return { x: percent((i / count) * 100), y: '20', 'text-anchor': 'start' }
-  if (middle > 85) return { x: percent(((i + 1) / count) * 100), y: '20', 'text-anchor': 'end' }
-  return { x: percent(middle), y: '20', 'text-anchor': 'middle' }
+function Words({ look, at, count, children }: WordsProps) {
+  const middle = ((at + 0.5) / count) * 100
+  const anchor = middle < 15 ? 'start' : middle > 85 ? 'end' : 'middle'
+  const edges = { start: at / count, middle: (at + 0.5) / count, end: (at + 1) / count }
+  return (
+    <text class={look} x={percent(edges[anchor] * 100)} y="20" text-anchor={anchor}>
+      {children}
+    </text>
+  )
 }
+
+type WordsProps = { look: 'said' | 'torn'; at: number; count: number; children?: Child }
 
 type BarProps = { point: Point; place: PlaceBox; scale: ChartScale }
 
