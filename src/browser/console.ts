@@ -23,7 +23,7 @@ import { keyParts } from './console-key.ts'
 import { asPiece } from './console-parts.ts'
 import { byId, element } from './dom.ts'
 import { eventsOf } from './event-stream.ts'
-import { forgetTalk, keptTalk, type Said } from './kept-talk.ts'
+import { forgetTalk, type KeptTurn, keptTalk } from './kept-talk.ts'
 
 /**
  * The console with script: a question goes out as JSON, its answer comes as events and is written
@@ -41,7 +41,7 @@ let turns: Turn[] = JSON.parse(turnsField.value)
 const kept = keptTalk(talk)
 const putKey = keyParts((message) => tell({ type: '', message }))
 const files = filePicker(chosenModel, () => foresee())
-let running: { abort: AbortController; id: string | undefined; sofar: () => Said } | undefined
+let running: { abort: AbortController; id: string | undefined; sofar: () => KeptTurn } | undefined
 
 form.addEventListener('submit', (event) => {
   event.preventDefault()
@@ -94,7 +94,7 @@ async function ask(): Promise<void> {
   tell(undefined)
   const panel = answerPanel(talk, asked, numberOf('output'))
   const { input, model: by, files: sent } = asked
-  const sofar = (): Said => ({
+  const sofar = (): KeptTurn => ({
     ...{ input, model: by, ...panel.ended(), isAside: true },
     ...(sent && { files: sent }),
   })

@@ -8,7 +8,7 @@ import { element } from './dom.ts'
 import { markdownIn } from './markdown.ts'
 
 /** A question with the part of its answer that came. */
-export type Said = Turn & {
+export type KeptTurn = Turn & {
   /** As the page writes it: `$0.0021`. */
   cost?: string
   /** It was a command, or broke off: the next question does not carry it. */
@@ -26,9 +26,9 @@ const saidMax = 40
 
 /** The talk of this tab, shown in the element `talk`. */
 export function keptTalk(talk: HTMLElement) {
-  let said: Said[] = []
+  let said: KeptTurn[] = []
   return {
-    add(one: Said): void {
+    add(one: KeptTurn): void {
       said = [...said, one].slice(-saidMax)
       writeTalk(said)
     },
@@ -43,17 +43,17 @@ export function keptTalk(talk: HTMLElement) {
 }
 
 /** The talk that was kept of this account; that of another one goes. */
-function readTalk(): Said[] {
+function readTalk(): KeptTurn[] {
   const text = sessionStorage.getItem(talkKey)
   if (text === null) return []
-  const { account, said } = JSON.parse(text) as { account: string; said: Said[] }
+  const { account, said } = JSON.parse(text) as { account: string; said: KeptTurn[] }
   if (account === accountHere()) return said
   forgetTalk()
   return []
 }
 
-function writeTalk(said: readonly Said[]): void {
-  const text = (of: readonly Said[]) => JSON.stringify({ account: accountHere(), said: of })
+function writeTalk(said: readonly KeptTurn[]): void {
+  const text = (of: readonly KeptTurn[]) => JSON.stringify({ account: accountHere(), said: of })
   try {
     sessionStorage.setItem(talkKey, text(said))
   } catch {
@@ -70,7 +70,7 @@ function writeTalk(said: readonly Said[]): void {
 export const forgetTalk = (): void => sessionStorage.removeItem(talkKey)
 
 /** Shows a question and its answer as they were. */
-async function showSaid(talk: HTMLElement, said: Said): Promise<void> {
+async function showSaid(talk: HTMLElement, said: KeptTurn): Promise<void> {
   talk.append(...sentFiles(said.files ?? []), element('p', { class: 'you' }, said.input))
   if (said.isCommand) {
     talk.append(element('p', { class: 'it done told' }, said.output))

@@ -13,12 +13,11 @@ import { parseExactJson } from '../kernel/exact-json.ts'
 import { readLitellm } from '../models/price-files/litellm.ts'
 import { readModelsDev } from '../models/price-files/models-dev.ts'
 import { readOpenrouter } from '../models/price-files/openrouter.ts'
-import { readMarkup } from '../models/price-files/price-entry.ts'
 import type { PriceFile, PriceFileOptions } from '../models/price-files/price-file.ts'
 import { configOf, Exit, exitCodes, say, withSettings } from './context.ts'
 import { diffText, pathOf, tellRest, write } from './model-changes.ts'
 import { writeOut } from './output.ts'
-import { readList, readWord } from './values.ts'
+import { readFactor, readList, readWord } from './values.ts'
 
 const readers = {
   litellm: readLitellm,
@@ -53,12 +52,6 @@ type Options = Record<string, unknown> & {
   only?: string
   without: string[]
   write?: boolean
-}
-
-function readFactor(text: string): Decimal {
-  const factor = readMarkup(text)
-  if (factor) return factor
-  throw new Exit(exitCodes.usage, `"${text}" is not a markup; use a percentage such as 8% or 12.5%`)
 }
 
 async function importModels(source: string, options: Options): Promise<void> {

@@ -14,7 +14,6 @@ import { systemClock } from '../kernel/clock.ts'
 import type { Decimal } from '../kernel/decimal.ts'
 import { sha256Hex } from '../kernel/hash.ts'
 import { Refusal } from '../kernel/refusal.ts'
-import { readMarkup } from '../models/price-files/price-entry.ts'
 import { configOf, Exit, exitCodes, print, say, withSettings } from './context.ts'
 import { pathOf } from './model-changes.ts'
 import {
@@ -45,7 +44,7 @@ import {
 import { type Report, reportJson, reportLines, tomlOf } from './move-in/report.ts'
 import { writeOut } from './output.ts'
 import { tellServer } from './tell-server.ts'
-import { readAccount, readWord } from './values.ts'
+import { readAccount, readFactor, readTokens, readWord } from './values.ts'
 
 type MoveOptions = Record<string, unknown> & {
   account?: string
@@ -76,17 +75,6 @@ export function moveInCommand(program: Command): void {
     .option('--dry-run', 'print what would change, and change nothing')
     .option('--json', 'print the report as JSON')
     .action(moveIn)
-}
-
-function readFactor(text: string): Decimal {
-  const factor = readMarkup(text)
-  if (factor) return factor
-  throw new Exit(exitCodes.usage, `"${text}" is not a markup; use a percentage such as 8% or 12.5%`)
-}
-
-function readTokens(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw new Exit(exitCodes.usage, `"${text}" is not a number of tokens`)
 }
 
 async function moveIn(gateway: Gateway, sources: string[], options: MoveOptions): Promise<void> {
@@ -135,9 +123,9 @@ async function moveModels(work: Move): Promise<void> {
   if (stay > 0) say(`${stay} keys stay there: take them over with --account or --map.`)
 }
 
-type Wish = { as: string; accountOf: AccountOf; now: number }
+type Destination = { as: string; accountOf: AccountOf; now: number }
 
-async function moveAll(work: Move, { as, accountOf, now }: Wish): Promise<void> {
+async function moveAll(work: Move, { as, accountOf, now }: Destination): Promise<void> {
   const { config, options, found, proposal } = work
   await assertCurrent(config)
   await using office = await openCommandServices(config)

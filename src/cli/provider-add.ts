@@ -20,7 +20,6 @@ import { diffModels } from '../config/model-diff.ts'
 import { rawModels, rawUpstreams } from '../config/model-text.ts'
 import { upstreamId } from '../config/values.ts'
 import type { Decimal } from '../kernel/decimal.ts'
-import { readMarkup } from '../models/price-files/price-entry.ts'
 import type { IncompleteModel, Offers } from '../models/providers/offers.ts'
 import { isBaseUrl } from '../models/providers/provider.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
@@ -36,7 +35,7 @@ import {
   readTokenPrice,
 } from './provider-offers.ts'
 import { tellServer } from './tell-server.ts'
-import { readList } from './values.ts'
+import { readFactor, readList, readTokens } from './values.ts'
 
 type AddOptions = Record<string, unknown> & {
   id?: string
@@ -81,17 +80,6 @@ function readId(text: string): string {
   const checked = upstreamId.check(text)
   if ('value' in checked) return checked.value
   throw new Exit(exitCodes.usage, `--id ${checked.must}`)
-}
-
-function readFactor(text: string): Decimal {
-  const factor = readMarkup(text)
-  if (factor) return factor
-  throw new Exit(exitCodes.usage, `"${text}" is not a markup; use a percentage such as 8% or 12.5%`)
-}
-
-function readTokens(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw new Exit(exitCodes.usage, `"${text}" is not a number of tokens`)
 }
 
 async function add(name: string, options: AddOptions): Promise<void> {

@@ -5,7 +5,7 @@ import { askOffers, type ProvenOffers } from '../app/providers/ask.ts'
 import { priceOf, saleOf } from '../app/providers/provider-entries.ts'
 import { systemClock } from '../kernel/clock.ts'
 import type { Decimal } from '../kernel/decimal.ts'
-import { parsePrice } from '../kernel/money.ts'
+import { parseTypedPrice } from '../kernel/money.ts'
 import type { OfferedModel } from '../models/price-files/price-file.ts'
 import type { OwnFacts } from '../models/providers/offers.ts'
 import { findProvider, similarTo } from '../models/providers/presets.ts'
@@ -118,7 +118,7 @@ export async function offersFrom(
 
 /** `$0.15/M` or `0.15`, as USD a token. @throws Exit 2 */
 export function readTokenPrice(text: string): Decimal {
-  const pusd = parsePrice(text.replace(/^\$/, '').replace(/(?<!\/ ?M)$/, '/M'))
+  const pusd = parseTypedPrice(text)
   if (pusd !== undefined) return { digits: pusd, scale: 12 }
   throw usage(`"${text}" is not a price; use dollars a million tokens, such as '$0.15/M'`)
 }

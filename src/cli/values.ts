@@ -1,8 +1,10 @@
 /** Reads command-line values strictly: an invalid one is a usage error (exit 2). */
 import { toAccountId } from '../access/accounts/account.ts'
 import { type Scope, scopes } from '../access/keys/key.ts'
+import type { Decimal } from '../kernel/decimal.ts'
 import { type Nusd, parseUsd } from '../kernel/money.ts'
 import { type CapWindow, capWindows } from '../ledger/window.ts'
+import { readMarkup } from '../models/price-files/price-entry.ts'
 import { isAddress } from '../verify/address.ts'
 import { Exit, exitCodes } from './context.ts'
 
@@ -73,3 +75,11 @@ export const readList = (text: string): string[] =>
     .split(',')
     .map((one) => one.trim())
     .filter((one) => one !== '')
+
+/** A markup such as 8% as the factor of a cost. */
+export const readFactor = (text: string): Decimal =>
+  readMarkup(text) ?? usage(`"${text}" is not a markup; use a percentage such as 8% or 12.5%`)
+
+/** A number of tokens, at least 1. */
+export const readTokens = (text: string): number =>
+  /^[1-9]\d{0,8}$/.test(text) ? Number(text) : usage(`"${text}" is not a number of tokens`)

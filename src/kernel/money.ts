@@ -44,6 +44,10 @@ export function parsePrice(text: string): Pusd | undefined {
   return price <= maxNusd ? price : undefined
 }
 
+/** Parses a price as people type it: `0.15`, `$0.15` or `$0.15 / M`, all of a million units. */
+export const parseTypedPrice = (text: string): Pusd | undefined =>
+  parsePrice(text.replace(/^\$/, '').replace(/(?<!\/ ?M)$/, '/M'))
+
 /** Prints a price as {@link parsePrice} reads it, with at least two decimals: `0.15/M`. */
 export const toPrice = (price: Pusd): string => `${toUsd(price * 1000n)}/M`
 

@@ -20,9 +20,9 @@ const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
 
 type Doubted = Awaited<ReturnType<typeof start>>
 
-type Asked = { path: string; body: object }
+type DoorRequest = { path: string; body: object }
 
-const chat: Asked = {
+const chat: DoorRequest = {
   path: '/v1/chat/completions',
   body: { messages: [{ role: 'user', content: 'hi' }] },
 }
@@ -61,7 +61,7 @@ async function start() {
     deps,
     proxy,
     hooks,
-    ask: ({ path, body }: Asked = chat) =>
+    ask: ({ path, body }: DoorRequest = chat) =>
       fetch(`${deps.settings.baseUrl}${path}`, {
         method: 'POST',
         headers: {
@@ -121,7 +121,7 @@ describe.skipIf(!postgresServer)(
       30_000,
     )
 
-    const doors: Asked[] = [
+    const doors: DoorRequest[] = [
       { ...chat, body: { ...chat.body, stream: true } },
       { path: '/v1/responses', body: { input: 'hi' } },
       { path: '/v1/responses', body: { input: 'hi', stream: true } },

@@ -13,7 +13,7 @@ export function writtenPrices(entry: ModelEntry): WrittenPrice[] {
   const exact = exactEntry(entry)
   const costs = costsOf(exact)
   const needed: readonly PriceField[] =
-    exact['kind'] === 'embedding' ? ['input_pusd'] : ['input_pusd', 'output_pusd']
+    exact['kind'] === 'chat' ? ['input_pusd', 'output_pusd'] : ['input_pusd']
   return Object.keys(costFields).flatMap((field) => {
     if (!isPriceField(field)) return []
     const [value, cost, isNeeded] = [exact[field], costs.get(field), needed.includes(field)]

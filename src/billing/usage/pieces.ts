@@ -8,10 +8,10 @@ import { dayMs, dayOf } from './usage.ts'
 /** The most time of one statement by quarters of an hour, in ms: it takes some milliseconds. */
 const fineMost = 8 * dayMs
 
-type Wish = Period & { steps?: Steps | undefined }
+type PieceOptions = Period & { steps?: Steps | undefined }
 
 /** The pieces of a period, and the edges of it that are not whole quarters of an hour. */
-export function piecesOf(wish: Wish, by: { day: boolean; provider: boolean }) {
+export function piecesOf(wish: PieceOptions, by: { day: boolean; provider: boolean }) {
   if (wish.steps) return { pieces: piecesOfSteps(wish.steps, by), edges: [] }
   const { whole, edges } = splitDays(wish)
   const pieces: Piece[] =

@@ -72,9 +72,9 @@ export type Outcome = {
 }
 
 /** New secrets, on the disk before their keys exist. */
-export type NewSecrets = { made: readonly Made[]; drop(): void }
+export type NewSecrets = { made: readonly NewKey[]; drop(): void }
 
-type Made = { wish: KeyWish; secret: string }
+type NewKey = { wish: KeyWish; secret: string }
 
 /** @throws Error where the file is there or cannot be written; nothing is left of it then */
 export function storeSecrets(office: Office, { creates }: Steps, file: string): NewSecrets {
@@ -156,7 +156,7 @@ const requestOf = ({ hasExpiry: _, state: __, owner: ___, ...wish }: KeyWish, se
 
 const columns = ['owner', 'kind', 'name', 'key_id', 'secret', 'account', 'cap_usd', 'expires_at']
 
-const linesOf = (made: readonly Made[]): string =>
+const linesOf = (made: readonly NewKey[]): string =>
   [
     toLine(columns),
     ...made.map(({ wish, secret }) =>

@@ -173,9 +173,9 @@ export type Ratios = {
 }
 
 /**
- * A ratio is quota units a token; a price is dollars a call. A model without a ratio is priced by
- * what is published; one of a chat without that of its output is left out, as half a price: the
- * built-in ratios of the other are not in its database.
+ * A ratio is quota units a token; a price is dollars a call. A model without a ratio gets the
+ * published price. A chat model with a ratio for its input alone is left out: its database does not
+ * have the other gateway's built-in ratio for the output.
  */
 function factsOf(id: string, { ratios, perUsd }: Pricing): ExactTable {
   const [price, ratio] = [decimalIn(ratios.price[id]), decimalIn(ratios.model[id])]

@@ -1,6 +1,6 @@
 /** Reads how an operator wants a model or an upstream to be. */
 import type { ChangeWish, WrittenModel, WrittenPrice } from '../../app/changes/changes-port.ts'
-import { parsePrice, parseUsd } from '../../kernel/money.ts'
+import { parseTypedPrice, parseUsd } from '../../kernel/money.ts'
 import { refuseField } from '../../kernel/refusal.ts'
 import { isPerToken } from '../../models/rate-fields.ts'
 
@@ -39,8 +39,7 @@ function readPrice({ field, isNeeded }: WrittenPrice, sent: Sent): [string, stri
   if (text === '') {
     return isNeeded ? refuseField(field, 'This price is needed; 0 is free.') : [[field, null]]
   }
-  const bare = text.replace(/^\$/, '')
-  const value = isPerToken(field) ? parsePrice(bare.replace(/(?<!\/ ?M)$/, '/M')) : parseUsd(bare)
+  const value = isPerToken(field) ? parseTypedPrice(text) : parseUsd(text.replace(/^\$/, ''))
   if (value !== undefined) return [[field, String(value)]]
   const unit = isPerToken(field) ? 'dollars a million tokens, such as 0.15' : 'dollars'
   return refuseField(field, `Enter ${unit}.`)

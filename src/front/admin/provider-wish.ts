@@ -1,7 +1,7 @@
 /** Reads which provider an operator wants to add, and how its models are sold. */
 import type { ProviderWish } from '../../app/providers/desk-port.ts'
 import type { Decimal } from '../../kernel/decimal.ts'
-import { parsePrice } from '../../kernel/money.ts'
+import { parseTypedPrice } from '../../kernel/money.ts'
 import { refuse, refuseField } from '../../kernel/refusal.ts'
 import { readMarkup } from '../../models/price-files/price-entry.ts'
 import { findProvider } from '../../models/providers/presets.ts'
@@ -66,7 +66,7 @@ function readPercent(text: string | undefined): Decimal | undefined {
 /** Dollars a million tokens as USD a token. */
 function readPrice(name: string, text: string | undefined): Decimal | undefined {
   if (text === undefined) return undefined
-  const pusd = parsePrice(text.replace(/^\$/, '').replace(/(?<!\/ ?M)$/, '/M'))
+  const pusd = parseTypedPrice(text)
   if (pusd !== undefined) return { digits: pusd, scale: 12 }
   return refuseField(name, 'Enter dollars a million tokens, such as 0.15.')
 }

@@ -38,7 +38,7 @@ export function readMarkdown(text: string): Block[] {
 }
 
 /** One block and the line behind it. */
-type Found = { block: Block; end: number }
+type BlockEnd = { block: Block; end: number }
 
 function blocksOf(lines: readonly string[], depth: number): Block[] {
   const blocks: Block[] = []
@@ -53,7 +53,7 @@ function blocksOf(lines: readonly string[], depth: number): Block[] {
   return blocks
 }
 
-function blockAt(lines: readonly string[], at: number, depth: number): Found {
+function blockAt(lines: readonly string[], at: number, depth: number): BlockEnd {
   const line = lines[at] ?? ''
   const isDeep = depth >= depthMax
   if (isFence(line)) return codeAt(lines, at)
@@ -69,7 +69,7 @@ function blockAt(lines: readonly string[], at: number, depth: number): Found {
 
 const isBlank = (line = ''): boolean => line.trim() === ''
 
-function codeAt(lines: readonly string[], at: number): Found {
+function codeAt(lines: readonly string[], at: number): BlockEnd {
   const [whole = '', indent = '', mark = ''] = fence.exec(lines[at] ?? '') ?? []
   let end = at + 1
   while (end < lines.length && !isClosing(lines[end] ?? '', mark)) end++
@@ -108,7 +108,7 @@ function withoutClosing(words: string): string {
     : line
 }
 
-function quoteAt(lines: readonly string[], at: number, depth: number): Found {
+function quoteAt(lines: readonly string[], at: number, depth: number): BlockEnd {
   let end = at
   while (end < lines.length && quote.test(lines[end] ?? '')) end++
   const inner = lines.slice(at, end).map((line) => line.replace(quote, ''))
@@ -123,7 +123,7 @@ const begins = (line: string, isDeep = false): boolean =>
   rule.test(line) ||
   (!isDeep && (quote.test(line) || marker.test(line)))
 
-function paragraphAt(lines: readonly string[], at: number, isDeep: boolean): Found {
+function paragraphAt(lines: readonly string[], at: number, isDeep: boolean): BlockEnd {
   let end = at + 1
   while (end < lines.length && !underline.test(lines[end] ?? '')) {
     if (begins(lines[end] ?? '', isDeep)) break
@@ -145,7 +145,7 @@ const joined = (lines: readonly string[]): string =>
  * A list takes in every line that is indented by two spaces or more, as models write them, and
  * blank lines before one.
  */
-function listAt(lines: readonly string[], at: number, depth: number): Found {
+function listAt(lines: readonly string[], at: number, depth: number): BlockEnd {
   const [, , bullet, first, closing] = marker.exec(lines[at] ?? '') ?? []
   const items: string[][] = []
   let end = at
@@ -207,7 +207,7 @@ function itemOf(lines: readonly string[], depth: number): Item {
 }
 
 /** A head, a line of hyphens as wide as it, and rows to the next blank line. */
-function tableAt(lines: readonly string[], at: number): Found | undefined {
+function tableAt(lines: readonly string[], at: number): BlockEnd | undefined {
   const [head = '', line = ''] = [lines[at], lines[at + 1]]
   if (!head.includes('|') || !/^[\s:|-]+$/.test(line) || !line.includes('-')) return undefined
   const [names, marks] = [cellsOf(head), cellsOf(line)]

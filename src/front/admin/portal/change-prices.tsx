@@ -4,6 +4,7 @@ import type {
   PriceMargin,
   WrittenPrice,
 } from '../../../app/changes/changes-port.ts'
+import { marginPercent } from '../../../billing/margins/margins.ts'
 import { toPrice, toUsd } from '../../../kernel/money.ts'
 import { rateText } from '../../../models/pages/shown-rates.ts'
 import { costFields, isPerToken } from '../../../models/rate-fields.ts'
@@ -79,8 +80,7 @@ const Share = ({ of }: { of: PriceMargin }) =>
     <span>{percentOf(of)}</span>
   )
 
-function percentOf({ after, cost }: PriceMargin): string {
-  if (cost === undefined) return '–'
-  const permille = after === 0n ? 0n : ((after - cost) * 1000n) / after
-  return `${permille / 10n}.${permille % 10n} %`
+function percentOf({ after: revenue, cost }: PriceMargin): string {
+  const percent = cost === undefined ? null : marginPercent({ runs: 0, revenue, cost })
+  return percent === null ? '–' : `${percent} %`
 }
