@@ -15,21 +15,16 @@ export type DeskPlace = {
   flags: Record<string, unknown>
   /** As it was read at the start. */
   config: Config
-  /** Whether a command reads it, on a machine that may lack the secrets of other services. */
-  isOffline?: boolean
   reload: () => Promise<ReloadResult>
 }
-
-/** A key, and the new file that is to keep it. */
-export type StoredKey = { secret: string; file: string }
 
 /** A change as an operator saw it. */
 type ShownChange = {
   /** SHA-256 of the file before and after. */
   before: string
   after: string
-  /** Keys that are stored with it; undefined where none is. */
-  key: StoredKey | readonly StoredKey[] | undefined
+  /** The key, and the new file that is to keep it; undefined where none is stored. */
+  key: { secret: string; file: string } | undefined
 }
 
 /**
@@ -49,17 +44,16 @@ export function writeChange(
     const why = `${path} was changed since. Nothing was written: look at the change again.`
     return refuse('conflict', why)
   }
-  const keys = key === undefined ? [] : [key].flat()
-  // Keys go first: a configuration that names a missing key would stop the next start.
-  keepKeys(keys)
+  // The key goes first: a configuration that names a missing key would stop the next start.
+  if (key) keepKey(key)
   try {
-    const loaded = readConfigOf(flags, fresh, { isOffline: place.isOffline })
+    const loaded = readConfigOf(flags, fresh)
     if ('problems' in loaded) {
       refuse('conflict', `${path} was not changed. It would be invalid: ${loaded.problems[0]}`)
     }
     replace(path, fresh, text)
   } catch (error) {
-    for (const { file } of keys) rmSync(file, { force: true })
+    if (key) rmSync(key.file, { force: true })
     throw error
   }
   return reloadWritten(place)
@@ -71,17 +65,11 @@ export const reloadWritten = ({ path, reload }: DeskPlace): Promise<ReloadResult
     problems: [`The server could not take on ${path}: see its log.`],
   }))
 
-/** All of them or none. @throws Refusal 'conflict' */
-function keepKeys(keys: readonly StoredKey[]): void {
-  const kept: string[] = []
-  for (const { file, secret } of keys) {
-    try {
-      storeKey(file, secret)
-      kept.push(file)
-    } catch {
-      for (const one of kept) rmSync(one, { force: true })
-      refuse('conflict', `The key could not be stored in ${file}. Nothing was changed.`)
-    }
+function keepKey({ file, secret }: NonNullable<ShownChange['key']>): void {
+  try {
+    storeKey(file, secret)
+  } catch {
+    refuse('conflict', `The key could not be stored in ${file}. Nothing was changed.`)
   }
 }
 
