@@ -23,7 +23,7 @@ import { keyParts } from './console-key.ts'
 import { asPiece } from './console-parts.ts'
 import { byId, element } from './dom.ts'
 import { eventsOf } from './event-stream.ts'
-import { forgetTalk, type KeptTurn, keptTalk } from './kept-talk.ts'
+import { type KeptTurn, keptTalk } from './kept-talk.ts'
 
 /**
  * The console with script: a question goes out as JSON, its answer comes as events and is written
@@ -62,7 +62,8 @@ message.addEventListener('keydown', (event) => {
   event.preventDefault()
   form.requestSubmit()
 })
-byId('new-chat', HTMLElement).addEventListener('click', forgetTalk)
+byId('new-chat', HTMLElement).addEventListener('click', kept.forget)
+document.querySelector('form.who')?.addEventListener('submit', kept.forget)
 stop.addEventListener('click', () => void stopRun())
 document.getElementById('example')?.addEventListener('click', (event) => {
   event.preventDefault()

@@ -1,4 +1,7 @@
-/** Keeps the talk of the console over a reload, for its account and this tab alone. */
+/**
+ * Keeps the talk of the console over a reload, in this tab alone: for the wallet and the account
+ * that it acts for, whose key pays for the next question and may keep its text.
+ */
 
 import type { Turn } from '../front/console/talk.ts'
 import { readAnswer } from '../models/answers/answer-parts.ts'
@@ -18,8 +21,11 @@ export type KeptTurn = Turn & {
 
 const talkKey = 'counterfoil.talk'
 
-const accountHere = (): string =>
-  document.querySelector<HTMLElement>('[data-account]')?.dataset['account'] ?? ''
+function accountHere(): string {
+  const { account = '', acting = '' } =
+    document.querySelector<HTMLElement>('[data-account]')?.dataset ?? {}
+  return `${account}/${acting}`
+}
 
 /** The most questions that a reload brings back. */
 const saidMax = 40
@@ -27,10 +33,17 @@ const saidMax = 40
 /** The talk of this tab, shown in the element `talk`. */
 export function keptTalk(talk: HTMLElement) {
   let said: KeptTurn[] = []
+  let isOver = false
   return {
     add(one: KeptTurn): void {
+      if (isOver) return
       said = [...said, one].slice(-saidMax)
       writeTalk(said)
+    },
+    /** Ends the talk: what still comes of its last answer is not kept either. */
+    forget(): void {
+      isOver = true
+      forgetTalk()
     },
     /** Shows the talk as it was kept; answers its turns that a next question carries. */
     restore(): Turn[] {
@@ -67,7 +80,7 @@ function writeTalk(said: readonly KeptTurn[]): void {
   }
 }
 
-export const forgetTalk = (): void => sessionStorage.removeItem(talkKey)
+const forgetTalk = (): void => sessionStorage.removeItem(talkKey)
 
 /** Shows a question and its answer as they were. */
 async function showSaid(talk: HTMLElement, said: KeptTurn): Promise<void> {

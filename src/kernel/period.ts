@@ -26,6 +26,7 @@ export function readPeriod(
 
 function readEdge(name: 'from' | 'to', text: string, zone: ZoneName): Millis {
   const date = parseDate(text)
+  if (date !== undefined && date < 0) refuseEdge(name, `"${name}" must be in 1970 or later.`)
   const edge = date !== undefined && name === 'to' ? date + dayMs : date
   return (
     (edge === undefined ? undefined : dayOfDate(zone, edge)) ??

@@ -218,7 +218,10 @@ async function detail(
 
 /** The runs beside it in its list. A filter that cannot be read narrows nothing here. */
 async function neighbours(deps: Deps, whose: Actor, id: string, list: URLSearchParams) {
-  const filter = await ownFilter(deps, whose, list).catch(() => ({}))
+  const filter = await ownFilter(deps, whose, list).catch((error: unknown) => {
+    if (error instanceof Refusal) return {}
+    throw error
+  })
   const since = await accountListedSince(deps, whose.account)
   const seen = { ...filter, from: Math.max((filter as ShownFilter).from ?? 0, since) }
   const { items } = await deps.runs.listShown(whose, seen, { limit: 1, after: id })
@@ -234,7 +237,7 @@ async function lookAtRun(
 ): Promise<PartState> {
   const shown = await findOwn(deps, acting, id)
   const mark = markOf(shown, await readReceiptStates(deps))
-  return { mark, html: renderChild(await detail(deps, acting, shown, query)) }
+  return { mark, html: async () => renderChild(await detail(deps, acting, shown, query)) }
 }
 
 /** Follows the list: runs newer than `since`, and those in `open` until they are final. */

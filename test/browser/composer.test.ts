@@ -8,12 +8,13 @@ import { type World, world } from '../support/world.ts'
 import { marked } from './console-setup.ts'
 
 const path = '/dashboard/console'
-/** Says some words, or Markdown; the model "breaks" then breaks off. */
+/** Says some words, or Markdown; the model "breaks" then breaks off, "waits" takes three seconds more. */
 const speak: StubHandler = async ({ body }, response) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   const said = body['model'] === 'marked' ? marked : ['One transaction', ' can carry any number.']
   for (const text of said) response.write(chunkOf({ content: text }))
   if (body['model'] === 'breaks') return void response.end()
+  if (body['model'] === 'waits') await Bun.sleep(3000)
   response.end(`${chunkOf({}, 'stop')}data: [DONE]\n\n`)
 }
 
@@ -25,7 +26,7 @@ describe.skipIf(noChromium)('the message field of the console, in a real browser
   let cookies: { name: string; value: string }[]
   beforeAll(async () => {
     stub = await startStubUpstream({ handler: speak })
-    const names = ['speaks', 'breaks', 'marked']
+    const names = ['speaks', 'breaks', 'marked', 'waits']
     service = await world({ toml: pricedBuiltins + modelsToml(stub.url, names) })
     const { jar } = await signedIn(service)
     cookies = [...jar].map(([name, value]) => ({ name, value }))
@@ -98,6 +99,32 @@ describe.skipIf(noChromium)('the message field of the console, in a real browser
     await page.reload()
     expect(await page.getByText('No messages yet').count()).toBe(1)
     expect(faults).toEqual([])
+  }, 60_000)
+
+  test('a tab shows no talk of another account, and keeps none that a new chat or a sign-out ended', async () => {
+    const { page } = await open(true)
+    const nothing = page.getByText('No messages yet')
+    const kept = () => page.evaluate(() => sessionStorage.getItem('counterfoil.talk'))
+    await ask(page, 'stub/speaks', 'First')
+    await state(page).getByText('Done').waitFor()
+    await page.evaluate(() => {
+      const talk = JSON.parse(sessionStorage.getItem('counterfoil.talk') ?? '{}')
+      const [wallet] = talk.account.split('/')
+      sessionStorage.setItem(
+        'counterfoil.talk',
+        JSON.stringify({ ...talk, account: `${wallet}/0x1` }),
+      )
+    })
+    await page.reload()
+    await nothing.waitFor()
+    expect(await kept()).toBeNull()
+    await ask(page, 'stub/speaks', 'Second')
+    await state(page).getByText('Done').waitFor()
+    await ask(page, 'stub/waits', 'Third')
+    await page.locator('.talk .it').nth(1).waitFor()
+    await page.getByRole('link', { name: 'New chat' }).click()
+    await nothing.waitFor()
+    expect(await kept()).toBeNull()
   }, 60_000)
 
   test.each([true, false])(

@@ -152,7 +152,7 @@ async function findAccount({ accounts }: Deps, id: string): Promise<AccountRow> 
 
 async function lookAt(deps: Deps, accountId: string): Promise<PartState> {
   const view = await readLive(deps, accountId)
-  return { mark: markOfAll(view), html: renderChild(<LiveMessage view={view} />) }
+  return { mark: markOfAll(view), html: () => renderChild(<LiveMessage view={view} />) }
 }
 
 function markOfAll(view: LiveView): string {

@@ -11,8 +11,8 @@ export type Inline =
 const reach = 1000
 const depthMax = 4
 
-/** Text with emphasis, code and links. */
-export function readInline(text: string, depth = 0): Inline[] {
+/** Text with emphasis, code and links; the words of a link hold no other link. */
+export function readInline(text: string, depth = 0, isLinked = false): Inline[] {
   const parts: Inline[] = []
   let plain = ''
   const flush = () => {
@@ -20,7 +20,8 @@ export function readInline(text: string, depth = 0): Inline[] {
     plain = ''
   }
   for (let at = 0; at < text.length; ) {
-    const found = depth < depthMax ? partAt(text, at, depth) : undefined
+    const isLink = isLinked && /[[!<hw]/.test(text[at] ?? '')
+    const found = depth < depthMax && !isLink ? partAt(text, at, depth) : undefined
     if (found) {
       flush()
       parts.push(found.part)
@@ -80,7 +81,7 @@ function linkAt(text: string, at: number, depth: number): InlineMatch {
       .split(/\s/)[0] ?? '',
   )
   if (url === undefined) return undefined
-  const parts = readInline(text.slice(at + 1, middle), Math.max(depth + 1, depthMax - 1))
+  const parts = readInline(text.slice(at + 1, middle), Math.max(depth + 1, depthMax - 1), true)
   return { part: { is: 'link', url, parts }, end: end + 1 }
 }
 

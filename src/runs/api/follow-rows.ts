@@ -75,7 +75,7 @@ export function followRows<Row>(
       ...(isCut && { skipped: fresh.length }),
       changed: Object.fromEntries(changed.map((row) => [rows.idOf(row), rows.draw(row)])),
     }
-    return { mark: count === 0 ? '0' : `${name}.${count}`, html: JSON.stringify(message) }
+    return { mark: count === 0 ? '0' : `${name}.${count}`, html: () => JSON.stringify(message) }
   }
   return followAccount(deps, { context, session, account, mark: '0', look })
 }

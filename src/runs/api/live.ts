@@ -3,8 +3,8 @@ import type { Deps } from '../../app/deps-port.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { htmlFrame, type SseClient, type SseContext, sseResponse } from '../../web/http/sse.ts'
 
-/** A part of a page as it would show now, and a mark of it: an equal mark means no change. */
-export type PartState = { mark: string; html: string }
+/** A part of a page as it is now. An equal mark means no change: then it is not drawn. */
+export type PartState = { mark: string; html: () => string | Promise<string> }
 
 /** The time between looks without a notice, in ms: another process may have written. */
 const pollMs = 2000
@@ -57,7 +57,7 @@ async function follow(
         wake = resolve
       })
       const now = await look()
-      if (now.mark !== shown) await client.send(htmlFrame(now.mark, now.html))
+      if (now.mark !== shown) await client.send(htmlFrame(now.mark, await now.html()))
       shown = now.mark
       await Promise.race([noticed, Bun.sleep(pollMs)])
       if (!isOver()) await Bun.sleep(gatherMs)

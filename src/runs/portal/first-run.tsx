@@ -15,8 +15,9 @@ import { receiptPath, runPath } from './run-state.tsx'
 export async function lookForFirst(deps: Deps, acting: Actor, keyId: string): Promise<PartState> {
   const { items } = await deps.runs.listShown(acting, { keyId }, { limit: 1, after: undefined })
   const shown = items[0]
-  if (!shown) return { mark: 'none', html: '' }
-  return { mark: `${shown.run.id}-${shown.run.status}`, html: renderChild(partOf(keyId, shown)) }
+  if (!shown) return { mark: 'none', html: () => '' }
+  const html = () => renderChild(partOf(keyId, shown))
+  return { mark: `${shown.run.id}-${shown.run.status}`, html }
 }
 
 function partOf(keyId: string, { run }: ShownRun): Markup {

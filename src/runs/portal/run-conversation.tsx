@@ -1,4 +1,5 @@
 /** The texts of a run that are kept: as a conversation, or as they were sent. */
+import type { Answer } from '../../models/answers/answer-parts.ts'
 import { AnswerView } from '../../models/pages/answer-view.tsx'
 import type { Retention } from '../../storage/texts/retention.ts'
 import type { Texts } from '../../storage/texts/store.ts'
@@ -25,6 +26,8 @@ export type KeptTexts = {
 const shownMax = 20_000
 /** The most messages that the page shows; the newest are the ones that were answered. */
 const messagesMax = 60
+/** The most characters of Markdown that a page draws: hostile text costs a second a megabyte. */
+const drawnMax = 60_000
 
 export function ConversationPanel({ run, kept }: { run: ShownRun['run']; kept: KeptTexts }) {
   const { texts, isJson, otherHref } = kept
@@ -64,6 +67,8 @@ export function ConversationPanel({ run, kept }: { run: ShownRun['run']; kept: K
 
 function Talk({ said, texts }: { said: readonly SaidMessage[]; texts: Texts }) {
   const shown = said.slice(-messagesMax)
+  const answers = answersIn(texts.output)
+  const { isDrawn } = drawnFrom([...shown.map(({ answer }) => answer), ...(answers ?? [])])
   return (
     <div class="talk">
       {shown.length < said.length ? (
@@ -72,30 +77,56 @@ function Talk({ said, texts }: { said: readonly SaidMessage[]; texts: Texts }) {
         </p>
       ) : null}
       {shown.map((message) => (
-        <MessageView message={message} />
+        <MessageView message={message} isDrawn={isDrawn(message.answer)} />
       ))}
-      {answersIn(texts.output)?.map((answer) => (
+      {answers?.map((answer) => (
         <>
           <p class="side">Answer</p>
-          <AnswerView answer={{ ...answer, text: cut(answer.text) }} />
+          <AnswerView answer={cutAnswer(answer)} isCommand={!isDrawn(answer)} />
         </>
       )) ?? <p class="quiet">No text came back.</p>}
     </div>
   )
 }
 
-const sides: Record<string, string> = { user: 'You', assistant: 'Answer', system: 'System' }
+/** Finds the newest answers whose Markdown is drawn; older ones are shown as they came. */
+function drawnFrom(answers: readonly Answer[]) {
+  const drawn = new Set<Answer>()
+  let left = drawnMax
+  for (const answer of answers.toReversed()) {
+    left -= Math.min(answer.text.length, shownMax)
+    if (left < 0) break
+    drawn.add(answer)
+  }
+  return { isDrawn: (answer: Answer): boolean => drawn.has(answer) }
+}
 
-const MessageView = ({ message: { role, answer } }: { message: SaidMessage }) => (
+const sides = new Map([
+  ['user', 'You'],
+  ['assistant', 'Answer'],
+  ['system', 'System'],
+  ['developer', 'System'],
+])
+
+type MessageProps = { message: SaidMessage; isDrawn: boolean }
+
+const MessageView = ({ message: { role, answer }, isDrawn }: MessageProps) => (
   <>
-    <p class="side">{sides[role] ?? role}</p>
+    <p class="side">{sides.get(role) ?? role}</p>
     {role === 'assistant' ? (
-      <AnswerView answer={{ ...answer, text: cut(answer.text) }} />
+      <AnswerView answer={cutAnswer(answer)} isCommand={!isDrawn} />
     ) : (
       <p class={role === 'user' ? 'you' : 'quiet told'}>{cut(answer.text)}</p>
     )}
   </>
 )
+
+const cutAnswer = ({ text, reasoning, calls, images }: Answer): Answer => ({
+  text: cut(text),
+  reasoning: cut(reasoning),
+  calls: calls.map((call) => ({ ...call, input: cut(call.input) })),
+  images,
+})
 
 const cut = (text: string): string =>
   text.length > shownMax ? `${text.slice(0, shownMax)}…` : text

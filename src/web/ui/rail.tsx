@@ -41,7 +41,7 @@ export const Rail = ({ frame, here, acting, reader }: RailProps) => {
         <footer>
           <Switcher acting={acting} memberships={frame.memberships?.(acting) ?? []} />
           <Service frame={frame} reader={reader} />
-          <SignedIn account={acting.wallet} />
+          <SignedIn acting={acting} />
         </footer>
       </div>
     </nav>
@@ -155,12 +155,18 @@ function PublicLink({ nav }: { nav: Frame['nav'] }) {
   return first ? <a href={first.href}>Public pages</a> : null
 }
 
-const SignedIn = ({ account }: { account: string }) => (
-  <form class="who" method="post" action="/api/auth/logout" data-account={account}>
+const SignedIn = ({ acting: { wallet, account } }: { acting: Actor }) => (
+  <form
+    class="who"
+    method="post"
+    action="/api/auth/logout"
+    data-account={wallet}
+    data-acting={account}
+  >
     <a href="/dashboard/settings">
-      <RosetteMark hash={account} />
+      <RosetteMark hash={wallet} />
       <span class="lb">
-        <Address value={account} />
+        <Address value={wallet} />
       </span>
     </a>
     <button type="submit">

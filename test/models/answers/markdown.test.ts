@@ -12,6 +12,10 @@ describe('Markdown of an answer', () => {
       'a **b** *c* `d` __e__ _f_',
       '<p>a <strong>b</strong> <em>c</em> <code>d</code> <strong>e</strong> <em>f</em></p>',
     ],
+    [
+      '[see www.x.org and https://a.com](https://b.com)',
+      '<p><a href="https://b.com/" target="_blank" rel="noopener noreferrer nofollow">see www.x.org and https://a.com</a></p>',
+    ],
     ['2 * 3 * 4, snake_case_name, **open', '<p>2 * 3 * 4, snake_case_name, **open</p>'],
     ['## A `b` ##', '<p><strong>A <code>b</code></strong></p>'],
     ['# C#', '<p><strong>C#</strong></p>'],

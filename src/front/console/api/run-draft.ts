@@ -19,17 +19,24 @@ export async function draftOfRun(
   if (!shown) return undefined
   const kept = await texts.find(shown.run.id)
   const said = (kept && messagesIn(kept.input)) ?? []
-  const textsOf = (side: string) =>
-    said.filter(({ role }) => role === side).map(({ answer }) => answer.text)
-  const asked = textsOf('user')
-  const answered = textsOf('assistant')
-  const turns: Turn[] = asked.slice(0, -1).map((input, at) => {
-    return { input, output: answered[at] ?? '', model: shown.run.model }
-  })
+  const { model } = shown.run
+  const system: string[] = []
+  const turns: Turn[] = []
+  for (const { role, answer } of said) {
+    const turn = turns.at(-1)
+    if (role === 'system' || role === 'developer') system.push(answer.text)
+    else if (role === 'user') turns.push({ input: answer.text, output: '', model })
+    else if (role === 'assistant' && turn) turn.output = joined(turn.output, answer.text)
+  }
+  const asked = turns.pop()
   return {
-    model: shown.run.model,
-    input: asked.at(-1) ?? '',
-    system: textsOf('system').join('\n'),
+    model,
+    input: asked?.input ?? '',
+    system: system.join('\n'),
     turns: recentTurns(turns),
   }
 }
+
+/** Between calls of tools an answer comes in several messages. */
+const joined = (before: string, text: string): string =>
+  before === '' || text === '' ? before + text : `${before}\n\n${text}`
