@@ -42,7 +42,10 @@ describe.skipIf(noBinary || noChromium)('from a wallet to a receipt that others 
       const id = await runOnce(secret)
       // Live where there is script; a reload shows it where there is none.
       if (!script) await page.reload()
-      await page.locator(`#recent a[href$="${id.slice(5)}"]`).first().waitFor()
+      await page
+        .locator(`#recent a[href$="${id.slice(5)}"]`)
+        .first()
+        .waitFor()
 
       await page.goto(`${server.origin}/dashboard/receipts/${id}`)
       const checkedBy = script ? 'Checked in your browser.' : 'Checked by the server.'
