@@ -12,11 +12,6 @@ export const axeOptions = {
   rules: { 'target-size': { enabled: true } },
 } satisfies RunOptions
 
-export const alikeOptions: RunOptions = {
-  ...axeOptions,
-  rules: { ...axeOptions.rules, 'color-contrast': { enabled: false } },
-}
-
 /** After a turn: what a theme or a width decides, and the names of what only this one shows. */
 export const turnedOptions: RunOptions = {
   resultTypes: ['violations'],

@@ -30,7 +30,7 @@ describe.skipIf(noChromium)('the reference, in a real browser', () => {
     await service?.stop()
   })
 
-  // The pages of areas are made of the same parts: two of six have their colours judged, one in each look.
+  // The pages of areas are made of the same parts: two of six are judged by axe, one in each look.
   const visits = pages.flatMap((path, i) =>
     (path === '/docs' || isNightly ? looks : [lookInTurn(i)]).map((look) => {
       const visit = { ...look, isAlike: path !== '/docs' && i % 6 > 1 }

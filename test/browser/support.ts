@@ -1,7 +1,7 @@
 import type { RunOptions } from 'axe-core'
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
 import { isNightly } from '../support/nightly.ts'
-import { alikeOptions, axe, axeOptions, turnedOptions } from './axe.ts'
+import { axe, axeOptions, turnedOptions } from './axe.ts'
 
 /** 320 px is the narrowest screen that WCAG 2.2 asks for without scrolling sideways. */
 type Sight = { theme: 'light' | 'dark'; width: 320 | 390 | 1280 }
@@ -52,7 +52,7 @@ type Visit = Look & {
   cookies?: Cookie[]
   /** Where a picture of the page goes. */
   shot?: string
-  /** Made of the same parts as other pages: colours, which take as long as all other rules, are theirs. */
+  /** Made of the same parts as other pages, which axe judges; the nightly tier judges all. */
   isAlike?: boolean
   /** What is done before the page is judged. */
   act?: (page: Page) => Promise<void>
@@ -101,7 +101,7 @@ async function lookAt(page: Page, url: string, visit: Visit): Promise<string[]> 
     const found: string[] = []
     if (bytes > maxBytes) found.push(`${bytes} bytes compressed`)
     if (visit.script) found.push(...(await shifts(page)))
-    found.push(...(await judge(page, visit, optionsOf(visit))))
+    found.push(...(await judge(page, visit, axeOptions)))
     found.push(...(await shape(page)))
     const { next } = visit
     if (next) {
@@ -270,11 +270,9 @@ async function shifts(page: Page): Promise<string[]> {
   return sum >= 0.01 ? [`layout shifted by ${sum}`] : []
 }
 
-const optionsOf = ({ isAlike }: Visit): RunOptions =>
-  isAlike && !isNightly ? alikeOptions : axeOptions
-
 /** At 320 px the width alone is asked about: all rules were asked at the other widths. */
-const isForAxe = ({ script, width }: Visit): boolean => script && (width !== 320 || isNightly)
+const isForAxe = ({ script, width, isAlike }: Visit): boolean =>
+  script && (isNightly || (width !== 320 && !isAlike))
 
 /** One h1, one main, and nothing inline that the CSP would have to allow. */
 async function shape(page: Page): Promise<string[]> {

@@ -21,6 +21,8 @@ export const startChromium = (): Promise<Browser> =>
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      // A page and the blank one before it take one process, not one after the other.
+      '--renderer-process-limit=1',
       // The shell rounds the widths of glyphs otherwise.
       '--font-render-hinting=none',
     ],
