@@ -120,7 +120,7 @@ describe.skipIf(noBinary).each(engines)('commands beside a server under load, on
         })
       },
       async grant() {
-        const nusd = (4 + Math.floor(random() * 8)) * costNusd
+        const nusd = (2 + Math.floor(random() * 6)) * costNusd
         await grant(home, usd(nusd), account)
         balance += nusd
       },
