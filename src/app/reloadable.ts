@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { makePlans } from '../access/plan-config.ts'
 import { livePlans } from '../billing/plans/live-plans.ts'
 import type { Config } from '../config/config.ts'
-import type { UpstreamConfig } from '../config/entries.ts'
+import type { UpstreamConfig } from '../config/upstream-entries.ts'
 import { canonical } from '../kernel/canonical.ts'
 import { drawShare } from '../kernel/random.ts'
 import { suspendsSeen } from '../kernel/suspend-detector.ts'
@@ -144,6 +144,7 @@ function makeUpstream(entry: Entry, needs: Needs, states: KeyStates): Upstream {
     pool: poolOf(entry, needs, states),
     isProxied: entry.is_proxied === true,
     isTraced: entry.is_traced,
+    sharesConnections: entry.share_connections,
     relaysMessages: entry.relay_messages,
     attest: entry.attest,
     dialect: entry.dialect,

@@ -5,19 +5,13 @@ import type { ShardEntry } from '../kernel/shard.ts'
 import { aliasFaults } from '../models/aliases.ts'
 import { faultsOf, type ModelConfig } from '../models/model-config.ts'
 import { withoutDisabled } from './disabled-upstreams.ts'
-import {
-  type FindSecret,
-  lists,
-  type PlanConfig,
-  readPlans,
-  readUpstreams,
-  type UpstreamConfig,
-} from './entries.ts'
+import { lists, type PlanConfig, readPlans } from './entries.ts'
 import { readModels } from './model-entries.ts'
 import { namesOf, rawIn } from './money-values.ts'
 import { isTable, readValue, unknownKey, type ValuesOf } from './setting.ts'
 import { findShards } from './shard-map.ts'
 import { type Row, rows, table } from './table.ts'
+import { type FindSecret, readUpstreams, type UpstreamConfig } from './upstream-entries.ts'
 import { isLoopback } from './values.ts'
 import { readWebhooks, type WebhookConfig } from './webhook-entries.ts'
 import { readWitnesses, type WitnessConfig } from './witness-entries.ts'

@@ -1,6 +1,6 @@
 /** Takes disabled upstreams out of the routes of models. */
 import { type ModelConfig, toStep } from '../models/model-config.ts'
-import type { UpstreamConfig } from './entries.ts'
+import type { UpstreamConfig } from './upstream-entries.ts'
 
 /** A model that only disabled upstreams serve is disabled too: nothing else can answer for it. */
 export function withoutDisabled(

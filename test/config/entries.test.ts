@@ -117,6 +117,7 @@ describe('models and upstreams', () => {
         breaker_cooldown_ms: 30_000,
         max_in_flight: 2048,
         max_wait_ms: 5000,
+        share_connections: false,
         api_key: undefined,
       },
     ])

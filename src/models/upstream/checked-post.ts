@@ -75,7 +75,7 @@ export function makeCheckedPost(
 ): Post {
   const ways = new Map<string, Connection>()
   const wayTo = (key: string, href: string, address: string): Connection => {
-    const way = ways.get(key) ?? { wire: openDirect(href, address), hasAnswered: false }
+    const way = ways.get(key) ?? { wire: openDirect(href, { address }), hasAnswered: false }
     ways.delete(key)
     ways.set(key, way)
     const [oldest] = ways.keys()

@@ -39,7 +39,7 @@ export function modelServer(options: ModelServer): Upstream {
   const { id, limits, isTraced = false } = options
   const wireProtocol = wireProtocols[options.kind ?? 'openai']
   const open = (path: string | undefined): Wire | undefined =>
-    path === undefined ? undefined : openWire(endpoint(options, path), options.isProxied === true)
+    path === undefined ? undefined : openWire(endpoint(options, path), options)
   const wires = {
     chat: open(wireProtocol.paths.chat),
     embedding: open(wireProtocol.paths.embedding),

@@ -31,6 +31,8 @@ export type ModelServer = {
   relaysMessages?: boolean
   /** Whether the environment names a proxy. */
   isProxied?: boolean
+  /** Whether all accounts take turns on its connections; each has its own when absent. */
+  sharesConnections?: boolean
   /** Whether it is told what trace a request belongs to. */
   isTraced?: boolean
   /** How it departs from its protocol, as the operator knows. */

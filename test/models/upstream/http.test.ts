@@ -37,7 +37,7 @@ type Given = { signal?: AbortSignal; limits?: Partial<HttpLimits> }
 
 /** Both ways to ask keep to the same rules. */
 const byOwnSockets = ({ url, headers = {}, body = '', signal, limits }: HttpRequest) =>
-  openWire(url, false).ask({
+  openWire(url, {}).ask({
     account: 'a',
     headers,
     body,

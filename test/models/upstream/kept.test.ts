@@ -16,10 +16,10 @@ afterEach(async () => {
   for (const upstream of started.splice(0)) await upstream.stop()
 })
 
-async function serve(answer: RawAnswer) {
+async function serve(answer: RawAnswer, sharesConnections = false) {
   const upstream = await startRawUpstream(answer)
   started.push(upstream)
-  return { upstream, wire: openDirect(upstream.url) }
+  return { upstream, wire: openDirect(upstream.url, { sharesConnections }) }
 }
 
 const ask = async (wire: Wire, account = 'a', body = '"hi"'): Promise<string> => {
@@ -63,18 +63,34 @@ describe('a kept connection', () => {
   })
 
   test.each([
-    ['in the same segment', 0],
-    ['a moment later', 5],
-  ])('that brings an answer twice, %s, answers no later request with it', async (_, ms) => {
-    const { wire } = await serve((socket, _, body) => {
-      if (ms === 0) return void socket.write(rawAnswer(body) + rawAnswer(body))
-      socket.write(rawAnswer(body))
-      setTimeout(() => socket.write(rawAnswer(body)), ms)
-    })
-    for (let i = 0; i < 10; i++) {
-      expect(await ask(wire, 'a', `"${i}"`)).toBe(`"${i}"`)
-      await Bun.sleep(2 * ms)
-    }
+    ['in the same segment', 0, false],
+    ['a moment later', 5, false],
+    ['in the same segment, to all accounts', 0, true],
+    ['a moment later, to all accounts', 5, true],
+  ])(
+    'that brings an answer twice, %s, answers no later request with it',
+    async (_, ms, isShared) => {
+      const { wire } = await serve((socket, _, body) => {
+        if (ms === 0) return void socket.write(rawAnswer(body) + rawAnswer(body))
+        socket.write(rawAnswer(body))
+        setTimeout(() => socket.write(rawAnswer(body)), ms)
+      }, isShared)
+      for (let i = 0; i < 10; i++) {
+        expect(await ask(wire, isShared ? `${i % 3}` : 'a', `"${i}"`)).toBe(`"${i}"`)
+        await Bun.sleep(2 * ms)
+      }
+    },
+  )
+
+  test('serves all accounts in turn where the operator trusts the server', async () => {
+    const { upstream, wire } = await serve(echo, true)
+    for (let i = 0; i < 300; i++) expect(await ask(wire, `${i}`, `"${i}"`)).toBe(`"${i}"`)
+    expect(upstream.sockets).toHaveLength(1)
+    // More at once than one account may keep, and all of them are kept.
+    const crowd = () => Promise.all(Array.from({ length: 100 }, (_, i) => ask(wire, `${i}`)))
+    await crowd()
+    await crowd()
+    expect(upstream.sockets).toHaveLength(100)
   })
 
   promise`E12`

@@ -4,8 +4,8 @@
 type Idle = { readonly account: string }
 
 /** The most idle connections that one server keeps in all, and of one account. */
-const mostIdle = 2048
-const mostIdlePerAccount = 64
+export const mostIdle = 2048
+export const mostIdlePerAccount = 64
 
 /** Idle connections to one server. An account is only given connections of its own. */
 export type IdleLines<Line extends Idle> = {
@@ -16,7 +16,8 @@ export type IdleLines<Line extends Idle> = {
   remove(line: Line): void
 }
 
-export function makeIdleLines<Line extends Idle>(): IdleLines<Line> {
+/** Accounts that share connections count as one. */
+export function makeIdleLines<Line extends Idle>(mostOfOne: number): IdleLines<Line> {
   /** All of them; the one that is idle for the longest time comes first. */
   const all = new Set<Line>()
   const byAccount = new Map<string, Line[]>()
@@ -36,7 +37,7 @@ export function makeIdleLines<Line extends Idle>(): IdleLines<Line> {
     },
     keep(line) {
       const own = byAccount.get(line.account)
-      if (own && own.length >= mostIdlePerAccount) return line
+      if (own && own.length >= mostOfOne) return line
       const evicted = all.size >= mostIdle ? all.values().next().value : undefined
       if (evicted) remove(evicted)
       all.add(line)

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import type { Socket } from 'bun'
 import { systemClock } from '../../../kernel/clock.ts'
-import { makeIdleLines } from './idle.ts'
+import { makeIdleLines, mostIdle, mostIdlePerAccount } from './idle.ts'
 
 /** One connection. Its user hears of it. */
 export type Line = {
@@ -48,7 +48,13 @@ export type Lines = {
 }
 
 /** `name` is what its certificate says; `hostname` may be an address of it. */
-export type Server = { name: string; hostname: string; port: number; isSecure: boolean }
+export type Server = {
+  name: string
+  hostname: string
+  port: number
+  isSecure: boolean
+  isShared: boolean
+}
 
 /**
  * How long an idle connection is reused, in ms, if its server says nothing. Common servers close
@@ -68,8 +74,8 @@ const reusedMsOf = (saidMs: number | undefined): number =>
  */
 const closedSeconds = (reusedMs: number): number => Math.ceil(reusedMs / 1000) + 4
 
-export function makeLines({ name, hostname, port, isSecure }: Server): Lines {
-  const idle = makeIdleLines<Line>()
+export function makeLines({ name, hostname, port, isSecure, isShared }: Server): Lines {
+  const idle = makeIdleLines<Line>(isShared ? mostIdle : mostIdlePerAccount)
   const serverName = isIP(name) === 0 ? { serverName: name } : {}
   // Said aloud, because an environment variable could switch the default off.
   const tls = isSecure ? { tls: { rejectUnauthorized: true, ...serverName } } : {}

@@ -10,8 +10,10 @@ import { Exchange } from './exchange.ts'
 import { makeLines } from './lines.ts'
 
 /** Proxies that the environment names are known to `fetch` alone. */
-export const openWire = (url: string, isProxied: boolean): Wire =>
-  isProxied ? openFetched(url) : openDirect(url)
+export const openWire = (url: string, options: WireOptions): Wire =>
+  options.isProxied ? openFetched(url) : openDirect(url, options)
+
+type WireOptions = { isProxied?: boolean; sharesConnections?: boolean }
 
 /**
  * HTTP/1.1 over sockets of our own, with or without TLS. `fetch` reads on another thread, sets
@@ -19,7 +21,10 @@ export const openWire = (url: string, isProxied: boolean): Wire =>
  * it also shares its connections between accounts. With `address` it connects to that, whatever
  * the name of the URL resolves to; the certificate is that of the name.
  */
-export function openDirect(url: string, address?: string): Wire {
+export function openDirect(
+  url: string,
+  { address, sharesConnections = false }: { address?: string; sharesConnections?: boolean } = {},
+): Wire {
   const { protocol, host, hostname, port, pathname, search } = new URL(url)
   const isSecure = protocol === 'https:'
   const standing = [
@@ -35,6 +40,7 @@ export function openDirect(url: string, address?: string): Wire {
     hostname: address ?? name,
     port: Number(port || (isSecure ? 443 : 80)),
     isSecure,
+    isShared: sharesConnections,
   }
   const lines = makeLines(server)
   // Nearly all requests have the same headers; callers must not mutate the object.
@@ -46,10 +52,14 @@ export function openDirect(url: string, address?: string): Wire {
       if (written.text === undefined) return Promise.reject(new UpstreamFailure('unreachable'))
       const length = Buffer.byteLength(body)
       const request = `${start}${written.text}content-length: ${length}\r\n\r\n${body}`
-      return new Exchange(lines, account, signal, limits, mark).begin(request)
+      const owner = sharesConnections ? anyAccount : account
+      return new Exchange(lines, owner, signal, limits, mark).begin(request)
     },
   }
 }
+
+/** The owner of connections that all accounts share. */
+const anyAccount = ''
 
 /** The lines of headers; undefined where one does not fit into a line and could begin another. */
 function linesOf(headers: Readonly<Record<string, string>>): string | undefined {
