@@ -27,12 +27,7 @@ import {
 } from './move-in/apply-moves.ts'
 import { type Proposal, proposalOf, raisePlans } from './move-in/config-proposal.ts'
 import { decideMoves, type Steps } from './move-in/decide-moves.ts'
-import {
-  type FoundOwner,
-  nothingFound,
-  type SourceContents,
-  secretRemover,
-} from './move-in/found.ts'
+import { type FoundOwner, lineCleaner, nothingFound, type SourceContents } from './move-in/found.ts'
 import { type MovePlan, planMoves } from './move-in/plan-moves.ts'
 import {
   type Gateway,
@@ -51,6 +46,7 @@ type MoveOptions = Record<string, unknown> & {
   map?: string
   as?: string
   separate?: boolean
+  schema?: string
   secrets: string
   prices?: string
   context?: number
@@ -67,7 +63,8 @@ export function moveInCommand(program: Command): void {
     .option('--account <0x…>', 'put all keys below this account, one parent a user', readAccount)
     .option('--map <file>', 'CSV with the columns user (an id) and address: accounts of their own')
     .option('--as <name>', 'a name of the other gateway, where there are two of a kind')
-    .option('--separate', 'users that came over under another name of --as are others')
+    .option('--separate', 'new users have money of their own, which did not come over before')
+    .option('--schema <name>', 'the schema of its tables, where a database has them in several')
     .option('--secrets <file>', 'where the new secrets are written, once', 'moved-keys.csv')
     .option('--prices <file>', "LiteLLM's public price file, for models without a price")
     .option('--context <tokens>', 'context of models of which none is published', readTokens)
@@ -83,7 +80,7 @@ async function moveIn(gateway: Gateway, sources: string[], options: MoveOptions)
   const as = spaceOf(gateway, options)
   let found = nothingFound()
   try {
-    found = await readSource(gateway, sources, now)
+    found = await readSource(sources, { gateway, schema: options.schema, now })
     const prices = options.prices === undefined ? {} : await readPriceFile(options.prices)
     const path = pathOf(options)
     const read = readConfigText(path)
@@ -97,7 +94,7 @@ async function moveIn(gateway: Gateway, sources: string[], options: MoveOptions)
   } catch (error) {
     // Words of other parts may repeat what was read, with line breaks and escapes.
     if (!(error instanceof Error)) throw error
-    const clean = secretRemover(found)(error.message).replace(/\p{C}/gu, ' ')
+    const clean = lineCleaner(found)(error.message)
     if (clean === error.message) throw error
     throw new Exit(error instanceof Exit ? error.code : exitCodes.failed, clean)
   }
@@ -112,7 +109,7 @@ type Move = {
   read: string
 }
 
-type AccountOf = (owner: FoundOwner) => { account: string; isShared: boolean } | undefined
+type AccountOf = (owner: FoundOwner) => string | undefined
 
 /** Models alone: without an account no key comes over. */
 async function moveModels(work: Move): Promise<void> {
@@ -139,9 +136,9 @@ async function moveAll(work: Move, { as, accountOf, now }: Destination): Promise
   assertSecretsFile(steps, options)
   const plans = plansIn(work)
   if (options.dryRun) return tell(work, { found, proposal, plan, steps }, false)
-  const secrets = secretsFor(office, steps, options)
+  const secrets = secretsFor(office, steps, work)
   const isWritten = await writeProposal(work).catch((error: unknown) => {
-    secrets.drop()
+    secrets.keep(new Set())
     throw error
   })
   const applying = { steps, plans, misfits: found.misfits, secrets }
@@ -196,7 +193,7 @@ async function placeFinder(
   { owners }: SourceContents,
 ): Promise<AccountOf | undefined> {
   const map = file === undefined ? undefined : await readMap(file)
-  if (!map) return account === undefined ? undefined : () => ({ account, isShared: true })
+  if (!map) return account === undefined ? undefined : () => account
   const idsOf = ({ id }: FoundOwner) => [id, id.slice(id.indexOf('/') + 1)]
   const placeOf = (user: string) => owners.filter((owner) => idsOf(owner).includes(user))
   const isTwice = (owner: FoundOwner) => idsOf(owner).filter((id) => map.has(id)).length > 1
@@ -209,13 +206,7 @@ async function placeFinder(
     const how = 'Use ids, such as 7, user/7 or team/ab12'
     throw new Exit(exitCodes.failed, `${why}. ${how}. Nothing was changed.`)
   }
-  const places = [...map.values(), ...(account === undefined ? [] : [account])]
-  const isShared = (own: string) => places.filter((one) => one === own).length > 1
-  return (owner) => {
-    const own = idsOf(owner).flatMap((name) => map.get(name) ?? [])[0]
-    if (own !== undefined) return { account: own, isShared: isShared(own) }
-    return account === undefined ? undefined : { account, isShared: true }
-  }
+  return (owner) => idsOf(owner).flatMap((name) => map.get(name) ?? [])[0] ?? account
 }
 
 /** @throws Exit 1 when secrets would be lost or would replace others */
@@ -226,9 +217,10 @@ function assertSecretsFile({ creates }: Steps, { secrets }: MoveOptions): void {
 }
 
 /** @throws Exit 1 where their file cannot be made */
-function secretsFor(office: Office, steps: Steps, { secrets }: MoveOptions): NewSecrets {
+function secretsFor(office: Office, steps: Steps, { options, found }: Move): NewSecrets {
+  const { secrets } = options
   try {
-    return storeSecrets(office, steps, secrets)
+    return storeSecrets(office, steps, { file: secrets, clean: lineCleaner(found) })
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'it is there'
     const why = `${secrets} cannot be made for the new secrets (${code})`
@@ -262,17 +254,26 @@ async function tell(work: Move, report: Report, isWritten: boolean): Promise<voi
   const { config, options, found, path } = work
   const { dryRun = false, json, secrets } = options
   const server = isWritten ? tellServer(config) : undefined
-  const remove = secretRemover(found)
-  const clean = (text: string): string => remove(text).replace(/[^\P{C}\n]/gu, ' ')
+  const clean = lineCleaner(found)
   if (json) {
     const body = { ...reportJson(report, dryRun), ...(server && { server: server.status }) }
-    return print(clean(JSON.stringify(body)))
+    return print(JSON.stringify(cleaned(body, clean)))
   }
-  if (dryRun) await writeOut(clean(tomlOf(report.proposal)))
-  for (const line of reportLines(report, dryRun)) say(clean(line).replaceAll('\n', ' '))
+  if (dryRun) await writeOut(tomlOf(report.proposal).split('\n').map(clean).join('\n'))
+  for (const line of reportLines(report, dryRun)) say(clean(line))
   if (dryRun) return say('Nothing was changed.')
   if (report.outcome && report.outcome.created > 0) {
     say(`The new secrets are in ${secrets} (0600), nowhere else: hand them out, then delete it.`)
   }
   if (server) say(`${path}: ${server.words}`)
+}
+
+/** Every text of a report without secrets, the names of its members too. */
+function cleaned(value: unknown, clean: (text: string) => string): unknown {
+  if (typeof value === 'string') return clean(value)
+  if (Array.isArray(value)) return value.map((one) => cleaned(one, clean))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [clean(name), cleaned(one, clean)]),
+  )
 }

@@ -8,16 +8,23 @@ import { revokeKey } from '../../access/keys/revoke.ts'
 import { keysBetween, widenedKeys } from '../../access/keys/store/moved-keys.ts'
 import type { Plans } from '../../access/plan.ts'
 import type { openCommandServices } from '../../app/open-command-services.ts'
-import { makeFile } from '../../config/replace-file.ts'
+import { makeFile, replaceFile } from '../../config/replace-file.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { plainField, textField, toLine } from '../../kernel/csv.ts'
 import { toUsd } from '../../kernel/money.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { grantOnce } from '../../ledger/grant-once.ts'
-import { bookedGrants, grantSources } from '../../ledger/store/grants.ts'
-import { type ChangeStep, type Present, raisedTo, type Steps } from './decide-moves.ts'
+import { grantsBetween } from '../../ledger/store/grants.ts'
+import {
+  type ChangeStep,
+  type CreateStep,
+  type Present,
+  raisedTo,
+  type Steps,
+  type StopStep,
+} from './decide-moves.ts'
 import { addMisfit, type Misfits } from './found.ts'
-import { type KeyWish, type MovePlan, movedIds } from './plan-moves.ts'
+import { type MovePlan, movedIds } from './plan-moves.ts'
 
 export type Office = Awaited<ReturnType<typeof openCommandServices>>
 
@@ -25,16 +32,12 @@ export async function readPresent(office: Office, plan: MovePlan): Promise<Prese
   const { db, accounts, ids } = office
   const mark = ids.mark ?? ''
   const moved = await keysBetween(db, ...movedIds('key', mark))
-  const names = [...new Set(plan.owners.map(({ account }) => account))]
+  const names = [...new Set(plan.owners.flatMap(({ account }) => account ?? []))]
   const rows = await Promise.all(names.map((name) => accounts.find(name)))
-  const booked = await bookedGrants(
-    db,
-    plan.owners.map(({ grantId }) => grantId),
-  )
   return {
-    ...{ booked, moved, keys: new Map(moved.map((row) => [row.id, row])) },
+    keys: new Map(moved.map((row) => [row.id, row])),
     widened: await widenedKeys(db, [...new Set(moved.map(({ accountId }) => accountId))]),
-    sources: await grantSources(db, ...movedIds('req', mark)),
+    booked: await grantsBetween(db, ...movedIds('req', mark)),
     balances: new Map(names.map((name, at) => [name, rows[at]?.balance ?? 0n])),
   }
 }
@@ -72,15 +75,34 @@ export type Outcome = {
 }
 
 /** New secrets, on the disk before their keys exist. */
-export type NewSecrets = { made: readonly NewKey[]; drop(): void }
+export type NewSecrets = {
+  made: readonly NewKey[]
+  /** Leaves those of some keys alone, as a whole, and no file for none. */
+  keep(some: ReadonlySet<NewKey>): void
+}
 
-type NewKey = { wish: KeyWish; secret: string }
+type NewKey = { wish: CreateStep; secret: string }
 
-/** @throws Error where the file is there or cannot be written; nothing is left of it then */
-export function storeSecrets(office: Office, { creates }: Steps, file: string): NewSecrets {
+/**
+ * @param clean takes secrets of the other gateway out of ids
+ * @throws Error where the file is there or cannot be written; nothing is left of it then
+ */
+export function storeSecrets(
+  office: Office,
+  { creates }: Steps,
+  { file, clean }: { file: string; clean(text: string): string },
+): NewSecrets {
   const made = creates.map((wish) => ({ wish, secret: newSecret(office, wish.account) }))
-  if (made.length > 0) makeFile(file, linesOf(made))
-  return { made, drop: () => made.length > 0 && rmSync(file, { force: true }) }
+  if (made.length > 0) makeFile(file, linesOf(made, clean))
+  return {
+    made,
+    keep(some) {
+      const kept = made.filter((one) => some.has(one))
+      if (kept.length === made.length) return
+      if (kept.length === 0) rmSync(file, { force: true })
+      else replaceFile(file, linesOf(kept, clean))
+    },
+  }
 }
 
 export type Applying = {
@@ -90,18 +112,21 @@ export type Applying = {
   secrets: NewSecrets
 }
 
-/** Without a key made, the file of the secrets goes again. */
+/** Only keys that were made stay in the file of the secrets. */
 export async function applyMoves(office: Office, applying: Applying): Promise<Outcome> {
   const { steps, misfits, secrets } = applying
   const outcome: Outcome = { granted: 0n, created: 0, changed: 0, stopped: 0 }
+  const created = new Set<NewKey>()
+  const stop = async ({ id, name, does }: Pick<StopStep, 'id' | 'name' | 'does'>) => {
+    const isDone = () => (does === 'pause' ? pauseKey : revokeKey)(office, commandFor(id))
+    if (await unlessRefused(isDone, name, misfits)) outcome.stopped += 1
+  }
   try {
-    for (const { id, name, does } of steps.stops) {
-      const stop = does === 'pause' ? pauseKey : revokeKey
-      const isDone = () => stop(office, { keyId: id, actor: 'operator' })
-      if (await unlessRefused(isDone, name, misfits)) outcome.stopped += 1
-    }
+    for (const step of steps.stops) await stop(step)
     for (const step of steps.changes) {
       if (await unlessRefused(() => change(office, step), step.name, misfits)) outcome.changed += 1
+      // A key that cannot be as tight as it is there is stopped.
+      else await stop({ ...step, does: 'pause' })
     }
     for (const { id, source, account, amount } of steps.grants) {
       const wish = { id, source, account, amount, reason: `moved in: ${source}`, actor: 'operator' }
@@ -109,15 +134,19 @@ export async function applyMoves(office: Office, applying: Applying): Promise<Ou
       if (isNew) outcome.granted += amount
       else addMisfit(misfits, 'another import has just granted it', source)
     }
-    for (const { wish, secret } of secrets.made) {
+    for (const one of secrets.made) {
+      const { wish, secret } = one
       const create = () => issueKey({ ...office, plans: applying.plans }, requestOf(wish, secret))
-      if (await unlessRefused(create, wish.name, misfits)) outcome.created += 1
+      if (await unlessRefused(create, wish.name, misfits)) created.add(one)
     }
   } finally {
-    if (outcome.created === 0) secrets.drop()
+    outcome.created = created.size
+    secrets.keep(created)
   }
   return outcome
 }
+
+const commandFor = (keyId: string) => ({ keyId, actor: 'operator' })
 
 /** False where the ledger refuses a step, which the report then names. */
 async function unlessRefused(
@@ -137,7 +166,7 @@ async function unlessRefused(
 
 /** A cap that its window has passed becomes what the window took. */
 async function change(office: Office, { id, change: wish }: ChangeStep): Promise<void> {
-  const command = { keyId: id, actor: 'operator' }
+  const command = commandFor(id)
   try {
     await changeKey(office, { ...command, change: wish })
   } catch (error) {
@@ -148,21 +177,23 @@ async function change(office: Office, { id, change: wish }: ChangeStep): Promise
   }
 }
 
-const requestOf = ({ hasExpiry: _, state: __, owner: ___, ...wish }: KeyWish, secret: string) => ({
-  ...wish,
+const requestOf = (wish: CreateStep, secret: string) => ({
+  ...{ id: wish.id, account: wish.account, parentId: wish.parentId, name: wish.name },
+  ...{ capLimit: wish.capLimit, capWindow: wish.capWindow, expiresAt: wish.expiresAt },
+  ...{ rpm: wish.rpm, concurrency: wish.concurrency, tags: wish.tags },
   ...{ models: [...wish.models], ipCidrs: [...wish.ipCidrs], secret },
   ...{ scopes: undefined, actor: 'operator' },
 })
 
 const columns = ['owner', 'kind', 'name', 'key_id', 'secret', 'account', 'cap_usd', 'expires_at']
 
-const linesOf = (made: readonly NewKey[]): string =>
+const linesOf = (made: readonly NewKey[], clean: (text: string) => string): string =>
   [
     toLine(columns),
     ...made.map(({ wish, secret }) =>
       toLine([
-        textField(wish.owner),
-        plainField(wish.parentId === undefined ? 'parent' : 'key'),
+        textField(clean(wish.owner)),
+        plainField(wish.isParent ? 'parent' : 'key'),
         ...[textField(wish.name), plainField(wish.id), textField(secret)],
         ...[plainField(wish.account), plainField(toUsd(wish.capLimit))],
         plainField(toRfc3339(wish.expiresAt)),

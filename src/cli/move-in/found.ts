@@ -42,8 +42,8 @@ export type FoundOwner = {
   name: string
   /** Negative where it owes. */
   balance: Nusd
-  /** A budget that is renewed there; undefined for one that is not, or none. */
-  renewed: { limit: Nusd; window: CapWindow } | undefined
+  /** Whether its balance is what its keys have left, because no budget is its own. */
+  isOfKeys?: true
   spent: Nusd
   state: FoundState
   /** Undefined where it may use all. */
@@ -61,9 +61,15 @@ export type FoundKey = {
   name: string
   /** The id of its owner. */
   owner: string
+  /** The id of the member of a team whose limits its keys share; undefined where it has none. */
+  member?: string
+  /** Whether it is such a member: a key that other keys stand below. */
+  isMember?: true
   /** Undefined where it has none. */
   cap: Nusd | undefined
   window: CapWindow
+  /** Whether no budget there gives it money: its cap here is made up. */
+  isUnfunded?: true
   spent: Nusd
   state: FoundState
   expiresAt: Millis | undefined
@@ -99,10 +105,10 @@ export const nothingFound = (): SourceContents => ({
   secrets: new Set(),
 })
 
+/** Keeps names as they are: a secret is found in a whole text alone, so outputs clean them. */
 export function addMisfit(misfits: Misfits, why: string, what: string): void {
   const list = misfits.get(why) ?? []
-  const name = redact(what).replace(/\p{C}/gu, ' ')
-  if (!list.includes(name)) list.push(name)
+  if (!list.includes(what)) list.push(what)
   misfits.set(why, list)
 }
 
@@ -135,6 +141,12 @@ export function secretRemover({ secrets }: SourceContents): (text: string) => st
   const sorted = [...byLength].filter(([length]) => length >= 6).sort(([a], [b]) => b - a)
   const sets = sorted.map(([length, some]) => [length, new Set(some)] as const)
   return (text) => sets.reduce((clean, [length, some]) => without(clean, length, some), text)
+}
+
+/** Makes texts fit for a line of output: known secrets go first, then what looks like one. */
+export function lineCleaner(found: SourceContents): (text: string) => string {
+  const remove = secretRemover(found)
+  return (text) => redact(remove(text)).replace(/\p{C}/gu, ' ')
 }
 
 function without(text: string, length: number, some: ReadonlySet<string>): string {

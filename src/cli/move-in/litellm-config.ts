@@ -1,7 +1,6 @@
 /** Reads LiteLLM's `config.yaml`: model_list, aliases, what has no place here. */
 import { type ExactJson, isExactObject, NumberText } from '../../kernel/exact-json.ts'
 import { isBaseUrl, settingsIn } from '../../models/providers/provider.ts'
-import { parseExactYaml } from './exact-yaml.ts'
 import {
   addDeployment,
   addMisfit,
@@ -16,18 +15,31 @@ import { baseUrlOf, providerOf } from './litellm-providers.ts'
 export type Environment = { readonly [name: string]: string | undefined }
 
 /** @throws Error when it is another file, or names a variable that is not set */
-export function readLitellmConfig(text: string, env: Environment): SourceContents {
-  const json = parseExactYaml(text)
+export function readLitellmConfig(json: ExactJson, env: Environment): SourceContents {
   const list = isExactObject(json) ? json['model_list'] : undefined
   if (!isExactObject(json) || !Array.isArray(list)) throw new Error('it has no model_list')
   const context = { credentials: credentialsIn(json['credential_list']), env, unset: new Map() }
   const found = nothingFound()
+  for (const secret of secretsIn(json)) found.secrets.add(secret)
   for (const [at, entry] of list.entries()) addEntry(found, entry, at + 1, context)
   assertSet(context.unset)
   for (const [name, target] of aliasesIn(json)) found.aliases[name] = target
   noteRest(json, found)
   return found
 }
+
+/** Every text below a name that says what it is, whether or not it is used here. */
+function* secretsIn(value: ExactJson, isSecret = false): Generator<string> {
+  if (typeof value === 'string' && isSecret && !environ.test(value)) yield value
+  if (Array.isArray(value)) for (const one of value) yield* secretsIn(one, isSecret)
+  if (!isExactObject(value)) return
+  for (const [name, one] of Object.entries(value)) {
+    yield* secretsIn(one, isSecret || (ofSecrets.test(name) && !ofOthers.test(name)))
+  }
+}
+
+const ofSecrets = /key|secret|token|password|authorization|_credentials$/i
+const ofOthers = /_per_|tokens|tokenizer|^key_|^use_/i
 
 type Context = {
   credentials: ReadonlyMap<string, ExactTable>
@@ -57,7 +69,6 @@ function addEntry(found: SourceContents, entry: ExactJson, at: number, context: 
   const params = { ...context.credentials.get(named), ...own }
   const info = isExactObject(entry['model_info']) ? entry['model_info'] : {}
   const key = keyOf(params['api_key'])
-  if (key && 'secret' in key) found.secrets.add(key.secret)
   if (/\*/.test(id + name)) return addMisfit(misfits, 'a wildcard has no price', id)
   const server = providerOf(name, textIn(params['custom_llm_provider']))
   if (typeof server === 'string') return addMisfit(misfits, `${server} has no preset here`, id)

@@ -1,14 +1,13 @@
 /** Reads LiteLLM's keys with their budgets, and whom they belong to. */
 import type { Decimal } from '../../kernel/decimal.ts'
 import { sha256Hex } from '../../kernel/hash.ts'
-import { max, type Nusd } from '../../kernel/money.ts'
+import { max, min, type Nusd } from '../../kernel/money.ts'
 import type { CapWindow } from '../../ledger/window.ts'
 import {
   addMisfit,
   type FoundKey,
   type FoundOwner,
   type FoundState,
-  floorDiv,
   nothingFound,
   type SourceContents,
   toNusd,
@@ -16,13 +15,13 @@ import {
 } from './found.ts'
 import {
   isSameWindow,
-  isShut,
   less,
   limitsOf,
   modelsOf,
   noteLimits,
   type Owners,
   ownersIn,
+  shutBy,
   windowOf,
   zero,
 } from './litellm-owners.ts'
@@ -39,14 +38,11 @@ export function readLitellmKeys(tables: Tables, now: number): SourceContents {
   const members = new Map(rows('LiteLLM_TeamMembership').map((row) => [memberOf(row), row]))
   const teams = ownersIn(found, rows('LiteLLM_TeamTable'), 'team')
   const users = ownersIn(found, rows('LiteLLM_UserTable'), 'user')
-  const keys = rows('LiteLLM_VerificationToken')
-  const isOver = (row: Row) => isTrue(row, 'blocked') || (timeOf(row, 'expires') ?? now + 1) <= now
-  const sharing = Map.groupBy(
-    keys.filter((row) => !isOver(row)),
-    memberOf,
-  )
-  const context = { tables, budgets, members, sharing, teams, users, now }
-  for (const row of keys) addKey(found, row, context)
+  const context: Context = {
+    ...{ tables, budgets, members, teams, users, now },
+    ...{ made: new Map(), counted: new Map() },
+  }
+  for (const row of rows('LiteLLM_VerificationToken')) addKey(found, row, context)
   const known = new Set(found.keys.map(({ id }) => id))
   for (const row of rows('LiteLLM_DeletedVerificationToken')) addGone(found, row, known)
   for (const row of rows('LiteLLM_ProxyModelTable')) {
@@ -56,14 +52,17 @@ export function readLitellmKeys(tables: Tables, now: number): SourceContents {
   return found
 }
 
-const memberOf = (row: Row): string => `${textOf(row, 'team_id')} ${textOf(row, 'user_id')}`
+const memberOf = (row: Row): string =>
+  `member/${JSON.stringify([textOf(row, 'team_id'), textOf(row, 'user_id')])}`
 
 type Context = {
   tables: Tables
   budgets: ReadonlyMap<string, Row>
   members: ReadonlyMap<string, Row>
-  /** The living keys of each member of a team. */
-  sharing: ReadonlyMap<string, readonly Row[]>
+  /** Members of teams with limits of their own. */
+  made: Map<string, FoundKey>
+  /** What their keys have counted of their budgets. */
+  counted: Map<string, Nusd>
   teams: Owners
   users: Owners
   now: number
@@ -84,38 +83,41 @@ function addKey(found: SourceContents, row: Row, context: Context): void {
   // A session of its admin pages.
   if (textOf(row, 'team_id') === 'litellm-dashboard') return
   const name = textOf(row, 'key_alias') ?? id.slice(0, 'key/'.length + 8)
-  const member = memberIn(row, context)
   const shared = budgetNamed(textOf(row, 'budget_id'), context.budgets)
-  const budget = budgetOf(row, shared, member)
-  const expiresAt = timeOf(row, 'expires')
-  const all = [limitsOf(row), limitsOf(shared), member?.limits ?? limitsOf()]
-  const limits = {
-    rpm: lowest(all.map(({ rpm }) => rpm)),
-    concurrency: lowest(all.map(({ concurrency }) => concurrency)),
-  }
-  const models = modelsOf(row)
-  const isShutThere = isShut([row, shared, member?.budget])
+  const spent = amountIn(row, 'spend') ?? zero
+  const budget = budgetOf([budgetIn(row, spent), budgetIn(shared, spent)])
+  const own = { models: modelsOf(row), expiresAt: timeOf(row, 'expires') }
   const key: FoundKey = {
     ...{ id, name, owner: '', cap: budget?.cap, window: budget?.window ?? 'lifetime' },
-    ...{ spent: toNusd(amountIn(row, 'spend') ?? zero), expiresAt, models, networks: [] },
-    ...{ ...limits, state: stateOf(row, { models, expiresAt, isShutThere }, context.now) },
+    ...{ spent: toNusd(spent), ...own, networks: [], ...lower(limitsOf(row), limitsOf(shared)) },
+    state: stateOf(row, { ...own, shut: shutBy(row) ?? shutBy(shared) }, context.now),
   }
   if (budget && !budget.isSame) {
     const why = 'a cap that is renewed in another rhythm there is renewed less often here'
     addMisfit(found.misfits, why, name)
   }
-  if (member?.budget && member.keys > 1) {
-    addMisfit(found.misfits, "its part of the budget of a team's member: as much as others", name)
-  }
   if (key.state.is === 'on' && listOf(row, 'allowed_routes').length > 0) {
     addMisfit(found.misfits, 'allowed_routes: not kept here', name)
   }
-  noteLimits(found, row, name)
-  key.owner = ownerOf(found, row, key, context)
+  for (const one of [row, shared]) if (one) noteLimits(found, one, name)
+  const member = memberIn(found, row, context)
+  if (member?.state.is === 'off' && key.state.is === 'on') key.state = member.state
+  key.owner = ownerOf(found, row, { key, member }, context)
+  if (member) {
+    key.member = member.id
+    member.owner = key.owner
+  }
   found.keys.push(key)
 }
 
-type KeyFacts = Pick<FoundKey, 'models' | 'expiresAt'> & { isShutThere: boolean }
+type RateLimits = Pick<FoundKey, 'rpm' | 'concurrency'>
+
+const lower = (one: RateLimits, other: RateLimits): RateLimits => ({
+  rpm: lowest([one.rpm, other.rpm]),
+  concurrency: lowest([one.concurrency, other.concurrency]),
+})
+
+type KeyFacts = Pick<FoundKey, 'models' | 'expiresAt'> & { shut: string | undefined }
 
 /** Groups and paths of routes that call models. */
 const ofModels =
@@ -131,7 +133,7 @@ function stateOf(row: Row, facts: KeyFacts, now: number): FoundState {
   if (routes.length > 0 && !routes.some((route) => ofModels.test(route))) {
     return { is: 'off', why: 'it may call no model' }
   }
-  return facts.isShutThere ? { is: 'off', why: 'it allows no request' } : { is: 'on' }
+  return facts.shut === undefined ? { is: 'on' } : { is: 'off', why: facts.shut }
 }
 
 function lowest(limits: readonly (number | undefined)[]): number | undefined {
@@ -151,30 +153,38 @@ function budgetNamed(id: string | undefined, budgets: ReadonlyMap<string, Row>):
 const missing = (column: string, table: keyof typeof litellmTables): string =>
   `a key has a ${column} that no row of ${table} has: hand over the whole of that table too`
 
-type Member = {
-  budget: Row | undefined
-  spent: Decimal
-  /** How many keys share its budget. */
-  keys: number
-  limits: ReturnType<typeof limitsOf>
-}
-
-/** The user of a team's key, as a member of the team; all keys of a member share one budget. */
-function memberIn(row: Row, context: Context): Member | undefined {
-  const { tables, budgets, members, sharing, teams } = context
-  const team = textOf(row, 'team_id')
-  if (team === undefined || textOf(row, 'user_id') === undefined) return undefined
+/**
+ * The user of a team's key, as a member of the team: all keys of a member share one budget, so they
+ * stand below one key, which is added once. Undefined for a member without limits.
+ */
+function memberIn(found: SourceContents, row: Row, context: Context): FoundKey | undefined {
+  const { tables, budgets, members, teams } = context
+  const [team, user] = [textOf(row, 'team_id'), textOf(row, 'user_id')]
+  if (team === undefined || user === undefined) return undefined
   if (!tables.has('LiteLLM_TeamMembership')) {
     throw new Error(missing('team_id', 'LiteLLM_TeamMembership'))
   }
-  const member = members.get(memberOf(row))
+  const id = memberOf(row)
+  const known = context.made.get(id)
+  if (known) return known
+  const member = members.get(id)
   const usual = teams.get(team)?.memberBudget || undefined
-  const budget = budgetNamed((member && textOf(member, 'budget_id')) ?? usual, budgets)
-  const keys = Math.max(sharing.get(memberOf(row))?.length ?? 0, 1)
-  const part = (limit: number | undefined) => limit && Math.max(Math.floor(limit / keys), 1)
-  const { rpm, concurrency } = limitsOf(budget)
+  const shared = budgetNamed((member && textOf(member, 'budget_id')) ?? usual, budgets)
+  if (!shared) return undefined
   const spent = (member && amountIn(member, 'spend')) ?? zero
-  return { budget, spent, keys, limits: { rpm: part(rpm), concurrency: part(concurrency) } }
+  const budget = budgetOf([budgetIn(shared, spent)])
+  const models = modelsOf(shared, 'allowed_models')
+  const shut = shutBy(shared) ?? (models?.length === 0 ? 'it allows no model' : undefined)
+  noteLimits(found, shared, id)
+  const made: FoundKey = {
+    ...{ id, isMember: true, owner: '', name: `${user} of ${team}`, models, networks: [] },
+    ...{ cap: budget?.cap, window: budget?.window ?? 'lifetime', spent: toNusd(spent) },
+    ...{ ...limitsOf(shared), expiresAt: undefined },
+    state: shut === undefined ? { is: 'on' } : { is: 'off', why: `of its member: ${shut}` },
+  }
+  context.made.set(id, made)
+  found.keys.push(made)
+  return made
 }
 
 type Budget = { cap: Nusd; window: CapWindow; isSame: boolean }
@@ -182,34 +192,31 @@ type Budget = { cap: Nusd; window: CapWindow; isSame: boolean }
 /** The windows, the longest first. */
 const byLength: readonly CapWindow[] = ['lifetime', 'month', 'week', 'day']
 
-/**
- * The lowest of its own budget, the one that it shares, and its part of that of its user in the
- * team, renewed as seldom as the slowest, so that each of them holds.
- */
-function budgetOf(row: Row, shared: Row | undefined, member: Member | undefined) {
-  const spent = amountIn(row, 'spend') ?? zero
-  const ofMember = budgetIn(member?.budget, member?.spent ?? zero, member?.keys)
-  const all = [budgetIn(row, spent), budgetIn(shared, spent), ofMember].flatMap((one) => one ?? [])
-  const [lowestOf] = all.sort((a, b) => (a.cap < b.cap ? -1 : 1))
+/** The lowest of several, renewed as seldom as the slowest, so that each of them holds. */
+function budgetOf(some: readonly (Budget | undefined)[]): Budget | undefined {
+  const all = some.flatMap((one) => one ?? [])
+  const [lowestOf] = all.toSorted((a, b) => (a.cap < b.cap ? -1 : 1))
   const window = byLength.find((one) => all.some((budget) => budget.window === one))
   if (!lowestOf || !window) return undefined
   const isSame = all.every((one) => one.isSame && one.window === window)
   return { cap: lowestOf.cap, window, isSame }
 }
 
-/** The rest of a budget for ever, or all of one that is renewed, for each of its keys. */
-function budgetIn(row: Row | undefined, spent: Decimal, keys = 1): Budget | undefined {
+/** The rest of a budget for ever, or all of one that is renewed. */
+function budgetIn(row: Row | undefined, spent: Decimal): Budget | undefined {
   const budget = row && amountIn(row, 'max_budget')
   if (!row || !budget) return undefined
   const duration = textOf(row, 'budget_duration')
   const window = duration === undefined ? 'lifetime' : windowOf(duration)
   const left = window === 'lifetime' ? less(budget, spent) : budget
-  const isSame = duration === undefined || isSameWindow(duration)
-  return { cap: floorDiv(toNusd(left), BigInt(keys)), window, isSame }
+  return { cap: toNusd(left), window, isSame: duration === undefined || isSameWindow(duration) }
 }
 
+type KeyOf = { key: FoundKey; member: FoundKey | undefined }
+
 /** The id of the owner of a key, who is added if no table has it. */
-function ownerOf(found: SourceContents, row: Row, key: FoundKey, context: Context): string {
+function ownerOf(found: SourceContents, row: Row, of: KeyOf, context: Context): string {
+  const { key } = of
   const [team, named] = [textOf(row, 'team_id'), textOf(row, 'user_id')]
   if (team !== undefined && !context.teams.has(team)) {
     throw new Error(missing('team_id', 'LiteLLM_TeamTable'))
@@ -222,39 +229,60 @@ function ownerOf(found: SourceContents, row: Row, key: FoundKey, context: Contex
     team === undefined
       ? (['user', user, context.users] as const)
       : (['team', team, context.teams] as const)
-  const isCapped = key.cap !== undefined && key.window === 'lifetime'
+  if (own !== undefined && !known.has(own)) {
+    if (key.state.is === 'on') key.state = { is: 'off', why: 'its user is not there' }
+    return `${kind}/${own}`
+  }
+  const left = leftOf(of)
   // Keys without a budget would spend what the other keys without an owner have left.
-  const id = own === undefined ? `${unowned}${isCapped ? 'capped' : 'open'}` : `${kind}/${own}`
+  const pool = left === undefined ? 'open' : 'capped'
+  const id = own === undefined ? `${unowned}${pool}` : `${kind}/${own}`
   let owner = found.owners.find((one) => one.id === id)
   if (!owner) {
-    const name = own ?? `keys without an owner${isCapped ? '' : ' or a budget'}`
-    owner = emptyOwner(id, name)
+    owner = emptyOwner(id, `keys without an owner${left === undefined ? ' or a budget' : ''}`)
     found.owners.push(owner)
   }
   if (own !== undefined && known.get(own)?.hasBudget) return id
   if (own === undefined) owner.spent += key.spent
   // Without a budget of its own, an owner has what its keys have left.
-  if (isCapped && key.state.is === 'on') owner.balance += max(key.cap ?? 0n, 0n)
-  if (!isCapped) {
+  if (left !== undefined && key.state.is === 'on') owner.balance += newly(left, of, context)
+  if (left === undefined) {
     const why = 'a key that neither its owner nor its lifetime gives a budget: grant one'
     addMisfit(found.misfits, why, key.name)
     // With the balance as its cap it would spend what the other keys have left.
-    if (own !== undefined) key.cap = 1n
+    key.isUnfunded = true
   }
   return id
+}
+
+/** What lifetime budgets of a key and of its member leave; undefined where neither has one. */
+function leftOf({ key, member }: KeyOf): Nusd | undefined {
+  const [one, other] = [key, member].flatMap((some) =>
+    some?.cap === undefined || some.window !== 'lifetime' ? [] : [max(some.cap, 0n)],
+  )
+  return one === undefined || other === undefined ? one : min(one, other)
+}
+
+/** The part of `left` that other keys of its member have not counted yet. */
+function newly(left: Nusd, { member }: KeyOf, { counted }: Context): Nusd {
+  if (member?.cap === undefined || member.window !== 'lifetime') return left
+  const before = counted.get(member.id) ?? 0n
+  const after = min(before + left, max(member.cap, 0n))
+  counted.set(member.id, after)
+  return after - before
 }
 
 /** LiteLLM gives keys that its master key makes to one user, where that has no limits. */
 function isOfStrangers(user: string | undefined, { users }: Context): boolean {
   if (user !== 'default_user_id') return false
   const { owner, hasBudget = false } = users.get(user) ?? {}
-  const isPlain =
-    owner?.models === undefined && lowest([owner?.rpm, owner?.concurrency]) === undefined
-  return isPlain && !hasBudget
+  if (!owner) return true
+  const { models, rpm, concurrency, state } = owner
+  return state.is === 'on' && !hasBudget && (models ?? rpm ?? concurrency) === undefined
 }
 
 const emptyOwner = (id: string, name: string): FoundOwner => ({
-  ...{ id, name, balance: 0n, spent: 0n, renewed: undefined, state: { is: 'on' } },
+  ...{ id, name, balance: 0n, isOfKeys: true, spent: 0n, state: { is: 'on' } },
   ...{ models: undefined, rpm: undefined, concurrency: undefined },
 })
 

@@ -38,15 +38,13 @@ export function ownersIn(
     const id = `${kind}/${own}`
     const budget = amountIn(row, 'max_budget')
     const spent = amountIn(row, 'spend') ?? zero
-    const duration = textOf(row, 'budget_duration')
-    const limits = limitsOf(row)
-    const models = modelsOf(row)
     const owner: FoundOwner = {
-      ...{ id, name: textOf(row, `${kind}_alias`) ?? own, spent: toNusd(spent), models, ...limits },
-      balance: budget ? toNusd(less(budget, spent)) : 0n,
-      renewed:
-        budget && duration ? { limit: toNusd(budget), window: windowOf(duration) } : undefined,
-      state: stateOf(row, kind, models),
+      ...{ id, name: textOf(row, `${kind}_alias`) ?? own, spent: toNusd(spent) },
+      ...(budget ? { balance: toNusd(less(budget, spent)) } : { balance: 0n, isOfKeys: true }),
+      ...{ models: modelsOf(row), ...limitsOf(row), state: stateOf(row, kind) },
+    }
+    if (budget && textOf(row, 'budget_duration') !== undefined) {
+      addMisfit(found.misfits, 'its budget is renewed there; here it has what is left', id)
     }
     noteLimits(found, row, id)
     const memberBudget = kind === 'team' ? memberBudgetIn(row) : ''
@@ -70,30 +68,41 @@ export const limitsOf = (row: Row = new Map()): RateLimits => ({
   concurrency: limitIn(row, 'max_parallel_requests', 1_000_000),
 })
 
-/** Whether a limit of one of the rows lets no request through. */
-export const isShut = (rows: readonly (Row | undefined)[]): boolean =>
-  ['rpm_limit', 'tpm_limit', 'max_parallel_requests'].some((name) =>
-    rows.some((row) => row && limitIn(row, name, 1) === 0),
-  )
+/** Limits of money and models that have no counterpart: a key without them would allow more. */
+const unreadable = [
+  ...['model_max_budget', 'budget_limits'],
+  ...['organization_id', 'project_id', 'object_permission_id'],
+]
 
-function stateOf(
-  row: Row,
-  kind: keyof typeof kinds,
-  models: readonly string[] | undefined,
-): FoundState {
-  if (isTrue(row, 'blocked')) return { is: 'off', why: `its ${kind} is blocked` }
-  if (models?.length === 0) return { is: 'off', why: `its ${kind} may use no model` }
-  return isShut([row]) ? { is: 'off', why: `its ${kind} may send no request` } : { is: 'on' }
+/** Why a row lets no request through here; undefined where it lets some. */
+export function shutBy(row: Row | undefined): string | undefined {
+  const limits = ['rpm_limit', 'tpm_limit', 'max_parallel_requests']
+  if (!row) return undefined
+  if (limits.some((name) => limitIn(row, name, 1) === 0)) return 'it allows no request'
+  const unread = unreadable.find((name) => !isEmpty(row, name))
+  return unread && `its ${unread} cannot be kept here`
 }
 
-/** Names limits that have no counterpart. */
+const isEmpty = (row: Row, name: string): boolean => {
+  const value = row.get(name) ?? ''
+  return typeof value === 'string' ? /^(\{\}|\[\]|null|)$/.test(value) : value.length === 0
+}
+
+function stateOf(row: Row, kind: keyof typeof kinds): FoundState {
+  if (isTrue(row, 'blocked')) return { is: 'off', why: `its ${kind} is blocked` }
+  if (modelsOf(row)?.length === 0) return { is: 'off', why: `its ${kind} may use no model` }
+  const why = shutBy(row)
+  return why === undefined ? { is: 'on' } : { is: 'off', why: `of its ${kind}: ${why}` }
+}
+
+/** Names limits that have no counterpart, and do not keep a key from coming over. */
 export function noteLimits({ misfits }: SourceContents, row: Row, id: string): void {
-  for (const column of ['tpm_limit', 'soft_budget', 'organization_id', 'project_id'] as const) {
-    if (textOf(row, column) !== undefined) addMisfit(misfits, `${column}: not kept here`, id)
+  for (const column of ['tpm_limit', 'soft_budget', 'permissions', 'config'] as const) {
+    if (!isEmpty(row, column)) addMisfit(misfits, `${column}: not kept here`, id)
   }
-  for (const column of ['model_max_budget', 'permissions', 'config', 'budget_limits'] as const) {
-    const isEmpty = /^(\{\}|\[\]|null|)$/.test(textOf(row, column) ?? '')
-    if (!isEmpty) addMisfit(misfits, `${column}: not kept here`, id)
+  const metadata = jsonIn(row, 'metadata')
+  for (const name of isExactObject(metadata) ? Object.keys(metadata) : []) {
+    if (/_limit$/.test(name)) addMisfit(misfits, `${name}: not kept here`, id)
   }
 }
 
@@ -101,8 +110,8 @@ export function noteLimits({ misfits }: SourceContents, row: Row, id: string): v
 const everyModel: ReadonlySet<string> = new Set(['all-team-models', 'all-proxy-models', '*'])
 
 /** Undefined for all; no model at all for a list that names none. */
-export function modelsOf(row: Row): string[] | undefined {
-  const own = listOf(row, 'models')
+export function modelsOf(row: Row, column = 'models'): string[] | undefined {
+  const own = listOf(row, column)
   if (own.length === 0 || own.some((name) => everyModel.has(name))) return undefined
   return own.filter((name) => name !== 'no-default-models')
 }

@@ -1,4 +1,5 @@
 /** Names LiteLLM's tables, and tells those of a list without a name by their columns. */
+import type { Columns } from './tables.ts'
 
 /** The tables that are read, each with the columns that make a row the same. */
 export const litellmTables = {
@@ -13,22 +14,29 @@ export const litellmTables = {
 
 const deletedKeys = 'LiteLLM_DeletedVerificationToken'
 
-/** Columns that limit: in an export without one, a limit that is there would be lost. */
-const needed: Readonly<Record<string, readonly string[]>> = {
+/** Columns of keys, users, teams and budgets alike. */
+const ofAll = [
+  ...['max_budget', 'budget_duration', 'model_max_budget'],
+  ...['tpm_limit', 'rpm_limit', 'max_parallel_requests'],
+]
+
+/** Columns that limit. Those that only its newest versions have are read where they are. */
+export const litellmColumns: Columns = {
   LiteLLM_VerificationToken: [
-    ...['token', 'spend', 'blocked', 'models', 'expires', 'max_budget'],
-    ...['user_id', 'team_id', 'budget_id'],
+    ...['token', 'spend', 'blocked', 'models', 'expires', ...ofAll, 'allowed_routes'],
+    ...['user_id', 'team_id', 'budget_id', 'organization_id'],
   ],
-  LiteLLM_UserTable: ['user_id', 'spend', 'max_budget', 'models'],
-  LiteLLM_TeamTable: ['team_id', 'spend', 'max_budget', 'models', 'blocked'],
-  LiteLLM_BudgetTable: ['budget_id', 'max_budget'],
+  LiteLLM_UserTable: ['user_id', 'spend', 'models', ...ofAll, 'organization_id'],
+  LiteLLM_TeamTable: [
+    ...['team_id', 'spend', 'blocked', 'models', ...ofAll, 'organization_id', 'metadata'],
+  ],
+  LiteLLM_BudgetTable: ['budget_id', ...ofAll],
   LiteLLM_TeamMembership: ['user_id', 'team_id', 'budget_id', 'spend'],
+  LiteLLM_DeletedVerificationToken: ['token', 'deleted_at'],
 }
 
-type Columns = ReadonlySet<string>
-
 /** The table that has these columns; undefined for another. */
-export function litellmTableOf(columns: Columns): string | undefined {
+export function litellmTableOf(columns: ReadonlySet<string>): string | undefined {
   const hasAll = (...names: string[]) => names.every((name) => columns.has(name))
   if (isOfDeleted(columns)) return columns.has('token') ? deletedKeys : undefined
   if (hasAll('token', 'spend')) return 'LiteLLM_VerificationToken'
@@ -39,15 +47,11 @@ export function litellmTableOf(columns: Columns): string | undefined {
   return hasAll('budget_id', 'max_budget') ? 'LiteLLM_BudgetTable' : undefined
 }
 
-const isOfDeleted = (columns: Columns): boolean =>
+const isOfDeleted = (columns: ReadonlySet<string>): boolean =>
   columns.has('deleted_at') || columns.has('deleted_by')
 
-/** @throws Error for a list that lacks what its table limits, or whose rows are deleted */
-export function assertColumns(name: string, columns: Columns): void {
-  if (name !== deletedKeys && isOfDeleted(columns)) {
-    throw new Error(`its rows of ${name} are deleted ones: only keys are, as ${deletedKeys}`)
-  }
-  const missing = (needed[name] ?? []).filter((column) => !columns.has(column))
-  if (missing.length === 0) return
-  throw new Error(`its ${name} lacks columns that limit: ${missing.join(', ')}. Export it whole`)
+/** @throws Error for a table of LiteLLM whose rows are deleted */
+export function assertLiving(name: string, columns: ReadonlySet<string>): void {
+  if (!name.startsWith('LiteLLM_') || name === deletedKeys || !isOfDeleted(columns)) return
+  throw new Error(`its rows of ${name} are deleted ones: only keys are, as ${deletedKeys}`)
 }

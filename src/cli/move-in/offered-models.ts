@@ -4,7 +4,12 @@ import { compareDecimals, type Decimal, isZero } from '../../kernel/decimal.ts'
 import { isExactObject, NumberText } from '../../kernel/exact-json.ts'
 import type { ModelKind } from '../../models/meter.ts'
 import { readLitellm } from '../../models/price-files/litellm.ts'
-import { type OfferedModel, tokensIn, type UsdRates } from '../../models/price-files/price-file.ts'
+import {
+  type OfferedModel,
+  priceIn,
+  tokensIn,
+  type UsdRates,
+} from '../../models/price-files/price-file.ts'
 import { offersOf } from '../../models/providers/offers.ts'
 import type { Deployment, ExactTable } from './found.ts'
 
@@ -49,9 +54,11 @@ async function found(
   const mode = isEmbedding ? 'embedding' : 'chat'
   const entry: ExactTable = { mode, ...published, ...facts }
   if (Object.hasOwn(facts, 'input_cost_per_token')) {
-    // A price of its own goes before the published one: the tiers and bands of that are not its.
+    // A price of its own goes before the published one, but no band of that is sold below cost.
     for (const name of Object.keys(published)) {
-      if (isCost(name) && !Object.hasOwn(facts, name)) delete entry[name]
+      if (isCost(name) && !Object.hasOwn(facts, name) && !isDearerBand(name, published, facts)) {
+        delete entry[name]
+      }
     }
   }
   const whole = readLitellm({ [id]: entry }, { wants: () => true, without: new Set() })
@@ -64,8 +71,8 @@ async function found(
   const priced = pricesIn(id, entry)
   const own = priced?.rates
   const isOwn = Object.keys(facts).some(isCost)
-  if (isOwn && !isWhole(priced)) {
-    return 'half a price: its own prices need both of input and output, and bands need limits'
+  if ((isOwn || priced) && !isWhole(priced)) {
+    return 'half a price: its prices need both of input and output, and bands need limits'
   }
   const names = publicNames.map((name) => name.slice(name.indexOf('/') + 1))
   for (const name of [...new Set([...publicNames, ...names])]) {
@@ -82,6 +89,13 @@ async function found(
     if (offer) return { ...offer, ...price, id, upstreamName }
   }
   return own ? 'no published context: name it with --context' : 'no published price: --prices'
+}
+
+/** Whether a published price of a band is above the own one without it. */
+function isDearerBand(name: string, published: ExactTable, facts: ExactTable): boolean {
+  const base = name.replace(/_above_\d+k_tokens$/, '')
+  const [band, own] = [priceIn(published[name]), priceIn(facts[base])]
+  return base !== name && band !== undefined && own !== undefined && isDearer(band, own)
 }
 
 const isCost = (name: string): boolean => /cost|pricing/.test(name)

@@ -11,7 +11,16 @@ import {
   toNusd,
 } from './found.ts'
 import { less, zero } from './litellm-owners.ts'
-import { amountIn, isTrue, type Row, readCsvTable, rowsIn, textOf, timeOf } from './tables.ts'
+import {
+  amountIn,
+  assertColumns,
+  isTrue,
+  type Row,
+  readCsvTable,
+  rowsIn,
+  textOf,
+  timeOf,
+} from './tables.ts'
 
 /** The owner of all keys. */
 const accountId = 'account/credits'
@@ -32,9 +41,15 @@ export function readOpenrouterFiles(texts: readonly string[], now: number): Sour
   if (keys.size > 0 && !found.owners.some(({ id }) => id === accountId)) {
     throw new Error('its keys say no balance: hand over the JSON of /api/v1/credits too')
   }
+  assertColumns(new Map([['keys', [...keys.values()]]]), { keys: ofKeys })
   for (const row of keys.values()) addKey(found, row, now)
   return found
 }
+
+/** Members that limit. */
+const ofKeys = [
+  ...['hash', 'disabled', 'limit', 'limit_remaining', 'limit_reset', 'usage', 'expires_at'],
+]
 
 /** @throws Error for a key that stands there twice, and differs */
 function addRow(keys: Map<string, Row>, row: Row): void {
@@ -54,7 +69,7 @@ function addCredits(found: SourceContents, data: ExactJson): void {
   if (!bought || !used) throw new Error('it has neither keys nor total_credits and total_usage')
   if (found.owners.length > 0) throw new Error('its credits are told twice')
   found.owners.push({
-    ...{ id: accountId, name: 'credits', renewed: undefined, state: { is: 'on' } },
+    ...{ id: accountId, name: 'credits', state: { is: 'on' } },
     ...{ balance: toNusd(less(bought, used)), spent: toNusd(used) },
     ...{ models: undefined, rpm: undefined, concurrency: undefined },
   })

@@ -5,27 +5,34 @@ import type { Millis } from '../../kernel/clock.ts'
 import { sha256 } from '../../kernel/hash.ts'
 import { firstIdAt, type IdPrefix } from '../../kernel/ids.ts'
 import { max, maxNusd, min, type Nusd, toUsd } from '../../kernel/money.ts'
-import { parseBlock } from '../../kernel/network-block.ts'
-import { redact } from '../../kernel/redact.ts'
+import { covers, parseBlock } from '../../kernel/network-block.ts'
 import { type Aliases, aliasFinder } from '../../models/aliases.ts'
 import {
   addMisfit,
   type FoundKey,
   type FoundOwner,
   type FoundState,
+  lineCleaner,
   type SourceContents,
-  secretRemover,
   unowned,
 } from './found.ts'
 
 /** A key as it is to be. */
-export type KeyWish = Required<Pick<KeyRequest, 'account' | 'capLimit' | 'capWindow' | 'name'>> & {
+export type KeyWish = Required<Pick<KeyRequest, 'capLimit' | 'capWindow' | 'name'>> & {
   id: string
+  /** Its own id there, without the space of ids. */
+  foundId: string
+  /** Undefined for an owner without an account here. */
+  account: string | undefined
   parentId: string | undefined
+  /** Whether other keys stand below it. */
+  isParent: boolean
   state: FoundState
   expiresAt: Millis
   /** False for an expiry that was made up here: a later run leaves it. */
   hasExpiry: boolean
+  /** False for a cap that was made up here, as that. */
+  hasCap: boolean
   /** Empty for all of its parent. */
   models: readonly string[]
   ipCidrs: readonly string[]
@@ -39,23 +46,25 @@ export type KeyWish = Required<Pick<KeyRequest, 'account' | 'capLimit' | 'capWin
 export type OwnerPlan = {
   source: string
   grantId: string
-  account: string
+  account: string | undefined
   /** At least 0. */
   balance: Nusd
   /** Whether its keys are of people who share no money. */
   isOfStrangers: boolean
   parent: KeyWish
+  /** Members of teams stand before their keys. */
   keys: KeyWish[]
 }
 
-/** A key that does not come over, and stops here if an earlier run made it. */
+/** A key that is of no owner, and stops here if an earlier run made it. */
 export type PlannedStop = { id: string; state: FoundState }
 
 export type MovePlan = {
   /** The space of ids: the kind of the other gateway, and its name where it has one. */
   as: string
-  /** Whether owners may be here under another name: they are others then. */
+  /** Whether new owners have money of their own, and may be here under another name. */
   isSeparate: boolean
+  mark: string
   owners: OwnerPlan[]
   stops: PlannedStop[]
   /** The ids of all keys and owners there. */
@@ -66,7 +75,7 @@ export type MoveWish = {
   as: string
   isSeparate: boolean
   /** Undefined for an owner without an account here. */
-  accountOf(owner: FoundOwner): { account: string; isShared: boolean } | undefined
+  accountOf(owner: FoundOwner): string | undefined
   aliases: Aliases
   now: Millis
   /** The two characters of the shard in ids. */
@@ -78,120 +87,98 @@ const lifeMs = 365 * dayMs
 
 export function planMoves(found: SourceContents, wish: MoveWish): MovePlan {
   const { as, isSeparate, mark } = wish
-  const owners: OwnerPlan[] = []
-  const stops: PlannedStop[] = []
-  const stop = ({ id }: { id: string }, state: FoundState): void => {
-    if (state.is !== 'on') stops.push({ id: idOf('key', `${as}/${id}`, mark), state })
-  }
-  const clean = secretRemover(found)
+  const clean = lineCleaner(found)
   const keysOf = Map.groupBy(found.keys, ({ owner }) => owner)
-  for (const owner of found.owners) {
-    const keys = keysOf.get(owner.id) ?? []
-    if (keys.length === 0 && owner.balance === 0n) {
-      stop(owner, owner.state)
-      continue
-    }
-    const place = wish.accountOf(owner)
-    if (place) {
-      owners.push(ownerPlan(found, owner, { ...wish, ...place, keys, clean, stop }))
-      continue
-    }
-    addMisfit(found.misfits, 'an owner without an account here: --account or --map', owner.id)
-    stop(owner, owner.state)
-    for (const key of keys) stop(key, key.state.is === 'on' ? owner.state : key.state)
-  }
+  const owners = found.owners.map((owner) =>
+    ownerPlan(found, owner, { ...wish, keys: keysOf.get(owner.id) ?? [], clean }),
+  )
   const named = new Set(found.owners.map(({ id }) => id))
-  for (const key of found.keys) if (!named.has(key.owner)) stop(key, key.state)
+  const stops = found.keys
+    .filter(({ owner }) => !named.has(owner))
+    .map(({ id, state }) => ({ id: idOf('key', `${as}/${id}`, mark), state }))
   const ids = [...found.owners, ...found.keys].map(({ id }) => idOf('key', `${as}/${id}`, mark))
-  return { as, isSeparate, owners, stops, known: new Set(ids) }
+  return { as, isSeparate, mark, owners, stops, known: new Set(ids) }
 }
 
-type OwnerContext = MoveWish & {
-  account: string
-  isShared: boolean
-  keys: readonly FoundKey[]
-  clean(text: string): string
-  stop(key: FoundKey, state: FoundState): void
-}
+type OwnerContext = MoveWish & { keys: readonly FoundKey[]; clean(text: string): string }
 
 function ownerPlan(found: SourceContents, owner: FoundOwner, context: OwnerContext): OwnerPlan {
-  const { as, mark, account, keys } = context
-  const source = `${as}/${owner.id}`
+  const { as, mark, keys, clean } = context
+  const account = context.accountOf(owner)
   if (owner.balance < 0n) {
     const owes = `${owner.id} (${toUsd(owner.balance)} USD)`
     addMisfit(found.misfits, 'a negative balance becomes zero', owes)
   }
   const balance = max(owner.balance, 0n)
-  const parent = parentOf(found, owner, source, { ...context, balance })
-  const below: KeyWish[] = []
-  for (const key of keys) {
-    const why = key.state.is === 'gone' ? undefined : faultOf(key)
-    if (why !== undefined) addMisfit(found.misfits, why, key.name)
-    if (why !== undefined || key.state.is === 'gone') context.stop(key, key.state)
-    else below.push(keyOf(found, key, { ...context, parent }))
+  if (account === undefined && (keys.length > 0 || balance > 0n)) {
+    addMisfit(found.misfits, 'an owner without an account here: --account or --map', owner.id)
   }
-  const isOfStrangers = owner.id.startsWith(unowned)
-  const grantId = idOf('req', source, mark)
-  return { source, grantId, account, balance, isOfStrangers, parent, keys: below }
+  const source = `${as}/${clean(owner.id)}`
+  const parent = parentOf(found, owner, { ...context, account, balance })
+  const made = new Map<string, KeyWish>()
+  for (const key of keys) {
+    const above = (key.member === undefined ? undefined : made.get(key.member)) ?? parent
+    made.set(key.id, keyOf(found, key, { ...context, account, above }))
+  }
+  return {
+    ...{ source, grantId: idOf('req', `${as}/${owner.id}`, mark), account, balance, parent },
+    ...{ isOfStrangers: owner.id.startsWith(unowned), keys: [...made.values()] },
+  }
 }
 
 /** Caps begin at 1 nano-USD: a key without money cannot spend. */
 const asCap = (amount: Nusd): Nusd => min(max(amount, 1n), maxNusd)
 
-type ParentContext = OwnerContext & { balance: Nusd }
+type ParentContext = OwnerContext & { account: string | undefined; balance: Nusd }
 
-/** Only in an account of its own is a cap renewed: a shared one would pay it from others' money. */
+/** Its cap is never renewed: what is left there is all that comes over. */
 function parentOf(
   found: SourceContents,
   owner: FoundOwner,
-  source: string,
-  { as, now, mark, account, isShared, balance, aliases, clean }: ParentContext,
+  { as, now, mark, account, balance, aliases, clean }: ParentContext,
 ): KeyWish {
-  const { renewed } = owner
-  // A rhythm without a window here becomes a lifetime, which has what is left.
-  const isRenewed = renewed !== undefined && renewed.window !== 'lifetime' && !isShared
-  if (renewed && !isRenewed) {
-    addMisfit(found.misfits, 'its budget is renewed there; here it has what is left', owner.id)
-  }
+  const source = `${as}/${owner.id}`
+  const models = namesHere(owner.models ?? [], found, aliases)
   return {
-    ...{ id: idOf('key', source, mark), account, parentId: undefined, owner: owner.id },
-    ...{ name: nameOf(clean(`${as} ${owner.name}`)), state: owner.state },
-    ...{ capLimit: asCap(isRenewed ? renewed.limit : balance) },
-    ...{ capWindow: isRenewed ? renewed.window : 'lifetime', expiresAt: now + lifeMs },
-    ...{ hasExpiry: false, models: namesHere(owner.models ?? [], found, aliases), ipCidrs: [] },
-    ...{ rpm: owner.rpm ?? null, concurrency: owner.concurrency ?? null },
-    tags: { moved_from: clean(tagOf(source)) },
+    ...{ id: idOf('key', source, mark), foundId: owner.id, account, parentId: undefined },
+    ...{ owner: owner.id, isParent: true, name: nameOf(clean(`${as} ${owner.name}`)) },
+    ...{ state: owner.state.is === 'on' ? readable(models, []) : owner.state, ipCidrs: [] },
+    ...{ capLimit: asCap(balance), capWindow: 'lifetime', expiresAt: now + lifeMs, models },
+    ...{
+      hasExpiry: false,
+      hasCap: !owner.isOfKeys,
+      rpm: owner.rpm ?? null,
+      concurrency: owner.concurrency ?? null,
+    },
+    tags: { moved_from: tagOf(as, owner.id, clean) },
   }
 }
 
-type KeyContext = OwnerContext & { parent: KeyWish }
+type KeyContext = OwnerContext & { account: string | undefined; above: KeyWish }
 
 function keyOf(found: SourceContents, key: FoundKey, context: KeyContext): KeyWish {
-  const { as, now, mark, account, parent, aliases, clean } = context
+  const { as, now, mark, account, above, aliases, clean } = context
   const source = `${as}/${key.id}`
-  const cap = asCap(key.cap ?? parent.capLimit)
+  const cap = key.isUnfunded ? 1n : asCap(key.cap ?? above.capLimit)
   if (key.expiresAt !== undefined && key.expiresAt > now + lifeMs) {
     addMisfit(found.misfits, 'an expiry in more than 365 days comes after 365 days', key.name)
   }
-  if (cap > parent.capLimit && parent.capLimit > 1n) {
+  if (cap > above.capLimit && above.capLimit > 1n) {
     addMisfit(found.misfits, 'a cap above the balance of its owner becomes that', key.name)
   }
-  const models = key.models && commonOf(namesHere(key.models, found, aliases), parent.models)
-  const state: FoundState =
-    models?.length === 0 && key.state.is === 'on'
-      ? { is: 'off', why: 'it allows no model that its owner may use' }
-      : key.state
+  const own = namesHere(key.models ?? [], found, aliases)
+  const models = key.models ? commonOf(own, above.models) : above.models
+  const isNone = key.models !== undefined && models.length === 0
+  const why = isNone ? 'it allows no model that its owner may use' : undefined
   return {
-    ...{ id: idOf('key', source, mark), account, parentId: parent.id, owner: key.owner, state },
-    ...{
-      name: nameOf(clean(key.name)),
-      capLimit: min(cap, parent.capLimit),
-      capWindow: key.window,
-    },
+    ...{ id: idOf('key', source, mark), foundId: key.id, account, parentId: above.id },
+    ...{ owner: key.owner, isParent: key.isMember === true, name: nameOf(clean(key.name)) },
+    state: key.state.is === 'on' ? readable(own, key.networks, why) : key.state,
+    ...{ capLimit: min(cap, above.capLimit), capWindow: key.window, hasCap: !key.isUnfunded },
     expiresAt: Math.min(key.expiresAt ?? now + lifeMs, now + lifeMs),
-    ...{ hasExpiry: key.expiresAt !== undefined, models: models ?? [], ipCidrs: key.networks },
+    ...{ hasExpiry: key.expiresAt !== undefined, models, ipCidrs: key.networks },
     ...{ rpm: key.rpm ?? null, concurrency: key.concurrency ?? null },
-    tags: { moved_from: clean(tagOf(source)) },
+    tags: { moved_from: tagOf(as, key.id, clean) },
   }
 }
 
@@ -202,33 +189,52 @@ function namesHere(names: readonly string[], found: SourceContents, aliases: Ali
   return [...new Set(ids)]
 }
 
-/** The globs of both lists that the other covers; an empty list covers all. */
-export function commonOf(one: readonly string[], other: readonly string[]): string[] {
+type Covers = (outer: string, inner: string) => boolean
+
+/** The entries of both lists that the other covers; an empty list covers all. */
+function bothOf(one: readonly string[], other: readonly string[], isIn: Covers): string[] {
   if (one.length === 0 || other.length === 0) return [...one, ...other]
-  const within = (some: readonly string[], globs: readonly string[]) =>
-    some.filter((model) => globs.some((glob) => matches(glob, model)))
+  const within = (some: readonly string[], outer: readonly string[]) =>
+    some.filter((inner) => outer.some((entry) => isIn(entry, inner)))
   return [...new Set([...within(one, other), ...within(other, one)])]
 }
 
-/** Why a key cannot come over; one whose limits cannot be kept would allow more than it did. */
-function faultOf({ models = [], networks }: FoundKey): string | undefined {
-  if (models.length > 64) return 'a key with more than 64 models'
-  if (!models.every((name) => /^[\x21-\x7e]{1,200}$/.test(name))) {
-    return 'a key with the name of a model that cannot be one here'
-  }
-  const isReadable = networks.length <= 64 && networks.every((one) => parseBlock(one))
-  return isReadable ? undefined : 'a key with networks that cannot be read'
+export const commonOf = (one: readonly string[], other: readonly string[]): string[] =>
+  bothOf(one, other, matches)
+
+export const commonNetworks = (one: readonly string[], other: readonly string[]): string[] =>
+  bothOf(one, other, (outer, inner) => {
+    const [large, small] = [parseBlock(outer), parseBlock(inner)]
+    return large !== undefined && small !== undefined && covers(large, small)
+  })
+
+/** Off where limits cannot be kept: a key without them would allow more than it did. */
+function readable(
+  models: readonly string[],
+  networks: readonly string[],
+  otherwise?: string,
+): FoundState {
+  const isNamed = models.every((name) => /^[\x21-\x7e]{1,200}$/.test(name))
+  const isBound = networks.length <= 64 && networks.every((one) => parseBlock(one))
+  const why =
+    models.length > 64
+      ? 'it has more than 64 models'
+      : !isNamed
+        ? 'it has the name of a model that cannot be one here'
+        : isBound
+          ? otherwise
+          : 'it has networks that cannot be read'
+  return why === undefined ? { is: 'on' } : { is: 'off', why }
 }
 
-const nameOf = (text: string): string =>
-  redact(text).replace(/\p{C}/gu, ' ').trim().slice(0, 64).toWellFormed() || 'key'
+const nameOf = (text: string): string => text.trim().slice(0, 64).toWellFormed() || 'key'
 
 /** Long ids of the other gateway may be hashes of its secrets: the beginning names them well. */
-const tagOf = (source: string): string =>
-  source
-    .replace(/(?<![0-9a-f])[0-9a-f]{40,}$/, (id) => id.slice(0, 12))
-    .replace(/\p{C}/gu, ' ')
-    .slice(0, 200)
+function tagOf(as: string, id: string, clean: (text: string) => string): string {
+  const short = id.replace(/(?<![0-9a-f])[0-9a-f]{40,}$/, (hash) => hash.slice(0, 12))
+  // The name of the gateway stays as it is: later runs find their keys by it.
+  return `${as}/${clean(short)}`.slice(0, 200).toWellFormed()
+}
 
 /** All moved rows have this time in their ids: a time of the other gateway may be told or not. */
 const movedAt = 1_577_836_800_000

@@ -1,22 +1,27 @@
 /** Reads the files or the database of another gateway, before anything is changed. */
 import { existsSync, readFileSync } from 'node:fs'
 import { type ExactJson, isExactObject, parseExactJson } from '../../kernel/exact-json.ts'
+import { redact } from '../../kernel/redact.ts'
 import {
   isSqliteFile,
   readForeignPostgres,
   readForeignSqlite,
 } from '../../storage/db/files/foreign-tables.ts'
 import { isAddress } from '../../verify/address.ts'
+import { readCsv } from '../../verify/csv-records.ts'
 import { Exit, exitCodes } from '../context.ts'
+import { parseExactYaml } from './exact-yaml.ts'
 import { type ExactTable, nothingFound, type SourceContents } from './found.ts'
 import { readLitellmConfig } from './litellm-config.ts'
 import { readLitellmKeys } from './litellm-keys.ts'
-import { assertColumns, litellmTableOf, litellmTables } from './litellm-tables.ts'
-import { oneApiTables, readOneApi } from './one-api.ts'
+import { assertLiving, litellmColumns, litellmTableOf, litellmTables } from './litellm-tables.ts'
+import { oneApiColumns, oneApiTables, readOneApi } from './one-api.ts'
 import { readOpenrouterFiles } from './openrouter.ts'
 import {
-  columnsIn,
+  assertColumns,
+  type Columns,
   isSqlDump,
+  oneOf,
   type Row,
   readCsvTable,
   readSqlDump,
@@ -29,48 +34,46 @@ import {
 export const gateways = ['litellm', 'new-api', 'one-api', 'openrouter'] as const
 export type Gateway = (typeof gateways)[number]
 
-/** The columns that make a row of a table the same. */
-type Ids = { readonly [table: string]: readonly string[] }
+export type SourceWish = {
+  gateway: Gateway
+  /** The schema of the tables, where a database has them in several. */
+  schema?: string | undefined
+  now: number
+}
 
 /** @throws Exit 1 that names the file and the fault, and no word of what the file says */
 export async function readSource(
-  gateway: Gateway,
   places: readonly string[],
-  now: number,
+  { gateway, schema, now }: SourceWish,
 ): Promise<SourceContents> {
   const all = shown(places)
   if (gateway === 'openrouter') {
     return told(all, gateway, () => readOpenrouterFiles(places.map(readText), now))
   }
+  const isLitellm = gateway === 'litellm'
+  const ids: Columns = isLitellm ? litellmTables : oneApiTables
+  const needed = isLitellm ? litellmColumns : oneApiColumns[gateway]
   const parts: SourceContents[] = []
   const tables: Tables[] = []
-  const ids: Ids = gateway === 'litellm' ? litellmTables : oneApiTables
   for (const place of places) {
     await told(shown([place]), gateway, async () => {
-      const text = isDatabase(place) ? undefined : readText(place)
-      if (gateway === 'litellm' && isConfig(text ?? '')) {
-        parts.push(readLitellmConfig(text ?? '', process.env))
-      } else tables.push(await tablesIn(place, text, ids))
+      const read = await readPlace(place, { names: Object.keys(ids), isLitellm, schema })
+      if ('config' in read) return void parts.push(readLitellmConfig(read.config, process.env))
+      assertColumns(read.tables, needed)
+      tables.push(read.tables)
     })
   }
   if (tables.length > 0) {
     const read = () => {
       const merged = mergedTables(tables, ids)
-      return gateway === 'litellm' ? readLitellmKeys(merged, now) : readOneApi(merged, gateway, now)
+      return isLitellm ? readLitellmKeys(merged, now) : readOneApi(merged, gateway, now)
     }
     parts.push(await told(all, gateway, read))
   }
   return mergedContents(parts)
 }
 
-/** A dump may hold the words of a configuration. */
-const isConfig = (text: string): boolean =>
-  !isSqlDump(text) && /^[ \t]*["']?model_list["']?[ \t]*:/m.test(text)
-
 const isServer = (place: string): boolean => /^\w+:\/\//.test(place)
-
-const isDatabase = (place: string): boolean =>
-  isServer(place) || (existsSync(place) && isSqliteFile(place))
 
 /** Names of places for people: of an address only its host. */
 const shown = (places: readonly string[]): string =>
@@ -78,73 +81,98 @@ const shown = (places: readonly string[]): string =>
     .map((place) => (isServer(place) ? `the database at ${URL.parse(place)?.hostname}` : place))
     .join(', ')
 
-async function tablesIn(place: string, text: string | undefined, ids: Ids): Promise<Tables> {
-  const names = Object.keys(ids)
-  const tables = await anyTables(place, text, names)
-  if (names.some((name) => tables.has(name))) return tables
-  throw new Error(`it has none of the tables ${names.slice(0, 3).join(', ')}`)
+type PlaceWish = { names: readonly string[]; isLitellm: boolean; schema: string | undefined }
+
+/** @throws Error for a place without any of the tables */
+async function readPlace(
+  place: string,
+  wish: PlaceWish,
+): Promise<{ tables: Tables } | { config: ExactJson }> {
+  const isDatabase = isServer(place) || (existsSync(place) && isSqliteFile(place))
+  const text = isDatabase ? '' : readText(place)
+  const config = wish.isLitellm && !isDatabase ? configIn(text, wish.names) : undefined
+  if (config !== undefined) return { config }
+  const tables = await (isDatabase ? tablesOf(place, wish) : tablesIn(text, wish))
+  if (wish.names.some((name) => tables.has(name))) return { tables }
+  throw new Error(`it has none of the tables ${wish.names.slice(0, 3).join(', ')}`)
 }
 
-async function anyTables(
-  place: string,
-  text: string | undefined,
-  names: readonly string[],
-): Promise<Tables> {
-  if (isServer(place)) {
-    if (/^postgres(ql)?:/.test(place)) return rowsOf(await readForeignPostgres(place, names))
-    throw new Error('of servers only PostgreSQL is read: export the tables of others as JSON')
+/** LiteLLM's configuration, as YAML or as JSON; undefined for tables, which may hold its words. */
+function configIn(text: string, names: readonly string[]): ExactJson | undefined {
+  if (isJson(text)) {
+    const json = parseExactJson(text)
+    if (!isExactObject(json) || json['model_list'] === undefined) return undefined
+    if (![...names, ...Object.keys(lists)].some((name) => json[name] !== undefined)) return json
+    throw new Error('it has both a model_list and tables: hand them over in two files')
   }
-  if (text === undefined) return rowsOf(readForeignSqlite(place, names))
-  if (isSqlDump(text)) return readSqlDump(text)
-  if (!/^\s*[[{]/.test(text)) {
+  const isYaml = /^[ \t]*["']?model_list["']?[ \t]*:/m.test(text)
+  if (!isYaml || isSqlDump(text)) return undefined
+  const isTable = litellmTableOf(new Set(readCsv(text)[0])) !== undefined
+  return isTable ? undefined : parseExactYaml(text)
+}
+
+const isJson = (text: string): boolean => /^\s*[[{]/.test(text)
+
+async function tablesOf(place: string, { names, schema }: PlaceWish): Promise<Tables> {
+  if (!isServer(place)) return rowsOf(readForeignSqlite(place, names))
+  if (/^postgres(ql)?:/.test(place)) {
+    return rowsOf(await readForeignPostgres(place, names, (some) => oneOf(some, schema)))
+  }
+  throw new Error('of servers only PostgreSQL is read: export the tables of others as JSON')
+}
+
+function tablesIn(text: string, { names, isLitellm, schema }: PlaceWish): Tables {
+  if (isSqlDump(text)) return readSqlDump(text, names, schema)
+  if (!isJson(text)) {
     const { header, rows } = readCsvTable(text)
-    return namelessTable(new Set(header), rows)
+    return isLitellm ? namelessTable(new Set(header), rows) : new Map()
   }
   const json = parseExactJson(text)
-  if (!isExactObject(json)) return namelessTable(columnsIn(json), rowsIn(json))
-  // GET /key/list, /user/list and /team/list of LiteLLM name their lists so.
-  const lists: [string, string][] = names.includes('tokens')
-    ? []
-    : [
-        ['keys', 'LiteLLM_VerificationToken'],
-        ['users', 'LiteLLM_UserTable'],
-        ['teams', 'LiteLLM_TeamTable'],
-      ]
-  const all = [...lists, ...names.map((name): [string, string] => [name, name])]
-  return new Map(
-    all.flatMap(([member, name]) =>
-      json[member] === undefined ? [] : [[name, namedRows(name, json[member])]],
-    ),
-  )
+  if (!isExactObject(json)) {
+    const rows = rowsIn(json)
+    return isLitellm ? namelessTable(columnsIn(rows), rows) : new Map()
+  }
+  const all: [string, string][] = names.map((name) => [name, name])
+  const tables = new Map<string, Row[]>()
+  for (const [member, name] of [...(isLitellm ? Object.entries(lists) : []), ...all]) {
+    if (json[member] === undefined) continue
+    const rows = rowsIn(json[member])
+    assertLiving(name, columnsIn(rows))
+    tables.set(name, [...(tables.get(name) ?? []), ...rows])
+  }
+  return tables
 }
+
+/** GET /key/list, /user/list and /team/list of LiteLLM name their lists so. */
+const lists = {
+  keys: 'LiteLLM_VerificationToken',
+  users: 'LiteLLM_UserTable',
+  teams: 'LiteLLM_TeamTable',
+}
+
+/** All names of columns, also of those that only some rows have. */
+const columnsIn = (rows: readonly Row[]): Set<string> =>
+  new Set(rows.flatMap((row) => [...row.keys()]))
 
 function namelessTable(columns: ReadonlySet<string>, rows: Row[]): Tables {
   const name = litellmTableOf(columns)
-  if (name === undefined) return new Map()
-  assertColumns(name, columns)
-  return new Map([[name, rows]])
+  return new Map(name === undefined ? [] : [[name, rows]])
 }
 
-function namedRows(name: string, list: ExactJson): Row[] {
-  const rows = rowsIn(list)
-  if (rows.length > 0) assertColumns(name, columnsIn(list))
-  return rows
-}
-
-/** @throws Error for one row that two places have otherwise */
-function mergedTables(all: readonly Tables[], ids: Ids): Tables {
+/** @throws Error for one row that two places have otherwise, without its id, which may be secret */
+function mergedTables(all: readonly Tables[], ids: Columns): Tables {
   const merged = new Map<string, Row[]>()
   for (const [name, columns] of Object.entries(ids)) {
     const rows = all.flatMap((tables) => tables.get(name) ?? [])
     const byId = new Map<string, Row>()
     for (const row of rows) {
-      const id = columns.map((column) => textOf(row, column) ?? '').join(' ')
-      if (id.trim() === '') throw new Error(`a row of ${name} has no ${columns[0]}`)
+      const id = JSON.stringify(columns.map((column) => textOf(row, column) ?? ''))
+      if (columns.every((column) => textOf(row, column) === undefined)) {
+        throw new Error(`a row of ${name} has no ${columns[0]}`)
+      }
       const known = byId.get(id)
       if (known && contentOf(known) !== contentOf(row)) {
-        // The id of a key may be its secret.
-        const which = /token/i.test(name) ? 'a row' : `the row ${id.slice(0, 40)}`
-        const why = `${which} of ${name} stands there twice, and differs`
+        const why = `a row of ${name} stands there twice, and differs`
         throw new Error(`${why}. Hand over one export at a time`)
       }
       byId.set(id, row)
@@ -155,7 +183,9 @@ function mergedTables(all: readonly Tables[], ids: Ids): Tables {
 }
 
 const contentOf = (row: Row): string =>
-  JSON.stringify([...row].sort(([a], [b]) => (a < b ? -1 : 1)))
+  JSON.stringify(
+    [...row].filter(([, value]) => value !== null).sort(([a], [b]) => (a < b ? -1 : 1)),
+  )
 
 function mergedContents(parts: readonly SourceContents[]): SourceContents {
   const all = nothingFound()
@@ -183,7 +213,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 function readText(file: string): string {
   if (!existsSync(file)) throw new Error('there is no such file')
   try {
-    return utf8.decode(readFileSync(file))
+    return utf8.decode(readFileSync(file)).replace(/^\ufeff/, '')
   } catch {
     throw new Error('it is not a text')
   }
@@ -204,7 +234,7 @@ function whyOf(error: unknown): string {
   const { code } = error as { code?: unknown }
   if (typeof code === 'string') return `${code}. Nothing was changed.`
   const words = error instanceof Error ? error.message : 'it is of another form'
-  return `${words.replace(/\.$/, '')}. Nothing was changed.`
+  return `${redact(words).replace(/\.$/, '')}. Nothing was changed.`
 }
 
 /** The public price file of LiteLLM. @throws Exit 1 */

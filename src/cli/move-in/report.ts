@@ -2,7 +2,6 @@
 import { entryText, inlineText } from '../../config/model-text.ts'
 import { inDollars } from '../../config/money-values.ts'
 import { toUsd } from '../../kernel/money.ts'
-import { redact } from '../../kernel/redact.ts'
 import type { TomlTable } from '../../models/price-files/price-entry.ts'
 import type { Outcome } from './apply-moves.ts'
 import type { Proposal } from './config-proposal.ts'
@@ -32,16 +31,24 @@ export function reportJson({ found, proposal, plan, steps, outcome }: Report, is
     max_keys: Object.fromEntries(raised),
     keys: keysOf(steps, outcome),
     granted_usd: toUsd(grantedOf(steps, outcome)),
-    balances: (plan?.owners ?? []).map(({ source, account, balance }) => ({
+    balances: broughtOf(plan).map(({ source, account, balance }) => ({
       ...{ source, account, balance_usd: toUsd(balance) },
     })),
     activity: found.spent.map(({ name, amount }) => ({
-      ...{ name: redact(name), spent_usd: toUsd(amount) },
+      ...{ name, spent_usd: toUsd(amount) },
     })),
     spent_there_usd: toUsd(spentOf(found)),
     left: [...found.misfits].map(([why, what]) => ({ why, what })),
   }
 }
+
+/** The owners with keys or money who have an account here. */
+const broughtOf = (plan: MovePlan | undefined) =>
+  (plan?.owners ?? []).flatMap(({ account, balance, keys, source }) =>
+    account !== undefined && (keys.length > 0 || balance > 0n)
+      ? [{ source, account, balance }]
+      : [],
+  )
 
 const spentOf = ({ owners }: SourceContents): bigint => sum(owners.map(({ spent }) => spent))
 
@@ -68,20 +75,21 @@ export function reportLines(report: Report, isDry: boolean): string[] {
   for (const [name, keys] of raised) lines.push(`The plan ${name} then allows ${keys} keys.`)
   if (plan) {
     const { created, changed, stopped, unchanged } = keysOf(steps, outcome)
-    const balances = toUsd(sum(plan.owners.map(({ balance }) => balance)))
+    const owners = broughtOf(plan)
+    const balances = toUsd(sum(owners.map(({ balance }) => balance)))
     lines.push(
-      `Keys: ${created} new (with a parent for each of ${plan.owners.length} owners), ` +
+      `Keys: ${created} new (with a parent for each of ${owners.length} owners), ` +
         `${changed} with tighter limits, ${stopped} stopped, ${unchanged} as they are.`,
       `Balances there: ${balances} USD. ${isDry ? 'To grant' : 'Granted'} now: ` +
         `${toUsd(grantedOf(steps, outcome))} USD.`,
       `Spent there, and not booked here: ${toUsd(spentOf(found))} USD.`,
     )
     for (const { name, does, why } of steps?.stops ?? []) {
-      lines.push(`${does === 'pause' ? 'Paused' : 'Revoked'}: ${redact(name)}, because ${why}.`)
+      lines.push(`${does === 'pause' ? 'Paused' : 'Revoked'}: ${name}, because ${why}.`)
     }
   }
   for (const { name, amount } of found.spent) {
-    lines.push(`Spent there by ${redact(name)}, by its activity: ${toUsd(amount)} USD.`)
+    lines.push(`Spent there by ${name}, by its activity: ${toUsd(amount)} USD.`)
   }
   for (const [why, what] of found.misfits) {
     const more = what.length > namesMost ? ` and ${what.length - namesMost} more` : ''

@@ -9,42 +9,76 @@ import {
 import type { ForeignTables } from '../../storage/db/files/foreign-tables.ts'
 import { readCsv } from '../../verify/csv-records.ts'
 
-/** A row: texts by column; a column that is null is not there. */
-export type Row = ReadonlyMap<string, string | readonly string[]>
+/** A row: texts by column, null for an empty one; a column that its source lacks is not there. */
+export type Row = ReadonlyMap<string, string | readonly string[] | null>
 
 /** Rows by the name of their table. */
 export type Tables = ReadonlyMap<string, readonly Row[]>
 
+/** Columns by the name of their table. */
+export type Columns = { readonly [table: string]: readonly string[] }
+
+/**
+ * Checks that no row lacks a column that limits: a limit that is there would be lost.
+ * @throws Error that names the columns
+ */
+export function assertColumns(tables: Tables, needed: Columns): void {
+  for (const [name, rows] of tables) {
+    const missing = (needed[name] ?? []).filter((column) => !rows.every((row) => row.has(column)))
+    if (missing.length === 0) continue
+    throw new Error(`its ${name} lacks columns that limit: ${missing.join(', ')}. Export it whole`)
+  }
+}
+
 /** `COPY public."Name" (a, b) FROM stdin;` of pg_dump. */
-const copyLine = /^COPY (?:"?\w+"?\.)?"?(\w+)"? \((.+)\) FROM stdin;$/
+const copyLine = /^COPY (?:"?([^".]+)"?\.)?"?(\w+)"? \((.+)\) FROM stdin;$/
 
 export const isSqlDump = (text: string): boolean =>
   /^COPY .+ FROM stdin;$/m.test(text) || /^-- PostgreSQL database dump/m.test(text)
 
-/** The tables of a plain dump by `pg_dump`. @throws Error for one that ends inside of a table */
-export function readSqlDump(text: string): Tables {
-  const tables = new Map<string, Row[]>()
-  const lines = text.split('\n')
+/**
+ * The tables of a plain dump by `pg_dump`, of the only schema that has one of the wanted tables.
+ * @throws Error for a dump that ends inside of a table, has another form, or has several schemas
+ */
+export function readSqlDump(text: string, wanted: readonly string[], schema?: string): Tables {
+  const schemas = new Map<string, Map<string, Row[]>>()
+  const lines = text.split('\n').map((line) => line.replace(/\r$/, ''))
   for (let at = 0; at < lines.length; at++) {
-    const [, name = '', list = ''] = copyLine.exec(lines[at]?.trimEnd() ?? '') ?? []
+    const line = lines[at] ?? ''
+    // A text between quotes may hold lines that look like rows.
+    if (line.startsWith('INSERT INTO ')) throw new Error('its rows are INSERTs: dump them as COPY')
+    const [, place = 'public', name = '', list = ''] = copyLine.exec(line) ?? []
+    if (name === '' && /^COPY .+ FROM stdin;$/.test(line)) {
+      throw new Error(`line ${at + 1} has a name of another form`)
+    }
     if (name === '') continue
     const columns = list.split(',').map((column) => column.trim().replace(/^"|"$/g, ''))
     const rows: Row[] = []
-    for (at++; (lines[at]?.trimEnd() ?? '') !== '\\.'; at++) {
-      const line = lines[at]
-      if (line === undefined) throw new Error(`the dump ends inside of the table ${name}`)
-      const fields = line.replace(/\r$/, '').split('\t')
-      if (fields.length !== columns.length) {
-        throw new Error(`line ${at + 1} has ${fields.length} of ${columns.length} columns`)
-      }
-      const pairs = columns.map((column, i) => [column, fields[i] ?? ''] as const)
-      rows.push(
-        new Map(pairs.filter(([, field]) => field !== '\\N').map(([k, v]) => [k, unescapeCopy(v)])),
-      )
-    }
-    tables.set(name, [...(tables.get(name) ?? []), ...rows])
+    for (at++; lines[at] !== '\\.'; at++) rows.push(copyRow(lines[at], { columns, name, at }))
+    if (!wanted.includes(name)) continue
+    const tables = schemas.get(place) ?? new Map<string, Row[]>()
+    schemas.set(place, tables.set(name, [...(tables.get(name) ?? []), ...rows]))
   }
-  return tables
+  return schemas.get(oneOf([...schemas.keys()], schema)) ?? new Map()
+}
+
+/** The schema to read, the empty text for none. @throws Error that names all of several */
+export function oneOf(schemas: readonly string[], wanted: string | undefined): string {
+  if (wanted !== undefined || schemas.length <= 1) return wanted ?? schemas[0] ?? ''
+  const names = schemas.toSorted().join(', ')
+  throw new Error(`it has the tables in several schemas (${names}): choose one with --schema`)
+}
+
+type CopyPlace = { columns: readonly string[]; name: string; at: number }
+
+function copyRow(line: string | undefined, { columns, name, at }: CopyPlace): Row {
+  if (line === undefined) throw new Error(`the dump ends inside of the table ${name}`)
+  const fields = line.split('\t')
+  if (fields.length !== columns.length) {
+    throw new Error(`line ${at + 1} has ${fields.length} of ${columns.length} columns`)
+  }
+  const value = (field: string) => (field === '\\N' ? null : unescapeCopy(field))
+  return new Map(columns.map((column, i) => [column, value(fields[i] ?? '')]))
 }
 
 const escapes: Record<string, string> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', v: '\v' }
@@ -52,16 +86,17 @@ const escapes: Record<string, string> = { n: '\n', t: '\t', r: '\r', b: '\b', f:
 const unescapeCopy = (field: string): string =>
   field.replace(/\\(.)/g, (_, char: string) => escapes[char] ?? char)
 
-/** @throws Error for a record of another length than the header */
+/** @throws Error for a text that is not a table, or of which rows may be lost */
 export function readCsvTable(text: string): { header: string[]; rows: Row[] } {
-  const [header = [], ...records] = readCsv(text.replace(/^\ufeff/, ''))
+  const [header = [], ...records] = readCsv(text)
+  if (text.split('"').length % 2 === 0) throw new Error('a quote is not closed')
+  if (new Set(header).size < header.length) throw new Error('two of its columns have one name')
   const rows = records.flatMap((record, at): Row[] => {
     if (record.length === 1 && record[0] === '') return []
     if (record.length !== header.length) {
       throw new Error(`record ${at + 2} has ${record.length} of ${header.length} columns`)
     }
-    const pairs = header.map((name, i) => [name, record[i] ?? ''] as const)
-    return [new Map(pairs.filter(([, field]) => field !== ''))]
+    return [new Map(header.map((name, i) => [name, record[i] || null]))]
   })
   return { header, rows }
 }
@@ -70,8 +105,8 @@ export function readCsvTable(text: string): { header: string[]; rows: Row[] } {
 export function rowsOf(tables: ForeignTables): Tables {
   const of = (row: string | Record<string, unknown>): Row => {
     if (typeof row === 'string') return rowsIn([parseExactJson(row)])[0] ?? new Map()
-    const pairs = Object.entries(row).filter(([, value]) => value !== null)
-    return new Map(pairs.map(([name, value]) => [name, String(value)]))
+    const pairs = Object.entries(row)
+    return new Map(pairs.map(([name, value]) => [name, value === null ? null : String(value)]))
   }
   return new Map([...tables].map(([name, rows]) => [name, rows.map(of)]))
 }
@@ -81,14 +116,10 @@ export function rowsIn(list: ExactJson | undefined): Row[] {
   if (!Array.isArray(list)) throw new Error('it holds no list of objects')
   return list.map((one) => {
     if (!isExactObject(one)) throw new Error('it holds no list of objects')
-    const pairs = Object.entries(one).filter(([, value]) => value !== null)
-    return new Map(pairs.map(([name, value]) => [name, fieldOf(value)]))
+    const pairs = Object.entries(one)
+    return new Map(pairs.map(([name, value]) => [name, value === null ? null : fieldOf(value)]))
   })
 }
-
-/** All names of columns in a list of objects, also of those that are null. */
-export const columnsIn = (list: ExactJson): Set<string> =>
-  new Set((Array.isArray(list) ? list : []).flatMap((one) => Object.keys(one ?? {})))
 
 function fieldOf(value: ExactJson): string | readonly string[] {
   if (Array.isArray(value)) return value.map((one) => String(fieldOf(one)))

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Present } from '../../../src/cli/move-in/decide-moves.ts'
-import { readOneApi } from '../../../src/cli/move-in/one-api.ts'
 import type { KeyRow } from '../../../src/storage/db/schema/schema.ts'
-import { firstRun, key, litellm, now, only, secondRun, tablesOf, usd } from './plans.ts'
+import { firstRun, key, litellm, newApi, now, only, secondRun, usd } from './plans.ts'
 
 describe('a second run of an import', () => {
   const rows = (more: object = {}, user: object = {}) =>
@@ -44,11 +43,14 @@ describe('a second run of an import', () => {
     expect(raised.why).toContain('its cap was raised here')
   })
 
-  test('leaves a cap alone whose window is another there, and says so.', () => {
+  test('lowers a cap that is renewed more often there, and stops a key whose is renewed less often.', () => {
     const { present } = firstRun(rows())
-    const { steps, why } = secondRun(rows({ max_budget: 1, budget_duration: '1d' }), present)
-    expect(steps.changes).toEqual([])
-    expect(why).toContain('its cap is renewed otherwise there')
+    const daily = rows({ max_budget: 1, budget_duration: '1d' })
+    const { steps, why } = secondRun(daily, present)
+    expect(steps.changes).toMatchObject([{ change: { capLimit: usd } }])
+    expect(why).toContain('it may do more there than here')
+    const rarer = secondRun(rows({ max_budget: 4 }), firstRun(daily).present).steps
+    expect(rarer.stops).toMatchObject([{ does: 'pause', name: 'k1' }])
   })
 
   test('tightens models, expiry and rates, and widens none.', () => {
@@ -98,10 +100,14 @@ describe('a second run of an import', () => {
   test('refuses users who came over under another name of the gateway, unless they are others.', () => {
     const { present } = firstRun(rows())
     const named = { as: 'litellm:eu' }
-    expect(() => secondRun(rows(), present, named)).toThrow('user/u came over as litellm/user/u')
+    expect(() => secondRun(rows(), present, named)).toThrow(
+      'user/u or a key of it came over as litellm',
+    )
     const poor = firstRun(rows({}, { max_budget: 0 })).present
     expect(poor.booked.size).toBe(0)
-    expect(() => secondRun(rows(), poor, named)).toThrow('user/u came over as litellm/user/u')
+    expect(() => secondRun(rows(), poor, named)).toThrow(
+      'user/u or a key of it came over as litellm',
+    )
     const other = secondRun(rows(), present, { ...named, isSeparate: true })
     expect([other.steps.grants.length, other.steps.creates.length]).toEqual([1, 2])
     // Another kind of gateway has other users.
@@ -120,7 +126,7 @@ describe('a second run of an import', () => {
       })
     const { present } = firstRun(of('u'))
     const placed = {
-      accountOf: ({ id }: { id: string }) => ({ account: `0x${id}`, isShared: true }),
+      accountOf: ({ id }: { id: string }) => `0x${id}`,
     }
     const first = firstRun(of('u'), placed).present
     const again = secondRun(of('v', { max_budget: 3 }), first, placed)
@@ -138,28 +144,25 @@ describe('a second run of an import', () => {
 
   test('stops a user without keys and money who is disabled there.', () => {
     const user = (status: number) => ({ id: 7, username: 'eve', status, quota: 0, used_quota: 0 })
-    const read = (status: number, more: object[]) =>
-      readOneApi(tablesOf({ users: [user(status)], tokens: more }), 'new-api', now)
-    const { present } = firstRun(read(1, [{ id: 1, user_id: 7, status: 1, remain_quota: 5 }]))
+    const read = (status: number, more: object[]) => newApi({ users: [user(status)], tokens: more })
+    const token = { id: 1, user_id: 7, status: 1, expired_time: -1, remain_quota: 5 }
+    const { present } = firstRun(read(1, [token]))
     const { steps } = secondRun(read(2, []), present)
     expect(steps.stops).toMatchObject([{ does: 'pause', name: 'litellm eve' }])
     expect(secondRun(read(1, []), present).steps.stops).toEqual([])
     expect(secondRun(read(3, []), present).steps.stops).toMatchObject([{ does: 'revoke' }])
   })
 
-  test('stops a disabled key whose limits cannot be read.', () => {
+  test('stops a key whose limits cannot be read, disabled or not.', () => {
     const read = (more: object) => {
-      const token = { id: 1, user_id: 7, name: 'k1', remain_quota: 5, ...more }
-      return readOneApi(
-        tablesOf({ users: [{ id: 7, status: 1 }], tokens: [token] }),
-        'new-api',
-        now,
-      )
+      const token = { id: 1, user_id: 7, name: 'k1', remain_quota: 5, expired_time: -1, ...more }
+      return newApi({ users: [{ id: 7, status: 1 }], tokens: [token] })
     }
     const { present } = firstRun(read({ status: 1 }))
-    const { steps, why } = secondRun(read({ status: 2, allow_ips: 'home' }), present)
-    expect(why).toContain('a key with networks that cannot be read')
-    expect(steps.stops).toMatchObject([{ does: 'pause', name: 'k1' }])
+    const { steps } = secondRun(read({ status: 2, allow_ips: 'home' }), present)
+    expect(steps.stops).toMatchObject([{ does: 'pause', name: 'k1', why: 'it is disabled' }])
+    const unread = secondRun(read({ status: 1, allow_ips: 'home' }), present).steps.stops
+    expect(unread).toMatchObject([{ name: 'k1', why: 'it has networks that cannot be read' }])
   })
 
   test('makes no key whose models its owner may not use here any more.', () => {
@@ -184,7 +187,9 @@ describe('a second run of an import', () => {
     expect(stopped.stops).toMatchObject([{ does: 'pause', name: 'k1' }])
     expect([stopped.creates, stopped.changes, stopped.grants]).toEqual([[], [], []])
     const user = secondRun(rows({}, { models: ['no-default-models'] }), present, outside).steps
-    expect(user.stops.map(({ name }) => name)).toEqual(['litellm Ann', 'k1'])
+    expect(user.stops.map(({ name }) => name)).toEqual(['litellm Ann'])
+    const lower = secondRun(rows({ max_budget: 2 }), present, outside).steps
+    expect(lower.changes).toMatchObject([{ name: 'k1', change: { capLimit: 2n * usd } }])
   })
 
   test('names keys that are not there any more, and leaves them.', () => {

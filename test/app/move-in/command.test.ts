@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { changeKey } from '../../../src/access/keys/change.ts'
 import { parseUsd } from '../../../src/kernel/money.ts'
 import { grantOnce } from '../../../src/ledger/grant-once.ts'
-import { bookedGrants } from '../../../src/ledger/store/grants.ts'
+import { grantsBetween } from '../../../src/ledger/store/grants.ts'
 import { commandHome } from '../../support/commands.ts'
 import { budgetOf, litellmRows, spentOf } from './fixtures.ts'
 
@@ -56,9 +56,9 @@ describe('counterfoil import', () => {
     expect(await Promise.all([account, other].map(balanceOf))).toEqual(left)
   })
 
-  test('Two users of one address share it: their budgets have what is left, and a user in two lines is refused.', async () => {
+  test('Budgets have what is left, in one account or in two, and a user in two lines is refused.', async () => {
     const rows = fewRows()
-    for (const user of rows.LiteLLM_UserTable) user.budget_duration = '30d'
+    for (const user of rows.LiteLLM_UserTable) Object.assign(user, { budget_duration: '30d' })
     const map = (text: string, ...args: string[]) => {
       writeFileSync(at('users.csv'), `user,address\n${text}`)
       return run(write('rows.json', rows), '--map', at('users.csv'), '--json', ...args)
@@ -69,9 +69,7 @@ describe('counterfoil import', () => {
     const both = ['user/user-1', 'user/user-2']
     const lines = `user-1,${account}\nuser-2,${account}\n`
     expect(shares(map(lines, '--dry-run'))).toEqual(both)
-    const own = [`user-1,${account}\n`, '--account', account, '--dry-run'] as const
-    expect(shares(map(...own))).toEqual(both)
-    expect(shares(map(`user-1,${account}\nuser-2,${other}\n`, '--dry-run'))).toBeUndefined()
+    expect(shares(map(`user-1,${account}\nuser-2,${other}\n`, '--dry-run'))).toEqual(both)
     const twice = map(`user-1,${account}\nuser/user-1,${other}\n`)
     expect([twice.code, twice.stdout]).toEqual([1, ''])
     expect(twice.stderr).toContain('"user-1", "user/user-1"')
@@ -84,7 +82,7 @@ describe('counterfoil import', () => {
     expect(again().code).toBe(0)
     const twice = again('--as', 'eu', '--secrets', at('eu.csv'))
     expect([twice.code, twice.stdout]).toEqual([1, ''])
-    expect(twice.stderr).toContain('user/user-1 came over as litellm/user/user-1 before')
+    expect(twice.stderr).toContain('user/user-1 or a key of it came over as litellm before')
     expect(
       JSON.parse(again('--as', 'eu', '--separate', '--dry-run', '--secrets', at('eu.csv')).stdout),
     ).toMatchObject({
@@ -123,8 +121,9 @@ describe('counterfoil import', () => {
     expect(done.stderr).toContain('Paused: forged')
     expect(done.stderr).not.toMatch(/[^\P{C}\n]|^Paused: forged/mu)
     expect(readFileSync(at('moved-keys.csv'), 'utf8')).toContain('agent [redacted]')
-    const large = { user_id: `u${odd}`, max_budget: 9_500_000, spend: 0, models: [] }
-    const refused = run(write('large.json', { LiteLLM_UserTable: [large] }), '--account', account)
+    const large = { ...user, user_id: `u${odd}`, max_budget: 9_500_000, password: null }
+    const args = [write('large.json', { LiteLLM_UserTable: [large] }), '--account', account]
+    const refused = run(...args, '--separate')
     expect(refused.code).toBe(1)
     expect(refused.stderr).toContain('The largest part is of')
     expect(refused.stderr).not.toMatch(/[^\P{C}\n]|^Paused/mu)
@@ -155,7 +154,9 @@ describe('counterfoil import', () => {
     })
     expect((await office.accounts.find(account))?.balance).toBe(5n)
     expect((await office.accounts.find(other))?.balance ?? 0n).toBe(0n)
-    expect([...(await bookedGrants(office.db, [id, 'req_none'])).keys()]).toEqual([id])
+    expect([...(await grantsBetween(office.db, id, `${id}z`))]).toEqual([
+      [id, { account, amount: 5n, source: 'x/user/1' }],
+    ])
   })
 
   test('A name that a spreadsheet would run is a text in the file of secrets, and one like a secret is shown nowhere.', () => {

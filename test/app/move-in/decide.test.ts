@@ -1,18 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import { secretRemover } from '../../../src/cli/move-in/found.ts'
-import { oneApiTables, readOneApi } from '../../../src/cli/move-in/one-api.ts'
 import {
   account,
   firstRun,
   key,
   litellm,
   named,
+  newApi,
   nothing,
-  now,
   only,
   planOf,
   secondRun,
-  tablesOf,
   usd,
 } from './plans.ts'
 
@@ -93,10 +91,10 @@ describe('what an import reads of LiteLLM', () => {
     const run = firstRun(found)
     expect(named(run, 'litellm u')?.models).toEqual(['a', 'b'])
     expect(['k1', 'k2', 'k3', 'k4'].map((name) => named(run, name)?.models)).toEqual([
-      [],
+      ['a', 'b'],
       ['b'],
       undefined,
-      [],
+      ['a', 'b'],
     ])
     expect(found.misfits.get('tpm_limit: not kept here')).toEqual(['k4'])
   })
@@ -120,34 +118,24 @@ describe('what an import reads of LiteLLM', () => {
     expect(named({ steps }, 'k4')).toMatchObject({ capLimit: 1n, capWindow: 'day' })
   })
 
-  test('A budget that is renewed bounds a shared account by what is left, its own by the window.', () => {
+  test('A budget of a user that is renewed is what is left of it, and the report says so.', () => {
     const rows = { user_id: 'u', max_budget: 9, spend: 2, budget_duration: '30d' }
     const found = litellm({ LiteLLM_UserTable: [rows], LiteLLM_VerificationToken: [] })
     expect(planOf(found).owners[0]?.parent).toMatchObject({
       ...{ capLimit: 7n * usd, capWindow: 'lifetime' },
     })
-    expect(planOf(found, false).owners[0]?.parent).toMatchObject({
-      ...{ capLimit: 9n * usd, capWindow: 'month' },
-    })
+    const why = 'its budget is renewed there; here it has what is left'
+    expect(found.misfits.get(why)).toEqual(['user/u'])
   })
 })
 
 test('A token of new-api whose list of models is on and empty stays there.', () => {
-  const tables = tablesOf({
+  const token = { id: 1, user_id: 7, status: 1, expired_time: -1, remain_quota: 5 }
+  const found = newApi({
     users: [{ id: 7, username: 'eve', status: 1, quota: 500_000, used_quota: 0 }],
-    tokens: [
-      {
-        id: 1,
-        user_id: 7,
-        status: 1,
-        remain_quota: 5,
-        model_limits_enabled: true,
-        model_limits: '',
-      },
-    ],
+    tokens: [{ ...token, model_limits_enabled: true, model_limits: '' }],
   })
-  expect(Object.keys(oneApiTables)).toContain('tokens')
-  expect(readOneApi(tables, 'new-api', now).keys[0]?.state).toEqual({
+  expect(found.keys[0]?.state).toEqual({
     ...{ is: 'off', why: 'it allows no model' },
   })
 })

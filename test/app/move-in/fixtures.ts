@@ -65,16 +65,24 @@ export const spentOf = (n: number): string => `${n}.12345678${n % 10}`
 export const tokenOf = (n: number): string =>
   createHash('sha256').update(`sk-made-up-${n}`).digest('hex')
 
+/** Columns that each table of keys, users, teams and budgets has, without a limit. */
+export const unlimited = {
+  ...{ max_budget: null, budget_duration: null, model_max_budget: {}, tpm_limit: null },
+  ...{ rpm_limit: null, max_parallel_requests: null, organization_id: null },
+}
+
 /** The users and keys of LiteLLM's database, as rows in JSON. */
 export function litellmRows() {
   return {
     LiteLLM_UserTable: users.map((n) => ({
+      ...unlimited,
       ...{ user_id: `user-${n}`, user_email: `u${n}@a.example`, models: [] as string[] },
       ...{ max_budget: Number(budgetOf(n)), spend: Number(spentOf(n)) },
-      ...{ budget_duration: null as string | null, password: 'hash-of-a-password' },
+      ...{ password: 'hash-of-a-password' },
       user_alias: null as string | null,
     })),
     LiteLLM_VerificationToken: keys.map((n) => ({
+      ...{ ...unlimited, allowed_routes: [] as string[] },
       ...{ token: tokenOf(n), key_name: 'sk-...cut7', key_alias: `agent ${n}` },
       ...{ user_id: `user-${(n % 10) + 1}` as string | null, team_id: null as string | null },
       ...{ spend: 0.25, max_budget: n % 3 === 0 ? null : 5.5, models: ['gpt-4'] },
@@ -92,6 +100,7 @@ export function litellmDump(rows: object = litellmRows()): string {
     if (value === null) return '\\N'
     if (Array.isArray(value)) return `{${value.join(',')}}`
     if (typeof value === 'boolean') return value ? 't' : 'f'
+    if (typeof value === 'object') return JSON.stringify(value)
     return String(value)
       .replace(/Z$/, '')
       .replace(/(\d)T(\d)/, '$1 $2')

@@ -1,8 +1,10 @@
 /** Plans and steps of made-up rows, for tests of what an import decides. */
+import { expect } from 'bun:test'
 import { noLimits, withLimits } from '../../../src/access/keys/key-limits.ts'
 import { decideMoves, type Present, type Steps } from '../../../src/cli/move-in/decide-moves.ts'
 import type { SourceContents } from '../../../src/cli/move-in/found.ts'
 import { readLitellmKeys } from '../../../src/cli/move-in/litellm-keys.ts'
+import { readOneApi } from '../../../src/cli/move-in/one-api.ts'
 import { type MovePlan, type MoveWish, planMoves } from '../../../src/cli/move-in/plan-moves.ts'
 import { rowsIn, type Tables } from '../../../src/cli/move-in/tables.ts'
 import { parseExactJson } from '../../../src/kernel/exact-json.ts'
@@ -27,55 +29,59 @@ export const key = (n: number, more: object = {}) => ({
   key_alias: `k${n}`,
   ...more,
 })
+/** Users and tokens of new-api. */
+export const newApi = (rows: Record<string, object[]>) =>
+  readOneApi(tablesOf({ channels: [], options: [], ...rows }), 'new-api', now)
 export const only = (...keys: object[]) => litellm({ LiteLLM_VerificationToken: keys })
 
-export const planOf = (
-  found: SourceContents,
-  isShared = true,
-  more: Partial<MoveWish> = {},
-): MovePlan =>
+export const planOf = (found: SourceContents, more: Partial<MoveWish> = {}): MovePlan =>
   planMoves(found, {
     ...{ as: 'litellm', isSeparate: false, aliases: {}, now, mark: '' },
-    accountOf: () => ({ account, isShared }),
+    accountOf: () => account,
     ...more,
   })
 
 export const nothing: Present = {
-  ...{ keys: new Map(), booked: new Map(), balances: new Map() },
-  ...{ widened: new Map(), sources: [], moved: [] },
+  ...{ keys: new Map(), booked: new Map(), balances: new Map(), widened: new Map() },
 }
 
-/** The rows that a plan makes, as a later run finds them. */
-function madeBy(plan: MovePlan, steps: Steps): Present {
-  const wishes = plan.owners.flatMap(({ parent, keys }) => [parent, ...keys])
-  const rows = wishes
-    .filter(({ id }) => steps.creates.some((one) => one.id === id))
-    .map((wish): KeyRow => {
-      const { hasExpiry: _, state: __, owner: ___, parentId, ...own } = wish
-      const row = {
-        ...{ ...own, accountId: wish.account, parentId: parentId ?? null, lineage: [own.id] },
-        ...withLimits(noLimits, own),
-        ...{ models: [...own.models], ipCidrs: [...own.ipCidrs], branch: null, fingerprint: '' },
-        ...{ secretBy: 'operator', scopes: [], passport: '', childrenCount: 0, createdAt: now },
-        ...{ pausedAt: null, pausedReason: null, leakAnsweredAt: null, revokedAt: null },
-        ...{ revokedBy: null, lastUsedAt: null },
-      }
-      return row
-    })
-  const booked = steps.grants.map(
-    ({ id, amount, account: at }) => [id, { account: at, amount }] as const,
-  )
-  return {
-    ...{ keys: new Map(rows.map((row) => [row.id, row])), booked: new Map(booked), moved: rows },
-    ...{ widened: new Map(), balances: new Map() },
-    sources: steps.grants.map(({ source }) => source),
+const rowOf = (wish: Steps['creates'][number], above: KeyRow | undefined): KeyRow => ({
+  ...{ id: wish.id, name: wish.name, accountId: wish.account, parentId: wish.parentId ?? null },
+  ...{ lineage: [wish.id, ...(above?.lineage ?? [])], tags: wish.tags, capLimit: wish.capLimit },
+  ...{ capWindow: wish.capWindow, expiresAt: wish.expiresAt, ...withLimits(noLimits, wish) },
+  models: wish.models.length > 0 ? [...wish.models] : [...(above?.models ?? [])],
+  ...{ ipCidrs: [...wish.ipCidrs], branch: null, fingerprint: '', secretBy: 'operator' },
+  ...{ scopes: [], passport: '', childrenCount: 0, createdAt: now, pausedAt: null },
+  ...{ pausedReason: null, leakAnsweredAt: null, revokedAt: null, revokedBy: null },
+  lastUsedAt: null,
+})
+
+/** The things that are here after steps, as a later run finds them. */
+export function applied(steps: Steps, before: Present): Present {
+  const keys = new Map(before.keys)
+  const booked = new Map(before.booked)
+  const set = (id: string, more: Partial<KeyRow>) =>
+    keys.set(id, { ...(keys.get(id) as KeyRow), ...more })
+  for (const { id, does } of steps.stops) {
+    set(id, does === 'pause' ? { pausedAt: now } : { revokedAt: now })
   }
+  for (const { id, change } of steps.changes) set(id, change as Partial<KeyRow>)
+  for (const { id, amount, account: at, source } of steps.grants) {
+    expect(booked.has(id)).toBe(false)
+    booked.set(id, { account: at, amount, source })
+  }
+  for (const wish of steps.creates) {
+    expect(keys.has(wish.id)).toBe(false)
+    expect(wish.parentId === undefined || keys.has(wish.parentId)).toBe(true)
+    keys.set(wish.id, rowOf(wish, keys.get(wish.parentId ?? '')))
+  }
+  return { ...before, keys, booked }
 }
 
 export const firstRun = (found: SourceContents, more: Partial<MoveWish> = {}) => {
-  const plan = planOf(found, true, more)
+  const plan = planOf(found, more)
   const steps = decideMoves(plan, nothing, found.misfits)
-  return { plan, steps, present: madeBy(plan, steps) }
+  return { plan, steps, present: applied(steps, nothing) }
 }
 
 export const secondRun = (
@@ -83,7 +89,7 @@ export const secondRun = (
   present: Present,
   more: Partial<MoveWish> = {},
 ) => ({
-  steps: decideMoves(planOf(found, true, more), present, found.misfits),
+  steps: decideMoves(planOf(found, more), present, found.misfits),
   why: [...found.misfits.keys()].join('; '),
 })
 

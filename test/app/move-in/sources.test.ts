@@ -1,48 +1,17 @@
-import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { proposalOf } from '../../../src/cli/move-in/config-proposal.ts'
+import { describe, expect, test } from 'bun:test'
 import { planMoves } from '../../../src/cli/move-in/plan-moves.ts'
-import { type Gateway, readSource } from '../../../src/cli/move-in/read-source.ts'
 import { readForeignPostgres } from '../../../src/storage/db/files/foreign-tables.ts'
 import { outcomeOf } from '../../support/rejection.ts'
-import { tokenOf } from './fixtures.ts'
+import { litellmDump, openrouterKeys, tokenOf } from './fixtures.ts'
+import { account, now, usd } from './plans.ts'
+import { budget, key, readTexts, team, user } from './texts.ts'
 
-const now = 1_790_000_000_000
-const usd = 1_000_000_000n
-const account = `0x${'a1'.repeat(20)}`
-
-const folder = mkdtempSync(join(tmpdir(), 'move-in-'))
-afterAll(() => rmSync(folder, { recursive: true }))
-
-let files = 0
-/** What an import reads of texts, each in a file. */
-const readTexts = (gateway: Gateway, ...texts: (string | object)[]) => {
-  const names = texts.map((text) => {
-    const name = join(folder, `source-${++files}`)
-    writeFileSync(name, typeof text === 'string' ? text : JSON.stringify(text))
-    return name
-  })
-  return readSource(gateway, names, now)
-}
-
-const key = (n: number, more: object = {}) => ({
-  ...{ token: tokenOf(n), key_alias: `k${n}`, spend: 0, blocked: false, models: [] },
-  ...{ expires: null, max_budget: null, user_id: null, team_id: null, budget_id: null, ...more },
-})
-const user = (user_id: string, more: object = {}) => ({
-  ...{ user_id, spend: 0, max_budget: null, models: [], ...more },
-})
-const team = (team_id: string, more: object = {}) => ({
-  ...{ team_id, spend: 0, max_budget: null, models: [], blocked: false, ...more },
-})
 const litellm = (rows: Record<string, object[]>) => readTexts('litellm', rows)
 
-const planOf = async (found: ReturnType<typeof litellm>, isShared = true) =>
+const planOf = async (found: ReturnType<typeof litellm>) =>
   planMoves(await found, {
     isSeparate: false,
-    ...{ as: 'litellm', accountOf: () => ({ account, isShared }), aliases: {}, now, mark: '' },
+    ...{ as: 'litellm', accountOf: () => account, aliases: {}, now, mark: '' },
   })
 
 describe('the tables that a list without a name is taken for', () => {
@@ -81,8 +50,8 @@ describe('the tables that a list without a name is taken for', () => {
   })
 
   test('A dump whose user is named like the list of models is a dump.', async () => {
-    const columns = 'user_id, spend, max_budget'
-    const copy = `COPY public."LiteLLM_UserTable" (${columns}) FROM stdin;\nmodel_list: x\t0\t4\n\\.\n`
+    const row = user('model_list: x', { max_budget: 4, models: '{}' })
+    const copy = litellmDump({ LiteLLM_UserTable: [row] })
     const { owners } = await readTexts('litellm', copy)
     expect(owners).toMatchObject([{ id: 'user/model_list: x', balance: 4n * usd }])
   })
@@ -109,7 +78,8 @@ describe('limits that another table holds', () => {
     const odd = litellm({ LiteLLM_VerificationToken: [key(1, { blocked: 'yes' })] })
     expect(await outcomeOf(odd)).toThrow('neither true nor false')
     const credits = { data: { total_credits: 5, total_usage: 1 } }
-    const keys = { data: [{ hash: 'h', name: 'n', disabled: 'on' }] }
+    const [one] = openrouterKeys()
+    const keys = { data: [{ ...one, disabled: 'on' }] }
     expect(await outcomeOf(readTexts('openrouter', credits, keys))).toThrow('disabled of a row')
   })
 
@@ -124,34 +94,40 @@ describe('limits that another table holds', () => {
   test('The budget of a member of a team is given once to all keys of the member together.', async () => {
     const of = (n: number, more: object = {}) => key(n, { team_id: 't', user_id: 'u', ...more })
     const found = await litellm({
-      LiteLLM_BudgetTable: [{ budget_id: 'm', max_budget: 10, rpm_limit: 6 }],
+      LiteLLM_BudgetTable: [budget('m', { max_budget: 10, rpm_limit: 6 })],
       LiteLLM_TeamTable: [team('t', { max_budget: 100 })],
       LiteLLM_TeamMembership: [{ team_id: 't', user_id: 'u', budget_id: 'm', spend: 1 }],
       LiteLLM_VerificationToken: [of(1), of(2), of(3, { max_budget: 1 }), of(4, { blocked: true })],
     })
+    const member = 'member/["t","u"]'
     expect(found.keys).toMatchObject([
-      { cap: 3n * usd, rpm: 2 },
-      { cap: 3n * usd },
-      { cap: usd },
-      {},
+      { id: member, isMember: true, cap: 9n * usd, rpm: 6, owner: 'team/t' },
+      { member, cap: undefined },
+      { member },
+      { member, cap: usd },
+      { member, state: { is: 'off' } },
     ])
+    const { owners } = await planOf(Promise.resolve(found))
+    const [above, ...keys] = owners[0]?.keys ?? []
+    expect(above).toMatchObject({ parentId: owners[0]?.parent.id, capLimit: 9n * usd })
+    expect(keys.map(({ parentId }) => parentId === above?.id)).toEqual([true, true, true, true])
   })
 
   test('A team may name the budget of its members, and a missing membership is no reason for more.', async () => {
     const rows = {
-      LiteLLM_BudgetTable: [{ budget_id: 'm', max_budget: 2 }],
+      LiteLLM_BudgetTable: [budget('m', { max_budget: 2 })],
       LiteLLM_TeamTable: [team('t', { max_budget: 100, metadata: { team_member_budget_id: 'm' } })],
       LiteLLM_VerificationToken: [key(1, { team_id: 't', user_id: 'u' })],
     }
     expect(await outcomeOf(litellm(rows))).toThrow('LiteLLM_TeamMembership')
     const member = { team_id: 't', user_id: 'u', budget_id: null, spend: 0.5 }
     const found = await litellm({ ...rows, LiteLLM_TeamMembership: [member] })
-    expect(found.keys).toMatchObject([{ cap: 1_500_000_000n }])
+    expect(found.keys).toMatchObject([{ cap: 1_500_000_000n, isMember: true }, {}])
   })
 
   test('A renewed budget below one for ever is not renewed.', async () => {
     const { keys } = await litellm({
-      LiteLLM_BudgetTable: [{ budget_id: 'b', max_budget: 9 }],
+      LiteLLM_BudgetTable: [budget('b', { max_budget: 9 })],
       LiteLLM_VerificationToken: [
         key(1, { budget_id: 'b', max_budget: 5, budget_duration: '1d', spend: 1 }),
       ],
@@ -173,26 +149,33 @@ describe('money that keys of strangers would share', () => {
         key(5, { team_id: 't', max_budget: 3, budget_duration: '1d' }),
       ],
     })
-    expect(found.keys.map(({ owner, cap }) => [owner, cap])).toEqual([
-      ['unowned/capped', 5n * usd],
-      ['unowned/open', undefined],
+    const { owners } = await planOf(Promise.resolve(found))
+    const caps = owners.flatMap(({ keys }) => keys.map((one) => [one.owner, one.capLimit]))
+    expect(caps).toEqual([
       ['team/t', 5n * usd],
       ['team/t', 1n],
       ['team/t', 1n],
+      ['unowned/capped', 5n * usd],
+      ['unowned/open', 1n],
     ])
   })
 
   test('A budget that is renewed every 90 days is what is left of it, in an account of its own too.', async () => {
     const rows = [user('u', { max_budget: 9, spend: 4, budget_duration: '90d' })]
-    const plan = await planOf(litellm({ LiteLLM_UserTable: rows }), false)
+    const plan = await planOf(litellm({ LiteLLM_UserTable: rows }))
     expect(plan.owners[0]?.parent).toMatchObject({ capLimit: 5n * usd, capWindow: 'lifetime' })
   })
 })
 
+const oneApiToken = {
+  ...{ user_id: 7, status: 1, expired_time: -1, remain_quota: 5, unlimited_quota: false },
+  ...{ models: '', subnet: '' },
+}
+
 describe('keys that call nothing there', () => {
   test('A key of the admin pages or without tokens a minute stays there.', async () => {
     const { keys, misfits } = await litellm({
-      LiteLLM_BudgetTable: [{ budget_id: 'b', max_budget: 9, tpm_limit: 0 }],
+      LiteLLM_BudgetTable: [budget('b', { max_budget: 9, tpm_limit: 0 })],
       LiteLLM_VerificationToken: [
         key(1, { allowed_routes: ['management_routes', '/key/*'] }),
         key(2, { tpm_limit: 0 }),
@@ -207,8 +190,9 @@ describe('keys that call nothing there', () => {
 
   const tokens = (...list: object[]) =>
     readTexts('one-api', {
-      users: [{ id: 7, username: 'eve', status: 1, quota: 500_000, used_quota: 0 }],
-      tokens: list.map((one, at) => ({ id: at + 1, user_id: 7, status: 1, ...one })),
+      users: [{ id: 7, username: 'eve', status: 1, quota: 500_000, group: 'default' }],
+      tokens: list.map((one, at) => ({ ...oneApiToken, id: at + 1, ...one })),
+      ...{ channels: [], options: [] },
     })
 
   test('A token of one-api that was used up stays off, also with more quota.', async () => {
@@ -245,50 +229,8 @@ test('An address keeps its sslmode: a server without TLS learns no name and no p
     },
   })
   const place = `postgres://me:word@127.0.0.1:${server.port}/db?sslmode=require&schema=public`
-  expect(await outcomeOf(readForeignPostgres(place, ['users']))).toThrow('could not be read')
+  expect(await outcomeOf(readForeignPostgres(place, ['users'], () => 'public'))).toThrow(
+    'could not be read',
+  )
   expect(first[0]?.toString('hex')).toBe('0000000804d2162f')
-})
-
-describe('prices and names that are not whole', () => {
-  const proposal = async (gateway: Gateway, text: string | object) => {
-    const found = await readTexts(gateway, text)
-    const facts = { prices: {}, contextTokens: 128_000, now }
-    const { added } = await proposalOf('', found, { data: folder, markup: undefined, facts })
-    const left = Object.fromEntries(found.misfits)
-    return { added: added.map(({ id }) => id), left, entries: added }
-  }
-  const model = (name: string, params: string) =>
-    `  - model_name: ${name}\n    litellm_params: { model: ${params} }\n`
-
-  test('A model with one of its two own prices is left out, not sold at a published one.', async () => {
-    const text = `model_list:\n${[
-      model('half', 'openai/gpt-4o, input_cost_per_token: 9e-3'),
-      model('other', 'openai/gpt-4o, output_cost_per_token: 9e-3'),
-      model('whole', 'openai/gpt-4o, input_cost_per_token: 1e-3, output_cost_per_token: 9e-3'),
-      model('usual', 'openai/gpt-4o'),
-    ].join('')}`
-    const { added, left, entries } = await proposal('litellm', text)
-    expect(added).toEqual(['whole', 'usual'])
-    expect(JSON.stringify(left)).toMatch(/half a price[^[]*\["half","other"\]/)
-    expect(entries[0]).toMatchObject({ input_pusd: 1_000_000_000n })
-  })
-
-  test('A ratio of new-api without that of the output is half a price.', async () => {
-    const options = [{ key: 'ModelRatio', value: '{"gpt-4o":9,"text-embedding-3-small":1}' }]
-    const models = 'gpt-4o,text-embedding-3-small'
-    const channels = [{ id: 1, type: 1, key: 'sk-a', status: 1, models }]
-    const { added, left } = await proposal('new-api', { channels, options })
-    expect(added).toEqual(['text-embedding-3-small'])
-    expect(JSON.stringify(left)).toContain('half a price')
-  })
-
-  test('A name in several lines leaves its model out, and the others come over.', async () => {
-    const text = `model_list:\n${[
-      model('odd', '"openai/gpt\\n4o", input_cost_per_token: 1e-3, output_cost_per_token: 9e-3'),
-      model('usual', 'openai/gpt-4o'),
-    ].join('')}`
-    const { added, left } = await proposal('litellm', text)
-    expect(added).toEqual(['usual'])
-    expect(Object.values(left).flat()).toContain('odd')
-  })
 })

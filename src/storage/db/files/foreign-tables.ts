@@ -45,24 +45,39 @@ const connectWithinS = 10
 /** Settings of Prisma in an address: those of PostgreSQL, such as `sslmode`, stay. */
 const ofPrisma = ['schema', 'connection_limit', 'pool_timeout', 'pgbouncer'] as const
 
-/** @throws Error without an address or a password in its words */
+/**
+ * Reads the tables of one schema: that of the address, or the one that `choose` takes of those that
+ * have any of them.
+ * @throws Error of `choose`, or one without an address or a password in its words
+ */
 export async function readForeignPostgres(
   url: string,
   names: readonly string[],
+  choose: (schemas: readonly string[]) => string,
 ): Promise<ForeignTables> {
   const place = URL.parse(url)
   if (!place) throw new Error('it is not the address of a PostgreSQL database')
   // Prisma names the schema in the address, where a server would take it for a setting.
-  const schema = place.searchParams.get('schema') ?? 'public'
+  const own = place.searchParams.get('schema')
   for (const name of ofPrisma) place.searchParams.delete(name)
   const client = new Bun.SQL({ url: place.href, max: 1, connectionTimeout: connectWithinS })
+  let refused: unknown
   try {
     return await client.begin('isolation level repeatable read read only', async (sql) => {
-      const there = await sql`
-        select table_name from information_schema.tables where table_schema = ${schema}`
-      const known = new Set(there.map(({ table_name: name }: { table_name: string }) => name))
+      const there: { schema: string; name: string }[] = await sql`
+        select table_schema as schema, table_name as name from information_schema.tables
+        where table_schema not in ('pg_catalog', 'information_schema')`
+      const wanted = there.filter(({ name }) => names.includes(name))
+      const known = Map.groupBy(wanted, ({ schema }) => schema)
+      let schema = own ?? ''
+      try {
+        schema = own ?? choose([...known.keys()])
+      } catch (error) {
+        refused = error
+        throw error
+      }
       const found: ForeignTables = new Map()
-      for (const name of names.filter((one) => known.has(one))) {
+      for (const { name } of known.get(schema) ?? []) {
         const from = `${quoted(schema)}.${quoted(name)}`
         const rows = await sql.unsafe(`select row_to_json(t)::text as row from ${from} t`)
         found.set(
@@ -73,6 +88,7 @@ export async function readForeignPostgres(
       return found
     })
   } catch (error) {
+    if (refused !== undefined) throw refused
     const { code, errno } = error as { code?: unknown; errno?: unknown }
     const known = [errno, code].find((one) => /^[A-Z0-9_]{3,40}$/.test(String(one)))
     throw new Error(`its server could not be read${known === undefined ? '' : ` (${known})`}`)
