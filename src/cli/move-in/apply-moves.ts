@@ -141,7 +141,11 @@ export async function applyMoves(office: Office, applying: Applying): Promise<Ou
     }
   } finally {
     outcome.created = created.size
-    secrets.keep(created)
+    try {
+      secrets.keep(created)
+    } catch {
+      addMisfit(misfits, 'it still has rows of keys that were refused', 'the file of secrets')
+    }
   }
   return outcome
 }

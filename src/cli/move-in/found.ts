@@ -27,6 +27,8 @@ export type Deployment = {
   publicNames: string[]
   /** Own facts in the names of LiteLLM's price file: mode, limits, prices. */
   facts: ExactTable
+  /** Whether its own prices are what it sells at there, which may be below what it costs. */
+  isSold?: true
 }
 
 export type FoundModel = { id: string; deployments: Deployment[] }

@@ -30,7 +30,15 @@ export async function offeredBy(
 ): Promise<OfferedModel | string> {
   const offered = await found(id, deployment, facts)
   if (typeof offered === 'string') return offered
-  return isFree(offered) ? 'a price of zero: enter its price in [[models]]' : offered
+  if (isFree(offered)) return 'a price of zero: enter its price in [[models]]'
+  // At an address of their own they may buy for less than what is published.
+  if (!deployment.isSold || deployment.baseUrl !== undefined) return offered
+  const cost = await found(id, { ...deployment, facts: {} }, facts)
+  if (typeof cost === 'string') return offered
+  if (offered.rates.request_nusd && !cost.rates.request_nusd) {
+    return 'a price of a call, where its server bills tokens: enter its price in [[models]]'
+  }
+  return dearestOf([offered, cost]) ?? offered
 }
 
 /** Whether a class of tokens that a run is made of costs nothing, and the run itself neither. */

@@ -115,6 +115,7 @@ function addChannel(found: SourceContents, row: Row, { kind, pricing, isOff }: C
     addDeployment(found.models, id, {
       ...{ provider, baseUrl: base, keys, upstreamName, publicNames: [upstreamName, id] },
       ...{ order: -number('priority'), weight: number('weight'), facts: factsOf(id, pricing) },
+      isSold: true,
     })
   }
 }

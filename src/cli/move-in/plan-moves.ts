@@ -168,7 +168,10 @@ function keyOf(found: SourceContents, key: FoundKey, context: KeyContext): KeyWi
   }
   const own = namesHere(key.models ?? [], found, aliases)
   const models = key.models ? commonOf(own, above.models) : above.models
-  const isNone = key.models !== undefined && models.length === 0
+  // A member without a model has an empty list, which would be all models below it.
+  const isNone =
+    (key.models !== undefined && models.length === 0) ||
+    (above.parentId !== undefined && above.state.is !== 'on')
   const why = isNone ? 'it allows no model that its owner may use' : undefined
   return {
     ...{ id: idOf('key', source, mark), foundId: key.id, account, parentId: above.id },

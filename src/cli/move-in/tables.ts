@@ -31,7 +31,7 @@ export function assertColumns(tables: Tables, needed: Columns): void {
 }
 
 /** `COPY public."Name" (a, b) FROM stdin;` of pg_dump. */
-const copyLine = /^COPY (?:"?([^".]+)"?\.)?"?(\w+)"? \((.+)\) FROM stdin;$/
+const copyLine = /^COPY (?:("[^"]+"|\w+)\.)?("[^"]+"|\w+) (?:\((.+)\))? ?FROM stdin;$/
 
 export const isSqlDump = (text: string): boolean =>
   /^COPY .+ FROM stdin;$/m.test(text) || /^-- PostgreSQL database dump/m.test(text)
@@ -47,15 +47,14 @@ export function readSqlDump(text: string, wanted: readonly string[], schema?: st
     const line = lines[at] ?? ''
     // A text between quotes may hold lines that look like rows.
     if (line.startsWith('INSERT INTO ')) throw new Error('its rows are INSERTs: dump them as COPY')
-    const [, place = 'public', name = '', list = ''] = copyLine.exec(line) ?? []
-    if (name === '' && /^COPY .+ FROM stdin;$/.test(line)) {
-      throw new Error(`line ${at + 1} has a name of another form`)
-    }
-    if (name === '') continue
-    const columns = list.split(',').map((column) => column.trim().replace(/^"|"$/g, ''))
-    const rows: Row[] = []
-    for (at++; lines[at] !== '\\.'; at++) rows.push(copyRow(lines[at], { columns, name, at }))
+    if (!/^COPY .+ FROM stdin;$/.test(line)) continue
+    const [place = 'public', name = '', ...columns] = copyColumns(line, at)
+    const end = lines.indexOf('\\.', at)
+    if (end === -1) throw new Error(`the dump ends inside of the table ${name}`)
+    const block = lines.slice(at + 1, end)
+    at = end
     if (!wanted.includes(name)) continue
+    const rows = block.map((one, i) => copyRow(one, columns, end - block.length + i))
     const tables = schemas.get(place) ?? new Map<string, Row[]>()
     schemas.set(place, tables.set(name, [...(tables.get(name) ?? []), ...rows]))
   }
@@ -69,10 +68,14 @@ export function oneOf(schemas: readonly string[], wanted: string | undefined): s
   throw new Error(`it has the tables in several schemas (${names}): choose one with --schema`)
 }
 
-type CopyPlace = { columns: readonly string[]; name: string; at: number }
+/** The schema, the table and the columns of a line. @throws Error for one of another form */
+function copyColumns(line: string, at: number): string[] {
+  const [, schema = 'public', table, list = ''] = copyLine.exec(line) ?? []
+  if (table === undefined) throw new Error(`line ${at + 1} has a name of another form`)
+  return [schema, table, ...list.split(',')].map((name) => name.trim().replace(/^"|"$/g, ''))
+}
 
-function copyRow(line: string | undefined, { columns, name, at }: CopyPlace): Row {
-  if (line === undefined) throw new Error(`the dump ends inside of the table ${name}`)
+function copyRow(line: string, columns: readonly string[], at: number): Row {
   const fields = line.split('\t')
   if (fields.length !== columns.length) {
     throw new Error(`line ${at + 1} has ${fields.length} of ${columns.length} columns`)

@@ -41,6 +41,23 @@ describe('prices and names that are not whole', () => {
     expect(JSON.stringify(left)).toContain('half a price')
   })
 
+  test('A ratio of new-api below the published price of its server is not what a model is sold at.', async () => {
+    const ratios = [
+      { key: 'ModelRatio', value: '{"gpt-4o":0.01}' },
+      { key: 'CompletionRatio', value: '{"gpt-4o":4000}' },
+    ]
+    const channel = { id: 1, type: 1, key: 'sk-a', status: 1, models: 'gpt-4o', group: '' }
+    const { entries } = await proposal('new-api', { channels: [channel], options: ratios })
+    expect(entries).toMatchObject([{ input_pusd: 2_500_000n, output_pusd: 80_000_000n }])
+    const own = { ...channel, base_url: 'http://127.0.0.1:9' }
+    const cheaper = await proposal('new-api', { channels: [own], options: ratios })
+    expect(cheaper.entries).toMatchObject([{ input_pusd: 20_000n, output_pusd: 80_000_000n }])
+    const calls = [{ key: 'ModelPrice', value: '{"gpt-4o":0.01}' }]
+    const { added, left } = await proposal('new-api', { channels: [channel], options: calls })
+    expect(added).toEqual([])
+    expect(JSON.stringify(left)).toContain('a price of a call')
+  })
+
   test('A name in several lines leaves its model out, and the others come over.', async () => {
     const text = `model_list:\n${[
       model('odd', '"openai/gpt\\n4o", input_cost_per_token: 1e-3, output_cost_per_token: 9e-3'),

@@ -69,9 +69,9 @@ export async function readForeignPostgres(
         where table_schema not in ('pg_catalog', 'information_schema')`
       const wanted = there.filter(({ name }) => names.includes(name))
       const known = Map.groupBy(wanted, ({ schema }) => schema)
-      let schema = own ?? ''
+      let schema = ''
       try {
-        schema = own ?? choose([...known.keys()])
+        schema = choose(own === null ? [...known.keys()] : [own])
       } catch (error) {
         refused = error
         throw error
