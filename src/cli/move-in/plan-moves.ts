@@ -31,8 +31,8 @@ export type KeyWish = Required<Pick<KeyRequest, 'capLimit' | 'capWindow' | 'name
   expiresAt: Millis
   /** False for an expiry that was made up here: a later run leaves it. */
   hasExpiry: boolean
-  /** False for a cap that was made up here, as that. */
-  hasCap: boolean
+  /** The cap that a later run takes where it is lower; undefined for one that was made up here. */
+  capThere: Nusd | undefined
   /** Empty for all of its parent. */
   models: readonly string[]
   ipCidrs: readonly string[]
@@ -146,7 +146,7 @@ function parentOf(
     ...{ capLimit: asCap(balance), capWindow: 'lifetime', expiresAt: now + lifeMs, models },
     ...{
       hasExpiry: false,
-      hasCap: !owner.isOfKeys,
+      capThere: owner.isOfKeys ? undefined : asCap(balance),
       rpm: owner.rpm ?? null,
       concurrency: owner.concurrency ?? null,
     },
@@ -159,11 +159,12 @@ type KeyContext = OwnerContext & { account: string | undefined; above: KeyWish }
 function keyOf(found: SourceContents, key: FoundKey, context: KeyContext): KeyWish {
   const { as, now, mark, account, above, aliases, clean } = context
   const source = `${as}/${key.id}`
-  const cap = key.isUnfunded ? 1n : asCap(key.cap ?? above.capLimit)
+  const cap = asCap(key.cap ?? above.capLimit)
+  const capLimit = key.isUnfunded ? 1n : min(cap, above.capLimit)
   if (key.expiresAt !== undefined && key.expiresAt > now + lifeMs) {
     addMisfit(found.misfits, 'an expiry in more than 365 days comes after 365 days', key.name)
   }
-  if (cap > above.capLimit && above.capLimit > 1n) {
+  if (cap > above.capLimit && above.capLimit > 1n && !key.isUnfunded) {
     addMisfit(found.misfits, 'a cap above the balance of its owner becomes that', key.name)
   }
   const own = namesHere(key.models ?? [], found, aliases)
@@ -177,7 +178,8 @@ function keyOf(found: SourceContents, key: FoundKey, context: KeyContext): KeyWi
     ...{ id: idOf('key', source, mark), foundId: key.id, account, parentId: above.id },
     ...{ owner: key.owner, isParent: key.isMember === true, name: nameOf(clean(key.name)) },
     state: key.state.is === 'on' ? readable(own, key.networks, why) : key.state,
-    ...{ capLimit: min(cap, above.capLimit), capWindow: key.window, hasCap: !key.isUnfunded },
+    ...{ capLimit, capWindow: key.window },
+    capThere: !key.isUnfunded ? capLimit : key.cap === undefined ? undefined : cap,
     expiresAt: Math.min(key.expiresAt ?? now + lifeMs, now + lifeMs),
     ...{ hasExpiry: key.expiresAt !== undefined, models, ipCidrs: key.networks },
     ...{ rpm: key.rpm ?? null, concurrency: key.concurrency ?? null },

@@ -22,11 +22,12 @@ export function tightened(
     if (widened.has(member)) note(`its ${what} was raised here: it stays so`)
     return widened.has(member)
   }
-  const isRarer = wish.hasCap && days[wish.capWindow] > days[row.capWindow]
-  const isLower = wish.hasCap && wish.capLimit < row.capLimit
+  const { capThere } = wish
+  const isRarer = capThere !== undefined && days[wish.capWindow] > days[row.capWindow]
+  const isLower = capThere !== undefined && capThere < row.capLimit
   if ((isRarer || isLower) && !isTheirs('cap.limit_nusd', 'cap')) {
     if (isRarer) return 'its cap is renewed less often there'
-    change.capLimit = wish.capLimit
+    change.capLimit = capThere
   }
   const isEarlier = wish.hasExpiry && wish.expiresAt < row.expiresAt
   if (isEarlier && !isTheirs('expires_at', 'expiry')) change.expiresAt = wish.expiresAt
@@ -56,11 +57,12 @@ export function tightened(
 const days: Record<CapWindow, number> = { day: 1, week: 7, month: 31, lifetime: Infinity }
 
 function isWider(wish: KeyWish, row: KeyRow): boolean {
+  const { capThere } = wish
   const isMore = (there: number | null, here: number | null): boolean =>
     here !== null && (there === null || there > here)
   return (
-    (wish.hasCap && wish.capLimit > row.capLimit) ||
-    (wish.hasCap && days[wish.capWindow] < days[row.capWindow]) ||
+    (capThere !== undefined && capThere > row.capLimit) ||
+    (capThere !== undefined && days[wish.capWindow] < days[row.capWindow]) ||
     (wish.hasExpiry && wish.expiresAt > row.expiresAt) ||
     isOther(commonOf(wish.models, row.models), wish.models) ||
     isOther(commonNetworks(wish.ipCidrs, row.ipCidrs), wish.ipCidrs) ||
