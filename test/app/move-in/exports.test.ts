@@ -6,6 +6,8 @@ import { storeSecrets } from '../../../src/cli/move-in/apply-moves.ts'
 import { addMisfit, lineCleaner, nothingFound } from '../../../src/cli/move-in/found.ts'
 import { litellmColumns } from '../../../src/cli/move-in/litellm-tables.ts'
 import { oneApiColumns } from '../../../src/cli/move-in/one-api.ts'
+import { oneOf } from '../../../src/cli/move-in/tables.ts'
+import { readForeignPostgres } from '../../../src/storage/db/files/foreign-tables.ts'
 import { outcomeOf } from '../../support/rejection.ts'
 import { litellmDump, openrouterKeys, sourceSecrets } from './fixtures.ts'
 import { firstRun, newApi, only, key as plainKey, secondRun, usd } from './plans.ts'
@@ -95,6 +97,28 @@ describe('the form of an export', () => {
     const { owners } = await readAs({ gateway: 'litellm', schema: 'eu' }, both)
     expect(owners.map(({ id }) => id)).toEqual(['user/v'])
     expect(await outcomeOf(readAs({ gateway: 'litellm', schema: 'no' }, both))).toThrow('none of')
+  })
+
+  const server = process.env['TEST_DATABASE_URL'] ?? ''
+
+  test.skipIf(server === '')('So are two schemas of a PostgreSQL database.', async () => {
+    const [one, other] = ['one', 'other'].map((name) => `move_in_${name}_${process.pid}`)
+    const table = `made_up_${process.pid}`
+    const readWith = (place: string, schema?: string) =>
+      readForeignPostgres(place, [table], (some) => oneOf(some, schema))
+    await using sql = new Bun.SQL(server)
+    try {
+      for (const name of [one, other]) {
+        await sql.unsafe(`create schema ${name}`)
+        await sql.unsafe(`create table ${name}.${table} as select '${name}' as id`)
+      }
+      expect(await outcomeOf(readWith(server))).toThrow(`(${one}, ${other})`)
+      const id = (name = '') => [[table, [`{"id":"${name}"}`]]]
+      expect([...(await readWith(server, other))]).toEqual(id(other) as never)
+      expect([...(await readWith(`${server}?schema=${one}`))]).toEqual(id(one) as never)
+    } finally {
+      for (const name of [one, other]) await sql.unsafe(`drop schema if exists ${name} cascade`)
+    }
   })
 
   test('A dump with INSERT statements is refused: a text in it could pose as rows.', async () => {
