@@ -46,6 +46,7 @@ const kept: Record<string, readonly string[]> = {
     'A threshold and an audit entry.',
     'Nothing: a flag of the account.',
   ],
+  'src/ledger/grant-once.ts': ['The operator’s money, once.'],
   'src/ledger/grant.ts': ['The operator’s money.'],
   'src/ledger/stored-beside.ts': [
     'An audit entry of a share, a passport, a webhook or retention, and what it changes.',

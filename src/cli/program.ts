@@ -49,6 +49,7 @@ const commands: Record<string, () => Promise<(to: Command) => void>> = {
   vouchers: async () => (await import('./vouchers.ts')).voucherCommands,
   margins: async () => (await import('./margins.ts')).marginCommand,
   models: async () => (await import('./models.ts')).modelCommands,
+  import: async () => (await import('./move-in.ts')).moveInCommand,
   healthcheck: async () => (await import('./health.ts')).healthCommand,
   migrate: async () => (await import('./upkeep.ts')).upkeepCommands,
   config: async () => (await import('./upkeep.ts')).upkeepCommands,

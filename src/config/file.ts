@@ -13,8 +13,12 @@ import {
 const defaultPath = 'counterfoil.toml'
 
 /** The configuration of this process with a text in place of its file. */
-export const readConfigText = (flags: Record<string, unknown>, fileText: string): LoadedConfig =>
-  loadConfig({ flags, env: process.env, fileText, filePath: defaultPath, readFile })
+export const readConfigText = (
+  flags: Record<string, unknown>,
+  fileText: string,
+  { isOffline }: Pick<Inputs, 'isOffline'> = {},
+): LoadedConfig =>
+  loadConfig({ flags, env: process.env, fileText, filePath: defaultPath, readFile, isOffline })
 
 /**
  * The configuration of this process. A file named by `--config` (`file`) or `COUNTERFOIL_CONFIG`

@@ -56,23 +56,34 @@ export function withUpstream(text: string, entry: TomlTable): string | undefined
 }
 
 /** The text with a change of an upstream; undefined if a person has to do it. */
-export function withUpstreamChange(text: string, change: ModelChange): string | undefined {
-  const changed = withChange(text, change, 'upstreams')
+export const withUpstreamChange = (text: string, change: ModelChange): string | undefined =>
+  withListChange(text, change, 'upstreams')
+
+/** The text with a change of a plan; undefined if a person has to do it. */
+export const withPlanChange = (text: string, change: ModelChange): string | undefined =>
+  withListChange(text, change, 'plans')
+
+function withListChange(text: string, change: ModelChange, list: ListName): string | undefined {
+  const changed = withChange(text, change, list)
   if (changed === undefined) return undefined
-  const upstreams = rawUpstreams(text).map((entry) =>
+  const entries = rawList(text, list).map((entry) =>
     applied(entry, entry['id'] === change.id ? change : undefined),
   )
   try {
-    return stable(read(changed)) === stable({ ...read(text), upstreams }) ? changed : undefined
+    return stable(read(changed)) === stable({ ...read(text), [list]: entries })
+      ? changed
+      : undefined
   } catch {
     return undefined
   }
 }
 
 /** The upstreams of a file as it writes them. @throws TomlError */
-export function rawUpstreams(text: string): TomlTable[] {
-  const { upstreams } = read(text)
-  return Array.isArray(upstreams) ? (upstreams as TomlTable[]) : []
+export const rawUpstreams = (text: string): TomlTable[] => rawList(text, 'upstreams')
+
+function rawList(text: string, list: ListName): TomlTable[] {
+  const entries = read(text)[list]
+  return Array.isArray(entries) ? (entries as TomlTable[]) : []
 }
 
 /** Returns the errors in the models of a file. */
@@ -176,7 +187,7 @@ function applyEdits(text: string, edits: readonly Edit[]): string {
 
 type List = { name: string; start: number; end: number }
 /** The lists whose entries are changed in place. */
-type ListName = 'models' | 'upstreams'
+type ListName = 'models' | 'upstreams' | 'plans'
 
 type Block = {
   entry: TomlTable
@@ -190,7 +201,7 @@ type Block = {
 function blockOf(text: string, id: string, list: ListName): Block | undefined {
   const statements = statementsOf(text)
   let nth = -1
-  const entries: TomlTable[] = list === 'models' ? rawModels(text) : rawUpstreams(text)
+  const entries = rawList(text, list)
   const wanted = entries.findIndex((one) => one['id'] === id)
   const entry = entries[wanted]
   const from = statements.findIndex(

@@ -24,6 +24,8 @@ export type KeyRequest = LimitsChange &
     account: string
     /** Set if the same request may come twice and must create one key; random otherwise. */
     id?: string | undefined
+    /** Set if it is kept somewhere before the key exists; random otherwise. */
+    secret?: string | undefined
     parentId?: string | undefined
     capWindow: CapWindow
     /** Set if the caller sent an Idempotency-Key. */
@@ -49,7 +51,7 @@ export async function issueKey(
   if (wish.parentId !== undefined && !(parent && isKeyOf(parent, whose))) {
     refuseField('parent_id', 'There is no such parent key.')
   }
-  const secret = makeSecret(random, secretPrefix, accountMark(shard, wish.account))
+  const secret = wish.secret ?? newSecret({ random, shard }, wish.account)
   const hash = hashSecret(secret)
   const id = wish.id ?? ids.make('key')
   const lineage = parent?.lineage ?? []
@@ -89,6 +91,10 @@ export async function issueKey(
   })
   return { key, secret }
 }
+
+/** The secret of a key that is to be made for an account. */
+export const newSecret = ({ random, shard }: Pick<Deps, 'random' | 'shard'>, account: string) =>
+  makeSecret(random, secretPrefix, accountMark(shard, account))
 
 /** @throws Refusal `conflict` above the plan's active keys, `invalid_request` above its depth */
 export function assertInPlan({ name, limits }: Plan, active: number, row: KeyRow): void {

@@ -15,16 +15,21 @@ export type DeskPlace = {
   flags: Record<string, unknown>
   /** As it was read at the start. */
   config: Config
+  /** Whether a command reads it, on a machine that may lack the secrets of other services. */
+  isOffline?: boolean
   reload: () => Promise<ReloadResult>
 }
+
+/** A key, and the new file that is to keep it. */
+export type StoredKey = { secret: string; file: string }
 
 /** A change as an operator saw it. */
 type ShownChange = {
   /** SHA-256 of the file before and after. */
   before: string
   after: string
-  /** The key, and the new file that is to keep it; undefined where none is stored. */
-  key: { secret: string; file: string } | undefined
+  /** Keys that are stored with it; undefined where none is. */
+  key: StoredKey | readonly StoredKey[] | undefined
 }
 
 /**
@@ -44,16 +49,17 @@ export function writeChange(
     const why = `${path} was changed since. Nothing was written: look at the change again.`
     return refuse('conflict', why)
   }
-  // The key goes first: a configuration that names a missing key would stop the next start.
-  if (key) keepKey(key)
+  const keys = key === undefined ? [] : [key].flat()
+  // Keys go first: a configuration that names a missing key would stop the next start.
+  keepKeys(keys)
   try {
-    const loaded = readConfigOf(flags, fresh)
+    const loaded = readConfigOf(flags, fresh, { isOffline: place.isOffline })
     if ('problems' in loaded) {
       refuse('conflict', `${path} was not changed. It would be invalid: ${loaded.problems[0]}`)
     }
     replace(path, fresh, text)
   } catch (error) {
-    if (key) rmSync(key.file, { force: true })
+    for (const { file } of keys) rmSync(file, { force: true })
     throw error
   }
   return reloadWritten(place)
@@ -65,11 +71,17 @@ export const reloadWritten = ({ path, reload }: DeskPlace): Promise<ReloadResult
     problems: [`The server could not take on ${path}: see its log.`],
   }))
 
-function keepKey({ file, secret }: NonNullable<ShownChange['key']>): void {
-  try {
-    storeKey(file, secret)
-  } catch {
-    refuse('conflict', `The key could not be stored in ${file}. Nothing was changed.`)
+/** All of them or none. @throws Refusal 'conflict' */
+function keepKeys(keys: readonly StoredKey[]): void {
+  const kept: string[] = []
+  for (const { file, secret } of keys) {
+    try {
+      storeKey(file, secret)
+      kept.push(file)
+    } catch {
+      for (const one of kept) rmSync(one, { force: true })
+      refuse('conflict', `The key could not be stored in ${file}. Nothing was changed.`)
+    }
   }
 }
 
