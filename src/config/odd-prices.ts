@@ -22,7 +22,12 @@ export function oddPrices(config: Config): string[] {
     ...config.models.flatMap((model) => [
       ...oddIn(model, model.id),
       ...(model.route ?? []).flatMap((step) =>
-        typeof step === 'string' || !step.cost ? [] : oddIn(step.cost, `the cost of ${step.to}`),
+        typeof step === 'string'
+          ? []
+          : [
+              ...(step.cost ? oddIn(step.cost, `the cost of ${step.to}`) : []),
+              ...(step.prices ? oddIn(step.prices, `${model.id} at ${step.to}`) : []),
+            ],
       ),
     ]),
     ...config.plans.flatMap(({ id, price_nusd: price }) =>

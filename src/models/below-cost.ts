@@ -3,6 +3,7 @@ import { type Nusd, type Pusd, toUsd } from '../kernel/money.ts'
 import { inputClasses, type Meter, outputClasses } from './meter.ts'
 import type { Model, RouteStep } from './model.ts'
 import { type Prices, type RateStep, stepFor } from './rates.ts'
+import { pricesAt } from './step-prices.ts'
 
 /** A price below its cost, both in pico-USD a unit. */
 export type BelowCost = {
@@ -71,12 +72,10 @@ function lossesOf(model: Model, { bps }: Discount): BelowCost[] {
   return [...found.values()]
 }
 
-function* lossesAt(
-  { id, kind, prices }: Model,
-  { upstream, model }: RouteStep,
-  cost: Prices,
-  bps: number,
-): Generator<BelowCost> {
+function* lossesAt(of: Model, step: RouteStep, cost: Prices, bps: number): Generator<BelowCost> {
+  const { id, kind } = of
+  const prices = pricesAt(of, step)
+  const name = `${step.upstream}:${step.model}`
   const tiers = [undefined, ...(prices.card?.tiers.map(({ name }) => name) ?? [])]
   const edges = [prices, cost].flatMap(({ card }) => card?.bands ?? [])
   const above = [0, ...edges.map(({ aboveInputTokens }) => aboveInputTokens)]
@@ -87,8 +86,7 @@ function* lossesAt(
       const pairs = [...rated(sold, paid, kind === 'chat'), requests(prices, cost)]
       for (const { meter, price, cost: each } of pairs) {
         if (price * BigInt(10_000 - bps) >= each * 10_000n) continue
-        const step = `${upstream}:${model}`
-        yield { model: id, step, meter, price, cost: each, tier, aboveInputTokens }
+        yield { model: id, step: name, meter, price, cost: each, tier, aboveInputTokens }
       }
     }
   }

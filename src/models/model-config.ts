@@ -9,11 +9,12 @@ import { type Price, type PricesConfig, type RatesConfig, rateFields } from './r
 import { ordinaryTiers } from './tiers.ts'
 import type { TokenizerName } from './tokenizers/tokenizer.ts'
 
-/** A step of a route with what it costs the operator. */
+/** A step of a route: what it costs the operator, and its prices if not the model's. */
 export type StepConfig = {
   to: string
   weight?: number | undefined
   cost?: PricesConfig | undefined
+  prices?: PricesConfig | undefined
 }
 
 /**
@@ -25,7 +26,7 @@ export type StepConfig = {
 export type ModelConfig = PricesConfig & {
   id: string
   name?: string | undefined
-  /** Each `upstream:model`, split at the first colon, or a table with `to`, `weight`, `cost`. */
+  /** Each `upstream:model`, split at the first colon, or a table with more of the step. */
   route?: (string | StepConfig)[] | undefined
   /** `weight` where the first step of the route has a weight, else `order`, when absent. */
   balance?: Balance | undefined
@@ -173,7 +174,26 @@ function checkServed(config: ModelConfig, upstreamIds: Set<string>, say: FaultSi
     if (typeof step !== 'string' && step.cost) {
       checkPrices(step.cost, config.kind, (words) => say(`route "${name}": cost ${words}`))
     }
+    if (typeof step !== 'string' && step.prices) {
+      const sayOf = (words: string) => say(`route "${name}": ${words}`)
+      checkPrices(step.prices, config.kind, sayOf)
+      checkAlike(config, step.prices, sayOf)
+    }
   }
+}
+
+/** All that a request can ask of a model has a price at each step: its tiers, and searches. */
+function checkAlike(model: PricesConfig, prices: PricesConfig, say: FaultSink): void {
+  const [wanted, named] = [model, prices].map(({ tiers = [] }) => tiers.map(({ name }) => name))
+  for (const name of wanted ?? []) {
+    if (!named?.includes(name)) say(`needs prices of the tier "${name}", which the model has`)
+  }
+  for (const name of named ?? []) {
+    if (!wanted?.includes(name)) say(`has the tier "${name}", which the model has not`)
+  }
+  const [searched, priced] = [model, prices].map((of) => of.web_search_nusd !== undefined)
+  if (searched && !priced) say('needs web_search_nusd, which the model has')
+  if (priced && !searched) say('has web_search_nusd, which the model has not')
 }
 
 /** Undefined where the order is fixed. */
@@ -188,8 +208,13 @@ export function balanceOf({ route = [], balance }: ModelConfig): Balance | undef
 export function toStep(step: string | StepConfig): RouteStep {
   const place = toPlace(nameOf(step))
   if (typeof step === 'string') return place
-  const { weight, cost } = step
-  return { ...place, ...(weight && { weight }), ...(cost && { cost: toPrices(cost) }) }
+  const { weight, cost, prices } = step
+  return {
+    ...place,
+    ...(weight && { weight }),
+    ...(cost && { cost: toPrices(cost) }),
+    ...(prices && { prices: toPrices(prices) }),
+  }
 }
 
 const weightOf = (step: string | StepConfig): number | undefined =>

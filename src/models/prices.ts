@@ -1,5 +1,6 @@
 /** Prices as the configuration, the price list and the API write them. */
 import { toJsonInteger } from '../kernel/money.ts'
+import type { Model } from './model.ts'
 import { type PricesConfig, type RatesConfig, rateFields } from './rate-fields.ts'
 import { makePrices, type Prices, type Rates } from './rates.ts'
 
@@ -45,8 +46,8 @@ function namedRates<T>(rates: Rates, write: (amount: bigint) => T): NamedRates<T
 }
 
 /**
- * All rates of a model: what price lists are digested over, and what is shown. A model without
- * classes, bands and tiers has three members.
+ * All rates of one list of prices: what price lists are digested over, and what is shown. Without
+ * classes, bands and tiers there are three members.
  */
 export function writePrices<T>(prices: Prices, write: (amount: bigint) => T) {
   const { inputPusd, outputPusd, requestNusd, card } = prices
@@ -65,4 +66,27 @@ export function writePrices<T>(prices: Prices, write: (amount: bigint) => T) {
   }
 }
 
-export const toPricesView = (prices: Prices) => writePrices(prices, toJsonInteger)
+/**
+ * The prices of a model, and beside them those of other servers of its route, each once: it stays
+ * hidden which server they are of.
+ */
+export function writeModelPrices<T>(
+  { prices, route, varied }: Pick<Model, 'prices' | 'route' | 'varied'>,
+  write: (amount: bigint) => T,
+) {
+  const own = writePrices(prices, write)
+  if (!varied) return own
+  const texts = new Set([textOf(prices)])
+  const others = route.flatMap(({ prices: other }) => {
+    const text = other && textOf(other)
+    if (!other || text === undefined || texts.has(text)) return []
+    texts.add(text)
+    return [writePrices(other, write)]
+  })
+  return others.length === 0 ? own : { ...own, others }
+}
+
+const textOf = (prices: Prices): string => JSON.stringify(writePrices(prices, String))
+
+export const toPricesView = (model: Pick<Model, 'prices' | 'route' | 'varied'>) =>
+  writeModelPrices(model, toJsonInteger)

@@ -6,6 +6,14 @@ const given = ofEachRate((field, about, example) =>
   isPerToken(field) ? t.pusd(about, example) : t.nusd(about, example),
 )
 const rates = t.optional(given)
+/** Rates that differ: their meanings and units are told once. */
+const differing = t.optional(ofEachRate((_field, _about, example) => t.count('', example)))
+
+const least = {
+  input_pusd: given.input_pusd,
+  output_pusd: given.output_pusd,
+  request_nusd: t.nusd('Of each run.', 0),
+}
 
 export const modelShape = t.answer('Model', "OpenAI's object and ours.", {
   id: t.text('`owner/name`.', 'counterfoil/echo-1'),
@@ -19,16 +27,18 @@ export const modelShape = t.answer('Model', "OpenAI's object and ours.", {
   max_output_tokens: t.count('What it writes at most; 0 for an embedding.', 4096),
   prices: t.object('What a run costs. An input class without a rate costs the dearest of input.', {
     ...rates,
-    input_pusd: given.input_pusd,
-    output_pusd: given.output_pusd,
-    request_nusd: t.nusd('Of each run.', 0),
+    ...least,
     'bands?': t.list(
-      t.object('', { above_input_tokens: t.count('Where it begins.', 200_000), ...rates }),
+      t.object('', { above_input_tokens: t.count('Where it begins.', 200_000), ...differing }),
       'Rates of a run whose input is above so many tokens: those that differ.',
     ),
     'tiers?': t.list(
-      t.object('', { name: t.text('What service_tier asks for.', 'priority'), ...rates }),
+      t.object('', { name: t.text('What service_tier asks for.', 'priority'), ...differing }),
       'Rates of a run of a tier of service: those that differ.',
+    ),
+    'others?': t.list(
+      t.object('', least),
+      'Prices, all members as here, of runs that other servers answer. A hold is for the dearest.',
     ),
   }),
   overhead_tokens: t.object('Added to the bound of a hold.', {

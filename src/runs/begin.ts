@@ -11,6 +11,7 @@ import { heldClasses } from '../models/held-classes.ts'
 import type { Model, RouteStep } from '../models/model.ts'
 import { boundOfNative } from '../models/protocols/native/bound.ts'
 import { asksReasoning } from '../models/reasoning.ts'
+import { dearestPrices } from '../models/step-prices.ts'
 import { loadTokenizer } from '../models/tokenizers/load.ts'
 import type { Tokenizer } from '../models/tokenizers/tokenizer.ts'
 import { widest, withoutLimit } from '../models/wider-bounds.ts'
@@ -43,7 +44,7 @@ export async function begin(deps: Deps, wish: RunRequest): Promise<LiveRun> {
   const billsCacheWrites =
     model.isCached === true || model.route.some((step) => isBillingWrites(deps, step))
   const request = wish.native?.members ?? wish.body ?? {}
-  const held = heldClasses(model.prices, request, { billsCacheWrites })
+  const held = heldClasses(dearestPrices(model), request, { billsCacheWrites })
   if (held) bound.held = held
   if (quote) assertWithin(quote, bound)
   assertPayable(model, wish.fit ? withTokens(bound, 1) : bound)

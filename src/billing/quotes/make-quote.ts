@@ -14,6 +14,7 @@ import { costOf } from '../../models/meter.ts'
 import type { Model } from '../../models/model.ts'
 import { ratesOf } from '../../models/quoted-rates.ts'
 import { holdLines } from '../../models/rates.ts'
+import { dearestPrices } from '../../models/step-prices.ts'
 import { ordinaryTiers } from '../../models/tiers.ts'
 import { isDiverged } from '../../proof/log/divergence.ts'
 import type { QuoteRow } from '../../storage/db/schema/schema.ts'
@@ -99,7 +100,8 @@ export async function makeQuote(deps: Needs, asked: QuoteRequest): Promise<Quote
 async function quoteOf(deps: Needs, { caller, model, wish }: QuoteRequest): Promise<Quote> {
   const isForAny = wish.account === 'any'
   const tier = tierOf(model, wish.service_tier)
-  const rates = ratesOf(model.prices, tier)
+  const prices = dearestPrices(model)
+  const rates = ratesOf(prices, tier)
   if (rates.length > ratesMost) {
     refuse('invalid_request', `This model has more than ${ratesMost} rates, too many for a quote.`)
   }
@@ -109,7 +111,7 @@ async function quoteOf(deps: Needs, { caller, model, wish }: QuoteRequest): Prom
     outputTokens: model.kind === 'embedding' ? 0 : wish.max_output_tokens,
     tier,
   }
-  const cost = costOf(holdLines(model.prices, model.kind, most), discountBps)
+  const cost = costOf(holdLines(prices, model.kind, most), discountBps)
   if (cost > maxNusd) {
     refuseField(
       'max_output_tokens',

@@ -6,9 +6,9 @@ import { Facts, Panel } from '../../web/ui/panel.tsx'
 import type { Model } from '../model.ts'
 import { perMillion, type RateSection, rateSections, type ShownRate } from './shown-rates.ts'
 
-/** Models with more rates than one for reading, one for writing and one a run. */
+/** Models with more rates than one for reading, one for writing and one a run, or several lists. */
 export const withRates = (models: readonly Model[]): Model[] =>
-  models.filter(({ prices }) => prices.card !== undefined)
+  models.filter(({ prices, varied }) => prices.card !== undefined || varied !== undefined)
 
 /** Every rate of such models; nothing where there are none. */
 export function RatesPanel({ models }: { models: readonly Model[] }) {

@@ -89,7 +89,7 @@ const columns: readonly Column<Model>[] = [
         <strong>{model.id}</strong>
         {model.name === model.id ? null : <small class="quiet">{model.name}</small>}
         <small class="quiet alt">{inWords(model)}</small>
-        {model.prices.card ? (
+        {model.prices.card || model.varied ? (
           <small>
             <a href={`#${rateId(model)}`}>All rates</a>
           </small>
