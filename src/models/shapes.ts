@@ -6,8 +6,12 @@ const given = ofEachRate((field, about, example) =>
   isPerToken(field) ? t.pusd(about, example) : t.nusd(about, example),
 )
 const rates = t.optional(given)
-/** Rates that differ: their meanings and units are told once. */
-const differing = t.optional(ofEachRate((_field, _about, example) => t.count('', example)))
+/** Rates that differ: their meanings are told once. */
+const differing = t.optional(
+  ofEachRate((field, _, example) =>
+    t.count(isPerToken(field) ? 'Pico-USD.' : 'Nano-USD.', example),
+  ),
+)
 
 const least = {
   input_pusd: given.input_pusd,
