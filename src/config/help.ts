@@ -4,7 +4,7 @@ import { dialectFields } from './dialect-entries.ts'
 import { lists, modelTables, planLimits } from './entries.ts'
 import { evidenceFields } from './evidence-entries.ts'
 import { keyFields } from './key-entries.ts'
-import { stepFields } from './model-entries.ts'
+import { hoursFields, stepFields } from './model-entries.ts'
 import type { Setting, Settings } from './setting.ts'
 import { type Row, rows } from './table.ts'
 import type { Reader } from './values.ts'
@@ -63,6 +63,7 @@ const entryTables: [heading: string, settings: Settings][] = [
   ['[[models]]', models],
   ['[[models.bands]]', modelTables.bands as Settings],
   ['[[models.tiers]]', modelTables.tiers as Settings],
+  ['[[models.hours]]', { ...hoursFields, ...stepLists } as Settings],
   ['a step of route', { ...stepFields, ...stepLists, ...prefixed('cost', costTables) }],
   ['[[plans]]', lists.plans as Settings],
   ['[plans.limits]', planLimits as Settings],

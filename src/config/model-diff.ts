@@ -55,6 +55,7 @@ function contextOf(entry: ModelEntry): bigint {
 
 function whyLeft(before: ModelEntry, { kind }: ModelEntry, route: TomlValue | undefined) {
   if (before['kind'] !== undefined && before['kind'] !== kind) return `its kind is not ${kind}`
+  if (before['hours'] !== undefined) return 'it has hours with prices of their own'
   if (before['route'] === undefined) return undefined
   if (route === undefined) return 'its route does not name this upstream'
   return sellsApart(before['route']) ? 'a step of its route has prices of its own' : undefined

@@ -1,5 +1,6 @@
 /** Finds models whose prices are below what a step of their route costs the operator. */
 import { type Nusd, type Pusd, toUsd } from '../kernel/money.ts'
+import { hoursText } from './hours.ts'
 import { inputClasses, type Meter, outputClasses } from './meter.ts'
 import type { Model, RouteStep } from './model.ts'
 import { type Prices, type RateStep, stepFor } from './rates.ts'
@@ -17,6 +18,8 @@ export type BelowCost = {
   tier: string | undefined
   /** The input that the runs are above, in tokens; 0 for all. */
   aboveInputTokens: number
+  /** The hours in which it is; undefined at all others. */
+  hours?: string | undefined
 }
 
 type Discount = { bps: number; covers(model: string): boolean }
@@ -30,18 +33,19 @@ const noDiscount: Discount = { bps: 0, covers: () => true }
 export function belowCost(models: readonly Model[], discount?: Discount): BelowCost[] {
   return models.flatMap((model) => {
     if (model.status === 'disabled') return []
-    const plain = lossesOf(model, noDiscount)
+    const plain = lossesByHour(model, noDiscount)
     if (!discount) return plain
     if (discount.bps === 0 || !discount.covers(model.id)) return []
     const known = new Set(plain.map(nameOf))
-    return lossesOf(model, discount).filter((one) => !known.has(nameOf(one)))
+    return lossesByHour(model, discount).filter((one) => !known.has(nameOf(one)))
   })
 }
 
 /** One finding in words, without a full stop. */
 export function belowCostWords({ model, step, meter, ...rest }: BelowCost): string {
-  const { price, cost, tier, aboveInputTokens } = rest
+  const { price, cost, tier, aboveInputTokens, hours } = rest
   const where = [
+    ...(hours === undefined ? [] : [hours]),
     ...(tier === undefined ? [] : [`tier ${tier}`]),
     ...(aboveInputTokens === 0 ? [] : [`above ${aboveInputTokens.toLocaleString('en-US')} tokens`]),
   ]
@@ -59,6 +63,20 @@ const unitOf = (meter: Meter): string =>
   isCall(meter) ? (meter === 'request' ? 'a run' : 'a call') : 'per 1M tokens'
 
 const nameOf = ({ step, meter }: BelowCost): string => `${step} ${meter}`
+
+/** Lists losses, those of each step and meter once, with the first hours that have them. */
+function lossesByHour(model: Model, discount: Discount): BelowCost[] {
+  const { hours } = model
+  if (!hours) return lossesOf(model, discount)
+  const found = new Map<string, BelowCost>()
+  for (const { of, model: then } of [{ of: undefined, model: hours.usual }, ...hours.windows]) {
+    for (const loss of lossesOf(then, discount)) {
+      const name = nameOf(loss)
+      if (!found.has(name)) found.set(name, { ...loss, hours: of && hoursText(of) })
+    }
+  }
+  return [...found.values()]
+}
 
 function lossesOf(model: Model, { bps }: Discount): BelowCost[] {
   const found = new Map<string, BelowCost>()

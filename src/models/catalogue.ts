@@ -13,6 +13,7 @@ import {
   type ModelConfig,
   toStep,
 } from './model-config.ts'
+import { withHours } from './price-hours.ts'
 import { toPrices, toPricesView } from './prices.ts'
 import type { ModelAnswer } from './shapes.ts'
 import { variedPrices } from './step-prices.ts'
@@ -79,7 +80,7 @@ function toModel(config: ModelConfig, builtin: Model | undefined): Model {
   }
   const prices = toPrices(config)
   const varied = variedPrices(prices, base.route)
-  return {
+  const model: Model = {
     ...base,
     name: config.name ?? base.name,
     ownedBy: config.owned_by ?? base.ownedBy,
@@ -92,6 +93,7 @@ function toModel(config: ModelConfig, builtin: Model | undefined): Model {
     status: config.status ?? base.status,
     terminal: config.terminal ?? false,
   }
+  return withHours(model, config.hours ?? [])
 }
 
 /** The features of a model; images and files only as far as they have a bound. */

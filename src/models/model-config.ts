@@ -2,6 +2,7 @@
 import { maxNusd } from '../kernel/money.ts'
 import type { Aliases } from './aliases.ts'
 import { builtinModels } from './builtins.ts'
+import { faultsOfHours, type Hours } from './hours.ts'
 import type { ModelKind } from './meter.ts'
 import type { Balance, Model, OnDisconnect, RouteStep } from './model.ts'
 import { toPrices } from './prices.ts'
@@ -17,6 +18,9 @@ export type StepConfig = {
   prices?: PricesConfig | undefined
 }
 
+/** Prices in some hours of the week. */
+export type HoursConfig = PricesConfig & Hours
+
 /**
  * One `[[models]]` of the configuration. What a model needs and lacks is named by
  * {@link faultsOf}. Under the id of a built-in model it changes prices, names, status and
@@ -30,6 +34,8 @@ export type ModelConfig = PricesConfig & {
   route?: (string | StepConfig)[] | undefined
   /** `weight` where the first step of the route has a weight, else `order`, when absent. */
   balance?: Balance | undefined
+  /** Hours with prices of their own. */
+  hours?: HoursConfig[] | undefined
   kind?: ModelKind | undefined
   context_tokens?: number | undefined
   /** Needed for chat, 0 for an embedding. */
@@ -78,7 +84,9 @@ export function faultsOf({ models, upstreamIds }: CatalogueConfig): string[] {
     const { bytes_per_token: bytes } = config
     if (bytes !== undefined && !(bytes >= 1 && bytes <= 16)) say('bytes_per_token is not 1…16')
     const builtin = builtinModels.find((model) => model.id === config.id)
-    checkPrices(config, builtin?.kind ?? config.kind, say)
+    const kind = builtin?.kind ?? config.kind
+    checkPrices(config, kind, say)
+    checkHours(config, kind, say)
     if (!builtin) checkServed(config, known, say)
     else if (config.route?.length) say('is built in and takes no route')
     else if (config.balance !== undefined) say('is built in and takes no balance')
@@ -182,7 +190,17 @@ function checkServed(config: ModelConfig, upstreamIds: Set<string>, say: FaultSi
   }
 }
 
-/** All that a request can ask of a model has a price at each step: its tiers, and searches. */
+function checkHours(config: ModelConfig, kind: ModelKind | undefined, say: FaultSink): void {
+  const { hours = [] } = config
+  for (const fault of faultsOfHours(hours)) say(`hours: ${fault}`)
+  for (const one of hours) {
+    const sayOf = (words: string) => say(`hours from ${one.from} to ${one.to}: ${words}`)
+    checkPrices(one, kind, sayOf)
+    checkAlike(config, one, sayOf)
+  }
+}
+
+/** All that a request can ask of a model has a price at each step and hour: tiers, searches. */
 function checkAlike(model: PricesConfig, prices: PricesConfig, say: FaultSink): void {
   const [wanted, named] = [model, prices].map(({ tiers = [] }) => tiers.map(({ name }) => name))
   for (const name of wanted ?? []) {

@@ -1,4 +1,6 @@
 /** A model: its prices, its limits and its route. */
+import type { ZoneName } from '../kernel/zone.ts'
+import type { Hours } from './hours.ts'
 import type { ModelKind } from './meter.ts'
 import type { Prices } from './rates.ts'
 import type { TokenizerName } from './tokenizers/tokenizer.ts'
@@ -17,6 +19,8 @@ export type Model = {
   prices: Prices
   /** All prices at which its runs can be charged, if steps of its route have their own. */
   varied?: VariedPrices | undefined
+  /** Its prices by the hour, if they depend on it; a run has those of the hour of its hold. */
+  hours?: PriceHours | undefined
   features: string[]
   /** Tried in order, before the first byte. */
   route: RouteStep[]
@@ -73,6 +77,17 @@ export type VariedPrices = {
   /** The lists at which a run can be charged, each once. */
   lists: readonly Prices[]
   /** The dearest rate of each meter among them: no run costs more than at these. */
+  dearest: Prices
+}
+
+/** The prices of a model by the hour of the week, as the clocks of one zone show it. */
+export type PriceHours = {
+  zone: ZoneName
+  /** The model at the prices of some hours. No two are on at one moment. */
+  windows: readonly { of: Hours; model: Model }[]
+  /** The model at all other hours. */
+  usual: Model
+  /** The dearest rate of each meter at any hour. */
   dearest: Prices
 }
 

@@ -13,10 +13,11 @@ const differing = t.optional(
   ),
 )
 
-const least = {
-  input_pusd: given.input_pusd,
-  output_pusd: given.output_pusd,
-  request_nusd: t.nusd('Of each run.', 0),
+/** The prices that each further list of a model has at least. */
+const told = {
+  input_pusd: t.count('Pico-USD.', 150_000),
+  output_pusd: t.count('Pico-USD.', 600_000),
+  request_nusd: t.count('Nano-USD.', 0),
 }
 
 export const modelShape = t.answer('Model', "OpenAI's object and ours.", {
@@ -31,7 +32,9 @@ export const modelShape = t.answer('Model', "OpenAI's object and ours.", {
   max_output_tokens: t.count('What it writes at most; 0 for an embedding.', 4096),
   prices: t.object('What a run costs. An input class without a rate costs the dearest of input.', {
     ...rates,
-    ...least,
+    input_pusd: given.input_pusd,
+    output_pusd: given.output_pusd,
+    request_nusd: t.nusd('Of each run.', 0),
     'bands?': t.list(
       t.object('', { above_input_tokens: t.count('Where it begins.', 200_000), ...differing }),
       'Rates of a run whose input is above so many tokens: those that differ.',
@@ -40,8 +43,18 @@ export const modelShape = t.answer('Model', "OpenAI's object and ours.", {
       t.object('', { name: t.text('What service_tier asks for.', 'priority'), ...differing }),
       'Rates of a run of a tier of service: those that differ.',
     ),
+    'hours?': t.list(
+      t.object('', {
+        from: t.text('When they begin.', '16:30'),
+        to: t.text('When they end, on the next day if that is earlier.', '00:30'),
+        days: t.list(t.text('', 'mon'), 'Days on which they begin.'),
+        zone: t.text('Its clocks count.', 'UTC'),
+        ...told,
+      }),
+      'Prices, all members as here, of runs that begin in some hours.',
+    ),
     'others?': t.list(
-      t.object('', least),
+      t.object('', told),
       'Prices, all members as here, of runs that other servers answer. A hold is for the dearest.',
     ),
   }),

@@ -11,9 +11,11 @@ export const pricesAt = (
   step: Pick<RouteStep, 'prices'> | undefined,
 ): Prices => step?.prices ?? prices
 
-/** The prices that no run of a model exceeds. */
-export const dearestPrices = ({ prices, varied }: Pick<Model, 'prices' | 'varied'>): Prices =>
-  varied?.dearest ?? prices
+type PricesOf = Pick<Model, 'prices' | 'varied' | 'hours'>
+
+/** The prices that no run of a model exceeds, whichever server answers at whichever hour. */
+export const dearestPrices = ({ prices, varied, hours }: PricesOf): Prices =>
+  hours?.dearest ?? varied?.dearest ?? prices
 
 /** Undefined where all steps sell at the prices of the model, as nearly always. */
 export function variedPrices(
@@ -25,10 +27,10 @@ export function variedPrices(
   return { lists, dearest: dearestOf(lists) }
 }
 
-/** A model that sells at these prices, whichever server answers. */
-export function withPrices(model: Model, prices: Prices): Model {
+/** A model that sells at these prices, whichever server answers at whichever hour. */
+export function withPrices({ hours: _, ...model }: Model, prices: Prices): Model {
   if (!model.varied) return { ...model, prices }
-  const route = model.route.map(({ prices: _, ...step }) => step)
+  const route = model.route.map(({ prices: __, ...step }) => step)
   return { ...model, prices, route, varied: undefined }
 }
 

@@ -18,6 +18,7 @@ import type { UnitOfWork } from '../ledger/unit-of-work.ts'
 import type { Bound } from '../models/bound.ts'
 import { builtinUpstreamId } from '../models/builtins.ts'
 import type { Model } from '../models/model.ts'
+import { modelAt } from '../models/price-hours.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import { commitInput } from '../proof/receipts/receipt.ts'
 import type {
@@ -97,7 +98,7 @@ export class Opening extends LiveRun implements Command<OpenedRun> {
     // Before the command, which is to be short.
     this.seed = deps.random.bytes(32)
     this.inputCommitment = commitInput(this.seed, wish.received)
-    const list = deps.catalogue.priceListOf(model)
+    const list = deps.catalogue.priceListOf(wish.model)
     this.priceList = quote ? `${quotePrefix}${quote.digest}` : `${list.id}@${list.version}`
   }
 
@@ -116,8 +117,11 @@ export class Opening extends LiveRun implements Command<OpenedRun> {
   }
 
   decide(unit: UnitOfWork): OpenedRun {
-    const { deps, account: accountId, wish, model, most: bound, quote } = this
+    const { deps, account: accountId, wish, most: bound, quote } = this
     if (!wish) throw new Error(`run ${this.id} has begun`)
+    // The hour in which the hold is made counts, also for a run that asked before it.
+    if (wish.model.hours && !quote) this.model = modelAt(wish.model, unit.now)
+    const { model } = this
     const { once } = wish
     // The connection may have broken since the check: this one may reach another server.
     deps.heads.assertOpen()

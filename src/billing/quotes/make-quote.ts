@@ -12,6 +12,7 @@ import { refuse, refuseField } from '../../kernel/refusal.ts'
 import type { Once } from '../../ledger/once.ts'
 import { costOf } from '../../models/meter.ts'
 import type { Model } from '../../models/model.ts'
+import { modelAt } from '../../models/price-hours.ts'
 import { ratesOf } from '../../models/quoted-rates.ts'
 import { holdLines } from '../../models/rates.ts'
 import { dearestPrices } from '../../models/step-prices.ts'
@@ -100,7 +101,9 @@ export async function makeQuote(deps: Needs, asked: QuoteRequest): Promise<Quote
 async function quoteOf(deps: Needs, { caller, model, wish }: QuoteRequest): Promise<Quote> {
   const isForAny = wish.account === 'any'
   const tier = tierOf(model, wish.service_tier)
-  const prices = dearestPrices(model)
+  const now = deps.clock.now()
+  // The hour of the quote counts, also for runs at another one.
+  const prices = dearestPrices(modelAt(model, now))
   const rates = ratesOf(prices, tier)
   if (rates.length > ratesMost) {
     refuse('invalid_request', `This model has more than ${ratesMost} rates, too many for a quote.`)
@@ -119,7 +122,6 @@ async function quoteOf(deps: Needs, { caller, model, wish }: QuoteRequest): Prom
     )
   }
   const { id: list, version } = deps.catalogue.priceListOf(model)
-  const now = deps.clock.now()
   return {
     id: deps.ids.make('quote'),
     issuer: deps.settings.issuer,
