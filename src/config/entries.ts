@@ -209,7 +209,10 @@ export const lists = {
     price_nusd: optional(nusd, 'Price of a period.'),
     period: optional(oneOf('month', 'none'), 'How often it is paid; none: once.'),
     discount_bps: optional(integer('0.01 %', 0, 10_000), 'Discount on every run.'),
-    models: optional(listOf(words), 'Models in the plan, as globs. Default: all.'),
+    models: optional(
+      listOf(words),
+      'Models in the plan, as globs, or tables with a discount of their own. Default: all.',
+    ),
   },
   webhooks: webhookFields,
   witnesses: witnessFields,
@@ -241,9 +244,6 @@ export type UpstreamConfig = Omit<UpstreamEntry, 'api_key_env' | 'api_key_file'>
   /** Set where the operator says what it takes of its protocol. */
   dialect?: Dialect
 }
-
-/** A plan; an undefined member has the value that the plan's name has, or the usual one. */
-export type PlanConfig = ValuesOf<typeof lists.plans> & { limits: ValuesOf<typeof planLimits> }
 
 /** Finds what an upstream needs to know secretly; undefined after adding to the problems. */
 export type FindSecret = {
@@ -296,15 +296,4 @@ export function readUpstreams(
   })
   refuseTwice('upstreams', upstreams, problems)
   return upstreams
-}
-
-export function readPlans(raw: unknown, problems: string[]): PlanConfig[] {
-  const plans = readList('plans', raw, problems, (entry, where) => {
-    const { limits = {}, ...rest } = isTable(entry) ? entry : {}
-    const plan = readTable(lists.plans, rest, where, problems)
-    const read = readTable(planLimits, limits, `${where}.limits`, problems)
-    return plan && read ? { ...plan, limits: read } : undefined
-  })
-  refuseTwice('plans', plans, problems)
-  return plans
 }

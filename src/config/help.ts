@@ -5,6 +5,7 @@ import { lists, modelTables, planLimits } from './entries.ts'
 import { evidenceFields } from './evidence-entries.ts'
 import { keyFields } from './key-entries.ts'
 import { hoursFields, stepFields } from './model-entries.ts'
+import { planModelFields } from './plan-entries.ts'
 import type { Setting, Settings } from './setting.ts'
 import { type Row, rows } from './table.ts'
 import type { Reader } from './values.ts'
@@ -66,6 +67,7 @@ const entryTables: [heading: string, settings: Settings][] = [
   ['[[models.hours]]', { ...hoursFields, ...stepLists } as Settings],
   ['a step of route', { ...stepFields, ...stepLists, ...prefixed('cost', costTables) }],
   ['[[plans]]', lists.plans as Settings],
+  ['a table in models of a plan', planModelFields as Settings],
   ['[plans.limits]', planLimits as Settings],
   ['[[webhooks]]', lists.webhooks as Settings],
   ['[[witnesses]]', lists.witnesses as Settings],

@@ -22,22 +22,18 @@ export type BelowCost = {
   hours?: string | undefined
 }
 
-type Discount = { bps: number; covers(model: string): boolean }
-
-const noDiscount: Discount = { bps: 0, covers: () => true }
-
 /**
  * Lists what is sold below cost: of each step and meter the first tier and band where it is. With a
- * discount, only what that brings below cost.
+ * discount, in 0.01 %, only what that brings below cost.
  */
-export function belowCost(models: readonly Model[], discount?: Discount): BelowCost[] {
+export function belowCost(models: readonly Model[], discountBps?: number): BelowCost[] {
   return models.flatMap((model) => {
     if (model.status === 'disabled') return []
-    const plain = lossesByHour(model, noDiscount)
-    if (!discount) return plain
-    if (discount.bps === 0 || !discount.covers(model.id)) return []
+    const plain = lossesByHour(model, 0)
+    if (discountBps === undefined) return plain
+    if (discountBps === 0) return []
     const known = new Set(plain.map(nameOf))
-    return lossesByHour(model, discount).filter((one) => !known.has(nameOf(one)))
+    return lossesByHour(model, discountBps).filter((one) => !known.has(nameOf(one)))
   })
 }
 
@@ -65,12 +61,12 @@ const unitOf = (meter: Meter): string =>
 const nameOf = ({ step, meter }: BelowCost): string => `${step} ${meter}`
 
 /** Lists losses, those of each step and meter once, with the first hours that have them. */
-function lossesByHour(model: Model, discount: Discount): BelowCost[] {
+function lossesByHour(model: Model, bps: number): BelowCost[] {
   const { hours } = model
-  if (!hours) return lossesOf(model, discount)
+  if (!hours) return lossesOf(model, bps)
   const found = new Map<string, BelowCost>()
   for (const { of, model: then } of [{ of: undefined, model: hours.usual }, ...hours.windows]) {
-    for (const loss of lossesOf(then, discount)) {
+    for (const loss of lossesOf(then, bps)) {
       const name = nameOf(loss)
       if (!found.has(name)) found.set(name, { ...loss, hours: of && hoursText(of) })
     }
@@ -78,7 +74,7 @@ function lossesByHour(model: Model, discount: Discount): BelowCost[] {
   return [...found.values()]
 }
 
-function lossesOf(model: Model, { bps }: Discount): BelowCost[] {
+function lossesOf(model: Model, bps: number): BelowCost[] {
   const found = new Map<string, BelowCost>()
   for (const step of model.route) {
     if (!step.cost) continue

@@ -1,6 +1,6 @@
 /** The command that opens a run: its hold, and the row that it becomes. */
 import { assertModelInPlan, assertUsable, type Caller } from '../access/keys/key.ts'
-import type { Plan } from '../access/plan.ts'
+import { discountFor, type Plan } from '../access/plan.ts'
 import type { Deps } from '../app/deps-port.ts'
 import { quoteRows } from '../billing/quotes/quote-rows.ts'
 import { takeUse, usableQuote } from '../billing/quotes/quoted.ts'
@@ -135,7 +135,7 @@ export class Opening extends LiveRun implements Command<OpenedRun> {
     const plan = deps.plans.of(account, unit.now)
     assertModelInPlan(plan, model.id)
     assertCircuitClosed(deps.upstreams, model, accountId)
-    const discountBps = discountOf(plan, quote)
+    const discountBps = discountOf(plan, model, quote)
     const room = wish.fit ? mostFor(unit, accountId, chain) : maxNusd
     const fitted = wish.fit ? fitBound(model, bound, room, discountBps) : bound
     const hold = holdOf(model, fitted, discountBps)
@@ -248,8 +248,10 @@ const throwPassed = (passed: Passed): never => {
 }
 
 /** The discount of the plan, or the promised one if that is more. */
-const discountOf = ({ discountBps }: Plan, quote: QuoteRow | undefined): number =>
-  quote ? Math.max(discountBps, Number(quote.quote.discount_bps)) : discountBps
+function discountOf(plan: Plan, model: Model, quote: QuoteRow | undefined): number {
+  const bps = discountFor(plan, model.id)
+  return quote ? Math.max(bps, Number(quote.quote.discount_bps)) : bps
+}
 
 const limitIn = (body: JsonObject = {}): string =>
   isSet(body['max_completion_tokens']) ? 'max_completion_tokens' : 'max_tokens'

@@ -5,6 +5,7 @@ import {
   assertUsable,
   type Caller,
 } from '../../access/keys/key.ts'
+import { discountFor } from '../../access/plan.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Hex, toHex } from '../../kernel/hex.ts'
 import { maxNusd } from '../../kernel/money.ts'
@@ -108,7 +109,7 @@ async function quoteOf(deps: Needs, { caller, model, wish }: QuoteRequest): Prom
   if (rates.length > ratesMost) {
     refuse('invalid_request', `This model has more than ${ratesMost} rates, too many for a quote.`)
   }
-  const discountBps = isForAny ? 0 : caller.plan.discountBps
+  const discountBps = isForAny ? 0 : discountFor(caller.plan, model.id)
   const most = {
     inputTokens: wish.max_input_tokens,
     outputTokens: model.kind === 'embedding' ? 0 : wish.max_output_tokens,
