@@ -1,6 +1,8 @@
 /** Reads and changes the prices that an entry of a model has in the configuration file. */
 import { exactEntry, readableOf, toDollars } from '../../config/money-values.ts'
 import { max } from '../../kernel/money.ts'
+import { belowCost } from '../../models/below-cost.ts'
+import { builtinUpstreamId } from '../../models/builtins.ts'
 import type { Meter } from '../../models/meter.ts'
 import type { Model } from '../../models/model.ts'
 import { rateSections } from '../../models/pages/shown-rates.ts'
@@ -73,6 +75,19 @@ export function marginsOf(before: Model | undefined, after: Model | undefined): 
     const cost = known.length === 0 ? undefined : known.reduce(max)
     return { meter, before: old.get(meter), after: pusd, cost }
   })
+}
+
+/** The meter of a price that falls where a step sells at it whose cost is not known. */
+export function guessedCut(before: Model | undefined, after: Model | undefined): Meter | undefined {
+  if (!before || !after) return undefined
+  const isUnknown = after.route.some(
+    ({ upstream, cost, prices }) => !cost && !prices && upstream !== builtinUpstreamId,
+  )
+  if (!isUnknown) return undefined
+  // A price has fallen where it is below the one before, of any tier and band, as below a cost.
+  const route = [{ upstream: '', model: '', cost: before.prices }]
+  const { hours: _, varied: __, ...usual } = after
+  return belowCost([{ ...usual, status: 'live', route }])[0]?.meter
 }
 
 const ratesOf = (model: Pick<Model, 'prices' | 'kind'>): Map<Meter, bigint> =>
