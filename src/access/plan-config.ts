@@ -2,6 +2,9 @@
 import type { Nusd } from '../kernel/money.ts'
 import { freeId, type Plan, type PlanLimits, type Plans, plansOf } from './plan.ts'
 
+/** Models with a discount of their own in a plan. */
+export type ModelDiscount = { match: string; discount_bps?: number | undefined }
+
 /** An entry of the configuration; undefined members take the default. */
 export type PlanEntry = {
   id: string
@@ -9,7 +12,7 @@ export type PlanEntry = {
   price_nusd?: Nusd | undefined
   period?: 'month' | 'none' | undefined
   discount_bps?: number | undefined
-  models?: readonly string[] | undefined
+  models?: readonly (string | ModelDiscount)[] | undefined
   limits: {
     rpm?: number | undefined
     concurrency?: number | undefined
@@ -103,8 +106,19 @@ function merge(plan: Plan, entry: PlanEntry | undefined): Plan {
       maxDepth: limits.max_depth ?? plan.limits.maxDepth,
       historyDays: limits.history_days ?? plan.limits.historyDays,
     },
-    models: entry.models ?? plan.models,
+    models: entry.models?.map((one) => (typeof one === 'string' ? one : one.match)) ?? plan.models,
+    ...discountsOf(entry.models),
   }
+}
+
+/** Nothing where no model has a discount of its own. */
+function discountsOf(models: PlanEntry['models'] = []): Pick<Plan, 'discounts'> {
+  const discounts = models.map((one) =>
+    typeof one === 'string'
+      ? { match: one, discountBps: undefined }
+      : { match: one.match, discountBps: one.discount_bps },
+  )
+  return discounts.some(({ discountBps }) => discountBps !== undefined) ? { discounts } : {}
 }
 
 function within(plan: Plan, server: ServerLimits): Plan {

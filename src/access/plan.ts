@@ -1,5 +1,6 @@
 /** Plans: what a period costs, the discount of every run, and what an account may use. */
 import type { Millis } from '../kernel/clock.ts'
+import { matchesGlob } from '../kernel/glob.ts'
 import type { Nusd } from '../kernel/money.ts'
 import type { AccountRow } from '../storage/db/schema/schema.ts'
 
@@ -14,7 +15,12 @@ export type Plan = {
   limits: PlanLimits
   /** Globs of the models it allows; empty for all. */
   models: readonly string[]
+  /** Its globs in order, if any of them has a discount of its own. */
+  discounts?: readonly PlanModels[] | undefined
 }
+
+/** Models of a plan, with their own discount in place of the plan's. */
+export type PlanModels = { match: string; discountBps: number | undefined }
 
 export type PlanLimits = {
   /** Requests a minute of one key. */
@@ -39,6 +45,16 @@ export type Plans = {
   /** The plan of an account at a time: the free one once its own has ended or is gone. */
   of(account: Pick<AccountRow, 'plan' | 'planUntil'>, now: Millis): Plan
 }
+
+/** The discount that a plan has for a model alone: that of the first glob which names it. */
+export const ownDiscountFor = ({ discounts }: Plan, model: string): number | undefined =>
+  discounts?.find(({ match }) => matchesGlob(match, model))?.discountBps
+
+/** The discount of a run, in 0.01 %. */
+export const discountFor = (plan: Plan, model: string): number =>
+  plan.discounts === undefined
+    ? plan.discountBps
+    : (ownDiscountFor(plan, model) ?? plan.discountBps)
 
 /** The plan of an account that has bought none. */
 export const freeId = 'free'

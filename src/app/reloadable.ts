@@ -10,7 +10,7 @@ import { suspendsSeen } from '../kernel/suspend-detector.ts'
 import { type Catalogue, makeCatalogue } from '../models/catalogue.ts'
 import { liveCatalogue } from '../models/live-catalogue.ts'
 import { firstByteMsOf } from '../models/patience.ts'
-import { writePrices } from '../models/prices.ts'
+import { writeModelPrices } from '../models/prices.ts'
 import { Breaker } from '../models/upstream/breaker.ts'
 import { builtinUpstream } from '../models/upstream/builtin.ts'
 import { liveUpstreams } from '../models/upstream/live-upstreams.ts'
@@ -78,7 +78,7 @@ async function versionedCatalogue(
 ): Promise<Catalogue> {
   const upstreamIds = [...inProcess, ...upstreams].map(({ id }) => id)
   const { priceList, list } = makeCatalogue({ models, upstreamIds })
-  const prices = list().map(({ id, prices: own }) => ({ id, ...writePrices(own, String) }))
+  const prices = list().map((model) => ({ id: model.id, ...writeModelPrices(model, String) }))
   const stored = { id: priceList.id, digest: priceList.digest, content: canonical(prices) }
   const version = await ensurePriceList(db, logStore, stored, clock.now())
   return makeCatalogue({ models, upstreamIds, aliases, version })

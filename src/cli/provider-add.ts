@@ -1,10 +1,8 @@
 /** `provider add`: an upstream and its models in the configuration, with a key and prices. */
-import { rmSync } from 'node:fs'
 import type { Command } from 'commander'
-import { sayingOf } from '../app/logging.ts'
 import { chooseModels, lackingNames } from '../app/providers/ask.ts'
 import { readConfigText } from '../app/providers/config-file.ts'
-import { keyFileFor, storeKey } from '../app/providers/key-file.ts'
+import { keyFileFor } from '../app/providers/key-file.ts'
 import {
   discountsAbove,
   type KeyPlace,
@@ -25,6 +23,7 @@ import { isBaseUrl } from '../models/providers/provider.ts'
 import { configOf, Exit, exitCodes, print, printJson, say, withSettings } from './context.ts'
 import { diffText, pathOf, writeText } from './model-changes.ts'
 import { writeOut } from './output.ts'
+import { tookKey, writeWithKey } from './provider-key.ts'
 import {
   assertSettings,
   findKey,
@@ -43,6 +42,7 @@ type AddOptions = Record<string, unknown> & {
   markup?: Decimal
   keyFile?: string
   keyEnv?: string
+  anotherKey?: boolean
   set: Record<string, string>
   at?: string
   input?: Decimal
@@ -61,6 +61,7 @@ export function addCommand(provider: Command): void {
     .option('--markup <percent>', 'sell at cost plus this, such as 10%', readFactor)
     .option('--key-file <file>', 'read the key from this file; - for stdin')
     .option('--key-env <name>', 'let the server read the key from this variable; store no copy')
+    .option('--another-key', 'add the key to an upstream that is there; both share its requests')
     .option(
       '--set <name=value>',
       'a part of its address, such as region=eu-west-1',
@@ -101,6 +102,8 @@ async function add(name: string, options: AddOptions): Promise<void> {
   }
   const { key, variable } = await findKey(provider, options)
   const access = { apiKey: key, settings, baseUrl: options.at }
+  const there = { config, path, text: read, id, present, key }
+  if (await tookKey(there, options, () => offersFrom(provider, access, {}))) return
   const { input, output, context: contextTokens } = options
   const prices = input && { input_pusd: input, ...(output && { output_pusd: output }) }
   const offers = await offersFrom(provider, access, { contextTokens, prices })
@@ -124,14 +127,7 @@ async function add(name: string, options: AddOptions): Promise<void> {
     )
     return
   }
-  // The key goes first: a configuration that names a missing key would stop a server's next start.
-  const isStored = copy !== undefined && key !== undefined && keepKey(copy, key)
-  try {
-    writeText(path, fresh, read)
-  } catch (error) {
-    if (isStored) rmSync(copy, { force: true })
-    throw error
-  }
+  writeWithKey(copy, key, () => writeText(path, fresh, read))
   const told = tellServer(config)
   if (options.json) {
     const added = diff.added.map((model) => model.id)
@@ -184,15 +180,4 @@ function tellIncomplete(
   if (unpriced) say(`No price is published of ${unpriced}: add --models, --input and --output.`)
   if (unbounded) say(`No context is published of ${unbounded}: add --models and --context.`)
   if (unmetered) say(`Billed by units without a meter here: ${unmetered}.`)
-}
-
-/** @throws Exit 1 when the folder or the file cannot be written, or another command wrote it */
-function keepKey(file: string, key: string): true {
-  try {
-    storeKey(file, key)
-    return true
-  } catch (error) {
-    const why = `${file} cannot be made for the key: ${sayingOf(error)}`
-    throw new Exit(exitCodes.failed, `${why}. Nothing was changed.`)
-  }
 }

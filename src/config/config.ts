@@ -3,11 +3,13 @@ import { parse, TomlError } from 'smol-toml'
 import { planFaults } from '../access/plan-config.ts'
 import type { ShardEntry } from '../kernel/shard.ts'
 import { aliasFaults } from '../models/aliases.ts'
+import { makeCatalogue } from '../models/catalogue.ts'
 import { faultsOf, type ModelConfig } from '../models/model-config.ts'
 import { withoutDisabled } from './disabled-upstreams.ts'
-import { lists, type PlanConfig, readPlans } from './entries.ts'
+import { lists } from './entries.ts'
 import { readModels } from './model-entries.ts'
 import { namesOf, rawIn } from './money-values.ts'
+import { type PlanConfig, planLosses, readPlans } from './plan-entries.ts'
 import { isTable, readValue, unknownKey, type ValuesOf } from './setting.ts'
 import { findShards } from './shard-map.ts'
 import { type Row, rows, table } from './table.ts'
@@ -113,6 +115,9 @@ export function loadConfig(inputs: Inputs): LoadedConfig {
   const shards = findShards(rest.shard, inputs.readFile, problems)
   problems.push(...planFaults(entries.plans).map((fault) => `plans: ${fault}`))
   if (problems.length > 0) return { problems }
+  const models = withoutDisabled(entries.models, entries.upstreams)
+  const losses = planLosses(entries.plans, makeCatalogue({ models, upstreamIds }).list())
+  if (losses.length > 0) return { problems: losses.map((loss) => `plans: below cost: ${loss}`) }
   const config = {
     ...top,
     // URL drops port 80, as a browser does in the origins it sends.
@@ -121,7 +126,7 @@ export function loadConfig(inputs: Inputs): LoadedConfig {
       top.database_url ?? `sqlite:${top.data.replace(/(?<!\/)\/+$/, '')}/counterfoil.db`,
     ...rest,
     ...entries,
-    models: withoutDisabled(entries.models, entries.upstreams),
+    models,
     shards,
   }
   return { config, sources }

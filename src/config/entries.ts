@@ -2,8 +2,7 @@
 import { isPerToken, ofEachRate, rateMeaning } from '../models/rate-fields.ts'
 import { tokenizerNames } from '../models/tokenizers/tokenizer.ts'
 import { amount } from './money-values.ts'
-import { readList, refuseTwice } from './read-list.ts'
-import { isTable, needed, optional, readTable, type ValuesOf } from './setting.ts'
+import { needed, optional } from './setting.ts'
 import { upstreamFields } from './upstream-entries.ts'
 import { decimal, flag, upstreamId as id, integer, listOf, oneOf, text } from './values.ts'
 import { webhookFields } from './webhook-entries.ts'
@@ -121,7 +120,10 @@ export const lists = {
     price_nusd: optional(nusd, 'Price of a period.'),
     period: optional(oneOf('month', 'none'), 'How often it is paid; none: once.'),
     discount_bps: optional(integer('0.01 %', 0, 10_000), 'Discount on every run.'),
-    models: optional(listOf(words), 'Models in the plan, as globs. Default: all.'),
+    models: optional(
+      listOf(words),
+      'Models in the plan, as globs, or tables with a discount of their own. Default: all.',
+    ),
   },
   webhooks: webhookFields,
   witnesses: witnessFields,
@@ -135,17 +137,3 @@ export const planLimits = {
   max_depth: optional(integer('levels', 0, 4), 'Levels of keys below a key.'),
   history_days: optional(integer('days', 1, 36_500), 'How far back runs are shown.'),
 } as const
-
-/** A plan; an undefined member has the value that the plan's name has, or the usual one. */
-export type PlanConfig = ValuesOf<typeof lists.plans> & { limits: ValuesOf<typeof planLimits> }
-
-export function readPlans(raw: unknown, problems: string[]): PlanConfig[] {
-  const plans = readList('plans', raw, problems, (entry, where) => {
-    const { limits = {}, ...rest } = isTable(entry) ? entry : {}
-    const plan = readTable(lists.plans, rest, where, problems)
-    const read = readTable(planLimits, limits, `${where}.limits`, problems)
-    return plan && read ? { ...plan, limits: read } : undefined
-  })
-  refuseTwice('plans', plans, problems)
-  return plans
-}

@@ -4,6 +4,8 @@ import { dialectFields } from './dialect-entries.ts'
 import { lists, modelTables, planLimits } from './entries.ts'
 import { evidenceFields } from './evidence-entries.ts'
 import { keyFields } from './key-entries.ts'
+import { hoursFields, stepFields } from './model-entries.ts'
+import { planModelFields } from './plan-entries.ts'
 import type { Setting, Settings } from './setting.ts'
 import { type Row, rows } from './table.ts'
 import type { Reader } from './values.ts'
@@ -36,6 +38,11 @@ const costTables: Settings = {
   tiers: listed('list of tables', 'Costs of a tier of service, as in [[models.tiers]].'),
 }
 
+const stepLists: Settings = {
+  bands: listed('list of tables', 'Its prices for a longer input, as in [[models.bands]].'),
+  tiers: listed('list of tables', 'Its prices for a tier of service, as in [[models.tiers]].'),
+}
+
 const upstreams = {
   ...lists.upstreams,
   keys: listed('list of keys', 'Several keys in place of api_key_env and api_key_file; see below.'),
@@ -57,8 +64,10 @@ const entryTables: [heading: string, settings: Settings][] = [
   ['[[models]]', models],
   ['[[models.bands]]', modelTables.bands as Settings],
   ['[[models.tiers]]', modelTables.tiers as Settings],
-  ['a step of route', { ...modelTables.step, ...prefixed('cost', costTables) }],
+  ['[[models.hours]]', { ...hoursFields, ...stepLists } as Settings],
+  ['a step of route', { ...stepFields, ...stepLists, ...prefixed('cost', costTables) }],
   ['[[plans]]', lists.plans as Settings],
+  ['a table in models of a plan', planModelFields as Settings],
   ['[plans.limits]', planLimits as Settings],
   ['[[webhooks]]', lists.webhooks as Settings],
   ['[[witnesses]]', lists.witnesses as Settings],

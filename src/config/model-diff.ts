@@ -55,9 +55,10 @@ function contextOf(entry: ModelEntry): bigint {
 
 function whyLeft(before: ModelEntry, { kind }: ModelEntry, route: TomlValue | undefined) {
   if (before['kind'] !== undefined && before['kind'] !== kind) return `its kind is not ${kind}`
-  return before['route'] !== undefined && route === undefined
-    ? 'its route does not name this upstream'
-    : undefined
+  if (before['hours'] !== undefined) return 'it has hours with prices of their own'
+  if (before['route'] === undefined) return undefined
+  if (route === undefined) return 'its route does not name this upstream'
+  return sellsApart(before['route']) ? 'a step of its route has prices of its own' : undefined
 }
 
 /** The route with the new cost at the step of this upstream; undefined if there is no such step. */
@@ -72,6 +73,13 @@ function routeOf(before: ModelEntry, entry: ModelEntry, upstream: string): TomlV
   const kept = typeof own === 'string' ? { to: own } : (own as TomlTable)
   return route.with(at, { ...kept, cost: (wanted as TomlTable)['cost'] ?? {} })
 }
+
+/** Whether any step sells at other prices than its model, which an import knows nothing about. */
+const sellsApart = (route: TomlValue): boolean =>
+  Array.isArray(route) &&
+  (route as TomlValue[]).some(
+    (step) => typeof step === 'object' && managed.some((name) => Object.hasOwn(step, name)),
+  )
 
 const nameOf = (step: TomlValue | undefined): string =>
   typeof step === 'string' ? step : String((step as TomlTable | undefined)?.['to'] ?? '')

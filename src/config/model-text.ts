@@ -1,8 +1,10 @@
 /** Changes and adds `[[models]]` in the text of a configuration file; the rest stays as it is. */
 import { parse } from 'smol-toml'
+import { makeCatalogue } from '../models/catalogue.ts'
 import { faultsOf } from '../models/model-config.ts'
 import type { ModelEntry, TomlTable, TomlValue } from '../models/price-files/price-entry.ts'
 import { readModels } from './model-entries.ts'
+import { planLosses, readPlans } from './plan-entries.ts'
 import { itemsOf, type Statement, statementsOf } from './toml-statements.ts'
 
 /** The changes in the entry of a model. */
@@ -86,13 +88,17 @@ function rawList(text: string, list: ListName): TomlTable[] {
   return Array.isArray(entries) ? (entries as TomlTable[]) : []
 }
 
-/** Returns the errors in the models of a file. */
+/** Returns the errors in the models of a file, and of discounts that sell them below cost. */
 export function faultsIn(text: string): string[] {
-  const { models: raw, upstreams } = read(text)
+  const { models: raw, upstreams, plans: rawPlans } = read(text)
   const problems: string[] = []
   const models = readModels(raw, problems)
   const upstreamIds = Array.isArray(upstreams) ? upstreams.map((one) => String(one?.id)) : []
-  return [...problems, ...faultsOf({ models, upstreamIds })]
+  const faults = [...problems, ...faultsOf({ models, upstreamIds })]
+  if (faults.length > 0) return faults
+  // Faults of plans themselves are not of the models.
+  const plans = readPlans(rawPlans, [])
+  return planLosses(plans, makeCatalogue({ models, upstreamIds }).list())
 }
 
 const read = (text: string): Record<string, unknown> =>

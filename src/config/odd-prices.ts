@@ -1,5 +1,6 @@
 /** Finds prices that are a slip of the unit: a thousand or a million times off. */
 import { type Nusd, toPrice, toUsd } from '../kernel/money.ts'
+import { hoursText } from '../models/hours.ts'
 import { costFields, type PricesConfig, type RatesConfig } from '../models/rate-fields.ts'
 import type { Config } from './config.ts'
 import { readableOf } from './money-values.ts'
@@ -21,8 +22,14 @@ export function oddPrices(config: Config): string[] {
   return [
     ...config.models.flatMap((model) => [
       ...oddIn(model, model.id),
+      ...(model.hours ?? []).flatMap((one) => oddIn(one, `${model.id} from ${hoursText(one)}`)),
       ...(model.route ?? []).flatMap((step) =>
-        typeof step === 'string' || !step.cost ? [] : oddIn(step.cost, `the cost of ${step.to}`),
+        typeof step === 'string'
+          ? []
+          : [
+              ...(step.cost ? oddIn(step.cost, `the cost of ${step.to}`) : []),
+              ...(step.prices ? oddIn(step.prices, `${model.id} at ${step.to}`) : []),
+            ],
       ),
     ]),
     ...config.plans.flatMap(({ id, price_nusd: price }) =>

@@ -66,6 +66,14 @@ export const upstreamId = text(
   /^[a-z0-9][a-z0-9._-]{0,63}$/,
 )
 
+/** A time of a day up to `last`, 23:59 or its end. */
+export const clockTime = (last: '23:59' | '24:00'): Reader<string> =>
+  text(
+    'hh:mm',
+    `a time such as 16:30, at most ${last}`,
+    last === '24:00' ? /^(([01]\d|2[0-3]):[0-5]\d|24:00)$/ : /^([01]\d|2[0-3]):[0-5]\d$/,
+  )
+
 export const filePath = text('path', 'a path', /^[^\0]+$/)
 
 export function oneOf<const T extends string>(...choices: T[]): Reader<T> {

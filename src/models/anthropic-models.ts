@@ -2,6 +2,7 @@
 import type { JsonObject } from '../kernel/json-object.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Model } from './model.ts'
+import { dearestPrices } from './step-prices.ts'
 
 /**
  * The models of a chat, and the names that stand for one of them: clients that show only names they
@@ -36,10 +37,12 @@ export function toModelInfo(model: Model, id: string): JsonObject {
 }
 
 /** Lists what a model takes, with features that only its server knows and may refuse. */
-function capabilitiesOf({ features, imageTokensMax, pageTokensMax, prices }: Model): JsonObject {
+function capabilitiesOf(model: Model): JsonObject {
+  const { features, imageTokensMax, pageTokensMax } = model
+  const { card } = dearestPrices(model)
   const can = (supported: boolean) => ({ supported })
-  const reasons = features.includes('reasoning') || prices.card?.classes.reasoning !== undefined
-  const searches = prices.card?.classes.web_search !== undefined
+  const reasons = features.includes('reasoning') || card?.classes.reasoning !== undefined
+  const searches = card?.classes.web_search !== undefined
   return {
     batch: can(false),
     citations: can(true),

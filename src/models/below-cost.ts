@@ -1,8 +1,10 @@
 /** Finds models whose prices are below what a step of their route costs the operator. */
 import { type Nusd, type Pusd, toUsd } from '../kernel/money.ts'
+import { hoursText } from './hours.ts'
 import { inputClasses, type Meter, outputClasses } from './meter.ts'
 import type { Model, RouteStep } from './model.ts'
 import { type Prices, type RateStep, stepFor } from './rates.ts'
+import { pricesAt } from './step-prices.ts'
 
 /** A price below its cost, both in pico-USD a unit. */
 export type BelowCost = {
@@ -16,31 +18,30 @@ export type BelowCost = {
   tier: string | undefined
   /** The input that the runs are above, in tokens; 0 for all. */
   aboveInputTokens: number
+  /** The hours in which it is; undefined at all others. */
+  hours?: string | undefined
 }
-
-type Discount = { bps: number; covers(model: string): boolean }
-
-const noDiscount: Discount = { bps: 0, covers: () => true }
 
 /**
  * Lists what is sold below cost: of each step and meter the first tier and band where it is. With a
- * discount, only what that brings below cost.
+ * discount, in 0.01 %, only what that brings below cost.
  */
-export function belowCost(models: readonly Model[], discount?: Discount): BelowCost[] {
+export function belowCost(models: readonly Model[], discountBps?: number): BelowCost[] {
   return models.flatMap((model) => {
     if (model.status === 'disabled') return []
-    const plain = lossesOf(model, noDiscount)
-    if (!discount) return plain
-    if (discount.bps === 0 || !discount.covers(model.id)) return []
+    const plain = lossesByHour(model, 0)
+    if (discountBps === undefined) return plain
+    if (discountBps === 0) return []
     const known = new Set(plain.map(nameOf))
-    return lossesOf(model, discount).filter((one) => !known.has(nameOf(one)))
+    return lossesByHour(model, discountBps).filter((one) => !known.has(nameOf(one)))
   })
 }
 
 /** One finding in words, without a full stop. */
 export function belowCostWords({ model, step, meter, ...rest }: BelowCost): string {
-  const { price, cost, tier, aboveInputTokens } = rest
+  const { price, cost, tier, aboveInputTokens, hours } = rest
   const where = [
+    ...(hours === undefined ? [] : [hours]),
     ...(tier === undefined ? [] : [`tier ${tier}`]),
     ...(aboveInputTokens === 0 ? [] : [`above ${aboveInputTokens.toLocaleString('en-US')} tokens`]),
   ]
@@ -59,7 +60,21 @@ const unitOf = (meter: Meter): string =>
 
 const nameOf = ({ step, meter }: BelowCost): string => `${step} ${meter}`
 
-function lossesOf(model: Model, { bps }: Discount): BelowCost[] {
+/** Lists losses, those of each step and meter once, with the first hours that have them. */
+function lossesByHour(model: Model, bps: number): BelowCost[] {
+  const { hours } = model
+  if (!hours) return lossesOf(model, bps)
+  const found = new Map<string, BelowCost>()
+  for (const { of, model: then } of [{ of: undefined, model: hours.usual }, ...hours.windows]) {
+    for (const loss of lossesOf(then, bps)) {
+      const name = nameOf(loss)
+      if (!found.has(name)) found.set(name, { ...loss, hours: of && hoursText(of) })
+    }
+  }
+  return [...found.values()]
+}
+
+function lossesOf(model: Model, bps: number): BelowCost[] {
   const found = new Map<string, BelowCost>()
   for (const step of model.route) {
     if (!step.cost) continue
@@ -71,12 +86,10 @@ function lossesOf(model: Model, { bps }: Discount): BelowCost[] {
   return [...found.values()]
 }
 
-function* lossesAt(
-  { id, kind, prices }: Model,
-  { upstream, model }: RouteStep,
-  cost: Prices,
-  bps: number,
-): Generator<BelowCost> {
+function* lossesAt(of: Model, step: RouteStep, cost: Prices, bps: number): Generator<BelowCost> {
+  const { id, kind } = of
+  const prices = pricesAt(of, step)
+  const name = `${step.upstream}:${step.model}`
   const tiers = [undefined, ...(prices.card?.tiers.map(({ name }) => name) ?? [])]
   const edges = [prices, cost].flatMap(({ card }) => card?.bands ?? [])
   const above = [0, ...edges.map(({ aboveInputTokens }) => aboveInputTokens)]
@@ -87,8 +100,7 @@ function* lossesAt(
       const pairs = [...rated(sold, paid, kind === 'chat'), requests(prices, cost)]
       for (const { meter, price, cost: each } of pairs) {
         if (price * BigInt(10_000 - bps) >= each * 10_000n) continue
-        const step = `${upstream}:${model}`
-        yield { model: id, step, meter, price, cost: each, tier, aboveInputTokens }
+        yield { model: id, step: name, meter, price, cost: each, tier, aboveInputTokens }
       }
     }
   }

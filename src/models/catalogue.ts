@@ -13,8 +13,10 @@ import {
   type ModelConfig,
   toStep,
 } from './model-config.ts'
+import { withHours } from './price-hours.ts'
 import { toPrices, toPricesView } from './prices.ts'
 import type { ModelAnswer } from './shapes.ts'
+import { variedPrices } from './step-prices.ts'
 
 /** Every model there is, also disabled ones, and the version of all their prices. */
 export type Catalogue = {
@@ -76,11 +78,14 @@ function toModel(config: ModelConfig, builtin: Model | undefined): Model {
     pass: config.pass,
     ...(config.cache === 'auto' && { isCached: true }),
   }
-  return {
+  const prices = toPrices(config)
+  const varied = variedPrices(prices, base.route)
+  const model: Model = {
     ...base,
     name: config.name ?? base.name,
     ownedBy: config.owned_by ?? base.ownedBy,
-    prices: toPrices(config),
+    prices,
+    ...(varied && { varied }),
     bytesPerToken: config.bytes_per_token ?? base.bytesPerToken,
     ...(config.bytes_per_token !== undefined && { isBytesPerTokenSet: true as const }),
     ...(config.on_disconnect !== undefined && { onDisconnect: config.on_disconnect }),
@@ -88,6 +93,7 @@ function toModel(config: ModelConfig, builtin: Model | undefined): Model {
     status: config.status ?? base.status,
     terminal: config.terminal ?? false,
   }
+  return withHours(model, config.hours ?? [])
 }
 
 /** The features of a model; images and files only as far as they have a bound. */
@@ -102,7 +108,7 @@ function featuresOf(model: Model, named: readonly string[]): string[] {
 /** SHA-256 over the JCS (RFC 8785) of all prices, models in the order of their ids. */
 function digestOf(models: readonly Model[]): string {
   const sorted = models.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-  return sha256Hex(canonical(sorted.map(({ id, prices }) => ({ id, ...toPricesView(prices) }))))
+  return sha256Hex(canonical(sorted.map((model) => ({ id: model.id, ...toPricesView(model) }))))
 }
 
 /** A model as `/v1/models` shows it: OpenAI's object and ours. Its route stays inside. */
@@ -119,7 +125,7 @@ export function toModelView(model: Model, aliases: Aliases = {}): ModelAnswer {
     status: model.status,
     context_tokens: model.contextTokens,
     max_output_tokens: model.maxOutputTokens,
-    prices: toPricesView(model.prices),
+    prices: toPricesView(model),
     overhead_tokens: { per_message: model.overhead.perMessage, fixed: model.overhead.fixed },
     input_bound: {
       bytes_per_token: model.holdBytesPerToken ?? 1,

@@ -2,6 +2,7 @@
 import { maxNusd } from '../kernel/money.ts'
 import type { Aliases } from './aliases.ts'
 import { builtinModels } from './builtins.ts'
+import { faultsOfHours, type Hours } from './hours.ts'
 import type { ModelKind } from './meter.ts'
 import type { Balance, Model, OnDisconnect, RouteStep } from './model.ts'
 import { toPrices } from './prices.ts'
@@ -9,12 +10,16 @@ import { type Price, type PricesConfig, type RatesConfig, rateFields } from './r
 import { ordinaryTiers } from './tiers.ts'
 import type { TokenizerName } from './tokenizers/tokenizer.ts'
 
-/** A step of a route with what it costs the operator. */
+/** A step of a route: what it costs the operator, and its prices if not the model's. */
 export type StepConfig = {
   to: string
   weight?: number | undefined
   cost?: PricesConfig | undefined
+  prices?: PricesConfig | undefined
 }
+
+/** Prices in some hours of the week. */
+export type HoursConfig = PricesConfig & Hours
 
 /**
  * One `[[models]]` of the configuration. What a model needs and lacks is named by
@@ -25,10 +30,12 @@ export type StepConfig = {
 export type ModelConfig = PricesConfig & {
   id: string
   name?: string | undefined
-  /** Each `upstream:model`, split at the first colon, or a table with `to`, `weight`, `cost`. */
+  /** Each `upstream:model`, split at the first colon, or a table with more of the step. */
   route?: (string | StepConfig)[] | undefined
   /** `weight` where the first step of the route has a weight, else `order`, when absent. */
   balance?: Balance | undefined
+  /** Hours with prices of their own. */
+  hours?: HoursConfig[] | undefined
   kind?: ModelKind | undefined
   context_tokens?: number | undefined
   /** Needed for chat, 0 for an embedding. */
@@ -77,7 +84,9 @@ export function faultsOf({ models, upstreamIds }: CatalogueConfig): string[] {
     const { bytes_per_token: bytes } = config
     if (bytes !== undefined && !(bytes >= 1 && bytes <= 16)) say('bytes_per_token is not 1…16')
     const builtin = builtinModels.find((model) => model.id === config.id)
-    checkPrices(config, builtin?.kind ?? config.kind, say)
+    const kind = builtin?.kind ?? config.kind
+    checkPrices(config, kind, say)
+    checkHours(config, kind, say)
     if (!builtin) checkServed(config, known, say)
     else if (config.route?.length) say('is built in and takes no route')
     else if (config.balance !== undefined) say('is built in and takes no balance')
@@ -173,7 +182,36 @@ function checkServed(config: ModelConfig, upstreamIds: Set<string>, say: FaultSi
     if (typeof step !== 'string' && step.cost) {
       checkPrices(step.cost, config.kind, (words) => say(`route "${name}": cost ${words}`))
     }
+    if (typeof step !== 'string' && step.prices) {
+      const sayOf = (words: string) => say(`route "${name}": ${words}`)
+      checkPrices(step.prices, config.kind, sayOf)
+      checkAlike(config, step.prices, sayOf)
+    }
   }
+}
+
+function checkHours(config: ModelConfig, kind: ModelKind | undefined, say: FaultSink): void {
+  const { hours = [] } = config
+  for (const fault of faultsOfHours(hours)) say(`hours: ${fault}`)
+  for (const one of hours) {
+    const sayOf = (words: string) => say(`hours from ${one.from} to ${one.to}: ${words}`)
+    checkPrices(one, kind, sayOf)
+    checkAlike(config, one, sayOf)
+  }
+}
+
+/** All that a request can ask of a model has a price at each step and hour: tiers, searches. */
+function checkAlike(model: PricesConfig, prices: PricesConfig, say: FaultSink): void {
+  const [wanted, named] = [model, prices].map(({ tiers = [] }) => tiers.map(({ name }) => name))
+  for (const name of wanted ?? []) {
+    if (!named?.includes(name)) say(`needs prices of the tier "${name}", which the model has`)
+  }
+  for (const name of named ?? []) {
+    if (!wanted?.includes(name)) say(`has the tier "${name}", which the model has not`)
+  }
+  const [searched, priced] = [model, prices].map((of) => of.web_search_nusd !== undefined)
+  if (searched && !priced) say('needs web_search_nusd, which the model has')
+  if (priced && !searched) say('has web_search_nusd, which the model has not')
 }
 
 /** Undefined where the order is fixed. */
@@ -188,8 +226,13 @@ export function balanceOf({ route = [], balance }: ModelConfig): Balance | undef
 export function toStep(step: string | StepConfig): RouteStep {
   const place = toPlace(nameOf(step))
   if (typeof step === 'string') return place
-  const { weight, cost } = step
-  return { ...place, ...(weight && { weight }), ...(cost && { cost: toPrices(cost) }) }
+  const { weight, cost, prices } = step
+  return {
+    ...place,
+    ...(weight && { weight }),
+    ...(cost && { cost: toPrices(cost) }),
+    ...(prices && { prices: toPrices(prices) }),
+  }
 }
 
 const weightOf = (step: string | StepConfig): number | undefined =>

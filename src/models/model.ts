@@ -1,4 +1,6 @@
 /** A model: its prices, its limits and its route. */
+import type { ZoneName } from '../kernel/zone.ts'
+import type { Hours } from './hours.ts'
 import type { ModelKind } from './meter.ts'
 import type { Prices } from './rates.ts'
 import type { TokenizerName } from './tokenizers/tokenizer.ts'
@@ -13,7 +15,12 @@ export type Model = {
   contextTokens: number
   /** Most tokens of one answer; 0 for an embedding. */
   maxOutputTokens: number
+  /** The prices of all steps without their own. */
   prices: Prices
+  /** All prices at which its runs can be charged, if steps of its route have their own. */
+  varied?: VariedPrices | undefined
+  /** Its prices by the hour, if they depend on it; a run has those of the hour of its hold. */
+  hours?: PriceHours | undefined
   features: string[]
   /** Tried in order, before the first byte. */
   route: RouteStep[]
@@ -54,9 +61,35 @@ export type Balance = 'order' | 'weight' | 'latency' | 'cost' | 'least-busy'
 
 /**
  * `cost` is what the operator pays for a run there, if that is known; no account sees it. Steps
- * with a weight that stand together are one group.
+ * with a weight that stand together are one group. `prices` take the place of the model's in the
+ * runs that this step answers.
  */
-export type RouteStep = { upstream: string; model: string; cost?: Prices; weight?: number }
+export type RouteStep = {
+  upstream: string
+  model: string
+  cost?: Prices
+  weight?: number
+  prices?: Prices
+}
+
+/** The prices of a model some of whose steps have their own. */
+export type VariedPrices = {
+  /** The lists at which a run can be charged, each once. */
+  lists: readonly Prices[]
+  /** The dearest rate of each meter among them: no run costs more than at these. */
+  dearest: Prices
+}
+
+/** The prices of a model by the hour of the week, as the clocks of one zone show it. */
+export type PriceHours = {
+  zone: ZoneName
+  /** The model at the prices of some hours. No two are on at one moment. */
+  windows: readonly { of: Hours; model: Model }[]
+  /** The model at all other hours. */
+  usual: Model
+  /** The dearest rate of each meter at any hour. */
+  dearest: Prices
+}
 
 /** A version of all prices; a receipt names it as `id@version`. */
 export type PriceList = { id: string; version: number; digest: string }

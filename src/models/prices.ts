@@ -1,5 +1,8 @@
 /** Prices as the configuration, the price list and the API write them. */
 import { toJsonInteger } from '../kernel/money.ts'
+import { utcZone } from '../kernel/zone.ts'
+import { days } from './hours.ts'
+import type { Model } from './model.ts'
 import { type PricesConfig, type RatesConfig, rateFields } from './rate-fields.ts'
 import { makePrices, type Prices, type Rates } from './rates.ts'
 
@@ -45,8 +48,8 @@ function namedRates<T>(rates: Rates, write: (amount: bigint) => T): NamedRates<T
 }
 
 /**
- * All rates of a model: what price lists are digested over, and what is shown. A model without
- * classes, bands and tiers has three members.
+ * All rates of one list of prices: what price lists are digested over, and what is shown. Without
+ * classes, bands and tiers there are three members.
  */
 export function writePrices<T>(prices: Prices, write: (amount: bigint) => T) {
   const { inputPusd, outputPusd, requestNusd, card } = prices
@@ -65,4 +68,39 @@ export function writePrices<T>(prices: Prices, write: (amount: bigint) => T) {
   }
 }
 
-export const toPricesView = (prices: Prices) => writePrices(prices, toJsonInteger)
+type PricesOf = Pick<Model, 'prices' | 'route' | 'varied' | 'hours'>
+
+/**
+ * The prices of a model, and beside them those of some hours and those of other servers of its
+ * route, each once: it stays hidden which server they are of.
+ */
+export function writeModelPrices<T>(model: PricesOf, write: (amount: bigint) => T) {
+  const hours = model.hours?.windows.map(({ of, model: { prices } }) => ({
+    from: of.from,
+    to: of.to,
+    days: [...(of.days ?? days)],
+    zone: of.zone ?? utcZone,
+    ...writePrices(prices, write),
+  }))
+  const others = othersOf(model).map((prices) => writePrices(prices, write))
+  return {
+    ...writePrices(model.prices, write),
+    ...(others.length === 0 ? {} : { others }),
+    ...(hours ? { hours } : {}),
+  }
+}
+
+function othersOf({ prices, route, varied }: PricesOf): Prices[] {
+  if (!varied) return []
+  const texts = new Set([textOf(prices)])
+  return route.flatMap(({ prices: other }) => {
+    const text = other && textOf(other)
+    if (!other || text === undefined || texts.has(text)) return []
+    texts.add(text)
+    return [other]
+  })
+}
+
+const textOf = (prices: Prices): string => JSON.stringify(writePrices(prices, String))
+
+export const toPricesView = (model: PricesOf) => writeModelPrices(model, toJsonInteger)

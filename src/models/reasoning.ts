@@ -1,16 +1,17 @@
 /** Tells the models and the requests that reason, of which a client may see nothing. */
 import { isObject, isSet, type JsonObject } from '../kernel/json-object.ts'
 import type { Model } from './model.ts'
+import { dearestPrices } from './step-prices.ts'
 
 /** Names of models that reason unless they are told not to, at whichever server. */
 const reasoningNames =
   /(^|\/)(o[134]($|[-:])|gpt-([5-9]|oss)(?!.*chat)|grok-[4-9]|gemini-(2\.5|[3-9])|deepseek-r|qwq)/i
 
 /** Whether a model reasons: its operator says so, has a rate for it, or its name is known. */
-export const isReasoning = ({ features, prices, route }: Model): boolean =>
-  features.includes('reasoning') ||
-  prices.card?.classes.reasoning !== undefined ||
-  route.some(({ model }) => reasoningNames.test(model))
+export const isReasoning = (model: Model): boolean =>
+  model.features.includes('reasoning') ||
+  dearestPrices(model).card?.classes.reasoning !== undefined ||
+  model.route.some((step) => reasoningNames.test(step.model))
 
 /** Whether a request asks for reasoning, in any protocol. */
 export function asksReasoning(request: JsonObject): boolean {

@@ -6,6 +6,19 @@ const given = ofEachRate((field, about, example) =>
   isPerToken(field) ? t.pusd(about, example) : t.nusd(about, example),
 )
 const rates = t.optional(given)
+/** Rates that differ: their meanings are told once. */
+const differing = t.optional(
+  ofEachRate((field, _, example) =>
+    t.count(isPerToken(field) ? 'Pico-USD.' : 'Nano-USD.', example),
+  ),
+)
+
+/** The prices that each further list of a model has at least. */
+const told = {
+  input_pusd: t.count('Pico-USD.', 150_000),
+  output_pusd: t.count('Pico-USD.', 600_000),
+  request_nusd: t.count('Nano-USD.', 0),
+}
 
 export const modelShape = t.answer('Model', "OpenAI's object and ours.", {
   id: t.text('`owner/name`.', 'counterfoil/echo-1'),
@@ -23,12 +36,26 @@ export const modelShape = t.answer('Model', "OpenAI's object and ours.", {
     output_pusd: given.output_pusd,
     request_nusd: t.nusd('Of each run.', 0),
     'bands?': t.list(
-      t.object('', { above_input_tokens: t.count('Where it begins.', 200_000), ...rates }),
+      t.object('', { above_input_tokens: t.count('Where it begins.', 200_000), ...differing }),
       'Rates of a run whose input is above so many tokens: those that differ.',
     ),
     'tiers?': t.list(
-      t.object('', { name: t.text('What service_tier asks for.', 'priority'), ...rates }),
+      t.object('', { name: t.text('What service_tier asks for.', 'priority'), ...differing }),
       'Rates of a run of a tier of service: those that differ.',
+    ),
+    'hours?': t.list(
+      t.object('', {
+        from: t.text('When they begin.', '16:30'),
+        to: t.text('When they end, on the next day if that is earlier.', '00:30'),
+        days: t.list(t.text('', 'mon'), 'Days on which they begin.'),
+        zone: t.text('Its clocks count.', 'UTC'),
+        ...told,
+      }),
+      'Prices, all members as here, of runs that begin in some hours.',
+    ),
+    'others?': t.list(
+      t.object('', told),
+      'Prices, all members as here, of runs that other servers answer. A hold is for the dearest.',
     ),
   }),
   overhead_tokens: t.object('Added to the bound of a hold.', {

@@ -9,8 +9,10 @@ import { StorageFault } from '../kernel/storage-fault.ts'
 import { type Bound, boundOf } from '../models/bound.ts'
 import { heldClasses } from '../models/held-classes.ts'
 import type { Model, RouteStep } from '../models/model.ts'
+import { modelAt } from '../models/price-hours.ts'
 import { boundOfNative } from '../models/protocols/native/bound.ts'
 import { asksReasoning } from '../models/reasoning.ts'
+import { dearestPrices } from '../models/step-prices.ts'
 import { loadTokenizer } from '../models/tokenizers/load.ts'
 import type { Tokenizer } from '../models/tokenizers/tokenizer.ts'
 import { widest, withoutLimit } from '../models/wider-bounds.ts'
@@ -36,14 +38,15 @@ export async function begin(deps: Deps, wish: RunRequest): Promise<LiveRun> {
   if (isDiverged(deps.health)) refuse('log_diverged')
   if (deps.health.heads === 'unchecked') await deps.heads.assertChecked()
   assertModelAllowed(caller.chain, wish.model.id)
-  const { model, quote } = wish.quote === undefined ? unquoted(wish) : await quotedFor(deps, wish)
+  const { model, quote } =
+    wish.quote === undefined ? unquoted(deps, wish) : await quotedFor(deps, wish)
   const tokenizer = model.tokenizer && (await loadTokenizer(model.tokenizer))
   const limited = boundOfWish(model, wish, tokenizer)
   const bound = isUnlimited(deps, model) ? withoutLimit(model, limited) : limited
   const billsCacheWrites =
     model.isCached === true || model.route.some((step) => isBillingWrites(deps, step))
   const request = wish.native?.members ?? wish.body ?? {}
-  const held = heldClasses(model.prices, request, { billsCacheWrites })
+  const held = heldClasses(dearestPrices(model), request, { billsCacheWrites })
   if (held) bound.held = held
   if (quote) assertWithin(quote, bound)
   assertPayable(model, wish.fit ? withTokens(bound, 1) : bound)
@@ -124,7 +127,10 @@ const cacheIdOf = ({ cachePlaces }: Deps, wish: RunRequest, request: JsonObject)
 const isBillingWrites = ({ upstreams }: Deps, { upstream, model }: RouteStep): boolean =>
   upstreams.get(upstream)?.dialects?.of(model).billsCacheWrites === true
 
-const unquoted = ({ model }: RunRequest) => ({ model, quote: undefined })
+const unquoted = ({ clock }: Deps, { model }: RunRequest) => ({
+  model: model.hours ? modelAt(model, clock.now()) : model,
+  quote: undefined,
+})
 
 const quotedFor = (deps: Deps, { caller, model, body, native, fit, quote = '' }: RunRequest) => {
   const limited = body ?? { max_tokens: native?.limit[1] ?? null }

@@ -6,6 +6,7 @@
  */
 import type { Deps } from '../app/deps-port.ts'
 import { pricesOfQuote, quoteDigestOf } from '../billing/quotes/apply-quote.ts'
+import { modelAt } from '../models/price-hours.ts'
 import type { Prices } from '../models/rates.ts'
 import type { RunRow } from '../storage/db/schema/schema.ts'
 import { settle } from './settlement.ts'
@@ -82,7 +83,10 @@ async function end(deps: Deps, run: RunRow): Promise<boolean> {
 /** The prices that its receipt shows: those of its quote, if it has one. */
 async function pricesOf({ quotes, catalogue }: Deps, run: RunRow): Promise<Prices | undefined> {
   const digest = quoteDigestOf(run)
-  if (digest === undefined) return catalogue.get(run.model)?.prices
+  if (digest === undefined) {
+    const model = catalogue.get(run.model)
+    return model && modelAt(model, run.createdAt).prices
+  }
   const quote = await quotes.byDigest(digest)
   return quote && pricesOfQuote(quote)
 }

@@ -3,6 +3,7 @@ import type { Deps } from '../app/deps-port.ts'
 import type { Json } from '../kernel/canonical.ts'
 import type { Refusal } from '../kernel/refusal.ts'
 import type { Usage } from '../models/meter.ts'
+import { pricesAt } from '../models/step-prices.ts'
 import { UpstreamFailure } from '../models/upstream/upstream.ts'
 import { decideUsage, type UsageClaim, wholesaleOf } from '../models/usage.ts'
 import { receiptIdOf } from '../proof/receipts/receipt.ts'
@@ -62,7 +63,7 @@ export function endingOf(
   const isEarly = answer.isOutdated || (hiddenTokens > 0 && !hasEnded)
   const claim: UsageClaim = {
     bound: live.bound,
-    prices: live.model.prices,
+    prices: pricesAt(live.model, step),
     reported: answer.usage,
     shape: live.protocol,
     isOutdated: !isWhole && isEarly,

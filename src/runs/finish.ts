@@ -7,6 +7,7 @@ import { retryHeaders } from '../kernel/retry-headers.ts'
 import { StorageFault } from '../kernel/storage-fault.ts'
 import { keysIn } from '../ledger/brake.ts'
 import { type Prices, unpricedUnits } from '../models/rates.ts'
+import { pricesAt } from '../models/step-prices.ts'
 import { receiptIdOf } from '../proof/receipts/receipt.ts'
 import { noteAnswer } from '../proof/upstream-evidence/evidence-rows.ts'
 import type { RunRow } from '../storage/db/schema/schema.ts'
@@ -36,7 +37,7 @@ export async function finish(
   const durationMs = Math.round(deps.clock.monotonic() - live.startedAt)
   const { received, row, exchange } = live
   const isOpen = exchange !== undefined && exchange.answer === undefined
-  const { prices } = live.model
+  const prices = pricesAt(live.model, live.step)
   const safely =
     items &&
     ((settled: FinishedRun) => {

@@ -1,13 +1,20 @@
 /** Lowers the output limit of a run to what its caller can afford. */
-import type { Nusd } from '../kernel/money.ts'
+import { max, type Nusd } from '../kernel/money.ts'
 import type { Bound } from '../models/bound.ts'
 import { costOf } from '../models/meter.ts'
 import type { Model } from '../models/model.ts'
 import { holdLines, holdRates } from '../models/rates.ts'
+import { dearestPrices } from '../models/step-prices.ts'
 
-/** The hold of a bound, in nano-USD. */
-export const holdOf = ({ prices, kind }: Model, bound: Bound, discountBps: number): Nusd =>
-  costOf(holdLines(prices, kind, bound), discountBps)
+/** The hold of a bound, in nano-USD: that of the dearest step which may be asked. */
+export function holdOf(
+  { prices, kind, varied }: Pick<Model, 'prices' | 'kind' | 'varied'>,
+  bound: Bound,
+  discountBps: number,
+): Nusd {
+  if (!varied) return costOf(holdLines(prices, kind, bound), discountBps)
+  return varied.lists.map((list) => costOf(holdLines(list, kind, bound), discountBps)).reduce(max)
+}
 
 /**
  * The output tokens per choice that `room` nano-USD pays for, at most those of the bound; null if
@@ -21,7 +28,7 @@ export function affordableTokens(
   discountBps: number,
 ): number | null {
   if (bound.outputTokens === 0 || bound.limit !== undefined || discountBps === 10_000) return null
-  if (holdRates(model.prices, bound).outputPusd === 0n) return null
+  if (holdRates(dearestPrices(model), bound).outputPusd === 0n) return null
   let affordable = 0
   let beyond = bound.maxTokens + 1
   while (beyond - affordable > 1) {

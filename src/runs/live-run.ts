@@ -123,7 +123,8 @@ export abstract class LiveRun {
 
   constructor(
     readonly id: string,
-    readonly model: Model,
+    /** The model at the prices of the hour of its hold. */
+    public model: Model,
     /** Raised where a model server turns out to take no limit. */
     public bound: Bound,
     /** The scope of the request's Idempotency-Key, if it had one. */

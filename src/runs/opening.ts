@@ -1,6 +1,6 @@
 /** The command that opens a run: its hold, and the row that it becomes. */
 import { assertModelInPlan, assertUsable, type Caller } from '../access/keys/key.ts'
-import type { Plan } from '../access/plan.ts'
+import { discountFor, type Plan } from '../access/plan.ts'
 import type { Deps } from '../app/deps-port.ts'
 import { quoteRows } from '../billing/quotes/quote-rows.ts'
 import { takeUse, usableQuote } from '../billing/quotes/quoted.ts'
@@ -18,6 +18,7 @@ import type { UnitOfWork } from '../ledger/unit-of-work.ts'
 import type { Bound } from '../models/bound.ts'
 import { builtinUpstreamId } from '../models/builtins.ts'
 import type { Model } from '../models/model.ts'
+import { modelAt } from '../models/price-hours.ts'
 import type { JsonObject } from '../models/upstream/upstream.ts'
 import { commitInput } from '../proof/receipts/receipt.ts'
 import type {
@@ -97,7 +98,7 @@ export class Opening extends LiveRun implements Command<OpenedRun> {
     // Before the command, which is to be short.
     this.seed = deps.random.bytes(32)
     this.inputCommitment = commitInput(this.seed, wish.received)
-    const list = deps.catalogue.priceListOf(model)
+    const list = deps.catalogue.priceListOf(wish.model)
     this.priceList = quote ? `${quotePrefix}${quote.digest}` : `${list.id}@${list.version}`
   }
 
@@ -116,8 +117,11 @@ export class Opening extends LiveRun implements Command<OpenedRun> {
   }
 
   decide(unit: UnitOfWork): OpenedRun {
-    const { deps, account: accountId, wish, model, most: bound, quote } = this
+    const { deps, account: accountId, wish, most: bound, quote } = this
     if (!wish) throw new Error(`run ${this.id} has begun`)
+    // The hour in which the hold is made counts, also for a run that asked before it.
+    if (wish.model.hours && !quote) this.model = modelAt(wish.model, unit.now)
+    const { model } = this
     const { once } = wish
     // The connection may have broken since the check: this one may reach another server.
     deps.heads.assertOpen()
@@ -131,7 +135,7 @@ export class Opening extends LiveRun implements Command<OpenedRun> {
     const plan = deps.plans.of(account, unit.now)
     assertModelInPlan(plan, model.id)
     assertCircuitClosed(deps.upstreams, model, accountId)
-    const discountBps = discountOf(plan, quote)
+    const discountBps = discountOf(plan, model, quote)
     const room = wish.fit ? mostFor(unit, accountId, chain) : maxNusd
     const fitted = wish.fit ? fitBound(model, bound, room, discountBps) : bound
     const hold = holdOf(model, fitted, discountBps)
@@ -244,8 +248,10 @@ const throwPassed = (passed: Passed): never => {
 }
 
 /** The discount of the plan, or the promised one if that is more. */
-const discountOf = ({ discountBps }: Plan, quote: QuoteRow | undefined): number =>
-  quote ? Math.max(discountBps, Number(quote.quote.discount_bps)) : discountBps
+function discountOf(plan: Plan, model: Model, quote: QuoteRow | undefined): number {
+  const bps = discountFor(plan, model.id)
+  return quote ? Math.max(bps, Number(quote.quote.discount_bps)) : bps
+}
 
 const limitIn = (body: JsonObject = {}): string =>
   isSet(body['max_completion_tokens']) ? 'max_completion_tokens' : 'max_tokens'

@@ -8,6 +8,7 @@ import type { Usage } from '../models/meter.ts'
 import type { Model } from '../models/model.ts'
 import { hasCacheRate } from '../models/rates.ts'
 import { isReasoning } from '../models/reasoning.ts'
+import { pricesAt } from '../models/step-prices.ts'
 import { type KnownPrefix, sealedTokens } from '../models/usage.ts'
 import type { LiveRun } from './live-run.ts'
 
@@ -76,7 +77,7 @@ export function makeReports({ clock, random }: { clock: Clock; random: Random })
           durationMs: clock.monotonic() - live.startedAt,
         })
       }
-      if (!hasCacheRate(model.prices) || inputTokens === 0) return
+      if (!hasCacheRate(pricesAt(model, live.step)) || inputTokens === 0) return
       const read = { tokens: inputTokens, cached: classes.cache_read ?? 0 }
       conversations.note(turnOf(live), read, clock.monotonic())
     },
@@ -100,10 +101,11 @@ export function makeReports({ clock, random }: { clock: Clock; random: Random })
       return Math.max(0, Math.floor(usual.tokens * share) - sealedTokens(sealedBytes))
     },
     keepConversation(live) {
-      if (hasCacheRate(live.model.prices)) live.conversation = conversations.chainOf(turnOf(live))
+      if (hasCacheRate(pricesAt(live.model, live.step)))
+        live.conversation = conversations.chainOf(turnOf(live))
     },
     prefixOf(live) {
-      if (!hasCacheRate(live.model.prices)) return undefined
+      if (!hasCacheRate(pricesAt(live.model, live.step))) return undefined
       return conversations.prefixOf(turnOf(live), clock.monotonic())
     },
   }

@@ -6,6 +6,7 @@ import { refuse, refuseField } from '../../kernel/refusal.ts'
 import { makeCatalogue } from '../../models/catalogue.ts'
 import { checkUpstream } from '../../models/upstream/check.ts'
 import { upstreamWords } from '../../models/upstream/check-words.ts'
+import { meterWords } from '../../verify/meter-words.ts'
 import { canReplace, readConfigText } from '../providers/config-file.ts'
 import { keyFileFor } from '../providers/key-file.ts'
 import { type DeskPlace, writeChange } from '../providers/write-change.ts'
@@ -13,7 +14,7 @@ import { lossesIn } from '../reload.ts'
 import { withModelWish, withUpstreamWish, writtenModel, writtenUpstream } from './changed-text.ts'
 import type { ChangeDesk, ChangeDraft, ChangeProposal, ChangeWish } from './changes-port.ts'
 import { lineDiff } from './line-diff.ts'
-import { marginsOf } from './price-change.ts'
+import { guessedCut, marginsOf } from './price-change.ts'
 
 export const openChangeDesk = (place: DeskPlace): ChangeDesk => ({
   model: (id) => writtenModel(soundText(place), id),
@@ -58,7 +59,7 @@ function propose(place: DeskPlace, wish: ChangeWish): ChangeProposal {
 
 type Changing = { wish: ChangeWish; text: string; next: Config }
 
-/** Prices and losses of a change. @throws Refusal 'invalid_request' for a loss that is not meant */
+/** Prices and losses of a change. @throws Refusal 'invalid_request' for those that are not meant */
 function moneyOf({ flags }: FilePlace, { wish, text, next }: Changing) {
   const loaded = readConfigOf(flags, text)
   if ('problems' in loaded) return { margins: [], losses: [] }
@@ -69,6 +70,11 @@ function moneyOf({ flags }: FilePlace, { wish, text, next }: Changing) {
     refuseField('may_lose', `Below cost: ${losses[0]}. Raise the price, or tick this box.`)
   }
   const [before, after] = [loaded.config, next].map((config) => modelOf(config, wish.id))
+  const cut = guessedCut(before, after)
+  if (cut !== undefined && !wish.mayGuess) {
+    const where = `The price of ${meterWords(cut).toLowerCase()} falls, and a step has no cost`
+    refuseField('cost_unknown', `${where}. Set its cost in the file, or tick this box.`)
+  }
   return { margins: marginsOf(before, after), losses }
 }
 

@@ -15,6 +15,8 @@ export type ModelChangeWish = {
   prices: Readonly<Partial<Record<PriceField, string | null>>>
   /** Whether it may cost more than it sells for. */
   mayLose: boolean
+  /** Whether a price may fall although the cost of a step is not known. */
+  mayGuess: boolean
 }
 
 export type UpstreamChangeWish = {

@@ -1,6 +1,8 @@
 /** Reads and changes the prices that an entry of a model has in the configuration file. */
 import { exactEntry, readableOf, toDollars } from '../../config/money-values.ts'
 import { max } from '../../kernel/money.ts'
+import { belowCost } from '../../models/below-cost.ts'
+import { builtinUpstreamId } from '../../models/builtins.ts'
 import type { Meter } from '../../models/meter.ts'
 import type { Model } from '../../models/model.ts'
 import { rateSections } from '../../models/pages/shown-rates.ts'
@@ -22,12 +24,12 @@ export function writtenPrices(entry: ModelEntry): WrittenPrice[] {
   })
 }
 
-/** The dearest cost of each unit among the steps of a route that have one. */
+/** The dearest cost of each unit among the steps that have one and sell at the model's prices. */
 function costsOf({ route }: TomlTable): Map<PriceField, bigint> {
   const costs = new Map<PriceField, bigint>()
   for (const step of Array.isArray(route) ? route : []) {
     const cost = typeof step === 'object' && !Array.isArray(step) ? step['cost'] : undefined
-    if (typeof cost !== 'object' || Array.isArray(cost)) continue
+    if (typeof cost !== 'object' || Array.isArray(cost) || sellsApart(step as TomlTable)) continue
     for (const [field, value] of Object.entries(cost)) {
       if (!isPriceField(field) || typeof value !== 'bigint') continue
       costs.set(field, max(costs.get(field) ?? 0n, value))
@@ -35,6 +37,10 @@ function costsOf({ route }: TomlTable): Map<PriceField, bigint> {
   }
   return costs
 }
+
+/** Whether a step has prices of its own, which those of the model do not touch. */
+const sellsApart = (step: TomlTable): boolean =>
+  Object.keys(step).some((name) => isPriceField(name) || name === 'bands' || name === 'tiers')
 
 /** The change of an entry that gives it the wished prices, each in the form that the file has. */
 export function priceChange(entry: ModelEntry, wished: ModelChangeWish['prices']) {
@@ -61,14 +67,27 @@ export function marginsOf(before: Model | undefined, after: Model | undefined): 
   const isSame =
     old.size === fresh.size && [...fresh].every(([meter, pusd]) => old.get(meter) === pusd)
   if (isSame) return []
-  const costs = after.route.flatMap(({ cost }) =>
-    cost ? [ratesOf({ prices: cost, kind: after.kind })] : [],
+  const costs = after.route.flatMap(({ cost, prices }) =>
+    cost && !prices ? [ratesOf({ prices: cost, kind: after.kind })] : [],
   )
   return [...fresh].map(([meter, pusd]) => {
     const known = costs.flatMap((one) => one.get(meter) ?? [])
     const cost = known.length === 0 ? undefined : known.reduce(max)
     return { meter, before: old.get(meter), after: pusd, cost }
   })
+}
+
+/** The meter of a price that falls where a step sells at it whose cost is not known. */
+export function guessedCut(before: Model | undefined, after: Model | undefined): Meter | undefined {
+  if (!before || !after) return undefined
+  const isUnknown = after.route.some(
+    ({ upstream, cost, prices }) => !cost && !prices && upstream !== builtinUpstreamId,
+  )
+  if (!isUnknown) return undefined
+  // A price has fallen where it is below the one before, of any tier and band, as below a cost.
+  const route = [{ upstream: '', model: '', cost: before.prices }]
+  const { hours: _, varied: __, ...usual } = after
+  return belowCost([{ ...usual, status: 'live', route }])[0]?.meter
 }
 
 const ratesOf = (model: Pick<Model, 'prices' | 'kind'>): Map<Meter, bigint> =>

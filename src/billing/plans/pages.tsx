@@ -12,7 +12,7 @@ import { publicPage } from '../../web/ui/layout.tsx'
 import { Facts, Pad, PageHead, Panel } from '../../web/ui/panel.tsx'
 import { reply } from '../../web/ui/reply.ts'
 import { type Column, Table } from '../../web/ui/table.tsx'
-import { discountText, paysFrom, planPath, priceText } from './plan-words.ts'
+import { discountText, paysFrom, planModelsText, planPath, priceText } from './plan-words.ts'
 
 /** `GET /plans`: every plan, without sign-in. */
 export const planPages = (deps: Deps, frame: Frame) =>
@@ -132,7 +132,7 @@ const rows: readonly Row[] = [
   { head: 'Active keys', of: ({ limits }) => count(limits.maxKeys) },
   { head: 'Key levels', of: ({ limits }) => count(limits.maxDepth + 1) },
   { head: 'History in lists, days', of: ({ limits }) => count(limits.historyDays) },
-  { head: 'Models', of: ({ models }) => (models.length === 0 ? 'All' : models.join(', ')) },
+  { head: 'Models', of: planModelsText },
 ]
 
 const columnsOf = ({ list }: Plans): Column<Row>[] => [

@@ -17,6 +17,7 @@ export const toPlanView = ({
   discountBps,
   limits,
   models,
+  discounts = [],
 }: Plan): PlanAnswer => ({
   id,
   object: 'plan',
@@ -32,6 +33,14 @@ export const toPlanView = ({
     history_days: limits.historyDays,
   },
   models: [...models],
+  ...(discounts.length === 0
+    ? {}
+    : {
+        discounts: discounts.map((one) => ({
+          models: one.match,
+          discount_bps: one.discountBps ?? discountBps,
+        })),
+      }),
 })
 
 export const toSubscriptionView = (row: SubscriptionRow): SubscriptionAnswer => ({

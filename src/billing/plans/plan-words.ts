@@ -15,6 +15,8 @@ export const discountText = (bps: number): string => (bps === 0 ? 'None' : `${bp
  * costs less in all; undefined where it never does, or always.
  */
 export function paysFrom(cheaper: Plan, dearer: Plan): bigint | undefined {
+  // With discounts of single models it depends on what is run.
+  if (cheaper.discounts ?? dearer.discounts) return undefined
   const price = dearer.price - cheaper.price
   const bps = BigInt(dearer.discountBps - cheaper.discountBps)
   if (price <= 0n || bps <= 0n) return undefined
@@ -41,9 +43,17 @@ export function differences(from: Plan, to: Plan): [what: string, from: string, 
       from.limits[name].toLocaleString('en-US'),
       to.limits[name].toLocaleString('en-US'),
     ]),
-    ['Models', modelsText(from), modelsText(to)],
+    ['Models', planModelsText(from), planModelsText(to)],
   ]
   return lines.filter(([, before, after]) => before !== after)
 }
 
-const modelsText = ({ models }: Plan): string => (models.length === 0 ? 'all' : models.join(', '))
+/** The models of a plan, each with the discount that it has alone. */
+export function planModelsText({ models, discounts }: Plan): string {
+  if (models.length === 0) return 'All'
+  if (!discounts) return models.join(', ')
+  const texts = discounts.map(({ match, discountBps: bps }) =>
+    bps === undefined ? match : `${match} (${bps === 0 ? 'no' : discountText(bps)} discount)`,
+  )
+  return texts.join(', ')
+}

@@ -16,6 +16,13 @@ export const planShape = t.answer('Plan', 'What an account can have.', {
     history_days: t.integer('How far lists go back, in days.', 365),
   }),
   models: t.list(t.text('A glob.', 'counterfoil/*'), 'Empty: all.'),
+  'discounts?': t.list(
+    t.object('', {
+      models: t.text('A glob.', 'counterfoil/*'),
+      discount_bps: t.integer('Off their runs.', 1000),
+    }),
+    'Where they differ: the first glob that names a model counts.',
+  ),
 })
 
 const subscriptionMembers = {

@@ -9,6 +9,7 @@ import type { Bound } from '../../models/bound.ts'
 import type { Model } from '../../models/model.ts'
 import { pricesFrom } from '../../models/quoted-rates.ts'
 import type { Prices } from '../../models/rates.ts'
+import { withPrices } from '../../models/step-prices.ts'
 import type { QuoteRow } from '../../storage/db/schema/schema.ts'
 import { quotePrefix } from '../../verify/checks.ts'
 import { anyAccount } from '../../verify/quote.ts'
@@ -52,13 +53,13 @@ export async function applyQuote(
   const prices = pricesOfQuote(row)
   const isLimited = isSet(body['max_tokens']) || isSet(body['max_completion_tokens'])
   if (model.kind === 'embedding' || (isLimited && !fit)) {
-    return { model: { ...model, prices }, quote: row }
+    return { model: withPrices(model, prices), quote: row }
   }
   const { n } = body
   const choices = typeof n === 'number' && n >= 1 ? n : 1
   const most = Math.max(1, Math.floor(Number(quote.max_output_tokens) / choices))
   const maxOutputTokens = Math.min(model.maxOutputTokens, most)
-  return { model: { ...model, prices, maxOutputTokens }, quote: row }
+  return { model: { ...withPrices(model, prices), maxOutputTokens }, quote: row }
 }
 
 export const pricesOfQuote = ({ quote }: Pick<QuoteRow, 'quote'>): Prices =>

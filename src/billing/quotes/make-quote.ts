@@ -5,6 +5,7 @@ import {
   assertUsable,
   type Caller,
 } from '../../access/keys/key.ts'
+import { discountFor } from '../../access/plan.ts'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Hex, toHex } from '../../kernel/hex.ts'
 import { maxNusd } from '../../kernel/money.ts'
@@ -12,8 +13,10 @@ import { refuse, refuseField } from '../../kernel/refusal.ts'
 import type { Once } from '../../ledger/once.ts'
 import { costOf } from '../../models/meter.ts'
 import type { Model } from '../../models/model.ts'
+import { modelAt } from '../../models/price-hours.ts'
 import { ratesOf } from '../../models/quoted-rates.ts'
 import { holdLines } from '../../models/rates.ts'
+import { dearestPrices } from '../../models/step-prices.ts'
 import { ordinaryTiers } from '../../models/tiers.ts'
 import { isDiverged } from '../../proof/log/divergence.ts'
 import type { QuoteRow } from '../../storage/db/schema/schema.ts'
@@ -99,17 +102,20 @@ export async function makeQuote(deps: Needs, asked: QuoteRequest): Promise<Quote
 async function quoteOf(deps: Needs, { caller, model, wish }: QuoteRequest): Promise<Quote> {
   const isForAny = wish.account === 'any'
   const tier = tierOf(model, wish.service_tier)
-  const rates = ratesOf(model.prices, tier)
+  const now = deps.clock.now()
+  // The hour of the quote counts, also for runs at another one.
+  const prices = dearestPrices(modelAt(model, now))
+  const rates = ratesOf(prices, tier)
   if (rates.length > ratesMost) {
     refuse('invalid_request', `This model has more than ${ratesMost} rates, too many for a quote.`)
   }
-  const discountBps = isForAny ? 0 : caller.plan.discountBps
+  const discountBps = isForAny ? 0 : discountFor(caller.plan, model.id)
   const most = {
     inputTokens: wish.max_input_tokens,
     outputTokens: model.kind === 'embedding' ? 0 : wish.max_output_tokens,
     tier,
   }
-  const cost = costOf(holdLines(model.prices, model.kind, most), discountBps)
+  const cost = costOf(holdLines(prices, model.kind, most), discountBps)
   if (cost > maxNusd) {
     refuseField(
       'max_output_tokens',
@@ -117,7 +123,6 @@ async function quoteOf(deps: Needs, { caller, model, wish }: QuoteRequest): Prom
     )
   }
   const { id: list, version } = deps.catalogue.priceListOf(model)
-  const now = deps.clock.now()
   return {
     id: deps.ids.make('quote'),
     issuer: deps.settings.issuer,

@@ -29,6 +29,7 @@ export function readChangeWish(sent: Sent, model: WrittenModel | undefined): Cha
     weights: model.steps.map((_, at) => readWeight(`weight_${at}`, sent)),
     prices: Object.fromEntries(model.prices.flatMap((price) => readPrice(price, sent))),
     mayLose: sent['may_lose'] === 'true',
+    mayGuess: sent['cost_unknown'] === 'true',
   }
 }
 

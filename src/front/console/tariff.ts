@@ -3,11 +3,12 @@ import { contextOf } from '../../models/bound.ts'
 import { defaultPdfPages } from '../../models/media.ts'
 import type { Model } from '../../models/model.ts'
 import { stepFor } from '../../models/rates.ts'
+import { dearestPrices } from '../../models/step-prices.ts'
 import type { FileTokens } from './files.ts'
 import type { Tariff, WrittenTariff } from './talk.ts'
 
 export const tariffOf = (model: Model): Tariff => ({
-  prices: model.prices,
+  prices: dearestPrices(model),
   overhead: model.overhead,
   contextTokens: contextOf(model),
   bytesPerToken: model.holdBytesPerToken ?? 1,

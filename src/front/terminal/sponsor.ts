@@ -13,6 +13,7 @@ import { Refusal, refuse } from '../../kernel/refusal.ts'
 import { retryHeaders } from '../../kernel/retry-headers.ts'
 import type { Model } from '../../models/model.ts'
 import { isFree } from '../../models/rates.ts'
+import { dearestPrices } from '../../models/step-prices.ts'
 import type { KeyRow } from '../../storage/db/schema/schema.ts'
 import { nextDay, untilNextDay } from './allowance.ts'
 
@@ -21,7 +22,7 @@ const leastCap: Nusd = 1n
 
 /** Whether the sponsor can pay for a model: it is free, or there is a budget. */
 export const isAffordable = ({ settings }: Pick<Deps, 'settings'>, model: Model): boolean =>
-  isFree(model.prices) || settings.terminal.dailyBudgetNusd > 0n
+  isFree(dearestPrices(model)) || settings.terminal.dailyBudgetNusd > 0n
 
 /**
  * The sponsor as a caller. Creates its key at first use and when it is gone, applies the configured

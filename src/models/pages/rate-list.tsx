@@ -6,9 +6,12 @@ import { Facts, Panel } from '../../web/ui/panel.tsx'
 import type { Model } from '../model.ts'
 import { perMillion, type RateSection, rateSections, type ShownRate } from './shown-rates.ts'
 
-/** Models with more rates than one for reading, one for writing and one a run. */
-export const withRates = (models: readonly Model[]): Model[] =>
-  models.filter(({ prices }) => prices.card !== undefined)
+/** Models with more rates than one for reading, one for writing and one a run, or several lists. */
+export const withRates = (models: readonly Model[]): Model[] => models.filter(hasMoreRates)
+
+/** Whether one price of reading, one of writing and one of a run do not tell all of a model. */
+export const hasMoreRates = ({ prices, varied, hours }: Model): boolean =>
+  prices.card !== undefined || varied !== undefined || hours !== undefined
 
 /** Every rate of such models; nothing where there are none. */
 export function RatesPanel({ models }: { models: readonly Model[] }) {

@@ -1,9 +1,11 @@
 /** The rates of a model as pages and the terminal show them. */
 import { isCall } from '../../verify/meter-words.ts'
 import { amountText } from '../../web/ui/amount.tsx'
+import { hoursText } from '../hours.ts'
 import { type Meter, meters } from '../meter.ts'
 import type { Model } from '../model.ts'
-import { isFree, type Rates } from '../rates.ts'
+import { isFree, type Prices, type Rates } from '../rates.ts'
+import { dearestPrices } from '../step-prices.ts'
 
 /** The price of one unit of a meter, in pico-USD. */
 export type ShownRate = { meter: Meter; pusd: bigint }
@@ -11,10 +13,30 @@ export type ShownRate = { meter: Meter; pusd: bigint }
 /** Rates that hold together: a model's own, or those that a band or a tier changes. */
 export type RateSection = { when: string | undefined; rates: readonly ShownRate[] }
 
-type PricedModel = Pick<Model, 'prices' | 'kind'>
+type PricedModel = Pick<Model, 'prices' | 'kind' | 'varied' | 'hours'>
 
-/** All rates of a model: its own first, then bands by rising input, then tiers. */
-export function rateSections({ prices, kind }: PricedModel): RateSection[] {
+/** All rates of a model: its own, bands, tiers, then those of some hours and of other servers. */
+export function rateSections({ prices, kind, varied, hours }: PricedModel): RateSection[] {
+  const others = (varied?.lists ?? []).filter((list) => list !== prices)
+  return [
+    ...sectionsOf(prices, kind),
+    ...(hours?.windows ?? []).flatMap(({ of, model }) =>
+      named(`From ${hoursText(of)}`, sectionsOf(model.prices, kind)),
+    ),
+    ...others.flatMap((list, at) => {
+      const server = `Another server${others.length === 1 ? '' : ` (${at + 1})`}`
+      return named(server, sectionsOf(list, kind))
+    }),
+  ]
+}
+
+const named = (name: string, sections: readonly RateSection[]): RateSection[] =>
+  sections.map(({ when, rates }) => ({
+    when: when === undefined ? name : `${name}: ${when}`,
+    rates,
+  }))
+
+function sectionsOf(prices: Prices, kind: Model['kind']): RateSection[] {
   const { inputPusd, outputPusd, requestNusd, card } = prices
   const output = kind === 'chat' ? { output: outputPusd } : {}
   const own = shown({ input: inputPusd, ...output, ...card?.classes })
@@ -47,7 +69,12 @@ export function rateText({ meter, pusd }: ShownRate): string {
 }
 
 /** A model's price in a line: "$3.00 in, $0.30 cached, $15.00 out per 1M, $0.01 a run". */
-export function priceText({ prices, kind }: PricedModel, per: string): string {
+export function priceText(model: PricedModel, per: string): string {
+  const text = textOf(dearestPrices(model), model.kind, per)
+  return model.varied || model.hours ? `up to ${text}` : text
+}
+
+function textOf(prices: Prices, kind: Model['kind'], per: string): string {
   const { inputPusd, outputPusd, requestNusd, card } = prices
   const perRun = requestNusd === 0n ? [] : [`${amountText(requestNusd)} a run`]
   if (isFree({ ...prices, requestNusd: 0n })) return perRun[0] ?? 'free'

@@ -254,7 +254,11 @@ test('A price below the cost of a step is refused at its box, and sold when the 
   const refused = await review('model', low)
   expect([refused.status, refused.draft]).toEqual([400, ''])
   expect(refused.text).toContain('Below cost: acme/small sells input')
-  const { text, draft } = await review('model', { ...low, may_lose: 'true' })
+  // The near step has no cost, which is asked for in a box of its own.
+  const guessed = await review('model', { ...low, may_lose: 'true' })
+  expect([guessed.status, guessed.draft]).toEqual([400, ''])
+  expect(guessed.text).toContain('The price of input falls, and a step has no cost')
+  const { text, draft } = await review('model', { ...low, may_lose: 'true', cost_unknown: 'true' })
   expect(text).toContain('Sold below cost.')
   expect(place.text()).toBe(before)
   await confirm('model', draft)
@@ -283,4 +287,22 @@ test('A price that is cleared falls back to the rate that it is a class of.', as
   expect(diff).toBe('- cache_read = "$0.000001/M"')
   await confirm('model', draft)
   expect(model('acme/small')?.prices.card).toBeUndefined()
+})
+
+test('A price that falls where no cost is known is refused at its box, and sold when that is ticked.', async () => {
+  const dear = { ...small, output_pusd: '0.000003' }
+  expect((await review('model', dear)).status).toBe(200)
+  const low = { ...small, output_pusd: '0.000001' }
+  const refused = await review('model', low)
+  expect([refused.status, refused.draft]).toEqual([400, ''])
+  expect(refused.text).toContain('The price of output falls, and a step has no cost')
+  // A class that gets a rate below the one that it fell back to has become cheaper too.
+  writeFileSync(
+    place.path,
+    place.text().replace('input_pusd = 1\n', 'input_pusd = 1\ncache_read_pusd = 1\n'),
+  )
+  expect((await review('model', { ...small, cache_read_pusd: '0' })).status).toBe(400)
+  const { draft } = await review('model', { ...low, cost_unknown: 'true' })
+  await confirm('model', draft)
+  expect(model('acme/small')?.prices.outputPusd).toBe(1n)
 })

@@ -7,7 +7,7 @@ import { ErrorNote, Notice } from '../../../web/ui/notice.tsx'
 import { Facts, Pad, PageHead, Panel } from '../../../web/ui/panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { dateText } from '../../../web/ui/when.tsx'
-import { discountText, planPath, priceText } from '../plan-words.ts'
+import { discountText, planModelsText, planPath, priceText } from '../plan-words.ts'
 import { CancelPanel, PreviewPanel } from './plan-change.tsx'
 import type { PlanView } from './plan-page-view.ts'
 
@@ -116,7 +116,7 @@ const PlanPanel = ({ view, plan }: { view: PlanView; plan: Plan }) => (
           ['Active keys', count(plan.limits.maxKeys)],
           ['Key levels', count(plan.limits.maxDepth + 1)],
           ['History in lists', `${count(plan.limits.historyDays)} days`],
-          ['Models', plan.models.length === 0 ? 'All' : plan.models.join(', ')],
+          ['Models', planModelsText(plan)],
         ]}
       />
       {plan.id === view.plan.id ? null : (

@@ -22,6 +22,11 @@ export const priceFields = (prices: readonly WrittenPrice[]): FormFields => ({
     label: 'Sell below cost',
     hint: 'Without it a price below the cost of a step is refused.',
   },
+  cost_unknown: {
+    kind: 'check',
+    label: 'The cost is not known: sell at this price anyway',
+    hint: 'Without it no price is lowered where a step of the route has no cost.',
+  },
 })
 
 function priceField({ field, value, cost, isNeeded }: WrittenPrice): FormFields[string] {

@@ -5,6 +5,7 @@ import type { Model } from '../../../models/model.ts'
 import { RatesPanel } from '../../../models/pages/rate-list.tsx'
 import { perMillion } from '../../../models/pages/shown-rates.ts'
 import { StatusBadge } from '../../../models/pages/status-badge.tsx'
+import { pricesAt } from '../../../models/step-prices.ts'
 import { meterWords } from '../../../verify/meter-words.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
@@ -195,9 +196,12 @@ const contradictionColumns: Column<Contradictions>[] = [
 ]
 
 /** The least that a model is sold above its cost, on any step whose cost is known. */
-function markupText({ kind, prices, route }: Model): string {
-  const percents = route.flatMap(({ cost }) => {
+function markupText(model: Model): string {
+  const { kind } = model
+  const percents = model.route.flatMap((step) => {
+    const { cost } = step
     if (!cost) return []
+    const prices = pricesAt(model, step)
     const output = kind === 'chat' ? [[prices.outputPusd, cost.outputPusd] as const] : []
     const pairs = [[prices.inputPusd, cost.inputPusd] as const, ...output]
     return pairs.filter(([, paid]) => paid > 0n).map(([sold, paid]) => (sold * 1000n) / paid)

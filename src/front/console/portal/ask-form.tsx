@@ -3,6 +3,7 @@ import type { ShownKey } from '../../../access/keys/shown-key.ts'
 import { type Nusd, toUsd } from '../../../kernel/money.ts'
 import type { Model } from '../../../models/model.ts'
 import { priceText } from '../../../models/pages/shown-rates.ts'
+import { dearestPrices } from '../../../models/step-prices.ts'
 import { shortAmountText } from '../../../web/ui/amount.tsx'
 import { AreaField, TextField } from '../../../web/ui/form.tsx'
 import { Icon } from '../../../web/ui/icon.tsx'
@@ -86,7 +87,7 @@ const ModelField = ({ models, value }: { models: readonly Model[]; value: string
           value={model.id}
           selected={model.id === value}
           data-most={String(model.maxOutputTokens)}
-          data-output={String(model.prices.outputPusd)}
+          data-output={String(dearestPrices(model).outputPusd)}
           data-name={model.name}
           data-tariff={writeTariff(model)}
         >

@@ -3,8 +3,9 @@ import { Elysia } from 'elysia'
 import { readerAccount } from '../../../access/accounts/needs-session.ts'
 import type { Deps } from '../../../app/deps-port.ts'
 import type { Catalogue } from '../../../models/catalogue.ts'
+import { hoursText } from '../../../models/hours.ts'
 import type { Model } from '../../../models/model.ts'
-import { RatesPanel, rateId } from '../../../models/pages/rate-list.tsx'
+import { hasMoreRates, RatesPanel, rateId } from '../../../models/pages/rate-list.tsx'
 import { perMillion } from '../../../models/pages/shown-rates.ts'
 import { StatusBadge } from '../../../models/pages/status-badge.tsx'
 import { Amount } from '../../../web/ui/amount.tsx'
@@ -89,7 +90,10 @@ const columns: readonly Column<Model>[] = [
         <strong>{model.id}</strong>
         {model.name === model.id ? null : <small class="quiet">{model.name}</small>}
         <small class="quiet alt">{inWords(model)}</small>
-        {model.prices.card ? (
+        {model.hours?.windows.map(({ of }) => (
+          <small class="quiet">Other prices from {hoursText(of)}</small>
+        ))}
+        {hasMoreRates(model) ? (
           <small>
             <a href={`#${rateId(model)}`}>All rates</a>
           </small>
