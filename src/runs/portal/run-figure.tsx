@@ -105,6 +105,9 @@ export function runsHref(day: Millis, zone: ZoneName): string {
   return `/dashboard/runs?${new URLSearchParams({ from: date, to: date })}`
 }
 
+/** Sums are in cents; one below that is not told as nothing. */
+const cent = 10_000_000n
+
 /** The head of a day in the list; sums stand in it where nothing is left out. */
 export function dayHead(
   days: readonly DaySums[] | undefined,
@@ -117,7 +120,7 @@ export function dayHead(
       sums: found ? (
         <>
           {found.runs.toLocaleString('en-US')} {found.runs === 1 ? 'run' : 'runs'} ·{' '}
-          <Amount nusd={found.cost} as="sum" />
+          <Amount nusd={found.cost} as={found.cost < cent ? 'list' : 'sum'} />
         </>
       ) : null,
     }

@@ -64,7 +64,12 @@ export function List<Row>(props: ListProps<Row>) {
         isBare || !hasFoot ? null : (
           <Pager older={older} newest={isFirst ? undefined : href}>
             {props.words}
-            {props.csv === undefined ? null : <CsvLink href={props.csv} />}
+            {props.csv === undefined ? null : (
+              <>
+                {props.words === undefined ? null : ' ·'}
+                <CsvLink href={props.csv} />
+              </>
+            )}
           </Pager>
         )
       }

@@ -62,13 +62,13 @@ export function DeliveryPage({ view }: { view: DeliveryView }) {
       </PageHead>
       {view.refused ? <ErrorNote what="Nothing was sent." charged={view.refused} /> : null}
       <Split>
-        <div class="stack">
+        <div class="stack wide">
           <Attempts view={view} />
           <Panel id="payload" title="Payload" aside={<p>{formatWords[row.format]}</p>}>
             <Code label="The payload" text={readable(makeMessages()(event, row.format))} wrap />
           </Panel>
         </div>
-        <div class="stack">
+        <div class="stack wide">
           <Panel id="facts" title="Details">
             <Facts
               of={[
