@@ -51,6 +51,10 @@ async function print(id: string): Promise<void> {
     name.nextElementSibling?.remove()
     name.remove()
   }
+  for (const value of slip.querySelectorAll('dd')) {
+    const hex = value.textContent ?? ''
+    if (hex.startsWith('0x')) value.textContent = `${hex.slice(0, 6)}…${hex.slice(-4)}`
+  }
   slip.querySelector('h1')?.replaceWith(element('h2', { id: 'slip-id' }, id))
   slip.querySelector('.print')?.replaceChildren('Printed for you just now.')
   slip.querySelector('#stamp')?.replaceChildren()
