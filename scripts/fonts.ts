@@ -12,7 +12,9 @@ const latin = `${between(0xa0, 0xff)}ıŁłŒœŠšŸŽž`
 const punctuation = '–—‘’‚“”„†•…‹›€™−←→↑↓≤≥'
 
 /** OpenType features to keep: tabular figures, kerning, marks. */
-const keepFeatures = ['ccmp', 'kern', 'liga', 'locl', 'mark', 'mkmk', 'tnum']
+const allFeatures = ['ccmp', 'kern', 'liga', 'locl', 'mark', 'mkmk', 'tnum']
+/** Every page loads these characters: they have no marks, and ligatures would weigh a twentieth. */
+const fewFeatures = ['kern', 'tnum']
 const noHinting = true
 
 /** Weights as the stylesheet uses them. */
@@ -23,11 +25,16 @@ const mono = await source('geist-mono')
 const forText = ascii + latin + punctuation
 const forFigures = `${ascii}\u00a0${punctuation}·×`
 
-await write('public/geist.woff2', sans, forFigures, { variationAxes: { wght }, format: 'woff2' })
+await write('public/geist.woff2', sans, forFigures, {
+  variationAxes: { wght },
+  format: 'woff2',
+  keepFeatures: fewFeatures,
+})
 await write('public/geist-latin.woff2', sans, latin, { variationAxes: { wght }, format: 'woff2' })
 await write('public/geist-mono.woff2', mono, forFigures, {
   variationAxes: { wght },
   format: 'woff2',
+  keepFeatures: fewFeatures,
 })
 for (const weight of [400, 600]) {
   const axes = { variationAxes: { wght: weight }, format: 'truetype' as const }
@@ -38,10 +45,11 @@ for (const weight of [400, 600]) {
 type Cut = {
   variationAxes: Record<string, number | { min: number; max: number }>
   format: 'woff2' | 'truetype'
+  keepFeatures?: string[]
 }
 
-async function write(to: string, font: Buffer, text: string, { variationAxes, format }: Cut) {
-  const options = { targetFormat: format, variationAxes, keepFeatures, noHinting }
+async function write(to: string, font: Buffer, text: string, { format, ...how }: Cut) {
+  const options = { keepFeatures: allFeatures, targetFormat: format, ...how, noHinting }
   const cut = await subset(font, text, options)
   await Bun.write(to, cut)
   console.log(to, cut.length)

@@ -26,6 +26,7 @@ const kept: Record<string, readonly string[]> = {
   'src/access/members/accept.ts': ['A member, an audit entry, a key of a developer.'],
   'src/access/members/invite.ts': ['An invitation and an audit entry.', 'An audit entry; once.'],
   'src/access/members/remove.ts': ['An audit entry; once a member.'],
+  'src/access/members/rename.ts': ['An audit entry.'],
   'src/billing/deposits/claim.ts': ['The operator’s correction.'],
   'src/billing/deposits/credit.ts': ['Money that came in.'],
   'src/billing/deposits/reorg.ts': ['Money that is taken back.'],

@@ -318,6 +318,7 @@ CREATE TABLE "members" (
 	"account_id" text NOT NULL,
 	"wallet" text NOT NULL,
 	"role" text NOT NULL,
+	"name" text,
 	"branch" text,
 	"console_key_id" text,
 	"invited_by" text NOT NULL,
@@ -694,6 +695,7 @@ CREATE TABLE "webhook_deliveries" (
 	"http_status" integer,
 	"duration_ms" bigint,
 	"error" text,
+	"tries" text NOT NULL,
 	"done_at" bigint
 );
 --> statement-breakpoint

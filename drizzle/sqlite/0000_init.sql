@@ -342,6 +342,7 @@ CREATE TABLE `members` (
 	`account_id` text NOT NULL,
 	`wallet` text NOT NULL,
 	`role` text NOT NULL,
+	`name` text,
 	`branch` text,
 	`console_key_id` text,
 	`invited_by` text NOT NULL,
@@ -756,6 +757,7 @@ CREATE TABLE `webhook_deliveries` (
 	`http_status` integer,
 	`duration_ms` integer,
 	`error` text,
+	`tries` text NOT NULL,
 	`done_at` integer
 ) STRICT;
 --> statement-breakpoint

@@ -28,8 +28,10 @@ const routesOfOne = [
   '/dashboard/keys/:id/pause',
   '/dashboard/keys/:id/rotate',
   '/dashboard/webhooks/:id',
+  '/dashboard/webhooks/:id/deliveries/:delivery',
   '/dashboard/webhooks/:id/rotate',
   '/dashboard/webhooks/:id/remove',
+  '/dashboard/members/:address/name',
   '/dashboard/members/:address/remove',
   '/dashboard/passports/:handle',
   '/dashboard/passports/:handle/retire',
@@ -115,6 +117,7 @@ export async function pagesOf(showcase: Showcase): Promise<ShownPage[]> {
     list('/deposits'),
     list('/webhooks', onCallUrl),
   ])
+  const delivery = await list(`/webhooks/${webhook}/deliveries`)
   const key = operator.keys.find(({ name }) => name === 'production')?.id ?? ''
   const account = showcase.people[1].wallet.address.toLowerCase()
   const ids: [start: string, id: string][] = [
@@ -134,6 +137,7 @@ export async function pagesOf(showcase: Showcase): Promise<ShownPage[]> {
       .replace(':area', 'runs')
       .replace(':provider', 'groq')
       .replace(':id', id)
+      .replace(':delivery', delivery)
       .replace(':address', account)
       .replace('*', 'nowhere')
     return {

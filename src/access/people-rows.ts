@@ -3,7 +3,7 @@ import { inArray } from 'drizzle-orm'
 import { definePart } from '../ledger/part.ts'
 import type { UnitOfWork } from '../ledger/unit-of-work.ts'
 import type { InvitationRow, MemberRow } from '../storage/db/schema/schema.ts'
-import { insert, remove, rows } from '../storage/db/sql/query-steps.ts'
+import { insert, remove, rows, update } from '../storage/db/sql/query-steps.ts'
 
 /** Loaded for a command that names them; the lock of the account keeps others from changes. */
 export type People = {
@@ -11,6 +11,7 @@ export type People = {
   /** Unused invitations; one may have expired. */
   invitations: readonly InvitationRow[]
   addMember(row: MemberRow): void
+  renameMember(row: MemberRow, name: string | null): void
   /** Also deletes every session that acts by this membership. */
   removeMember(row: MemberRow): void
   addInvitation(row: InvitationRow): void
@@ -20,6 +21,7 @@ export type People = {
 /** The changes of one account that the store writes. */
 type PeopleChanges = {
   joined: MemberRow[]
+  renamed: MemberRow[]
   left: MemberRow[]
   invited: InvitationRow[]
   spent: InvitationRow[]
@@ -29,7 +31,7 @@ type TrackedPeople = People & { changes: PeopleChanges }
 
 /** Later commands of the batch see what earlier ones changed. */
 function trackPeople(members: MemberRow[], invitations: InvitationRow[]): TrackedPeople {
-  const changes: PeopleChanges = { joined: [], left: [], invited: [], spent: [] }
+  const changes: PeopleChanges = { joined: [], renamed: [], left: [], invited: [], spent: [] }
   return {
     members,
     invitations,
@@ -37,6 +39,10 @@ function trackPeople(members: MemberRow[], invitations: InvitationRow[]): Tracke
     addMember(row) {
       members.push(row)
       changes.joined.push(row)
+    },
+    renameMember(row, name) {
+      row.name = name
+      if (!changes.joined.includes(row)) changes.renamed.push(row)
     },
     removeMember(row) {
       members.splice(members.indexOf(row), 1)
@@ -90,6 +96,8 @@ export const peopleRows = definePart({
         yield* rows(q.delete(sessions).where(inArray(sessions.memberId, left)).returning())
       }
       yield* insert(invitations, changes.invited)
+      const kept = changes.renamed.filter(({ id }) => !left.includes(id))
+      yield* update(members, kept, ['name'])
       yield* insert(members, changes.joined)
     }
   },

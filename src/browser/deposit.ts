@@ -1,6 +1,7 @@
 /** Deposits from a wallet in the browser. */
 import { unitsOf } from '../billing/deposits/payment.ts'
 import { parseUsd } from '../kernel/money.ts'
+import { chosenKey } from './chosen-wallet.ts'
 import { depositWordsOf } from './deposit-words.ts'
 import { byId } from './dom.ts'
 import { type AnnouncedWallet, type Provider, readAnnounced } from './provider.ts'
@@ -19,8 +20,6 @@ const chainFacts = {
 /** How often, and how far apart in ms, the wallet is asked what became of a transfer. */
 const looks = 60
 const lookMs = 1000
-/** The wallet used to sign in, as wallet.ts stores it. */
-const chosenKey = 'counterfoil.wallet'
 
 const wallets = new Map<string, AnnouncedWallet>()
 let busy = false

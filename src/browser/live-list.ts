@@ -1,8 +1,10 @@
 /** Keeps an open list live: new rows land unless it is being read, and states move on. */
 
+import { dateIn, utcZone } from '../kernel/zone.ts'
 import { deferredUpdates } from './deferred-updates.ts'
 import { foldNeighbours } from './folds.ts'
 import { type Heads, moveOn } from './stages.ts'
+import { chosenZone } from './times.ts'
 
 type Message = {
   rows: string[]
@@ -143,8 +145,11 @@ function rowsOf(html: string): Element[] {
   return [...made.content.children]
 }
 
-/** The day (UTC) of a row, as its time says it. */
-const dayOf = (row: Element): string | undefined => row.querySelector('time')?.dateTime.slice(0, 10)
+/** The day of a row in the zone of its reader. */
+function dayOf(row: Element): string | undefined {
+  const at = Date.parse(row.querySelector('time')?.dateTime ?? '')
+  return Number.isNaN(at) ? undefined : dateIn(chosenZone() ?? utcZone, at)
+}
 
 /** Whether a row came before: a stream that was interrupted repeats what it said. */
 const isThere = ({ id }: Element, waiting: readonly Element[]): boolean =>

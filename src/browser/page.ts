@@ -1,7 +1,10 @@
 /**
  * The script of every page beside htmx: times that stay true, copy buttons, side panels, toasts,
- * requests without an answer, forms of an ended session, rows by keys and the command palette.
+ * requests without an answer, forms of an ended session, rows by keys, the command palette, the
+ * account of the wallet and a balance that rolls.
  */
+import { rollBalance } from './balance.ts'
+import { watchWallet } from './chosen-wallet.ts'
 import { keepForms } from './kept-forms.ts'
 import { tellLostRequests } from './lost-requests.ts'
 import { listenForPalette } from './palette-key.ts'
@@ -17,6 +20,8 @@ tellLostRequests()
 keepForms()
 listenForPalette()
 walkRows()
+watchWallet()
+rollBalance()
 
 // Without script a click selects the value.
 document.addEventListener('click', async (event) => {

@@ -63,14 +63,21 @@ export function openPalette(pages: Pages): void {
   })
 }
 
-/** The labels chosen in this tab, the last one first. They are forgotten with the sign-out. */
-const recentKey = 'counterfoil.recent'
 const recentMax = 6
 
-const readRecent = (): string[] => JSON.parse(sessionStorage.getItem(recentKey) ?? '[]')
+/**
+ * Names the labels that were chosen in this tab, the last one first: a wallet has others in each
+ * account that it acts for. They are forgotten with the sign-out.
+ */
+function recentKey(): string {
+  const { account, acting } = document.querySelector<HTMLElement>('[data-acting]')?.dataset ?? {}
+  return `counterfoil.recent ${account} ${acting}`
+}
+
+const readRecent = (): string[] => JSON.parse(sessionStorage.getItem(recentKey()) ?? '[]')
 
 const keepRecent = (labels: readonly string[]): void =>
-  sessionStorage.setItem(recentKey, JSON.stringify(labels.slice(0, recentMax)))
+  sessionStorage.setItem(recentKey(), JSON.stringify(labels.slice(0, recentMax)))
 
 /** The option that an arrow key leads to; around the ends. */
 function moved(key: string, at: number, length: number): number | undefined {

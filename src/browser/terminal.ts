@@ -115,7 +115,10 @@ function openTurn(command: string) {
     end({ lines, receipt, allowance }: Result): void {
       text.data = lines.join('\n')
       out.classList.remove('going')
-      if (receipt) turn.append(nextOf(receipt.id))
+      if (receipt) {
+        turn.append(nextOf(receipt.id))
+        document.dispatchEvent(new CustomEvent('counterfoil:asked', { detail: receipt.id }))
+      }
       byId('terminal-allowance', HTMLElement).textContent = allowanceText(allowance)
       scroll()
     },

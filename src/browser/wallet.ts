@@ -1,5 +1,6 @@
 /** Signs in with a wallet of the browser. */
 import { toHex } from '../kernel/hex.ts'
+import { chosenKey } from './chosen-wallet.ts'
 import { byId, element } from './dom.ts'
 import { type AnnouncedWallet, type Provider, readAnnounced } from './provider.ts'
 import { wordsOf } from './wallet-words.ts'
@@ -8,8 +9,6 @@ import { wordsOf } from './wallet-words.ts'
 
 /** How long wallets have to announce themselves before it is said that there is none, in ms. */
 const patienceMs = 500
-/** The wallet used to sign in, for as long as the tab is open. */
-const chosenKey = 'counterfoil.wallet'
 
 const wallets = new Map<string, AnnouncedWallet>()
 const place = document.getElementById('wallets')

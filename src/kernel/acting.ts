@@ -1,5 +1,7 @@
 /** The acting wallet of the dashboard, its account, and the rights of each role. */
 
+import { utcZone, type ZoneName } from './zone.ts'
+
 /** The roles of members; the own wallet of an account is always an owner. */
 export const roles = ['owner', 'developer', 'billing', 'viewer'] as const
 export type Role = (typeof roles)[number]
@@ -51,7 +53,12 @@ export type Actor = {
   member?: string | undefined
   /** The top key of a developer's branch, the only keys the developer sees. */
   branch?: string | undefined
+  /** The time zone that the person chose; absent for UTC. */
+  zone?: ZoneName | undefined
 }
+
+/** The zone whose days and hours a person sees. */
+export const zoneOf = ({ zone }: Pick<Actor, 'zone'>): ZoneName => zone ?? utcZone
 
 /** Another account that a wallet is a member of. */
 export type Membership = { account: string; role: Role }

@@ -6,6 +6,9 @@ export type Page<T> = { items: T[]; hasMore: boolean }
 export type PageRequest = { limit: number; after: string | undefined }
 
 export const defaultPageLimit = 20
+/** Rows of a list in a browser. */
+export const pageRows = 30
+export const firstPage: PageRequest = { limit: pageRows, after: undefined }
 export const maxPageLimit = 100
 
 /**

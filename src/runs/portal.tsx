@@ -5,7 +5,7 @@ import { type ListSource, listRoutes } from '../access/accounts/portal/list-rout
 import { findOwnedKey, isKeyOf } from '../access/keys/owns.ts'
 import { accountListedSince } from '../access/plan-history.ts'
 import type { Deps } from '../app/deps-port.ts'
-import type { Actor, KeyScope } from '../kernel/acting.ts'
+import { type Actor, type KeyScope, zoneOf } from '../kernel/acting.ts'
 import { wholeRunId } from '../kernel/id-part.ts'
 import { isId } from '../kernel/ids.ts'
 import { Refusal, refuse } from '../kernel/refusal.ts'
@@ -146,10 +146,13 @@ async function findOwn({ runs }: Deps, whose: KeyScope, id: string): Promise<Sho
   return found ?? refuse('not_found', 'This run does not exist.')
 }
 
+/** A scope of keys, and the zone whose days its reader sees. */
+type Reader = KeyScope & Pick<Actor, 'zone'>
+
 /** The account's runs as far back as the plan says, narrowed; one that is named whole, alone. */
 async function openList(
   deps: Deps,
-  whose: KeyScope,
+  whose: Reader,
   query: URLSearchParams,
 ): Promise<ListSource<ShownRun>> {
   const asked = await ownFilter(deps, whose, query)
@@ -170,24 +173,21 @@ async function openList(
   }
 }
 
-async function ownFilter(
-  deps: Deps,
-  whose: KeyScope,
-  query: URLSearchParams,
-): Promise<ShownFilter> {
-  const filter = readFilter(query, deps.clock.now())
+async function ownFilter(deps: Deps, whose: Reader, query: URLSearchParams): Promise<ShownFilter> {
+  const filter = readFilter(query, deps.clock.now(), whose.zone)
   if (filter.keyId === undefined) return filter
   const key = await deps.keys.find(filter.keyId)
   if (key && isKeyOf(key, whose)) return filter
   refuse('invalid_request', { message: 'This key does not exist.', param: 'key' })
 }
 
-async function choicesOf(deps: Deps, whose: KeyScope) {
+async function choicesOf(deps: Deps, whose: Reader) {
   const keys = await deps.runs.keysToChoose(whose, keysMax + 1)
   return {
     models: deps.catalogue.list().map(({ id }) => id),
     keys: keys.length > keysMax ? undefined : keys,
     receiptStateOf: await readReceiptStates(deps),
+    zone: zoneOf(whose),
     sums: await readDays(deps, whose, deps.clock.now()),
   }
 }
@@ -271,6 +271,7 @@ async function followList(
         shown,
         runsLook({
           now: deps.clock.now(),
+          zone: zoneOf(acting),
           query: list,
           receiptStateOf,
           models: [],

@@ -63,6 +63,26 @@ describe.skipIf(noChromium)('the landing page in Chromium', () => {
     }, 60_000)
   })
 
+  test('the slip of an answer comes out of the slot, and is stamped by the browser', async () => {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    await page.goto(s.w.origin)
+    const name = page.locator('.newest h2')
+    const before = await name.textContent()
+    await page.getByRole('textbox', { name: 'Command' }).fill('Who signs what I get here?')
+    await page.getByRole('button', { name: 'Run' }).click()
+    const link = page.getByRole('link', { name: 'Open the receipt' })
+    const printed = ((await link.getAttribute('href')) ?? '').replace('/receipts/', '')
+    await name.filter({ hasText: printed }).waitFor()
+    expect(printed).not.toBe(before ?? '')
+    await page.locator('.newest #stamp', { hasText: 'Verified' }).waitFor()
+    expect(await page.locator('h1').count()).toBe(1)
+    // The story is still of the receipt that was there before.
+    await page.locator('.ending').scrollIntoViewIfNeeded()
+    await page.locator('#story-stamp').getByText('Verified').waitFor()
+    await context.close()
+  }, 60_000)
+
   test('signed in, it leads to the dashboard', async () => {
     const own = caller(s.w)
     await signInWith(own)

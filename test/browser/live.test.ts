@@ -164,4 +164,24 @@ describe.skipIf(noChromium)('live means live', () => {
     },
     60_000,
   )
+
+  test.each(['no-preference', 'reduce'] as const)(
+    'the digits of the balance that changed roll, motion: %p',
+    async (reducedMotion) => {
+      context = await browser.newContext({ reducedMotion })
+      await context.addCookies(cookies)
+      const page = await context.newPage()
+      await page.goto(`${s.w.origin}/dashboard`)
+      const balance = page.locator('#balance')
+      await page.locator('.spine').waitFor()
+      const change = (text: string) =>
+        page.evaluate(`document.getElementById('balance').innerHTML = '<data>${text}</data>'`)
+      await change('$12.34')
+      await change('$12.29')
+      const rolled = await balance.locator('.rolled').allTextContents()
+      expect(rolled).toEqual(reducedMotion === 'reduce' ? [] : ['2', '9'])
+      expect(await balance.textContent()).toBe('$12.29')
+    },
+    60_000,
+  )
 })

@@ -186,6 +186,22 @@ describe.skipIf(noChromium)('the command palette, in a real browser', () => {
     })
   })
 
+  test('n and k open a new key, and what was chosen is listed first in its own account alone', async () => {
+    await at('/dashboard', [1280, 800], async (page) => {
+      await page.locator('.spine').waitFor()
+      await page.keyboard.press('n')
+      await page.keyboard.press('k')
+      await page.waitForURL('**/dashboard/keys/new')
+      const key = `counterfoil.recent ${testAccount} 0x00`
+      await page.evaluate(`sessionStorage.setItem('${key}', '["Usage"]')`)
+      await page.getByRole('heading', { name: 'New key' }).first().click()
+      await page.keyboard.press('Control+k')
+      const first = page.locator('.palette [role="option"]').first()
+      await first.waitFor()
+      expect(await first.textContent()).not.toContain('Usage')
+    })
+  })
+
   test('the counts beside the pages follow with a fragment', async () => {
     await at('/dashboard/runs', [1280, 800], async (page) => {
       const count = page.locator('#n-dashboard-runs')

@@ -3,6 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { browser as caller, signInWith } from '../access/accounts/wallet.ts'
 import { addReceipts, countAll, linesOf } from '../billing/usage/receipts.ts'
 import { noChromium, startChromium } from '../support/chromium.ts'
+import { until } from '../support/runs.ts'
 import { testAccount, usd, type World, world } from '../support/world.ts'
 import { fewLooks, inspectPage, type Look, lookName, looks } from './support.ts'
 
@@ -124,16 +125,18 @@ describe.skipIf(noChromium)('the usage and the settings, in a real browser', () 
         expect(legend).toContain(name)
       const bar = chart.locator('.chart a').nth(-3)
       const said = bar.locator('.said')
-      expect(await said.isVisible()).toBe(false)
+      const opacity = () => said.evaluate((one) => getComputedStyle(one).opacity)
+      expect(await opacity()).toBe('0')
       // A day without a run has no bar, and the same target.
       const target = await bar.locator('.hit').boundingBox()
       expect(target?.height).toBeGreaterThan(150)
       await bar.locator('.hit').hover()
-      await said.waitFor()
+      await until('the value to be shown', async () => (await opacity()) === '1')
       expect(await said.textContent()).toMatch(/^[A-Z][a-z]{2} \d+: \$[\d.,]+$/)
       await page.mouse.move(0, 0)
+      await until('the value to be hidden', async () => (await opacity()) === '0')
       await bar.focus()
-      await said.waitFor()
+      await until('the value to be shown', async () => (await opacity()) === '1')
       const date = dateOf(Date.now() - 2 * day)
       await bar.press('Enter')
       await page.waitForURL(`**/dashboard/runs?from=${date}&to=${date}`)

@@ -102,19 +102,22 @@ const memberIds: Record<string, (cast: Cast) => Promise<Record<string, string>>>
     const listed = await (await own.call('/api/portal/members')).json()
     return { [sampleIds.inv]: listed.invitations[0].id }
   },
-  removeMember: async ({ service, own, other }) => {
-    const token = await invitedBy(own)
-    const theirs = browser(service.w)
-    await signInWith(theirs, other)
-    await theirs.call('/api/portal/members/accept', { json: { token } })
-    return { [memberSample]: other.address }
-  },
+  nameMember: memberOf,
+  removeMember: memberOf,
   acceptInvitation: async ({ service, other }) => {
     const theirs = browser(service.w)
     await signInWith(theirs, other)
     return { [tokenSample]: await invitedBy(theirs) }
   },
   actFor: async ({ signer }) => ({ [sampleWallet]: signer.address }),
+}
+
+async function memberOf({ service, own, other }: Cast): Promise<Record<string, string>> {
+  const token = await invitedBy(own)
+  const theirs = browser(service.w)
+  await signInWith(theirs, other)
+  await theirs.call('/api/portal/members/accept', { json: { token } })
+  return { [memberSample]: other.address }
 }
 
 async function invitedBy(owner: Browser): Promise<string> {

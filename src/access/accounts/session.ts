@@ -51,8 +51,7 @@ export type Sessions = {
   find(tokenHash: string): Promise<FoundSession | undefined>
   /** One live session of an account. */
   get(accountId: string, id: string, now: Millis): Promise<SessionRow | undefined>
-  /** The time zone of a wallet's person; UTC unless one was chosen. */
-  zoneOf(wallet: string): Promise<ZoneName>
+  /** Keeps the time zone of a wallet's person. */
   setZone(wallet: string, zone: ZoneName): Promise<void>
   liveAmong(ids: string[], now: Millis): Promise<{ id: string }[]>
   /** The live sessions of an account, newest first. */

@@ -2,12 +2,12 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Actor, type KeyScope, whoOf } from '../../kernel/acting.ts'
-import { defaultPageLimit, toListView } from '../../kernel/pagination.ts'
+import { firstPage, toListView } from '../../kernel/pagination.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import type { SessionRow } from '../../storage/db/schema/schema.ts'
 import { answerOnce, callOf } from '../../web/http/answer-once.ts'
 import { type Draft, draftOf, type Fields, readFields } from '../../web/http/fields.ts'
-import { queryOf, readPage, readText } from '../../web/http/query.ts'
+import { listQuery, queryOf, readPage, readText } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { dashboardPage, shownAt } from '../../web/ui/layout.tsx'
 import { navigates, type ReplyContext, reply } from '../../web/ui/reply.ts'
@@ -124,7 +124,7 @@ async function showForm(deps: Deps, frame: Frame, context: Context, showing: For
 /** The list, narrowed as asked. */
 async function readList(deps: Deps, whose: KeyScope, query: URLSearchParams): Promise<ListView> {
   const wanted = readWanted(query)
-  const page = query.has('after') ? readPage(query) : { limit: defaultPageLimit, after: undefined }
+  const page = query.has('after') ? readPage(listQuery(query)) : firstPage
   const now = deps.clock.now()
   const active = await deps.keys.tree(whose, now)
   const found = await browseKeys(deps, { whose, active }, wanted, page)

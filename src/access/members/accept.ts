@@ -64,6 +64,7 @@ export async function accept(
         accountId: account,
         wallet,
         role: row.role,
+        name: null,
         branch,
         consoleKeyId: null,
         invitedBy: row.createdBy,

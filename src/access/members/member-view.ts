@@ -8,6 +8,7 @@ import type { InvitationAnswer, MemberAnswer } from './shapes.ts'
 export const toMemberView = (row: MemberRow): MemberAnswer => ({
   object: 'member',
   address: toChecksumAddress(row.wallet),
+  name: row.name,
   role: row.role,
   branch_key_id: row.branch,
   invited_by: toChecksumAddress(row.invitedBy),

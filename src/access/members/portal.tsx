@@ -3,13 +3,14 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../../app/deps-port.ts'
 import { type Actor, homes } from '../../kernel/acting.ts'
 import { isId } from '../../kernel/ids.ts'
-import { refuse } from '../../kernel/refusal.ts'
+import { Refusal, refuse } from '../../kernel/refusal.ts'
 import { isAddress, toChecksumAddress } from '../../verify/address.ts'
 import { checkBody } from '../../web/http/check-body.ts'
 import { writeCookie } from '../../web/http/cookies.ts'
 import { readFields } from '../../web/http/fields.ts'
+import { ConfirmPage } from '../../web/ui/confirm.tsx'
 import type { Frame } from '../../web/ui/frame.ts'
-import { dashboardPage } from '../../web/ui/layout.tsx'
+import { dashboardPage, shownAt } from '../../web/ui/layout.tsx'
 import { type ReplyContext, reply } from '../../web/ui/reply.ts'
 import { toAccountId } from '../accounts/account.ts'
 import { sessionAuth, wantsJson } from '../accounts/needs-session.ts'
@@ -19,10 +20,12 @@ import { takeBack } from './invite.ts'
 import { toInvitationView, toMemberView } from './member-view.ts'
 import { switchApi } from './portal/act-for.ts'
 import { inviteByPage, inviteByProgram } from './portal/invite.tsx'
-import { MembersPage, membersPath, readMembers } from './portal/member-list.tsx'
+import { MembersPage, membersPath, namePath, readMembers } from './portal/member-list.tsx'
+import { askName } from './portal/member-name.tsx'
 import { memberPages } from './portal/pages.tsx'
 import { removeMember } from './remove.ts'
-import { acceptBody } from './shapes.ts'
+import { renameMember } from './rename.ts'
+import { acceptBody, memberNameBody } from './shapes.ts'
 
 /** Largest body, in bytes. */
 const bodyBytes = 16_384
@@ -74,6 +77,30 @@ const memberActions = (deps: Deps, frame: Frame) =>
         await takeBack(deps, acting, params.id)
         if (wantsJson(request)) return { revoked: true }
         return listed(deps, { request, set }, acting)
+      },
+      { needsSession: { action: 'members:write' }, parse: 'none' },
+    )
+    .post(
+      '/api/portal/members/:address/name',
+      async ({ request, set, acting, params }) => {
+        const wallet = isAddress(params.address) ? toAccountId(params.address) : refuse('not_found')
+        const { value } = await readFields(request, { limitBytes: bodyBytes })
+        const { name } = checkBody(memberNameBody, value)
+        try {
+          const member = await renameMember(deps, acting, { wallet, name })
+          if (wantsJson(request)) return toMemberView(member)
+        } catch (refusal) {
+          if (!(refusal instanceof Refusal) || wantsJson(request)) throw refusal
+          if (refusal.type === 'not_found') throw refusal
+          const asked = askName({ wallet, name }, refusal)
+          const main = <ConfirmPage head="Members" {...asked} />
+          const page = dashboardPage({ frame, title: 'Members', here: membersPath, acting, main })
+          const shown = shownAt(page, namePath(wallet))
+          return reply({ request, set }, { page: shown, status: refusal.status })
+        }
+        const fragment = <MembersPage view={await readMembers(deps, acting)} />
+        const done = { what: 'member_named' } as const
+        return reply({ request, set }, { fragment, seeOther: membersPath, done })
       },
       { needsSession: { action: 'members:write' }, parse: 'none' },
     )

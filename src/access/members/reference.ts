@@ -8,6 +8,7 @@ import {
   inviteBody,
   invitedShape,
   inviteForm,
+  memberNameBody,
   memberShape,
   membersShape,
   uninvitedShape,
@@ -56,6 +57,15 @@ const operations = [
     about: 'Its link is dead at once.',
     examples: ['An open one'],
     answers: r.done('It is revoked.', uninvitedShape),
+  }),
+  post('nameMember', '/:address/name', 'Name a member', {
+    about: 'The name stands beside the address. It is seen in this account alone.',
+    body: memberNameBody,
+    examples: [
+      { name: 'A name', path: { address: memberSample }, body: { name: 'Ada, billing' } },
+      { name: 'From a form', path: { address: memberSample }, form: { name: '' } },
+    ],
+    answers: r.done('The member as it is now.', memberShape),
   }),
   post('removeMember', '/:address/remove', 'Remove a member', {
     about:

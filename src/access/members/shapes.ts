@@ -31,6 +31,15 @@ export const actBody = t.body('ActFor', 'Which account this session is to act fo
   account: t.text('Your own wallet, or an account that made you a member.', t.sampleWallet),
 })
 
+/** The body of `POST /api/portal/members/:address/name`. */
+export const memberNameBody = t.body('MemberName', 'What to call a member.', {
+  name: t.text(
+    '1 to 40 characters; empty takes it away.',
+    'Ada, billing',
+    t.told({ maxLength: 40 }),
+  ),
+})
+
 const branchCap = t.orNull(
   t.object("Of a developer's branch.", {
     limit_nusd: t.nusd('The most spent in a window.', 5_000_000_000),
@@ -41,6 +50,7 @@ const branchCap = t.orNull(
 export const memberShape = t.answer('Member', 'A wallet that may act for the account.', {
   object: t.only('member'),
   address: t.address('The wallet.'),
+  name: t.usuallyNull(t.text('What the account calls it.', 'Ada, billing')),
   role: t.oneOf('What it may do.', roles),
   branch_key_id: t.orNull(t.id('key', 'The key above all keys of a developer.')),
   invited_by: t.address('Who invited it.'),

@@ -8,7 +8,7 @@ import { toListView } from '../../kernel/pagination.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
 import { checkBody } from '../../web/http/check-body.ts'
 import { readFields } from '../../web/http/fields.ts'
-import { queryOf, readPage, readText } from '../../web/http/query.ts'
+import { listQuery, queryOf, readPage, readText } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
 import { type ReplyContext, reply } from '../../web/ui/reply.ts'
@@ -159,7 +159,7 @@ function payViewOf(
 }
 
 async function readHistory(deps: Deps, account: string, request: Request | undefined) {
-  const page = readPage(request ? queryOf(request) : new URLSearchParams())
+  const page = readPage(listQuery(request ? queryOf(request) : new URLSearchParams()))
   const found = await listDeposits(deps, account, page)
   const { depositPolicy: policy, health } = deps
   const newest = found.items[0]

@@ -2,6 +2,7 @@
 import type { Deps } from '../../app/deps-port.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import type { Nusd } from '../../kernel/money.ts'
+import type { ZoneName } from '../../kernel/zone.ts'
 import { changeOf } from '../../ledger/number-transfers.ts'
 import { besideMax, type LedgerDay, type Movement } from './movement.ts'
 
@@ -18,13 +19,15 @@ export type StatementDay = {
   isMixed: boolean
 }
 
-/** The last days with any movement before a day, and whether older ones follow. */
+type DayPage = { before: Millis | undefined; limit: number; zone?: ZoneName }
+
+/** The last days of a zone (default: UTC) with any movement, and whether older ones follow. */
 export async function readDays(
   { statements }: Pick<Deps, 'statements'>,
   account: string,
-  { before, limit }: { before: Millis | undefined; limit: number },
+  { before, limit, zone }: DayPage,
 ): Promise<{ days: StatementDay[]; hasMore: boolean }> {
-  const found = await statements.days(account, before, limit)
+  const found = await statements.days(account, before, limit, zone)
   return { days: found.map(toDay), hasMore: found.at(-1)?.open !== undefined }
 }
 

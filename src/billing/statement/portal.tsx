@@ -3,10 +3,12 @@ import { Elysia } from 'elysia'
 import { sessionAuth } from '../../access/accounts/needs-session.ts'
 import { viewRoutes } from '../../access/accounts/portal/view-routes.tsx'
 import type { Deps } from '../../app/deps-port.ts'
+import type { Actor } from '../../kernel/acting.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { type PageRequest, toListView } from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { parseDate } from '../../kernel/time-text.ts'
+import { dayOfDate, utcZone } from '../../kernel/zone.ts'
 import { downloadResponse } from '../../web/http/download.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { readDays } from './days.ts'
@@ -24,7 +26,7 @@ export const statementPortal = (deps: Deps, frame: Frame) =>
         name: 'statement',
         title: 'Statement',
         right: 'statement:read',
-        read: ({ acting, query }) => viewOf(deps, acting.account, query),
+        read: ({ acting, query }) => viewOf(deps, acting, query),
         page: (view) => <StatementPage view={view} />,
         panel: (view) => <StatementPanel view={view} />,
         json: ({ acting, query }) => jsonOf(deps, acting.account, query),
@@ -56,18 +58,19 @@ async function jsonOf(deps: Deps, account: string, query: URLSearchParams) {
 
 async function viewOf(
   deps: Deps,
-  accountId: string,
+  { account: accountId, zone = utcZone }: Actor,
   query: URLSearchParams,
 ): Promise<StatementView> {
   const account = await deps.accounts.find(accountId)
   if (!account) throw new Error('a session without an account')
   const { by, limit, ...place } = statementQuery.read(query)
-  const view = { account, isFirst: place.after === undefined }
+  const view = { account, zone, isFirst: place.after === undefined }
   if (by === 'movement') {
     const after = await readAfter(deps, accountId, place)
     return { ...view, ...(await deps.statements.list(accountId, { limit, after })) }
   }
-  return { ...view, ...(await readDays(deps, accountId, { before: readDay(place), limit })) }
+  const before = readDay(place, zone)
+  return { ...view, ...(await readDays(deps, accountId, { before, limit, zone })) }
 }
 
 /** @throws Refusal 'invalid_request' for a line that is not there. */
@@ -83,9 +86,9 @@ async function readAfter(
 }
 
 /** The day that a list of days goes on after. @throws Refusal 'invalid_request' */
-function readDay({ after }: Pick<PageRequest, 'after'>): Millis | undefined {
+function readDay({ after }: Pick<PageRequest, 'after'>, zone = utcZone): Millis | undefined {
   if (after === undefined) return undefined
   const day = parseDate(after)
-  if (day !== undefined) return day
+  if (day !== undefined) return dayOfDate(zone, day)
   refuse('invalid_request', { param: 'after', message: '"after" must be a day: 2026-11-21.' })
 }

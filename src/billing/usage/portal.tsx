@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import { sessionAuth } from '../../access/accounts/needs-session.ts'
 import { viewRoutes } from '../../access/accounts/portal/view-routes.tsx'
 import type { Deps } from '../../app/deps-port.ts'
-import type { Actor } from '../../kernel/acting.ts'
+import { type Actor, zoneOf } from '../../kernel/acting.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { downloadResponse } from '../../web/http/download.ts'
 import { queryOf } from '../../web/http/query.ts'
@@ -76,7 +76,7 @@ async function whoseOf({ keys }: Deps, { account, branch }: Actor) {
 /** The request stays on the page, with its fault. */
 async function viewOf(deps: Deps, acting: Actor, query: URLSearchParams): Promise<UsageView> {
   const now = deps.clock.now()
-  const zone = await deps.sessions.zoneOf(acting.wallet)
+  const zone = zoneOf(acting)
   const keys = await deps.runs.keysToChoose(acting, keysMax + 1)
   const view = {
     account: acting.account,

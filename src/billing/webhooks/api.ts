@@ -15,15 +15,15 @@ import {
   webhookChangeBody,
   webhookRotateBody,
 } from './api/webhook-body.ts'
+import { findDelivery, sendAgain } from './send-again.ts'
 import type { RoomOwner } from './take-room.ts'
-import { toDeliveryView, toWebhookView } from './webhook-view.ts'
+import { toDeliveryDetailView, toDeliveryView, toWebhookView } from './webhook-view.ts'
 import {
   changeWebhook,
   createWebhook,
   findWebhook,
   removeWebhook,
   rotateWebhook,
-  sendAgain,
   setLowBalance,
   testWebhook,
 } from './webhooks.ts'
@@ -118,6 +118,15 @@ const oneApi = (deps: Deps) =>
         return { ...toWebhookView(row, deps.clock.now()), secret }
       },
       { needsKey: 'webhooks:write', parse: 'none' },
+    )
+    .get(
+      '/v1/webhooks/:id/deliveries/:delivery',
+      async ({ caller, params: { id, delivery } }) => {
+        const row = await findWebhook(deps, askerOf(caller).account, id)
+        const found = await findDelivery(deps, id, delivery)
+        return toDeliveryDetailView(found, row, deps.version.version)
+      },
+      { needsKey: 'webhooks:write' },
     )
     .post(
       '/v1/webhooks/:id/deliveries/:delivery/redeliver',

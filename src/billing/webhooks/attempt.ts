@@ -5,6 +5,7 @@ import { secretsOf } from './secrets.ts'
 import { signedHeaders } from './sign.ts'
 import type { DueDelivery } from './store/outbox.ts'
 import type { AttemptResult } from './webhook.ts'
+import { headersOf } from './webhook-view.ts'
 
 export type AttemptNeeds = Pick<
   Deps,
@@ -26,8 +27,7 @@ export async function attempt(
   }
   const body = messageOf(event, webhook.format)
   const headers = {
-    'content-type': 'application/json',
-    'user-agent': `Counterfoil/${deps.version.version}`,
+    ...headersOf(event, deps.version.version),
     ...signedHeaders(secrets, { id: event.id, at: clock.now(), body }),
   }
   const posted = await deps.postChecked({
@@ -39,5 +39,6 @@ export async function attempt(
   })
   const durationMs = Math.round(clock.monotonic() - startedAt)
   if ('error' in posted) return { httpStatus: null, error: posted.error, durationMs }
-  return { httpStatus: posted.status, error: null, durationMs }
+  const { status: httpStatus, answer } = posted
+  return { httpStatus, error: null, durationMs, ...(answer === undefined ? {} : { answer }) }
 }

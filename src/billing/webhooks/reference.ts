@@ -10,6 +10,7 @@ import {
 import { alertsForm, webhookForm, webhookRotateForm } from './portal/webhook-fields.ts'
 import {
   alertsShape,
+  deliveryDetailShape,
   deliveryPageShape,
   deliveryShape,
   webhookPageShape,
@@ -94,6 +95,11 @@ const operations = [
     about: 'Newest first: up to 1,000 that ended in the last week, and all that wait.',
     query: r.pageQuery(t.sampleIds.dlv),
     answers: r.ok('A page of deliveries.', deliveryPageShape),
+  }),
+  get('showDelivery', '/webhooks/:id/deliveries/:delivery', 'One delivery', {
+    ...one,
+    about: 'What was sent, and each try with the start of its answer.',
+    answers: r.ok('The delivery.', deliveryDetailShape),
   }),
   post('redeliver', '/webhooks/:id/deliveries/:delivery/redeliver', 'Send an event again', {
     ...again,
@@ -187,6 +193,10 @@ const ownOperations = [
     about: 'As `GET /v1/webhooks/:id/deliveries`.',
     query: r.pageQuery(t.sampleIds.dlv),
     answers: r.done('A page of deliveries.', deliveryPageShape),
+  }),
+  own.get('showOwnDelivery', '/webhooks/:id/deliveries/:delivery', 'One delivery of the account', {
+    about: 'As `GET /v1/webhooks/:id/deliveries/:delivery`.',
+    answers: r.done('The delivery.', deliveryDetailShape),
   }),
   own.post(
     'redeliverOwn',

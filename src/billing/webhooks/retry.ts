@@ -1,7 +1,7 @@
 /** Decides whether a delivery is tried again and when, and whether its endpoint is disabled. */
 import type { Millis } from '../../kernel/clock.ts'
 import type { DeliveryRow, WebhookRow } from '../../storage/db/schema/schema.ts'
-import { type AttemptResult, isDelivered, triedForMs } from './webhook.ts'
+import { type AttemptResult, isDelivered, maxTries, triedForMs } from './webhook.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -42,7 +42,11 @@ export function outcomeOf(
   tried: AttemptResult,
   now: Millis,
 ): Outcome {
-  const row: DeliveryRow = { ...delivery, ...tried, attempts: delivery.attempts + 1, triedAt: now }
+  const { answer = null, ...result } = tried
+  const { httpStatus: status, durationMs: ms, error } = result
+  const tries = [...delivery.tries, { at: now, status, ms, error, answer }].slice(-maxTries)
+  const attempts = delivery.attempts + 1
+  const row: DeliveryRow = { ...delivery, ...result, tries, attempts, triedAt: now }
   if (isDelivered(tried)) {
     const done = { ...row, status: 'delivered' as const, nextAt: null, doneAt: now }
     return { row: done, failingSince: null, isOver: false }

@@ -32,7 +32,20 @@ export const webhookWithSecretShape = t.answer('WebhookWithSecret', 'A webhook w
 
 export const webhookPageShape = t.page('WebhookPage', 'A list of webhooks.', webhookShape)
 
-export const deliveryShape = t.answer('WebhookDelivery', 'An event on its way to a webhook.', {
+const errorShape = (about: string) =>
+  t.usuallyNull(
+    t.word(about, [
+      'forbidden_url',
+      'forbidden_address',
+      'unknown_host',
+      'unreachable',
+      'timeout',
+      'redirect',
+      'secret_unreadable',
+    ]),
+  )
+
+const delivery = {
   id: t.id('dlv', 'Id of the delivery.'),
   object: t.only('webhook_delivery'),
   event_id: t.id('evt', 'Id of the event: `webhook-id` of each try.'),
@@ -47,18 +60,40 @@ export const deliveryShape = t.answer('WebhookDelivery', 'An event on its way to
   last_attempt_at: t.orNull(t.time('When it was tried last.')),
   http_status: t.orNull(t.integer('What the last try was answered.', 204)),
   duration_ms: t.orNull(t.count('How long that took.', 84)),
-  error: t.usuallyNull(
-    t.word('Why the last try got no answer.', [
-      'forbidden_url',
-      'forbidden_address',
-      'unknown_host',
-      'unreachable',
-      'timeout',
-      'redirect',
-      'secret_unreadable',
-    ]),
-  ),
-})
+  error: errorShape('Why the last try got no answer.'),
+}
+
+export const deliveryShape = t.answer(
+  'WebhookDelivery',
+  'An event on its way to a webhook.',
+  delivery,
+)
+
+export const deliveryDetailShape = t.answer(
+  'WebhookDeliveryDetail',
+  'A delivery with what was sent, and each try.',
+  {
+    ...delivery,
+    webhook_id: t.id('whk', 'Id of the webhook.'),
+    url: t.text('Where it is posted to now.', 'https://example.com/hooks/counterfoil'),
+    headers: t.map(
+      t.text('The value.', 'application/json'),
+      'Headers of the request; `webhook-timestamp` and `webhook-signature` differ with each try.',
+      { 'content-type': 'application/json', 'webhook-id': t.sampleIds.evt },
+    ),
+    body: t.text('The body, byte for byte.', '{"type":"balance.low"}'),
+    tries: t.list(
+      t.object('', {
+        at: t.time('When it ended.'),
+        http_status: t.orNull(t.integer('What was answered.', 204)),
+        duration_ms: t.count('How long it took.', 84),
+        error: errorShape('Why there was no answer.'),
+        answer: t.orNull(t.text('How the answer begins: up to 200 characters.', 'ok')),
+      }),
+      'The last twenty, the oldest first.',
+    ),
+  },
+)
 
 export const deliveryPageShape = t.page('WebhookDeliveryPage', 'Deliveries.', deliveryShape)
 
@@ -77,3 +112,4 @@ export const alertsShape = t.answer('Alerts', 'Which balance is low.', {
 
 export type WebhookAnswer = t.Static<typeof webhookShape>
 export type DeliveryAnswer = t.Static<typeof deliveryShape>
+export type DeliveryDetailAnswer = t.Static<typeof deliveryDetailShape>

@@ -2,7 +2,7 @@
 import { and, asc, desc, eq, inArray, lt } from 'drizzle-orm'
 import { type Page, type PageRequest, toPage } from '../../kernel/pagination.ts'
 import type { Db } from '../../storage/db/engine/db.ts'
-import type { AuditRow, DeliveryRow, WebhookRow } from '../../storage/db/schema/schema.ts'
+import type { AuditRow, DeliveryRow, EventRow, WebhookRow } from '../../storage/db/schema/schema.ts'
 import { first, insert, lockedRows, rows, update } from '../../storage/db/sql/query-steps.ts'
 import { lockWebhooks } from './store/lock.ts'
 import { dueReads, type OutboxNeeds, outbox } from './store/outbox.ts'
@@ -90,8 +90,10 @@ function webhookRows(db: Db) {
   }
 }
 
+export type ToldDelivery = { delivery: DeliveryRow; event: EventRow }
+
 function deliveryReads(db: Db) {
-  const { webhookDeliveries: deliveries } = db.tables
+  const { events, webhookDeliveries: deliveries } = db.tables
   return {
     deliveries: (webhookId: string, page: PageRequest): Promise<Page<DeliveryRow>> =>
       db.read(function* (q) {
@@ -104,6 +106,15 @@ function deliveryReads(db: Db) {
       db.read((q) => {
         const named = and(eq(deliveries.webhookId, webhookId), eq(deliveries.id, id))
         return first(q.select().from(deliveries).where(named))
+      }),
+    /** A delivery with its event. */
+    deliveryOf: (webhookId: string, id: string): Promise<ToldDelivery | undefined> =>
+      db.read(function* (q) {
+        const named = and(eq(deliveries.webhookId, webhookId), eq(deliveries.id, id))
+        const delivery = yield* first(q.select().from(deliveries).where(named))
+        if (!delivery) return undefined
+        const event = yield* first(q.select().from(events).where(eq(events.id, delivery.eventId)))
+        return event && { delivery, event }
       }),
     waiting: (webhookId: string): Promise<number> => db.read((q) => countWaiting(db, q, webhookId)),
   }

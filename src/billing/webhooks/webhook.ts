@@ -59,7 +59,16 @@ export const wants = (
   !(type === 'webhook.created' && subject === id)
 
 /** The outcome of an attempt. */
-export type AttemptResult = { httpStatus: number | null; error: string | null; durationMs: number }
+export type AttemptResult = {
+  httpStatus: number | null
+  error: string | null
+  durationMs: number
+  /** The start of what the endpoint answered, where that may be shown. */
+  answer?: string
+}
+
+/** Tries of a delivery that its page shows: three days have fewer. */
+export const maxTries = 20
 
 export const isDelivered = ({ httpStatus }: AttemptResult): boolean =>
   httpStatus !== null && httpStatus >= 200 && httpStatus <= 299

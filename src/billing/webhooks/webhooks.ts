@@ -202,21 +202,6 @@ export async function testWebhook(deps: Needs, asker: RoomOwner, id: string): Pr
   return sent ?? refuse('conflict', 'This webhook was disabled. Enable it first.')
 }
 
-/** Sends an ended delivery again, with the same id and body. */
-export async function sendAgain(
-  deps: Needs,
-  asker: RoomOwner,
-  { id, deliveryId }: { id: string; deliveryId: string },
-): Promise<DeliveryRow> {
-  const { webhooks, clock } = deps
-  const webhook = await findWebhook(deps, asker.account, id)
-  const found = isId('dlv', deliveryId) ? await webhooks.delivery(id, deliveryId) : undefined
-  const row = found ?? refuse('not_found', 'There is no such delivery.')
-  if (webhook.disabledAt !== null) refuse('conflict', 'This webhook is disabled. Enable it first.')
-  const again = await webhooks.again(row, clock.now())
-  return again ?? refuse('conflict', 'This delivery waits behind an earlier one of its subject.')
-}
-
 /** The balance below which `balance.low` is told; null for never. */
 export const setLowBalance = (
   { ledger, ids }: Pick<Deps, 'ledger' | 'ids'>,

@@ -45,3 +45,10 @@ export const goKeys: Readonly<Record<string, string>> = {
   u: '/dashboard/usage',
   b: '/dashboard/statement',
 }
+
+/** Typed after `n`: what is made there, and the page that it needs. */
+export const newKeys: Readonly<
+  Record<string, readonly [href: string, needs: string, what: string]>
+> = {
+  k: ['/dashboard/keys/new', '/dashboard/keys', 'New key'],
+}

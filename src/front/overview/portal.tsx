@@ -3,10 +3,11 @@ import { Elysia } from 'elysia'
 import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
 import { toAccountView } from '../../access/keys/key-view.ts'
 import type { Deps } from '../../app/deps-port.ts'
-import { may } from '../../kernel/acting.ts'
+import { may, zoneOf } from '../../kernel/acting.ts'
 import { isId } from '../../kernel/ids.ts'
 import { toJsonInteger } from '../../kernel/money.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import { utcZone } from '../../kernel/zone.ts'
 import { anchorStatus } from '../../proof/anchors/anchor-status.ts'
 import { isDiverged } from '../../proof/log/divergence.ts'
 import { followAccount, type PartState } from '../../runs/api/live.ts'
@@ -50,7 +51,9 @@ export const overviewPortal = (deps: Deps, frame: Frame) => {
     .get(
       path,
       async ({ request, set, account, acting }) => {
-        const main = <Overview view={await readOverview(deps, readSpend, account)} />
+        const main = (
+          <Overview view={await readOverview(deps, readSpend, account, zoneOf(acting))} />
+        )
         const parts = { frame, title: 'Overview', here: path, acting, main }
         const page = dashboardPage({ ...parts, scripts: ['hx-sse'] })
         return reply({ request, set }, { page })
@@ -105,11 +108,12 @@ async function readOverview(
   deps: Deps,
   readSpend: ReadSpend,
   accountId: string,
+  zone = utcZone,
 ): Promise<OverviewView> {
   const { clock, health } = deps
   const now = clock.now()
   const live = await readLive(deps, accountId)
-  const { spend, spentToday } = await readSpend(accountId, now)
+  const { spend, spentToday } = await readSpend(accountId, now, zone)
   const keys = await deps.keys.tree({ account: accountId }, now)
   const { account, onboarding } = live
   const available = account.balance - account.held
@@ -125,7 +129,7 @@ async function readOverview(
     isUnbalanced: health.ledger === 'unbalanced',
     isDegraded: (await anchorStatus(deps)).isDegraded,
   })
-  return { ...live, now, spend, lasting, alerts, keys, mark: markOfAll(live) }
+  return { ...live, now, zone, spend, lasting, alerts, keys, mark: markOfAll(live) }
 }
 
 async function readLive(deps: Deps, accountId: string): Promise<LiveView> {

@@ -1,10 +1,12 @@
 /** Computes the daily spending of an account, and how long its balance lasts. */
 import { LRUCache } from 'lru-cache'
 import type { Deps } from '../../app/deps-port.ts'
+import { stepsOf } from '../../billing/usage/chart-steps.ts'
 import { type UsageRow, usageOf } from '../../billing/usage/sum.ts'
-import { dayMs, dayOf } from '../../billing/usage/usage.ts'
+import { dayMs } from '../../billing/usage/usage.ts'
 import type { Millis } from '../../kernel/clock.ts'
 import { max, type Nusd } from '../../kernel/money.ts'
+import { dayAway, dayStart, utcZone, type ZoneName } from '../../kernel/zone.ts'
 
 /** The spend per day, today last. */
 export type Spend = { days: { day: Millis; cost: Nusd }[]; total: Nusd; runs: number }
@@ -21,36 +23,39 @@ const rememberedMax = 10_000
 export type ReadSpend = (
   account: string,
   now: Millis,
+  zone?: ZoneName,
 ) => Promise<{ spend: Spend; spentToday: Map<string, Nusd> }>
 
 type Past = { today: Millis; until: Millis; rows: UsageRow[] }
 
 /**
- * Reads the spend of accounts per day, and per key today. Past days no longer change and are
- * cached, because an account can have many keys and models a day.
+ * Reads the spend of accounts per day of a zone (default: UTC), and per key today. Past days no
+ * longer change and are cached, because an account can have many keys and models a day.
  */
 export function spendReader(deps: Pick<Deps, 'usage' | 'heads'>): ReadSpend {
   const remembered = new LRUCache<string, Past>({ max: rememberedMax })
   deps.heads.onLost(() => remembered.clear())
 
-  const readPast = async (account: string, now: Millis): Promise<UsageRow[]> => {
-    const today = dayOf(now)
-    const known = remembered.get(account)
+  const readPast = async (account: string, now: Millis, zone: ZoneName): Promise<UsageRow[]> => {
+    const today = dayStart(zone, now)
+    const known = remembered.get(`${account} ${zone}`)
     if (known?.today === today && now < known.until) return known.rows
-    const from = today - (spendDays - 1) * dayMs
-    const { rows, uncounted } = await usageOf(deps, { account, from, to: today, groupBy: ['day'] })
+    const range = { from: dayAway(zone, now, 1 - spendDays), to: today }
+    const steps = stepsOf(zone, range, 'day')
+    const wish = { account, ...range, groupBy: ['day'], steps } as const
+    const { rows, uncounted } = await usageOf(deps, wish)
     const isFinal = now - today > finalAfterMs && uncounted === 0
     const until = isFinal ? Number.POSITIVE_INFINITY : now + notFinalMs
-    remembered.set(account, { today, until, rows })
+    remembered.set(`${account} ${zone}`, { today, until, rows })
     return rows
   }
 
-  return async (account, now) => {
-    const today = dayOf(now)
-    const past = await readPast(account, now)
-    const range = { from: today, to: today + dayMs }
+  return async (account, now, zone = utcZone) => {
+    const today = dayStart(zone, now)
+    const past = await readPast(account, now, zone)
+    const range = { from: today, to: dayAway(zone, now, 1) }
     const { rows, totals } = await usageOf(deps, { account, ...range, groupBy: ['key'] })
-    const spend = spendOf([...past, { day: today, ...totals }], today)
+    const spend = spendOf([...past, { day: today, ...totals }], today, zone)
     return { spend, spentToday: new Map(rows.map(({ keyId, cost }) => [keyId ?? '', cost])) }
   }
 }
@@ -59,10 +64,11 @@ export function spendReader(deps: Pick<Deps, 'usage' | 'heads'>): ReadSpend {
 export function spendOf(
   rows: readonly Pick<UsageRow, 'day' | 'cost' | 'runs'>[],
   today: Millis,
+  zone = utcZone,
 ): Spend {
   const costs = new Map(rows.map(({ day, cost }) => [day, cost]))
   const days = Array.from({ length: spendDays }, (_, i) => {
-    const day = today - (spendDays - 1 - i) * dayMs
+    const day = dayAway(zone, today, i - spendDays + 1)
     return { day, cost: costs.get(day) ?? 0n }
   })
   const total = rows.reduce((sum, { cost }) => sum + cost, 0n)

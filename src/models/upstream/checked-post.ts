@@ -6,14 +6,17 @@ import type { Block } from '../../kernel/network-block.ts'
 import { isIn, isPublicAddress } from '../../kernel/public-address.ts'
 import { type StopSignal, StopSwitch } from '../../kernel/stop.ts'
 import { within } from '../../kernel/within.ts'
-import type { Wire, WireRequest } from './http.ts'
+import type { Wire, WireAnswer, WireRequest } from './http.ts'
 import { UpstreamFailure } from './upstream.ts'
 import { openDirect } from './wire/wire.ts'
 
 /** How long a whole attempt may take, in ms. */
 const totalMs = 10_000
-/** The bytes of an answer that are read and thrown away. */
+/** The bytes of an answer that are read. */
 const answerBytes = 64 * 1024
+/** The bytes and the letters of its start that are kept. */
+const keptBytes = 800
+const keptLetters = 200
 
 const limits = {
   firstByteMs: totalMs,
@@ -37,7 +40,9 @@ export type Reach = {
   isLoopbackAllowed: boolean
 }
 
-export type PostOutcome = { status: number } | { error: PostError }
+export type PostOutcome =
+  /** `answer` is the start of a body; absent for a server that is not on the public internet. */
+  { status: number; answer?: string } | { error: PostError }
 
 /** Why there was no answer, in words that do not describe the network around this server. */
 export type PostError =
@@ -101,12 +106,13 @@ export function makeCheckedPost(
     const isFirst = !way.hasAnswered
     const posted = await askOnce(way, { account: from, headers, body, signal, limits })
     const isLost = 'error' in posted && posted.error === 'unreachable'
-    if (isFirst || !isLost || signal.aborted) return posted
+    const told = (outcome: PostOutcome) => (isToldOf(address, reach()) ? outcome : quiet(outcome))
+    if (isFirst || !isLost || signal.aborted) return told(posted)
     // Its server may have closed a kept connection at that moment. It may also have heard the
     // message, which it then hears again: messages are sent at least once.
     ways.delete(key)
     const fresh = wayTo(key, target.href, address)
-    return askOnce(fresh, { account: from, headers, body, signal, limits })
+    return told(await askOnce(fresh, { account: from, headers, body, signal, limits }))
   }
   return async (message) => {
     const { signal } = message
@@ -129,9 +135,9 @@ export function makeCheckedPost(
 async function askOnce(way: Connection, asked: WireRequest): Promise<PostOutcome> {
   try {
     const answer = await way.wire.ask(asked)
-    await throwAway(answer)
+    const start = await readStart(answer)
     way.hasAnswered = true
-    return { status: answer.status }
+    return { status: answer.status, answer: start }
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error
     return toPosted(error)
@@ -165,11 +171,22 @@ function readTarget(text: string, reach: Reach): Target | undefined {
 function mayReach(text: string, { isSecure }: Target, reach: Reach): boolean {
   const address = parseAddress(text)
   if (!address) return false
-  const isLoopback = text === '::1' || (address.kind === 4 && (address.groups[0] ?? 0) >> 8 === 127)
-  if (reach.isLoopbackAllowed && isLoopback) return true
+  if (reach.isLoopbackAllowed && isLoopback(text)) return true
   if (!isSecure) return false
   return isPublicAddress(text) || isIn(address, reach.allowed)
 }
+
+function isLoopback(text: string): boolean {
+  const address = parseAddress(text)
+  return text === '::1' || (address?.kind === 4 && (address.groups[0] ?? 0) >> 8 === 127)
+}
+
+/** Answers of networks that the operator allows beside the internet are not for their customers. */
+const isToldOf = (address: string, { isLoopbackAllowed }: Reach): boolean =>
+  isPublicAddress(address) || (isLoopbackAllowed && isLoopback(address))
+
+const quiet = (outcome: PostOutcome): PostOutcome =>
+  'error' in outcome ? outcome : { status: outcome.status }
 
 async function resolveWithin(resolve: Resolve, name: string, ms: number): Promise<string[]> {
   if (isIP(name) !== 0) return [name]
@@ -177,13 +194,20 @@ async function resolveWithin(resolve: Resolve, name: string, ms: number): Promis
   return (await within(ms, asking)) ?? []
 }
 
-/** Keeps the status alone: the body is not needed, and may never end. */
-async function throwAway(answer: {
-  flow(take: () => boolean): Promise<void>
-  stop(): void
-}): Promise<void> {
-  await answer.flow(() => true).catch(() => {})
+/** The first letters of a body, on one line. The rest is not needed, and may never end. */
+async function readStart(answer: Pick<WireAnswer, 'flow' | 'stop'>): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  const keep = (piece: Uint8Array): boolean => {
+    // A copy: the piece is a view of memory that is used again.
+    if (bytes < keptBytes) pieces.push(Uint8Array.from(piece.subarray(0, keptBytes - bytes)))
+    bytes += piece.byteLength
+    return true
+  }
+  await answer.flow(keep).catch(() => {})
   answer.stop()
+  const text = new TextDecoder().decode(Buffer.concat(pieces)).replace(/[\p{Cc}\s]+/gu, ' ')
+  return [...text.trim()].slice(0, keptLetters).join('')
 }
 
 function toPosted({ reason, status }: UpstreamFailure): PostOutcome {

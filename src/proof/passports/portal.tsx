@@ -9,7 +9,7 @@ import { Refusal } from '../../kernel/refusal.ts'
 import type { PassportRow } from '../../storage/db/schema/schema.ts'
 import { answerOnce, callOf, jsonReply } from '../../web/http/answer-once.ts'
 import { type Draft, draftOf, readFields } from '../../web/http/fields.ts'
-import { readPage } from '../../web/http/query.ts'
+import { listQuery, readPage } from '../../web/http/query.ts'
 import type { Frame } from '../../web/ui/frame.ts'
 import { dashboardPage } from '../../web/ui/layout.tsx'
 import { type ReplyContext, reply } from '../../web/ui/reply.ts'
@@ -105,7 +105,7 @@ async function viewOf(
   query = new URLSearchParams(),
   failed?: { draft: Draft; error: Refusal },
 ): Promise<OwnListView> {
-  const page = readPage(query)
+  const page = readPage(listQuery(query))
   const { items, hasMore } = await listPassports(deps, account, page)
   const keyIds = await boundTo(deps, account)
   const listed = items.map((standing) => {

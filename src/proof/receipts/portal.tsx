@@ -4,7 +4,7 @@ import { sessionAuth, wantsJson } from '../../access/accounts/needs-session.ts'
 import { type ListSource, listRoutes } from '../../access/accounts/portal/list-routes.tsx'
 import { accountListedSince } from '../../access/plan-history.ts'
 import type { Deps } from '../../app/deps-port.ts'
-import { type Actor, type KeyScope, may } from '../../kernel/acting.ts'
+import { type Actor, type KeyScope, may, zoneOf } from '../../kernel/acting.ts'
 import { toRfc3339 } from '../../kernel/clock.ts'
 import { firstIdAt, isId } from '../../kernel/ids.ts'
 import { Refusal, refuse } from '../../kernel/refusal.ts'
@@ -42,7 +42,10 @@ export const receiptsPortal = (deps: Deps, frame: Frame) =>
         right: 'receipts:read',
         query: ownReceiptQuery,
         look: receiptsLook,
-        readMore: async () => ({ models: deps.catalogue.list().map(({ id }) => id) }),
+        readMore: async (acting) => ({
+          models: deps.catalogue.list().map(({ id }) => id),
+          zone: zoneOf(acting),
+        }),
         open: (acting, query) => openList(deps, acting, query),
         toView: toShownView,
         file: receiptFields,
@@ -136,10 +139,12 @@ const receiptActions = (deps: Deps, frame: Frame) => {
     )
 }
 
+type Reader = KeyScope & Pick<Actor, 'zone'>
+
 /** The account's receipts as far back as the plan says, narrowed. */
 async function openList(
   deps: Deps,
-  whose: KeyScope,
+  whose: Reader,
   query: URLSearchParams,
 ): Promise<ListSource<ShownReceipt>> {
   const filter = await listedFilter(deps, whose, query)
@@ -157,8 +162,8 @@ async function openList(
   }
 }
 
-async function listedFilter(deps: Deps, whose: KeyScope, query: URLSearchParams) {
-  const filter = readReceiptFilter(query, deps)
+async function listedFilter(deps: Deps, whose: Reader, query: URLSearchParams) {
+  const filter = readReceiptFilter(query, deps, whose.zone)
   // One that is named whole is found however old it is.
   if (filter.since === filter.upTo) return filter
   const listed = firstIdAt('run', await accountListedSince(deps, whose.account), deps.ids.mark)

@@ -2,6 +2,7 @@
 import type { Millis } from '../../kernel/clock.ts'
 import { isId } from '../../kernel/ids.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import type { ZoneName } from '../../kernel/zone.ts'
 import * as q from '../../web/http/query-fields.ts'
 import { sampleIds } from '../../web/http/shape.ts'
 import { type RunStatus, readTag, runStatuses } from '../run.ts'
@@ -54,8 +55,8 @@ export const ownRunQuery = q.declareQuery({
  * Reads the filter; a field that was left empty narrows nothing.
  * @throws Refusal 'invalid_request'
  */
-export function readFilter(query: URLSearchParams, now: Millis) {
+export function readFilter(query: URLSearchParams, now: Millis, zone?: ZoneName) {
   const { key: keyId, id: ids, last, from, to, sort: _, ...rest } = ownRunQuery.readForm(query)
   const { limit: _limit, after: _after, ...narrowing } = rest
-  return { ...narrowing, keyId, ids, ...q.timesOf({ last, from, to }, now) }
+  return { ...narrowing, keyId, ids, ...q.timesOf({ last, from, to }, now, zone) }
 }

@@ -1,6 +1,6 @@
 /** Follows the list of an account's receipts, which are of its ended runs. */
 import type { Deps } from '../../app/deps-port.ts'
-import type { Actor } from '../../kernel/acting.ts'
+import { type Actor, zoneOf } from '../../kernel/acting.ts'
 import { readReceiptFilter } from '../../proof/receipts/api/receipt-query.ts'
 import { receiptsLook } from '../../proof/receipts/portal/receipt-list.tsx'
 import { receiptIdOf, runIdOf } from '../../proof/receipts/receipt.ts'
@@ -19,7 +19,7 @@ export function followReceipts(
 ): Response {
   const query = queryOf(context.request)
   const { account } = acting
-  const filter = readReceiptFilter(query, deps)
+  const filter = readReceiptFilter(query, deps, acting.zone)
   const rows: Rows<ShownReceipt> = {
     newer: async (after) => {
       const isFirst = after === '' || runIdOf(after) < filter.since
@@ -39,7 +39,8 @@ export function followReceipts(
     idOf: ({ run }) => receiptIdOf(run.id),
     markOf: ({ stage, visibility }) => `${stage} ${visibility}`,
     isSettled: ({ stage }) => stage === 'final',
-    draw: (shown) => freshRow(shown, receiptsLook({ now: deps.clock.now(), models: [] })),
+    draw: (shown) =>
+      freshRow(shown, receiptsLook({ now: deps.clock.now(), models: [], zone: zoneOf(acting) })),
   }
   return followRows(deps, context, { session, account }, rows, shownIn(query, 'rcpt'))
 }

@@ -1,48 +1,50 @@
 /** The figure of the list of runs: today's count, and a histogram of the last days. */
 
 import type { Deps } from '../../app/deps-port.ts'
-import { type UsageRow, usageOf } from '../../billing/usage/sum.ts'
-import { dayMs, dayOf, noSums, type Sums } from '../../billing/usage/usage.ts'
-import type { KeyScope } from '../../kernel/acting.ts'
+import { stepsOf } from '../../billing/usage/chart-steps.ts'
+import { usageOf } from '../../billing/usage/sum.ts'
+import { noSums, type Sums } from '../../billing/usage/usage.ts'
+import { type Actor, type KeyScope, zoneOf } from '../../kernel/acting.ts'
 import type { Millis } from '../../kernel/clock.ts'
+import { dateIn, dayAway, dayStart, type ZoneName } from '../../kernel/zone.ts'
 import { Amount } from '../../web/ui/amount.tsx'
 import { Figure } from '../../web/ui/panel.tsx'
-import { dateWords } from '../../web/ui/when.tsx'
+import { dayText } from '../../web/ui/when.tsx'
 
 export const shownDays = 30
 
-/** The sums of one day (UTC). */
+/** The sums of one day. */
 export type DaySums = Pick<Sums, 'runs' | 'succeeded' | 'cost'> & { day: Millis }
 
 type UsageDeps = Pick<Deps, 'usage' | 'keys'>
 
-/** The runs that ended on each of the last days, today last. */
-export async function readDays(deps: UsageDeps, whose: KeyScope, now: Millis): Promise<DaySums[]> {
-  const { account, branch } = whose
-  const own = branch === undefined ? {} : { keyIds: await deps.keys.ofBranch(branch) }
-  const today = dayOf(now)
-  const range = { from: today - (shownDays - 1) * dayMs, to: today + dayMs }
-  const { rows } = await usageOf(deps, { account, ...own, ...range, groupBy: ['day'] })
-  return daysOf(rows, today)
-}
+type Reader = KeyScope & Pick<Actor, 'zone'>
 
-function daysOf(rows: readonly UsageRow[], today: Millis): DaySums[] {
+/** The runs that ended on each of the last days of the reader, today last. */
+export async function readDays(deps: UsageDeps, whose: Reader, now: Millis): Promise<DaySums[]> {
+  const { account, branch } = whose
+  const zone = zoneOf(whose)
+  const own = branch === undefined ? {} : { keyIds: await deps.keys.ofBranch(branch) }
+  const range = { from: dayAway(zone, now, 1 - shownDays), to: dayAway(zone, now, 1) }
+  const steps = stepsOf(zone, range, 'day')
+  const { rows } = await usageOf(deps, { account, ...own, ...range, groupBy: ['day'], steps })
   const known = new Map(rows.map((row) => [row.day, row]))
-  return Array.from({ length: shownDays }, (_, i) => {
-    const day = today - (shownDays - 1 - i) * dayMs
+  return steps.starts.map((day) => {
     const { runs, succeeded, cost } = known.get(day) ?? noSums()
     return { day, runs, succeeded, cost }
   })
 }
 
-export function RunFigure({ days }: { days: readonly DaySums[] }) {
+type FigureProps = { days: readonly DaySums[]; zone: ZoneName }
+
+export function RunFigure({ days, zone }: FigureProps) {
   const today = days.at(-1) ?? { day: 0, ...noSums() }
   const all = days.reduce((sum, { runs }) => sum + runs, 0)
   return (
     <Figure
       label="Today"
       big={today.runs.toLocaleString('en-US')}
-      beside={<Histogram days={days} />}
+      beside={<Histogram days={days} zone={zone} />}
     >
       <p>
         <Amount nusd={today.cost} as="sum" /> spent
@@ -65,7 +67,7 @@ function percentOf({ succeeded, runs }: DaySums): string {
 }
 
 /** Each bar leads to the runs of its day. */
-function Histogram({ days }: { days: readonly DaySums[] }) {
+function Histogram({ days, zone }: FigureProps) {
   const top = Math.max(1, ...days.map(({ runs }) => runs))
   return (
     <div class="hist">
@@ -79,9 +81,9 @@ function Histogram({ days }: { days: readonly DaySums[] }) {
         </title>
         {days.map(({ day, runs }, i) => {
           const height = runs === 0 ? 0 : Math.max(2, (runs / top) * 100)
-          const words = `${dayWords(day)}: ${runs.toLocaleString('en-US')} runs`
+          const words = `${dayText(day, zone)}: ${runs.toLocaleString('en-US')} runs`
           return (
-            <a href={hrefOf(day)} aria-label={words}>
+            <a href={runsHref(day, zone)} aria-label={words}>
               <rect
                 x={String(i * 10 + 1)}
                 y={(100 - height).toFixed(1)}
@@ -97,23 +99,28 @@ function Histogram({ days }: { days: readonly DaySums[] }) {
   )
 }
 
-export const dayWords = dateWords({ timeZone: 'UTC', month: 'short', day: 'numeric' })
-
-function hrefOf(day: Millis): string {
-  const date = new Date(day).toISOString().slice(0, 10)
+/** The runs of a day. */
+export function runsHref(day: Millis, zone: ZoneName): string {
+  const date = dateIn(zone, day)
   return `/dashboard/runs?${new URLSearchParams({ from: date, to: date })}`
 }
 
+/** Sums are in cents; one below that is not told as nothing. */
+const cent = 10_000_000n
+
 /** The head of a day in the list; sums stand in it where nothing is left out. */
-export function dayHead(days: readonly DaySums[] | undefined, now: Millis) {
+export function dayHead(
+  days: readonly DaySums[] | undefined,
+  { now, zone }: { now: Millis; zone: ZoneName },
+) {
   return (day: Millis) => {
     const found = days?.find((one) => one.day === day)
     return {
-      name: day === dayOf(now) ? 'Today' : dayWords(day),
+      name: day === dayStart(zone, now) ? 'Today' : dayText(day, zone),
       sums: found ? (
         <>
           {found.runs.toLocaleString('en-US')} {found.runs === 1 ? 'run' : 'runs'} ·{' '}
-          <Amount nusd={found.cost} as="sum" />
+          <Amount nusd={found.cost} as={found.cost < cent ? 'list' : 'sum'} />
         </>
       ) : null,
     }

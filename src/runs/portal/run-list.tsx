@@ -1,4 +1,5 @@
 /** The list of an account's runs: how it looks, and what narrows it. */
+import type { ZoneName } from '../../kernel/zone.ts'
 import { ButtonLink } from '../../web/ui/button.tsx'
 import { sameOptions } from '../../web/ui/filters.tsx'
 import { isNarrow, type ListLook } from '../../web/ui/list-page.tsx'
@@ -12,6 +13,7 @@ export const runsPath = '/dashboard/runs'
 
 type RunsView = {
   now: number
+  zone: ZoneName
   models: readonly string[]
   /** Undefined if there are too many to list: the form then asks for a key's id. */
   keys: readonly { id: string; name: string }[] | undefined
@@ -24,6 +26,7 @@ type RunsView = {
 
 export const runsLook = ({
   now,
+  zone,
   models,
   keys,
   receiptStateOf,
@@ -33,14 +36,19 @@ export const runsLook = ({
   path: runsPath,
   noun: 'runs',
   about: 'Every run of every key, what it cost, and its receipt.',
-  figure: sums ? <RunFigure days={sums} /> : null,
+  figure: sums ? <RunFigure days={sums} zone={zone} /> : null,
   act: (
     <ButtonLink icon="console" href="/dashboard/console">
       New run
     </ButtonLink>
   ),
   fold: 'early',
-  days: { at: ({ run }) => run.createdAt, head: dayHead(isNarrow(query) ? undefined : sums, now) },
+  zone,
+  days: {
+    zone,
+    at: ({ run }) => run.createdAt,
+    head: dayHead(isNarrow(query) ? undefined : sums, { now, zone }),
+  },
   query: ownRunQuery,
   choices: {
     model: sameOptions(models),

@@ -5,7 +5,6 @@ import { receiptIdOf } from '../../proof/receipts/receipt.ts'
 import { addressOf } from '../../web/http/query.ts'
 import { Amount } from '../../web/ui/amount.tsx'
 import { CopyId } from '../../web/ui/hash.tsx'
-import type { Child } from '../../web/ui/jsx-runtime.ts'
 import { Logo, RosetteMark } from '../../web/ui/rosette.tsx'
 import { StageBadge } from '../../web/ui/stage.tsx'
 import { Badge } from '../../web/ui/status.tsx'
@@ -119,17 +118,16 @@ const Held = ({ nusd }: { nusd: bigint }) => (
   </>
 )
 
-const Tokens = ({ of }: { of: ShownRun['run'] }) => (
-  <>
-    {tokensText(of)}
-    <span class="also"> tokens</span>
-  </>
-)
-
-/** Input plus output tokens; a dash while there are none. */
-export function tokensText({ lines }: Pick<ShownRun['run'], 'lines'>): Child {
+/** Input plus output tokens; while there are none a dash, which rows in two lines leave out. */
+function Tokens({ of: { lines } }: { of: Pick<ShownRun['run'], 'lines'> }) {
   const tokens = inputUnitsOf(lines) + outputUnitsOf(lines)
-  return tokens === 0 ? '–' : tokens.toLocaleString('en-US')
+  if (tokens === 0) return <span class="quiet">–</span>
+  return (
+    <>
+      {tokens.toLocaleString('en-US')}
+      <span class="also"> tokens</span>
+    </>
+  )
 }
 
 /** Changes whenever the page of a run has to be drawn again. */

@@ -1,9 +1,10 @@
 /** Declares a query once: its reader, its part of the reference and its form follow from it. */
 import type { Millis } from '../../kernel/clock.ts'
 import { readIdPart } from '../../kernel/id-part.ts'
-import { defaultPageLimit, maxPageLimit } from '../../kernel/pagination.ts'
+import { defaultPageLimit, maxPageLimit, pageRows } from '../../kernel/pagination.ts'
 import { type RangeTexts, readPeriod } from '../../kernel/period.ts'
 import { refuse } from '../../kernel/refusal.ts'
+import type { ZoneName } from '../../kernel/zone.ts'
 import { readAfter, readChoice, readInteger, readLimit, readText, withoutEmpty } from './query.ts'
 import * as t from './shape.ts'
 
@@ -116,7 +117,7 @@ export const parsed = <V>(
 export const pageFields = (after: string) => ({
   limit: {
     shape: t.integer('How many, 20 if absent.', 20, { minimum: 1, maximum: maxPageLimit }),
-    chip: { label: 'Show', first: '20', words: { 50: '50', 100: '100' }, isMore: true },
+    chip: { label: 'Show', first: String(pageRows), words: { 50: '50', 100: '100' }, isMore: true },
     read: (query: URLSearchParams) => readLimit(query) ?? defaultPageLimit,
   },
   after: {
@@ -166,14 +167,16 @@ const noId =
 type Times = RangeTexts & { last?: keyof typeof spanHours | undefined }
 
 /**
- * The time from `from` on and before `to`. `last` is a time that ends now; `from` goes before it.
+ * The time from `from` on and before `to`, whose dates are days of the zone (default: UTC). `last`
+ * is a time that ends now; `from` goes before it.
  * @throws Refusal 'invalid_request'
  */
 export function timesOf(
   asked: Times,
   now: Millis,
+  zone?: ZoneName,
 ): { from: Millis | undefined; to: Millis | undefined } {
-  const { from, to } = readPeriod({ from: asked.from, to: asked.to })
+  const { from, to } = readPeriod({ from: asked.from, to: asked.to }, zone)
   return {
     from: from ?? (asked.last && now - spanHours[asked.last] * 3_600_000),
     to: Number.isFinite(to) ? to : undefined,

@@ -1,5 +1,10 @@
 /** Reads query parameters strictly. */
-import { defaultPageLimit, maxPageLimit, type PageRequest } from '../../kernel/pagination.ts'
+import {
+  defaultPageLimit,
+  maxPageLimit,
+  type PageRequest,
+  pageRows,
+} from '../../kernel/pagination.ts'
 import { refuse } from '../../kernel/refusal.ts'
 
 /** The query of a request target, as sent; a parameter that is given twice is refused when read. */
@@ -11,6 +16,13 @@ export function queryOf(request: Request): URLSearchParams {
 /** A form sends every field; those that were left empty ask for nothing. */
 export const withoutEmpty = (query: URLSearchParams): URLSearchParams =>
   new URLSearchParams([...query].filter(([, value]) => value !== ''))
+
+/** The query of a list in a browser, which has its own number of rows unless one is asked for. */
+export function listQuery(query: URLSearchParams): URLSearchParams {
+  const asked = new URLSearchParams(query)
+  if (!asked.get('limit')) asked.set('limit', String(pageRows))
+  return asked
+}
 
 /** The address of a list without its empty fields; undefined if it has none of them. */
 export function tidyAddress(path: string, query: URLSearchParams): string | undefined {

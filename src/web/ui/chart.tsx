@@ -1,15 +1,6 @@
 /** Bar and line charts in SVG, with their table. */
 import { line } from 'd3-shape'
-import {
-  bottom,
-  type ChartProps,
-  Framed,
-  height,
-  type Point,
-  percent,
-  top,
-  yOf,
-} from './chart-frame.tsx'
+import { type ChartProps, Framed, height, type Point, percent, top, yOf } from './chart-frame.tsx'
 import { type ChartScale, scaleOf } from './chart-scale.ts'
 import type { Child } from './jsx-runtime.ts'
 
@@ -58,20 +49,14 @@ const placeOf = (i: number, count: number): PlaceBox => ({
 
 type PlaceProps = { of: Point; at: number; count: number; children?: Child }
 
-/** A full-height target with the value above it. */
+/** A full-height target, which `app.css` places, with the value above it: that is its name too. */
 function Place({ of: { label, words, href }, at, count, children }: PlaceProps) {
   const isStop = count <= stopsMax
   const name = `${label}: ${words}`
   const content = (
     <>
       {children}
-      <rect
-        class="hit"
-        x={percent((at / count) * 100)}
-        width={percent(100 / count)}
-        y={top}
-        height={bottom - top}
-      />
+      <rect class="hit" x={percent((at / count) * 100)} width={percent(100 / count)} />
       <Words look="said" at={at} count={count}>
         {name}
       </Words>
@@ -86,7 +71,7 @@ function Place({ of: { label, words, href }, at, count, children }: PlaceProps) 
     )
   }
   return (
-    <a href={href} tabindex={isStop ? undefined : '-1'} aria-label={name}>
+    <a href={href} tabindex={isStop ? undefined : '-1'}>
       {content}
     </a>
   )

@@ -123,9 +123,7 @@ export const publicPage = (parts: PageParts): Page => ({
 })
 
 function document(parts: PageParts, { theme, path }: Reader, body: Markup): string {
-  const { account } = parts
-  // On every signed-in page another account in the wallet signs out.
-  const scripts = [...new Set([...(parts.scripts ?? []), ...(account ? ['wallet'] : [])])]
+  const { scripts = [] } = parts
   // Loaded only where it is used. Quotation marks in text are escaped here.
   const usesHtmx = / hx-[\w:-]+="/.test(renderChild(parts.main))
   const head = (

@@ -1,6 +1,7 @@
 /** Pages of lists with a filter, an order, a file, and rows that arrive by themselves. */
 import { sortedMax } from '../../kernel/pagination.ts'
 import { Refusal } from '../../kernel/refusal.ts'
+import type { ZoneName } from '../../kernel/zone.ts'
 import { addressOf } from '../http/query.ts'
 import { filterQuery, type Query } from '../http/query-fields.ts'
 import { ButtonLink } from './button.tsx'
@@ -10,6 +11,7 @@ import { ErrorNote } from './notice.tsx'
 import { capitalised, List } from './paged-list.tsx'
 import { PageHead } from './panel.tsx'
 import { type Column, type Days, type Fold, TableRow } from './table.tsx'
+import { ZoneNote } from './when.tsx'
 
 /** A page of a list as it was asked for. */
 export type Listed<Row> = {
@@ -50,6 +52,8 @@ export async function readListed<Row>(
 /** How a list is drawn. */
 export type ListLook<Row> = {
   path: string
+  /** The zone of its times, and of the days that narrow it. */
+  zone: ZoneName
   /** The panel's id and the name of the rows: "runs". */
   noun: string
   /** Below the title of the page where no figure says more. */
@@ -123,7 +127,12 @@ export function ListPanel<Row>({ view, look }: Props<Row>) {
       clear={isNarrow(query) ? path : undefined}
       passed={look.passed}
       live={isFollowed(view) ? { stream: streamOf(view, look), most: rowsMax } : undefined}
-      {...(isByCost(query) ? { words: sortedText(noun) } : {})}
+      words={
+        <>
+          {isByCost(query) ? `${sortedText(noun)} ` : null}
+          <ZoneNote zone={look.zone} />
+        </>
+      }
       csv={addressOf(`${path}.csv`, without(query, 'sort', 'limit'))}
       isUntitled
       {...(look.fold ? { fold: look.fold } : {})}

@@ -64,7 +64,12 @@ export function List<Row>(props: ListProps<Row>) {
         isBare || !hasFoot ? null : (
           <Pager older={older} newest={isFirst ? undefined : href}>
             {props.words}
-            {props.csv === undefined ? null : <CsvLink href={props.csv} />}
+            {props.csv === undefined ? null : (
+              <>
+                {props.words === undefined ? null : ' ·'}
+                <CsvLink href={props.csv} />
+              </>
+            )}
           </Pager>
         )
       }
@@ -92,7 +97,11 @@ export function List<Row>(props: ListProps<Row>) {
 const CsvLink = ({ href }: { href: string }) => (
   <>
     {' '}
-    <a href={href} download="" title={`All that match, up to ${csvMax.toLocaleString('en-US')}`}>
+    <a
+      href={href}
+      download=""
+      title={`All that match, up to ${csvMax.toLocaleString('en-US')}; times in UTC`}
+    >
       Export CSV
     </a>
   </>

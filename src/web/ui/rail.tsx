@@ -155,13 +155,15 @@ function PublicLink({ nav }: { nav: Frame['nav'] }) {
   return first ? <a href={first.href}>Public pages</a> : null
 }
 
-const SignedIn = ({ acting: { wallet, account } }: { acting: Actor }) => (
+const SignedIn = ({ acting: { wallet, account, zone } }: { acting: Actor }) => (
   <form
     class="who"
     method="post"
     action="/api/auth/logout"
     data-account={wallet}
     data-acting={account}
+    data-zone={zone}
+    data-wallet={assetPath('wallet.js')}
   >
     <a href="/dashboard/settings">
       <RosetteMark hash={wallet} />

@@ -44,11 +44,11 @@ export function reply({ request, set }: ReplyContext, view: View): HtmlAnswer | 
   const { page, fragment } = view
   if (part) {
     const html = fragment ? renderChild(fragment) : mainOf(page)
-    return new HtmlAnswer(page.trim ? page.trim(html) : html)
+    return new HtmlAnswer(() => (page.trim ? page.trim(html) : html))
   }
   const done = readDone(readCookie(request.headers, 'done', ''))
   if (done) addCookie(set.headers, deleteBrief('done', brief))
-  return new HtmlAnswer(page.html({ ...readerOf(request), done }))
+  return new HtmlAnswer(() => page.html({ ...readerOf(request), done }))
 }
 
 /** Sends a reader on to another page. */
@@ -72,7 +72,8 @@ function fragmentOf(context: ReplyContext, { fragment, seeOther, done }: ActionV
   const { method } = context.request
   if (method !== 'GET') pushAddress(context, seeOther.replace(/#.*$/s, ''))
   const said = done ? renderChild(ToastPart({ done })) : ''
-  return new HtmlAnswer(renderChild(fragment) + said)
+  const html = renderChild(fragment) + said
+  return new HtmlAnswer(() => html)
 }
 
 /**

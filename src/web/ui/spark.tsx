@@ -20,7 +20,13 @@ export function Spark({ title, values, before }: SparkProps) {
   )
 }
 
-/** A line through all points that bends and never breaks, in a box of 100 x 40: Catmull-Rom. */
+/** Beyond so many points a bend is smaller than a pixel. */
+const bentMost = 60
+
+/**
+ * A line through all points, in a box of 100 x 40: Catmull-Rom, which bends and never breaks, or
+ * straight from point to point where they are dense.
+ */
 export function smoothLine(values: readonly number[], top = Math.max(...values)): string {
   const [width, height] = [100, 40]
   const last = Math.max(1, values.length - 1)
@@ -29,7 +35,8 @@ export function smoothLine(values: readonly number[], top = Math.max(...values))
     return [(near / last) * width, height - ((values[near] ?? 0) / (top || 1)) * height]
   }
   const inside = (y: number) => Math.min(height, Math.max(0, y))
-  const text = ([x, y]: [number, number]) => `${x.toFixed(1)} ${inside(y).toFixed(1)}`
+  const text = ([x, y]: [number, number]) => `${tenths(x)} ${tenths(inside(y))}`
+  if (values.length > bentMost) return `M${values.map((_, i) => text(at(i))).join('L')}`
   const bends = values.slice(1).map((_, i) => {
     const [a, b, c, d] = [at(i - 1), at(i), at(i + 1), at(i + 2)]
     const out: [number, number] = [b[0] + (c[0] - a[0]) / 6, b[1] + (c[1] - a[1]) / 6]
@@ -38,3 +45,6 @@ export function smoothLine(values: readonly number[], top = Math.max(...values))
   })
   return `M${text(at(0))}${bends.join('')}`
 }
+
+/** Rounded, without a zero behind the point. */
+const tenths = (value: number): number => Math.round(value * 10) / 10

@@ -1,4 +1,5 @@
 /** Tables of ruled rows that can grow; where space is short each row is two lines. */
+import { dateIn, dayStart, type ZoneName } from '../../kernel/zone.ts'
 import type { Child } from './jsx-runtime.ts'
 
 export type Column<Row> = {
@@ -38,8 +39,9 @@ type TableProps<Row> = {
   days?: Days<Row> | undefined
 }
 
-/** The moment of a row, and the head of its day (UTC), which begins at `day`. */
+/** The moment of a row, and the head of its day in a zone, which begins at `day`. */
 export type Days<Row> = {
+  zone: ZoneName
   at: (row: Row) => number
   head: (day: number) => { name: Child; sums: Child }
 }
@@ -79,18 +81,16 @@ export const Table = <Row,>({ caption, columns, rows, fold = 'mid', ...more }: T
   </section>
 )
 
-const dayMs = 86_400_000
-
 type DayHeadProps<Row> = { days: Days<Row>; of: Row; after: Row | undefined; columns: number }
 
 /** A bar above the first row of a day; a script puts new rows of that day below it. */
 function DayHead<Row>({ days, of, after, columns }: DayHeadProps<Row>) {
-  const dayOf = (row: Row) => days.at(row) - (days.at(row) % dayMs)
+  const dayOf = (row: Row) => dayStart(days.zone, days.at(row))
   const day = dayOf(of)
   if (after !== undefined && dayOf(after) === day) return null
   const { name, sums } = days.head(day)
   return (
-    <tr class="day" data-day={new Date(day).toISOString().slice(0, 10)}>
+    <tr class="day" data-day={dateIn(days.zone, day)}>
       <th scope="rowgroup" colspan={String(columns)}>
         <span>
           <b>{name}</b>

@@ -54,6 +54,7 @@ const said = {
   },
   receipt_hidden: { words: 'Receipt is private again.' },
   texts_erased: { words: 'Texts erased.' },
+  member_named: { words: 'Name saved.' },
   voucher_redeemed: { words: 'Voucher redeemed.' },
   deposit_claimed: { words: 'The deposit came over to this account.' },
   webhook_changed: { words: 'Webhook saved.' },

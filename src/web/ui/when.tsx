@@ -1,7 +1,8 @@
 /** Moments on a page. */
-import { exactTime, relativeMinute, relativeTime } from '../../kernel/moment.ts'
+import { bothTimes, exactTime, relativeMinute, relativeTime } from '../../kernel/moment.ts'
+import type { ZoneName } from '../../kernel/zone.ts'
 
-export { dateText, dateWords, durationText, relativeTime } from '../../kernel/moment.ts'
+export { dateText, dateWords, dayText, durationText, relativeTime } from '../../kernel/moment.ts'
 
 /** Milliseconds since 1970. */
 type At = { at: number }
@@ -27,10 +28,35 @@ export const When = ({ at, now, isMinute }: WhenProps) => (
   </time>
 )
 
-/** A moment to the second, in UTC. */
+/** The zone of the times and days of a list, said once beside it. */
+export const ZoneNote = ({ zone }: { zone: ZoneName }) => <small>Times in {zone}</small>
+
+/** A moment to the second. */
 export const ExactTime = ({ at }: At) => (
-  <time datetime={new Date(at).toISOString()}>{exactTime(at)}</time>
+  <time datetime={new Date(at).toISOString()} data-exact="">
+    {exactTime(at)}
+  </time>
 )
+
+const drawn = new RegExp(
+  '<time datetime="([^"]+)"(?: data-now="(\\d+)"( data-minute="")?| data-exact="")' +
+    '[^>]*>[^<]*</time>',
+  'g',
+)
+
+/** Parts of pages say UTC; this puts the zone of the reader in its place, with UTC to hover. */
+export const timesIn = (zone: ZoneName, html: string): string =>
+  html.replace(drawn, (_, iso: string, now: string | undefined, minute: string | undefined) => {
+    const at = Date.parse(iso)
+    const titles = now === undefined ? exactTime(at) : bothTimes(at, zone)
+    const isMinute = minute !== undefined
+    const kept = now === undefined ? ' data-exact=""' : ` data-now="${now}"${minute ?? ''}`
+    const said = now === undefined ? exactTime(at, zone) : words(at, Number(now), isMinute, zone)
+    return `<time datetime="${iso}"${kept} title="${titles}">${said}</time>`
+  })
+
+const words = (at: number, now: number, isMinute: boolean, zone: ZoneName): string =>
+  isMinute ? relativeMinute(at, now, zone) : relativeTime(at, now, zone)
 
 /** The hour and minute of a moment, in UTC: `14:00 UTC`. */
 export const Hour = ({ at }: At) => (

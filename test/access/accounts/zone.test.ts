@@ -37,13 +37,37 @@ describe.each(engines)('the time zone of a person on %s', (engine) => {
     expect(named).toStartWith('Asia/Kat')
     const html = await usage()
     expect(html).toContain(`Days in ${named}`)
-    const from = '2026-11-20T18%3A15%3A00.000Z&amp;to=2026-11-21T18%3A15%3A00.000Z'
-    expect(html).toContain(`/dashboard/runs?from=${from}`)
+    expect(html).toContain('/dashboard/runs?from=2026-11-21&amp;to=2026-11-21')
     expect(html).toMatch(/Nov 21, 2026<\/a><\/span><\/td><td [^>]*>1<\/td>/)
     expect(html).toMatch(/Nov 22, 2026<\/a><\/span><\/td><td [^>]*>1<\/td>/)
     expect(await (await own.call('/dashboard/settings', page)).text()).toContain(
       `<option value="${named}" selected>`,
     )
+  })
+
+  test('heads the days of lists and bounds their dates, while files and programs keep UTC', async () => {
+    const me = browser(w)
+    const signer = privateKeyToAccount(generatePrivateKey())
+    await signInWith(me, signer)
+    const { secret } = await w.key({ account: signer.address.toLowerCase(), balance: usd })
+    // At 20:00 UTC it is the next day in Kathmandu.
+    await w.call('/v1/runs', { key: secret, json: { model: 'counterfoil/echo-1', input: 'hi' } })
+    await me.call('/api/portal/zone', { method: 'POST', json: { time_zone: 'Asia/Kathmandu' } })
+    const dates = 'from=2026-11-22&to=2026-11-22'
+    const html = await (await me.call(`/dashboard/runs?${dates}`, page)).text()
+    expect(html).toMatch(/Times in Asia\/Kat/)
+    expect(html.match(/data-day="[^"]*"/g)).toEqual(['data-day="2026-11-22"'])
+    const [local, utc] = ['Nov 22, 2026, 01:45:\\d\\d GMT\\+5:45', 'Nov 21, 2026, 20:00:\\d\\d UTC']
+    expect(html).toMatch(new RegExp(`title="${local}\\n${utc}"`))
+    const file = await (await me.call(`/dashboard/runs.csv?${dates}`)).text()
+    expect(file.trim().split('\n').length).toBe(2)
+    expect(file).toContain('2026-11-21T20:00')
+    const json = await me.call(`/api/portal/runs?${dates}`)
+    expect(((await json.json()) as { data: object[] }).data).toEqual([])
+    for (const path of ['/dashboard/receipts', '/dashboard/statement']) {
+      expect(await (await me.call(path, page)).text()).toMatch(/Times in Asia\/Kat/)
+    }
+    expect(await (await me.call('/dashboard', page)).text()).toMatch(/days in Asia\/Kat/)
   })
 
   test('is of the wallet alone', async () => {

@@ -33,6 +33,7 @@ describe('the form of a new key', () => {
     expect(html.split(secret).length).toBe(3)
     expect(/<title>(.*)<\/title>/.exec(html)?.[1]).toBe('New secret · Counterfoil')
     expect(html).toContain('I have stored it somewhere safe')
+    expect(html).toMatch(new RegExp(`id="n-dashboard-keys">${before + 1}<`))
     expect(html).toContain(`export OPENAI_BASE_URL=${w.origin}/v1\n`)
     expect(html).toContain('counterfoil/echo-1')
     expect((await w.call('/v1/keys/self', { key: secret })).status).toBe(200)

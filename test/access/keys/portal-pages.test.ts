@@ -113,7 +113,7 @@ describe('the page of a key', () => {
 
   test('the keys below it go by page', async () => {
     const top = await keyOf()
-    for (let i = 0; i < 21; i++) {
+    for (let i = 0; i < 31; i++) {
       w.advance(1)
       await keyOf({ parentId: top.key.id, name: `below-${i}` })
     }
@@ -209,7 +209,7 @@ describe('the list', () => {
     expect(await (await who.page(path)).text()).toContain('No keys in use')
     const top = await keyOf({ account: who.account, name: 'top' })
     await keyOf({ account: who.account, name: 'inner', parentId: top.key.id })
-    for (let i = 0; i < 21; i++) {
+    for (let i = 0; i < 31; i++) {
       w.advance(1)
       const { key } = await keyOf({ account: who.account, name: `old-${i}` })
       await who.send(`${api}/${key.id}/revoke`)

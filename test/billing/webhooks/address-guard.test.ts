@@ -121,6 +121,7 @@ describe('a name', () => {
       const { pathname } = new URL(request.url)
       if (pathname === '/redirect') return Response.redirect('http://127.0.0.1:1/stolen', 302)
       if (pathname === '/silent') await Bun.sleep(3000)
+      if (pathname === '/talkative') return new Response(`no\n\u0000${'é'.repeat(900)}`)
       if (pathname === '/endless') {
         return new Response(new Uint8Array(1_000_000))
       }
@@ -159,7 +160,7 @@ describe('a name', () => {
   promise`E3`
   test('is resolved once: what it answers a moment later changes nothing', async () => {
     const { posted, asked } = await post(dev, '/once', [['127.0.0.1'], ['10.255.255.1']])
-    expect([posted, asked]).toEqual([{ status: 200 }, 1])
+    expect([posted, asked]).toEqual([{ status: 200, answer: 'ok' }, 1])
     // The request names the host as the URL does, although it goes to an address.
     expect(hits.at(-1)).toBe(`POST /once hooks.test:${server.port}`)
     const turned = await post(strict, '/turned', [['10.255.255.1'], ['8.8.8.8']])
@@ -202,6 +203,12 @@ describe('a name', () => {
   })
 
   test('whose server answers without end is read for 64 KiB and its status counts', async () => {
-    expect((await post(dev, '/endless', [['127.0.0.1']])).posted).toEqual({ status: 200 })
+    const { posted } = await post(dev, '/endless', [['127.0.0.1']])
+    expect(posted).toEqual({ status: 200, answer: '' })
+  })
+
+  test('whose server says much has the first 200 letters of it kept, on one line', async () => {
+    const { posted } = await post(dev, '/talkative', [['127.0.0.1']])
+    expect(posted).toEqual({ status: 200, answer: `no ${'é'.repeat(197)}` })
   })
 })

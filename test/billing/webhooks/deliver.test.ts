@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { and, eq, isNotNull } from 'drizzle-orm'
 import { pauseKey, resumeKey } from '../../../src/access/keys/pause.ts'
 import { deliverer } from '../../../src/billing/webhooks/deliver.ts'
-import { maxKept, maxWaiting } from '../../../src/billing/webhooks/webhook.ts'
+import { sendAgain } from '../../../src/billing/webhooks/send-again.ts'
+import { maxKept, maxTries, maxWaiting } from '../../../src/billing/webhooks/webhook.ts'
 import {
   changeWebhook,
   createWebhook,
   rotateWebhook,
-  sendAgain,
   testWebhook,
 } from '../../../src/billing/webhooks/webhooks.ts'
 import { insert, rows } from '../../../src/storage/db/sql/query-steps.ts'
@@ -70,7 +70,10 @@ describe.each(engines)('deliveries on %s', (engine) => {
     expect(event).toMatchObject({ type: 'key.paused', id: first?.id, data: { key_id: key.id } })
     expect(Date.parse(event.timestamp)).toBeGreaterThan(0)
     await until(async () => (await deliveries())[0]?.status === 'delivered')
-    expect((await deliveries())[0]).toMatchObject({ attempts: 1, httpStatus: 204, error: null })
+    const [row] = await deliveries()
+    expect(row).toMatchObject({ attempts: 1, httpStatus: 204, error: null })
+    const tried = { at: row?.triedAt, status: 204, ms: row?.durationMs, error: null, answer: '' }
+    expect<unknown>(row?.tries).toEqual([tried])
     const { secret } = await rotateWebhook(w.deps, asker, { id })
     const newer = await receive(secret)
     await resumeKey(w.deps, { keyId: key.id, actor: 'test' })
@@ -123,6 +126,8 @@ describe.each(engines)('deliveries on %s', (engine) => {
     const told = receiver.messages().map(({ body, id }) => ({ id, n: JSON.parse(body).data.n }))
     expect(told.map(({ n }) => n)).toEqual([1, 3, 1, 2])
     expect(told[0]?.id).toBe(told[2]?.id ?? '')
+    const first = (await deliveries()).find(({ attempts }) => attempts > 1)
+    expect(first?.tries.map(({ status }) => status)).toEqual([503, 204])
     const [last] = await deliveries()
     if (!last) throw new Error('no delivery')
     await sendAgain(w.deps, asker, { id, deliveryId: last.id })
@@ -144,7 +149,9 @@ describe.each(engines)('deliveries on %s', (engine) => {
     }
     const found = await w.deps.webhooks.find(asker.account, id)
     expect(found).toMatchObject({ disabledReason: 'failing' })
-    expect((await deliveries())[0]?.attempts).toBeGreaterThan(10)
+    const [failed] = await deliveries()
+    expect(failed?.attempts).toBeGreaterThan(10)
+    expect(failed?.tries.length).toBe(Math.min(failed?.attempts ?? 0, maxTries))
     expect(w.logged.some(({ event }) => event === 'webhook.disabled')).toBe(true)
   })
 
@@ -173,7 +180,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
       place: 0,
     }
     const rest = { attempts: 0, since: now, nextAt: null, triedAt: null, httpStatus: null }
-    const more = { durationMs: null, error: null }
+    const more = { durationMs: null, error: null, tries: [] }
     const make = (i: number, done: boolean) => ({
       ...{ ...plain, ...rest, ...more, id: `dlv_${done ? 0 : 1}${String(i).padStart(9, '0')}` },
       status: done ? ('delivered' as const) : ('pending' as const),

@@ -236,5 +236,6 @@ const deliveryOf = (about: Pick<DeliveryRow, 'id' | 'webhookId' | 'subject'>): D
   httpStatus: null,
   durationMs: null,
   error: null,
+  tries: [],
   doneAt: null,
 })

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { deliverer } from '../../../src/billing/webhooks/deliver.ts'
 import { jsonOf, member, type Person, person } from '../../access/members/people.ts'
 import { errorType } from '../../docs/answers.ts'
+import { until } from '../../support/runs.ts'
 import { type World, world } from '../../support/world.ts'
 
 setDefaultTimeout(60_000)
@@ -74,14 +76,45 @@ describe('the dashboard’s webhooks', () => {
     expect((await form(one, { enabled: 'false' })).status).toBe(303)
     const off = await read(`/dashboard/webhooks/${made.id}`)
     expect(off.text).toContain('Webhook disabled.')
-    expect(off.text).not.toContain('Send again')
+    const shown = `/dashboard/webhooks/${made.id}/deliveries/${begun.id}`
+    expect(off.text).toContain(`href="${shown}"`)
+    expect((await read(shown)).text).not.toContain('Send again')
     expect([await errorType(await send(`${one}/test`, {}))]).toEqual(['conflict'])
     await form(one, { enabled: 'true' })
-    expect((await read(`/dashboard/webhooks/${made.id}`)).text).toContain('Send again')
+    expect((await read(shown)).text).toContain('Send again')
     const again = await jsonOf(send(`${one}/deliveries/${begun.id}/redeliver`, {}))
     expect([again.event_id, again.status]).toEqual([begun.event_id, 'pending'])
     const { data } = await jsonOf(owner.own.call(`${one}/deliveries`))
     expect(data.map(({ id }: { id: string }) => id)).toEqual([begun.id])
+  })
+
+  test('The page of a delivery shows what was sent and each answer, and its JSON says the same.', async () => {
+    const made = await jsonOf(send(api, { url }))
+    const one = `${api}/${made.id}`
+    const begun = await jsonOf(send(`${one}/test`, {}))
+    const { deps } = w
+    deps.postChecked = async () => ({ status: 500, answer: 'no <b>room</b>' })
+    const tick = deliverer(deps)
+    const ending = new AbortController()
+    const detail = () => jsonOf(owner.own.call(`${one}/deliveries/${begun.id}`))
+    await until('an attempt', async () => {
+      await tick(ending.signal)
+      return (await detail()).attempts === 1
+    })
+    ending.abort()
+    const { tries, headers, body } = await detail()
+    expect(tries).toMatchObject([{ http_status: 500, error: null, answer: 'no <b>room</b>' }])
+    expect(headers['webhook-id']).toBe(begun.event_id)
+    expect(headers['webhook-signature']).toBeUndefined()
+    expect(JSON.parse(body)).toMatchObject({ type: 'webhook.test', id: begun.event_id })
+    const { status, text } = await read(`/dashboard/webhooks/${made.id}/deliveries/${begun.id}`)
+    expect(status).toBe(200)
+    expect(text).toContain('no &lt;b&gt;room&lt;/b&gt;')
+    expect(text).toContain('webhook.test')
+    expect(text).not.toContain('whsec_')
+    const other = await jsonOf(send(api, { url }))
+    const wrong = `/dashboard/webhooks/${other.id}/deliveries/${begun.id}`
+    expect((await read(wrong)).status).toBe(404)
   })
 
   test('Another secret is shown once, and removing ends all.', async () => {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { pauseKey } from '../../../src/access/keys/pause.ts'
 import { deliverer } from '../../../src/billing/webhooks/deliver.ts'
+import { sendAgain } from '../../../src/billing/webhooks/send-again.ts'
 import { maxWebhooks } from '../../../src/billing/webhooks/webhook.ts'
 import {
   changeWebhook,
   createWebhook,
-  sendAgain,
   testWebhook,
 } from '../../../src/billing/webhooks/webhooks.ts'
 import { Refusal } from '../../../src/kernel/refusal.ts'

@@ -57,6 +57,20 @@ describe.each(engines)('GET /v1/passports on %s', (engine) => {
     expect([body.first_id, body.last_id]).toEqual([body.data[0].id, body.data[2].id])
   })
 
+  test('an account is called by its oldest public passport, and by none that is hidden', async () => {
+    const [two, none] = [await arrive(w), await arrive(w)]
+    await two.publish('name-first')
+    w.advance(1000)
+    await two.publish('name-second')
+    await none.post('', { handle: 'name-draft', display_name: 'A draft', kind: 'agent' })
+    const named = () => w.deps.passports.publicNames([two.account, none.account])
+    expect(await named()).toEqual(new Map([[two.account, 'The name-first']]))
+    await two.post('/name-first/hide')
+    expect(await named()).toEqual(new Map([[two.account, 'The name-second']]))
+    for (const handle of ['name-first', 'name-second']) await two.post(`/${handle}/retire`)
+    expect(await named()).toEqual(new Map())
+  })
+
   test('pages hold each once, also while others come in', async () => {
     const other = await arrive(w)
     let i = 0

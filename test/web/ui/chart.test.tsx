@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { BarChart, LineChart } from '../../../src/web/ui/chart.tsx'
 import { bottom, type Point, top, yOf } from '../../../src/web/ui/chart-frame.tsx'
 import { namedEvery, scaleOf, tornAbove } from '../../../src/web/ui/chart-scale.ts'
@@ -101,10 +103,14 @@ describe('a bar chart', () => {
 
   test('each bar is a link with its value and a target of full height', () => {
     const html = drawn(pointsOf([1, 2, 3]))
-    expect(html).toContain('<a href="/runs?day=2" aria-label="day 2: $2">')
-    const hits = [...html.matchAll(/class="hit"[^>]*>/g)]
-    expect(hits).toHaveLength(3)
-    for (const [hit] of hits) expect(hit).toContain(`y="${top}" height="${bottom - top}"`)
+    expect(html).toMatch(
+      /<a href="\/runs\?day=2">.*<text class="said"[^>]*>day 2: \$2<\/text><\/a>/,
+    )
+    expect(html.match(/class="hit"/g)).toHaveLength(3)
+    const css = readFileSync(join(import.meta.dir, '../../../public/app.css'), 'utf8')
+    expect(css).toContain(
+      `.chart .hit { fill: #0000; y: ${top}px; block-size: ${bottom - top}px; }`,
+    )
     expect(html).toContain('role="group" aria-labelledby="c-finding"')
     expect(html).not.toContain('style=')
   })

@@ -67,6 +67,7 @@ describe('a list page', () => {
   const look = {
     path: '/dashboard/rows',
     noun: 'rows',
+    zone: 'UTC',
     about: 'All of them.',
     query: rowQuery,
     choices: { model: [{ value: 'm', label: 'M' }] },

@@ -61,7 +61,7 @@ export const signInApi = (deps: Deps, frame: Frame) => {
       })
       set.status = error.status
       Object.assign(set.headers, pageHeaders)
-      return new HtmlAnswer(page.html({ theme: themeOf(request), path: '/signin' }))
+      return new HtmlAnswer(() => page.html({ theme: themeOf(request), path: '/signin' }))
     }
   }
 

@@ -5,7 +5,7 @@ import type { Actor, Right } from '../../../kernel/acting.ts'
 import { type PageRequest, toFilteredView } from '../../../kernel/pagination.ts'
 import { type CsvFields, csvStep, listAsCsv } from '../../../web/http/csv-download.ts'
 import { downloadResponse } from '../../../web/http/download.ts'
-import { queryOf } from '../../../web/http/query.ts'
+import { listQuery, queryOf } from '../../../web/http/query.ts'
 import type { pageFields, Query, rowFields } from '../../../web/http/query-fields.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
 import {
@@ -62,7 +62,7 @@ export const listRoutes = <Row, More>(deps: Deps, frame: Frame, of: ListParts<Ro
   const viewOf = async (acting: Actor, query: URLSearchParams): Promise<Listed<Row> & More> => {
     const asked = { account: acting.account, now: deps.clock.now(), query, of: of.query }
     const more = await of.readMore(acting)
-    return { ...more, ...(await readListed(asked, () => read(acting, query))) }
+    return { ...more, ...(await readListed(asked, () => read(acting, listQuery(query)))) }
   }
   return new Elysia({ name: `${name}-list` })
     .use(
@@ -74,7 +74,8 @@ export const listRoutes = <Row, More>(deps: Deps, frame: Frame, of: ListParts<Ro
         scripts: (view) => (isFollowed(view) ? ['live-list'] : []),
         refusalOf: ({ refusal }) => refusal,
         json: async ({ acting, query }) => {
-          const { items, next } = await read(acting, query)
+          // Programs send and get days of UTC.
+          const { items, next } = await read({ ...acting, zone: undefined }, query)
           return toFilteredView(items.map(of.toView), next)
         },
       }),

@@ -38,12 +38,14 @@ export const SettingsPage = ({ view }: { view: SettingsView }) => (
   <>
     <PageHead title="Settings" />
     <Split>
-      <RetentionPanel view={view} />
+      <div class="stack">
+        <RetentionPanel view={view} />
+        <ZonePanel zone={view.zone} />
+        <ThemePanel theme={view.theme} />
+      </div>
       <div class="stack">
         <AccountPanel view={view} />
         <AlertsPanel view={{ low: view.account.lowBalance ?? null }} />
-        <ZonePanel zone={view.zone} />
-        <ThemePanel theme={view.theme} />
       </div>
     </Split>
   </>

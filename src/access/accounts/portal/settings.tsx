@@ -1,7 +1,7 @@
 /** The settings of an account: the page and `/api/portal/settings`. */
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
-import type { Actor } from '../../../kernel/acting.ts'
+import { type Actor, zoneOf } from '../../../kernel/acting.ts'
 import { maxPageLimit } from '../../../kernel/pagination.ts'
 import { refuse } from '../../../kernel/refusal.ts'
 import { takeFreeWrites } from '../../../ledger/stored-beside.ts'
@@ -72,7 +72,7 @@ export const settingsPortal = (deps: Deps, frame: Frame) => {
           keepsResponses: await isKeeping(deps, account),
           keptCount: await keptBeyond(deps, account, 0),
           theme: themeOf(request),
-          zone: await deps.sessions.zoneOf(acting.wallet),
+          zone: zoneOf(acting),
           sessions: await sessionsText(deps, session.accountId),
         }
         return reply({ request, set }, { page: page(acting, <SettingsPage view={view} />) })

@@ -4,7 +4,7 @@ import type { Deps } from '../../../app/deps-port.ts'
 import type { Actor, Right } from '../../../kernel/acting.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import type { SessionRow } from '../../../storage/db/schema/schema.ts'
-import { addressOf, queryOf, tidyAddress } from '../../../web/http/query.ts'
+import { addressOf, listQuery, queryOf, tidyAddress } from '../../../web/http/query.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
 import type { Markup } from '../../../web/ui/jsx-runtime.ts'
 import { dashboardPage } from '../../../web/ui/layout.tsx'
@@ -46,6 +46,8 @@ export const viewRoutes = <View,>(
 ) => {
   const { name, title, right } = of
   const path = `/dashboard/${name}`
+  // A filter keeps its address as it is, and reads its own number of rows.
+  const rowsOf = of.isFiltered ? (query: URLSearchParams) => query : listQuery
   return new Elysia({ name: `${name}-view` })
     .use(sessionAuth(deps))
     .get(
@@ -54,7 +56,7 @@ export const viewRoutes = <View,>(
         const query = queryOf(request)
         const tidy = of.isFiltered ? tidyAddress(path, query) : undefined
         if (tidy !== undefined && !isHtmx(request)) return sendOn({ set }, tidy)
-        const view = await of.read({ acting, session, query })
+        const view = await of.read({ acting, session, query: rowsOf(query) })
         if (of.isFiltered && isHtmx(request)) {
           pushAddress({ request, set }, tidy ?? addressOf(path, query))
         }
@@ -72,7 +74,7 @@ export const viewRoutes = <View,>(
         const asked = { acting, session, query: queryOf(request) }
         const isSentOn = of.sendsOn && wantsPage(request)
         if (!isHtmx(request) && !isSentOn) return of.json(asked)
-        const view = await of.read(asked)
+        const view = await of.read({ ...asked, query: rowsOf(asked.query) })
         const refusal = of.refusalOf?.(view)
         if (refusal) throw refusal
         return reply(

@@ -49,7 +49,7 @@ export const ZonePanel = ({ zone }: { zone: ZoneName }) => (
       <SelectField
         form="zone"
         name="time_zone"
-        label="Days and hours of your charts"
+        label="Times and days of your pages"
         value={zone}
         options={sameOptions(zonesWith(zone))}
       />
@@ -57,7 +57,7 @@ export const ZonePanel = ({ zone }: { zone: ZoneName }) => (
         <Button>Use this time zone</Button>
       </p>
       <p class="quiet">
-        <small>Statements, exports, caps and lists keep days of UTC.</small>
+        <small>Exports, caps, plans and the API keep UTC.</small>
       </p>
     </ActionForm>
   </Panel>

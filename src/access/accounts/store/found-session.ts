@@ -9,19 +9,28 @@ import type { FoundSession } from '../session.ts'
 /** A membership is read each time, so that it ends at the commit that removes it, on every node. */
 export function* findSession(
   q: Query,
-  { sessions, accounts, members }: Db['tables'],
+  { sessions, accounts, accountSettings, members }: Db['tables'],
   tokenHash: string,
 ): Work<FoundSession | undefined> {
   const [found] = yield* prepared('session_by_token', { tokenHash }, (v) =>
     q
-      .select({ session: sessions, status: accounts.status })
+      .select({
+        session: sessions,
+        status: accounts.status,
+        timeZone: accountSettings.timeZone,
+      })
       .from(sessions)
       .innerJoin(accounts, eq(accounts.id, sessions.accountId))
+      .leftJoin(accountSettings, eq(accountSettings.accountId, sessions.accountId))
       .where(eq(sessions.tokenHash, v.tokenHash)),
   )
   if (!found) return undefined
   const { accountId: wallet, memberId } = found.session
-  if (memberId === null) return { ...found, acting: ownerOf(wallet) }
+  const { session, timeZone } = found
+  const zone = timeZone ?? undefined
+  if (memberId === null) {
+    return { session, status: found.status, acting: { ...ownerOf(wallet), zone } }
+  }
   const [other] = yield* prepared('session_member', { memberId, wallet }, (v) =>
     q
       .select({ member: members, status: accounts.status })
@@ -31,7 +40,7 @@ export function* findSession(
   )
   if (!other) return undefined
   const status = found.status === 'active' ? other.status : found.status
-  return { session: found.session, status, acting: actingOf(other.member) }
+  return { session, status, acting: { ...actingOf(other.member), zone } }
 }
 
 const actingOf = ({ id, accountId, wallet, role, branch }: MemberRow): Actor => ({

@@ -7,7 +7,7 @@ import type { SessionRow } from '../../../storage/db/schema/schema.ts'
 import { first, insert, type Query, rows, type Work } from '../../../storage/db/sql/query-steps.ts'
 import { idleMs, type Sessions, seenEveryMs } from '../session.ts'
 import { findSession } from './found-session.ts'
-import { readZone, writeZone } from './time-zone.ts'
+import { writeZone } from './time-zone.ts'
 
 /** Rows deleted in one transaction, which other writers wait for. */
 const dropBatch = 1000
@@ -43,7 +43,6 @@ export function sessionStore(db: Db): Sessions {
         const named = and(eq(sessions.id, id), eq(sessions.accountId, accountId), live(now))
         return first(q.select().from(sessions).where(named))
       }),
-    zoneOf: (wallet) => readZone(db, wallet),
     setZone: (wallet, zone) => writeZone(db, wallet, zone),
     liveAmong: (ids, now) =>
       db.read((q) => {

@@ -2,18 +2,10 @@
 import { eq } from 'drizzle-orm'
 import { utcZone, type ZoneName } from '../../../kernel/zone.ts'
 import type { Db } from '../../../storage/db/engine/db.ts'
-import { first, lockedRows, rows } from '../../../storage/db/sql/query-steps.ts'
+import { lockedRows, rows } from '../../../storage/db/sql/query-steps.ts'
 
 /** Settings of an account that has none yet. */
 const fresh = { retention: 'none', consoleKeyId: null, keepsResponses: null } as const
-
-export async function readZone(db: Db, wallet: string): Promise<ZoneName> {
-  const { accountId, timeZone } = db.tables.accountSettings
-  const found = await db.read((q) =>
-    first(q.select({ timeZone }).from(db.tables.accountSettings).where(eq(accountId, wallet))),
-  )
-  return found?.timeZone ?? utcZone
-}
 
 export async function writeZone(db: Db, wallet: string, zone: ZoneName): Promise<void> {
   const { accountSettings } = db.tables

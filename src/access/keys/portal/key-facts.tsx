@@ -3,6 +3,7 @@ import type { Json } from '../../../kernel/canonical.ts'
 import { hasBrake } from '../../../ledger/brake.ts'
 import type { KeyRow } from '../../../storage/db/schema/schema.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
+import { Whole } from '../../../web/ui/hash.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { Facts, Pad, Panel } from '../../../web/ui/panel.tsx'
 import { ExactTime, When } from '../../../web/ui/when.tsx'
@@ -35,7 +36,12 @@ export const RightsPanel = ({ view }: { view: DetailView }) => (
 function origin({ shown: { key, chain } }: DetailView): Fact[] {
   const parent = chain[1]
   return [
-    ['Id', <code class="long">{key.id}</code>],
+    [
+      'Id',
+      <code class="long">
+        <Whole value={key.id} />
+      </code>,
+    ],
     ['Fingerprint', <code title="Of the secret’s SHA-256">{key.fingerprint}</code>],
     ['Parent', parent ? <a href={keyPath(parent.id)}>{parent.name}</a> : 'None'],
     ['Direct children', key.childrenCount.toLocaleString('en-US')],

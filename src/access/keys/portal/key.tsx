@@ -2,13 +2,13 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
 import { type Actor, whoOf } from '../../../kernel/acting.ts'
-import { defaultPageLimit } from '../../../kernel/pagination.ts'
+import { firstPage } from '../../../kernel/pagination.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import type { KeyRow, SessionRow } from '../../../storage/db/schema/schema.ts'
 import { answerOnce, callOf } from '../../../web/http/answer-once.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { draftOf, type Fields, readFields } from '../../../web/http/fields.ts'
-import { queryOf, readPage } from '../../../web/http/query.ts'
+import { listQuery, queryOf, readPage } from '../../../web/http/query.ts'
 import { Confirm, ConfirmPage } from '../../../web/ui/confirm.tsx'
 import type { Frame } from '../../../web/ui/frame.ts'
 import type { Markup } from '../../../web/ui/jsx-runtime.ts'
@@ -50,7 +50,7 @@ const pages = (deps: Deps, frame: Frame) =>
       async ({ params, request, set, acting }) => {
         const key = await findAccountKey(deps, acting, params.id)
         const query = queryOf(request)
-        const asked = query.has('after') ? readPage(query) : firstPage
+        const asked = query.has('after') ? readPage(listQuery(query)) : firstPage
         const view = { ...(await readDetail(deps, key, asked)), isAgain: query.has('again') }
         const page = pageOf(frame, acting, key.name, <KeyPage view={view} />)
         return reply({ request, set }, { page })
@@ -158,8 +158,6 @@ const actions = (deps: Deps, frame: Frame) => {
       { needsSession: { action: 'keys:write' }, parse: 'none' },
     )
 }
-
-const firstPage = { limit: defaultPageLimit, after: undefined }
 
 const pageOf = (frame: Frame, acting: Actor, title: string, main: Markup): Page =>
   dashboardPage({ frame, title, here: keysPath, acting, main })

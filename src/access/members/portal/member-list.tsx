@@ -12,6 +12,7 @@ import { CopyBox } from '../../../web/ui/copy-box.tsx'
 import { ActionForm } from '../../../web/ui/form.tsx'
 import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { Facts, Pad, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
+import { SideLink, SidePanel } from '../../../web/ui/side-panel.tsx'
 import { Badge } from '../../../web/ui/status.tsx'
 import { roleSentences, roleWords } from '../../../web/ui/switcher.tsx'
 import { type Column, Table } from '../../../web/ui/table.tsx'
@@ -21,6 +22,8 @@ import { InvitePanel } from './invite-form.tsx'
 export const membersPath = '/dashboard/members'
 export const acceptPath = `${membersPath}/accept`
 export const leavePath = `${membersPath}/leave`
+export const namePath = (wallet: string): string =>
+  `${membersPath}/${toChecksumAddress(wallet)}/name`
 export const removePath = (wallet: string): string =>
   `${membersPath}/${toChecksumAddress(wallet)}/remove`
 
@@ -141,7 +144,7 @@ const OwnPanel = ({ own }: { own: MemberRow }) => (
 function MembersPanel({ view: { acting, members, now } }: { view: MembersView }) {
   const mayRemove = may(acting, 'members:write')
   const columns: Column<MemberRow>[] = [
-    { head: 'Wallet', cell: ({ wallet }) => <Who wallet={wallet} acting={acting} /> },
+    { head: 'Member', cell: (member) => <Who member={member} acting={acting} /> },
     { head: 'Role', at: 'state', cell: ({ role }) => <Badge>{roleWords[role]}</Badge> },
     {
       head: 'Branch',
@@ -155,9 +158,14 @@ function MembersPanel({ view: { acting, members, now } }: { view: MembersView })
       at: 'act',
       cell: ({ wallet }) =>
         mayRemove && wallet !== acting.account ? (
-          <ButtonLink small href={removePath(wallet)}>
-            Remove…
-          </ButtonLink>
+          <span class="row">
+            <SideLink small href={namePath(wallet)}>
+              Name…
+            </SideLink>
+            <ButtonLink small href={removePath(wallet)}>
+              Remove…
+            </ButtonLink>
+          </span>
         ) : null,
     },
   ]
@@ -172,14 +180,24 @@ function MembersPanel({ view: { acting, members, now } }: { view: MembersView })
           <p class="quiet">Only the account’s own wallet. Invite another one below.</p>
         </Pad>
       ) : (
-        <Table caption="Members" columns={columns} rows={members} />
+        <>
+          <Table caption="Members" columns={columns} rows={members} />
+          <SidePanel />
+        </>
       )}
     </Panel>
   )
 }
 
-const Who = ({ wallet, acting }: { wallet: string; acting: Actor }) => (
+const Who = ({ member: { wallet, name }, acting }: { member: MemberRow; acting: Actor }) => (
   <>
+    {name === null ? null : (
+      <>
+        <strong class="name" dir="auto">
+          {name}
+        </strong>{' '}
+      </>
+    )}
     <Address value={wallet} /> {wallet === acting.wallet ? <span class="quiet">you</span> : null}
   </>
 )

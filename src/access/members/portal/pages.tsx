@@ -3,12 +3,12 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../../../app/deps-port.ts'
 import { type Actor, homes } from '../../../kernel/acting.ts'
 import { Refusal, refuse } from '../../../kernel/refusal.ts'
-import type { InvitationRow } from '../../../storage/db/schema/schema.ts'
+import type { InvitationRow, MemberRow } from '../../../storage/db/schema/schema.ts'
 import { isAddress } from '../../../verify/address.ts'
 import { queryOf, readText } from '../../../web/http/query.ts'
 import { Address } from '../../../web/ui/address.tsx'
 import { Button, ButtonLink } from '../../../web/ui/button.tsx'
-import { ConfirmPage } from '../../../web/ui/confirm.tsx'
+import { Confirm, ConfirmPage } from '../../../web/ui/confirm.tsx'
 import { Empty } from '../../../web/ui/empty.tsx'
 import { ActionForm } from '../../../web/ui/form.tsx'
 import type { Frame } from '../../../web/ui/frame.ts'
@@ -31,6 +31,7 @@ import {
   membersPath,
   readMembers,
 } from './member-list.tsx'
+import { askName } from './member-name.tsx'
 
 export const memberPages = (deps: Deps, frame: Frame) => {
   const page = (acting: Actor, main: Markup, title = 'Members') =>
@@ -77,11 +78,25 @@ export const memberPages = (deps: Deps, frame: Frame) => {
       { needsSession: { page: 'self' } },
     )
     .get(
+      `${membersPath}/:address/name`,
+      async ({ request, set, acting, params }) => {
+        const wallet = isAddress(params.address) ? toAccountId(params.address) : refuse('not_found')
+        const found = (await deps.members.find(acting.account, wallet)) ?? refuse('not_found')
+        const asked = askName(found)
+        const main = <ConfirmPage head="Members" {...asked} />
+        return reply(
+          { request, set },
+          { page: page(acting, main), fragment: <Confirm {...asked} /> },
+        )
+      },
+      { needsSession: { page: 'members:write' } },
+    )
+    .get(
       `${membersPath}/:address/remove`,
       async ({ request, set, acting, params }) => {
         const wallet = isAddress(params.address) ? toAccountId(params.address) : refuse('not_found')
         const found = (await deps.members.find(acting.account, wallet)) ?? refuse('not_found')
-        const main = <RemovePage wallet={wallet} affected={await affected(found.branch)} />
+        const main = <RemovePage member={found} affected={await affected(found.branch)} />
         return reply({ request, set }, { page: page(acting, main) })
       },
       { needsSession: { page: 'members:write' } },
@@ -160,11 +175,11 @@ const DeadLink = ({ acting, refusal }: { acting: Actor; refusal: Refusal }) => (
 
 type EndProps = { affected: RevocationImpact | undefined }
 
-const RemovePage = ({ wallet, affected }: EndProps & { wallet: string }) => (
+const RemovePage = ({ member: { wallet, name }, affected }: EndProps & { member: MemberRow }) => (
   <ConfirmPage
     head="Members"
     id="remove"
-    title="Remove this member?"
+    title={name === null ? 'Remove this member?' : `Remove ${name}?`}
     consequence={
       <>
         <Address value={wallet} /> can no longer act for this account: <strong>at once</strong>, in

@@ -45,7 +45,7 @@ export const DepositsPage = ({ view }: { view: DepositsView }) => (
         <Amount nusd={view.purse.held} as="list" round="up" /> held by runs now
       </p>
     </Figure>
-    <div class="stack">
+    <div class="stack wide">
       <Split>
         <PayPanel view={view.pay} />
         <RulesPanel policy={view.pay.policy} />
@@ -171,7 +171,7 @@ const RulesPanel = ({ policy }: { policy: DepositPolicy }) => (
     <Pad>
       <Facts
         of={[
-          [`Up to ${amountText(policy.softLimitNusd)} a day`, 'after 20 blocks, about 2 s'],
+          [`Up to ${amountText(policy.softLimitNusd)} a day`, 'after 20 blocks, about 2\u00a0s'],
           ['More than that', 'when its block is safe'],
           [`Above ${amountText(policy.finalAboveNusd)}`, 'when its block is final'],
         ]}

@@ -1,5 +1,6 @@
 /** The page of a statement. */
 import type { Nusd } from '../../../kernel/money.ts'
+import { dateIn, type ZoneName } from '../../../kernel/zone.ts'
 import { changeOf } from '../../../ledger/number-transfers.ts'
 import type { AccountRow } from '../../../storage/db/schema/schema.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
@@ -9,7 +10,7 @@ import type { Child } from '../../../web/ui/jsx-runtime.ts'
 import { List } from '../../../web/ui/paged-list.tsx'
 import { Figure, PageHead } from '../../../web/ui/panel.tsx'
 import type { Column } from '../../../web/ui/table.tsx'
-import { dateText, ExactTime } from '../../../web/ui/when.tsx'
+import { dateText, ExactTime, ZoneNote } from '../../../web/ui/when.tsx'
 import type { StatementDay } from '../days.ts'
 import { type Movement, placeText } from '../movement.ts'
 import { statementQuery } from './statement-query.ts'
@@ -19,6 +20,7 @@ const eachPath = `${statementPath}?by=movement`
 
 export type StatementView = {
   account: AccountRow
+  zone: ZoneName
   isFirst: boolean
   hasMore: boolean
 } & ({ items: Movement[] } | { days: StatementDay[] })
@@ -27,7 +29,7 @@ export const StatementPage = ({ view }: { view: StatementView }) => (
   <>
     <PageHead title="Statement">
       <ButtonLink icon="download" href="/api/portal/statement/export" download>
-        Export CSV
+        Export CSV, in UTC
       </ButtonLink>
     </PageHead>
     <Figure label="Balance" big={<Amount nusd={view.account.balance} as="sum" round="down" />}>
@@ -51,6 +53,7 @@ export const StatementPanel = ({ view }: { view: StatementView }) => {
     next: view.hasMore ? lastPlace(view) : undefined,
     isFirst: view.isFirst,
     hash: view.account.id,
+    words: <ZoneNote zone={view.zone} />,
     empty: {
       title: 'No entries yet',
       text: 'Every deposit, run and plan appears here, with the balance after it.',
@@ -65,7 +68,11 @@ export const StatementPanel = ({ view }: { view: StatementView }) => {
     ),
   }
   return isByDay ? (
-    <List {...list} columns={dayColumns} items={view.days.flatMap(linesOf)} />
+    <List
+      {...list}
+      columns={dayColumns}
+      items={view.days.flatMap((day) => linesOf(day, view.zone))}
+    />
   ) : (
     <List {...list} columns={movementColumns} items={view.items} />
   )
@@ -77,17 +84,17 @@ function lastPlace(view: StatementView): string | undefined {
     return last && placeText(last)
   }
   const last = view.days.at(-1)
-  return last && new Date(last.day).toISOString().slice(0, 10)
+  return last && dateIn(view.zone, last.day)
 }
 
 /** A line of the list by day; the first one of a day says what was there at its end. */
 type DayLine = { what: Child; amount: Nusd; when: Child; closing?: Nusd }
 
-function linesOf({ day, closing, runs, others, isMixed }: StatementDay): DayLine[] {
+function linesOf({ day, closing, runs, others, isMixed }: StatementDay, zone: ZoneName): DayLine[] {
   const count = runs.count.toLocaleString('en-US')
   const what = isMixed ? `${count} runs and more` : runs.count === 1 ? '1 run' : `${count} runs`
   const lines: DayLine[] = [
-    ...(runs.count > 0 ? [{ what, amount: runs.amount, when: <Day at={day} /> }] : []),
+    ...(runs.count > 0 ? [{ what, amount: runs.amount, when: <Day at={day} zone={zone} /> }] : []),
     ...others.map((one) => ({
       what: whatOf(one),
       amount: changeOf(one),
@@ -129,8 +136,8 @@ const Timed = ({ what, when }: { what: Child; when: Child }) => (
   </>
 )
 
-const Day = ({ at }: { at: number }) => (
-  <time datetime={new Date(at).toISOString().slice(0, 10)}>{dateText(at)}</time>
+const Day = ({ at, zone }: { at: number; zone: ZoneName }) => (
+  <time datetime={dateIn(zone, at)}>{dateText(at, zone)}</time>
 )
 
 const Signed = ({ nusd }: { nusd: Nusd }) => (

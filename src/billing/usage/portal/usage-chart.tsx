@@ -129,7 +129,8 @@ export const rangeText = ({ from, to, zone }: Report, now: Millis): string =>
 function placer({ steps }: Report, now: Millis, keyId: string | undefined) {
   const present = stepAt(steps, now)
   return (i: number): Pick<Point, 'label' | 'open' | 'href'> & { mark?: string } => {
-    const period = { from: steps.starts[i] ?? 0, to: endOfStep(steps, i) }
+    const { zone } = steps
+    const period = { from: steps.starts[i] ?? 0, to: endOfStep(steps, i), zone }
     const isToday = i === present && steps.grain === 'day'
     const mark = steps.grain === 'hour' ? hourMark(steps, i) : undefined
     return {

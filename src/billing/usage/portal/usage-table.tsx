@@ -103,7 +103,7 @@ function Foot({ query, by: groupBy, table }: FootProps) {
   const first = (page - 1) * pageRows + 1
   const words =
     pages === 1
-      ? `${count} ${unitOf(groupBy)}${count === 1 ? '' : 's'}. End of list.`
+      ? `${count} ${unitOf(groupBy)}${count === 1 ? '' : 's'}`
       : `${first}–${first + table.rows.length - 1} of ${count.toLocaleString('en-US')}`
   return (
     <>
@@ -239,7 +239,8 @@ type GroupProps = {
 function GroupCell({ by, row, report, names, only }: GroupProps) {
   const { day, keyId, model, provider, tag } = row
   const period = day === undefined ? report : dayPeriod(report, day)
-  const href = (query: Record<string, string>) => runsHref(period, { key: only, ...query })
+  const href = (query: Record<string, string>) =>
+    runsHref({ ...period, zone: report.zone }, { key: only, ...query })
   if (by === 'day' && day !== undefined) {
     return <a href={href({})}>{dayAndYear(report.zone, day, 0)}</a>
   }

@@ -1,5 +1,6 @@
 /** Words for the values, the steps and the groups of a usage report. */
 import type { Millis } from '../../../kernel/clock.ts'
+import { dayText as dayOf } from '../../../kernel/moment.ts'
 import { clockAt, dateIn, dayStart, timeIn, utcZone, type ZoneName } from '../../../kernel/zone.ts'
 import { amountText, shortAmountText } from '../../../web/ui/amount.tsx'
 import { dollarTick } from '../../../web/ui/chart-frame.tsx'
@@ -7,8 +8,6 @@ import { endOfStep, type Steps } from '../chart-steps.ts'
 import type { Metric } from '../metric.ts'
 import type { LayerGroup, StackBy } from '../stack.ts'
 import type { Tag } from '../sum.ts'
-import { dayMs } from '../usage.ts'
-import { toDate } from '../usage-view.ts'
 
 export const countText = (value: number): string => value.toLocaleString('en-US')
 
@@ -45,14 +44,10 @@ export function shortCount(value: number): string {
   return unit ? `${Number((value / unit[0]).toPrecision(3))} ${unit[1]}` : countText(value)
 }
 
-const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 const weekdays = 'Sun Mon Tue Wed Thu Fri Sat'.split(' ')
 
 /** `Nov 21`. */
-export function dayText(zone: ZoneName, at: Millis): string {
-  const shown = new Date(clockAt(zone, at))
-  return `${months[shown.getUTCMonth()]} ${shown.getUTCDate()}`
-}
+export const dayText = (zone: ZoneName, at: Millis): string => dayOf(at, zone)
 
 /** `Nov 21, 2025` where it is not the year of now. */
 export function dayAndYear(zone: ZoneName, at: Millis, now: Millis): string {
@@ -88,17 +83,17 @@ export function hourMark({ zone, starts }: Steps, i: number): string | undefined
   return at === dayStart(zone, at) ? dayText(zone, at) : undefined
 }
 
-/** The runs of a period: by dates where it is whole days of UTC. */
+/** The runs of a period: by dates where it is whole days of the reader. */
 export function runsHref(
-  period: { from: Millis; to: Millis },
+  { from, to, zone }: { from: Millis; to: Millis; zone: ZoneName },
   more: Record<string, string | undefined> = {},
 ): string {
-  const isWhole = period.from % dayMs === 0 && period.to % dayMs === 0
-  const text = isWhole ? toDate : (at: Millis) => new Date(at).toISOString()
+  const isWhole = [from, to].every((at) => dayStart(zone, at) === at)
+  const text = (at: Millis) => (isWhole ? dateIn(zone, at) : new Date(at).toISOString())
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(more)) if (value) query.set(name, value)
-  query.set('from', text(period.from))
-  query.set('to', text(isWhole ? period.to - 1 : period.to))
+  query.set('from', text(from))
+  query.set('to', text(isWhole ? to - 1 : to))
   return `/dashboard/runs?${query}`
 }
 

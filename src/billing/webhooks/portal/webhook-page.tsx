@@ -16,6 +16,7 @@ import { eventTypes, toDraft } from './webhook-fields.ts'
 import { webhookFields } from './webhook-form.tsx'
 import {
   DeliveryBadge,
+  deliveryPath,
   formatWords,
   nameOf,
   StateBadge,
@@ -169,6 +170,7 @@ export function DeliveriesPanel({ view }: { view: WebhookView }) {
           title: 'Nothing was sent yet',
           text: 'A test shows whether your server takes events.',
         }}
+        fold="late"
         {...(deliveries.hasMore ? {} : { words: 'Ended ones are kept for a week.' })}
       />
     </div>
@@ -178,11 +180,19 @@ export function DeliveriesPanel({ view }: { view: WebhookView }) {
 /** A delivery due within this time, in ms, counts as on its way. */
 const soonMs = 10_000
 
-const isSoon = ({ status, nextAt }: DeliveryRow, now: Millis): boolean =>
+export const isSoon = ({ status, nextAt }: DeliveryRow, now: Millis): boolean =>
   status === 'pending' && nextAt !== null && nextAt - now < soonMs
 
 const columns = (row: WebhookRow, now: Millis): Column<DeliveryRow>[] => [
-  { head: 'Event', at: 'what', cell: ({ type }) => <code>{type}</code> },
+  {
+    head: 'Event',
+    at: 'what',
+    cell: ({ id, type }) => (
+      <a class="to" href={deliveryPath(row.id, id)}>
+        <code>{type}</code>
+      </a>
+    ),
+  },
   { head: 'Status', at: 'state', cell: (one) => <DeliveryBadge of={one} /> },
   { head: 'Attempts', kind: 'optional-number', at: 'more', cell: ({ attempts }) => attempts },
   {
@@ -196,14 +206,4 @@ const columns = (row: WebhookRow, now: Millis): Column<DeliveryRow>[] => [
     at: 'when',
     cell: ({ triedAt, since }) => <When at={triedAt ?? since} now={now} />,
   },
-  { head: 'Action', kind: 'unnamed', at: 'act', cell: (one) => <Again row={row} one={one} /> },
 ]
-
-const Again = ({ row, one: { id, type, status } }: { row: WebhookRow; one: DeliveryRow }) =>
-  row.disabledAt !== null || status === 'pending' ? null : (
-    <ActionForm action={webhookAction(row.id, `deliveries/${id}/redeliver`)} target="#webhook">
-      <Button small>
-        Send again<span class="vh"> {type}</span>
-      </Button>
-    </ActionForm>
-  )

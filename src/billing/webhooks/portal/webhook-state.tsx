@@ -8,6 +8,9 @@ export const webhookPath = (id: string): string => `${webhooksPath}/${id}`
 export const webhookAction = (id: string, verb = ''): string =>
   `/api/portal/webhooks/${id}${verb && `/${verb}`}`
 
+export const deliveryPath = (id: string, delivery: string): string =>
+  `${webhookPath(id)}/deliveries/${delivery}`
+
 export const formatWords: Record<WebhookRow['format'], string> = {
   standard: 'Standard Webhooks (JSON)',
   slack: 'Slack message',
@@ -32,7 +35,7 @@ export const StateBadge = ({ of }: { of: WebhookRow }) => {
 
 /** The state of a delivery, with the answer to its last attempt. */
 export function DeliveryBadge({ of: { status, attempts, httpStatus, error } }: DeliveryProps) {
-  const answer = httpStatus ?? (error === null ? '' : (errorWords[error] ?? error))
+  const answer = answerText(httpStatus, error)
   if (status === 'delivered') return <Badge tone="ok">Delivered {answer}</Badge>
   if (status === 'failed') return <Badge tone="bad">Failed {answer}</Badge>
   return attempts === 0 ? (
@@ -41,6 +44,10 @@ export function DeliveryBadge({ of: { status, attempts, httpStatus, error } }: D
     <Badge tone="warn">Retrying {answer}</Badge>
   )
 }
+
+/** The answer to an attempt, or why there was none. */
+export const answerText = (status: number | null, error: string | null): string =>
+  status === null ? (error === null ? '' : (errorWords[error] ?? error)) : String(status)
 
 type DeliveryProps = { of: DeliveryRow }
 

@@ -8,7 +8,7 @@ import { Refusal } from '../../../kernel/refusal.ts'
 import type { WebhookRow } from '../../../storage/db/schema/schema.ts'
 import { checkBody } from '../../../web/http/check-body.ts'
 import { draftOf, readFields } from '../../../web/http/fields.ts'
-import { queryOf } from '../../../web/http/query.ts'
+import { listQuery, queryOf } from '../../../web/http/query.ts'
 import { Confirm } from '../../../web/ui/confirm.tsx'
 import type { Frame } from '../../../web/ui/frame.ts'
 import type { Markup } from '../../../web/ui/jsx-runtime.ts'
@@ -23,9 +23,9 @@ import {
   findWebhook,
   removeWebhook,
   rotateWebhook,
-  sendAgain,
   testWebhook,
 } from '../webhooks.ts'
+import { deliveryPortal } from './delivery.tsx'
 import { confirmRemove, confirmRotate, WebhookConfirm } from './webhook-confirm.tsx'
 import { readOverlap, readWebhookForm } from './webhook-fields.ts'
 import { DeliveriesPanel, WebhookPage, type WebhookView } from './webhook-page.tsx'
@@ -39,6 +39,7 @@ export const webhookPortal = (deps: Deps, frame: Frame) =>
     .use(pages(deps, frame))
     .use(changes(deps, frame))
     .use(sending(deps, frame))
+    .use(deliveryPortal(deps, frame))
 
 const pages = (deps: Deps, frame: Frame) =>
   new Elysia({ name: 'webhook-pages' })
@@ -119,11 +120,11 @@ const sending = (deps: Deps, frame: Frame) =>
       '/api/portal/webhooks/:id/deliveries',
       async ({ params, request, set, acting }) => {
         const row = await findWebhook(deps, acting.account, params.id)
-        const view = await readView(deps, row, queryOf(request))
         if (wantsJson(request)) {
-          const { items, hasMore } = view.deliveries
+          const { items, hasMore } = await readDeliveries(deps, row.id, queryOf(request))
           return toListView({ items: items.map(toDeliveryView), hasMore })
         }
+        const view = await readView(deps, row, queryOf(request))
         const fragment = <DeliveriesPanel view={view} />
         return reply({ request, set }, { fragment, seeOther: webhookPath(row.id) })
       },
@@ -131,18 +132,7 @@ const sending = (deps: Deps, frame: Frame) =>
     )
     .post(
       '/api/portal/webhooks/:id/test',
-      ({ params: { id }, request, set, acting }) => {
-        const send = () => testWebhook(deps, askerOf(acting), id)
-        return sent(deps, frame, { request, set, acting }, { id, send, done: 'webhook_tested' })
-      },
-      { needsSession: { action: 'webhooks:write' }, parse: 'none' },
-    )
-    .post(
-      '/api/portal/webhooks/:id/deliveries/:delivery/redeliver',
-      ({ params: { id, delivery: deliveryId }, request, set, acting }) => {
-        const send = () => sendAgain(deps, askerOf(acting), { id, deliveryId })
-        return sent(deps, frame, { request, set, acting }, { id, send, done: 'webhook_resent' })
-      },
+      ({ params: { id }, request, set, acting }) => test(deps, frame, { request, set, acting }, id),
       { needsSession: { action: 'webhooks:write' }, parse: 'none' },
     )
 
@@ -152,7 +142,7 @@ const pageOf = (frame: Frame, acting: Actor, title: string, main: Markup): Page 
   dashboardPage({ frame, title, here: webhooksPath, acting, main })
 
 async function readView(deps: Deps, row: WebhookRow, query: URLSearchParams): Promise<WebhookView> {
-  const deliveries = await readDeliveries(deps, row.id, query)
+  const deliveries = await readDeliveries(deps, row.id, listQuery(query))
   return { row, deliveries, isFirst: deliveries.after === undefined, now: deps.clock.now() }
 }
 
@@ -223,14 +213,12 @@ async function rotate(deps: Deps, frame: Frame, context: MemberContext, id: stri
   }
 }
 
-type SendAction = { id: string; send: () => ReturnType<typeof testWebhook>; done: DoneWhat }
-
 /** Answers with the delivery as JSON, else with the page of the webhook, which lists it first. */
-async function sent(deps: Deps, frame: Frame, context: Context, { id, send, done }: SendAction) {
+async function test(deps: Deps, frame: Frame, context: Context, id: string) {
   try {
-    const delivery = await send()
+    const delivery = await testWebhook(deps, askerOf(context.acting), id)
     if (wantsJson(context.request)) return toDeliveryView(delivery)
-    return await answer(deps, context, id, done)
+    return await answer(deps, context, id, 'webhook_tested')
   } catch (refusal) {
     if (!(refusal instanceof Refusal) || refusal.type !== 'conflict') throw refusal
     if (wantsJson(context.request)) throw refusal

@@ -247,5 +247,6 @@ const toDelivery = (event: EventRow, webhookId: string, now: Millis) => ({
   httpStatus: null,
   durationMs: null,
   error: null,
+  tries: [],
   doneAt: null,
 })

@@ -47,6 +47,7 @@ const outcomeFields: (keyof DeliveryRow)[] = [
   'httpStatus',
   'durationMs',
   'error',
+  'tries',
   'doneAt',
 ]
 

@@ -4,11 +4,11 @@ import { wantsJson, wantsPage } from '../../../access/accounts/needs-session.ts'
 import type { Deps } from '../../../app/deps-port.ts'
 import type { Actor } from '../../../kernel/acting.ts'
 import type { Json } from '../../../kernel/canonical.ts'
-import { queryOf } from '../../../web/http/query.ts'
+import { listQuery, queryOf } from '../../../web/http/query.ts'
 import type { Frame } from '../../../web/ui/frame.ts'
 import type { Markup } from '../../../web/ui/jsx-runtime.ts'
 import type { Page } from '../../../web/ui/layout.tsx'
-import { type ReplyContext, reply } from '../../../web/ui/reply.ts'
+import { isHtmx, type ReplyContext, reply } from '../../../web/ui/reply.ts'
 import { adminAuth } from '../needs-admin.ts'
 import { adminPage } from './admin-frame.tsx'
 
@@ -52,7 +52,7 @@ export const adminView = <View,>(deps: Deps, frame: Frame, of: AdminView<View>) 
     .get(
       of.tab,
       async ({ request, set, acting }) => {
-        const view = await of.read(queryOf(request))
+        const view = await of.read(listQuery(queryOf(request)))
         const main = of.page ? await of.page(view) : of.panel(view)
         return show(frame, { request, set, acting }, { title: of.title, tab: of.tab, main })
       },
@@ -61,7 +61,8 @@ export const adminView = <View,>(deps: Deps, frame: Frame, of: AdminView<View>) 
     .get(
       of.tab.replace('/dashboard', '/api/portal'),
       async ({ request, set }) => {
-        const view = await of.read(queryOf(request))
+        const query = queryOf(request)
+        const view = await of.read(isHtmx(request) ? listQuery(query) : query)
         // Refuses what htmx asks as it refuses programs.
         const json = of.json(view)
         const fragment = of.panel(view)

@@ -25,6 +25,7 @@ export const auditWords: ReadonlyMap<string, string> = new Map([
   ['member.join', 'Member joined'],
   ['member.leave', 'Member left'],
   ['member.remove', 'Member removed'],
+  ['member.rename', 'Member named'],
   ['member.uninvite', 'Invitation withdrawn'],
   ['operator.claim', 'First operator appointed'],
   ['operator_token.create', 'Operator token created'],

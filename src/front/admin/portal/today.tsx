@@ -31,6 +31,8 @@ export type TodayView = {
   /** Revenue per day, today last. */
   revenue: readonly bigint[]
   today: Margins
+  /** Names of accounts, by what they publish of themselves. */
+  names: ReadonlyMap<string, string>
   upstreams: readonly UpstreamHealth[]
   models: readonly Model[]
 }
@@ -39,11 +41,14 @@ export async function readToday(deps: Deps): Promise<TodayView> {
   const day = dayOf(deps.clock.now())
   const from = day - (shownDays - 1) * dayMs
   const days = await marginsOf(deps, { from, to: day + dayMs, by: 'day' })
+  const today = await marginsOf(deps, { from: day, to: day + dayMs, by: 'account' })
+  const shown = bySpend(today.rows).map(({ name }) => name)
   const byDay = new Map(days.rows.map(({ name, revenue }) => [Number(name), revenue]))
   return {
     findings: findingsOf(await statusOf(deps), deps.health.ledgerFaults),
     revenue: Array.from({ length: shownDays }, (_, i) => byDay.get(from + i * dayMs) ?? 0n),
-    today: await marginsOf(deps, { from: day, to: day + dayMs, by: 'account' }),
+    today,
+    names: await deps.passports.publicNames(shown),
     upstreams: upstreamHealth(deps),
     models: deps.catalogue.list(),
   }
@@ -62,7 +67,7 @@ export const TodayPage = ({ view }: { view: TodayView }) => (
     <CostAndMargin of={view.today} />
     <Split>
       <Providers of={view} />
-      <Accounts of={view.today.rows} />
+      <Accounts of={view} />
     </Split>
   </>
 )
@@ -117,28 +122,32 @@ const providerHeads = new Set(['Upstream', 'State', 'Requests', 'Failed', 'Share
 const failurePart = ({ asked, failed, fault, breaker }: UpstreamHealth): number =>
   (fault || breaker === 'open' ? 1 : 0) + (asked === 0 ? 0 : failed / asked)
 
-const Accounts = ({ of }: { of: readonly MarginRow[] }) => (
+/** The accounts that spent most. */
+const bySpend = (rows: readonly MarginRow[]): MarginRow[] =>
+  rows.toSorted((a, b) => (a.revenue < b.revenue ? 1 : -1)).slice(0, accountsMax)
+
+const Accounts = ({ of: { today, names } }: { of: TodayView }) => (
   <Panel id="spending" title="Accounts by spend" aside={<a href={paths.accounts}>All accounts</a>}>
-    {of.length === 0 ? (
+    {today.rows.length === 0 ? (
       <p class="quiet">No account has spent anything today.</p>
     ) : (
       <Table
         caption="Accounts by spend"
-        columns={accountColumns}
-        rows={of.toSorted((a, b) => (a.revenue < b.revenue ? 1 : -1)).slice(0, accountsMax)}
+        columns={accountColumns(names)}
+        rows={bySpend(today.rows)}
         fold="late"
       />
     )}
   </Panel>
 )
 
-const accountColumns: Column<MarginRow>[] = [
+const accountColumns = (names: ReadonlyMap<string, string>): Column<MarginRow>[] => [
   {
     head: 'Account',
     at: 'what',
     cell: ({ name }) => (
       <a class="to" href={`${paths.accounts}/${name}`}>
-        <Address value={name} />
+        <AccountName of={name} name={names.get(name)} />
       </a>
     ),
   },
@@ -150,3 +159,17 @@ const accountColumns: Column<MarginRow>[] = [
     cell: ({ revenue }) => <Amount nusd={revenue} as="list" />,
   },
 ]
+
+const AccountName = ({ of, name }: { of: string; name: string | undefined }) =>
+  name === undefined ? (
+    <Address value={of} />
+  ) : (
+    <>
+      <span class="name" dir="auto">
+        {name}
+      </span>
+      <small>
+        <Address value={of} />
+      </small>
+    </>
+  )

@@ -1,6 +1,8 @@
 /** The overview page: balance, spend, recent runs and keys. */
 import type { ShownKey } from '../../../access/keys/shown-key.ts'
 import { toUsd } from '../../../kernel/money.ts'
+import type { ZoneName } from '../../../kernel/zone.ts'
+import { runsHref } from '../../../runs/portal/run-figure.tsx'
 import {
   cost,
   figure,
@@ -23,7 +25,7 @@ import { Figure, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
 import { Spark } from '../../../web/ui/spark.tsx'
 import { Live } from '../../../web/ui/status.tsx'
 import { Table } from '../../../web/ui/table.tsx'
-import { dateWords } from '../../../web/ui/when.tsx'
+import { dayText } from '../../../web/ui/when.tsx'
 import type { Alert } from '../alerts.ts'
 import { type Onboarding, stepsDone } from '../onboarding.ts'
 import type { BalanceForecast, Spend } from '../spend.ts'
@@ -44,6 +46,7 @@ export type LiveView = {
 }
 
 export type OverviewView = LiveView & {
+  zone: ZoneName
   spend: Spend
   lasting: BalanceForecast | undefined
   alerts: readonly Alert[]
@@ -81,7 +84,7 @@ export function Overview({ view }: { view: OverviewView }) {
           <KeysSummary account={account.id} keys={keys} now={now} />
         </div>
       </Split>
-      <SpendChart spend={view.spend} />
+      <SpendChart spend={view.spend} zone={view.zone} />
     </>
   )
 }
@@ -141,7 +144,10 @@ function roundText(nusd: bigint): string {
   return amountText((nusd / unit) * unit)
 }
 
-function SpendChart({ spend: { days, total } }: { spend: Spend }) {
+type ChartProps = { spend: Spend; zone: ZoneName }
+
+function SpendChart({ spend: { days, total }, zone }: ChartProps) {
+  const labelOf = (day: number) => dayText(day, zone)
   const top = days.reduce((most, day) => (day.cost > most.cost ? day : most))
   const today = amountText(days.at(-1)?.cost ?? 0n)
   const highest =
@@ -152,7 +158,7 @@ function SpendChart({ spend: { days, total } }: { spend: Spend }) {
       title="Spend per day"
       aside={
         <small>
-          {days.length} days: <data value={toUsd(total)}>{roundText(total)}</data>
+          {days.length} days in {zone}: <data value={toUsd(total)}>{roundText(total)}</data>
         </small>
       }
     >
@@ -164,7 +170,7 @@ function SpendChart({ spend: { days, total } }: { spend: Spend }) {
           value: Number(cost) / 1e9,
           words: amountText(cost),
           open: i === days.length - 1,
-          href: runsOf(day),
+          href: runsHref(day, zone),
         }))}
         head={['Day', 'Spend']}
         tick={dollarTick}
@@ -172,14 +178,6 @@ function SpendChart({ spend: { days, total } }: { spend: Spend }) {
     </Panel>
   )
 }
-
-/** The runs of a day. */
-function runsOf(day: number): string {
-  const date = new Date(day).toISOString().slice(0, 10)
-  return `/dashboard/runs?${new URLSearchParams({ from: date, to: date })}`
-}
-
-const labelOf = dateWords({ timeZone: 'UTC', month: 'short', day: 'numeric' })
 
 const RecentRuns = ({ view }: { view: OverviewView }) => (
   <Panel

@@ -8,6 +8,7 @@ import { Address } from '../../../web/ui/address.tsx'
 import { shortHash } from '../../../web/ui/hash.tsx'
 import { Rosette } from '../../../web/ui/rosette.tsx'
 import { ServerWord, Slip } from '../../../web/ui/slip.tsx'
+import { leftOut } from '../brief-slip.ts'
 import type { LandingView } from './landing-view.ts'
 
 /** The browser checks it as it does on its own page, and stamps it then. */
@@ -43,11 +44,9 @@ export function NewestSlip({ newest: judged }: { newest: Judgement }) {
 
 /** Drops the lines that only the receipt's page shows, and shortens hashes. */
 function shortened([name, value]: SlipLine): SlipLine[] {
-  if (left.has(name)) return []
+  if (leftOut.has(name)) return []
   return [[name, value?.startsWith('0x') ? shortHash(value) : value]]
 }
-
-const left = new Set(['Route', 'Key', 'Input hash', 'Output hash', 'Commitments'])
 
 /** The blank slip before the first public receipt, which names only the signer. */
 export const BlankSlip = ({ view: { signer, stats } }: { view: LandingView }) => (

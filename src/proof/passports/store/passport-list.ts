@@ -1,5 +1,5 @@
 /** Reads passports by page, each with its record. */
-import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
 import { type Page, type PageRequest, toPage } from '../../../kernel/pagination.ts'
 import type { Db } from '../../../storage/db/engine/db.ts'
 import type { PassportRow } from '../../../storage/db/schema/schema.ts'
@@ -18,6 +18,8 @@ export type PassportLists = {
     listing: Listing,
     page: { after: PassportRow | undefined; limit: number },
   ): Promise<Page<Standing>>
+  /** The names of accounts in their oldest public passports; accounts without one are left out. */
+  publicNames(accounts: readonly string[]): Promise<Map<string, string>>
 }
 
 export function passportLists(db: Db): PassportLists {
@@ -47,5 +49,19 @@ export function passportLists(db: Db): PassportLists {
         const { items, hasMore } = toPage(yield* rows(found.limit(limit + 1)), limit)
         return { items: yield* standings.withModels(q, items), hasMore }
       }),
+    publicNames: async (accounts) => {
+      const listed = and(inArray(accountId, [...accounts]), eq(status, 'public'))
+      const found = await db.read((q) =>
+        rows(
+          q
+            .select({ account: accountId, name: passports.displayName })
+            .from(passports)
+            .where(listed)
+            .orderBy(desc(publishedAt), desc(handle)),
+        ),
+      )
+      // The last one of an account is kept.
+      return new Map(found.map(({ account, name }) => [account, name]))
+    },
   }
 }

@@ -1,7 +1,9 @@
 /** Declares what a list of receipts is narrowed by. */
+
 import type { Deps } from '../../../app/deps-port.ts'
 import { runIdsFrom } from '../../../kernel/id-part.ts'
 import { firstIdAt } from '../../../kernel/ids.ts'
+import type { ZoneName } from '../../../kernel/zone.ts'
 import * as q from '../../../web/http/query-fields.ts'
 import { sampleIds } from '../../../web/http/shape.ts'
 import { type ReceiptFilter, type Visibility, visibilities } from '../receipts.ts'
@@ -31,10 +33,11 @@ export const ownReceiptQuery = q.declareQuery({
 export function readReceiptFilter(
   query: URLSearchParams,
   { clock, ids }: Pick<Deps, 'clock' | 'ids'>,
+  zone?: ZoneName,
 ): ReceiptFilter {
   const { visibility, model, id: part, ...times } = ownReceiptQuery.readForm(query)
   const named = part && runIdsFrom(part.start)
-  const { from = 0, to } = q.timesOf(times, clock.now())
+  const { from = 0, to } = q.timesOf(times, clock.now(), zone)
   const first = firstIdAt('run', from, ids.mark)
   const before = to === undefined ? undefined : firstIdAt('run', to, ids.mark)
   const ends = [named?.last, before].filter((end) => end !== undefined).sort()

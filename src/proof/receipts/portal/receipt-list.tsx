@@ -1,5 +1,6 @@
 /** The list of an account's receipts: how it looks, and what narrows it. */
 import { toHex } from '../../../kernel/hex.ts'
+import type { ZoneName } from '../../../kernel/zone.ts'
 import { Amount } from '../../../web/ui/amount.tsx'
 import { sameOptions } from '../../../web/ui/filters.tsx'
 import { CopyId } from '../../../web/ui/hash.tsx'
@@ -17,11 +18,12 @@ import type { ShownReceipt } from '../shown-receipt.ts'
 export const listPath = '/dashboard/receipts'
 export const ownPath = (id: string): string => `${listPath}/${id}`
 
-type ReceiptsView = { now: number; models: readonly string[] }
+type ReceiptsView = { now: number; models: readonly string[]; zone: ZoneName }
 
-export const receiptsLook = ({ now, models }: ReceiptsView): ListLook<ShownReceipt> => ({
+export const receiptsLook = ({ now, models, zone }: ReceiptsView): ListLook<ShownReceipt> => ({
   path: listPath,
   noun: 'receipts',
+  zone,
   about: 'One for every run that reached a model. Private until you share it.',
   query: ownReceiptQuery,
   choices: { model: sameOptions(models) },

@@ -11,6 +11,8 @@ export function memberTables(c: Columns) {
       accountId: c.text('account_id').notNull(),
       wallet: c.text('wallet').notNull(),
       role: c.text('role').$type<Role>().notNull(),
+      /** The name that the account gave it, 1 to 40 characters; null without one. */
+      name: c.text('name'),
       /** The key at the top of a developer's branch; null for other roles. */
       branch: c.text('branch'),
       /** The key that the console of a developer spends through; null until it was used. */

@@ -4,6 +4,16 @@ import type { Json } from '../../../kernel/canonical.ts'
 import type { EventType } from '../../outbox/event.ts'
 import type { Columns } from './columns.ts'
 
+/** One attempt to deliver an event, as the page of the delivery shows it. */
+export type DeliveryTry = {
+  at: number
+  status: number | null
+  ms: number
+  error: string | null
+  /** The start of the answer; null if none came, or if its server is not on the public internet. */
+  answer: string | null
+}
+
 export function outboxTables(c: Columns) {
   /**
    * Events, written in the transaction that made them true. A job routes each to its endpoints
@@ -77,6 +87,8 @@ export function outboxTables(c: Columns) {
       httpStatus: c.int('http_status'),
       durationMs: c.ms('duration_ms'),
       error: c.text('error'),
+      /** The last tries, the oldest first. */
+      tries: c.json<DeliveryTry[]>('tries').notNull(),
       doneAt: c.ms('done_at'),
     },
     (t) => [

@@ -1,0 +1,156 @@
+/** The page of one delivery: what was sent, and what each attempt was answered. */
+import type { Millis } from '../../../kernel/clock.ts'
+import type { WebhookRow } from '../../../storage/db/schema/schema.ts'
+import type { DeliveryTry } from '../../../storage/db/schema/schema-outbox.ts'
+import { Button } from '../../../web/ui/button.tsx'
+import { Code } from '../../../web/ui/copy-box.tsx'
+import { ActionForm } from '../../../web/ui/form.tsx'
+import { Id, Whole } from '../../../web/ui/hash.tsx'
+import { ErrorNote } from '../../../web/ui/notice.tsx'
+import { List } from '../../../web/ui/paged-list.tsx'
+import { Facts, PageHead, Panel, Split } from '../../../web/ui/panel.tsx'
+import { Badge } from '../../../web/ui/status.tsx'
+import type { Column } from '../../../web/ui/table.tsx'
+import { When } from '../../../web/ui/when.tsx'
+import { makeMessages } from '../message.ts'
+import type { ToldDelivery } from '../store.ts'
+import { isDelivered } from '../webhook.ts'
+import { headersOf } from '../webhook-view.ts'
+import { isSoon, Path } from './webhook-page.tsx'
+import {
+  answerText,
+  DeliveryBadge,
+  deliveryPath,
+  formatWords,
+  webhookAction,
+} from './webhook-state.tsx'
+
+export type DeliveryView = {
+  row: WebhookRow
+  of: ToldDelivery
+  now: Millis
+  /** The version of this program, which the request names. */
+  version: string
+  /** Why it was not sent again. */
+  refused?: string
+}
+
+/** The part of the page that htmx swaps; it reloads itself while an attempt is about to be made. */
+export function DeliveryPage({ view }: { view: DeliveryView }) {
+  const { row, now, version } = view
+  const { delivery, event } = view.of
+  const action = webhookAction(row.id, `deliveries/${delivery.id}`)
+  const isMoving = isSoon(delivery, now)
+  return (
+    <div
+      class="stack wide"
+      id="delivery"
+      hx-get={isMoving ? action : undefined}
+      hx-trigger={isMoving ? 'every 2s' : undefined}
+      hx-swap={isMoving ? 'outerMorph' : undefined}
+    >
+      <Path row={row} />
+      <PageHead title={delivery.type}>
+        <div class="row">
+          <DeliveryBadge of={delivery} />
+          {row.disabledAt !== null || delivery.status === 'pending' ? null : (
+            <ActionForm action={`${action}/redeliver`} target="#delivery">
+              <Button>Send again</Button>
+            </ActionForm>
+          )}
+        </div>
+      </PageHead>
+      {view.refused ? <ErrorNote what="Nothing was sent." charged={view.refused} /> : null}
+      <Split>
+        <div class="stack wide">
+          <Attempts view={view} />
+          <Panel id="payload" title="Payload" aside={<p>{formatWords[row.format]}</p>}>
+            <Code label="The payload" text={readable(makeMessages()(event, row.format))} wrap />
+          </Panel>
+        </div>
+        <div class="stack wide">
+          <Panel id="facts" title="Details">
+            <Facts
+              of={[
+                ['Event', <Id value={event.id} />],
+                ['Happened', <When at={event.at} now={now} />],
+                ...(delivery.nextAt === null
+                  ? []
+                  : [['Next attempt', <When at={nextOf(delivery)} now={now} />] as const]),
+                ['Delivery', <Id value={delivery.id} />],
+              ]}
+            />
+          </Panel>
+          <Panel id="request" title="Request">
+            <Facts
+              of={[
+                [
+                  'POST',
+                  <code>
+                    <Whole value={row.url} />
+                  </code>,
+                ],
+                ...Object.entries(headersOf(event, version)).map(
+                  ([name, value]) => [name, <code>{value}</code>] as const,
+                ),
+                ['webhook-timestamp', 'the second of the attempt'],
+                ['webhook-signature', 'v1, by the secret'],
+              ]}
+            />
+          </Panel>
+        </div>
+      </Split>
+    </div>
+  )
+}
+
+/** Urgent ones are due before they are there. */
+const nextOf = ({ nextAt, since }: ToldDelivery['delivery']): Millis => Math.max(nextAt ?? 0, since)
+
+function Attempts({ view: { row, of, now } }: { view: DeliveryView }) {
+  const { delivery } = of
+  const kept = delivery.tries.length
+  const { attempts } = delivery
+  return (
+    <List
+      id="attempts"
+      title="Attempts"
+      noun="attempts"
+      items={delivery.tries.toReversed()}
+      columns={columns(now)}
+      fold="late"
+      href={deliveryPath(row.id, delivery.id)}
+      hash={row.accountId}
+      empty={{
+        title: 'Not sent yet',
+        text: delivery.nextAt === null ? behindText(delivery.status) : 'It is sent in a moment.',
+      }}
+      {...(attempts > kept ? { words: `The last ${kept} of ${attempts}.` } : {})}
+    />
+  )
+}
+
+const behindText = (status: string): string =>
+  status === 'pending'
+    ? 'It waits for an earlier event of its subject.'
+    : 'The webhook was disabled before.'
+
+const columns = (now: Millis): Column<DeliveryTry>[] => [
+  { head: 'Answer', at: 'what', cell: (one) => <AnswerBadge of={one} /> },
+  {
+    head: 'It began with',
+    at: 'who',
+    cell: ({ answer }) => (answer ? <span class="grow">{answer}</span> : null),
+  },
+  { head: 'Duration', kind: 'number', at: 'cost', cell: ({ ms }) => `${ms} ms` },
+  { head: 'Time', at: 'when', cell: ({ at }) => <When at={at} now={now} /> },
+]
+
+const AnswerBadge = ({ of: { status, error, ms } }: { of: DeliveryTry }) => (
+  <Badge tone={isDelivered({ httpStatus: status, error, durationMs: ms }) ? 'ok' : 'bad'}>
+    {answerText(status, error)}
+  </Badge>
+)
+
+/** JSON with line breaks, for the eye; its bytes are sent without. */
+const readable = (body: string): string => JSON.stringify(JSON.parse(body), null, 2)
