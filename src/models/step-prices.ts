@@ -27,6 +27,13 @@ export function variedPrices(
   return { lists, dearest: dearestOf(lists) }
 }
 
+/** A model with the steps of its route that can be asked: prices of others are none of its own. */
+export function withRoute(model: Model, route: RouteStep[]): Model {
+  return model.varied
+    ? { ...model, route, varied: variedPrices(model.prices, route) }
+    : { ...model, route }
+}
+
 /** A model that sells at these prices, whichever server answers at whichever hour. */
 export function withPrices({ hours: _, ...model }: Model, prices: Prices): Model {
   if (!model.varied) return { ...model, prices }
