@@ -11,6 +11,10 @@ export const pricesAt = (
   step: Pick<RouteStep, 'prices'> | undefined,
 ): Prices => step?.prices ?? prices
 
+/** The prices of a model: those of its first step where each step has its own, so that one has them. */
+export const modelPrices = (named: Prices, route: readonly RouteStep[]): Prices =>
+  (route.every((step) => step.prices) && route[0]?.prices) || named
+
 type PricesOf = Pick<Model, 'prices' | 'varied' | 'hours'>
 
 /** The prices that no run of a model exceeds, whichever server answers at whichever hour. */
