@@ -69,8 +69,8 @@ export const limitEntries = {
       integer('runs', 0, 1_000_000_000),
       '20_000',
       'Runs of an account a UTC day that held money and ended at no cost because its client ' +
-        'hung up, cancelled or sent what the model refuses. Each dollar that it ever paid adds ' +
-        'as many; more get 429. 0 for no limit.',
+        'hung up, cancelled or sent what the model refuses, or a step without a price answered. ' +
+        'Each dollar that it ever paid adds as many; more get 429. 0 for no limit.',
     ),
   ),
   free_for_all: live(

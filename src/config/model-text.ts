@@ -3,6 +3,7 @@ import { parse } from 'smol-toml'
 import { makeCatalogue } from '../models/catalogue.ts'
 import { faultsOf } from '../models/model-config.ts'
 import type { ModelEntry, TomlTable, TomlValue } from '../models/price-files/price-entry.ts'
+import { withoutDisabled } from './disabled-upstreams.ts'
 import { readModels } from './model-entries.ts'
 import { planLosses, readPlans } from './plan-entries.ts'
 import { itemsOf, type Statement, statementsOf } from './toml-statements.ts'
@@ -93,12 +94,14 @@ export function faultsIn(text: string): string[] {
   const { models: raw, upstreams, plans: rawPlans } = read(text)
   const problems: string[] = []
   const models = readModels(raw, problems)
-  const upstreamIds = Array.isArray(upstreams) ? upstreams.map((one) => String(one?.id)) : []
+  const served = Array.isArray(upstreams) ? upstreams : []
+  const upstreamIds = served.map((one) => String(one?.id))
   const faults = [...problems, ...faultsOf({ models, upstreamIds })]
   if (faults.length > 0) return faults
   // Faults of plans themselves are not of the models.
   const plans = readPlans(rawPlans, [])
-  return planLosses(plans, makeCatalogue({ models, upstreamIds }).list())
+  const left = withoutDisabled(models, served)
+  return planLosses(plans, makeCatalogue({ models: left, upstreamIds }).list())
 }
 
 const read = (text: string): Record<string, unknown> =>

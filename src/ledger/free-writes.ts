@@ -63,8 +63,9 @@ export function whyNoUnpaidRuns(
   return new Refusal('rate_limited', {
     message:
       'Too many runs of this account ended today before they cost anything: their client hung ' +
-      'up, cancelled them or sent what the model refuses. Read answers to their end. Wait until ' +
-      'midnight UTC, or deposit: each dollar that came in allows as many again.',
+      'up, cancelled them or sent what the model refuses, or a server without a price answered ' +
+      'them. Read answers to their end. Wait until midnight ' +
+      'UTC, or deposit: each dollar that came in allows as many again.',
     headers: untilMidnight(now),
     metadata: { limited_by: 'unpaid_runs' },
   })

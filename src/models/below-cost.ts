@@ -23,17 +23,17 @@ export type BelowCost = {
 }
 
 /**
- * Lists what is sold below cost: of each step and meter the first tier and band where it is. With a
- * discount, in 0.01 %, only what that brings below cost.
+ * Lists what is sold below cost: of each step and meter the first tier and band where it is, in all
+ * hours that have prices of their own. With a discount, in 0.01 %, only what that brings below cost.
  */
 export function belowCost(models: readonly Model[], discountBps?: number): BelowCost[] {
   return models.flatMap((model) => {
     if (model.status === 'disabled') return []
-    const plain = lossesByHour(model, 0)
-    if (discountBps === undefined) return plain
+    const plain = lossesOf(model, 0)
+    if (discountBps === undefined) return firstOfEach(plain)
     if (discountBps === 0) return []
-    const known = new Set(plain.map(nameOf))
-    return lossesByHour(model, discountBps).filter((one) => !known.has(nameOf(one)))
+    const known = new Set(plain.map(placeOf))
+    return firstOfEach(lossesOf(model, discountBps).filter((one) => !known.has(placeOf(one))))
   })
 }
 
@@ -58,35 +58,37 @@ const shown = (meter: Meter, pusd: Pusd): Nusd => (isCall(meter) ? pusd / 1000n 
 const unitOf = (meter: Meter): string =>
   isCall(meter) ? (meter === 'request' ? 'a run' : 'a call') : 'per 1M tokens'
 
-const nameOf = ({ step, meter }: BelowCost): string => `${step} ${meter}`
+const nameOf = ({ step, meter, hours = '' }: BelowCost): string => `${hours} ${step} ${meter}`
 
-/** Lists losses, those of each step and meter once, with the first hours that have them. */
-function lossesByHour(model: Model, bps: number): BelowCost[] {
-  const { hours } = model
-  if (!hours) return lossesOf(model, bps)
+/** Where a loss is, exactly: a discount may bring one below cost beside another that was. */
+const placeOf = (one: BelowCost): string =>
+  `${nameOf(one)} ${one.aboveInputTokens} ${one.tier ?? ''}`
+
+function firstOfEach(losses: readonly BelowCost[]): BelowCost[] {
   const found = new Map<string, BelowCost>()
-  for (const { of, model: then } of [{ of: undefined, model: hours.usual }, ...hours.windows]) {
-    for (const loss of lossesOf(then, bps)) {
-      const name = nameOf(loss)
-      if (!found.has(name)) found.set(name, { ...loss, hours: of && hoursText(of) })
-    }
+  for (const loss of losses) {
+    const name = nameOf(loss)
+    if (!found.has(name)) found.set(name, loss)
   }
   return [...found.values()]
 }
 
+/** Lists the losses at all places, those at the usual hours first. */
 function lossesOf(model: Model, bps: number): BelowCost[] {
-  const found = new Map<string, BelowCost>()
-  for (const step of model.route) {
-    if (!step.cost) continue
-    for (const loss of lossesAt(model, step, step.cost, bps)) {
-      const name = nameOf(loss)
-      if (!found.has(name)) found.set(name, loss)
-    }
-  }
-  return [...found.values()]
+  const usual = model.route.flatMap((step) => lossesAt(model, step, bps))
+  const others = (model.hours?.windows ?? []).flatMap(({ of, model: then }) => {
+    // Steps with prices of their own keep these at any hour.
+    const steps = then.route.filter(({ prices }) => !prices)
+    const found = steps.flatMap((step) => lossesAt(then, step, bps))
+    return found.map((loss) => ({ ...loss, hours: hoursText(of) }))
+  })
+  return [...usual, ...others]
 }
 
-function* lossesAt(of: Model, step: RouteStep, cost: Prices, bps: number): Generator<BelowCost> {
+const lossesAt = (of: Model, step: RouteStep, bps: number): BelowCost[] =>
+  step.cost ? [...lossesWith(of, step, step.cost, bps)] : []
+
+function* lossesWith(of: Model, step: RouteStep, cost: Prices, bps: number): Generator<BelowCost> {
   const { id, kind } = of
   const prices = pricesAt(of, step)
   const name = `${step.upstream}:${step.model}`

@@ -16,7 +16,7 @@ import {
 import { withHours } from './price-hours.ts'
 import { toPrices, toPricesView } from './prices.ts'
 import type { ModelAnswer } from './shapes.ts'
-import { variedPrices } from './step-prices.ts'
+import { modelPrices, variedPrices } from './step-prices.ts'
 
 /** Every model there is, also disabled ones, and the version of all their prices. */
 export type Catalogue = {
@@ -78,7 +78,7 @@ function toModel(config: ModelConfig, builtin: Model | undefined): Model {
     pass: config.pass,
     ...(config.cache === 'auto' && { isCached: true }),
   }
-  const prices = toPrices(config)
+  const prices = modelPrices(toPrices(config), base.route)
   const varied = variedPrices(prices, base.route)
   const model: Model = {
     ...base,

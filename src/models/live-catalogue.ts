@@ -1,6 +1,7 @@
 /** A catalogue that is replaced while the service runs. */
 import type { Catalogue } from './catalogue.ts'
 import type { Model, PriceList } from './model.ts'
+import type { Prices } from './rates.ts'
 
 /** A catalogue that can be exchanged as a whole while others hold it. */
 export type LiveCatalogue = Catalogue & { replace(next: Catalogue): void }
@@ -10,12 +11,13 @@ export type LiveCatalogue = Catalogue & { replace(next: Catalogue): void }
  * they belong to, after a change too.
  */
 export function liveCatalogue(first: Catalogue): LiveCatalogue {
-  const lists = new WeakMap<Model, PriceList>()
+  // By its prices: a model whose route is narrowed for a request is another object with the same.
+  const lists = new WeakMap<Prices, PriceList>()
   let current = first
   let byId = new Map<string, Model>()
   const replace = (next: Catalogue): void => {
     byId = new Map(next.list().map((model) => [model.id, model]))
-    for (const model of byId.values()) lists.set(model, next.priceList)
+    for (const model of byId.values()) lists.set(model.prices, next.priceList)
     current = next
   }
   replace(first)
@@ -29,7 +31,7 @@ export function liveCatalogue(first: Catalogue): LiveCatalogue {
     get priceList() {
       return current.priceList
     },
-    priceListOf: (model) => lists.get(model) ?? current.priceList,
+    priceListOf: ({ prices }) => lists.get(prices) ?? current.priceList,
     replace,
   }
 }

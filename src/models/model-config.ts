@@ -192,6 +192,9 @@ function checkServed(config: ModelConfig, upstreamIds: Set<string>, say: FaultSi
 
 function checkHours(config: ModelConfig, kind: ModelKind | undefined, say: FaultSink): void {
   const { hours = [] } = config
+  if (hours.length > 0 && config.route && isPricedApart(config.route)) {
+    say('hours: change nothing, because each step of the route has prices of its own')
+  }
   for (const fault of faultsOfHours(hours)) say(`hours: ${fault}`)
   for (const one of hours) {
     const sayOf = (words: string) => say(`hours from ${one.from} to ${one.to}: ${words}`)
@@ -214,6 +217,10 @@ function checkAlike(model: PricesConfig, prices: PricesConfig, say: FaultSink): 
   if (priced && !searched) say('has web_search_nusd, which the model has not')
 }
 
+/** Whether each step has prices of its own, so that no run has those of the model. */
+export const isPricedApart = (route: readonly (string | StepConfig)[]): boolean =>
+  route.length > 0 && route.every((step) => typeof step !== 'string' && step.prices !== undefined)
+
 /** Undefined where the order is fixed. */
 export function balanceOf({ route = [], balance }: ModelConfig): Balance | undefined {
   const [first] = route
@@ -235,7 +242,7 @@ export function toStep(step: string | StepConfig): RouteStep {
   }
 }
 
-const weightOf = (step: string | StepConfig): number | undefined =>
+export const weightOf = (step: string | StepConfig): number | undefined =>
   typeof step === 'string' ? undefined : step.weight
 
 const nameOf = (step: string | StepConfig): string => (typeof step === 'string' ? step : step.to)

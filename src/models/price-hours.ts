@@ -6,14 +6,18 @@ import type { Model } from './model.ts'
 import type { HoursConfig } from './model-config.ts'
 import { toPrices } from './prices.ts'
 import type { Prices } from './rates.ts'
-import { dearestOf, dearestPrices, variedPrices } from './step-prices.ts'
+import { dearestOf, dearestPrices, variedPrices, withRoute } from './step-prices.ts'
 
-/** The model at the prices of a moment: the very model where these do not depend on it. */
+/**
+ * The model at the prices of a moment: the very model where these do not depend on it. One whose
+ * route was narrowed for a request keeps the steps that it has.
+ */
 export function modelAt(model: Model, at: Millis): Model {
   const { hours } = model
   if (!hours) return model
   const minute = minuteOfWeek(hours.zone, at)
-  return hours.windows.find(({ of }) => isWithin(of, minute))?.model ?? hours.usual
+  const then = hours.windows.find(({ of }) => isWithin(of, minute))?.model ?? hours.usual
+  return then.route === model.route ? then : withRoute(then, model.route)
 }
 
 /** A model at all its prices by the hour, the usual ones first. */

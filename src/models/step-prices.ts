@@ -11,6 +11,10 @@ export const pricesAt = (
   step: Pick<RouteStep, 'prices'> | undefined,
 ): Prices => step?.prices ?? prices
 
+/** The prices of a model: those of its first step where each step has its own, so that one has them. */
+export const modelPrices = (named: Prices, route: readonly RouteStep[]): Prices =>
+  (route.every((step) => step.prices) && route[0]?.prices) || named
+
 type PricesOf = Pick<Model, 'prices' | 'varied' | 'hours'>
 
 /** The prices that no run of a model exceeds, whichever server answers at whichever hour. */
@@ -25,6 +29,13 @@ export function variedPrices(
   if (!route.some((step) => step.prices !== undefined)) return undefined
   const lists = [...new Set(route.map((step) => pricesAt({ prices }, step)))]
   return { lists, dearest: dearestOf(lists) }
+}
+
+/** A model with the steps of its route that can be asked: prices of others are none of its own. */
+export function withRoute(model: Model, route: RouteStep[]): Model {
+  return model.varied
+    ? { ...model, route, varied: variedPrices(model.prices, route) }
+    : { ...model, route }
 }
 
 /** A model that sells at these prices, whichever server answers at whichever hour. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { grantCredit } from '../../src/ledger/grant.ts'
 import { promise } from '../support/promise.ts'
-import { modelsToml, until, upstreamToml } from '../support/runs.ts'
+import { modelsToml, modelToml, until, upstreamToml } from '../support/runs.ts'
 import { type StubUpstream, startStubUpstream } from '../support/stub-upstream.ts'
 import { engines, usd, type World, world } from '../support/world.ts'
 
@@ -29,7 +29,8 @@ describe.each(engines)('runs that held money and cost nothing, on %s', (engine) 
       modelsToml(stub.url, ['normal', 'status-500', 'status-400']) +
       freeInput('stall', 'stub:stall') +
       upstreamToml('nowhere', 'http://127.0.0.1:9') +
-      freeInput('after-failure', 'nowhere:a", "stub:stall')
+      freeInput('after-failure', 'nowhere:a", "stub:stall') +
+      modelToml('free/step', '{ to = "stub:normal", input = "$0/M", output = "$0/M" }, "stub:b"')
     w = await world({ engine, now: Date.UTC(2026, 5, 1, 12), toml })
   }, 60_000)
   afterAll(async () => {
@@ -101,6 +102,14 @@ describe.each(engines)('runs that held money and cost nothing, on %s', (engine) 
       expect(await status('stub/normal')).toBe(reason === 'account_suspended' ? 200 : 429)
     },
   )
+
+  test('Runs that a step without a price answers count, and the refusal says so.', async () => {
+    const { ask, status, counted } = await client()
+    for (let i = 0; i < 3; i++) expect(await status('free/step')).toBe(200)
+    expect(await counted()).toBe(3)
+    const { error } = await (await ask('free/step')).json()
+    expect(error.message).toContain('a server without a price answered them')
+  })
 
   test('Requests that the model refuses count, failures of its server and paid runs do not.', async () => {
     const { status, hangUp, counted } = await client()

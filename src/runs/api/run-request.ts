@@ -12,6 +12,7 @@ import { type Fault, unsayableTo } from '../../models/protocols/forward.ts'
 import { type Native, nativeOf } from '../../models/protocols/native.ts'
 import type { Protocol } from '../../models/protocols/protocol.ts'
 import type { Translation } from '../../models/protocols/translation.ts'
+import { withRoute } from '../../models/step-prices.ts'
 import type { JsonObject } from '../../models/upstream/upstream.ts'
 import type { Call } from '../../storage/idempotency/call.ts'
 import { answerOnce, callOf } from '../../web/http/answer-once.ts'
@@ -127,7 +128,7 @@ export type RoutedRequest = {
  */
 export function withSayable(deps: Pick<Deps, 'upstreams'>, model: Model, body: JsonObject): Model {
   const route = sayableOf(deps, model, { body, door: 'chat' })
-  return route ? { ...model, route } : model
+  return route ? withRoute(model, route) : model
 }
 
 type Reader = {
@@ -157,11 +158,11 @@ export function routed(
     const { body, ignored } = translate(received, model.id)
     const route = sayableOf(deps, model, { body, door: protocol })
     if (native) checkChat(model, body)
-    const left = route ? { ...model, route } : model
+    const left = route ? withRoute(model, route) : model
     return { model: left, native, door: protocol, body, ignored }
   } catch (error) {
     if (!native || !(error instanceof Refusal)) throw error
-    return { model: { ...model, route: spoken }, native, door: protocol, ignored: [] }
+    return { model: withRoute(model, spoken), native, door: protocol, ignored: [] }
   }
 }
 
