@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { ExactTime, timesIn, When } from '../../../src/web/ui/when.tsx'
 import { addReceipts, countAll } from '../../billing/usage/receipts.ts'
@@ -102,6 +102,31 @@ describe.each(engines)('the time zone of a person on %s', (engine) => {
       expect(html).toContain('GMT+14')
       if (path.includes(id)) expect(isLocal(html)).toBe(true)
     }
+  })
+
+  test('leaves the bars of a cap and programs as they are: windows of UTC, lists of 20', async () => {
+    const me = browser(w)
+    const signer = privateKeyToAccount(generatePrivateKey())
+    await signInWith(me, signer)
+    const account = signer.address.toLowerCase()
+    await w.key({ account, balance: usd })
+    const cap = { limit_nusd: 500_000_000, window: 'day' }
+    const wish = { name: 'k', cap }
+    const made = await me.call('/api/portal/keys', { method: 'POST', json: wish })
+    const { id: key, secret } = (await made.json()) as { id: string; secret: string }
+    const json = { model: 'counterfoil/echo-1', input: 'hi' }
+    const { id } = (await (await w.call('/v1/runs', { key: secret, json })).json()) as {
+      id: string
+    }
+    const zone = { time_zone: 'Pacific/Kiritimati' }
+    await me.call('/api/portal/zone', { method: 'POST', json: zone })
+    const html = await (await me.call(`/dashboard/keys/${key}`, page)).text()
+    const bar = html.match(/\/dashboard\/runs\?key=[^"]*T00[^"]*/g)?.at(-1) ?? ''
+    expect(await (await me.call(bar.replaceAll('&amp;', '&'), page)).text()).toContain(id)
+    const list = spyOn(w.deps.deposits, 'list')
+    await me.call('/api/portal/deposits')
+    expect(list.mock.calls.map(([, asked]) => asked.limit)).toEqual([20])
+    list.mockRestore()
   })
 
   test('keeps what a time says of itself', () => {
